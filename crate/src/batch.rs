@@ -1,0 +1,300 @@
+//! A batch: edits gathered from rows, sorted by key, the last of equal keys winning.
+//!
+//! Keys and values lie in one arena; an edit is 24 bytes beside it. Edits arrive in runs.
+//! A run is sorted when it is closed, and [`Batch::sort`] merges runs two by two, so that
+//! no step of the work grows with the whole.
+
+use crate::step::Budget;
+use crate::value::Kind;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+/// What becomes of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edit<'a> {
+    /// It gets this value.
+    Put(Kind, &'a [u8]),
+    /// It goes.
+    Delete,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Json,
+    Bytes,
+    Delete,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    at: usize,
+    value_len: u32,
+    key_len: u16,
+    what: What,
+}
+
+/// See the module's text.
+#[derive(Debug, Default)]
+pub struct Batch {
+    arena: Vec<u8>,
+    items: Vec<Item>,
+    /// Where each closed run ends among the items.
+    runs: Vec<usize>,
+    merging: Merging,
+}
+
+/// A pass that merges runs two by two from `items` into `into`.
+#[derive(Debug, Default)]
+struct Merging {
+    into: Vec<Item>,
+    into_runs: Vec<usize>,
+    /// The pair of runs being merged, and how far it has come in each.
+    pair: usize,
+    left: usize,
+    right: usize,
+    /// The positions are those of a pair that has begun.
+    begun: bool,
+}
+
+fn key<'a>(arena: &'a [u8], item: &Item) -> &'a [u8] {
+    &arena[item.at..item.at + usize::from(item.key_len)]
+}
+
+impl Batch {
+    /// An empty batch.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an edit to the open run. `key` is at most
+    /// [`MAX_KEY_BYTES`](crate::limits::MAX_KEY_BYTES) long.
+    pub fn push(&mut self, key: &[u8], edit: Edit<'_>) {
+        let at = self.arena.len();
+        self.arena.extend_from_slice(key);
+        let (what, value) = match edit {
+            Edit::Put(Kind::Json, value) => (What::Json, value),
+            Edit::Put(Kind::Bytes, value) => (What::Bytes, value),
+            Edit::Delete => (What::Delete, &[][..]),
+        };
+        self.arena.extend_from_slice(value);
+        let value_len = value.len() as u32;
+        self.items.push(Item { at, value_len, key_len: key.len() as u16, what });
+    }
+
+    /// Closes the open run and sorts it.
+    pub fn close_run(&mut self) {
+        let Self { arena, items, runs, .. } = self;
+        let start = runs.last().copied().unwrap_or(0);
+        let run = &mut items[start..];
+        if run.is_empty() {
+            return;
+        }
+        let ordered = run.windows(2).all(|pair| key(arena, &pair[0]) < key(arena, &pair[1]));
+        if !ordered {
+            // The arena grows, so that position is age: with it the order is total.
+            run.sort_unstable_by(|a, b| key(arena, a).cmp(key(arena, b)).then(a.at.cmp(&b.at)));
+            let mut kept = start;
+            for index in start + 1..items.len() {
+                if key(arena, &items[index]) != key(arena, &items[kept]) {
+                    kept += 1;
+                }
+                items[kept] = items[index];
+            }
+            items.truncate(kept + 1);
+        }
+        if start > 0 && key(arena, &items[start - 1]) < key(arena, &items[start]) {
+            runs.pop();
+        }
+        runs.push(items.len());
+    }
+
+    /// Merges closed runs until one is left; `false` when the budget ended that first.
+    pub fn sort(&mut self, budget: &mut Budget) -> bool {
+        while self.runs.len() > 1 {
+            if !self.merge_pass(budget) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn merge_pass(&mut self, budget: &mut Budget) -> bool {
+        let Self { arena, items, runs, merging } = self;
+        merging.into.reserve_exact(items.len().saturating_sub(merging.into.len()));
+        while merging.pair < runs.len() {
+            let start = if merging.pair == 0 { 0 } else { runs[merging.pair - 1] };
+            let middle = runs[merging.pair];
+            let end = runs.get(merging.pair + 1).copied().unwrap_or(middle);
+            if !merging.begun {
+                (merging.left, merging.right, merging.begun) = (start, middle, true);
+            }
+            while merging.left < middle || merging.right < end {
+                if budget.is_spent() {
+                    return false;
+                }
+                budget.spend(size_of::<Item>());
+                let order = if merging.right == end {
+                    Ordering::Less
+                } else if merging.left == middle {
+                    Ordering::Greater
+                } else {
+                    key(arena, &items[merging.left]).cmp(key(arena, &items[merging.right]))
+                };
+                if order == Ordering::Less {
+                    merging.into.push(items[merging.left]);
+                } else {
+                    merging.into.push(items[merging.right]);
+                    merging.right += 1;
+                }
+                if order != Ordering::Greater {
+                    merging.left += 1;
+                }
+            }
+            merging.into_runs.push(merging.into.len());
+            merging.pair += 2;
+            merging.begun = false;
+        }
+        core::mem::swap(items, &mut merging.into);
+        core::mem::swap(runs, &mut merging.into_runs);
+        merging.into.clear();
+        merging.into_runs.clear();
+        merging.pair = 0;
+        true
+    }
+
+    /// Number of edits; after [`Batch::sort`], of different keys.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether it holds no edit.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Bytes that it takes in memory.
+    #[must_use]
+    pub const fn held_bytes(&self) -> usize {
+        self.arena.capacity()
+            + (self.items.capacity() + self.merging.into.capacity()) * size_of::<Item>()
+    }
+
+    /// The key at `index`, below [`Batch::len`].
+    #[must_use]
+    pub fn key(&self, index: usize) -> &[u8] {
+        key(&self.arena, &self.items[index])
+    }
+
+    /// The edit at `index`, below [`Batch::len`].
+    #[must_use]
+    pub fn edit(&self, index: usize) -> Edit<'_> {
+        let item = &self.items[index];
+        let start = item.at + usize::from(item.key_len);
+        let value = &self.arena[start..start + item.value_len as usize];
+        match item.what {
+            What::Json => Edit::Put(Kind::Json, value),
+            What::Bytes => Edit::Put(Kind::Bytes, value),
+            What::Delete => Edit::Delete,
+        }
+    }
+
+    /// The first index from `from` on whose key is above `key`. Gallops, so that it costs
+    /// the logarithm of the distance.
+    #[must_use]
+    pub fn after(&self, from: usize, key: &[u8]) -> usize {
+        let mut low = from;
+        let mut stride = 1;
+        while low + stride <= self.len() && self.key(low + stride - 1) <= key {
+            low += stride;
+            stride *= 2;
+        }
+        let mut high = (low + stride - 1).min(self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.key(middle) <= key {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(runs: &[&[(&str, &str)]]) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let mut batch = Batch::new();
+        for run in runs {
+            for (key, value) in *run {
+                batch.push(key.as_bytes(), Edit::Put(Kind::Json, value.as_bytes()));
+            }
+            batch.close_run();
+        }
+        let mut steps = 0;
+        while !batch.sort(&mut Budget::of(1)) {
+            steps += 1;
+            assert!(steps < 1000, "sorting must make progress");
+        }
+        (0..batch.len())
+            .map(|index| match batch.edit(index) {
+                Edit::Put(Kind::Json, value) => (batch.key(index).to_vec(), value.to_vec()),
+                other => panic!("{other:?}"),
+            })
+            .collect()
+    }
+
+    fn owned(rows: &[(&str, &str)]) -> Vec<(Vec<u8>, Vec<u8>)> {
+        rows.iter().map(|(key, value)| (key.as_bytes().into(), value.as_bytes().into())).collect()
+    }
+
+    #[test]
+    fn the_last_of_equal_keys_wins_within_a_run_and_across_runs() {
+        assert_eq!(
+            sorted(&[&[("b", "1"), ("a", "2"), ("b", "3")], &[], &[("b", "4")], &[("0", "5")]]),
+            owned(&[("0", "5"), ("a", "2"), ("b", "4")])
+        );
+        assert_eq!(
+            sorted(&[&[("b", "1"), ("a", "2"), ("b", "3")]]),
+            owned(&[("a", "2"), ("b", "3")])
+        );
+    }
+
+    #[test]
+    fn ordered_runs_are_joined_without_merging() {
+        let mut batch = Batch::new();
+        for key in ["a", "b", "c", "d"] {
+            batch.push(key.as_bytes(), Edit::Delete);
+            batch.close_run();
+        }
+        assert_eq!(batch.runs, [4]);
+    }
+
+    #[test]
+    fn an_equal_key_across_ordered_runs_is_merged() {
+        assert_eq!(
+            sorted(&[&[("a", "1"), ("b", "1")], &[("b", "2"), ("c", "2")]]),
+            owned(&[("a", "1"), ("b", "2"), ("c", "2")])
+        );
+    }
+
+    #[test]
+    fn after_finds_the_first_key_above() {
+        let mut batch = Batch::new();
+        for key in 0..100_u8 {
+            batch.push(&[2 * key], Edit::Delete);
+        }
+        batch.close_run();
+        for from in 0..100 {
+            for key in 0..=255_u8 {
+                let expected = (from..100).find(|at| batch.key(*at) > &[key][..]).unwrap_or(100);
+                assert_eq!(batch.after(from, &[key]), expected, "from {from}, key {key}");
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What can go wrong: [`DecodeError`] for bytes that nobody vouches for, [`Error`] for callers.
+
+use crate::hash::Hash;
+use core::fmt;
+
+/// The part of a chunk or table that was malformed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Field {
+    /// The first byte, which tells the kind of a chunk or the level of a node.
+    Kind,
+    /// The version of the format.
+    Version,
+    /// The number of members.
+    Count,
+    /// The length of the whole.
+    Length,
+    /// An offset in a table of offsets.
+    Offset,
+    /// The length of a key.
+    KeyLength,
+    /// A key that is not valid UTF-8.
+    KeyText,
+    /// A key that does not sort after the one before it.
+    KeyOrder,
+    /// The length of a value.
+    ValueLength,
+    /// A cumulative entry count that does not grow.
+    EntryCount,
+    /// The level of a child is not one less than its parent's.
+    ChildLevel,
+    /// The last key of a child is not the one that its parent names.
+    ChildKey,
+    /// The entry count of a child is not the one that its parent names.
+    ChildCount,
+    /// A node that does not end where the boundary function ends it.
+    Boundary,
+}
+
+/// Bytes that are not what they should be: where, what was expected and what was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DecodeError {
+    /// The malformed part.
+    pub field: Field,
+    /// Where it starts, in bytes from the start of the chunk or table.
+    pub offset: usize,
+    /// The value expected (a bound, where a range is allowed).
+    pub expected: u64,
+    /// The value found.
+    pub got: u64,
+}
+
+impl DecodeError {
+    pub(crate) const fn new(field: Field, offset: usize, expected: u64, got: u64) -> Self {
+        Self { field, offset, expected, got }
+    }
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { field, offset, expected, got } = self;
+        write!(f, "{field:?} at byte {offset}: expected {expected}, got {got}")
+    }
+}
+
+impl core::error::Error for DecodeError {}
+
+/// Why a row was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RowFault {
+    /// The key is not a string.
+    KeyNotString,
+    /// The row has no member under the key pointer.
+    KeyMissing,
+    /// The key is longer than [`MAX_KEY_BYTES`](crate::limits::MAX_KEY_BYTES).
+    KeyTooLong,
+    /// The key holds half of a surrogate pair.
+    KeyLoneSurrogate,
+    /// The value is larger than [`MAX_VALUE_BYTES`](crate::limits::MAX_VALUE_BYTES).
+    ValueTooLarge,
+    /// The value nests deeper than [`MAX_JSON_DEPTH`](crate::limits::MAX_JSON_DEPTH).
+    TooDeep,
+    /// The text is not JSON.
+    Syntax,
+}
+
+/// A failed operation. The store holds what it held before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A row was refused.
+    Row {
+        /// Position of the row in its source, from 0.
+        row: u64,
+        /// Byte offset in the block that was fed.
+        offset: usize,
+        /// The reason.
+        fault: RowFault,
+    },
+    /// No segment is known to hold this chunk.
+    MissingChunk(Hash),
+    /// The stored bytes of a chunk do not have its hash (`cause` is `None`) or its form.
+    CorruptChunk {
+        /// The hash under which the chunk was sought.
+        hash: Hash,
+        /// What is wrong with its form.
+        cause: Option<DecodeError>,
+    },
+    /// A chunk was written by a later version of this library.
+    UnsupportedFormat {
+        /// The version found.
+        version: u8,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Row { row, offset, fault } => write!(f, "row {row}, byte {offset}: {fault:?}"),
+            Self::MissingChunk(hash) => write!(f, "missing chunk {hash}"),
+            Self::CorruptChunk { hash, cause: None } => {
+                write!(f, "chunk {hash} does not have its hash")
+            }
+            Self::CorruptChunk { hash, cause: Some(cause) } => {
+                write!(f, "chunk {hash} is malformed: {cause}")
+            }
+            Self::UnsupportedFormat { version } => write!(f, "format version {version}"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}

@@ -1,0 +1,169 @@
+//! JSON pointers (RFC 6901) into the text of a value.
+
+use crate::json::scan::{JsonFault, skip_space, skip_string, skip_value};
+use crate::json::string::unquote;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// The path to a member of a value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pointer {
+    tokens: Vec<Vec<u8>>,
+}
+
+impl Pointer {
+    /// Reads a pointer such as `/id` or `/a~1b/0`; the empty text points to the whole value.
+    /// `None` when it neither is empty nor starts with a slash, or holds a `~` that is not
+    /// part of `~0` or `~1`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.is_empty() {
+            return Some(Self::default());
+        }
+        let tokens = text.strip_prefix('/')?.split('/').map(token).collect::<Option<_>>()?;
+        Some(Self { tokens })
+    }
+
+    /// Finds the value pointed to in the value that starts at `at`, where there is one, and
+    /// where that value ends. Of equal names the last counts. Costs one pass over the value.
+    ///
+    /// # Errors
+    /// The first fault of the text.
+    pub fn locate(
+        &self,
+        text: &[u8],
+        at: usize,
+    ) -> Result<(Option<Range<usize>>, usize), JsonFault> {
+        locate(&self.tokens, text, at)
+    }
+}
+
+fn token(text: &str) -> Option<Vec<u8>> {
+    let mut token = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        token.push(match byte {
+            b'~' => match bytes.next()? {
+                b'0' => b'~',
+                b'1' => b'/',
+                _ => return None,
+            },
+            byte => byte,
+        });
+    }
+    Some(token)
+}
+
+fn locate(
+    tokens: &[Vec<u8>],
+    text: &[u8],
+    at: usize,
+) -> Result<(Option<Range<usize>>, usize), JsonFault> {
+    let at = skip_space(text, at);
+    let Some((token, deeper)) = tokens.split_first() else {
+        let end = skip_value(text, at)?;
+        return Ok((Some(at..end), end));
+    };
+    let object = match text.get(at) {
+        Some(b'{') => true,
+        Some(b'[') => false,
+        _ => return Ok((None, skip_value(text, at)?)),
+    };
+    let close = if object { b'}' } else { b']' };
+    let mut found = None;
+    let mut next = skip_space(text, at + 1);
+    if text.get(next) == Some(&close) {
+        return Ok((None, next + 1));
+    }
+    for index in 0_usize.. {
+        let hit = if object {
+            let end = skip_string(text, next)?;
+            let hit = is_name(&text[next..end], token);
+            let colon = skip_space(text, end);
+            if text.get(colon) != Some(&b':') {
+                return Err(JsonFault::Syntax(colon));
+            }
+            next = colon + 1;
+            hit
+        } else {
+            is_index(token, index)
+        };
+        let end = if hit {
+            let (value, end) = locate(deeper, text, next)?;
+            found = value;
+            end
+        } else {
+            skip_value(text, next)?
+        };
+        let after = skip_space(text, end);
+        next = match text.get(after) {
+            Some(b',') => skip_space(text, after + 1),
+            Some(byte) if *byte == close => return Ok((found, after + 1)),
+            _ => return Err(JsonFault::Syntax(after)),
+        };
+    }
+    Ok((found, next))
+}
+
+fn is_name(quoted: &[u8], token: &[u8]) -> bool {
+    if quoted.contains(&b'\\') {
+        let mut name = Vec::new();
+        unquote(quoted, &mut name).is_ok() && name == token
+    } else {
+        &quoted[1..quoted.len() - 1] == token
+    }
+}
+
+fn is_index(token: &[u8], index: usize) -> bool {
+    let canonical = token == b"0" || (!token.is_empty() && token[0] != b'0');
+    let parsed = core::str::from_utf8(token).ok().and_then(|text| text.parse().ok());
+    canonical && parsed == Some(index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at<'a>(pointer: &str, text: &'a str) -> Option<&'a str> {
+        let (found, end) = Pointer::parse(pointer).unwrap().locate(text.as_bytes(), 0).unwrap();
+        assert_eq!(end, text.len(), "the end of {text}");
+        found.map(|range| &text[range])
+    }
+
+    #[test]
+    fn a_pointer_finds_members_at_any_depth() {
+        let text = r#"{"a":{"b":[10,{"c":"x"}]},"":1,"a/b":2,"m~n":3,"\u0061\"":4,"id":"é"}"#;
+        assert_eq!(at("", text), Some(text));
+        assert_eq!(at("/id", text), Some("\"é\""));
+        assert_eq!(at("/a/b/0", text), Some("10"));
+        assert_eq!(at("/a/b/1/c", text), Some("\"x\""));
+        assert_eq!(at("/", text), Some("1"));
+        assert_eq!(at("/a~1b", text), Some("2"));
+        assert_eq!(at("/m~0n", text), Some("3"));
+        assert_eq!(at("/a\"", text), Some("4"));
+        for missing in ["/x", "/a/b/2", "/a/b/00", "/a/b/-", "/a/b/x", "/id/x", "/a/b/01"] {
+            assert_eq!(at(missing, text), None, "{missing}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_equal_names_counts() {
+        assert_eq!(at("/a", r#"{"a":1,"a":2}"#), Some("2"));
+        assert_eq!(at("/a/b", r#"{"a":{"b":1},"a":2}"#), None);
+    }
+
+    #[test]
+    fn malformed_pointers_are_refused() {
+        for pointer in ["id", "/a~", "/a~2"] {
+            assert_eq!(Pointer::parse(pointer), None, "{pointer}");
+        }
+    }
+
+    #[test]
+    fn malformed_text_is_refused() {
+        let pointer = Pointer::parse("/a").unwrap();
+        for text in ["{\"a\":1", "{\"a\" 1}", "[1,", "{\"a\":1]", "{1:2}", "{\"b\":tru}"] {
+            assert!(pointer.locate(text.as_bytes(), 0).is_err(), "{text}");
+        }
+    }
+}

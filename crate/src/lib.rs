@@ -1,0 +1,40 @@
+//! The core of Hedgerow: an ordered key/value map in content-addressed trees.
+//!
+//! This crate does no I/O, knows no clock and needs no standard library. A host feeds it
+//! rows and stored segments as bytes, and persists the segments that it makes. What a host
+//! calls, in the order in which a store needs it:
+//!
+//! - [`Cache`](cache::Cache): which chunks are stored where, and which are in memory.
+//! - [`Forest`](forest::Forest): reads the commit chunk, which names the trees.
+//! - [`tree::get`], [`tree::Find`], [`tree::Scan`], [`tree::Count`]: reads.
+//! - [`Ingest`](ingest::Ingest): takes rows and makes the segments of a new commit.
+//!
+//! Operations that may wait or take long follow the [`Step`](step::Step) protocol.
+//! The formats are drawn in `docs/format.md`, the rooms in `docs/architecture.md`.
+
+#![no_std]
+
+extern crate alloc;
+// Only for its allocator and panic handler, which a cdylib must have.
+#[cfg(feature = "std")]
+extern crate std;
+
+pub mod batch;
+pub mod boundary;
+pub mod cache;
+pub mod chunk;
+pub mod error;
+pub mod forest;
+pub mod hash;
+pub mod ingest;
+pub mod json;
+pub mod limits;
+pub mod node;
+pub mod output;
+pub mod segment;
+pub mod step;
+pub mod tree;
+pub mod value;
+
+#[cfg(target_arch = "wasm32")]
+mod wasm;

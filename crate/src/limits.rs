@@ -1,0 +1,35 @@
+//! Hard limits. Whatever arrives, from a caller, a disk or a peer, stays within these.
+
+/// Longest key, in bytes of UTF-8.
+pub const MAX_KEY_BYTES: usize = 1024;
+
+/// Largest value, in bytes.
+pub const MAX_VALUE_BYTES: usize = 64 << 20;
+
+/// Largest value that a leaf holds itself; a larger one becomes chunks of its own.
+pub const MAX_INLINE_VALUE_BYTES: usize = 4096;
+
+/// Bytes of a value in one piece chunk; every piece but a value's last has exactly so many.
+pub const PIECE_BYTES: usize = 64 << 10;
+
+/// Largest chunk of any kind. Offsets inside a node are 16 bits wide.
+pub const MAX_CHUNK_BYTES: usize = PIECE_BYTES + 16;
+
+/// Highest level of an internal node. Internal nodes have at least two children (the
+/// last of a level excepted), so that 2^40 leaves would be needed to reach it.
+pub const MAX_LEVEL: u8 = 40;
+
+/// A segment is sealed as soon as it holds this many bytes.
+pub const SEGMENT_BYTES: usize = 256 << 10;
+
+/// Most chunks in one segment: the smallest chunk has five bytes.
+pub const MAX_SEGMENT_CHUNKS: usize = 1 << 17;
+
+/// Most trees in one forest.
+pub const MAX_TREES: usize = 1024;
+
+/// Longest name of a tree, in bytes of UTF-8.
+pub const MAX_TREE_NAME_BYTES: usize = 255;
+
+/// Deepest nesting of a JSON value.
+pub const MAX_JSON_DEPTH: usize = 512;

@@ -1,0 +1,311 @@
+//! Segments: many chunks packed into one stored record, and the table that finds them.
+//!
+//! ```text
+//! segment  n x chunk, one after the other
+//! table    "HDGT" | version:u8 | 3 zero bytes | n:u32 | n x hash:32 | n x chunk end:u32
+//! ```
+
+use crate::chunk::VERSION;
+use crate::error::{DecodeError, Field};
+use crate::hash::{HASH_BYTES, Hash};
+use crate::limits::{MAX_SEGMENT_CHUNKS, SEGMENT_BYTES};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+const MAGIC: [u8; 4] = *b"HDGT";
+const TABLE_HEADER_BYTES: usize = 12;
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    let mut word = [0; 4];
+    word.copy_from_slice(&bytes[at..at + 4]);
+    u32::from_le_bytes(word)
+}
+
+/// The table of a segment, checked.
+#[derive(Clone, Debug)]
+pub struct Table {
+    bytes: Vec<u8>,
+    count: usize,
+}
+
+impl Table {
+    /// Checks `bytes` and takes them. Costs one pass over the offsets.
+    ///
+    /// # Errors
+    /// When anything but the hashes, which cannot be checked here, is not as it should be.
+    pub fn decode(bytes: Vec<u8>) -> Result<Self, DecodeError> {
+        let got = bytes.len() as u64;
+        if bytes.len() < TABLE_HEADER_BYTES {
+            return Err(DecodeError::new(Field::Length, 0, TABLE_HEADER_BYTES as u64, got));
+        }
+        if bytes[..4] != MAGIC {
+            let expected = u32::from_le_bytes(MAGIC).into();
+            return Err(DecodeError::new(Field::Kind, 0, expected, u32_at(&bytes, 0).into()));
+        }
+        let version = u32_at(&bytes, 4);
+        if version != u32::from(VERSION) {
+            return Err(DecodeError::new(Field::Version, 4, VERSION.into(), version.into()));
+        }
+        let count = u32_at(&bytes, 8) as usize;
+        if count == 0 || count > MAX_SEGMENT_CHUNKS {
+            let expected = MAX_SEGMENT_CHUNKS as u64;
+            return Err(DecodeError::new(Field::Count, 8, expected, count as u64));
+        }
+        let expected = TABLE_HEADER_BYTES + count * (HASH_BYTES + 4);
+        if bytes.len() != expected {
+            return Err(DecodeError::new(Field::Length, 8, expected as u64, got));
+        }
+        let table = Self { bytes, count };
+        let mut end = 0;
+        for index in 0..count {
+            let range = table.range(index);
+            if range.start != end || range.end <= end {
+                let at = TABLE_HEADER_BYTES + count * HASH_BYTES + 4 * index;
+                return Err(DecodeError::new(Field::Offset, at, end as u64 + 1, range.end as u64));
+            }
+            end = range.end;
+        }
+        Ok(table)
+    }
+
+    /// Number of chunks, at least 1.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty, reason = "a segment is never empty")]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The table as it is stored.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The hash of the chunk at `index`, below [`Table::len`].
+    #[must_use]
+    pub fn hash(&self, index: usize) -> Hash {
+        Hash::read(&self.bytes[TABLE_HEADER_BYTES + HASH_BYTES * index..])
+    }
+
+    pub(crate) fn has_hash(&self, index: usize, hash: &Hash) -> bool {
+        let at = TABLE_HEADER_BYTES + HASH_BYTES * index;
+        self.bytes[at..at + HASH_BYTES] == hash.0
+    }
+
+    /// Where the chunk at `index`, below [`Table::len`], lies in the segment.
+    #[must_use]
+    pub fn range(&self, index: usize) -> Range<usize> {
+        let ends = TABLE_HEADER_BYTES + HASH_BYTES * self.count;
+        let start = if index == 0 { 0 } else { u32_at(&self.bytes, ends + 4 * (index - 1)) };
+        start as usize..u32_at(&self.bytes, ends + 4 * index) as usize
+    }
+
+    /// Bytes of the segment.
+    #[must_use]
+    pub fn segment_len(&self) -> usize {
+        self.range(self.count - 1).end
+    }
+}
+
+/// A finished segment that is not stored yet.
+#[derive(Debug)]
+pub struct Sealed {
+    /// The chunks.
+    pub bytes: Vec<u8>,
+    /// Where they are.
+    pub table: Table,
+}
+
+/// Which chunks share a segment. Descents read internal nodes, scans read leaves, and
+/// hardly anything reads large values, so that none should pay for the others' bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Leaves.
+    Leaf = 0,
+    /// Internal nodes and commits.
+    Inner = 1,
+    /// Values stored out of line.
+    Value = 2,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    bytes: Vec<u8>,
+    hashes: Vec<u8>,
+    ends: Vec<u8>,
+}
+
+impl Open {
+    fn seal(&mut self) -> Option<Sealed> {
+        if self.ends.is_empty() {
+            return None;
+        }
+        let count = self.ends.len() / 4;
+        let mut table = Vec::with_capacity(TABLE_HEADER_BYTES + count * (HASH_BYTES + 4));
+        table.extend_from_slice(&MAGIC);
+        table.extend_from_slice(&u32::from(VERSION).to_le_bytes());
+        table.extend_from_slice(&(count as u32).to_le_bytes());
+        table.extend_from_slice(&self.hashes);
+        table.extend_from_slice(&self.ends);
+        self.hashes.clear();
+        self.ends.clear();
+        let mut bytes = core::mem::take(&mut self.bytes);
+        bytes.shrink_to_fit();
+        Some(Sealed { bytes, table: Table { bytes: table, count } })
+    }
+}
+
+/// Packs new chunks into segments.
+#[derive(Debug, Default)]
+pub struct Packer {
+    streams: [Open; 3],
+    sealed: Vec<Sealed>,
+    chunks: u64,
+    bytes: u64,
+}
+
+impl Packer {
+    /// An empty packer.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the chunk that `write` appends to the buffer, and returns its hash.
+    pub fn put(&mut self, stream: Stream, write: impl FnOnce(&mut Vec<u8>)) -> Hash {
+        let open = &mut self.streams[stream as usize];
+        let start = open.bytes.len();
+        if start == 0 {
+            // One allocation for a full segment; a small commit stays small.
+            open.bytes.reserve(if self.chunks > 64 {
+                SEGMENT_BYTES + SEGMENT_BYTES / 4
+            } else {
+                0
+            });
+        }
+        write(&mut open.bytes);
+        let hash = Hash::of(&open.bytes[start..]);
+        open.hashes.extend_from_slice(&hash.0);
+        open.ends.extend_from_slice(&(open.bytes.len() as u32).to_le_bytes());
+        self.chunks += 1;
+        self.bytes += (open.bytes.len() - start) as u64;
+        if open.bytes.len() >= SEGMENT_BYTES {
+            self.sealed.extend(open.seal());
+        }
+        hash
+    }
+
+    /// Seals what is open: all streams into one segment when they fit, so that a small
+    /// commit is one record.
+    pub fn seal(&mut self) {
+        let total: usize = self.streams.iter().map(|open| open.bytes.len()).sum();
+        if total <= SEGMENT_BYTES {
+            let [first, rest @ ..] = &mut self.streams;
+            for open in rest {
+                let base = first.bytes.len() as u32;
+                first.bytes.append(&mut open.bytes);
+                first.hashes.append(&mut open.hashes);
+                for end in open.ends.chunks_exact(4) {
+                    first.ends.extend_from_slice(&(base + u32_at(end, 0)).to_le_bytes());
+                }
+                open.ends.clear();
+            }
+        }
+        for open in &mut self.streams {
+            self.sealed.extend(open.seal());
+        }
+    }
+
+    /// Takes the segments that are finished.
+    pub fn take_sealed(&mut self) -> Vec<Sealed> {
+        core::mem::take(&mut self.sealed)
+    }
+
+    /// Number of chunks packed so far.
+    #[must_use]
+    pub const fn chunks(&self) -> u64 {
+        self.chunks
+    }
+
+    /// Bytes of chunks packed so far.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packed(chunks: &[&[u8]]) -> Vec<Sealed> {
+        let mut packer = Packer::new();
+        for chunk in chunks {
+            packer.put(Stream::Leaf, |out| out.extend_from_slice(chunk));
+        }
+        packer.seal();
+        packer.take_sealed()
+    }
+
+    #[test]
+    fn a_table_finds_every_chunk() {
+        let sealed = packed(&[b"one", b"three", b"seven"]);
+        assert_eq!(sealed.len(), 1);
+        let table = Table::decode(sealed[0].table.bytes().to_vec()).unwrap();
+        assert_eq!(table.len(), 3);
+        assert_eq!(&sealed[0].bytes[table.range(1)], b"three");
+        assert_eq!(table.hash(2), Hash::of(b"seven"));
+        assert_eq!(table.segment_len(), 13);
+    }
+
+    #[test]
+    fn streams_share_a_segment_when_it_is_small() {
+        let mut packer = Packer::new();
+        packer.put(Stream::Inner, |out| out.extend_from_slice(b"inner"));
+        packer.put(Stream::Leaf, |out| out.extend_from_slice(b"leaf"));
+        packer.put(Stream::Value, |out| out.extend_from_slice(b"value"));
+        packer.seal();
+        let sealed = packer.take_sealed();
+        assert_eq!(sealed.len(), 1);
+        let chunks: Vec<_> = (0..3).map(|at| &sealed[0].bytes[sealed[0].table.range(at)]).collect();
+        assert_eq!(chunks, [&b"leaf"[..], b"inner", b"value"]);
+    }
+
+    #[test]
+    fn a_full_segment_is_sealed_at_once_and_streams_stay_apart() {
+        let mut packer = Packer::new();
+        packer.put(Stream::Inner, |out| out.extend_from_slice(b"inner"));
+        for byte in 0..3 {
+            packer.put(Stream::Leaf, |out| out.resize(out.len() + SEGMENT_BYTES / 2, byte));
+        }
+        assert_eq!(packer.take_sealed().len(), 1);
+        packer.put(Stream::Leaf, |out| out.resize(out.len() + SEGMENT_BYTES / 2 - 1, 9));
+        packer.seal();
+        assert_eq!(packer.take_sealed().len(), 2);
+    }
+
+    #[test]
+    fn nothing_packed_seals_nothing() {
+        assert!(packed(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_malformed_table_is_refused() {
+        let good = packed(&[b"one", b"three"])[0].table.bytes().to_vec();
+        let field = |bytes: Vec<u8>| Table::decode(bytes).map(|_| ()).map_err(|error| error.field);
+        let changed = |at: usize, byte: u8| {
+            let mut bytes = good.clone();
+            bytes[at] = byte;
+            field(bytes)
+        };
+        assert_eq!(field(good.clone()), Ok(()));
+        assert_eq!(field(good[..11].to_vec()), Err(Field::Length));
+        assert_eq!(field(good[..good.len() - 1].to_vec()), Err(Field::Length));
+        assert_eq!(changed(0, b'X'), Err(Field::Kind));
+        assert_eq!(changed(4, 9), Err(Field::Version));
+        assert_eq!(changed(8, 0), Err(Field::Count));
+        assert_eq!(changed(8, 3), Err(Field::Length));
+        assert_eq!(changed(11, 255), Err(Field::Count));
+        assert_eq!(changed(good.len() - 4, 3), Err(Field::Offset));
+    }
+}

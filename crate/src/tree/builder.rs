@@ -1,0 +1,350 @@
+//! Builds a tree bottom-up, in one pass, from entries in ascending order of their keys.
+//!
+//! Each level has a window: the node in the making. When an entry ends a node the window is
+//! packed, and the node becomes an entry of the window above. Where all windows below a
+//! level are empty, a whole subtree of an older tree can be relinked by its hash instead:
+//! its nodes are the ones that would be built again, since nothing outside a node decides
+//! where it ends (see [`boundary`](crate::boundary)).
+
+use crate::boundary::{MIN_ENTRIES, Shape, Splitter};
+use crate::chunk::ChunkKind;
+use crate::hash::{HASH_BYTES, Hash};
+use crate::limits::PIECE_BYTES;
+use crate::node::{
+    CHILD_BYTES, Child, Entry, KEY_LENGTH_MASK, LEAF_ENTRY_BYTES, Leaf, NODE_HEADER_BYTES,
+    RECORD_BYTES, record_head,
+};
+use crate::segment::{Packer, Stream};
+use crate::tree::Tree;
+use crate::value::{Far, Kind, Tag};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// The leaf in the making.
+#[derive(Debug)]
+struct LeafWindow {
+    splitter: Splitter,
+    ends: Vec<u16>,
+    records: Vec<u8>,
+    /// The entries whose hashes the splitter has seen.
+    noted: usize,
+}
+
+/// The internal node in the making.
+#[derive(Debug)]
+struct InnerWindow {
+    splitter: Splitter,
+    ends: Vec<u16>,
+    counts: Vec<u64>,
+    hashes: Vec<u8>,
+    keys: Vec<u8>,
+}
+
+/// The nodes that a level has so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Emitted {
+    nodes: u64,
+    last: Tree,
+    /// The last node comes from an older tree.
+    relinked: bool,
+}
+
+/// What [`Builder::finish`] returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// The tree.
+    pub tree: Tree,
+    /// Whether its top node comes from an older tree, so that it may have a single child.
+    pub relinked: bool,
+}
+
+/// See the module's text.
+#[derive(Debug)]
+pub struct Builder {
+    shape: Shape,
+    leaf: LeafWindow,
+    inner: Vec<InnerWindow>,
+    emitted: Vec<Emitted>,
+    packer: Packer,
+}
+
+impl LeafWindow {
+    fn new(shape: Shape) -> Self {
+        let splitter = Splitter::new(shape, 0);
+        Self { splitter, ends: Vec::new(), records: Vec::new(), noted: 0 }
+    }
+
+    fn node_len(&self) -> usize {
+        NODE_HEADER_BYTES + 2 * self.ends.len() + self.records.len()
+    }
+
+    /// Where the key of the entry at `index` lies in the records.
+    fn key_range(&self, index: usize) -> Range<usize> {
+        let start = if index == 0 { 0 } else { usize::from(self.ends[index - 1]) };
+        let head = u16::from_le_bytes([self.records[start], self.records[start + 1]]);
+        let key = start + RECORD_BYTES;
+        key..key + usize::from(head & KEY_LENGTH_MASK)
+    }
+
+    /// Closes the entry whose record was just appended; tells whether it ends the node.
+    fn close(&mut self, key_len: usize, start: usize) -> bool {
+        self.ends.push(self.records.len() as u16);
+        let (entries, node) = (self.ends.len(), self.node_len());
+        if node >= self.splitter.soft() {
+            for index in self.noted..entries - 1 {
+                let key = self.key_range(index);
+                self.splitter.note(&self.records[key]);
+            }
+            self.noted = entries;
+        }
+        let size = LEAF_ENTRY_BYTES - RECORD_BYTES + self.records.len() - start;
+        let key = start + RECORD_BYTES;
+        self.splitter.ends(&self.records[key..key + key_len], size, entries, node)
+    }
+}
+
+impl InnerWindow {
+    fn new(shape: Shape, level: u8) -> Self {
+        Self {
+            splitter: Splitter::new(shape, level),
+            ends: Vec::new(),
+            counts: Vec::new(),
+            hashes: Vec::new(),
+            keys: Vec::new(),
+        }
+    }
+
+    /// Adds a child; tells whether it ends the node.
+    fn push(&mut self, child: &Child<'_>) -> bool {
+        self.keys.extend_from_slice(child.key);
+        self.ends.push(self.keys.len() as u16);
+        self.counts.push(self.counts.last().copied().unwrap_or(0) + child.count);
+        self.hashes.extend_from_slice(&child.hash.0);
+        let entries = self.ends.len();
+        let node = NODE_HEADER_BYTES + CHILD_BYTES * entries + self.keys.len();
+        self.splitter.ends(child.key, CHILD_BYTES + child.key.len(), entries, node)
+    }
+
+    fn last_key(&self) -> &[u8] {
+        let ends = &self.ends;
+        let start = if ends.len() < 2 { 0 } else { ends[ends.len() - 2].into() };
+        &self.keys[start..]
+    }
+}
+
+impl Builder {
+    /// A builder for a tree of `shape`, which is [`Shape::STORED`] except in tests.
+    #[must_use]
+    pub fn new(shape: Shape) -> Self {
+        Self {
+            shape,
+            leaf: LeafWindow::new(shape),
+            inner: Vec::new(),
+            emitted: Vec::new(),
+            packer: Packer::new(),
+        }
+    }
+
+    /// The segments made so far.
+    pub const fn packer(&mut self) -> &mut Packer {
+        &mut self.packer
+    }
+
+    /// Gives up the builder for the segments that it made.
+    #[must_use]
+    pub fn into_packer(self) -> Packer {
+        self.packer
+    }
+
+    /// Adds an entry. `key` sorts after all keys before and is at most
+    /// [`MAX_KEY_BYTES`](crate::limits::MAX_KEY_BYTES) long; `value` is at most
+    /// [`MAX_VALUE_BYTES`](crate::limits::MAX_VALUE_BYTES) long. Copies both once.
+    pub fn push(&mut self, key: &[u8], kind: Kind, value: &[u8]) {
+        let tag = Tag::of(kind, value.len());
+        if tag.far {
+            let far = self.put_value(value).bytes();
+            self.push_entry(&Entry { key, tag, value: &far });
+        } else {
+            self.push_entry(&Entry { key, tag, value });
+        }
+    }
+
+    /// Stores a value out of line.
+    fn put_value(&mut self, value: &[u8]) -> Far {
+        let mut list = Vec::new();
+        let mut hash = Hash::ZERO;
+        for part in value.chunks(PIECE_BYTES) {
+            hash = self.packer.put(Stream::Value, |out| {
+                out.extend_from_slice(&ChunkKind::Piece.header());
+                out.extend_from_slice(part);
+            });
+            list.extend_from_slice(&hash.0);
+        }
+        if list.len() > HASH_BYTES {
+            hash = self.packer.put(Stream::Value, |out| {
+                out.extend_from_slice(&ChunkKind::PieceList.header());
+                out.extend_from_slice(&list);
+            });
+        }
+        Far { len: value.len() as u32, hash }
+    }
+
+    /// Adds an entry as a leaf holds it.
+    pub fn push_entry(&mut self, entry: &Entry<'_>) {
+        let leaf = &mut self.leaf;
+        let start = leaf.records.len();
+        leaf.records.extend_from_slice(&record_head(entry.key, entry.tag));
+        leaf.records.extend_from_slice(entry.key);
+        leaf.records.extend_from_slice(entry.value);
+        if leaf.close(entry.key.len(), start) {
+            self.emit_leaf();
+        }
+    }
+
+    /// Adds the entries `from..to` of a leaf of a tree with the same shape. Those in its
+    /// middle are known not to end a node by their own hash, so that they are copied in one go.
+    pub fn push_run(&mut self, source: &Leaf<'_>, from: usize, to: usize) {
+        // The first entries of a leaf may be boundaries that were passed over.
+        let individually = to.min(from.max(MIN_ENTRIES - 1));
+        for index in from..individually {
+            self.push_entry(&source.entry(index));
+        }
+        let mut at = individually;
+        let last = source.len() - 1;
+        let records = source.records(at, to.min(last).max(at));
+        let bulk_len = records.len() + 2 * (to.min(last).saturating_sub(at));
+        let leaf = &mut self.leaf;
+        if leaf.node_len() + bulk_len < leaf.splitter.soft() {
+            let base = leaf.records.len();
+            let skipped = source.end(at);
+            leaf.records.extend_from_slice(records);
+            while at < to.min(last) {
+                at += 1;
+                leaf.ends.push((base + source.end(at) - skipped) as u16);
+            }
+        }
+        for index in at..to {
+            self.push_entry(&source.entry(index));
+        }
+    }
+
+    /// Whether a node of `level` of an older tree could be relinked here.
+    #[must_use]
+    pub fn is_clean(&self, level: u8) -> bool {
+        let below = usize::from(level).min(self.inner.len());
+        self.leaf.ends.is_empty() && self.inner[..below].iter().all(|w| w.ends.is_empty())
+    }
+
+    /// Adds a whole subtree, whose top node has `level`, of a tree with the same shape.
+    /// [`Builder::is_clean`] must hold for `level`, and the node must not be the last of
+    /// its level in the older tree unless nothing is added after it.
+    pub fn relink(&mut self, level: u8, child: &Child<'_>) {
+        debug_assert!(self.is_clean(level), "a subtree is relinked in the middle of a node");
+        let level = usize::from(level);
+        if self.emitted.len() <= level {
+            self.emitted.resize(level + 1, Emitted::default());
+        }
+        // How many nodes lie below is unknown: enough that none of them is taken for the root.
+        for emitted in &mut self.emitted[..level] {
+            emitted.nodes += 2;
+        }
+        self.add_node(level, child);
+        self.emitted[level].relinked = true;
+    }
+
+    /// Counts a node of `level` and hands it to the level above.
+    fn add_node(&mut self, level: usize, child: &Child<'_>) {
+        if self.emitted.len() <= level {
+            self.emitted.resize(level + 1, Emitted::default());
+        }
+        self.emitted[level].nodes += 1;
+        self.emitted[level].last = Tree { root: child.hash, count: child.count };
+        self.emitted[level].relinked = false;
+        while self.inner.len() <= level {
+            self.inner.push(InnerWindow::new(self.shape, self.inner.len() as u8 + 1));
+        }
+        if self.inner[level].push(child) {
+            self.emit_inner(level);
+        }
+    }
+
+    fn emit_leaf(&mut self) {
+        let leaf = &mut self.leaf;
+        let count = leaf.ends.len();
+        let hash = self.packer.put(Stream::Leaf, |out| {
+            let [kind, version] = ChunkKind::Node(0).header();
+            let [low, high] = (count as u16).to_le_bytes();
+            let start = out.len() + NODE_HEADER_BYTES;
+            out.resize(start + 2 * count, 0);
+            out[start - NODE_HEADER_BYTES..start].copy_from_slice(&[kind, version, low, high]);
+            for (slot, end) in out[start..].chunks_exact_mut(2).zip(&leaf.ends) {
+                slot.copy_from_slice(&end.to_le_bytes());
+            }
+            out.extend_from_slice(&leaf.records);
+        });
+        // The key is needed above after the window is emptied: take the records for a while.
+        let last_key = leaf.key_range(count - 1);
+        leaf.ends.clear();
+        leaf.noted = 0;
+        leaf.splitter.restart();
+        let mut records = core::mem::take(&mut leaf.records);
+        let key = &records[last_key];
+        self.add_node(0, &Child { key, hash, count: count as u64 });
+        records.clear();
+        self.leaf.records = records;
+    }
+
+    fn emit_inner(&mut self, index: usize) {
+        let window = &mut self.inner[index];
+        let count = window.ends.len();
+        let level = index as u8 + 1;
+        let hash = self.packer.put(Stream::Inner, |out| {
+            out.extend_from_slice(&ChunkKind::Node(level).header());
+            out.extend_from_slice(&(count as u16).to_le_bytes());
+            window.ends.iter().for_each(|end| out.extend_from_slice(&end.to_le_bytes()));
+            window.counts.iter().for_each(|count| out.extend_from_slice(&count.to_le_bytes()));
+            out.extend_from_slice(&window.hashes);
+            out.extend_from_slice(&window.keys);
+        });
+        let total = window.counts.last().copied().unwrap_or(0);
+        let key_start = window.keys.len() - window.last_key().len();
+        window.ends.clear();
+        window.counts.clear();
+        window.hashes.clear();
+        window.splitter.restart();
+        let mut keys = core::mem::take(&mut window.keys);
+        self.add_node(index + 1, &Child { key: &keys[key_start..], hash, count: total });
+        keys.clear();
+        self.inner[index].keys = keys;
+    }
+
+    /// Ends the tree. The builder is ready for another one, and its packer is not sealed.
+    pub fn finish(&mut self) -> Finished {
+        let mut level = 0;
+        let finished = loop {
+            if level == 0 {
+                if !self.leaf.ends.is_empty() {
+                    self.emit_leaf();
+                }
+            } else if self.inner.get(level - 1).is_some_and(|window| !window.ends.is_empty()) {
+                self.emit_inner(level - 1);
+            }
+            match self.emitted.get(level) {
+                None => break Finished { tree: Tree::EMPTY, relinked: false },
+                Some(&Emitted { nodes: 1, last: tree, relinked }) => {
+                    break Finished { tree, relinked };
+                }
+                Some(_) => level += 1,
+            }
+        };
+        for window in &mut self.inner {
+            window.ends.clear();
+            window.counts.clear();
+            window.hashes.clear();
+            window.keys.clear();
+            window.splitter.restart();
+        }
+        self.emitted.clear();
+        finished
+    }
+}

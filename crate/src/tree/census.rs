@@ -1,0 +1,89 @@
+//! The shape of a tree: how many nodes each level has, and of what size.
+
+use crate::cache::{Cache, Fetch};
+use crate::error::Error;
+use crate::hash::Hash;
+use crate::node::Node;
+use crate::step::{Budget, Step};
+use crate::tree::Tree;
+use alloc::vec::Vec;
+
+/// Numbers that tell about a level: nodes, bytes, the smallest and the largest node.
+pub const LEVEL_WORDS: usize = 4;
+
+/// Counts nodes level by level. Reads internal nodes; of leaves only the length is looked up.
+#[derive(Clone, Debug)]
+pub struct Census {
+    level: Vec<Hash>,
+    below: Vec<Hash>,
+    at: usize,
+    levels: Vec<f64>,
+}
+
+impl Census {
+    /// A census of `tree`.
+    #[must_use]
+    pub fn new(tree: Tree) -> Self {
+        let level = if tree.is_empty() { Vec::new() } else { Vec::from([tree.root]) };
+        Self { level, below: Vec::new(), at: 0, levels: Vec::new() }
+    }
+
+    /// [`LEVEL_WORDS`] numbers for each level counted so far, from the top.
+    #[must_use]
+    pub fn levels(&self) -> &[f64] {
+        &self.levels
+    }
+
+    /// Goes on until all levels are counted. Costs a lookup for each node.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
+        while !self.level.is_empty() {
+            if self.at == 0 && self.below.is_empty() {
+                self.count(cache)?;
+            }
+            while let Some(hash) = self.level.get(self.at) {
+                if budget.is_spent() {
+                    return Ok(Step::Yield);
+                }
+                budget.spend(4096);
+                match cache.node(hash)? {
+                    Fetch::At(id) => {
+                        let hashes = self.level[self.at..].iter();
+                        return Ok(Step::Need(cache.ahead(id, hashes)?));
+                    }
+                    Fetch::Here(Node::Leaf(_)) => break,
+                    Fetch::Here(Node::Inner(inner)) => {
+                        self.below.extend((0..inner.len()).map(|index| inner.hash(index)));
+                        if inner.level() == 1 && self.at + 1 == self.level.len() {
+                            // Below are leaves: they are not read.
+                            core::mem::swap(&mut self.level, &mut self.below);
+                            self.count(cache)?;
+                            self.level.clear();
+                            return Ok(Step::Done(()));
+                        }
+                    }
+                }
+                self.at += 1;
+            }
+            core::mem::swap(&mut self.level, &mut self.below);
+            self.below.clear();
+            self.at = 0;
+        }
+        Ok(Step::Done(()))
+    }
+
+    fn count(&mut self, cache: &Cache) -> Result<(), Error> {
+        let (mut bytes, mut least, mut most) = (0, usize::MAX, 0);
+        for hash in &self.level {
+            let len = cache.chunk_len(hash)?;
+            bytes += len;
+            least = least.min(len);
+            most = most.max(len);
+        }
+        #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+        self.levels.extend([self.level.len(), bytes, least, most].map(|number| number as f64));
+        Ok(())
+    }
+}

@@ -1,0 +1,189 @@
+//! Walks the leaves of a tree that hold a range of keys, in either direction.
+
+use crate::cache::{Cache, Fetch, SegmentId};
+use crate::error::Error;
+use crate::hash::Hash;
+use crate::node::{Inner, Leaf, Node};
+use crate::tree::{Range, Tree};
+use alloc::vec::Vec;
+
+/// The part of a leaf that is in the range and still to be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// The leaf.
+    pub leaf: Leaf<'a>,
+    /// The first entry of the part.
+    pub from: usize,
+    /// The entry after its last.
+    pub to: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    hash: Hash,
+    /// The next child to enter; in reverse, the one after it.
+    next: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct LeafAt {
+    hash: Hash,
+    from: usize,
+    to: usize,
+}
+
+/// See the module's text. It borrows nothing: nodes are looked up anew at each call, so
+/// that they may leave memory in between.
+#[derive(Clone, Debug)]
+pub struct Cursor {
+    root: Option<Hash>,
+    range: Range,
+    reverse: bool,
+    stack: Vec<Frame>,
+    leaf: Option<LeafAt>,
+}
+
+impl Cursor {
+    /// A cursor over `range` of `tree`, in descending order when `reverse`.
+    #[must_use]
+    pub fn new(tree: Tree, range: Range, reverse: bool) -> Self {
+        let root = (!tree.is_empty()).then_some(tree.root);
+        Self { root, range, reverse, stack: Vec::new(), leaf: None }
+    }
+
+    /// The next part to be read, `None` at the end. Costs a node lookup, and a descent at
+    /// the end of a leaf.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn run<'c>(&mut self, cache: &'c Cache) -> Result<Fetch<Option<Run<'c>>>, Error> {
+        loop {
+            if let Some(LeafAt { hash, from, to }) = self.leaf {
+                if from < to {
+                    return Ok(match cache.node(&hash)? {
+                        Fetch::Here(Node::Leaf(leaf)) => Fetch::Here(Some(Run { leaf, from, to })),
+                        Fetch::Here(Node::Inner(_)) => Fetch::Here(None),
+                        Fetch::At(id) => Fetch::At(id),
+                    });
+                }
+                self.leaf = None;
+            }
+            if let Some(root) = self.root {
+                match cache.node(&root)? {
+                    Fetch::Here(node) => self.enter(root, node),
+                    Fetch::At(id) => return Ok(Fetch::At(id)),
+                }
+                self.root = None;
+            } else {
+                let Some(frame) = self.stack.last().copied() else { return Ok(Fetch::Here(None)) };
+                let parent = match cache.node(&frame.hash)? {
+                    Fetch::Here(Node::Inner(parent)) => parent,
+                    Fetch::Here(Node::Leaf(_)) => return Ok(Fetch::Here(None)),
+                    Fetch::At(id) => return Ok(Fetch::At(id)),
+                };
+                let Some(index) = self.next_child(&parent, frame.next) else {
+                    self.stack.pop();
+                    continue;
+                };
+                match cache.child(&parent, index)? {
+                    Fetch::Here(node) => {
+                        let depth = self.stack.len() - 1;
+                        self.stack[depth].next = if self.reverse { index } else { index + 1 };
+                        self.enter(parent.hash(index), node);
+                    }
+                    Fetch::At(id) => return Ok(Fetch::At(id)),
+                }
+            }
+        }
+    }
+
+    /// The child to enter when `next` says where the walk stands, if it is in the range.
+    fn next_child(&self, parent: &Inner<'_>, next: usize) -> Option<usize> {
+        if self.reverse {
+            let index = next.checked_sub(1)?;
+            (!self.range.is_after(parent.key(index))).then_some(index)
+        } else {
+            let ended = next > 0 && self.range.ends_by(parent.key(next - 1));
+            (next < parent.len() && !ended).then_some(next)
+        }
+    }
+
+    fn enter(&mut self, hash: Hash, node: Node<'_>) {
+        use core::ops::Bound::{Excluded, Included, Unbounded};
+        match node {
+            Node::Leaf(leaf) => {
+                let from = match &self.range.lower {
+                    Unbounded => 0,
+                    Included(key) => leaf.search(0, key).unwrap_or_else(|at| at),
+                    Excluded(key) => leaf.search(0, key).map_or_else(|at| at, |at| at + 1),
+                };
+                let to = match &self.range.upper {
+                    Unbounded => leaf.len(),
+                    Included(key) => leaf.search(from, key).map_or_else(|at| at, |at| at + 1),
+                    Excluded(key) => leaf.search(from, key).unwrap_or_else(|at| at),
+                };
+                self.leaf = Some(LeafAt { hash, from, to });
+            }
+            Node::Inner(inner) => {
+                let next = match (self.reverse, &self.range.lower, &self.range.upper) {
+                    (false, Included(key) | Excluded(key), _) => inner.route(0, key),
+                    (false, Unbounded, _) => 0,
+                    (true, _, Included(key) | Excluded(key)) => {
+                        inner.len().min(inner.route(0, key) + 1)
+                    }
+                    (true, _, Unbounded) => inner.len(),
+                };
+                self.stack.push(Frame { hash, next });
+            }
+        }
+    }
+
+    /// Marks `count` entries of the run as read.
+    pub const fn advance(&mut self, count: usize) {
+        if let Some(leaf) = &mut self.leaf {
+            if self.reverse {
+                leaf.to -= count;
+            } else {
+                leaf.from += count;
+            }
+        }
+    }
+
+    /// Up to `most` segments that the walk will want, in order, `first` the first of them.
+    /// Looks only at nodes in memory.
+    #[must_use]
+    pub fn ahead(&self, cache: &Cache, first: SegmentId, most: usize) -> Vec<SegmentId> {
+        let mut wanted = Vec::from([first]);
+        for frame in self.stack.iter().rev() {
+            self.gather(cache, &frame.hash, Some(frame.next), most, &mut wanted);
+        }
+        wanted
+    }
+
+    fn gather(
+        &self,
+        cache: &Cache,
+        hash: &Hash,
+        next: Option<usize>,
+        most: usize,
+        wanted: &mut Vec<SegmentId>,
+    ) {
+        match cache.missing(hash) {
+            Ok(Some(id)) => {
+                if !wanted.contains(&id) {
+                    wanted.push(id);
+                }
+            }
+            Ok(None) => {
+                let Ok(Fetch::Here(Node::Inner(parent))) = cache.node(hash) else { return };
+                let mut at = next.unwrap_or(if self.reverse { parent.len() } else { 0 });
+                while wanted.len() < most {
+                    let Some(index) = self.next_child(&parent, at) else { return };
+                    self.gather(cache, &parent.hash(index), None, most, wanted);
+                    at = if self.reverse { index } else { index + 1 };
+                }
+            }
+            Err(_) => {}
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Finds keys: one at a time when all is in memory, or many in a batched descent.
+
+use crate::cache::{Cache, Fetch, SegmentId};
+use crate::error::Error;
+use crate::node::{Entry, Leaf, Node};
+use crate::output::Output;
+use crate::step::{Budget, Step};
+use crate::tree::plan::{Plan, SortedKeys};
+use crate::tree::scan::{Parts, write};
+use crate::tree::{Tree, ValueReader};
+use crate::value::Kind;
+use alloc::vec::Vec;
+
+/// The leaf that may hold `key`; `None` when no leaf can.
+fn leaf_of<'c>(cache: &'c Cache, tree: Tree, key: &[u8]) -> Result<Fetch<Option<Leaf<'c>>>, Error> {
+    if tree.is_empty() {
+        return Ok(Fetch::Here(None));
+    }
+    let at = |id: SegmentId| Ok(Fetch::At(id));
+    let mut node = match cache.node(&tree.root)? {
+        Fetch::Here(node) => node,
+        Fetch::At(id) => return at(id),
+    };
+    loop {
+        let inner = match node {
+            Node::Leaf(leaf) => return Ok(Fetch::Here(Some(leaf))),
+            Node::Inner(inner) => inner,
+        };
+        let index = inner.route(0, key);
+        if index == inner.len() {
+            return Ok(Fetch::Here(None));
+        }
+        node = match cache.child(&inner, index)? {
+            Fetch::Here(node) => node,
+            Fetch::At(id) => return at(id),
+        };
+    }
+}
+
+/// The entry of `key`. Costs one node for each level; allocates nothing.
+///
+/// # Errors
+/// As [`Cache::node`].
+pub fn get<'c>(
+    cache: &'c Cache,
+    tree: Tree,
+    key: &[u8],
+) -> Result<Fetch<Option<Entry<'c>>>, Error> {
+    Ok(match leaf_of(cache, tree, key)? {
+        Fetch::Here(leaf) => Fetch::Here(leaf.and_then(|leaf| {
+            let index = leaf.search(0, key).ok()?;
+            Some(leaf.entry(index))
+        })),
+        Fetch::At(id) => Fetch::At(id),
+    })
+}
+
+/// The keys of a [`Find`], sorted, each with its position in the request.
+#[derive(Clone, Debug, Default)]
+struct Wanted {
+    bytes: Vec<u8>,
+    keys: Vec<(u32, u16, u32)>,
+}
+
+impl Wanted {
+    fn key(&self, index: usize) -> &[u8] {
+        let (start, len, _) = self.keys[index];
+        &self.bytes[start as usize..start as usize + usize::from(len)]
+    }
+}
+
+impl SortedKeys for Wanted {
+    fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn after(&self, from: usize, key: &[u8]) -> usize {
+        from + (from..self.len()).take_while(|index| self.key(*index) <= key).count()
+    }
+}
+
+/// Finds many keys, in a batched descent: all missing segments of a level are asked for at
+/// once, and keys that share a leaf share its lookup.
+#[derive(Clone, Debug)]
+pub struct Find {
+    tree: Tree,
+    wanted: Wanted,
+    plan: Plan,
+    planned: bool,
+    next: usize,
+    far: Option<(Kind, ValueReader)>,
+}
+
+impl Find {
+    /// A search for `keys`, each at most
+    /// [`MAX_KEY_BYTES`](crate::limits::MAX_KEY_BYTES) long, in any order.
+    #[must_use]
+    pub fn new<'k>(tree: Tree, keys: impl IntoIterator<Item = &'k [u8]>) -> Self {
+        let mut wanted = Wanted::default();
+        for (position, key) in keys.into_iter().enumerate() {
+            let start = wanted.bytes.len() as u32;
+            wanted.bytes.extend_from_slice(key);
+            wanted.keys.push((start, key.len() as u16, position as u32));
+        }
+        let Wanted { bytes, keys } = &mut wanted;
+        keys.sort_unstable_by(|a, b| {
+            let key = |(start, len, _): &(u32, u16, u32)| {
+                *start as usize..*start as usize + usize::from(*len)
+            };
+            bytes[key(a)].cmp(&bytes[key(b)]).then(a.2.cmp(&b.2))
+        });
+        let plan = Plan::new(tree, wanted.len());
+        Self { tree, wanted, plan, planned: false, next: 0, far: None }
+    }
+
+    /// Writes the value of each key that is present to `out`, in the order of the keys, and
+    /// its position in the request to `found`.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn step(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+        out: &mut Output,
+        found: &mut Vec<u32>,
+    ) -> Result<Step<()>, Error> {
+        if !self.planned {
+            match self.plan.step(cache, &self.wanted, budget)? {
+                Step::Done(()) => self.planned = true,
+                waiting => return Ok(waiting),
+            }
+        }
+        loop {
+            if let Some((kind, reader)) = &mut self.far {
+                match reader.step(cache, out.part(*kind))? {
+                    Step::Done(()) => out.end(*kind),
+                    waiting => return Ok(waiting),
+                }
+                self.far = None;
+            }
+            if self.next == self.wanted.len() {
+                return Ok(Step::Done(()));
+            }
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            let leaf = match leaf_of(cache, self.tree, self.wanted.key(self.next))? {
+                Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
+                Fetch::Here(None) => return Ok(Step::Done(())),
+                Fetch::Here(Some(leaf)) => leaf,
+            };
+            let before = out.len();
+            let (mut from, first) = (0, self.next);
+            while self.next < self.wanted.len() && self.far.is_none() {
+                let key = self.wanted.key(self.next);
+                match leaf.search(from, key) {
+                    Ok(index) => {
+                        found.push(self.wanted.keys[self.next].2);
+                        let parts = Parts { keys: false, values: true };
+                        self.far = write(&leaf.entry(index), parts, out);
+                        from = index;
+                    }
+                    // It may be in a later leaf; the first was routed here and to no other.
+                    Err(index) if index == leaf.len() && self.next > first => break,
+                    Err(index) => from = index,
+                }
+                self.next += 1;
+                budget.spend(64);
+            }
+            budget.spend(out.len() - before);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Applies a sorted batch of edits to a tree, touching only what changes.
+//!
+//! First the [`Plan`] reads, level by level, the internal nodes above touched leaves. Then
+//! one walk in key order feeds a [`Builder`]: entries of touched leaves merged with the
+//! edits, untouched subtrees relinked by hash. A subtree can be relinked when the builder
+//! stands at the start of a node at each level below it. Where an edit removed a boundary
+//! it does not, and the walk opens the next node until old and new boundaries meet again.
+
+use crate::batch::{Batch, Edit};
+use crate::boundary::Shape;
+use crate::cache::{Cache, Fetch};
+use crate::error::Error;
+use crate::hash::Hash;
+use crate::node::{Inner, Leaf, Node};
+use crate::segment::Packer;
+use crate::step::{Budget, Step};
+use crate::tree::plan::{Plan, SortedKeys};
+use crate::tree::{Builder, Tree};
+use alloc::vec::Vec;
+
+impl SortedKeys for Batch {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn after(&self, from: usize, key: &[u8]) -> usize {
+        self.after(from, key)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    hash: Hash,
+    next: usize,
+    /// No node of its level is to its right.
+    rightmost: bool,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Plan,
+    Start,
+    Walk,
+    /// The walk is over; the top may have to give way to its only child.
+    Collapse(Tree),
+}
+
+/// See the module's text. Call [`Merge::step`] with the same batch each time, sorted by
+/// [`Batch::sort`].
+#[derive(Debug)]
+pub struct Merge {
+    tree: Tree,
+    plan: Plan,
+    phase: Phase,
+    builder: Builder,
+    stack: Vec<Frame>,
+    /// The first edit that is not applied yet.
+    next: usize,
+}
+
+impl Merge {
+    /// A merge into `tree`, whose nodes have `shape`.
+    #[must_use]
+    pub fn new(tree: Tree, edits: &Batch, shape: Shape) -> Self {
+        let plan = Plan::new(tree, edits.len());
+        let builder = Builder::new(shape);
+        Self { tree, plan, phase: Phase::Plan, builder, stack: Vec::new(), next: 0 }
+    }
+
+    /// The segments made so far.
+    pub const fn packer(&mut self) -> &mut Packer {
+        self.builder.packer()
+    }
+
+    /// Goes on until the tree is built; its chunks are in [`Merge::packer`], not sealed.
+    ///
+    /// # Errors
+    /// As [`Cache::node`]; the tree that was to be changed is untouched.
+    pub fn step(
+        &mut self,
+        cache: &Cache,
+        edits: &Batch,
+        budget: &mut Budget,
+    ) -> Result<Step<Tree>, Error> {
+        loop {
+            match self.phase {
+                Phase::Plan => match self.plan.step(cache, edits, budget)? {
+                    Step::Done(()) => self.phase = Phase::Start,
+                    Step::Need(ids) => return Ok(Step::Need(ids)),
+                    Step::Yield => return Ok(Step::Yield),
+                },
+                Phase::Start => {
+                    if !self.tree.is_empty() {
+                        let root = self.tree.root;
+                        match cache.node(&root)? {
+                            Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
+                            Fetch::Here(node) => self.enter(root, &node, edits, edits.len(), true),
+                        }
+                    }
+                    self.phase = Phase::Walk;
+                }
+                Phase::Walk => match self.walk(cache, edits, budget)? {
+                    Step::Done(()) => {
+                        // The edits beyond the last key of the tree.
+                        while self.next < edits.len() {
+                            if budget.is_spent() {
+                                return Ok(Step::Yield);
+                            }
+                            budget.spend(self.apply(edits));
+                        }
+                        let finished = self.builder.finish();
+                        if !finished.relinked {
+                            return Ok(Step::Done(finished.tree));
+                        }
+                        self.phase = Phase::Collapse(finished.tree);
+                    }
+                    Step::Need(ids) => return Ok(Step::Need(ids)),
+                    Step::Yield => return Ok(Step::Yield),
+                },
+                Phase::Collapse(tree) => match cache.node(&tree.root)? {
+                    Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
+                    Fetch::Here(Node::Inner(inner)) if inner.len() == 1 => {
+                        self.phase = Phase::Collapse(Tree { root: inner.hash(0), ..tree });
+                    }
+                    Fetch::Here(_) => return Ok(Step::Done(tree)),
+                },
+            }
+        }
+    }
+
+    /// Walks the old tree to its end.
+    fn walk(
+        &mut self,
+        cache: &Cache,
+        edits: &Batch,
+        budget: &mut Budget,
+    ) -> Result<Step<()>, Error> {
+        while let Some(frame) = self.stack.last().copied() {
+            let parent = match cache.node(&frame.hash)? {
+                Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
+                Fetch::Here(Node::Inner(parent)) => parent,
+                Fetch::Here(Node::Leaf(_)) => break,
+            };
+            let mut index = self.relink(&parent, frame, edits);
+            if index < parent.len() {
+                if budget.is_spent() {
+                    self.set_next(index);
+                    return Ok(Step::Yield);
+                }
+                let rightmost = frame.rightmost && index + 1 == parent.len();
+                let end =
+                    if rightmost { edits.len() } else { edits.after(self.next, parent.key(index)) };
+                match cache.child(&parent, index)? {
+                    Fetch::At(id) => {
+                        self.set_next(index);
+                        return Ok(Step::Need(self.plan.ahead(cache, id)));
+                    }
+                    Fetch::Here(node) => {
+                        let before = self.builder.packer().bytes();
+                        index += 1;
+                        self.set_next(index);
+                        self.enter(parent.hash(index - 1), &node, edits, end, rightmost);
+                        budget.spend((self.builder.packer().bytes() - before) as usize + 256);
+                    }
+                }
+            } else {
+                self.stack.pop();
+            }
+        }
+        Ok(Step::Done(()))
+    }
+
+    fn set_next(&mut self, index: usize) {
+        if let Some(frame) = self.stack.last_mut() {
+            frame.next = index;
+        }
+    }
+
+    /// Relinks children of `parent` from `frame.next` on as far as possible; returns the
+    /// first that must be opened.
+    fn relink(&mut self, parent: &Inner<'_>, frame: Frame, edits: &Batch) -> usize {
+        let level = parent.level() - 1;
+        let mut index = frame.next;
+        if !self.builder.is_clean(level) {
+            return index;
+        }
+        // The children before the one that the next edit goes to.
+        let until = if self.next == edits.len() {
+            parent.len()
+        } else {
+            let last = parent.len() - usize::from(frame.rightmost);
+            parent.route(index, edits.key(self.next)).min(last)
+        };
+        while index < until {
+            self.builder.relink(level, &parent.child(index));
+            index += 1;
+        }
+        index
+    }
+
+    /// Opens a node that the edits up to `end` touch, or that must be opened for the sake
+    /// of boundaries.
+    fn enter(&mut self, hash: Hash, node: &Node<'_>, edits: &Batch, end: usize, rightmost: bool) {
+        match node {
+            Node::Inner(_) => self.stack.push(Frame { hash, next: 0, rightmost }),
+            Node::Leaf(leaf) => self.merge_leaf(leaf, edits, end),
+        }
+    }
+
+    fn merge_leaf(&mut self, leaf: &Leaf<'_>, edits: &Batch, end: usize) {
+        let mut at = 0;
+        while self.next < end {
+            let (place, present) = match leaf.search(at, edits.key(self.next)) {
+                Ok(place) => (place, true),
+                Err(place) => (place, false),
+            };
+            self.builder.push_run(leaf, at, place);
+            self.apply(edits);
+            at = place + usize::from(present);
+        }
+        self.builder.push_run(leaf, at, leaf.len());
+    }
+
+    /// Applies the next edit; returns the bytes that it took.
+    fn apply(&mut self, edits: &Batch) -> usize {
+        let key = edits.key(self.next);
+        let mut bytes = key.len() + 64;
+        if let Edit::Put(kind, value) = edits.edit(self.next) {
+            self.builder.push(key, kind, value);
+            bytes += value.len();
+        }
+        self.next += 1;
+        bytes
+    }
+}

@@ -1,0 +1,44 @@
+//! Trees: ordered maps of entries in content-addressed nodes.
+
+mod builder;
+mod census;
+mod cursor;
+mod find;
+mod merge;
+mod plan;
+mod range;
+mod rank;
+mod scan;
+mod value;
+
+pub use builder::{Builder, Finished};
+pub use census::{Census, LEVEL_WORDS};
+pub use cursor::{Cursor, Run};
+pub use find::{Find, get};
+pub use merge::Merge;
+pub use range::Range;
+pub use rank::Count;
+pub use scan::{Parts, Scan};
+pub use value::ValueReader;
+
+use crate::hash::Hash;
+
+/// A tree: the address of its top node, and the number of its entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Tree {
+    /// The top node; [`Hash::ZERO`] for a tree without entries.
+    pub root: Hash,
+    /// Number of entries.
+    pub count: u64,
+}
+
+impl Tree {
+    /// The tree without entries.
+    pub const EMPTY: Self = Self { root: Hash::ZERO, count: 0 };
+
+    /// Whether it has no entries.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}

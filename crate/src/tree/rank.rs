@@ -1,0 +1,82 @@
+//! Counts the entries of a range from the counts that internal nodes keep.
+
+use crate::cache::{Cache, Fetch, SegmentId};
+use crate::error::Error;
+use crate::node::Node;
+use crate::step::Step;
+use crate::tree::{Range, Tree};
+use alloc::vec::Vec;
+use core::ops::Bound;
+
+/// The number of entries in a range: two descents.
+#[derive(Clone, Debug)]
+pub struct Count {
+    tree: Tree,
+    range: Range,
+}
+
+impl Count {
+    /// A count of `range` in `tree`.
+    #[must_use]
+    pub const fn new(tree: Tree, range: Range) -> Self {
+        Self { tree, range }
+    }
+
+    /// The count. Costs two nodes for each level of the tree.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn step(&self, cache: &Cache) -> Result<Step<u64>, Error> {
+        let (lower, upper) = (&self.range.lower, &self.range.upper);
+        let before = match lower {
+            Bound::Unbounded => Fetch::Here(0),
+            Bound::Included(key) => rank(cache, self.tree, key, false)?,
+            Bound::Excluded(key) => rank(cache, self.tree, key, true)?,
+        };
+        let until = match upper {
+            Bound::Unbounded => Fetch::Here(self.tree.count),
+            Bound::Included(key) => rank(cache, self.tree, key, true)?,
+            Bound::Excluded(key) => rank(cache, self.tree, key, false)?,
+        };
+        Ok(match (before, until) {
+            (Fetch::Here(before), Fetch::Here(until)) => Step::Done(until.saturating_sub(before)),
+            (Fetch::At(a), Fetch::At(b)) if a != b => Step::Need(Vec::from([a, b])),
+            (Fetch::At(id), _) | (_, Fetch::At(id)) => Step::Need(Vec::from([id])),
+        })
+    }
+}
+
+/// The number of entries whose keys are below `key`, or not above it when `through`.
+fn rank(cache: &Cache, tree: Tree, key: &[u8], through: bool) -> Result<Fetch<u64>, Error> {
+    if tree.is_empty() {
+        return Ok(Fetch::Here(0));
+    }
+    let at = |id: SegmentId| Ok(Fetch::At(id));
+    let mut node = match cache.node(&tree.root)? {
+        Fetch::Here(node) => node,
+        Fetch::At(id) => return at(id),
+    };
+    let mut before = 0;
+    loop {
+        match node {
+            Node::Leaf(leaf) => {
+                let index = match leaf.search(0, key) {
+                    Ok(index) => index + usize::from(through),
+                    Err(index) => index,
+                };
+                return Ok(Fetch::Here(before + index as u64));
+            }
+            Node::Inner(inner) => {
+                let index = inner.route(0, key);
+                before += inner.count_before(index);
+                if index == inner.len() {
+                    return Ok(Fetch::Here(before));
+                }
+                node = match cache.child(&inner, index)? {
+                    Fetch::Here(node) => node,
+                    Fetch::At(id) => return at(id),
+                };
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Writes the entries of a range to an [`Output`], in slices.
+
+use crate::cache::{Cache, Fetch};
+use crate::error::Error;
+use crate::node::Entry;
+use crate::output::Output;
+use crate::step::{Budget, Step};
+use crate::tree::{Cursor, Range, Tree, ValueReader};
+use crate::value::Kind;
+
+/// What of an entry is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// Its key.
+    pub keys: bool,
+    /// Its value.
+    pub values: bool,
+}
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    cursor: Cursor,
+    reverse: bool,
+    parts: Parts,
+    left: u64,
+    /// How many segments to ask for at once: doubled each time, so that a short scan reads
+    /// little and a long one waits rarely.
+    ahead: usize,
+    far: Option<(Kind, ValueReader)>,
+}
+
+impl Scan {
+    /// A scan of at most `limit` entries of `range`, in descending order when `reverse`.
+    #[must_use]
+    pub fn new(tree: Tree, range: Range, reverse: bool, limit: u64, parts: Parts) -> Self {
+        let cursor = Cursor::new(tree, range, reverse);
+        Self { cursor, reverse, parts, left: limit, ahead: 1, far: None }
+    }
+
+    /// Adds entries to `out` until the end (`Done`), the budget's end (`Yield`) or a missing
+    /// segment (`Need`). `out` holds whole entries and may be taken except after a `Need`
+    /// for part of a value, when [`Scan::in_value`]. Costs one copy of what it writes.
+    ///
+    /// # Errors
+    /// As [`Cache::node`]; `out` then holds the entries before the fault.
+    pub fn step(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+        out: &mut Output,
+    ) -> Result<Step<()>, Error> {
+        loop {
+            if let Some((kind, reader)) = &mut self.far {
+                let before = out.len();
+                match reader.step(cache, out.part(*kind))? {
+                    Step::Done(()) => out.end(*kind),
+                    waiting => return Ok(waiting),
+                }
+                budget.spend(out.len() - before);
+                self.far = None;
+            }
+            if self.left == 0 {
+                return Ok(Step::Done(()));
+            }
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            let run = match self.cursor.run(cache)? {
+                Fetch::Here(None) => return Ok(Step::Done(())),
+                Fetch::Here(Some(run)) => run,
+                Fetch::At(id) => {
+                    self.ahead = (self.ahead * 2).min(cache.window()).min(32);
+                    return Ok(Step::Need(self.cursor.ahead(cache, id, self.ahead)));
+                }
+            };
+            let mut done = 0;
+            let before = out.len();
+            while run.from + done < run.to && self.left > 0 && self.far.is_none() {
+                let index = if self.reverse { run.to - 1 - done } else { run.from + done };
+                let entry = run.leaf.entry(index);
+                done += 1;
+                self.left -= 1;
+                self.far = write(&entry, self.parts, out);
+                if out.len() - before >= 16 << 10 {
+                    break;
+                }
+            }
+            budget.spend(out.len() - before + done * 32);
+            self.cursor.advance(done);
+        }
+    }
+
+    /// Whether the last entry of the output is incomplete.
+    #[must_use]
+    pub const fn in_value(&self) -> bool {
+        self.far.is_some()
+    }
+}
+
+/// Writes what is wanted of `entry`; what is left of it is returned.
+pub(crate) fn write(
+    entry: &Entry<'_>,
+    parts: Parts,
+    out: &mut Output,
+) -> Option<(Kind, ValueReader)> {
+    if parts.keys {
+        out.key(entry.key);
+    }
+    if !parts.values {
+        return None;
+    }
+    let kind = entry.tag.kind;
+    if let Some(far) = entry.far() {
+        out.begin(kind);
+        return Some((kind, ValueReader::new(far)));
+    }
+    out.value(kind, |text| text.extend_from_slice(entry.value));
+    None
+}

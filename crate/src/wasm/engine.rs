@@ -1,0 +1,325 @@
+//! The state of one store in linear memory, and what exported functions do with it.
+
+use super::reply::{Reply, status};
+use crate::boundary::Shape;
+use crate::cache::{Cache, Fetch, SegmentId};
+use crate::error::{Error, RowFault};
+use crate::forest::{Forest, ROWS};
+use crate::hash::{HASH_BYTES, Hash};
+use crate::ingest::{ByteValue, Format, Ingest};
+use crate::json::{Pointer, skip_space, skip_value, unquote};
+use crate::limits::MAX_KEY_BYTES;
+use crate::output::Output;
+use crate::step::{Budget, Step};
+use crate::tree::{Census, Count, Find, Parts, Range, Scan, Tree, get};
+use crate::value::Kind;
+use alloc::vec::Vec;
+use core::ops::Bound;
+
+/// An ingest and what the host is to fetch from it.
+pub struct IngestOp {
+    pub ingest: Ingest,
+    pub buffer: Vec<u8>,
+    pointer: Pointer,
+    /// Segments made, and how many of them the host has taken.
+    made: Vec<SegmentId>,
+    taken: usize,
+}
+
+pub enum Op {
+    Find { find: Find, out: Output, found: Vec<u32> },
+    Scan { scan: Scan, out: Output },
+    Count(Count),
+    Census(Census),
+    Ingest(IngestOp),
+}
+
+#[derive(Default)]
+pub struct Engine {
+    pub cache: Cache,
+    pub scratch: Vec<u8>,
+    pub incoming: Vec<u8>,
+    pub reply: Reply,
+    pub views: Vec<Option<Forest>>,
+    pub next_segment: SegmentId,
+    ops: Vec<Option<Op>>,
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..at + 4).map_or(0, |word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+}
+
+impl IngestOp {
+    pub fn feed(&mut self, text_len: usize, len: usize, values: usize, format: u32) {
+        let mut buffer = core::mem::take(&mut self.buffer);
+        let table = len - 12 * values;
+        let values = (0..values)
+            .map(|index| table + 12 * index)
+            .map(|at| ByteValue {
+                row: u32_at(&buffer, at),
+                start: u32_at(&buffer, at + 4),
+                len: u32_at(&buffer, at + 8),
+            })
+            .collect();
+        buffer.truncate(table);
+        let format = match format {
+            0 => Format::Pairs,
+            1 => Format::Rows(self.pointer.clone()),
+            _ => Format::Deletes,
+        };
+        self.ingest.feed(buffer, text_len, values, format);
+    }
+}
+
+impl Engine {
+    pub fn new(cache_bytes: usize) -> Self {
+        Self { cache: Cache::new(cache_bytes), ..Self::default() }
+    }
+
+    pub fn op(&mut self, op: u32) -> Option<&mut Op> {
+        self.ops.get_mut(op as usize)?.as_mut()
+    }
+
+    fn add_op(&mut self, op: Op) -> u32 {
+        let at = self.ops.iter().position(Option::is_none).unwrap_or(self.ops.len());
+        if at == self.ops.len() {
+            self.ops.push(None);
+        }
+        self.ops[at] = Some(op);
+        at as u32
+    }
+
+    fn tree(&self, view: u32) -> Tree {
+        let view = self.views.get(view as usize).and_then(Option::as_ref);
+        view.map_or(Tree::EMPTY, |forest| forest.tree(ROWS))
+    }
+
+    pub fn open_view(&mut self) -> u32 {
+        let hash = Hash::read(&self.scratch[..HASH_BYTES]);
+        let forest = if hash == Hash::ZERO {
+            Forest::new()
+        } else {
+            let check = |bytes: &[u8]| Forest::decode(bytes).map(|_| ());
+            match self.cache.chunk(&hash, check) {
+                Ok(Fetch::Here(bytes)) => Forest::decode(bytes).unwrap_or_default(),
+                Ok(Fetch::At(id)) => return self.reply.need(&[id]),
+                Err(error) => return self.reply.error(&error),
+            }
+        };
+        let count = forest.tree(ROWS).count;
+        let at = self.views.iter().position(Option::is_none).unwrap_or(self.views.len());
+        if at == self.views.len() {
+            self.views.push(None);
+        }
+        self.views[at] = Some(forest);
+        self.reply.set(&[at as f64, count as f64]);
+        status::DONE
+    }
+
+    pub fn get(&mut self, view: u32, len: usize) -> u32 {
+        let tree = self.tree(view);
+        match get(&self.cache, tree, &self.scratch[..len]) {
+            Ok(Fetch::Here(None)) => self.reply.set(&[0.0]),
+            Ok(Fetch::Here(Some(entry))) if entry.tag.far => return status::FAR,
+            Ok(Fetch::Here(Some(entry))) => {
+                let kind = if entry.tag.kind == Kind::Json { 1.0 } else { 2.0 };
+                let address = f64::from(entry.value.as_ptr() as u32);
+                self.reply.set(&[kind, address, entry.value.len() as f64]);
+            }
+            Ok(Fetch::At(id)) => return self.reply.need(&[id]),
+            Err(error) => return self.reply.error(&error),
+        }
+        status::DONE
+    }
+
+    pub fn find(&mut self, view: u32, len: usize) -> u32 {
+        match keys(&self.scratch[..len]) {
+            Ok(keys) => {
+                let find = Find::new(self.tree(view), keys.iter().map(|key| &**key));
+                self.add_op(Op::Find { find, out: Output::new(), found: Vec::new() })
+            }
+            Err(error) => {
+                self.reply.error(&error);
+                status::NO_OP
+            }
+        }
+    }
+
+    /// The range that the host wrote: for each of prefix, lower and upper bound that `flags`
+    /// names, its length and its bytes.
+    fn range(&self, flags: u32, len: usize) -> Range {
+        let mut rest = &self.scratch[..len];
+        let mut next = || {
+            let (part, after) = rest[4..].split_at(u32_at(rest, 0) as usize);
+            rest = after;
+            part.to_vec()
+        };
+        let mut range = if flags & 8 == 0 { Range::ALL } else { Range::prefix(&next()) };
+        let mut bound = |kind: u32| match kind & 3 {
+            0 => Bound::Unbounded,
+            1 => Bound::Included(next()),
+            _ => Bound::Excluded(next()),
+        };
+        let lower = bound(flags >> 4);
+        let upper = bound(flags >> 6);
+        range = range.and(Range { lower, upper });
+        range
+    }
+
+    pub fn scan(&mut self, view: u32, flags: u32, len: usize, limit: f64) -> u32 {
+        let range = self.range(flags, len);
+        let parts = Parts { keys: flags & 2 != 0, values: flags & 4 != 0 };
+        let scan = Scan::new(self.tree(view), range, flags & 1 != 0, limit as u64, parts);
+        self.add_op(Op::Scan { scan, out: Output::new() })
+    }
+
+    pub fn count(&mut self, view: u32, flags: u32, len: usize) -> u32 {
+        let count = Count::new(self.tree(view), self.range(flags, len));
+        self.add_op(Op::Count(count))
+    }
+
+    pub fn census(&mut self, view: u32) -> u32 {
+        let census = Census::new(self.tree(view));
+        self.add_op(Op::Census(census))
+    }
+
+    pub fn ingest(&mut self, view: u32, prefix_len: usize, pointer_len: usize) -> u32 {
+        let (prefix, rest) = self.scratch.split_at(prefix_len);
+        let pointer = core::str::from_utf8(&rest[..pointer_len]).ok().and_then(Pointer::parse);
+        let Some(pointer) = pointer else { return status::NO_OP };
+        let forest = self.views.get(view as usize).cloned().flatten().unwrap_or_default();
+        let ingest = Ingest::new(forest, prefix.to_vec(), Shape::STORED);
+        let (buffer, made) = (Vec::new(), Vec::new());
+        self.add_op(Op::Ingest(IngestOp { ingest, buffer, pointer, made, taken: 0 }))
+    }
+
+    pub fn ingest_segment(&mut self, op: u32) -> u32 {
+        let Self { ops, cache, reply, .. } = self;
+        let Some(Some(Op::Ingest(ingest))) = ops.get_mut(op as usize) else { return status::DONE };
+        let Some(id) = ingest.made.get(ingest.taken) else { return status::DONE };
+        ingest.taken += 1;
+        let Some((bytes, table)) = cache.segment_bytes(*id) else { return status::DONE };
+        reply.set(&[
+            *id as f64,
+            f64::from(bytes.as_ptr() as u32),
+            bytes.len() as f64,
+            f64::from(table.bytes().as_ptr() as u32),
+            table.bytes().len() as f64,
+        ]);
+        status::SEGMENT
+    }
+
+    pub fn step(&mut self, op: u32, budget: usize) -> u32 {
+        let Self { ops, cache, reply, next_segment, .. } = self;
+        let mut budget = Budget::of(budget);
+        let Some(Some(op)) = ops.get_mut(op as usize) else { return status::DONE };
+        let result = match op {
+            Op::Count(count) => count.step(cache).map(|step| match step {
+                Step::Done(count) => {
+                    reply.set(&[count as f64]);
+                    Step::Done(())
+                }
+                Step::Need(ids) => Step::Need(ids),
+                Step::Yield => Step::Yield,
+            }),
+            Op::Census(census) => census.step(cache, &mut budget).inspect(|_| {
+                reply.set(&[
+                    f64::from(census.levels().as_ptr() as u32),
+                    census.levels().len() as f64,
+                ]);
+            }),
+            Op::Find { find, out, found } => {
+                let step = find.step(cache, &mut budget, out, found);
+                if let Ok(Step::Done(())) = step {
+                    out.close();
+                    set_output(reply, out, found);
+                }
+                step
+            }
+            Op::Scan { scan, out } => {
+                if !scan.in_value() {
+                    out.clear();
+                }
+                let step = scan.step(cache, &mut budget, out);
+                if !scan.in_value() && !matches!(step, Ok(Step::Need(_))) {
+                    out.close();
+                    set_output(reply, out, &[]);
+                }
+                step
+            }
+            Op::Ingest(ingest) => {
+                let step = ingest.ingest.step(cache, &mut budget);
+                for sealed in ingest.ingest.sealed() {
+                    cache.add_fresh(*next_segment, sealed);
+                    ingest.made.push(*next_segment);
+                    *next_segment += 1;
+                }
+                let counts =
+                    [ingest.ingest.rows(), ingest.ingest.chunks(), ingest.ingest.chunk_bytes()];
+                reply.set(&counts.map(|count| count as f64));
+                if let Some((hash, _)) = ingest.ingest.committed() {
+                    let [rows, chunks, bytes] = counts.map(|count| count as f64);
+                    let address = reply.hash(&hash);
+                    reply.set(&[rows, chunks, bytes, address]);
+                }
+                step
+            }
+        };
+        match result {
+            Ok(Step::Done(())) => status::DONE,
+            Ok(Step::Yield) => status::YIELD,
+            Ok(Step::Need(ids)) => reply.need(&ids),
+            Err(error) => reply.error(&error),
+        }
+    }
+
+    pub fn free(&mut self, op: u32, committed: bool) {
+        let Some(slot) = self.ops.get_mut(op as usize) else { return };
+        if let Some(Op::Ingest(ingest)) = slot.take()
+            && !committed
+        {
+            ingest.made.iter().for_each(|id| self.cache.remove(*id));
+        }
+    }
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self::new(64 << 20)
+    }
+}
+
+fn set_output(reply: &mut Reply, out: &Output, found: &[u32]) {
+    let address = |pointer: *const u8| f64::from(pointer as u32);
+    reply.set(&[
+        address(out.text.as_ptr()),
+        out.text.len() as f64,
+        address(out.bytes.as_ptr()),
+        address(out.marks.as_ptr().cast()),
+        out.marks.len() as f64,
+        f64::from(out.members()),
+        address(found.as_ptr().cast()),
+        found.len() as f64,
+    ]);
+}
+
+/// The keys in a JSON array of strings.
+fn keys(text: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+    let mut keys: Vec<Vec<u8>> = Vec::new();
+    let mut at = skip_space(text, 1);
+    while text.get(at).is_some_and(|byte| *byte != b']') {
+        let bad = |fault| Error::Row { row: keys.len() as u64, offset: at, fault };
+        let end = skip_value(text, at).map_err(|_| bad(RowFault::Syntax))?;
+        if text[at] != b'"' {
+            return Err(bad(RowFault::KeyNotString));
+        }
+        let mut key = Vec::with_capacity(end - at);
+        unquote(&text[at..end], &mut key).map_err(|_| bad(RowFault::KeyLoneSurrogate))?;
+        if key.len() > MAX_KEY_BYTES {
+            return Err(bad(RowFault::KeyTooLong));
+        }
+        keys.push(key);
+        at = if text.get(end) == Some(&b',') { end + 1 } else { end };
+    }
+    Ok(keys)
+}

@@ -1,0 +1,227 @@
+//! The boundary to JavaScript: handles, numbers and bytes, never objects.
+//!
+//! One instance of the module serves one store. Bytes go in through buffers that the host
+//! asks for and fills ([`scratch`], [`segment_buffer`], [`ingest_buffer`]); they come out as
+//! addresses in the reply, an array of [`reply::REPLY_WORDS`] doubles at a fixed address, valid until
+//! the next call. Every function that can fail returns a status; on one of [`status`]'s errors
+//! the reply tells the details. The host crosses once for a slice of work, never for a row.
+
+#![allow(unsafe_code, reason = "a module has one engine, reached from exported functions")]
+#![allow(clippy::cast_precision_loss, reason = "numbers that cross stay below 2^53")]
+#![allow(clippy::cast_sign_loss, reason = "numbers that cross are not negative")]
+
+mod engine;
+mod reply;
+
+use crate::cache::SegmentId;
+use crate::segment::Table;
+use core::cell::RefCell;
+use engine::{Engine, Op};
+use reply::status;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+struct Global(RefCell<Option<Engine>>);
+
+// SAFETY: the module is built without threads, so that no other thread can reach it.
+unsafe impl Sync for Global {}
+
+static ENGINE: Global = Global(RefCell::new(None));
+
+fn with<T>(run: impl FnOnce(&mut Engine) -> T) -> T {
+    run(ENGINE.0.borrow_mut().get_or_insert_default())
+}
+
+/// Starts the engine with a budget for stored segments in memory; returns the address of the
+/// reply.
+#[wasm_bindgen]
+pub fn start(cache_bytes: u32) -> u32 {
+    let mut engine = ENGINE.0.borrow_mut();
+    *engine = Some(Engine::new(cache_bytes as usize));
+    engine.get_or_insert_default().reply.address()
+}
+
+/// A buffer of `len` bytes, the address of which is returned, for the next call's argument.
+#[wasm_bindgen]
+pub fn scratch(len: u32) -> u32 {
+    with(|engine| {
+        engine.scratch.resize(len as usize, 0);
+        engine.scratch.as_ptr() as u32
+    })
+}
+
+/// Makes a stored segment known by its table, of which `scratch` holds the first `len` bytes.
+#[wasm_bindgen]
+pub fn add_table(id: f64, len: u32) -> u32 {
+    with(|engine| match Table::decode(engine.scratch[..len as usize].to_vec()) {
+        Ok(table) => {
+            engine.cache.add_table(id as SegmentId, table);
+            status::DONE
+        }
+        Err(error) => engine.reply.decode_error(&error),
+    })
+}
+
+/// A buffer for the bytes of a stored segment, to be taken by [`load_segment`].
+#[wasm_bindgen]
+pub fn segment_buffer(len: u32) -> u32 {
+    with(|engine| {
+        // Not zeroed by hand: fresh pages are zero already.
+        engine.incoming = alloc::vec![0; len as usize];
+        engine.incoming.as_ptr() as u32
+    })
+}
+
+/// Takes the bytes in the segment buffer as those of the segment `id`.
+#[wasm_bindgen]
+pub fn load_segment(id: f64) {
+    with(|engine| {
+        let bytes = core::mem::take(&mut engine.incoming);
+        engine.cache.load(id as SegmentId, bytes);
+    });
+}
+
+/// The segment `id` is stored: it may leave memory.
+#[wasm_bindgen]
+pub fn stored_segment(id: f64) {
+    with(|engine| engine.cache.stored(id as SegmentId));
+}
+
+/// Forgets the segment `id` and its chunks.
+#[wasm_bindgen]
+pub fn remove_segment(id: f64) {
+    with(|engine| engine.cache.remove(id as SegmentId));
+}
+
+/// Sets the id that the next segment made here gets; those after it follow.
+#[wasm_bindgen]
+pub fn set_next_segment(id: f64) {
+    with(|engine| engine.next_segment = id as SegmentId);
+}
+
+/// Opens a view of the commit whose hash is in the first 32 bytes of `scratch`, or of the
+/// empty store when they are zero. Reply: the view, its number of rows.
+#[wasm_bindgen]
+pub fn open_view() -> u32 {
+    with(Engine::open_view)
+}
+
+/// Closes a view.
+#[wasm_bindgen]
+pub fn close_view(view: u32) {
+    with(|engine| engine.views[view as usize] = None);
+}
+
+/// Looks up the key in the first `len` bytes of `scratch`. Reply: 0 (absent), 1 (JSON) or
+/// 2 (bytes); the address and length of the value. [`status::FAR`] when the value is out of
+/// line, and must be read by [`find`].
+#[wasm_bindgen]
+pub fn get(view: u32, len: u32) -> u32 {
+    with(|engine| engine.get(view, len as usize))
+}
+
+/// Starts a search for the keys in the first `len` bytes of `scratch`, a JSON array of
+/// strings. Returns the operation, or [`status::NO_OP`] when one of them is no key: the
+/// reply then tells which.
+#[wasm_bindgen]
+pub fn find(view: u32, len: u32) -> u32 {
+    with(|engine| engine.find(view, len as usize))
+}
+
+/// Starts a scan. `flags` and the bounds in `scratch` are as `js/src/range.ts` writes them.
+#[wasm_bindgen]
+pub fn scan(view: u32, flags: u32, len: u32, limit: f64) -> u32 {
+    with(|engine| engine.scan(view, flags, len as usize, limit))
+}
+
+/// Starts a count of a range, given as to [`scan`].
+#[wasm_bindgen]
+pub fn count(view: u32, flags: u32, len: u32) -> u32 {
+    with(|engine| engine.count(view, flags, len as usize))
+}
+
+/// Starts an ingest on top of a view. `scratch` holds the prefix of all keys and then the
+/// JSON pointer to the key of a row. [`status::NO_OP`] when that is no pointer.
+#[wasm_bindgen]
+pub fn ingest(view: u32, prefix_len: u32, pointer_len: u32) -> u32 {
+    with(|engine| engine.ingest(view, prefix_len as usize, pointer_len as usize))
+}
+
+/// A buffer for the next block of an ingest.
+#[wasm_bindgen]
+pub fn ingest_buffer(op: u32, len: u32) -> u32 {
+    with(|engine| {
+        let Some(Op::Ingest(ingest)) = engine.op(op) else { return 0 };
+        let mut buffer = ingest.ingest.take_buffer();
+        buffer.resize(len as usize, 0);
+        ingest.buffer = buffer;
+        ingest.buffer.as_ptr() as u32
+    })
+}
+
+/// Feeds the block in the ingest's buffer: `text_len` bytes of JSON, byte values up to
+/// `len - 12 * values`, and for each byte value its row, start and length as 32-bit numbers.
+/// `format`: 0 pairs, 1 rows, 2 keys to delete.
+#[wasm_bindgen]
+pub fn ingest_feed(op: u32, text_len: u32, len: u32, values: u32, format: u32) {
+    with(|engine| {
+        if let Some(Op::Ingest(ingest)) = engine.op(op) {
+            ingest.feed(text_len as usize, len as usize, values as usize, format);
+        }
+    });
+}
+
+/// Tells an ingest that it has all rows.
+#[wasm_bindgen]
+pub fn ingest_finish(op: u32) {
+    with(|engine| {
+        if let Some(Op::Ingest(ingest)) = engine.op(op) {
+            ingest.ingest.finish();
+        }
+    });
+}
+
+/// Takes the next segment that an ingest has made: [`status::DONE`] when there is none, else
+/// [`status::SEGMENT`]. Reply: id; address and length of the segment; of its table.
+#[wasm_bindgen]
+pub fn ingest_segment(op: u32) -> u32 {
+    with(|engine| engine.ingest_segment(op))
+}
+
+/// Goes on with an operation for about `budget` bytes of work. On [`status::NEED`] the reply
+/// holds the address and number of segment ids (doubles). On done and yield: for a find or a
+/// scan, address and length of text, address of bytes, address and number of marks (three
+/// 32-bit numbers each), number of members, address and number of positions found; for a
+/// count, the count; for an ingest, rows, and when it is finished chunks, their bytes, the
+/// address of the commit's hash.
+#[wasm_bindgen]
+pub fn step(op: u32, budget: u32) -> u32 {
+    with(|engine| engine.step(op, budget as usize))
+}
+
+/// Frees an operation. Segments of an ingest that is not committed are forgotten.
+#[wasm_bindgen]
+pub fn free(op: u32, committed: bool) {
+    with(|engine| engine.free(op, committed));
+}
+
+/// Reply: segments, chunks and bytes known, and bytes in memory.
+#[wasm_bindgen]
+pub fn cache_stats() {
+    with(|engine| {
+        let cache = &engine.cache;
+        let words = [
+            cache.known_segments() as f64,
+            cache.known_chunks() as f64,
+            cache.known_bytes() as f64,
+            cache.held_bytes() as f64,
+        ];
+        engine.reply.set(&words);
+    });
+}
+
+/// Starts a census of the tree of rows. After its last step the reply holds the address and
+/// number of its doubles, [`LEVEL_WORDS`](crate::tree::LEVEL_WORDS) for each level.
+#[wasm_bindgen]
+pub fn census(view: u32) -> u32 {
+    with(|engine| engine.census(view))
+}

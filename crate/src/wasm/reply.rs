@@ -1,0 +1,105 @@
+//! What a call tells the host besides its status.
+
+use crate::cache::SegmentId;
+use crate::error::{DecodeError, Error};
+use crate::hash::Hash;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// Doubles in a reply.
+pub const REPLY_WORDS: usize = 16;
+
+/// The meanings of a status; `js/src/engine.ts` has the same list.
+pub mod status {
+    /// Finished.
+    pub const DONE: u32 = 0;
+    /// Segments must be loaded first.
+    pub const NEED: u32 = 1;
+    /// The budget is spent.
+    pub const YIELD: u32 = 2;
+    /// The value is out of line.
+    pub const FAR: u32 = 3;
+    /// There is a segment.
+    pub const SEGMENT: u32 = 4;
+    /// A row was refused. Reply: row, offset, fault.
+    pub const ROW: u32 = 16;
+    /// No segment has a chunk. Reply: address of its hash.
+    pub const MISSING_CHUNK: u32 = 17;
+    /// A chunk is damaged. Reply: address of its hash, then as for a malformed table, or -1.
+    pub const CORRUPT_CHUNK: u32 = 18;
+    /// A chunk is of a later format. Reply: its version.
+    pub const UNSUPPORTED_FORMAT: u32 = 19;
+    /// A table is malformed. Reply: 0, field, offset, expected, got.
+    pub const MALFORMED: u32 = 20;
+    /// No operation was started.
+    pub const NO_OP: u32 = u32::MAX;
+}
+
+/// See the module's text. Its address never changes.
+pub struct Reply {
+    words: Box<[f64; REPLY_WORDS]>,
+    ids: Vec<f64>,
+    hash: Box<[u8; 32]>,
+}
+
+impl Default for Reply {
+    fn default() -> Self {
+        Self { words: Box::new([0.0; REPLY_WORDS]), ids: Vec::new(), hash: Box::new([0; 32]) }
+    }
+}
+
+impl Reply {
+    pub fn address(&self) -> u32 {
+        self.words.as_ptr() as u32
+    }
+
+    pub fn set(&mut self, words: &[f64]) {
+        self.words[..words.len()].copy_from_slice(words);
+    }
+
+    pub fn need(&mut self, ids: &[SegmentId]) -> u32 {
+        self.ids.clear();
+        self.ids.extend(ids.iter().map(|id| *id as f64));
+        self.set(&[f64::from(self.ids.as_ptr() as u32), ids.len() as f64]);
+        status::NEED
+    }
+
+    /// Keeps a hash for the host to read; returns its address.
+    pub fn hash(&mut self, hash: &Hash) -> f64 {
+        *self.hash = hash.0;
+        f64::from(self.hash.as_ptr() as u32)
+    }
+
+    pub fn decode_error(&mut self, error: &DecodeError) -> u32 {
+        let DecodeError { field, offset, expected, got } = *error;
+        self.set(&[0.0, f64::from(field as u8), offset as f64, expected as f64, got as f64]);
+        status::MALFORMED
+    }
+
+    pub fn error(&mut self, error: &Error) -> u32 {
+        match error {
+            Error::Row { row, offset, fault } => {
+                self.set(&[*row as f64, *offset as f64, f64::from(*fault as u8)]);
+                status::ROW
+            }
+            Error::MissingChunk(hash) => {
+                let hash = self.hash(hash);
+                self.set(&[hash]);
+                status::MISSING_CHUNK
+            }
+            Error::CorruptChunk { hash, cause } => {
+                match cause {
+                    Some(cause) => drop(self.decode_error(cause)),
+                    None => self.set(&[0.0, -1.0]),
+                }
+                let hash = self.hash(hash);
+                self.set(&[hash]);
+                status::CORRUPT_CHUNK
+            }
+            Error::UnsupportedFormat { version } => {
+                self.set(&[f64::from(*version)]);
+                status::UNSUPPORTED_FORMAT
+            }
+        }
+    }
+}

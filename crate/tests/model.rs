@@ -1,0 +1,212 @@
+//! Trees against a model: whatever is done to a store, it holds what a `BTreeMap` holds, and
+//! its root is that of a store which was given the same rows at once.
+
+mod common;
+
+use common::{Host, Rows, issue};
+use hedgerow::boundary::Shape;
+use hedgerow::ingest::Format;
+use hedgerow::tree::Range;
+use proptest::prelude::*;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use std::ops::Bound;
+
+const SMALL: Shape = Shape::with_target(128);
+
+fn fresh_root(rows: &Rows, shape: Shape) -> Host {
+    let mut host = Host::new(shape);
+    let rows: Vec<_> = rows.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+    host.put_blocks(&rows, 1 << 30);
+    host
+}
+
+fn key() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-d]{0,3}",
+        "[a-c]{1,2}/[0-9]{1,3}",
+        "[\u{0}-\u{7f}é中\u{ff5e}😀]{0,6}",
+        "[x-z]{40,60}",
+    ]
+}
+
+fn value() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("null".to_owned()),
+        "\"[a-z]{0,20}\"",
+        "\"[a-z]{100,300}\"",
+        (0_u32..1000).prop_map(|number| number.to_string()),
+    ]
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Put(Vec<(String, String)>),
+    Delete(Vec<String>),
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        3 => prop::collection::vec((key(), value()), 0..80).prop_map(Op::Put),
+        2 => prop::collection::vec((key(), value()), 1..3).prop_map(Op::Put),
+        2 => prop::collection::vec(key(), 0..60).prop_map(Op::Delete),
+    ]
+}
+
+fn bound() -> impl Strategy<Value = Bound<String>> {
+    prop_oneof![
+        Just(Bound::Unbounded),
+        key().prop_map(Bound::Included),
+        key().prop_map(Bound::Excluded),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_history_gives_the_rows_and_the_root_of_a_fresh_build(
+        ops in prop::collection::vec(op(), 1..8),
+        slice in prop_oneof![Just(usize::MAX), 1_usize..2000],
+        cold in any::<bool>(),
+    ) {
+        let mut host = Host::new(SMALL);
+        host.slice = slice;
+        let mut model = Rows::new();
+        for op in ops {
+            if cold {
+                // So little that hardly more than one segment fits.
+                host.reopen(1000);
+            }
+            match op {
+                Op::Put(rows) => {
+                    host.put_blocks(&rows, 7);
+                    model.extend(rows);
+                }
+                Op::Delete(keys) => {
+                    host.delete(&keys);
+                    for key in &keys {
+                        model.remove(key);
+                    }
+                }
+            }
+            prop_assert_eq!(&host.contents(), &model);
+            prop_assert_eq!(host.root, fresh_root(&model, SMALL).root);
+            prop_assert_eq!(host.tree().count, model.len() as u64);
+        }
+    }
+
+    #[test]
+    fn reads_agree_with_the_model(
+        rows in prop::collection::vec((key(), value()), 0..200),
+        lower in bound(),
+        upper in bound(),
+        limit in prop_oneof![Just(u64::MAX), 0_u64..20],
+        reverse in any::<bool>(),
+        wanted in prop::collection::vec(key(), 0..40),
+        cold in any::<bool>(),
+    ) {
+        let mut host = Host::new(SMALL);
+        host.put(&rows);
+        let model: Rows = rows.into_iter().collect();
+        if cold {
+            host.reopen(1000);
+            host.slice = 50;
+        }
+        let inside = |key: &String| {
+            let above = match &lower {
+                Bound::Included(lower) => key >= lower,
+                Bound::Excluded(lower) => key > lower,
+                Bound::Unbounded => true,
+            };
+            above && match &upper {
+                Bound::Included(upper) => key <= upper,
+                Bound::Excluded(upper) => key < upper,
+                Bound::Unbounded => true,
+            }
+        };
+        let mut expected: Vec<_> = model.clone().into_iter().filter(|(key, _)| inside(key)).collect();
+        let range = Range {
+            lower: lower.as_ref().map(|key| key.clone().into_bytes()),
+            upper: upper.as_ref().map(|key| key.clone().into_bytes()),
+        };
+        prop_assert_eq!(host.count(&range), expected.len() as u64);
+        if reverse {
+            expected.reverse();
+        }
+        expected.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        prop_assert_eq!(host.scan(&range, reverse, limit), expected);
+        for key in &wanted {
+            prop_assert_eq!(host.get(key), model.get(key).cloned());
+        }
+        let many: Vec<_> = wanted.iter().map(|key| model.get(key).cloned()).collect();
+        prop_assert_eq!(host.get_many(&wanted), many);
+    }
+}
+
+#[test]
+fn a_hundred_arrival_orders_give_one_root() {
+    let mut rows: Vec<_> = (0..5000).map(issue).collect();
+    let mut sorted = Host::new(Shape::STORED);
+    sorted.put_blocks(&rows, 1000);
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(7);
+    for order in 0..100 {
+        rows.shuffle(&mut random);
+        let mut host = Host::new(Shape::STORED);
+        host.put_blocks(&rows, 1 + 50 * order);
+        assert_eq!(host.root, sorted.root, "order {order}");
+    }
+}
+
+#[test]
+fn many_commits_of_few_rows_give_the_root_of_one_of_many() {
+    let mut rows: Vec<_> = (0..3000).map(issue).collect();
+    let mut once = Host::new(Shape::STORED);
+    once.put(&rows);
+    rows.shuffle(&mut rand_chacha::ChaCha8Rng::seed_from_u64(11));
+    let mut often = Host::new(Shape::STORED);
+    for rows in rows.chunks(3) {
+        often.put(rows);
+    }
+    assert_eq!(often.root, once.root);
+    assert_eq!(often.contents().len(), 3000);
+}
+
+#[test]
+fn a_row_over_a_stream_in_order_becomes_an_edit() {
+    let rows: Vec<_> = (0..2000).map(issue).collect();
+    let mut host = Host::new(Shape::STORED);
+    let mut twice = rows.clone();
+    twice.push((rows[7].0.clone(), "\"again\"".to_owned()));
+    host.put(&twice);
+    assert_eq!(host.get(&rows[7].0).as_deref(), Some("\"again\""));
+    assert_eq!(host.tree().count, 2000);
+    let mut model: Rows = rows.into_iter().collect();
+    model.insert(twice[2000].0.clone(), "\"again\"".to_owned());
+    assert_eq!(host.root, fresh_root(&model, Shape::STORED).root);
+}
+
+#[test]
+fn a_bad_row_leaves_the_store_as_it_was() {
+    let mut host = Host::new(SMALL);
+    host.put(&(0..100).map(issue).collect::<Vec<_>>());
+    let (root, stored) = (host.root, host.stored.len());
+    let bad = [
+        ("[1,2]", 0),
+        ("[\"a\",1,\"b\"]", 1),
+        ("[\"a\",1,\"\\ud800\",2]", 1),
+        ("[\"a\",tru]", 0),
+        ("[\"a\",1,\"b\",2", 2),
+        ("{}", 0),
+    ];
+    for (text, row) in bad {
+        let blocks = [(text.to_owned(), Format::Pairs)];
+        let error = host.ingest(&blocks).expect_err(text);
+        let hedgerow::error::Error::Row { row: got, .. } = error else { panic!("{error}") };
+        assert_eq!(got, row, "{text}");
+        assert_eq!((host.root, host.stored.len()), (root, stored));
+    }
+    let long = format!("[\"{}\",1]", "k".repeat(1025));
+    assert!(host.ingest(&[(long, Format::Pairs)]).is_err());
+    assert_eq!(host.contents().len(), 100);
+}
