@@ -1,0 +1,133 @@
+/**
+ * Where a store stands, and how it moves on: one commit at a time, each by compare-and-set
+ * on the ref in the transaction that carries the commit's last segments.
+ */
+import { Status } from './engine.js';
+import { HedgerowError } from './errors.js';
+import type { Host } from './host.js';
+import { FORMAT, MAX_COMMIT_TRIES, SEGMENTS_PER_WRITER } from './limits.js';
+import type { Durability, SegmentRecord } from './segment-store.js';
+
+/** The commit that a store stands at. */
+export interface Head {
+  readonly commitBytes: Uint8Array;
+  readonly generation: number;
+  /** The core's view of it. */
+  readonly view: number;
+  /** Number of rows. */
+  readonly rows: number;
+}
+
+const REF = 'main';
+const EMPTY_COMMIT = new Uint8Array(32);
+
+/** See the module's text. */
+export class Commits {
+  readonly #host: Host;
+  readonly #known = new Set<number>();
+  #head: Head = { commitBytes: EMPTY_COMMIT, generation: 0, view: 0, rows: 0 };
+  #lastId = 0;
+  #endId = 0;
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** The commit that reads see. */
+  get head(): Head {
+    return this.#head;
+  }
+
+  /** Moves to the commit that storage holds; true when that is another one. */
+  async refresh(): Promise<boolean> {
+    const { engine, segments } = this.#host;
+    const { refs, tables } = await segments.load(this.#known);
+    const ref = refs.find(({ name }) => name === REF);
+    if (ref !== undefined && ref.format > FORMAT) {
+      throw new HedgerowError('unsupported-format', `the store has format ${ref.format}`);
+    }
+    for (const { id, tableBytes } of tables) {
+      this.#known.add(id);
+      // A damaged table hides its chunks, which are then missing; the rest stays readable.
+      engine.addTable(id, tableBytes);
+    }
+    const generation = ref?.generation ?? 0;
+    if (generation === this.#head.generation && this.#head.generation > 0) return false;
+    await this.#open(ref?.commitBytes ?? EMPTY_COMMIT, generation);
+    return true;
+  }
+
+  async #open(commitBytes: Uint8Array, generation: number): Promise<void> {
+    const { engine } = this.#host;
+    let status = engine.openView(commitBytes);
+    while (status === Status.need) {
+      await this.#host.load();
+      status = engine.openView(commitBytes);
+    }
+    if (status !== Status.done) engine.fail(status);
+    const [view, rows] = [engine.word(0), engine.word(1)];
+    const before = this.#head;
+    this.#head = { commitBytes, generation, view, rows };
+    if (before.view !== view) engine.closeView(before.view);
+  }
+
+  /** Runs `change` when all changes before it have ended, and none at the same time. */
+  exclusively<T>(change: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(change, change);
+    this.#tail = result.catch(() => {});
+    return result;
+  }
+
+  /** Makes sure that new segments have ids that no other writer uses. */
+  async prepareIds(): Promise<void> {
+    if (this.#endId - this.#lastId > SEGMENTS_PER_WRITER / 2) return;
+    const writer = await this.#host.segments.reserve();
+    this.#lastId = writer * SEGMENTS_PER_WRITER;
+    this.#endId = this.#lastId + SEGMENTS_PER_WRITER;
+    this.#host.engine.setNextSegment(this.#lastId);
+  }
+
+  /** Notes that a segment was made here. */
+  made(id: number): void {
+    this.#known.add(id);
+    this.#lastId = id;
+  }
+
+  /** Forgets a segment that was made here and will not be committed. */
+  unmade(id: number): void {
+    this.#known.delete(id);
+  }
+
+  /** Whether a commit made on top of `from` would change nothing. */
+  isHead(commitBytes: Uint8Array): boolean {
+    return this.#head.commitBytes.every((byte, at) => byte === commitBytes[at]);
+  }
+
+  /**
+   * Writes `segments` and moves the ref to `commitBytes` if it still stands where it stood;
+   * `false` when another writer was first.
+   */
+  async move(
+    commitBytes: Uint8Array,
+    segments: readonly SegmentRecord[],
+    durability: Durability,
+  ): Promise<boolean> {
+    const { generation: expected } = this.#head;
+    const move = { name: REF, commitBytes, generation: expected + 1, format: FORMAT, expected };
+    if (!(await this.#host.segments.write({ segments, move, durability }))) return false;
+    for (const { id } of segments) this.#host.engine.storedSegment(id);
+    await this.#open(commitBytes, expected + 1);
+    return true;
+  }
+
+  /** Makes a commit by `attempt` until it wins its race; `attempt` tells whether it did. */
+  async retry<T>(attempt: () => Promise<T | undefined>): Promise<T> {
+    for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+      const result = await attempt();
+      if (result !== undefined) return result;
+      await this.refresh();
+    }
+    throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
+  }
+}

@@ -1,0 +1,373 @@
+/**
+ * Owns one instance of the core and speaks its language: handles, statuses and addresses.
+ * Everything here is synchronous; `host.ts` adds time and storage.
+ *
+ * Views of linear memory are taken anew after every call that may grow it. Bytes that
+ * leave are copied.
+ */
+import { HedgerowError } from './errors.js';
+import type { InitOutput } from './generated/exports.js';
+import { MODULE_BASE64 } from './generated/module.js';
+import { MAX_KEY_BYTES } from './limits.js';
+
+/** The meanings of a status; `crate/src/wasm/reply.rs` has the same list. */
+export const Status = {
+  done: 0,
+  need: 1,
+  yield: 2,
+  far: 3,
+  segment: 4,
+  row: 16,
+  missingChunk: 17,
+  corruptChunk: 18,
+  unsupportedFormat: 19,
+  malformed: 20,
+  noOp: 0xffff_ffff,
+} as const;
+
+/** A finished segment as the core hands it out. */
+export interface MadeSegment {
+  readonly id: number;
+  readonly segmentBytes: Uint8Array;
+  readonly tableBytes: Uint8Array;
+}
+
+/** An operation under way in the core. */
+export type Op = number;
+
+const ROW_FAULTS = [
+  'the key is not a string',
+  'the row has no key where the pointer says',
+  `the key is longer than ${MAX_KEY_BYTES} bytes`,
+  'the key holds half of a surrogate pair',
+  'the value is larger than 64 MiB',
+  'the value is nested too deeply',
+  'the text is not JSON',
+] as const;
+
+const FIRST_VALUE_FAULT = 4;
+
+let compiled: Promise<WebAssembly.Module> | undefined;
+
+async function compile(): Promise<WebAssembly.Module> {
+  const packed = Uint8Array.from(atob(MODULE_BASE64), (char) => char.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return WebAssembly.compile(await new Response(stream).arrayBuffer());
+}
+
+/** See the module's text. */
+export class Engine {
+  readonly #core: InitOutput;
+  readonly #reply: number;
+  readonly #encoder = new TextEncoder();
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  #bytes = new Uint8Array();
+  #words = new Float64Array();
+  #scratch = 0;
+  #scratchLength = 0;
+
+  private constructor(core: InitOutput, cacheBytes: number) {
+    this.#core = core;
+    this.#reply = core.start(cacheBytes);
+  }
+
+  /** Starts an engine that keeps about `cacheBytes` of stored segments in memory. */
+  static async create(cacheBytes: number): Promise<Engine> {
+    compiled ??= compile();
+    const instance = await WebAssembly.instantiate(await compiled, {
+      // wasm-bindgen's table of JavaScript values, which this module never uses.
+      './hedgerow_bg.js': { __wbindgen_init_externref_table: () => {} },
+    });
+    return new Engine(instance.exports as unknown as InitOutput, cacheBytes);
+  }
+
+  get #memory(): Uint8Array {
+    const { buffer } = this.#core.memory;
+    if (this.#bytes.buffer !== buffer) {
+      this.#bytes = new Uint8Array(buffer);
+      this.#words = new Float64Array(buffer, this.#reply, 16);
+    }
+    return this.#bytes;
+  }
+
+  /** Bytes of linear memory. */
+  get memoryBytes(): number {
+    return this.#core.memory.buffer.byteLength;
+  }
+
+  /** The number at `index` of the last call's reply. */
+  word(index: number): number {
+    void this.#memory;
+    return this.#words[index] ?? 0;
+  }
+
+  #scratchFor(length: number): number {
+    if (length > this.#scratchLength) {
+      this.#scratch = this.#core.scratch(length);
+      this.#scratchLength = length;
+    }
+    return this.#scratch;
+  }
+
+  /** Copies bytes to the scratch buffer. */
+  #pass(bytes: Uint8Array): void {
+    const at = this.#scratchFor(bytes.length);
+    this.#memory.set(bytes, at);
+  }
+
+  /** Encodes text to the scratch buffer; returns its length in bytes. */
+  #passText(text: string): number {
+    const room = text.length * 3;
+    const at = this.#scratchFor(room);
+    return this.#encoder.encodeInto(text, this.#memory.subarray(at, at + room)).written;
+  }
+
+  /** Throws the error that `status` stands for. */
+  fail(status: number): never {
+    const [first, second, third] = [this.word(0), this.word(1), this.word(2)];
+    const chunk = () => hex(this.#memory.subarray(first, first + 32));
+    switch (status) {
+      case Status.row: {
+        const code = third < FIRST_VALUE_FAULT ? 'invalid-key' : 'invalid-value';
+        throw new HedgerowError(code, `row ${first}: ${ROW_FAULTS[third] ?? 'malformed'}`, {
+          row: first,
+        });
+      }
+      case Status.missingChunk:
+        throw new HedgerowError('missing-chunk', `no segment holds ${chunk()}`, { chunk: chunk() });
+      case Status.corruptChunk: {
+        const what = second < 0 ? 'does not have its hash' : `is malformed at byte ${third}`;
+        throw new HedgerowError('corrupt-chunk', `${chunk()} ${what}`, { chunk: chunk() });
+      }
+      case Status.unsupportedFormat:
+        throw new HedgerowError('unsupported-format', `a chunk has format ${first}`);
+      default:
+        throw new HedgerowError('storage', `the core answered ${status}`);
+    }
+  }
+
+  /** The ids in the reply to `Status.need`. */
+  needed(): number[] {
+    void this.#memory;
+    const [address, length] = [this.word(0), this.word(1)];
+    return [...new Float64Array(this.#core.memory.buffer, address, length)];
+  }
+
+  /** Makes a stored segment known by its table; `false` when the table is malformed. */
+  addTable(id: number, tableBytes: Uint8Array): boolean {
+    this.#pass(tableBytes);
+    return this.#core.add_table(id, tableBytes.length) === Status.done;
+  }
+
+  /** Takes the bytes of a known segment. */
+  loadSegment(id: number, segmentBytes: Uint8Array): void {
+    const at = this.#core.segment_buffer(segmentBytes.length);
+    this.#memory.set(segmentBytes, at);
+    this.#core.load_segment(id);
+  }
+
+  /** A segment made here is stored, and may leave memory. */
+  storedSegment(id: number): void {
+    this.#core.stored_segment(id);
+  }
+
+  /** Forgets a segment and its chunks. */
+  removeSegment(id: number): void {
+    this.#core.remove_segment(id);
+  }
+
+  /** Sets the id of the next segment made here. */
+  setNextSegment(id: number): void {
+    this.#core.set_next_segment(id);
+  }
+
+  /** Opens a view of a commit. Reply: the view, its number of rows. */
+  openView(commitBytes: Uint8Array): number {
+    this.#pass(commitBytes);
+    return this.#core.open_view();
+  }
+
+  /** Closes a view. */
+  closeView(view: number): void {
+    this.#core.close_view(view);
+  }
+
+  /** Looks up a key, which must be well-formed and within its limit. */
+  get(view: number, key: string): number {
+    return this.#core.get(view, this.#passText(key));
+  }
+
+  /** The value in the reply to `get`: `undefined` when the key is absent. */
+  found(): unknown {
+    const bytes = this.#memory;
+    const [kind, address, length] = [this.word(0), this.word(1), this.word(2)];
+    if (kind === 0) return undefined;
+    const value = bytes.subarray(address, address + length);
+    return kind === 2 ? value.slice() : this.#parse(value);
+  }
+
+  #parse(bytes: Uint8Array): unknown {
+    try {
+      return JSON.parse(this.#decoder.decode(bytes));
+    } catch (cause) {
+      throw new HedgerowError('corrupt-chunk', 'a stored value is not JSON', { cause });
+    }
+  }
+
+  /** Starts a search for many keys. */
+  find(view: number, keys: readonly string[]): Op {
+    const op = this.#core.find(view, this.#passText(JSON.stringify(keys)));
+    return op >>> 0 === Status.noOp ? this.fail(Status.row) : op;
+  }
+
+  /** Starts a scan of an encoded range, see `range.ts`. */
+  scan(view: number, flags: number, rangeBytes: Uint8Array, limit: number): Op {
+    this.#pass(rangeBytes);
+    return this.#core.scan(view, flags, rangeBytes.length, limit);
+  }
+
+  /** Starts a count of an encoded range. */
+  count(view: number, flags: number, rangeBytes: Uint8Array): Op {
+    this.#pass(rangeBytes);
+    return this.#core.count(view, flags, rangeBytes.length);
+  }
+
+  /** Starts a census of the tree of rows. */
+  census(view: number): Op {
+    return this.#core.census(view);
+  }
+
+  /** The doubles at the address in the reply, as many as it says. */
+  numbers(): number[] {
+    return this.needed();
+  }
+
+  /** Starts an ingest on top of a view. */
+  ingest(view: number, prefix: string, pointer: string): Op {
+    const prefixBytes = this.#encoder.encode(prefix);
+    const pointerBytes = this.#encoder.encode(pointer);
+    const both = new Uint8Array(prefixBytes.length + pointerBytes.length);
+    both.set(prefixBytes);
+    both.set(pointerBytes, prefixBytes.length);
+    this.#pass(both);
+    const op = this.#core.ingest(view, prefixBytes.length, pointerBytes.length);
+    if (op >>> 0 === Status.noOp) {
+      throw new HedgerowError('invalid-argument', `not a JSON pointer: ${pointer}`);
+    }
+    return op;
+  }
+
+  /**
+   * Feeds a block of rows: an array as JSON text and the byte values that belong to some of
+   * its rows. Returns the bytes fed.
+   */
+  feed(
+    op: Op,
+    text: string,
+    format: 'pairs' | 'rows' | 'deletes',
+    values: readonly { row: number; bytes: Uint8Array }[],
+  ): number {
+    const valueBytes = values.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    const extra = valueBytes + 12 * values.length;
+    // Most text is ASCII: only when it proves not to be is room made for the worst case.
+    let room = text.length;
+    let at = this.#core.ingest_buffer(op, room + extra);
+    let encoded = this.#encoder.encodeInto(text, this.#memory.subarray(at, at + room));
+    if (encoded.read < text.length) {
+      room = text.length * 3;
+      at = this.#core.ingest_buffer(op, room + extra);
+      encoded = this.#encoder.encodeInto(text, this.#memory.subarray(at, at + room));
+    }
+    const memory = this.#memory;
+    let start = encoded.written;
+    const table = new DataView(memory.buffer, at + start + valueBytes, 12 * values.length);
+    for (const [index, { row, bytes }] of values.entries()) {
+      memory.set(bytes, at + start);
+      table.setUint32(12 * index, row, true);
+      table.setUint32(12 * index + 4, start, true);
+      table.setUint32(12 * index + 8, bytes.length, true);
+      start += bytes.length;
+    }
+    const length = encoded.written + extra;
+    const code = { pairs: 0, rows: 1, deletes: 2 }[format];
+    this.#core.ingest_feed(op, encoded.written, length, values.length, code);
+    return length;
+  }
+
+  /** Tells an ingest that it has all rows. */
+  finish(op: Op): void {
+    this.#core.ingest_finish(op);
+  }
+
+  /** Takes the next segment that an ingest has made. */
+  takeSegment(op: Op): MadeSegment | undefined {
+    if (this.#core.ingest_segment(op) !== Status.segment) return undefined;
+    const memory = this.#memory;
+    const [id, at, length, tableAt, tableLength] = [0, 1, 2, 3, 4].map((i) => this.word(i)) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    return {
+      id,
+      segmentBytes: memory.slice(at, at + length),
+      tableBytes: memory.slice(tableAt, tableAt + tableLength),
+    };
+  }
+
+  /** Goes on with an operation for about `budget` bytes of work. */
+  step(op: Op, budget: number): number {
+    return this.#core.step(op, Math.min(budget, 0x7fff_ffff));
+  }
+
+  /** Frees an operation; segments of an ingest are forgotten unless it is committed. */
+  free(op: Op, committed = true): void {
+    this.#core.free(op, committed ? 1 : 0);
+  }
+
+  /** The hash whose address is in the reply at `index`. */
+  hash(index: number): Uint8Array {
+    const at = this.word(index);
+    return this.#memory.slice(at, at + 32);
+  }
+
+  /** The members of the array in the reply of a find or a scan, and the bytes that it took. */
+  output(): { members: unknown[]; length: number } {
+    const memory = this.#memory;
+    const word = (index: number) => this.word(index);
+    const members = this.#parse(memory.subarray(word(0), word(0) + word(1))) as unknown[];
+    if (members.length !== word(5)) {
+      throw new HedgerowError('corrupt-chunk', 'a stored value is not one JSON value');
+    }
+    const marks = new Uint32Array(memory.buffer, word(3), 3 * word(4));
+    for (let mark = 0; mark < marks.length; mark += 3) {
+      const [member, start, length] = [marks[mark], marks[mark + 1], marks[mark + 2]];
+      const at = word(2) + (start ?? 0);
+      members[member ?? 0] = memory.slice(at, at + (length ?? 0));
+    }
+    return { members, length: word(1) };
+  }
+
+  /** The positions in the reply of a find. */
+  positions(): Uint32Array {
+    return new Uint32Array(this.#memory.buffer, this.word(6), this.word(7)).slice();
+  }
+
+  /** Segments, chunks and bytes known, and bytes in memory. */
+  cacheStats(): { segments: number; chunks: number; storedBytes: number; cachedBytes: number } {
+    this.#core.cache_stats();
+    return {
+      segments: this.word(0),
+      chunks: this.word(1),
+      storedBytes: this.word(2),
+      cachedBytes: this.word(3),
+    };
+  }
+}
+
+/** Bytes in hexadecimal. */
+export function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

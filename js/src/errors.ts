@@ -1,0 +1,58 @@
+/** Every way in which a call can fail. The strings are stable. */
+export type ErrorCode =
+  | 'invalid-key'
+  | 'invalid-value'
+  | 'invalid-row'
+  | 'invalid-argument'
+  | 'conflict'
+  | 'quota-exceeded'
+  | 'disconnected'
+  | 'corrupt-chunk'
+  | 'missing-chunk'
+  | 'unsupported-format'
+  | 'aborted'
+  | 'closed'
+  | 'blocked'
+  | 'out-of-memory'
+  | 'storage';
+
+/** Facts that some errors carry beside their message. */
+export interface ErrorFacts {
+  /** What brought the failure about, as thrown by the platform. */
+  readonly cause?: unknown;
+  /** Position of the offending row in its source, from 0. */
+  readonly row?: number;
+  /** Hash of the offending chunk, in hexadecimal. */
+  readonly chunk?: string;
+}
+
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
+  'conflict',
+  'quota-exceeded',
+  'disconnected',
+  'blocked',
+  'storage',
+]);
+
+/** The one error that Hedgerow throws. */
+export class HedgerowError extends Error {
+  override readonly name = 'HedgerowError';
+  /** What failed; stable, meant for `switch`. */
+  readonly code: ErrorCode;
+  /** Position of the offending row in its source, from 0, where there is one. */
+  readonly row?: number;
+  /** Hash of the offending chunk in hexadecimal, where there is one. */
+  readonly chunk?: string;
+
+  constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}) {
+    super(`${code}: ${message}`, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.code = code;
+    if (facts.row !== undefined) this.row = facts.row;
+    if (facts.chunk !== undefined) this.chunk = facts.chunk;
+  }
+
+  /** Whether the same call may succeed when it is made again. */
+  get retryable(): boolean {
+    return RETRYABLE.has(this.code);
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * Drives operations of the core: the only code that knows of both time and storage. It
+ * fetches the segments that an operation needs, and hands out the thread between slices.
+ */
+import { type Engine, type Op, Status } from './engine.js';
+import { HedgerowError } from './errors.js';
+import { Pace, turn } from './scheduler.js';
+import type { SegmentStore } from './segment-store.js';
+
+/** What the slices of an operation came to. */
+export interface SliceTimes {
+  slices: number;
+  longestSliceMs: number;
+  /** Time spent waiting for storage. */
+  storageMs: number;
+}
+
+/** Bytes of work in a millisecond on a slow machine. */
+const FIRST_PACE = 30_000;
+
+/** Bytes of work that a read may do in the caller's own turn. */
+const QUICK_BUDGET = 64 << 10;
+
+/** See the module's text. */
+export class Host {
+  readonly engine: Engine;
+  readonly segments: SegmentStore;
+  readonly sliceMs: number;
+  readonly #pace: Pace;
+  readonly #loading = new Map<number, Promise<void>>();
+
+  constructor(engine: Engine, segments: SegmentStore, sliceMs: number) {
+    this.engine = engine;
+    this.segments = segments;
+    this.sliceMs = sliceMs;
+    this.#pace = new Pace(sliceMs, FIRST_PACE);
+  }
+
+  /** Loads the segments that the last reply needs into the core. */
+  async load(): Promise<void> {
+    const wanted = this.engine.needed();
+    const fresh = wanted.filter((id) => !this.#loading.has(id));
+    if (fresh.length > 0) {
+      const loading = this.#read(fresh).finally(() => {
+        for (const id of fresh) this.#loading.delete(id);
+      });
+      for (const id of fresh) this.#loading.set(id, loading);
+    }
+    await Promise.all(wanted.map((id) => this.#loading.get(id)));
+  }
+
+  async #read(ids: readonly number[]): Promise<void> {
+    const found = await this.segments.read(ids);
+    for (const [index, id] of ids.entries()) {
+      const segmentBytes = found[index];
+      // Without its segment the core finds the chunk elsewhere, or says that it is missing.
+      if (segmentBytes === undefined) this.engine.removeSegment(id);
+      else this.engine.loadSegment(id, segmentBytes);
+    }
+  }
+
+  /** One step of work for what is left of a slice that began at `startMs`. */
+  step(op: Op, startMs: number): number {
+    const before = performance.now();
+    const left = Math.max(this.sliceMs - (before - startMs), 1);
+    const budget = Math.ceil((this.#pace.units * left) / this.sliceMs);
+    const status = this.engine.step(op, budget);
+    if (status === Status.yield) this.#pace.learn(budget, performance.now() - before);
+    return status;
+  }
+
+  /**
+   * Runs a read to its end and returns what `answer` takes from the reply. Work that is
+   * small and in memory is done in the caller's own turn.
+   */
+  async read<T>(op: Op, answer: () => T): Promise<T> {
+    try {
+      let status = this.engine.step(op, QUICK_BUDGET);
+      for (;;) {
+        if (status === Status.done) return answer();
+        if (status === Status.need) await this.load();
+        else if (status === Status.yield) await turn();
+        else this.engine.fail(status);
+        status = this.step(op, performance.now());
+      }
+    } finally {
+      this.engine.free(op);
+    }
+  }
+}
+
+/** Throws `aborted` when the signal says so. */
+export function checkSignal(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) {
+    throw new HedgerowError('aborted', 'the signal was aborted', { cause: signal.reason });
+  }
+}

@@ -1,0 +1,31 @@
+/** Hedgerow: an ordered key/value store for the browser. Importing it touches no global. */
+
+import type { Storage } from './segment-store.js';
+import { idb } from './segment-stores/idb.js';
+import { type OpenOptions, Store } from './store.js';
+
+export { type ErrorCode, HedgerowError } from './errors.js';
+export type { IngestResult, Progress } from './ingest.js';
+export type { PutManyOptions, Source } from './put-many.js';
+export type { KeyRange } from './range.js';
+export type { Rows, Scan, ScanOptions } from './scan.js';
+export type { Durability, SegmentStore, Storage } from './segment-store.js';
+export { idb } from './segment-stores/idb.js';
+export { memory } from './segment-stores/memory.js';
+export type { LevelStats, OpenOptions, Stats, Store } from './store.js';
+
+/**
+ * Opens the store `name`, creating it when there is none. Costs two reads of storage
+ * and the tables of all segments, about 40 bytes for each stored chunk.
+ */
+export function open(name: string, options?: OpenOptions): Promise<Store> {
+  return Store.open(name, options);
+}
+
+/** Deletes the store `name` and all that it holds. Rejects with `blocked` while it is in use. */
+export function destroy(
+  name: string,
+  options: { readonly storage?: Storage | undefined } = {},
+): Promise<void> {
+  return (options.storage ?? idb()).destroy(name);
+}

@@ -1,0 +1,229 @@
+/** Feeds rows to the core in slices, writes the segments that it makes, and commits. */
+import type { Commits } from './commit.js';
+import { type MadeSegment, type Op, Status } from './engine.js';
+import { checkSignal, type Host, type SliceTimes } from './host.js';
+import { MAX_IN_FLIGHT_BYTES, WRITE_BYTES } from './limits.js';
+import { turn } from './scheduler.js';
+import type { Durability } from './segment-store.js';
+
+/** A block of rows, ready to be fed. */
+export interface Block {
+  /** A JSON array. */
+  readonly text: string;
+  readonly format: 'pairs' | 'rows' | 'deletes';
+  readonly rows: number;
+  /** Byte values, with the rows of the block that they belong to. */
+  readonly values: readonly { row: number; bytes: Uint8Array }[];
+}
+
+/** How far an ingest has come. */
+export interface Progress {
+  /** Rows taken from the source. */
+  readonly rows: number;
+  /** Bytes of those rows as they went in: JSON text and byte values. */
+  readonly bytes: number;
+  /** Rows whose segments storage has, though no reader sees them before the end. */
+  readonly durableRows: number;
+}
+
+/** What an ingest came to. */
+export interface IngestResult extends SliceTimes {
+  /** The new root of the store, in hexadecimal. */
+  readonly root: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly chunks: number;
+  readonly segments: number;
+  readonly ms: number;
+}
+
+/** Segments of a change that builds on stored rows are held back up to this many bytes. */
+const HELD_BYTES = 4 * WRITE_BYTES;
+
+/** One change on its way to a commit. */
+export class Ingest {
+  readonly times: SliceTimes = { slices: 0, longestSliceMs: 0, storageMs: 0 };
+  readonly #host: Host;
+  readonly #commits: Commits;
+  readonly #durability: Durability;
+  readonly #op: Op;
+  readonly #signal: AbortSignal | undefined;
+  /** Made and not yet handed to storage. */
+  #held: MadeSegment[] = [];
+  #heldBytes = 0;
+  readonly #writing = new Map<Promise<void>, number>();
+  #writingBytes = 0;
+  #written: number[] = [];
+  #failure: unknown;
+  readonly #holdBytes: number;
+  segments = 0;
+  rows = 0;
+  bytes = 0;
+  durableRows = 0;
+
+  /** Call `commits.prepareIds` first. */
+  constructor(
+    host: Host,
+    commits: Commits,
+    durability: Durability,
+    options: { prefix?: string | undefined; pointer?: string; signal?: AbortSignal | undefined },
+  ) {
+    this.#host = host;
+    this.#commits = commits;
+    this.#durability = durability;
+    this.#signal = options.signal;
+    this.#holdBytes = commits.head.rows === 0 ? WRITE_BYTES : HELD_BYTES;
+    const { view } = commits.head;
+    this.#op = host.engine.ingest(view, options.prefix ?? '', options.pointer ?? '');
+  }
+
+  /** Feeds a block, as part of the slice that began at `startMs`. */
+  async feed(block: Block, startMs: number): Promise<void> {
+    const { engine } = this.#host;
+    this.bytes += engine.feed(this.#op, block.text, block.format, block.values);
+    this.rows += block.rows;
+    await this.#work(startMs);
+  }
+
+  /** Steps until the core is done with what it was given. */
+  async #work(startMs: number): Promise<void> {
+    let start = startMs;
+    for (;;) {
+      const status = this.#host.step(this.#op, start);
+      if (status >= Status.row) this.#host.engine.fail(status);
+      this.#collect();
+      this.#endSlice(start);
+      if (status === Status.done) return;
+      if (status === Status.need) await this.#waiting(this.#host.load());
+      if (this.#writingBytes > MAX_IN_FLIGHT_BYTES) await this.#drain(MAX_IN_FLIGHT_BYTES / 2);
+      await turn();
+      start = performance.now();
+      this.#check();
+    }
+  }
+
+  #endSlice(startMs: number): void {
+    this.times.slices += 1;
+    const ms = performance.now() - startMs;
+    this.times.longestSliceMs = Math.max(this.times.longestSliceMs, ms);
+  }
+
+  async #waiting(promise: Promise<unknown>): Promise<void> {
+    const start = performance.now();
+    await promise;
+    this.times.storageMs += performance.now() - start;
+  }
+
+  #check(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    checkSignal(this.#signal);
+  }
+
+  /** Takes finished segments, and writes them when there are enough. */
+  #collect(): void {
+    const { engine } = this.#host;
+    for (;;) {
+      const segment = engine.takeSegment(this.#op);
+      if (segment === undefined) break;
+      this.segments += 1;
+      this.#commits.made(segment.id);
+      this.#held.push(segment);
+      this.#heldBytes += segment.segmentBytes.length;
+    }
+    if (this.#heldBytes >= this.#holdBytes) this.#write();
+  }
+
+  #write(): void {
+    const [segments, size, rows] = [this.#held, this.#heldBytes, this.rows];
+    this.#held = [];
+    this.#heldBytes = 0;
+    this.#writingBytes += size;
+    const writing = this.#host.segments
+      .write({ segments, durability: this.#durability })
+      .then(() => {
+        for (const { id } of segments) {
+          this.#host.engine.storedSegment(id);
+          this.#written.push(id);
+        }
+        this.durableRows = Math.max(this.durableRows, rows);
+      })
+      .catch((cause: unknown) => {
+        this.#failure ??= cause;
+      })
+      .finally(() => {
+        this.#writing.delete(writing);
+        this.#writingBytes -= size;
+      });
+    this.#writing.set(writing, size);
+  }
+
+  /** Waits until at most `bytes` are in flight. */
+  async #drain(bytes: number): Promise<void> {
+    while (this.#writingBytes > bytes || (bytes === 0 && this.#writing.size > 0)) {
+      await this.#waiting(Promise.race(this.#writing.keys()));
+    }
+    this.#check();
+  }
+
+  /** Waits while too much is in flight; the caller's slice has ended. */
+  async backpressure(): Promise<void> {
+    if (this.#writingBytes > MAX_IN_FLIGHT_BYTES) await this.#drain(MAX_IN_FLIGHT_BYTES / 2);
+    this.#check();
+  }
+
+  /**
+   * Makes the commit. `undefined` when another writer was first: nothing of this change is
+   * then left, and it may be made again on top of the new head.
+   */
+  async commit(): Promise<{ chunks: number; commitBytes: Uint8Array } | undefined> {
+    const { engine } = this.#host;
+    engine.finish(this.#op);
+    await this.#work(performance.now());
+    // The reply of the last step is gone by now: ask once more.
+    engine.step(this.#op, 1);
+    const [chunks, commitBytes] = [engine.word(1), engine.hash(3)];
+    await this.#drain(0);
+    checkSignal(this.#signal);
+    if (this.#commits.isHead(commitBytes)) {
+      await this.abandon();
+      return { chunks: 0, commitBytes };
+    }
+    let moved = false;
+    await this.#waiting(
+      this.#commits.move(commitBytes, this.#held, this.#durability).then((result) => {
+        moved = result;
+      }),
+    );
+    if (!moved) {
+      await this.abandon();
+      return undefined;
+    }
+    engine.free(this.#op);
+    this.durableRows = this.rows;
+    return { chunks, commitBytes };
+  }
+
+  /** Drops the change and deletes what was written of it. */
+  async abandon(): Promise<void> {
+    this.#host.engine.free(this.#op, false);
+    for (const { id } of this.#held) this.#commits.unmade(id);
+    this.#held = [];
+    await Promise.all(this.#writing.keys());
+    const written = this.#written;
+    this.#written = [];
+    if (written.length === 0) return;
+    for (const id of written) this.#commits.unmade(id);
+    // Debris costs space and nothing else: that it stays is no reason to hide the failure.
+    await this.#host.segments.delete(written).catch(() => {});
+  }
+}
+
+/** Runs `change` and drops the ingest if it throws. */
+export async function guarded<T>(ingest: Ingest, change: () => Promise<T>): Promise<T> {
+  try {
+    return await change();
+  } catch (cause) {
+    await ingest.abandon();
+    throw cause;
+  }
+}

@@ -1,0 +1,39 @@
+/** What a key may be. */
+import { HedgerowError } from './errors.js';
+import { MAX_KEY_BYTES } from './limits.js';
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Bytes of a well-formed string in UTF-8. */
+function utf8Length(text: string): number {
+  let length = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    // Each half of a pair counts one more than its unit: four bytes in all.
+    if (unit >= 0x80) length += unit < 0x800 || (unit & 0xf800) === 0xd800 ? 1 : 2;
+  }
+  return length;
+}
+
+/** Throws `invalid-key` unless `key` is a string that can be a key. */
+export function checkKey(key: unknown, row?: number): asserts key is string {
+  const fault = keyFault(key);
+  if (fault === undefined) return;
+  const where = row === undefined ? '' : `row ${row}: `;
+  throw new HedgerowError('invalid-key', `${where}${fault}`, row === undefined ? {} : { row });
+}
+
+function keyFault(key: unknown): string | undefined {
+  if (typeof key !== 'string') return `the key is not a string but ${kindOf(key)}`;
+  if (LONE_SURROGATE.test(key)) return 'the key holds half of a surrogate pair';
+  if (key.length * 3 > MAX_KEY_BYTES && utf8Length(key) > MAX_KEY_BYTES) {
+    return `the key is longer than ${MAX_KEY_BYTES} bytes`;
+  }
+  return undefined;
+}
+
+/** What to call `value` in a message. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return typeof value === 'object' ? (value.constructor?.name ?? 'an object') : typeof value;
+}

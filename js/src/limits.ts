@@ -1,0 +1,20 @@
+/** Longest key, in bytes of UTF-8; the core has the same limit. */
+export const MAX_KEY_BYTES = 1024;
+
+/** Largest value, in bytes; the core has the same limit. */
+export const MAX_VALUE_BYTES = 64 << 20;
+
+/** Version of the stored format that this library writes, see `docs/format.md`. */
+export const FORMAT = 1;
+
+/** How often a commit that lost a race is made again before it fails with `conflict`. */
+export const MAX_COMMIT_TRIES = 16;
+
+/** Bytes of finished segments that are written in one transaction of a long ingest. */
+export const WRITE_BYTES = 1 << 20;
+
+/** Bytes of segments that a long ingest has in flight before it waits for storage. */
+export const MAX_IN_FLIGHT_BYTES = 16 << 20;
+
+/** Segment ids that one reserved writer number stands for. */
+export const SEGMENTS_PER_WRITER = 2 ** 20;

@@ -1,0 +1,177 @@
+/** Bulk puts: takes rows from a source, slice by slice. */
+import type { Commits } from './commit.js';
+import { hex } from './engine.js';
+import { HedgerowError } from './errors.js';
+import { checkSignal, type Host } from './host.js';
+import { guarded, Ingest, type IngestResult, type Progress } from './ingest.js';
+import { checkKey } from './key.js';
+import { type KeyOf, RowGatherer } from './rows.js';
+import { turn } from './scheduler.js';
+import type { Durability } from './segment-store.js';
+
+/** Where rows come from. */
+export type Source<Row> = Iterable<Row> | AsyncIterable<Row>;
+
+/** How rows are put. */
+export interface PutManyOptions<Row> {
+  /**
+   * The key of a row: a JSON pointer into it, such as `/id`, or a function of it. Without
+   * it rows are `[key, value]`.
+   */
+  readonly key?: KeyOf<Row> | undefined;
+  /** Put before every key. */
+  readonly prefix?: string | undefined;
+  /** Ends the ingest with `aborted`; the store is then as it was. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called at most once in 16 ms, and at the end. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Instead of the store's. */
+  readonly durability?: Durability | undefined;
+}
+
+/** Milliseconds between two reports. */
+const PROGRESS_MS = 16;
+
+/** How long rows of an asynchronous source may wait for others to share their slice. */
+const GATHER_MS = 4;
+
+/** Puts rows; the caller makes sure that no other change runs. */
+export async function putMany<Row>(
+  host: Host,
+  commits: Commits,
+  source: Source<Row>,
+  options: PutManyOptions<Row> & { readonly durability: Durability | undefined },
+): Promise<IngestResult> {
+  const startMs = performance.now();
+  const { key, prefix, signal, durability = 'relaxed' } = options;
+  if (prefix !== undefined) checkKey(prefix);
+  await commits.prepareIds();
+  const pointer = typeof key === 'string' ? key : '';
+  const ingest = new Ingest(host, commits, durability, { prefix, pointer, signal });
+  const intake = new Intake(host, ingest, options);
+  return guarded(ingest, async () => {
+    await turn();
+    checkSignal(signal);
+    if (isAsync(source)) await intake.takeAsync(source);
+    else await intake.take(source);
+    const committed = await ingest.commit();
+    if (committed === undefined) {
+      // The rows are gone: only the caller can give them again.
+      await commits.refresh();
+      throw new HedgerowError('conflict', 'another writer moved the store during the ingest');
+    }
+    intake.report(true);
+    return {
+      root: hex(committed.commitBytes),
+      rows: ingest.rows,
+      bytes: ingest.bytes,
+      chunks: committed.chunks,
+      segments: ingest.segments,
+      ms: performance.now() - startMs,
+      ...ingest.times,
+    };
+  });
+}
+
+function isAsync<Row>(source: Source<Row>): source is AsyncIterable<Row> {
+  if (typeof source === 'object' && source !== null) {
+    if (Symbol.asyncIterator in source) return true;
+    if (Symbol.iterator in source) return false;
+  }
+  throw new HedgerowError('invalid-argument', 'rows come from an iterable or async iterable');
+}
+
+class Intake<Row> {
+  readonly #ingest: Ingest;
+  readonly #gatherer: RowGatherer<Row>;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onProgress: ((progress: Progress) => void) | undefined;
+  #reportedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(host: Host, ingest: Ingest, options: PutManyOptions<Row>) {
+    this.#ingest = ingest;
+    this.#gatherer = new RowGatherer(options.key, host.sliceMs);
+    this.#signal = options.signal;
+    this.#onProgress = options.onProgress;
+  }
+
+  async take(source: Iterable<Row>): Promise<void> {
+    let startMs = performance.now();
+    for (const row of source) {
+      if (!this.#gatherer.add(row)) continue;
+      await this.#feed(startMs);
+      await turn();
+      await this.#ingest.backpressure();
+      startMs = performance.now();
+    }
+    if (this.#gatherer.rows > 0) await this.#feed(startMs);
+  }
+
+  async takeAsync(source: AsyncIterable<Row>): Promise<void> {
+    let firstMs = 0;
+    const iterator = source[Symbol.asyncIterator]();
+    const aborted = abortion(this.#signal);
+    let ended = false;
+    try {
+      for (;;) {
+        const next = iterator.next();
+        const result = await (aborted === undefined ? next : Promise.race([next, aborted.promise]));
+        if (result.done === true) {
+          ended = true;
+          break;
+        }
+        const now = performance.now();
+        if (this.#gatherer.rows === 0) firstMs = now;
+        const full = this.#gatherer.add(result.value);
+        // A slow source should not hold back rows that have come; a fast one fills blocks.
+        if (!full && now - firstMs < GATHER_MS) continue;
+        await turn();
+        await this.#feed(performance.now());
+        await this.#ingest.backpressure();
+      }
+      if (this.#gatherer.rows > 0) await this.#feed(performance.now());
+    } finally {
+      aborted?.stop();
+      // The source may be waiting and never answer: its end is not waited for.
+      if (!ended) void Promise.resolve(iterator.return?.()).catch(() => {});
+    }
+  }
+
+  /** Feeds what was gathered, in the slice that began at `startMs`. */
+  async #feed(startMs: number): Promise<void> {
+    const block = this.#gatherer.take();
+    const feeding = this.#ingest.feed(block, startMs);
+    // The first step has run by now, in this slice.
+    this.#gatherer.learn(block.rows, performance.now() - startMs);
+    await feeding;
+    this.report(false);
+  }
+
+  report(last: boolean): void {
+    if (this.#onProgress === undefined) return;
+    const now = performance.now();
+    if (!last && now - this.#reportedMs < PROGRESS_MS) return;
+    this.#reportedMs = now;
+    const { rows, bytes, durableRows } = this.#ingest;
+    this.#onProgress({ rows, bytes, durableRows });
+  }
+}
+
+/** A promise that rejects when the signal is aborted, and a way to stop listening. */
+function abortion(signal: AbortSignal | undefined) {
+  if (signal === undefined) return undefined;
+  let stop = () => {};
+  const promise = new Promise<never>((_, reject) => {
+    const listener = () => {
+      try {
+        checkSignal(signal);
+      } catch (cause) {
+        reject(cause);
+      }
+    };
+    signal.addEventListener('abort', listener, { once: true });
+    stop = () => signal.removeEventListener('abort', listener);
+  });
+  promise.catch(() => {});
+  return { promise, stop: () => stop() };
+}

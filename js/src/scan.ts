@@ -1,0 +1,150 @@
+/** Reads ranges: blocks come from the core as one JSON text each, and are handed out in rows. */
+import type { Head } from './commit.js';
+import { Status } from './engine.js';
+import { checkSignal, type Host } from './host.js';
+import { encodeRange, type KeyRange, ScanFlag } from './range.js';
+import { turn } from './scheduler.js';
+
+/** Which entries a scan yields. */
+export interface ScanOptions extends KeyRange {
+  /** Descending order. */
+  readonly reverse?: boolean | undefined;
+  /** At most so many. */
+  readonly limit?: number | undefined;
+  /** Ends the scan with `aborted`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A stream of rows, read when it is iterated. */
+export interface Rows<T> extends AsyncIterable<T> {
+  /** All of them. */
+  toArray(): Promise<T[]>;
+}
+
+/** What `scan` returns: entries, or only their keys or values. */
+export interface Scan<Value> extends Rows<[key: string, value: Value]> {
+  /** Only the keys: values are not read. */
+  keys(): Rows<string>;
+  /** Only the values. */
+  values(): Rows<Value>;
+}
+
+/** Bytes of the first block: a screenful comes at once. */
+const FIRST_BLOCK = 32 << 10;
+const LARGEST_BLOCK = 4 << 20;
+
+/** Reads the members of a scan, block by block. */
+async function* blocks(
+  host: Host,
+  head: Head,
+  options: ScanOptions,
+  parts: number,
+): AsyncGenerator<unknown[], void, void> {
+  const { engine, sliceMs } = host;
+  const { reverse = false, limit = Number.MAX_SAFE_INTEGER, signal } = options;
+  checkSignal(signal);
+  const { flags, rangeBytes } = encodeRange(options);
+  const allFlags = flags | parts | (reverse ? ScanFlag.reverse : 0);
+  const op = engine.scan(head.view, allFlags, rangeBytes, Math.max(0, limit));
+  try {
+    let budget = FIRST_BLOCK;
+    for (;;) {
+      const startMs = performance.now();
+      const status = engine.step(op, budget);
+      if (status === Status.need) {
+        await host.load();
+      } else if (status === Status.done || status === Status.yield) {
+        const { members } = engine.output();
+        const ms = performance.now() - startMs;
+        const growth = Math.min(4, Math.max(0.25, (0.7 * sliceMs) / Math.max(ms, 0.05)));
+        budget = Math.min(LARGEST_BLOCK, Math.max(FIRST_BLOCK, budget * growth));
+        if (members.length > 0) yield members;
+        if (status === Status.done) return;
+        await turn();
+      } else {
+        engine.fail(status);
+      }
+      checkSignal(signal);
+    }
+  } finally {
+    engine.free(op);
+  }
+}
+
+/** How rows are taken from the members of a block. */
+interface Shape<T> {
+  readonly parts: number;
+  readonly width: number;
+  at(members: unknown[], index: number): T;
+}
+
+const ENTRIES: Shape<[string, unknown]> = {
+  parts: ScanFlag.keys | ScanFlag.values,
+  width: 2,
+  at: (members, index) => [members[index] as string, members[index + 1]],
+};
+
+function single<T>(parts: number): Shape<T> {
+  return { parts, width: 1, at: (members, index) => members[index] as T };
+}
+
+class BlockRows<T> implements Rows<T> {
+  protected readonly source: (parts: number) => AsyncGenerator<unknown[], void, void>;
+  readonly #shape: Shape<T>;
+
+  constructor(source: (parts: number) => AsyncGenerator<unknown[], void, void>, shape: Shape<T>) {
+    this.source = source;
+    this.#shape = shape;
+  }
+
+  async toArray(): Promise<T[]> {
+    const { parts, width, at } = this.#shape;
+    const all: T[] = [];
+    for await (const members of this.source(parts)) {
+      for (let index = 0; index < members.length; index += width) all.push(at(members, index));
+    }
+    return all;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<T, void> {
+    const { parts, width, at } = this.#shape;
+    const source = this.source(parts);
+    let members: unknown[] = [];
+    let index = 0;
+    const next = async (): Promise<IteratorResult<T, void>> => {
+      const block = await source.next();
+      if (block.done === true) return { done: true, value: undefined };
+      members = block.value;
+      index = width;
+      return { done: false, value: at(members, 0) };
+    };
+    return {
+      next: () => {
+        if (index >= members.length) return next();
+        const value = at(members, index);
+        index += width;
+        return Promise.resolve({ done: false, value });
+      },
+      return: async () => {
+        members = [];
+        await source.return();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+}
+
+class EntryRows extends BlockRows<[string, unknown]> implements Scan<unknown> {
+  keys(): Rows<string> {
+    return new BlockRows(this.source, single<string>(ScanFlag.keys));
+  }
+
+  values(): Rows<unknown> {
+    return new BlockRows(this.source, single<unknown>(ScanFlag.values));
+  }
+}
+
+/** A scan of the head that `head` returns when it begins to be read. */
+export function scanOf(host: () => Host, head: () => Head, options: ScanOptions): Scan<unknown> {
+  return new EntryRows((parts) => blocks(host(), head(), options, parts), ENTRIES);
+}

@@ -1,0 +1,67 @@
+/**
+ * One queue for the whole realm: however many stores and ingests are at work, one slice
+ * runs in each turn of the event loop, and those waiting take turns.
+ *
+ * `scheduler.yield` would not do: its continuations overtake ordinary tasks. A message to
+ * oneself is an ordinary task, so that timers, input, network and frames go in between,
+ * and it is not slowed down in a hidden page.
+ */
+const waiting: (() => void)[] = [];
+let post: (() => void) | undefined;
+
+function runOne(): void {
+  const next = waiting.shift();
+  if (waiting.length > 0) post?.();
+  next?.();
+}
+
+function poster(): () => void {
+  // Node has it; a message port would keep the process alive.
+  const immediate = (globalThis as { setImmediate?: (run: () => void) => unknown }).setImmediate;
+  if (immediate !== undefined) return () => void immediate(runOne);
+  if (typeof MessageChannel === 'undefined') return () => void setTimeout(runOne, 0);
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = runOne;
+  return () => port2.postMessage(0);
+}
+
+/** Resolves when it is the caller's turn to work for one slice. Costs about 0.1 ms. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) {
+      post ??= poster();
+      post();
+    }
+  });
+}
+
+/** How much work fits in a slice, learned from the slices before. */
+export class Pace {
+  readonly #sliceMs: number;
+  #perMs: number;
+
+  /** `perMs` is a first guess, in the caller's unit of work, to be on the safe side. */
+  constructor(sliceMs: number, perMs: number) {
+    this.#sliceMs = sliceMs;
+    this.#perMs = perMs;
+  }
+
+  /** Units of work for a slice. */
+  get units(): number {
+    return Math.max(1, Math.floor(this.#perMs * this.#sliceMs));
+  }
+
+  /** Learns that `units` of work took `ms`. Too short a time tells nothing. */
+  learn(units: number, ms: number): void {
+    if (ms < 0.2) {
+      // Below the clock's resolution: as much as can be told is that there is room.
+      if (units >= this.units) this.#perMs *= 2;
+      return;
+    }
+    const measured = units / ms;
+    // Slow down at once, speed up with care: one slice too long is worse than many short.
+    const weight = measured < this.#perMs ? 0.7 : 0.3;
+    this.#perMs += (Math.min(measured, 4 * this.#perMs) - this.#perMs) * weight;
+  }
+}

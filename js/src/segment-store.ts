@@ -1,0 +1,87 @@
+/**
+ * The interface of every persistence adapter. An adapter moves bytes and knows
+ * nothing of trees: segments and their tables are opaque to it, and the one thing
+ * that it must get right is that a `write` happens whole or not at all.
+ */
+
+/** When a write counts as done. */
+export type Durability = 'relaxed' | 'strict';
+
+/** A named pointer to a commit. */
+export interface Ref {
+  readonly name: string;
+  /** Hash of the commit chunk, 32 bytes. */
+  readonly commitBytes: Uint8Array;
+  /** Number of times that the ref was moved; 1 after its first move. */
+  readonly generation: number;
+  /** Version of the store's format, see `docs/format.md`. */
+  readonly format: number;
+}
+
+/** A request to move a ref, granted only when it still stands where expected. */
+export interface RefMove extends Ref {
+  /** The generation that the ref must still have; 0 when it must not exist yet. */
+  readonly expected: number;
+}
+
+/** A segment to be written, with the table that tells which chunks it holds. */
+export interface SegmentRecord {
+  /** Unique for ever in this store; a whole number up to 2^53 - 1. */
+  readonly id: number;
+  readonly segmentBytes: Uint8Array;
+  readonly tableBytes: Uint8Array;
+}
+
+/** The table of one stored segment. */
+export interface TableRecord {
+  readonly id: number;
+  readonly tableBytes: Uint8Array;
+}
+
+/** What is written in one transaction. */
+export interface WriteBatch {
+  readonly segments: readonly SegmentRecord[];
+  readonly move?: RefMove;
+  readonly durability: Durability;
+}
+
+/** What a store holds, read in one transaction. */
+export interface Loaded {
+  readonly refs: readonly Ref[];
+  /** In ascending order of `id`. */
+  readonly tables: readonly TableRecord[];
+}
+
+/** One open store. */
+export interface SegmentStore {
+  /**
+   * Reads all refs, and the tables of all segments except those in `known`, from
+   * one consistent state.
+   */
+  load(known?: ReadonlySet<number>): Promise<Loaded>;
+  /** A number that no other caller ever gets from this store: 1, 2, 3, ... */
+  reserve(): Promise<number>;
+  /**
+   * Reads segments in one transaction. The result has one member for each of `ids`,
+   * in that order; `undefined` where there is no such segment. The caller owns the bytes.
+   */
+  read(ids: readonly number[]): Promise<(Uint8Array | undefined)[]>;
+  /**
+   * Writes all of `batch` in one transaction, or nothing. Resolves to `true` when it
+   * is as durable as asked, to `false` (with nothing written) when `move.expected` is
+   * not the generation of the ref. The bytes are copied before the call returns.
+   */
+  write(batch: WriteBatch): Promise<boolean>;
+  /** Deletes segments with their tables in one transaction; unknown ids are ignored. */
+  delete(ids: readonly number[]): Promise<void>;
+  /** Releases the store. Calls under way settle; later calls fail with `closed`. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** A kind of storage: opens stores by name. */
+export interface Storage {
+  /** Opens the store `name`, creating it when there is none. */
+  open(name: string): Promise<SegmentStore>;
+  /** Deletes the store `name` and all that it holds; resolves when there is none, too. */
+  destroy(name: string): Promise<void>;
+}

@@ -1,0 +1,307 @@
+/**
+ * One connection to an IndexedDB database that outlives losses: calls go through
+ * `Connection.run`, which opens the database again and repeats the call when the
+ * browser has dropped the connection under it. Every failure leaves as `HedgerowError`.
+ */
+import { deleteDB, openDB, unwrap } from 'idb';
+import { HedgerowError } from '../errors.js';
+import type { Durability } from '../segment-store.js';
+
+export const STORES = ['segments', 'tables', 'refs'] as const;
+export type StoreName = (typeof STORES)[number];
+
+/** Never raised: a store's format is told by its refs. */
+const VERSION = 1;
+/** Waits before each repetition after a lost connection, in milliseconds. */
+const REPETITION_DELAYS = [0, 100, 400] as const;
+/**
+ * How long each attempt to open may take, in milliseconds. Chromium never answers an
+ * opening whose connection it drops on the way, but it does answer the next.
+ */
+const OPENING_LIMITS = [2_000, 4_000, 8_000] as const;
+/** How long a deletion may take in all, and how long once it is blocked, in milliseconds. */
+const DELETION_LIMIT = 15_000;
+const BLOCKED_LIMIT = 2_000;
+
+/** A transaction under way; see `transact`. */
+export interface Work<T> {
+  store(name: StoreName): IDBObjectStore;
+  /** Calls `then` when `request`, and so every earlier one, has succeeded. */
+  after<R>(request: IDBRequest<R>, then: (result: R) => void): void;
+  /** Answers at once, which is enough for a read. */
+  answer(value: T): void;
+  /** Answers when all requests made so far are committed. */
+  commit(value: T): void;
+  /** Undoes all requests, then answers. */
+  undo(value: T): void;
+}
+
+/**
+ * Runs `start` in one transaction. It must make its first request before it returns,
+ * since WebKit allows no microtask in between, and lead to exactly one of `answer`,
+ * `commit` and `undo`. Whatever it throws undoes the transaction.
+ *
+ * A failed request ends in `abort` with its error, and a full disk in `abort` without
+ * any `error` event. But when Chromium drops a connection, a transaction that is being
+ * committed gets neither `complete` nor `abort`: only the `close` of its database tells.
+ */
+export function transact<T>(
+  db: IDBDatabase,
+  stores: readonly StoreName[],
+  mode: 'readonly' | 'readwrite',
+  durability: Durability,
+  start: (work: Work<T>) => void,
+): Promise<T> {
+  let onClose = () => {};
+  const settled = new Promise<T>((resolve, reject) => {
+    const tx = db.transaction(stores, mode, { durability });
+    onClose = () => reject(new DOMException('Transaction lost', 'AbortError'));
+    db.addEventListener('close', onClose);
+    let onAbort = () => (tx.error === null ? onClose() : reject(tx.error));
+    tx.onabort = () => onAbort();
+    const guarded = (body: () => void) => {
+      try {
+        body();
+      } catch (cause) {
+        reject(cause);
+        // It may be over already, and the first failure is the one to tell.
+        try {
+          tx.abort();
+        } catch {}
+      }
+    };
+    guarded(() =>
+      start({
+        store: (name) => tx.objectStore(name),
+        after: (request, then) => {
+          request.onsuccess = () => guarded(() => then(request.result));
+        },
+        answer: resolve,
+        commit: (value) => {
+          tx.oncomplete = () => resolve(value);
+          // Spares the wait for the results of the requests that are still running.
+          tx.commit();
+        },
+        undo: (value) => {
+          onAbort = () => resolve(value);
+          tx.abort();
+        },
+      }),
+    );
+  });
+  return settled.finally(() => db.removeEventListener('close', onClose));
+}
+
+/** A connection to one database, opened again when it is lost. */
+export class Connection {
+  readonly #name: string;
+  #db: IDBDatabase | undefined;
+  #opening: Promise<IDBDatabase> | undefined;
+  /** Why no more calls are taken. */
+  #closed: string | undefined;
+  #underWay = 0;
+  #onIdle: (() => void)[] = [];
+
+  private constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** Opens the database `name`, creating it when there is none. */
+  static async open(name: string): Promise<Connection> {
+    const connection = new Connection(name);
+    await repeating(async () => {
+      connection.#db = await connection.#open(true);
+    });
+    return connection;
+  }
+
+  /**
+   * Calls `task` with an open database, at once when there is one; again, with the number
+   * of the repetition, when the connection was lost under it. Then nobody knows whether
+   * the task took effect.
+   */
+  async run<T>(task: (db: IDBDatabase, repetition: number) => Promise<T>): Promise<T> {
+    this.#underWay++;
+    try {
+      return await repeating(async (repetition) => {
+        this.#check();
+        const db = this.#db ?? (await this.#reopen());
+        try {
+          return await task(db, repetition);
+        } catch (cause) {
+          if (isLost(cause)) this.#drop(db);
+          throw cause;
+        }
+      });
+    } finally {
+      if (--this.#underWay === 0) for (const wake of this.#onIdle.splice(0)) wake();
+    }
+  }
+
+  /** Takes no more calls, and resolves when those under way have settled. */
+  async close(): Promise<void> {
+    this.#end('the store was closed');
+    if (this.#underWay > 0) await new Promise<void>((wake) => this.#onIdle.push(wake));
+  }
+
+  #check(): void {
+    if (this.#closed !== undefined) throw new HedgerowError('closed', this.#closed);
+  }
+
+  #end(reason: string): void {
+    this.#closed ??= reason;
+    if (this.#db !== undefined) this.#drop(this.#db);
+  }
+
+  #drop(db: IDBDatabase): void {
+    if (this.#db === db) this.#db = undefined;
+    // Transactions under way still finish.
+    db.close();
+  }
+
+  /** All calls that find the connection lost share one opening. */
+  async #reopen(): Promise<IDBDatabase> {
+    this.#opening ??= this.#open(false).finally(() => {
+      this.#opening = undefined;
+    });
+    const db = await this.#opening;
+    if (this.#closed !== undefined) db.close();
+    this.#check();
+    this.#db = db;
+    return db;
+  }
+
+  async #open(create: boolean): Promise<IDBDatabase> {
+    for (let attempt = 0; ; attempt++) {
+      const limit = OPENING_LIMITS[attempt];
+      if (limit === undefined) throw blocked();
+      const db = await this.#openWithin(limit, create);
+      this.#check();
+      if (db !== undefined) return db;
+    }
+  }
+
+  async #openWithin(limit: number, create: boolean): Promise<IDBDatabase | undefined> {
+    checkPresent();
+    let db: IDBDatabase | undefined;
+    let gone = false;
+    let reason: unknown;
+    const opened = openDB(this.#name, VERSION, {
+      upgrade: (database, _from, _to, tx) => {
+        // The opening itself only fails with `AbortError`.
+        tx.done.catch((error: unknown) => {
+          reason = error;
+        });
+        gone = !create;
+        if (gone) tx.abort();
+        else for (const store of STORES) database.createObjectStore(store);
+      },
+      // Another tab deletes the database, and must not wait for this one.
+      blocking: () => this.#end('the store was deleted'),
+      terminated: () => {
+        if (this.#db === db) this.#db = undefined;
+      },
+    });
+    try {
+      const inTime = await within(limit, opened);
+      if (inTime === undefined) {
+        opened.then(
+          (late) => late.close(),
+          () => {},
+        );
+        return undefined;
+      }
+      db = unwrap(inTime);
+      return db;
+    } catch (cause) {
+      if (gone) this.#end('the store was deleted');
+      this.#check();
+      throw reason ?? cause;
+    }
+  }
+}
+
+/** Deletes the database `name`; resolves when there is none, too. */
+export function destroyDatabase(name: string): Promise<void> {
+  return repeating(async () => {
+    checkPresent();
+    let onBlocked = () => {};
+    const held = new Promise<'held'>((resolve) => {
+      onBlocked = () => resolve('held');
+    });
+    const deleted = deleteDB(name, { blocked: () => onBlocked() }).then(() => 'deleted');
+    let state = await within(DELETION_LIMIT, Promise.race([deleted, held]));
+    if (state === 'held') state = await within(BLOCKED_LIMIT, deleted);
+    if (state === undefined) throw blocked();
+  });
+}
+
+/** Calls `task` until it fails for another reason than a lost connection, or too often. */
+async function repeating<T>(task: (repetition: number) => Promise<T>): Promise<T> {
+  for (let repetition = 0; ; repetition++) {
+    try {
+      return await task(repetition);
+    } catch (cause) {
+      const delay = REPETITION_DELAYS[repetition];
+      if (!isLost(cause) || delay === undefined) throw typed(cause);
+      if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
+    }
+  }
+}
+
+/** What `promise` resolves to, or `undefined` when it has not settled after `limit`. */
+async function within<T>(limit: number, promise: Promise<T>): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), limit);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function blocked(): HedgerowError {
+  return new HedgerowError('blocked', 'another connection does not let go of the store');
+}
+
+function checkPresent(): void {
+  if (globalThis.indexedDB === undefined) {
+    throw new HedgerowError('storage', 'there is no IndexedDB here');
+  }
+}
+
+function nameOf(cause: unknown): string {
+  return cause instanceof DOMException ? cause.name : '';
+}
+
+function isLost(cause: unknown): boolean {
+  switch (nameOf(cause)) {
+    // The connection is closed, or its transactions were aborted, and not by us.
+    case 'InvalidStateError':
+    case 'AbortError':
+      return true;
+    case 'UnknownError':
+      return /connection|lost/i.test(String(cause));
+    default:
+      return false;
+  }
+}
+
+function typed(cause: unknown): HedgerowError {
+  if (cause instanceof HedgerowError) return cause;
+  if (isLost(cause)) {
+    return new HedgerowError('disconnected', 'the connection to IndexedDB was lost', { cause });
+  }
+  switch (nameOf(cause)) {
+    case 'QuotaExceededError':
+      return new HedgerowError('quota-exceeded', 'no room left for this origin', { cause });
+    case 'VersionError':
+      return new HedgerowError('unsupported-format', 'the database is of a newer version', {
+        cause,
+      });
+    default:
+      return new HedgerowError('storage', `IndexedDB failed: ${String(cause)}`, { cause });
+  }
+}

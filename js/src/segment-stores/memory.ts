@@ -1,0 +1,110 @@
+/** The adapter that keeps all bytes in memory: for Node, for tests, and for scratch data. */
+import { HedgerowError } from '../errors.js';
+import type { Loaded, Ref, SegmentStore, Storage, WriteBatch } from '../segment-store.js';
+
+interface StoredSegment {
+  readonly segmentBytes: Uint8Array;
+  readonly tableBytes: Uint8Array;
+}
+
+/** What all handles of one store share. */
+class World {
+  readonly segments = new Map<number, StoredSegment>();
+  readonly refs = new Map<string, Ref>();
+  lastReserved = 0;
+  destroyed = false;
+}
+
+/**
+ * Keeps stores in memory for as long as the returned value lives: a store survives
+ * `close`, and is shared by all handles of its name that this value opened.
+ */
+export function memory(): Storage {
+  const worlds = new Map<string, World>();
+  return {
+    async open(name) {
+      let world = worlds.get(name);
+      if (world === undefined) {
+        world = new World();
+        worlds.set(name, world);
+      }
+      return new MemorySegmentStore(world);
+    },
+    async destroy(name) {
+      const world = worlds.get(name);
+      if (world !== undefined) world.destroyed = true;
+      worlds.delete(name);
+    },
+  };
+}
+
+// The methods are `async` so that a failure is always a rejection; none of them awaits,
+// and so each is atomic.
+class MemorySegmentStore implements SegmentStore {
+  readonly #world: World;
+  #closed = false;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  async load(known?: ReadonlySet<number>): Promise<Loaded> {
+    const { refs, segments } = this.#open();
+    const tables = [...segments]
+      .filter(([id]) => !known?.has(id))
+      .sort(([a], [b]) => a - b)
+      .map(([id, { tableBytes }]) => ({ id, tableBytes: copyOf(tableBytes) }));
+    return { refs: [...refs.values()].map(copyOfRef), tables };
+  }
+
+  async reserve(): Promise<number> {
+    return ++this.#open().lastReserved;
+  }
+
+  async read(ids: readonly number[]): Promise<(Uint8Array | undefined)[]> {
+    const { segments } = this.#open();
+    return ids.map((id) => {
+      const stored = segments.get(id);
+      return stored && copyOf(stored.segmentBytes);
+    });
+  }
+
+  async write({ segments, move }: WriteBatch): Promise<boolean> {
+    const world = this.#open();
+    if (move !== undefined) {
+      if ((world.refs.get(move.name)?.generation ?? 0) !== move.expected) return false;
+      world.refs.set(move.name, copyOfRef(move));
+    }
+    for (const { id, segmentBytes, tableBytes } of segments) {
+      world.segments.set(id, {
+        segmentBytes: copyOf(segmentBytes),
+        tableBytes: copyOf(tableBytes),
+      });
+    }
+    return true;
+  }
+
+  async delete(ids: readonly number[]): Promise<void> {
+    const { segments } = this.#open();
+    for (const id of ids) segments.delete(id);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  #open(): World {
+    if (this.#closed) throw new HedgerowError('closed', 'the store was closed');
+    if (this.#world.destroyed) throw new HedgerowError('closed', 'the store was deleted');
+    return this.#world;
+  }
+}
+
+/** Not `slice`, which copies nothing when it is a Node `Buffer`'s. */
+function copyOf(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes);
+}
+
+function copyOfRef({ name, commitBytes, generation, format }: Ref): Ref {
+  return { name, commitBytes: copyOf(commitBytes), generation, format };
+}

@@ -1,0 +1,112 @@
+/** Puts and deletes of single rows. Those made in one turn, or while a commit is under way,
+ * share the next commit. */
+import type { Commits } from './commit.js';
+import type { Host } from './host.js';
+import { guarded, Ingest } from './ingest.js';
+import { checkKey } from './key.js';
+import type { Durability } from './segment-store.js';
+import { checkValue, isBytes, stringify } from './value.js';
+
+interface Edit {
+  /** As JSON text. */
+  readonly key: string;
+  /** As JSON text or bytes; absent when the row is to be deleted. */
+  readonly value?: string | Uint8Array;
+}
+
+interface Waiter {
+  resolve(): void;
+  reject(cause: unknown): void;
+}
+
+/** See the module's text. */
+export class SingleEdits {
+  readonly #host: Host;
+  readonly #commits: Commits;
+  readonly #durability: Durability;
+  #edits: Edit[] = [];
+  #waiters: Waiter[] = [];
+  #flushing: Promise<void> | undefined;
+
+  constructor(host: Host, commits: Commits, durability: Durability) {
+    this.#host = host;
+    this.#commits = commits;
+    this.#durability = durability;
+  }
+
+  /** Puts one row. The value is taken as it is now. */
+  put(key: string, value: unknown): Promise<void> {
+    checkKey(key);
+    const kept = isBytes(value) ? value.slice() : stringify(checkValue(value));
+    return this.#add({ key: JSON.stringify(key), value: kept });
+  }
+
+  /** Deletes one row. */
+  delete(key: string): Promise<void> {
+    checkKey(key);
+    return this.#add({ key: JSON.stringify(key) });
+  }
+
+  #add(edit: Edit): Promise<void> {
+    this.#edits.push(edit);
+    const done = new Promise<void>((resolve, reject) => this.#waiters.push({ resolve, reject }));
+    this.#flushing ??= Promise.resolve().then(() => this.#flush());
+    return done;
+  }
+
+  /** Resolves when all edits so far are committed or refused. */
+  async settled(): Promise<void> {
+    while (this.#flushing !== undefined) await this.#flushing;
+  }
+
+  #flush(): Promise<void> {
+    return this.#commits.exclusively(async () => {
+      const [edits, waiters] = [this.#edits, this.#waiters];
+      this.#edits = [];
+      this.#waiters = [];
+      this.#flushing = undefined;
+      try {
+        await this.#commits.prepareIds();
+        await this.#commits.retry(() => this.#commit(edits));
+        for (const { resolve } of waiters) resolve();
+      } catch (cause) {
+        for (const { reject } of waiters) reject(cause);
+      }
+    });
+  }
+
+  #commit(edits: readonly Edit[]): Promise<object | undefined> {
+    const ingest = new Ingest(this.#host, this.#commits, this.#durability, {});
+    return guarded(ingest, async () => {
+      for (const group of groups(edits)) await ingest.feed(blockOf(group), performance.now());
+      return ingest.commit();
+    });
+  }
+}
+
+/** Splits edits where puts and deletes meet: a block holds either. */
+function groups(edits: readonly Edit[]): Edit[][] {
+  const split: Edit[][] = [];
+  let isPut: boolean | undefined;
+  for (const edit of edits) {
+    if (isPut !== (edit.value !== undefined)) split.push([]);
+    isPut = edit.value !== undefined;
+    split.at(-1)?.push(edit);
+  }
+  return split;
+}
+
+function blockOf(edits: readonly Edit[]) {
+  const values: { row: number; bytes: Uint8Array }[] = [];
+  const members: string[] = [];
+  for (const [row, { key, value }] of edits.entries()) {
+    members.push(key);
+    if (typeof value === 'string') members.push(value);
+    else if (value !== undefined) {
+      members.push('0');
+      values.push({ row, bytes: value });
+    }
+  }
+  const format = edits[0]?.value === undefined ? ('deletes' as const) : ('pairs' as const);
+  return { text: `[${members.join(',')}]`, format, rows: edits.length, values };
+}

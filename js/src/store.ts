@@ -1,0 +1,229 @@
+/** What a user holds: an open store. */
+import { Commits } from './commit.js';
+import { Engine, hex, Status } from './engine.js';
+import { HedgerowError } from './errors.js';
+import { checkSignal, Host } from './host.js';
+import type { IngestResult } from './ingest.js';
+import { checkKey } from './key.js';
+import { type PutManyOptions, putMany, type Source } from './put-many.js';
+import { encodeRange, type KeyRange } from './range.js';
+import { type Scan, type ScanOptions, scanOf } from './scan.js';
+import type { Durability, SegmentStore, Storage } from './segment-store.js';
+import { idb } from './segment-stores/idb.js';
+import { SingleEdits } from './single-edits.js';
+
+/** How a store is opened. */
+export interface OpenOptions {
+  /** Where it is kept; `idb()` by default. */
+  readonly storage?: Storage | undefined;
+  /** When a write counts as done; `'relaxed'` by default. */
+  readonly durability?: Durability | undefined;
+  /** Milliseconds that a slice of work may hold the thread; 8 by default. */
+  readonly sliceMs?: number | undefined;
+  /** Bytes of stored segments kept in memory; 64 MiB by default, at least 12 MiB. */
+  readonly cacheBytes?: number | undefined;
+}
+
+/** One level of a tree. */
+export interface LevelStats {
+  /** 0 for leaves. */
+  readonly level: number;
+  readonly nodes: number;
+  readonly bytes: number;
+  /** The smallest node. */
+  readonly minBytes: number;
+  /** The largest node. */
+  readonly maxBytes: number;
+}
+
+/** What a store holds. */
+export interface Stats {
+  readonly root: string;
+  readonly rows: number;
+  /** From the top. */
+  readonly levels: readonly LevelStats[];
+  /** Stored segments and chunks, those included that no commit reaches any more. */
+  readonly segments: number;
+  readonly chunks: number;
+  readonly storedBytes: number;
+  /** Bytes of segments in memory, and all linear memory. */
+  readonly cachedBytes: number;
+  readonly memoryBytes: number;
+}
+
+const CENSUS_WORDS = 4;
+
+/** An open store. Made by `open`. */
+export class Store {
+  /** The name that it was opened under. */
+  readonly name: string;
+  readonly #host: Host;
+  readonly #commits: Commits;
+  readonly #edits: SingleEdits;
+  readonly #durability: Durability;
+  #closed = false;
+
+  private constructor(name: string, host: Host, commits: Commits, durability: Durability) {
+    this.name = name;
+    this.#host = host;
+    this.#commits = commits;
+    this.#durability = durability;
+    this.#edits = new SingleEdits(host, commits, durability);
+  }
+
+  /** Opens a store; see the function `open`. */
+  static async open(name: string, options: OpenOptions = {}): Promise<Store> {
+    const { storage = idb(), durability = 'relaxed', sliceMs = 8, cacheBytes = 64 << 20 } = options;
+    if (typeof name !== 'string') {
+      throw new HedgerowError('invalid-argument', 'the name of a store is a string');
+    }
+    if (!(sliceMs > 0)) throw new HedgerowError('invalid-argument', 'sliceMs is above 0');
+    if (!(cacheBytes >= 0 && cacheBytes < 2 ** 31)) {
+      throw new HedgerowError('invalid-argument', 'cacheBytes is below 2 GiB');
+    }
+    const [engine, segments] = await both(Engine.create(cacheBytes), storage.open(name));
+    const host = new Host(engine, segments, sliceMs);
+    const commits = new Commits(host);
+    try {
+      await commits.refresh();
+    } catch (cause) {
+      await segments.close();
+      throw cause;
+    }
+    return new Store(name, host, commits, durability);
+  }
+
+  /** The hash of all that the store holds, in hexadecimal. */
+  get root(): string {
+    return hex(this.#commits.head.commitBytes);
+  }
+
+  #check(): void {
+    if (this.#closed) throw new HedgerowError('closed', `the store ${this.name} is closed`);
+  }
+
+  /**
+   * Puts many rows in one commit: all of them are seen, or none. Keys may come in any order;
+   * of equal keys the last wins. Ascending keys into an empty store are fastest, and take
+   * bounded memory.
+   */
+  async putMany<Row>(
+    source: Source<Row>,
+    options: PutManyOptions<Row> = {},
+  ): Promise<IngestResult> {
+    this.#check();
+    checkSignal(options.signal);
+    return this.#commits.exclusively(() =>
+      putMany(this.#host, this.#commits, source, { durability: this.#durability, ...options }),
+    );
+  }
+
+  /** Puts one row. Rows put in one turn share one commit. */
+  async put(key: string, value: unknown): Promise<void> {
+    this.#check();
+    return this.#edits.put(key, value);
+  }
+
+  /** Deletes one row; does nothing when there is none. */
+  async delete(key: string): Promise<void> {
+    this.#check();
+    return this.#edits.delete(key);
+  }
+
+  /** The value of a key, or `undefined`. Every call makes a new value. */
+  get<Value = unknown>(key: string): Promise<Value | undefined> {
+    try {
+      this.#check();
+      checkKey(key);
+      const { engine } = this.#host;
+      const status = engine.get(this.#commits.head.view, key);
+      if (status === Status.done) return Promise.resolve(engine.found() as Value | undefined);
+      if (status >= Status.row) engine.fail(status);
+    } catch (cause) {
+      return Promise.reject(cause);
+    }
+    return this.getMany<Value>([key]).then(([value]) => value);
+  }
+
+  /** The values of keys, in their order; `undefined` for a key that is absent. */
+  async getMany<Value = unknown>(keys: Iterable<string>): Promise<(Value | undefined)[]> {
+    this.#check();
+    const wanted = [...keys];
+    for (const [row, key] of wanted.entries()) checkKey(key, row);
+    const { engine } = this.#host;
+    const op = engine.find(this.#commits.head.view, wanted);
+    return this.#host.read(op, () => {
+      const values = new Array<Value | undefined>(wanted.length).fill(undefined);
+      const { members } = engine.output();
+      for (const [index, position] of engine.positions().entries()) {
+        values[position] = members[index] as Value;
+      }
+      return values;
+    });
+  }
+
+  /** Whether there is a row with this key. */
+  async has(key: string): Promise<boolean> {
+    this.#check();
+    checkKey(key);
+    return (await this.count({ gte: key, lte: key })) > 0;
+  }
+
+  /** The number of rows in a range, all by default. Costs two nodes for each level. */
+  async count(range: KeyRange = {}): Promise<number> {
+    this.#check();
+    const { engine } = this.#host;
+    const { flags, rangeBytes } = encodeRange(range);
+    const op = engine.count(this.#commits.head.view, flags, rangeBytes);
+    return this.#host.read(op, () => engine.word(0));
+  }
+
+  /** The rows of a range in the order of their keys, as they are when the reading begins. */
+  scan<Value = unknown>(options: ScanOptions = {}): Scan<Value> {
+    const host = () => {
+      this.#check();
+      return this.#host;
+    };
+    return scanOf(host, () => this.#commits.head, options) as Scan<Value>;
+  }
+
+  /** What the store holds, and the shape of its tree. Reads all internal nodes. */
+  async stats(): Promise<Stats> {
+    this.#check();
+    const { engine } = this.#host;
+    const { root } = this;
+    const { rows, view } = this.#commits.head;
+    const numbers = await this.#host.read(engine.census(view), () => engine.numbers());
+    const count = numbers.length / CENSUS_WORDS;
+    const levels = Array.from({ length: count }, (_, index) => {
+      const [nodes = 0, bytes = 0, minBytes = 0, maxBytes = 0] = numbers.slice(
+        index * CENSUS_WORDS,
+        (index + 1) * CENSUS_WORDS,
+      );
+      return { level: count - 1 - index, nodes, bytes, minBytes, maxBytes };
+    });
+    return { root, rows, levels, ...engine.cacheStats(), memoryBytes: engine.memoryBytes };
+  }
+
+  /** Closes the store, after the writes under way have ended. Idempotent. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#edits.settled();
+    await this.#commits.exclusively(() => this.#host.segments.close());
+  }
+}
+
+/** Both results, or neither: a segment store must not stay open when the engine fails. */
+async function both(
+  engine: Promise<Engine>,
+  segments: Promise<SegmentStore>,
+): Promise<[Engine, SegmentStore]> {
+  const [made, opened] = await Promise.allSettled([engine, segments]);
+  if (opened.status === 'rejected') throw opened.reason;
+  if (made.status === 'rejected') {
+    await opened.value.close();
+    throw made.reason;
+  }
+  return [made.value, opened.value];
+}

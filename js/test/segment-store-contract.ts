@@ -1,0 +1,403 @@
+/**
+ * What every persistence adapter must do: each sentence of `segment-store.ts` as a case.
+ * It uses no test framework, so that Node and a page in a browser can both run it.
+ */
+import { HedgerowError } from '../src/errors.js';
+import type { Loaded, RefMove, SegmentRecord, WriteBatch } from '../src/segment-store.js';
+import { type ContractCase, fact } from './segment-store-scene.js';
+
+export type { Assert, ContractCase } from './segment-store-scene.js';
+
+/** Bytes that tell their seed and their position. */
+function bytes(length: number, seed: number): Uint8Array {
+  const result = new Uint8Array(length);
+  for (let i = 0; i < length; i++) result[i] = seed * 31 + i * 7 + (i >> 8);
+  return result;
+}
+
+function segment(id: number, length = 100): SegmentRecord {
+  return { id, segmentBytes: bytes(length, id), tableBytes: bytes(20, id + 1) };
+}
+
+function move(expected: number, seed = 1, name = 'main'): RefMove {
+  return { name, expected, generation: expected + 1, commitBytes: bytes(32, seed), format: 1 };
+}
+
+function batch(segments: readonly SegmentRecord[], to?: RefMove): WriteBatch {
+  return { segments, durability: 'relaxed', ...(to && { move: to }) };
+}
+
+function idsOf({ tables }: Loaded): number[] {
+  return tables.map(({ id }) => id);
+}
+
+function generationOf({ refs }: Loaded, name = 'main'): number {
+  return refs.find((ref) => ref.name === name)?.generation ?? 0;
+}
+
+const LARGEST_ID = Number.MAX_SAFE_INTEGER;
+
+export const segmentStoreContract: readonly ContractCase[] = [
+  fact('a new store is empty', async ({ open, equal }) => {
+    const store = await open();
+    equal(await store.load(), { refs: [], tables: [] }, 'loaded');
+    equal(await store.read([]), [], 'nothing read');
+  }),
+
+  fact('a write is seen by this handle, by another, and after reopening', async (scene) => {
+    const { open, equal, same } = scene;
+    const first = await open();
+    const second = await open();
+    equal(await first.write(batch([segment(1)], move(0, 9))), true, 'written');
+    await first.close();
+    for (const store of [second, await open()]) {
+      const { refs, tables } = await store.load();
+      equal(refs.length, 1, 'refs');
+      const [ref] = refs;
+      equal([ref?.name, ref?.generation, ref?.format], ['main', 1, 1], 'ref');
+      same(ref?.commitBytes, bytes(32, 9), 'commit');
+      equal(
+        Object.keys(ref ?? {})
+          .sort()
+          .join(),
+        'commitBytes,format,generation,name',
+        'members',
+      );
+      equal(tables.length, 1, 'tables');
+      same(tables[0]?.tableBytes, segment(1).tableBytes, 'table');
+      same((await store.read([1]))[0], segment(1).segmentBytes, 'segment');
+    }
+  }),
+
+  fact('both durabilities write, and an empty write is done at once', async (scene) => {
+    const store = await scene.open();
+    for (const [id, durability] of [[1, 'relaxed'] as const, [2, 'strict'] as const]) {
+      const done = await store.write({ segments: [segment(id)], durability });
+      scene.equal(done, true, durability);
+    }
+    scene.equal(await store.write(batch([])), true, 'empty');
+    scene.equal(await store.write(batch([], move(0))), true, 'only a move');
+    scene.equal(idsOf(await store.load()), [1, 2], 'tables');
+  }),
+
+  fact('a ref moves from 0 once, then from where it stands', async ({ open, equal }) => {
+    const store = await open();
+    equal(await store.write(batch([], move(1))), false, 'a ref that does not exist');
+    equal(await store.write(batch([], move(0))), true, 'first move');
+    equal(await store.write(batch([], move(0))), false, 'first move again');
+    equal(await store.write(batch([], move(1))), true, 'second move');
+    equal(await store.write(batch([], move(1))), false, 'stale');
+    equal(await store.write(batch([], move(9))), false, 'ahead');
+    equal(generationOf(await store.load()), 2, 'generation');
+  }),
+
+  fact('a refused write leaves nothing behind', async ({ open, equal, same }) => {
+    const store = await open();
+    await store.write(batch([segment(1)], move(0, 5)));
+    const changed = { ...segment(2), id: 1 };
+    equal(await store.write(batch([changed, segment(7)], move(0, 6))), false, 'refused');
+    const { refs, tables } = await store.load();
+    equal(idsOf({ refs, tables }), [1], 'tables');
+    same(tables[0]?.tableBytes, segment(1).tableBytes, 'table');
+    same(refs[0]?.commitBytes, bytes(32, 5), 'commit');
+    const [kept, never] = await store.read([1, 7]);
+    same(kept, segment(1).segmentBytes, 'segment');
+    equal(never === undefined, true, 'segment of the refused write');
+    equal(await store.write(batch([segment(7)], move(1))), true, 'and the store goes on');
+  }),
+
+  fact('refs are apart, and any string is a name', async ({ open, equal }) => {
+    const store = await open();
+    const names = ['', '0', 'a/b', 'A/b', '__proto__', 'constructor', '🌿', 'main'];
+    for (const [i, name] of names.entries()) {
+      equal(await store.write(batch([], move(0, i, name))), true, name);
+    }
+    await store.reserve();
+    equal(await store.write(batch([], move(1, 0, 'main'))), true, 'moved');
+    const { refs } = await (await open()).load();
+    equal(refs.map(({ name }) => name).sort(), [...names].sort(), 'names');
+    equal(generationOf({ refs, tables: [] }, '__proto__'), 1, 'another ref');
+  }),
+
+  fact('of two handles that race, exactly one wins, whole', async ({ open, equal }) => {
+    const stores = [await open(), await open()];
+    for (let round = 0; round < 10; round++) {
+      const base = round * 2 + 1;
+      const won = await Promise.all(
+        stores.map((store, i) => store.write(batch([segment(base + i)], move(round, i)))),
+      );
+      equal([...won].sort(), [false, true], `round ${round}`);
+      const winner = base + won.indexOf(true);
+      for (const store of stores) {
+        const loaded = await store.load();
+        equal(
+          idsOf(loaded).filter((id) => id >= base),
+          [winner],
+          'only the winner wrote',
+        );
+        equal(generationOf(loaded), round + 1, 'generation');
+      }
+    }
+  }),
+
+  fact('load leaves out known tables and orders the rest by number', async (scene) => {
+    const { open, equal, same } = scene;
+    const store = await open();
+    await store.write(
+      batch(
+        [10, 9, 100, 1, 2].map((id) => segment(id)),
+        move(0),
+      ),
+    );
+    const all = await store.load();
+    equal(idsOf(all), [1, 2, 9, 10, 100], 'all');
+    equal(idsOf(await store.load(new Set())), [1, 2, 9, 10, 100], 'nothing known');
+    const some = await store.load(new Set([2, 100, 555]));
+    equal(idsOf(some), [1, 9, 10], 'some known');
+    for (const { id, tableBytes } of some.tables) {
+      same(tableBytes, segment(id).tableBytes, `table ${id}`);
+    }
+    const none = await store.load(new Set(idsOf(all)));
+    equal([idsOf(none), generationOf(none)], [[], 1], 'all known');
+  }),
+
+  fact('read answers in the order asked, with undefined for the unknown', async (scene) => {
+    const store = await scene.open();
+    await store.write(batch([segment(1), segment(2), segment(3)]));
+    const ids = [3, 77, 1, 3, 0];
+    const found = await store.read(ids);
+    scene.equal(
+      found.map((one) => one !== undefined),
+      [true, false, true, true, false],
+      'found',
+    );
+    for (const i of [0, 2, 3]) {
+      scene.same(found[i], segment(ids[i] ?? 0).segmentBytes, `place ${i}`);
+    }
+  }),
+
+  fact('bytes are copied in before write returns', async ({ open, same }) => {
+    const store = await open();
+    const given = segment(1);
+    const to = move(0, 3);
+    const writing = store.write(batch([given], to));
+    for (const part of [given.segmentBytes, given.tableBytes, to.commitBytes]) part.fill(0);
+    await writing;
+    same((await store.read([1]))[0], segment(1).segmentBytes, 'segment');
+    const { refs, tables } = await store.load();
+    same(tables[0]?.tableBytes, segment(1).tableBytes, 'table');
+    same(refs[0]?.commitBytes, bytes(32, 3), 'commit');
+  }),
+
+  fact('bytes handed out belong to the caller', async ({ open, assert, same }) => {
+    const store = await open();
+    await store.write(batch([segment(1)], move(0, 3)));
+    const [first, second] = await store.read([1, 1]);
+    assert(first?.buffer !== second?.buffer, 'two reads share a buffer');
+    const { refs, tables } = await store.load();
+    for (const part of [first, tables[0]?.tableBytes, refs[0]?.commitBytes]) part?.fill(0);
+    same((await store.read([1]))[0], segment(1).segmentBytes, 'segment');
+    const again = await store.load();
+    same(again.tables[0]?.tableBytes, segment(1).tableBytes, 'table');
+    same(again.refs[0]?.commitBytes, bytes(32, 3), 'commit');
+  }),
+
+  fact('a view is stored without the buffer around it', async ({ open, equal, same }) => {
+    const store = await open();
+    const around = bytes(1 << 16, 4);
+    const view = (from: number, to: number) => around.subarray(from, to);
+    const given = { id: 1, segmentBytes: view(1000, 1500), tableBytes: view(7, 20) };
+    await store.write(batch([given], { ...move(0), commitBytes: view(64, 96) }));
+    const [read] = await store.read([1]);
+    same(read, given.segmentBytes, 'segment');
+    const { refs, tables } = await store.load();
+    same(tables[0]?.tableBytes, given.tableBytes, 'table');
+    same(refs[0]?.commitBytes, view(64, 96), 'commit');
+    const parts = [read, tables[0]?.tableBytes, refs[0]?.commitBytes];
+    equal(
+      parts.map((part) => part?.buffer.byteLength),
+      [500, 13, 32],
+      'buffers',
+    );
+  }),
+
+  fact('bytes are copied also when their own slice does not, as a Node Buffer', async (scene) => {
+    const store = await scene.open();
+    const segmentBytes = new Uint8Array(bytes(100, 1));
+    segmentBytes.slice = () => segmentBytes;
+    const writing = store.write(batch([{ ...segment(1), segmentBytes }]));
+    segmentBytes.fill(0);
+    await writing;
+    scene.same((await store.read([1]))[0], segment(1).segmentBytes, 'segment');
+  }),
+
+  fact('segments may be empty or large, and their ids as large as can be', async (scene) => {
+    const { open, equal, same } = scene;
+    const store = await open();
+    const empty = { id: 3, segmentBytes: new Uint8Array(), tableBytes: new Uint8Array() };
+    const large = { ...segment(LARGEST_ID, 1 << 20), tableBytes: bytes(1 << 17, 8) };
+    await store.write(batch([large, empty, segment(LARGEST_ID - 1, (1 << 18) + 1)]));
+    const { tables } = await store.load();
+    equal(
+      tables.map(({ id }) => id),
+      [3, LARGEST_ID - 1, LARGEST_ID],
+      'ids',
+    );
+    same(tables[0]?.tableBytes, empty.tableBytes, 'empty table');
+    same(tables[2]?.tableBytes, large.tableBytes, 'large table');
+    const found = await store.read([LARGEST_ID, 3, LARGEST_ID - 1]);
+    same(found[0], large.segmentBytes, 'large segment');
+    same(found[1], empty.segmentBytes, 'empty segment');
+    same(found[2], bytes((1 << 18) + 1, LARGEST_ID - 1), 'odd length');
+  }),
+
+  fact('many segments, written in one call and in many at once', async (scene) => {
+    const store = await scene.open();
+    const upTo = (from: number) => Array.from({ length: 500 }, (_, i) => segment(from + i));
+    await store.write(batch(upTo(1)));
+    await Promise.all(upTo(501).map((one) => store.write(batch([one]))));
+    scene.equal(await store.write(batch([], move(0))), true, 'move');
+    const ids = idsOf(await store.load());
+    scene.equal([ids.length, ids[0], ids[999]], [1000, 1, 1000], 'tables');
+    const found = await store.read(ids);
+    for (const id of ids) scene.same(found[id - 1], segment(id).segmentBytes, `segment ${id}`);
+  }),
+
+  fact('reserve never gives a number twice', async ({ open, storage, name, equal }) => {
+    const [first, second] = [await open(), await open()];
+    equal(await first.reserve(), 1, 'first number');
+    const given = await Promise.all([first, second, first, second].map((s) => s.reserve()));
+    equal([...given].sort(), [2, 3, 4, 5], 'across handles');
+    await first.write(batch([segment(3)], move(0)));
+    await first.close();
+    await second.close();
+    equal(await (await open()).reserve(), 6, 'after reopening');
+    const other = `${name}/other`;
+    await storage.destroy(other);
+    const apart = await storage.open(other);
+    equal(await apart.reserve(), 1, 'in another store');
+    await apart.close();
+    await storage.destroy(other);
+  }),
+
+  fact('delete removes segments with their tables and nothing else', async (scene) => {
+    const { open, equal } = scene;
+    const store = await open();
+    await store.write(batch([segment(1), segment(2), segment(3)], move(0)));
+    await store.delete([]);
+    await store.delete([1, 3, 99]);
+    const loaded = await (await open()).load();
+    equal([idsOf(loaded), generationOf(loaded)], [[2], 1], 'loaded');
+    const found = await store.read([1, 2, 3]);
+    equal(
+      found.map((one) => one !== undefined),
+      [false, true, false],
+      'segments',
+    );
+  }),
+
+  fact('close is idempotent, and later calls fail with closed', async ({ open, closed }) => {
+    const store = await open();
+    const other = await open();
+    await Promise.all([store.close(), store.close()]);
+    await store.close();
+    await closed(store.load(), 'load');
+    await closed(store.reserve(), 'reserve');
+    await closed(store.read([1]), 'read');
+    await closed(store.read([]), 'read of nothing');
+    await closed(store.write(batch([segment(1)])), 'write');
+    await closed(store.write(batch([])), 'empty write');
+    await closed(store.delete([1]), 'delete');
+    await other.load();
+  }),
+
+  fact('calls under way at close settle, and a write is whole', async ({ open, equal }) => {
+    const store = await open();
+    await store.write(batch([segment(1)], move(0)));
+    const calls = [
+      store.write(batch([segment(2, 1 << 18), segment(3)], move(1))),
+      store.read([1]),
+      store.load(),
+      store.reserve(),
+      store.delete([1]),
+    ];
+    const settled = Promise.allSettled(calls);
+    await store.close();
+    const [write] = await settled;
+    const loaded = await (await open()).load();
+    const whole = [generationOf(loaded), idsOf(loaded).filter((id) => id !== 1)];
+    const wrote = write?.status === 'fulfilled' && write.value === true;
+    equal(whole, wrote ? [2, [2, 3]] : [1, []], 'state');
+  }),
+
+  fact('destroy leaves an empty store, and takes a missing one', async (scene) => {
+    const { open, storage, name, equal } = scene;
+    const store = await open();
+    await store.write(batch([segment(1)], move(0)));
+    await store.reserve();
+    await store.close();
+    await storage.destroy(name);
+    await storage.destroy(name);
+    const again = await open();
+    equal(await again.load(), { refs: [], tables: [] }, 'loaded');
+    equal(await again.read([1]).then(([one]) => one === undefined), true, 'segment');
+    equal(await again.reserve(), 1, 'first number');
+  }),
+
+  fact('a handle open at destroy never reaches the next store', async (scene) => {
+    const { open, storage, name, equal, closed } = scene;
+    const old = await open();
+    await old.write(batch([segment(1)], move(0)));
+    // An adapter may refuse to delete under an open handle.
+    const deleted = await storage.destroy(name).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof HedgerowError && error.code === 'blocked') return false;
+        throw error;
+      },
+    );
+    if (!deleted) return;
+    await closed(old.load(), 'load');
+    await closed(old.write(batch([segment(2)], move(1))), 'write');
+    equal(await (await open()).load(), { refs: [], tables: [] }, 'next store');
+    await closed(old.read([1]), 'read');
+  }),
+
+  fact('stores with like or odd names are apart', async ({ storage, name, equal, same }) => {
+    const odd = [
+      '',
+      'a-b',
+      'a_b',
+      'a/b',
+      'a\\b',
+      'a b',
+      'A-B',
+      '..',
+      '🌿',
+      '__proto__',
+      '%2F',
+      'é',
+    ];
+    // Composed and decomposed forms look the same.
+    const names = [...odd, 'e\u0301', 'x'.repeat(200)].map((one) => `${name}/${one}`);
+    // An empty name and one that is a member of every object, as they are.
+    names.push('', '__proto__');
+    for (const one of names) await storage.destroy(one);
+    const stores = await Promise.all(names.map((one) => storage.open(one)));
+    for (const [i, store] of stores.entries()) {
+      equal(await store.write(batch([segment(i)], move(0, i))), true, names[i] ?? '');
+    }
+    for (const [i, store] of stores.entries()) {
+      const loaded = await store.load();
+      equal(idsOf(loaded), [i], `tables of ${names[i]}`);
+      same(loaded.refs[0]?.commitBytes, bytes(32, i), `ref of ${names[i]}`);
+      await store.close();
+    }
+    const [, first = '', second = ''] = names;
+    await storage.destroy(first);
+    const kept = await storage.open(second);
+    equal(idsOf(await kept.load()), [2], 'a store beside a destroyed one');
+    await kept.close();
+    for (const one of names) await storage.destroy(one);
+  }),
+];

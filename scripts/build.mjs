@@ -1,0 +1,19 @@
+// `npm run build`: the core to WebAssembly, then the wrapper to `js/dist`.
+
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ROOT, run, runMain } from './lib/run.mjs';
+import { buildWasm } from './lib/wasm.mjs';
+
+/** Builds the package `hedgerow`; `setup` must have run. */
+export async function build() {
+  const rebuilt = await buildWasm();
+  console.log(`wasm        ${rebuilt ? 'built' : 'up to date'}: js/pkg`);
+  // Emptied first: a file whose source is gone must not stay in the package.
+  await rm(join(ROOT, 'js', 'dist'), { recursive: true, force: true });
+  await run('tsc', ['-p', 'js']);
+  console.log('typescript  built: js/dist');
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) await runMain(build);

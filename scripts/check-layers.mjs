@@ -1,0 +1,55 @@
+// Holds both source trees to one direction: a file may name files of lower layers and of
+// its own room, and no others.
+
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { checkRust, checkTypeScript } from './lib/layers.mjs';
+import { ROOT } from './lib/run.mjs';
+
+// From low to high. Each line is a layer, each list in it a room: files of one room may
+// name each other, rooms of one layer may not. `x/*` is all that lies under the folder.
+
+export const RUST_LAYERS = [
+  [['limits']],
+  [['hash']],
+  [['error']], // tells the hash of what is corrupt
+  [['boundary']],
+  [['chunk', 'value']],
+  [['node']],
+  [['segment']],
+  [['cache']],
+  [['step']], // a step says which segments of the cache it needs
+  [['batch'], ['json/*']],
+  [['output']],
+  [['tree/*']],
+  [['forest']],
+  [['ingest'], ['scan']],
+  [['wasm/*']],
+  [['lib']],
+];
+
+export const TYPESCRIPT_LAYERS = [
+  [['errors', 'limits']],
+  [['segment-store'], ['scheduler'], ['key']],
+  [['segment-stores/*'], ['generated/*'], ['range'], ['value']],
+  [['engine']],
+  [['host']],
+  [['commit']],
+  [['ingest'], ['scan']],
+  [['rows'], ['single-edits']],
+  [['put-many']],
+  [['store']],
+  [['index']],
+];
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const rust = checkRust(join(ROOT, 'crate', 'src'), RUST_LAYERS);
+  const typescript = checkTypeScript(join(ROOT, 'js', 'src'), TYPESCRIPT_LAYERS);
+  const problems = [
+    ...rust.problems.map((problem) => `crate/src/${problem}`),
+    ...typescript.problems.map((problem) => `js/src/${problem}`),
+  ];
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exitCode = 1;
+  else console.log(`${rust.files} Rust and ${typescript.files} TypeScript files keep their layers`);
+}

@@ -1,0 +1,131 @@
+// Reads which files a source tree's files name, and judges that by a table of layers
+// (see `check-layers.mjs`). It reads text, not syntax trees: good enough for `use` and
+// `import`, and for paths in code that is formatted.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix, sep } from 'node:path';
+
+/** Checks `sourceDir`, a crate's `src`. Returns the number of files and the problems. */
+export function checkRust(sourceDir, layers) {
+  return check(sourceDir, '.rs', layers, (file, text) => {
+    const code = blank(text, RUST_NOISE);
+    const problems = [];
+    if (!file.startsWith('wasm/')) {
+      for (const { index } of code.matchAll(/\bwasm_bindgen\b/g)) {
+        problems.push({ index, message: '`wasm_bindgen` is for files under wasm/ only' });
+      }
+    }
+    return { imports: rustImports(file, code, (name) => placeOf(layers, name)), problems };
+  });
+}
+
+/** Checks `sourceDir`, a package's `src`. Returns the number of files and the problems. */
+export function checkTypeScript(sourceDir, layers) {
+  return check(sourceDir, '.ts', layers, (file, text) => ({
+    imports: typeScriptImports(file, blank(text, TYPESCRIPT_NOISE)),
+    problems: [],
+  }));
+}
+
+function check(sourceDir, extension, layers, read) {
+  const files = readdirSync(sourceDir, { recursive: true })
+    .map((file) => file.split(sep).join('/'))
+    .filter((file) => file.endsWith(extension))
+    .sort();
+  const problems = [];
+  for (const file of files) {
+    const own = file.slice(0, -extension.length).replace(/\/mod$/, '');
+    const place = placeOf(layers, own);
+    if (place === undefined) {
+      problems.push(`${file}: in no layer; add it to the table in scripts/check-layers.mjs`);
+      continue;
+    }
+    const text = readFileSync(join(sourceDir, file), 'utf8');
+    const found = read(file, text);
+    for (const { index, name } of found.imports) {
+      const message = judge(place, placeOf(layers, name), name);
+      if (message !== undefined) found.problems.push({ index, message });
+    }
+    for (const { index, message } of found.problems) {
+      problems.push(`${file}:${text.slice(0, index).split('\n').length}: ${message}`);
+    }
+  }
+  return { files: files.length, problems };
+}
+
+function judge(own, target, name) {
+  if (target === undefined) return `names \`${name}\`, which is in no layer`;
+  const isAllowed = target.layer < own.layer || target.room === own.room;
+  return isAllowed ? undefined : `names \`${name}\`, which is not in a lower layer`;
+}
+
+/** The layer's number and the room of `name`, or `undefined` when it is in no room. */
+function placeOf(layers, name) {
+  const matches = (pattern) =>
+    pattern.endsWith('/*') ? `${name}/`.startsWith(pattern.slice(0, -1)) : name === pattern;
+  for (const [layer, rooms] of layers.entries()) {
+    const room = rooms.find((patterns) => patterns.some(matches));
+    if (room !== undefined) return { layer, room };
+  }
+  return undefined;
+}
+
+// Comments, strings and characters of Rust. Strings are matched so that what looks like a
+// comment in them is not taken for one, and the other way round.
+const RUST_NOISE =
+  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|\br(#*)"[\s\S]*?"\1|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[^']+|[^'\\])'/g;
+const TYPESCRIPT_NOISE = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g;
+
+/** Blanks what `noise` matches, except TypeScript's strings, which name the imports. */
+function blank(text, noise) {
+  return text.replace(noise, (match) => {
+    const isKept = noise === TYPESCRIPT_NOISE && !match.startsWith('/');
+    return isKept ? match : match.replace(/[^\n]/g, ' ');
+  });
+}
+
+/** Every module named by a path from the crate's root, or from above by `super`. */
+function rustImports(file, code, placeOfModule) {
+  const imports = [];
+  for (const { 0: start, index } of code.matchAll(/(?<!\$)\bcrate::\s*/g)) {
+    const names = namesAt(code, index + start.length);
+    imports.push(...names.map((name) => ({ index, name })));
+  }
+  // A `super` that leads out of the crate's modules, or out of an inline `mod tests` into
+  // this very file: only the names of modules tell the two apart.
+  const depth = file.replace(/(\/mod)?\.rs$/, '').split('/').length;
+  for (const { 0: start, index } of code.matchAll(/\b(?:super::\s*)+/g)) {
+    if (start.match(/super/g).length < depth) continue;
+    const names = namesAt(code, index + start.length).filter(placeOfModule);
+    imports.push(...names.map((name) => ({ index, name })));
+  }
+  return imports;
+}
+
+/** The first names of the path, or of the group `{a::b, c}` of paths, that starts at `at`. */
+function namesAt(code, at) {
+  if (code[at] !== '{') return [/^(?:\w+|\*)?/.exec(code.slice(at))[0]];
+  let depth = 0;
+  let flat = '';
+  for (const character of code.slice(at)) {
+    if (character === '}') depth -= 1;
+    if (depth === 1) flat += character;
+    if (character === '{') depth += 1;
+    if (depth === 0) break;
+  }
+  return flat
+    .split(',')
+    .map((path) => /^\s*(\w+|\*)/.exec(path)?.[1])
+    .filter((name) => name !== undefined && name !== 'self');
+}
+
+/** Every file of the package that is named by `import`, `export ... from` or `import()`. */
+function typeScriptImports(file, code) {
+  const imports = [];
+  const specifier = /\b(?:from|import)\s*\(?\s*(['"])(\.[^'"]*)\1/g;
+  for (const { 2: path, index } of code.matchAll(specifier)) {
+    const name = posix.join(posix.dirname(file), path).replace(/\.[jt]s$/, '');
+    imports.push({ index, name });
+  }
+  return imports;
+}

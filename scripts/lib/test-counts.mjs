@@ -1,0 +1,47 @@
+// Counts tests in what the runners themselves report. Each returns
+// `{ passed, failed, skipped }`.
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences start with one
+const COLORS = /\u001b\[[0-9;]*m/g;
+
+/** From the output of `cargo test`: one summary line for each test binary. */
+export function countLibtest(output) {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const summary = /^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;/gm;
+  for (const [, passed, failed, ignored] of output.replace(COLORS, '').matchAll(summary)) {
+    counts.passed += Number(passed);
+    counts.failed += Number(failed);
+    counts.skipped += Number(ignored);
+  }
+  return counts;
+}
+
+/** From the output of `node --test`: one line for each total, after a sign, at its end. */
+export function countNodeTest(output) {
+  const plain = output.replace(COLORS, '');
+  const total = (name) => Number(new RegExp(`^\\S ${name} (\\d+)$`, 'm').exec(plain)?.[1] ?? 0);
+  return {
+    passed: total('pass'),
+    failed: total('fail') + total('cancelled'),
+    skipped: total('skipped') + total('todo'),
+  };
+}
+
+/** From the report of Vitest's `json` reporter. */
+export function countVitest(report) {
+  return {
+    passed: report.numPassedTests,
+    failed: report.numFailedTests,
+    skipped: report.numPendingTests + report.numTodoTests,
+  };
+}
+
+/** From the report of Playwright's `json` reporter. */
+export function countPlaywright({ stats }) {
+  // There are no retries, so a flaky test cannot be; were there one, it has failed.
+  return {
+    passed: stats.expected,
+    failed: stats.unexpected + stats.flaky,
+    skipped: stats.skipped,
+  };
+}

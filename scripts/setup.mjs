@@ -1,0 +1,130 @@
+// `npm run setup [-- --browser]`: puts in place what a fresh clone lacks. Says one line
+// for each thing, and takes about a second when nothing is missing.
+
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { findBrowser, installBrowser } from './lib/browser.mjs';
+import { ask, CommandFailed, ROOT, run, runMain, TOOLS_DIR } from './lib/run.mjs';
+
+const WASM_PACK_VERSION = '0.15.1';
+
+// Each thing: `find` returns what is there (or `undefined`), `install` brings it, and
+// `advice` tells a person how to, when `install` could not.
+const NODE = {
+  name: 'node',
+  find: () => {
+    const [major, minor] = process.versions.node.split('.').map(Number);
+    return major > 20 || (major === 20 && minor >= 19) ? process.versions.node : undefined;
+  },
+  advice: 'Node 20.19 or newer is needed: https://nodejs.org',
+};
+
+const PACKAGES = {
+  name: 'packages',
+  find: () => {
+    const modified = (...path) => statSync(join(ROOT, ...path)).mtimeMs;
+    try {
+      const installed = modified('node_modules', '.package-lock.json');
+      return installed >= modified('package-lock.json') ? 'node_modules' : undefined;
+    } catch {
+      return undefined;
+    }
+  },
+  install: () => run('npm', ['ci', '--no-audit', '--no-fund']),
+  advice: 'run `npm ci` where the npm registry can be reached',
+};
+
+const RUSTUP = {
+  name: 'rustup',
+  find: () => ask('rustup', ['--version'])?.split(' ')[1],
+  advice: 'install rustup, which brings Rust and Cargo: https://rustup.rs',
+};
+
+const toolchain = readToolchainFile();
+const RUST = {
+  name: 'rust',
+  find: () => {
+    const { channel, targets, components } = toolchain;
+    // Asked of the toolchain by name: merely running `cargo` here could start a download.
+    const listed = (kind) => ask('rustup', [kind, 'list', '--installed', '--toolchain', channel]);
+    const hasTargets = hasAll(listed('target'), targets);
+    const hasComponents = hasAll(listed('component'), components);
+    return hasTargets && hasComponents
+      ? [channel, ...targets, ...components].join(', ')
+      : undefined;
+  },
+  install: () => {
+    const { channel, targets, components } = toolchain;
+    const extras = ['--target', targets.join(','), '--component', components.join(',')];
+    const args = ['toolchain', 'install', channel, '--profile', 'minimal', ...extras];
+    return run('rustup', [...args, '--no-self-update']);
+  },
+  advice:
+    `run \`rustup toolchain install ${toolchain.channel} ` +
+    `--target ${toolchain.targets} --component ${toolchain.components}\``,
+};
+
+const WASM_PACK = {
+  name: 'wasm-pack',
+  find: () => {
+    const version = ask('wasm-pack', ['--version'])?.split(' ')[1];
+    return version === WASM_PACK_VERSION ? version : undefined;
+  },
+  // Into the repository, so that a version that other projects use stays as it is. By
+  // Cargo, since the npm package of this name only downloads from elsewhere.
+  install: () => {
+    const version = ['--version', WASM_PACK_VERSION, '--locked'];
+    return run('cargo', ['install', 'wasm-pack', ...version, '--root', TOOLS_DIR]);
+  },
+  advice: `run \`cargo install wasm-pack --version ${WASM_PACK_VERSION} --locked\``,
+};
+
+const BROWSER = {
+  name: 'browser',
+  find: findBrowser,
+  install: installBrowser,
+  advice: 'install Chromium or Chrome, and set CHROMIUM_PATH if it is in an unusual place',
+};
+
+function readToolchainFile() {
+  const text = readFileSync(join(ROOT, 'rust-toolchain.toml'), 'utf8');
+  const list = (name) =>
+    JSON.parse(new RegExp(`^${name} = (\\[.*\\])$`, 'm').exec(text)?.[1] ?? '[]');
+  const channel = /^channel = "(.+)"$/m.exec(text)?.[1];
+  if (channel === undefined) throw new Error('rust-toolchain.toml names no channel');
+  return { channel, targets: list('targets'), components: list('components') };
+}
+
+/** Whether each name has a line of its own in `text`, maybe with a platform's suffix. */
+function hasAll(text, names) {
+  const lines = text?.split('\n') ?? [];
+  return names.every((name) => lines.some((line) => line === name || line.startsWith(`${name}-`)));
+}
+
+async function provide({ name, find, install, advice }) {
+  const say = (text) => console.log(`${name.padEnd(11)} ${text}`);
+  const found = find();
+  if (found !== undefined) return say(found);
+  if (install !== undefined) {
+    say('missing, installing it');
+    try {
+      await install();
+    } catch (error) {
+      say(`could not be installed (${error.message})`);
+    }
+    const installed = find();
+    if (installed !== undefined) return say(`installed: ${installed}`);
+  }
+  throw new CommandFailed(`${name} is missing: ${advice}`);
+}
+
+/** Provides what the build needs and, on request, a browser for tests. */
+export async function setup({ browser = false } = {}) {
+  const things = [NODE, PACKAGES, RUSTUP, RUST, WASM_PACK, ...(browser ? [BROWSER] : [])];
+  for (const thing of things) await provide(thing);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await runMain(() => setup({ browser: process.argv.includes('--browser') }));
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { RUST_LAYERS, TYPESCRIPT_LAYERS } from '../check-layers.mjs';
+import { checkRust, checkTypeScript } from '../lib/layers.mjs';
+
+/** Checks a source tree that exists only for the time of the call. */
+function problemsOf(check, layers, files) {
+  const dir = mkdtempSync(join(tmpdir(), 'hedgerow-layers-'));
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(dir, name)), { recursive: true });
+      writeFileSync(join(dir, name), text);
+    }
+    return check(dir, layers).problems;
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
+
+const rust = (files) => problemsOf(checkRust, RUST_LAYERS, files);
+const typescript = (files) => problemsOf(checkTypeScript, TYPESCRIPT_LAYERS, files);
+
+test('Rust that names only lower layers and its own room passes', () => {
+  const problems = rust({
+    'lib.rs': 'pub mod node;\npub use node::Node;\nuse crate::tree::Tree;\n',
+    'node.rs': 'use crate::{hash::{Hash, HASH_BYTES}, limits};\nfn f() { crate::chunk::g(); }\n',
+    'tree/mod.rs': 'use crate::node::Node;\nuse crate::tree::scan::Scan;\n',
+    'tree/scan.rs': 'use super::Tree;\nuse crate::step::Step;\n',
+    'wasm/mod.rs': 'use wasm_bindgen::prelude::wasm_bindgen;\nuse crate::tree::Tree;\n',
+  });
+  assert.deepEqual(problems, []);
+});
+
+test('Rust that names a higher layer is refused with its line', () => {
+  const problems = rust({ 'hash.rs': '//! Hash.\n\nuse crate::tree::Tree;\n' });
+  assert.deepEqual(problems, ['hash.rs:3: names `tree`, which is not in a lower layer']);
+});
+
+test('a higher layer is found in groups, in expressions and behind `super`', () => {
+  assert.equal(rust({ 'hash.rs': 'use crate::{limits::A, node::{B, C}, tree};\n' }).length, 2);
+  assert.equal(rust({ 'hash.rs': 'fn f() { crate::cache::g() }\n' }).length, 1);
+  assert.equal(rust({ 'hash.rs': 'use super::node::Node;\n' }).length, 1);
+  assert.equal(rust({ 'json/scan.rs': 'use super::super::tree::Tree;\n' }).length, 1);
+});
+
+test('comments and strings of Rust name nothing', () => {
+  const text = '/// See [`crate::tree`].\n/* crate::tree */ const A: &str = "crate::tree // ";\n';
+  assert.deepEqual(rust({ 'hash.rs': text }), []);
+});
+
+test('rooms of one layer may not name each other', () => {
+  assert.equal(rust({ 'json/mod.rs': 'use crate::batch::Batch;\n' }).length, 1);
+  assert.equal(
+    typescript({ 'engine.ts': "import { idb } from './segment-stores/idb.js';\n" }).length,
+    1,
+  );
+});
+
+test('a name taken from the root of the crate is refused', () => {
+  assert.equal(rust({ 'tree/mod.rs': 'use crate::Hash;\n' }).length, 1);
+});
+
+test('wasm_bindgen is refused outside of wasm/', () => {
+  assert.equal(rust({ 'node.rs': '#[wasm_bindgen]\npub fn f() {}\n' }).length, 1);
+});
+
+test('a file that is in no layer is refused', () => {
+  assert.match(rust({ 'helpers.rs': '' })[0], /helpers\.rs: in no layer; add it/);
+  assert.match(typescript({ 'utils.ts': '' })[0], /utils\.ts: in no layer; add it/);
+});
+
+test('TypeScript that names only lower layers and its own room passes', () => {
+  const problems = typescript({
+    'index.ts': "export { open } from './store.js';\nexport * from './errors.js';\n",
+    'store.ts': "import { openDB } from 'idb';\nimport { commit } from './commit.js';\n",
+    'commit.ts': "import { scan } from './scan.js';\n",
+    'segment-stores/idb.ts':
+      "import type { A } from '../segment-store.js';\nimport './memory.js';\n",
+  });
+  assert.deepEqual(problems, []);
+});
+
+test('TypeScript that names a higher layer is refused, however it is imported', () => {
+  for (const line of [
+    "import { open } from './store.js';",
+    "import type { Store } from './store.js';",
+    "import {\n  open,\n} from './store.js';",
+    "export * from './store.js';",
+    "import './store.js';",
+    "const store = await import('./store.js');",
+  ]) {
+    const [problem, ...others] = typescript({ 'errors.ts': `// import './index.js';\n${line}\n` });
+    assert.match(problem, /names `store`, which is not in a lower layer/);
+    assert.deepEqual(others, []);
+  }
+});
+
+test('TypeScript that names a file outside of the source tree is refused', () => {
+  const text = "import type { InitOutput } from '../pkg/hedgerow.js';\n";
+  assert.equal(typescript({ 'engine.ts': text }).length, 1);
+});
