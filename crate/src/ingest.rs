@@ -15,7 +15,7 @@ use crate::json::{JsonFault, Pointer, skip_space, skip_value, unquote};
 use crate::limits::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::segment::Sealed;
 use crate::step::{Budget, Step};
-use crate::tree::{Builder, Merge, Tree};
+use crate::tree::{Builder, Merge, Range, Tree};
 use crate::value::Kind;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -82,6 +82,8 @@ pub struct Ingest {
     last_key: Option<Vec<u8>>,
     rows: u64,
     finishing: bool,
+    /// Ranges to be emptied before the next block.
+    drop: Option<Range>,
     commit: Option<Hash>,
     sealed: Vec<Sealed>,
     chunks: u64,
@@ -110,6 +112,7 @@ impl Ingest {
             last_key: None,
             rows: 0,
             finishing: false,
+            drop: None,
             commit: None,
             sealed: Vec::new(),
             chunks: 0,
@@ -136,6 +139,12 @@ impl Ingest {
         self.format = format;
     }
 
+    /// Deletes all rows of `range`, instead of a block. Costs what is at its two ends.
+    pub fn drop_range(&mut self, range: Range) {
+        self.block = Block { bytes: core::mem::take(&mut self.block.bytes), ..Block::default() };
+        self.drop = Some(range);
+    }
+
     /// There are no more rows: the next steps make the commit.
     pub const fn finish(&mut self) {
         self.finishing = true;
@@ -149,6 +158,7 @@ impl Ingest {
     pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
         loop {
             match &mut self.state {
+                State::Stream(_) if self.drop.is_some() => self.end_stream(),
                 State::Stream(_) => {
                     let done = self.take_rows(budget)?;
                     self.collect();
@@ -172,6 +182,17 @@ impl Ingest {
                     }
                     let State::Gather(batch) = &mut self.state else { continue };
                     batch.close_run();
+                    if batch.is_empty()
+                        && let Some(range) = self.drop.take()
+                    {
+                        let merge = Box::new(Merge::dropping(self.tree, range, self.shape));
+                        self.state = State::Merge(Batch::new(), merge);
+                        return Ok(Step::Yield);
+                    }
+                    if self.drop.is_some() {
+                        self.start_merge();
+                        continue;
+                    }
                     if !self.finishing {
                         return Ok(Step::Done(()));
                     }

@@ -43,6 +43,7 @@ fn value() -> impl Strategy<Value = String> {
 enum Op {
     Put(Vec<(String, String)>),
     Delete(Vec<String>),
+    DeleteRange(Bound<String>, Bound<String>),
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -50,6 +51,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => prop::collection::vec((key(), value()), 0..80).prop_map(Op::Put),
         2 => prop::collection::vec((key(), value()), 1..3).prop_map(Op::Put),
         2 => prop::collection::vec(key(), 0..60).prop_map(Op::Delete),
+        2 => (bound(), bound()).prop_map(|(lower, upper)| Op::DeleteRange(lower, upper)),
     ]
 }
 
@@ -59,6 +61,25 @@ fn bound() -> impl Strategy<Value = Bound<String>> {
         key().prop_map(Bound::Included),
         key().prop_map(Bound::Excluded),
     ]
+}
+
+fn holds(lower: &Bound<String>, upper: &Bound<String>, key: &String) -> bool {
+    let above = match lower {
+        Bound::Included(lower) => key >= lower,
+        Bound::Excluded(lower) => key > lower,
+        Bound::Unbounded => true,
+    };
+    above
+        && match upper {
+            Bound::Included(upper) => key <= upper,
+            Bound::Excluded(upper) => key < upper,
+            Bound::Unbounded => true,
+        }
+}
+
+fn range(lower: &Bound<String>, upper: &Bound<String>) -> Range {
+    let bytes = |bound: &Bound<String>| bound.as_ref().map(|key| key.clone().into_bytes());
+    Range { lower: bytes(lower), upper: bytes(upper) }
 }
 
 proptest! {
@@ -89,6 +110,10 @@ proptest! {
                         model.remove(key);
                     }
                 }
+                Op::DeleteRange(lower, upper) => {
+                    host.delete_range(&range(&lower, &upper));
+                    model.retain(|key, _| !holds(&lower, &upper, key));
+                }
             }
             prop_assert_eq!(&host.contents(), &model);
             prop_assert_eq!(host.root, fresh_root(&model, SMALL).root);
@@ -113,23 +138,8 @@ proptest! {
             host.reopen(1000);
             host.slice = 50;
         }
-        let inside = |key: &String| {
-            let above = match &lower {
-                Bound::Included(lower) => key >= lower,
-                Bound::Excluded(lower) => key > lower,
-                Bound::Unbounded => true,
-            };
-            above && match &upper {
-                Bound::Included(upper) => key <= upper,
-                Bound::Excluded(upper) => key < upper,
-                Bound::Unbounded => true,
-            }
-        };
-        let mut expected: Vec<_> = model.clone().into_iter().filter(|(key, _)| inside(key)).collect();
-        let range = Range {
-            lower: lower.as_ref().map(|key| key.clone().into_bytes()),
-            upper: upper.as_ref().map(|key| key.clone().into_bytes()),
-        };
+        let mut expected: Vec<_> = model.clone().into_iter().filter(|(key, _)| holds(&lower, &upper, key)).collect();
+        let range = range(&lower, &upper);
         prop_assert_eq!(host.count(&range), expected.len() as u64);
         if reverse {
             expected.reverse();

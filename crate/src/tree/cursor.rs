@@ -112,16 +112,7 @@ impl Cursor {
         use core::ops::Bound::{Excluded, Included, Unbounded};
         match node {
             Node::Leaf(leaf) => {
-                let from = match &self.range.lower {
-                    Unbounded => 0,
-                    Included(key) => leaf.search(0, key).unwrap_or_else(|at| at),
-                    Excluded(key) => leaf.search(0, key).map_or_else(|at| at, |at| at + 1),
-                };
-                let to = match &self.range.upper {
-                    Unbounded => leaf.len(),
-                    Included(key) => leaf.search(from, key).map_or_else(|at| at, |at| at + 1),
-                    Excluded(key) => leaf.search(from, key).unwrap_or_else(|at| at),
-                };
+                let (from, to) = self.range.within(&leaf);
                 self.leaf = Some(LeafAt { hash, from, to });
             }
             Node::Inner(inner) => {

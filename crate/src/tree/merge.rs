@@ -15,8 +15,9 @@ use crate::node::{Inner, Leaf, Node};
 use crate::segment::Packer;
 use crate::step::{Budget, Step};
 use crate::tree::plan::{Plan, SortedKeys};
-use crate::tree::{Builder, Tree};
+use crate::tree::{Builder, Range, Tree};
 use alloc::vec::Vec;
+use core::ops::Bound;
 
 impl SortedKeys for Batch {
     fn len(&self) -> usize {
@@ -56,6 +57,15 @@ pub struct Merge {
     stack: Vec<Frame>,
     /// The first edit that is not applied yet.
     next: usize,
+    /// The range of which all entries go.
+    drop: Option<Range>,
+}
+
+/// What becomes of a child.
+enum Fate {
+    Relink,
+    Open,
+    Drop,
 }
 
 impl Merge {
@@ -64,7 +74,14 @@ impl Merge {
     pub fn new(tree: Tree, edits: &Batch, shape: Shape) -> Self {
         let plan = Plan::new(tree, edits.len());
         let builder = Builder::new(shape);
-        Self { tree, plan, phase: Phase::Plan, builder, stack: Vec::new(), next: 0 }
+        Self { tree, plan, phase: Phase::Plan, builder, stack: Vec::new(), next: 0, drop: None }
+    }
+
+    /// A merge that deletes all entries of `range` from `tree`; step it with an empty batch.
+    /// Subtrees that lie in the range are dropped unread.
+    #[must_use]
+    pub fn dropping(tree: Tree, range: Range, shape: Shape) -> Self {
+        Self { drop: Some(range), ..Self::new(tree, &Batch::new(), shape) }
     }
 
     /// The segments made so far.
@@ -142,6 +159,10 @@ impl Merge {
                 Fetch::Here(Node::Leaf(_)) => break,
             };
             let mut index = self.relink(&parent, frame, edits);
+            if index < parent.len() && matches!(self.fate(&parent, index), Fate::Drop) {
+                self.set_next(index + 1);
+                continue;
+            }
             if index < parent.len() {
                 if budget.is_spent() {
                     self.set_next(index);
@@ -185,17 +206,38 @@ impl Merge {
             return index;
         }
         // The children before the one that the next edit goes to.
-        let until = if self.next == edits.len() {
-            parent.len()
-        } else {
+        let until = if self.next < edits.len() {
             let last = parent.len() - usize::from(frame.rightmost);
             parent.route(index, edits.key(self.next)).min(last)
+        } else {
+            let touched = |index: &usize| !matches!(self.fate(parent, *index), Fate::Relink);
+            (index..parent.len()).find(touched).unwrap_or(parent.len())
         };
         while index < until {
             self.builder.relink(level, &parent.child(index));
             index += 1;
         }
         index
+    }
+
+    /// What the dropped range means for the child at `index`.
+    fn fate(&self, parent: &Inner<'_>, index: usize) -> Fate {
+        let Some(range) = &self.drop else { return Fate::Relink };
+        let last = parent.key(index);
+        // The keys of the first child are bounded by those of an older node; it is opened.
+        let previous = index.checked_sub(1).map(|index| parent.key(index));
+        let starts_inside = match (&range.lower, previous) {
+            (Bound::Unbounded, _) => true,
+            (Bound::Included(lower) | Bound::Excluded(lower), Some(key)) => key >= &lower[..],
+            (_, None) => false,
+        };
+        if range.is_after(last) || previous.is_some_and(|key| range.ends_by(key)) {
+            Fate::Relink
+        } else if starts_inside && !range.is_before(last) {
+            Fate::Drop
+        } else {
+            Fate::Open
+        }
     }
 
     /// Opens a node that the edits up to `end` touch, or that must be opened for the sake
@@ -209,6 +251,11 @@ impl Merge {
 
     fn merge_leaf(&mut self, leaf: &Leaf<'_>, edits: &Batch, end: usize) {
         let mut at = 0;
+        if let Some(range) = &self.drop {
+            let (from, to) = range.within(leaf);
+            self.builder.push_run(leaf, 0, from);
+            at = to;
+        }
         while self.next < end {
             let (place, present) = match leaf.search(at, edits.key(self.next)) {
                 Ok(place) => (place, true),

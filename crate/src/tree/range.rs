@@ -1,5 +1,6 @@
 //! A range of keys.
 
+use crate::node::Leaf;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
@@ -81,6 +82,26 @@ impl Range {
             Bound::Excluded(upper) => key >= &upper[..],
             Bound::Unbounded => false,
         }
+    }
+
+    /// The first entry of `leaf` in the range and the one after the last.
+    #[must_use]
+    pub fn within(&self, leaf: &Leaf<'_>) -> (usize, usize) {
+        let at = |from: usize, key: &[u8], through: bool| match leaf.search(from, key) {
+            Ok(at) => at + usize::from(through),
+            Err(at) => at,
+        };
+        let from = match &self.lower {
+            Bound::Unbounded => 0,
+            Bound::Included(key) => at(0, key, false),
+            Bound::Excluded(key) => at(0, key, true),
+        };
+        let to = match &self.upper {
+            Bound::Unbounded => leaf.len(),
+            Bound::Included(key) => at(from, key, true),
+            Bound::Excluded(key) => at(from, key, false),
+        };
+        (from, to)
     }
 
     /// Whether no key that sorts after `key` can be in the range.

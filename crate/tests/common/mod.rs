@@ -106,10 +106,7 @@ impl Host {
             ingest.feed(text.clone().into_bytes(), text.len(), Vec::new(), format.clone());
             self.drive(&mut ingest)?;
         }
-        ingest.finish();
-        self.drive(&mut ingest)?;
-        let (root, forest) = ingest.committed().expect("a commit");
-        (self.root, self.forest) = (root, forest.clone());
+        self.commit(ingest);
         Ok(())
     }
 
@@ -124,6 +121,20 @@ impl Host {
 
     pub fn delete(&mut self, keys: &[String]) {
         self.ingest(&[(list(keys), Format::Deletes)]).expect("good keys");
+    }
+
+    pub fn delete_range(&mut self, range: &Range) {
+        let mut ingest = Ingest::new(self.forest.clone(), Vec::new(), self.shape);
+        ingest.drop_range(range.clone());
+        self.drive(&mut ingest).expect("a range");
+        self.commit(ingest);
+    }
+
+    pub fn commit(&mut self, mut ingest: Ingest) {
+        ingest.finish();
+        self.drive(&mut ingest).expect("a commit");
+        let (root, forest) = ingest.committed().expect("a commit");
+        (self.root, self.forest) = (root, forest.clone());
     }
 
     pub fn scan(&mut self, range: &Range, reverse: bool, limit: u64) -> Vec<(String, String)> {
