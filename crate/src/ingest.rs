@@ -15,7 +15,7 @@ use crate::json::{JsonFault, Pointer, skip_space, skip_value, unquote};
 use crate::limits::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::segment::Sealed;
 use crate::step::{Budget, Step};
-use crate::tree::{Builder, Merge, Range, Tree};
+use crate::tree::{Builder, Merge, Range, Replace, Tree};
 use crate::value::Kind;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -63,6 +63,7 @@ enum State {
     Stream(Box<Builder>),
     Gather(Batch),
     Sort(Batch),
+    Replace(Batch, Box<Replace>),
     Merge(Batch, Box<Merge>),
 }
 
@@ -88,6 +89,7 @@ pub struct Ingest {
     sealed: Vec<Sealed>,
     chunks: u64,
     chunk_bytes: u64,
+    fast: u64,
 }
 
 impl Ingest {
@@ -117,6 +119,7 @@ impl Ingest {
             sealed: Vec::new(),
             chunks: 0,
             chunk_bytes: 0,
+            fast: 0,
         }
     }
 
@@ -206,9 +209,34 @@ impl Ingest {
                     if !batch.sort(budget) {
                         return Ok(Step::Yield);
                     }
-                    let merge = Merge::new(self.tree, batch, self.shape);
-                    self.state = State::Merge(core::mem::take(batch), Box::new(merge));
+                    let batch = core::mem::take(batch);
+                    self.state = if batch.len() == 1 {
+                        State::Replace(batch, Box::new(Replace::new(self.tree, self.shape)))
+                    } else {
+                        let merge = Box::new(Merge::new(self.tree, &batch, self.shape));
+                        State::Merge(batch, merge)
+                    };
                 }
+                State::Replace(batch, replace) => match replace.step(cache, batch)? {
+                    Step::Done(Some(tree)) => {
+                        replace.packer().seal();
+                        self.collect();
+                        self.fast += 1;
+                        self.end_merge(tree);
+                        return Ok(if self.commit.is_some() {
+                            Step::Done(())
+                        } else {
+                            Step::Yield
+                        });
+                    }
+                    Step::Done(None) => {
+                        let batch = core::mem::take(batch);
+                        let merge = Box::new(Merge::new(self.tree, &batch, self.shape));
+                        self.state = State::Merge(batch, merge);
+                    }
+                    Step::Need(ids) => return Ok(Step::Need(ids)),
+                    Step::Yield => return Ok(Step::Yield),
+                },
                 State::Merge(batch, merge) => {
                     let step = merge.step(cache, batch, budget)?;
                     let ended = matches!(step, Step::Done(_));
@@ -236,9 +264,14 @@ impl Ingest {
 
     fn end_merge(&mut self, tree: Tree) {
         self.tree = tree;
-        if let State::Merge(_, merge) = &mut self.state {
-            self.chunks += merge.packer().chunks();
-            self.chunk_bytes += merge.packer().bytes();
+        let packer = match &mut self.state {
+            State::Merge(_, merge) => Some(merge.packer()),
+            State::Replace(_, replace) => Some(replace.packer()),
+            _ => None,
+        };
+        if let Some(packer) = packer {
+            self.chunks += packer.chunks();
+            self.chunk_bytes += packer.bytes();
         }
         self.state = State::Gather(Batch::new());
         if self.finishing && self.block.at >= self.block.text_len {
@@ -261,6 +294,7 @@ impl Ingest {
         match &mut self.state {
             State::Stream(builder) => self.sealed.extend(builder.packer().take_sealed()),
             State::Merge(_, merge) => self.sealed.extend(merge.packer().take_sealed()),
+            State::Replace(_, replace) => self.sealed.extend(replace.packer().take_sealed()),
             State::Gather(_) | State::Sort(_) => {}
         }
     }
@@ -418,6 +452,12 @@ impl Ingest {
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// How many edits took the fast path ([`Replace`]).
+    #[must_use]
+    pub const fn fast(&self) -> u64 {
+        self.fast
     }
 
     /// Chunks made, known after the last step.

@@ -8,15 +8,15 @@
 
 use crate::boundary::{MIN_ENTRIES, Shape, Splitter};
 use crate::chunk::ChunkKind;
-use crate::hash::{HASH_BYTES, Hash};
-use crate::limits::PIECE_BYTES;
+
 use crate::node::{
     CHILD_BYTES, Child, Entry, KEY_LENGTH_MASK, LEAF_ENTRY_BYTES, Leaf, NODE_HEADER_BYTES,
     RECORD_BYTES, record_head,
 };
 use crate::segment::{Packer, Stream};
 use crate::tree::Tree;
-use crate::value::{Far, Kind, Tag};
+use crate::tree::value::put_value;
+use crate::value::{Kind, Tag};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -162,31 +162,11 @@ impl Builder {
     pub fn push(&mut self, key: &[u8], kind: Kind, value: &[u8]) {
         let tag = Tag::of(kind, value.len());
         if tag.far {
-            let far = self.put_value(value).bytes();
+            let far = put_value(&mut self.packer, value).bytes();
             self.push_entry(&Entry { key, tag, value: &far });
         } else {
             self.push_entry(&Entry { key, tag, value });
         }
-    }
-
-    /// Stores a value out of line.
-    fn put_value(&mut self, value: &[u8]) -> Far {
-        let mut list = Vec::new();
-        let mut hash = Hash::ZERO;
-        for part in value.chunks(PIECE_BYTES) {
-            hash = self.packer.put(Stream::Value, |out| {
-                out.extend_from_slice(&ChunkKind::Piece.header());
-                out.extend_from_slice(part);
-            });
-            list.extend_from_slice(&hash.0);
-        }
-        if list.len() > HASH_BYTES {
-            hash = self.packer.put(Stream::Value, |out| {
-                out.extend_from_slice(&ChunkKind::PieceList.header());
-                out.extend_from_slice(&list);
-            });
-        }
-        Far { len: value.len() as u32, hash }
     }
 
     /// Adds an entry as a leaf holds it.

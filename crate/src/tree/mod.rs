@@ -8,6 +8,7 @@ mod merge;
 mod plan;
 mod range;
 mod rank;
+mod replace;
 mod scan;
 mod value;
 
@@ -18,6 +19,7 @@ pub use find::{Find, get};
 pub use merge::Merge;
 pub use range::Range;
 pub use rank::Count;
+pub use replace::Replace;
 pub use scan::{Parts, Scan};
 pub use value::ValueReader;
 

@@ -1,12 +1,34 @@
-//! Reads a value that is stored out of line, piece by piece.
+//! Values stored out of line: written and read piece by piece.
 
 use crate::cache::{Cache, Fetch};
-use crate::chunk;
+use crate::chunk::{self, ChunkKind};
 use crate::error::{DecodeError, Error, Field};
-use crate::hash::Hash;
+use crate::hash::{HASH_BYTES, Hash};
+use crate::limits::PIECE_BYTES;
+use crate::segment::{Packer, Stream};
 use crate::step::Step;
 use crate::value::Far;
 use alloc::vec::Vec;
+
+/// Packs the pieces of a value, and their list when there are several.
+pub(crate) fn put_value(packer: &mut Packer, value: &[u8]) -> Far {
+    let mut list = Vec::new();
+    let mut hash = Hash::ZERO;
+    for part in value.chunks(PIECE_BYTES) {
+        hash = packer.put(Stream::Value, |out| {
+            out.extend_from_slice(&ChunkKind::Piece.header());
+            out.extend_from_slice(part);
+        });
+        list.extend_from_slice(&hash.0);
+    }
+    if list.len() > HASH_BYTES {
+        hash = packer.put(Stream::Value, |out| {
+            out.extend_from_slice(&ChunkKind::PieceList.header());
+            out.extend_from_slice(&list);
+        });
+    }
+    Far { len: value.len() as u32, hash }
+}
 
 /// Appends the value at an address to a buffer. Holds at most the list of its pieces.
 #[derive(Clone, Debug)]
@@ -51,7 +73,7 @@ impl ValueReader {
                 }
                 Fetch::Here(bytes) => chunk::piece(bytes).unwrap_or_default(),
             };
-            let expected = (len - self.read).min(crate::limits::PIECE_BYTES);
+            let expected = (len - self.read).min(PIECE_BYTES);
             if part.len() != expected {
                 let cause = DecodeError::new(Field::Length, 2, expected as u64, part.len() as u64);
                 return Err(Error::CorruptChunk { hash: *hash, cause: Some(cause) });
