@@ -26,9 +26,6 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Never spent.
-    pub const UNBOUNDED: Self = Self { left: usize::MAX };
-
     /// A budget of about `bytes` bytes of work.
     #[must_use]
     pub const fn of(bytes: usize) -> Self {

@@ -3,13 +3,14 @@
 
 mod common;
 
-use common::{Host, Rows, issue};
+use common::{Change, Host, Rows, issue};
 use hedgerow::boundary::Shape;
 use hedgerow::ingest::Format;
 use hedgerow::tree::Range;
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
+use std::collections::BTreeSet;
 use std::ops::Bound;
 
 const SMALL: Shape = Shape::with_target(128);
@@ -82,6 +83,15 @@ fn range(lower: &Bound<String>, upper: &Bound<String>) -> Range {
     Range { lower: bytes(lower), upper: bytes(upper) }
 }
 
+fn changes(old: &Rows, new: &Rows) -> Vec<Change> {
+    let keys: BTreeSet<_> = old.keys().chain(new.keys()).cloned().collect();
+    keys.into_iter()
+        .map(|key| (old.get(&key).cloned(), new.get(&key).cloned(), key))
+        .filter(|(old, new, _)| old != new)
+        .map(|(old, new, key)| (key, old, new))
+        .collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -95,6 +105,7 @@ proptest! {
         host.slice = slice;
         let mut model = Rows::new();
         for op in ops {
+            let (tree_before, rows_before) = (host.tree(), model.clone());
             if cold {
                 // So little that hardly more than one segment fits.
                 host.reopen(1000);
@@ -118,6 +129,7 @@ proptest! {
             prop_assert_eq!(&host.contents(), &model);
             prop_assert_eq!(host.root, fresh_root(&model, SMALL).root);
             prop_assert_eq!(host.tree().count, model.len() as u64);
+            prop_assert_eq!(host.diff(tree_before, &Range::ALL), changes(&rows_before, &model));
         }
     }
 
@@ -151,6 +163,34 @@ proptest! {
         }
         let many: Vec<_> = wanted.iter().map(|key| model.get(key).cloned()).collect();
         prop_assert_eq!(host.get_many(&wanted), many);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn a_diff_of_unrelated_trees_is_their_difference(
+        old in prop::collection::btree_map(key(), value(), 0..150),
+        new in prop::collection::btree_map(key(), value(), 0..150),
+        shared in prop::collection::btree_map(key(), value(), 0..300),
+        lower in bound(),
+        upper in bound(),
+        slice in prop_oneof![Just(usize::MAX), 1_usize..500],
+    ) {
+        let mut host = Host::new(SMALL);
+        host.slice = slice;
+        let with = |rows: &Rows| -> Rows { shared.clone().into_iter().chain(rows.clone()).collect() };
+        let (old, new) = (with(&old), with(&new));
+        host.put(&old.clone().into_iter().collect::<Vec<_>>());
+        let before = host.tree();
+        host.delete(&old.keys().cloned().collect::<Vec<_>>());
+        host.put(&new.clone().into_iter().collect::<Vec<_>>());
+        prop_assert_eq!(host.diff(before, &Range::ALL), changes(&old, &new));
+        host.reopen(1000);
+        let mut expected = changes(&old, &new);
+        expected.retain(|(key, _, _)| holds(&lower, &upper, key));
+        prop_assert_eq!(host.diff(before, &range(&lower, &upper)), expected);
     }
 }
 

@@ -3,6 +3,7 @@
 mod builder;
 mod census;
 mod cursor;
+mod diff;
 mod find;
 mod merge;
 mod plan;
@@ -15,6 +16,7 @@ mod value;
 pub use builder::{Builder, Finished};
 pub use census::{Census, LEVEL_WORDS};
 pub use cursor::{Cursor, Run};
+pub use diff::Diff;
 pub use find::{Find, get};
 pub use merge::Merge;
 pub use range::Range;

@@ -11,9 +11,10 @@ use hedgerow::json::push_string;
 use hedgerow::output::Output;
 use hedgerow::segment::{Sealed, Table};
 use hedgerow::step::{Budget, Step};
-use hedgerow::tree::{Count, Find, Parts, Range, Scan, Tree, get};
+use hedgerow::tree::{Count, Diff, Find, Parts, Range, Scan, Tree, get};
 use std::collections::BTreeMap;
 
+pub type Change = (String, Option<String>, Option<String>);
 pub type Rows = BTreeMap<String, String>;
 
 pub struct Host {
@@ -179,6 +180,27 @@ impl Host {
         result
     }
 
+    /// The changes from `old` to the tree of rows: key, old and new value.
+    pub fn diff(&mut self, old: Tree, range: &Range) -> Vec<Change> {
+        let mut diff = Diff::new(old, self.tree(), range.clone());
+        let mut out = Output::new();
+        self.run(|cache, budget| diff.step(cache, budget, &mut out)).expect("a diff");
+        out.close();
+        let mut members = serde::parse(&out).into_iter().map(|value| value.0);
+        let mut changes = Vec::new();
+        while let Some(code) = members.next() {
+            let mut next = || members.next().expect("a member");
+            let key = unquote(&next());
+            changes.push(match &*code {
+                "0" => (key, None, Some(next())),
+                "1" => (key, Some(next()), Some(next())),
+                "2" => (key, Some(next()), None),
+                other => panic!("change {other}"),
+            });
+        }
+        changes
+    }
+
     pub fn count(&mut self, range: &Range) -> u64 {
         let count = Count::new(self.tree(), range.clone());
         self.run(|cache, _| count.step(cache)).expect("a count")
@@ -209,14 +231,13 @@ pub mod serde {
 
 fn split(out: &Output) -> Vec<(String, String)> {
     let members = serde::parse(out);
-    members
-        .chunks(2)
-        .map(|pair| {
-            let mut key = Vec::new();
-            hedgerow::json::unquote(pair[0].0.as_bytes(), &mut key).unwrap();
-            (String::from_utf8(key).unwrap(), pair[1].0.clone())
-        })
-        .collect()
+    members.chunks(2).map(|pair| (unquote(&pair[0].0), pair[1].0.clone())).collect()
+}
+
+fn unquote(quoted: &str) -> String {
+    let mut key = Vec::new();
+    hedgerow::json::unquote(quoted.as_bytes(), &mut key).unwrap();
+    String::from_utf8(key).unwrap()
 }
 
 fn quote(text: &str) -> String {

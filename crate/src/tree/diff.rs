@@ -1,0 +1,301 @@
+//! The changes from one tree to another, in the order of keys.
+//!
+//! Two walks in lockstep. Where both stand at subtrees with equal hashes, both step over
+//! them; else the one at the higher level goes down. So heights and boundaries may differ,
+//! and the cost is that of the nodes that are not shared. Memory is a path in each tree.
+
+use crate::cache::{Cache, Fetch, SegmentId};
+use crate::error::Error;
+use crate::hash::Hash;
+use crate::node::{Entry, Node};
+use crate::output::Output;
+use crate::step::{Budget, Step};
+use crate::tree::scan::{Parts, write};
+use crate::tree::{Range, Tree, ValueReader};
+use crate::value::Kind;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+/// Members that a change takes of an [`Output`]: `0, key, new` where a key was added,
+/// `1, key, old, new` where its value changed, `2, key, old` where it is gone.
+const ADD: &[u8] = b"0";
+const CHANGE: &[u8] = b"1";
+const DEL: &[u8] = b"2";
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    hash: Hash,
+    next: usize,
+}
+
+/// A walk through one of the trees.
+#[derive(Clone, Debug)]
+struct Side {
+    root: Option<Hash>,
+    stack: Vec<Frame>,
+}
+
+/// What a walk stands at.
+#[derive(Clone, Copy, Debug)]
+enum Item<'a> {
+    /// A subtree with its level.
+    Node(u8, Hash),
+    Entry(Entry<'a>),
+    End,
+}
+
+/// How far a change has been written.
+#[derive(Clone, Debug)]
+enum Stage {
+    Start,
+    /// The old value is being read.
+    Old(Kind, ValueReader),
+    /// All but the new value is there.
+    Between,
+    /// The new value is being read.
+    New(Kind, ValueReader),
+}
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct Diff {
+    old: Side,
+    new: Side,
+    range: Range,
+    stage: Stage,
+}
+
+impl Side {
+    fn new(tree: Tree) -> Self {
+        Self { root: (!tree.is_empty()).then_some(tree.root), stack: Vec::new() }
+    }
+
+    /// What comes next that is not outside `range`.
+    fn item<'c>(&mut self, cache: &'c Cache, range: &Range) -> Result<Fetch<Item<'c>>, Error> {
+        if let Some(hash) = self.root {
+            // Its level is known when it is opened; the greatest makes it be opened.
+            return Ok(match cache.node(&hash)? {
+                Fetch::Here(node) => Fetch::Here(Item::Node(node.level(), hash)),
+                Fetch::At(id) => Fetch::At(id),
+            });
+        }
+        while let Some(frame) = self.stack.last_mut() {
+            match cache.node(&frame.hash)? {
+                Fetch::At(id) => return Ok(Fetch::At(id)),
+                Fetch::Here(Node::Leaf(leaf)) if frame.next < leaf.len() => {
+                    let entry = leaf.entry(frame.next);
+                    if range.is_before(entry.key) {
+                        return Ok(Fetch::Here(Item::End));
+                    }
+                    if !range.is_after(entry.key) {
+                        return Ok(Fetch::Here(Item::Entry(entry)));
+                    }
+                    frame.next += 1;
+                }
+                Fetch::Here(Node::Inner(inner)) if frame.next < inner.len() => {
+                    if frame.next > 0 && range.ends_by(inner.key(frame.next - 1)) {
+                        return Ok(Fetch::Here(Item::End));
+                    }
+                    if !range.is_after(inner.key(frame.next)) {
+                        let hash = inner.hash(frame.next);
+                        return Ok(Fetch::Here(Item::Node(inner.level() - 1, hash)));
+                    }
+                    frame.next += 1;
+                }
+                Fetch::Here(_) => {
+                    self.stack.pop();
+                }
+            }
+        }
+        Ok(Fetch::Here(Item::End))
+    }
+
+    /// Steps over the item.
+    fn skip(&mut self) {
+        if self.root.take().is_none()
+            && let Some(frame) = self.stack.last_mut()
+        {
+            frame.next += 1;
+        }
+    }
+
+    /// Opens the subtree that the walk stands at; where it is, if it is not in memory.
+    fn open(&mut self, cache: &Cache, hash: Hash) -> Result<Option<SegmentId>, Error> {
+        let fetched = match self.stack.last() {
+            None => cache.node(&hash)?,
+            Some(frame) => match cache.node(&frame.hash)? {
+                Fetch::Here(Node::Inner(parent)) => cache.child(&parent, frame.next)?,
+                fetched => fetched,
+            },
+        };
+        if let Fetch::At(id) = fetched {
+            return Ok(Some(id));
+        }
+        self.skip();
+        self.stack.push(Frame { hash, next: 0 });
+        Ok(None)
+    }
+}
+
+impl Diff {
+    /// The changes in `range` that lead from `old` to `new`.
+    #[must_use]
+    pub fn new(old: Tree, new: Tree, range: Range) -> Self {
+        Self { old: Side::new(old), new: Side::new(new), range, stage: Stage::Start }
+    }
+
+    /// Adds changes to `out`; `out` may be taken as that of
+    /// [`Scan::step`](crate::tree::Scan::step). Costs the nodes that the trees do not share.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn step(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+        out: &mut Output,
+    ) -> Result<Step<()>, Error> {
+        loop {
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            let (old, new) =
+                match (self.old.item(cache, &self.range)?, self.new.item(cache, &self.range)?) {
+                    (Fetch::Here(old), Fetch::Here(new)) => (old, new),
+                    (Fetch::At(a), Fetch::At(b)) if a != b => {
+                        return Ok(Step::Need(Vec::from([a, b])));
+                    }
+                    (Fetch::At(id), _) | (_, Fetch::At(id)) => {
+                        return Ok(Step::Need(Vec::from([id])));
+                    }
+                };
+            budget.spend(64);
+            match (old, new) {
+                (Item::End, Item::End) => return Ok(Step::Done(())),
+                (Item::Node(_, a), Item::Node(_, b)) if a == b => {
+                    self.old.skip();
+                    self.new.skip();
+                }
+                (Item::Node(level, hash), Item::Node(other, _)) if level > other => {
+                    if let Some(id) = self.old.open(cache, hash)? {
+                        return Ok(Step::Need(Vec::from([id])));
+                    }
+                }
+                (Item::Node(level, _), Item::Node(other, hash)) if level < other => {
+                    if let Some(id) = self.new.open(cache, hash)? {
+                        return Ok(Step::Need(Vec::from([id])));
+                    }
+                }
+                (Item::Node(_, a), Item::Node(_, b)) => {
+                    // Both are looked up before either is opened: one wait for two reads.
+                    let missing = [cache.missing(&a)?, cache.missing(&b)?];
+                    let mut missing: Vec<_> = missing.into_iter().flatten().collect();
+                    missing.dedup();
+                    if !missing.is_empty() {
+                        return Ok(Step::Need(missing));
+                    }
+                    self.old.open(cache, a)?;
+                    self.new.open(cache, b)?;
+                    budget.spend(4096);
+                }
+                (Item::Node(_, hash), _) => {
+                    if let Some(id) = self.old.open(cache, hash)? {
+                        return Ok(Step::Need(Vec::from([id])));
+                    }
+                }
+                (_, Item::Node(_, hash)) => {
+                    if let Some(id) = self.new.open(cache, hash)? {
+                        return Ok(Step::Need(Vec::from([id])));
+                    }
+                }
+                (Item::Entry(_), _) | (_, Item::Entry(_)) => {
+                    let before = out.len();
+                    match self.change(cache, old, new, out)? {
+                        Step::Done(()) => budget.spend(out.len() - before),
+                        waiting => return Ok(waiting),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes the change between what the walks stand at, of which one at least is an entry,
+    /// and steps over it.
+    fn change(
+        &mut self,
+        cache: &Cache,
+        old: Item<'_>,
+        new: Item<'_>,
+        out: &mut Output,
+    ) -> Result<Step<()>, Error> {
+        let entry = |item| if let Item::Entry(entry) = item { Some(entry) } else { None };
+        let (mut old, mut new) = (entry(old), entry(new));
+        if let (Some(a), Some(b)) = (&old, &new) {
+            match a.key.cmp(b.key) {
+                Ordering::Less => new = None,
+                Ordering::Greater => old = None,
+                Ordering::Equal => {}
+            }
+        }
+        if old != new {
+            match self.write(cache, old.as_ref(), new.as_ref(), out)? {
+                Step::Done(()) => self.stage = Stage::Start,
+                waiting => return Ok(waiting),
+            }
+        }
+        if old.is_some() {
+            self.old.skip();
+        }
+        if new.is_some() {
+            self.new.skip();
+        }
+        Ok(Step::Done(()))
+    }
+
+    fn write(
+        &mut self,
+        cache: &Cache,
+        old: Option<&Entry<'_>>,
+        new: Option<&Entry<'_>>,
+        out: &mut Output,
+    ) -> Result<Step<()>, Error> {
+        let values = Parts { keys: false, values: true };
+        loop {
+            self.stage = match &mut self.stage {
+                Stage::Start => {
+                    let (code, entry) = match (old, new) {
+                        (Some(old), Some(_)) => (CHANGE, old),
+                        (Some(old), None) => (DEL, old),
+                        (None, Some(new)) => (ADD, new),
+                        (None, None) => return Ok(Step::Done(())),
+                    };
+                    out.value(Kind::Json, |text| text.extend_from_slice(code));
+                    out.key(entry.key);
+                    let far = old.and_then(|old| write(old, values, out));
+                    far.map_or(Stage::Between, |(kind, reader)| Stage::Old(kind, reader))
+                }
+                Stage::Between => match new.and_then(|new| write(new, values, out)) {
+                    Some((kind, reader)) => Stage::New(kind, reader),
+                    None => return Ok(Step::Done(())),
+                },
+                Stage::Old(kind, reader) | Stage::New(kind, reader) => {
+                    let kind = *kind;
+                    match reader.step(cache, out.part(kind))? {
+                        Step::Done(()) => out.end(kind),
+                        waiting => return Ok(waiting),
+                    }
+                    if let Stage::New(..) = self.stage {
+                        return Ok(Step::Done(()));
+                    }
+                    Stage::Between
+                }
+            };
+        }
+    }
+
+    /// Whether the last change in the output is incomplete.
+    #[must_use]
+    pub const fn in_value(&self) -> bool {
+        !matches!(self.stage, Stage::Start)
+    }
+}
