@@ -36,7 +36,7 @@ export const TYPESCRIPT_LAYERS = [
   [['host']],
   [['commit']],
   [['ingest'], ['scan']],
-  [['rows'], ['single-edits']],
+  [['rows'], ['single-edits'], ['diff']],
   [['put-many']],
   [['store']],
   [['index']],

@@ -2,8 +2,11 @@
 //!
 //! ```text
 //! commit   0xc0 | version | n:u16 | n x tree, in ascending order of names
-//! tree     name length:u8 | name | count:u64 | root:32 (zeros when count is 0)
+//! tree     name length:u8 | name | count:u64 | root:32
 //! ```
+//!
+//! Trees without entries are not named, and a forest without trees has no commit chunk: its
+//! root is [`Hash::ZERO`].
 
 use crate::chunk::{ChunkKind, HEADER_BYTES};
 use crate::error::{DecodeError, Field};
@@ -39,14 +42,18 @@ impl Forest {
 
     /// Sets the tree `name`, which is at most [`MAX_TREE_NAME_BYTES`] long.
     pub fn set(&mut self, name: &str, tree: Tree) {
-        match self.trees.binary_search_by(|(other, _)| (**other).cmp(name)) {
-            Ok(at) => self.trees[at].1 = tree,
-            Err(at) => self.trees.insert(at, (name.into(), tree)),
+        self.trees.retain(|(other, _)| other != name);
+        if !tree.is_empty() {
+            let at = self.trees.partition_point(|(other, _)| &**other < name);
+            self.trees.insert(at, (name.into(), tree));
         }
     }
 
-    /// Packs the commit chunk; its hash is the root of the store.
+    /// Packs the commit chunk, if there is one; its hash is the root of the store.
     pub fn commit(&self, packer: &mut Packer) -> Hash {
+        if self.trees.is_empty() {
+            return Hash::ZERO;
+        }
         packer.put(Stream::Inner, |out| self.encode(out))
     }
 
@@ -77,7 +84,7 @@ impl Forest {
             return Err(short(HEADER_BYTES, HEADER_BYTES + 2));
         };
         let count = usize::from(u16::from_le_bytes([low, high]));
-        if count > MAX_TREES {
+        if count == 0 || count > MAX_TREES {
             return Err(DecodeError::new(
                 Field::Count,
                 HEADER_BYTES,
@@ -102,7 +109,7 @@ impl Forest {
             let mut word = [0; 8];
             word.copy_from_slice(&tree[..8]);
             let tree = Tree { count: u64::from_le_bytes(word), root: Hash::read(&tree[8..]) };
-            if tree.is_empty() != (tree.root == Hash::ZERO) {
+            if tree.is_empty() || tree.root == Hash::ZERO {
                 return Err(DecodeError::new(
                     Field::EntryCount,
                     end - HASH_BYTES - 8,
@@ -150,11 +157,21 @@ mod tests {
     #[test]
     fn the_order_of_setting_does_not_matter() {
         let mut other = Forest::new();
+        other.set("empty", Tree { root: Hash([1; 32]), count: 1 });
         other.set("empty", Tree::EMPTY);
         other.set(ROWS, Tree::EMPTY);
         other.set("s", Tree { root: Hash([7; 32]), count: 3 });
         other.set(ROWS, Tree { root: Hash([9; 32]), count: 1 });
         assert_eq!(other, forest());
+    }
+
+    #[test]
+    fn a_forest_without_entries_has_no_chunk() {
+        let mut packer = Packer::new();
+        let mut forest = Forest::new();
+        forest.set(ROWS, Tree::EMPTY);
+        assert_eq!(forest.commit(&mut packer), Hash::ZERO);
+        assert_eq!(packer.chunks(), 0);
     }
 
     #[test]
@@ -174,7 +191,7 @@ mod tests {
         assert_eq!(changed(3, 255), Err(Field::Count));
         assert_eq!(changed(5, 0xff), Err(Field::KeyText));
         assert_eq!(changed(5, b'z'), Err(Field::KeyOrder));
-        assert_eq!(changed(10, 1), Err(Field::EntryCount));
+        assert_eq!(changed(6, 0), Err(Field::EntryCount));
         let mut long = good.clone();
         long.push(0);
         assert_eq!(field(&long), Err(Field::Length));

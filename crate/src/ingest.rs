@@ -306,7 +306,7 @@ impl Ingest {
         self.commit = Some(self.forest.commit(&mut packer));
         packer.seal();
         self.sealed.extend(packer.take_sealed());
-        self.chunks += 1;
+        self.chunks += packer.chunks();
         self.chunk_bytes += packer.bytes();
     }
 

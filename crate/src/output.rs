@@ -28,6 +28,7 @@ pub struct Output {
     /// Where they are.
     pub marks: Vec<Mark>,
     members: u32,
+    closed: bool,
 }
 
 impl Output {
@@ -43,6 +44,14 @@ impl Output {
         self.bytes.clear();
         self.marks.clear();
         self.members = 0;
+        self.closed = false;
+    }
+
+    /// Makes it an empty array again if it was closed, and handed out with that.
+    pub fn reopen(&mut self) {
+        if self.closed {
+            self.clear();
+        }
     }
 
     fn separate(&mut self) {
@@ -101,6 +110,7 @@ impl Output {
             self.text.push(b'[');
         }
         self.text.push(b']');
+        self.closed = true;
     }
 
     /// Number of members.

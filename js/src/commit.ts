@@ -58,7 +58,8 @@ export class Commits {
     return true;
   }
 
-  async #open(commitBytes: Uint8Array, generation: number): Promise<void> {
+  /** Opens a view of a commit; the caller closes it. */
+  async openView(commitBytes: Uint8Array): Promise<{ view: number; rows: number }> {
     const { engine } = this.#host;
     let status = engine.openView(commitBytes);
     while (status === Status.need) {
@@ -66,10 +67,14 @@ export class Commits {
       status = engine.openView(commitBytes);
     }
     if (status !== Status.done) engine.fail(status);
-    const [view, rows] = [engine.word(0), engine.word(1)];
+    return { view: engine.word(0), rows: engine.word(1) };
+  }
+
+  async #open(commitBytes: Uint8Array, generation: number): Promise<void> {
+    const { view, rows } = await this.openView(commitBytes);
     const before = this.#head;
     this.#head = { commitBytes, generation, view, rows };
-    if (before.view !== view) engine.closeView(before.view);
+    if (before.view !== view) this.#host.engine.closeView(before.view);
   }
 
   /** Runs `change` when all changes before it have ended, and none at the same time. */

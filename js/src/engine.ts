@@ -232,6 +232,18 @@ export class Engine {
     return this.#core.count(view, flags, rangeBytes.length);
   }
 
+  /** Starts a diff of two views over an encoded range. */
+  diff(from: number, to: number, flags: number, rangeBytes: Uint8Array): Op {
+    this.#pass(rangeBytes);
+    return this.#core.diff(from, to, flags, rangeBytes.length);
+  }
+
+  /** Has an ingest delete all rows of an encoded range. */
+  drop(op: Op, flags: number, rangeBytes: Uint8Array): void {
+    this.#pass(rangeBytes);
+    this.#core.ingest_drop(op, flags, rangeBytes.length);
+  }
+
   /** Starts a census of the tree of rows. */
   census(view: number): Op {
     return this.#core.census(view);

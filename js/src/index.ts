@@ -4,6 +4,7 @@ import type { Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
 import { type OpenOptions, Store } from './store.js';
 
+export type { Change, DiffOptions } from './diff.js';
 export { type ErrorCode, HedgerowError } from './errors.js';
 export type { IngestResult, Progress } from './ingest.js';
 export type { PutManyOptions, Source } from './put-many.js';

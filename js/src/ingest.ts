@@ -3,6 +3,7 @@ import type { Commits } from './commit.js';
 import { type MadeSegment, type Op, Status } from './engine.js';
 import { checkSignal, type Host, type SliceTimes } from './host.js';
 import { MAX_IN_FLIGHT_BYTES, WRITE_BYTES } from './limits.js';
+import type { EncodedRange } from './range.js';
 import { turn } from './scheduler.js';
 import type { Durability } from './segment-store.js';
 
@@ -55,6 +56,7 @@ export class Ingest {
   #writingBytes = 0;
   #written: number[] = [];
   #failure: unknown;
+  #ended = false;
   readonly #holdBytes: number;
   segments = 0;
   rows = 0;
@@ -83,6 +85,12 @@ export class Ingest {
     this.bytes += engine.feed(this.#op, block.text, block.format, block.values);
     this.rows += block.rows;
     await this.#work(startMs);
+  }
+
+  /** Deletes all rows of a range. */
+  async drop({ flags, rangeBytes }: EncodedRange): Promise<void> {
+    this.#host.engine.drop(this.#op, flags, rangeBytes);
+    await this.#work(performance.now());
   }
 
   /** Steps until the core is done with what it was given. */
@@ -199,12 +207,15 @@ export class Ingest {
       return undefined;
     }
     engine.free(this.#op);
+    this.#ended = true;
     this.durableRows = this.rows;
     return { chunks, commitBytes };
   }
 
-  /** Drops the change and deletes what was written of it. */
+  /** Drops the change and deletes what was written of it. Idempotent. */
   async abandon(): Promise<void> {
+    if (this.#ended) return;
+    this.#ended = true;
     this.#host.engine.free(this.#op, false);
     for (const { id } of this.#held) this.#commits.unmade(id);
     this.#held = [];

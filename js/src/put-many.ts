@@ -1,10 +1,11 @@
-/** Bulk puts: takes rows from a source, slice by slice. */
+/** Bulk puts and deletes: takes rows from a source, slice by slice. */
 import type { Commits } from './commit.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { checkSignal, type Host } from './host.js';
 import { guarded, Ingest, type IngestResult, type Progress } from './ingest.js';
 import { checkKey } from './key.js';
+import { encodeRange, type KeyRange } from './range.js';
 import { type KeyOf, RowGatherer } from './rows.js';
 import { turn } from './scheduler.js';
 import type { Durability } from './segment-store.js';
@@ -35,25 +36,32 @@ const PROGRESS_MS = 16;
 /** How long rows of an asynchronous source may wait for others to share their slice. */
 const GATHER_MS = 4;
 
-/** Puts rows; the caller makes sure that no other change runs. */
+/** What is done with the rows of a source. */
+interface Job<Row> extends PutManyOptions<Row> {
+  readonly durability: Durability;
+  readonly deletes?: boolean;
+}
+
+/** Puts or deletes rows; the caller makes sure that no other change runs. */
 export async function putMany<Row>(
   host: Host,
   commits: Commits,
   source: Source<Row>,
-  options: PutManyOptions<Row> & { readonly durability: Durability | undefined },
+  job: Job<Row>,
 ): Promise<IngestResult> {
   const startMs = performance.now();
-  const { key, prefix, signal, durability = 'relaxed' } = options;
+  const { key, prefix, signal, durability } = job;
   if (prefix !== undefined) checkKey(prefix);
+  const async = isAsync(source);
   await commits.prepareIds();
   const pointer = typeof key === 'string' ? key : '';
   const ingest = new Ingest(host, commits, durability, { prefix, pointer, signal });
-  const intake = new Intake(host, ingest, options);
+  const intake = new Intake(host, ingest, job);
   return guarded(ingest, async () => {
     await turn();
     checkSignal(signal);
-    if (isAsync(source)) await intake.takeAsync(source);
-    else await intake.take(source);
+    if (async) await intake.takeAsync(source as AsyncIterable<Row>);
+    else await intake.take(source as Iterable<Row>);
     const committed = await ingest.commit();
     if (committed === undefined) {
       // The rows are gone: only the caller can give them again.
@@ -61,16 +69,40 @@ export async function putMany<Row>(
       throw new HedgerowError('conflict', 'another writer moved the store during the ingest');
     }
     intake.report(true);
-    return {
-      root: hex(committed.commitBytes),
-      rows: ingest.rows,
-      bytes: ingest.bytes,
-      chunks: committed.chunks,
-      segments: ingest.segments,
-      ms: performance.now() - startMs,
-      ...ingest.times,
-    };
+    return resultOf(ingest, committed, ingest.rows, startMs);
   });
+}
+
+/** Deletes all rows of a range; the caller makes sure that no other change runs. */
+export async function deleteRange(
+  host: Host,
+  commits: Commits,
+  range: KeyRange,
+  durability: Durability,
+): Promise<IngestResult> {
+  const startMs = performance.now();
+  const encoded = encodeRange(range);
+  await commits.prepareIds();
+  return commits.retry(() => {
+    const ingest = new Ingest(host, commits, durability, {});
+    const { rows } = commits.head;
+    return guarded(ingest, async () => {
+      await ingest.drop(encoded);
+      const committed = await ingest.commit();
+      return committed && resultOf(ingest, committed, rows - commits.head.rows, startMs);
+    });
+  });
+}
+
+function resultOf(
+  ingest: Ingest,
+  { chunks, commitBytes }: { chunks: number; commitBytes: Uint8Array },
+  rows: number,
+  startMs: number,
+): IngestResult {
+  const { bytes, segments, times } = ingest;
+  const ms = performance.now() - startMs;
+  return { root: hex(commitBytes), rows, bytes, chunks, segments, ms, ...times };
 }
 
 function isAsync<Row>(source: Source<Row>): source is AsyncIterable<Row> {
@@ -78,7 +110,7 @@ function isAsync<Row>(source: Source<Row>): source is AsyncIterable<Row> {
     if (Symbol.asyncIterator in source) return true;
     if (Symbol.iterator in source) return false;
   }
-  throw new HedgerowError('invalid-argument', 'rows come from an iterable or async iterable');
+  throw new HedgerowError('invalid-argument', 'rows come from an iterable or an async iterable');
 }
 
 class Intake<Row> {
@@ -88,11 +120,12 @@ class Intake<Row> {
   readonly #onProgress: ((progress: Progress) => void) | undefined;
   #reportedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(host: Host, ingest: Ingest, options: PutManyOptions<Row>) {
+  constructor(host: Host, ingest: Ingest, { key, deletes, signal, onProgress }: Job<Row>) {
     this.#ingest = ingest;
-    this.#gatherer = new RowGatherer(options.key, host.sliceMs);
-    this.#signal = options.signal;
-    this.#onProgress = options.onProgress;
+    const puts = typeof key === 'string' ? 'rows' : 'pairs';
+    this.#gatherer = new RowGatherer(deletes === true ? 'deletes' : puts, key, host.sliceMs);
+    this.#signal = signal;
+    this.#onProgress = onProgress;
   }
 
   async take(source: Iterable<Row>): Promise<void> {

@@ -19,6 +19,7 @@ const CLOCK_ROWS = 64;
 
 /** Gathers rows into blocks. */
 export class RowGatherer<Row> {
+  readonly #format: Block['format'];
   readonly #keyOf: KeyOf<Row> | undefined;
   readonly #pace: Pace;
   readonly #sliceMs: number;
@@ -29,7 +30,9 @@ export class RowGatherer<Row> {
   #first = 0;
   #startMs = 0;
 
-  constructor(keyOf: KeyOf<Row> | undefined, sliceMs: number) {
+  /** Rows of `deletes` are keys; of `rows`, anything that `keyOf` points into. */
+  constructor(format: Block['format'], keyOf: KeyOf<Row> | undefined, sliceMs: number) {
+    this.#format = format;
     this.#keyOf = keyOf;
     this.#sliceMs = sliceMs;
     this.#pace = new Pace(sliceMs, FIRST_PACE);
@@ -43,14 +46,20 @@ export class RowGatherer<Row> {
   /** Adds a row; `true` when the block is full. */
   add(row: Row): boolean {
     if (this.#rows === 0) this.#startMs = performance.now();
-    if (typeof this.#keyOf === 'string') this.#members.push(row ?? null);
-    else this.#addPair(row);
+    if (this.#format === 'pairs') this.#addPair(row);
+    else this.#addRow(row);
     this.#rows += 1;
     return (
       this.#rows >= this.#pace.units ||
       this.#valueBytes >= MAX_BLOCK_BYTES ||
       (this.#rows % CLOCK_ROWS === 0 && performance.now() - this.#startMs > this.#sliceMs / 2)
     );
+  }
+
+  #addRow(row: Row): void {
+    if (this.#format === 'deletes') checkKey(row, this.#first + this.#rows);
+    // What JSON has no word for becomes `null`, which has no key.
+    this.#members.push(row);
   }
 
   #addPair(row: Row): void {
@@ -78,7 +87,7 @@ export class RowGatherer<Row> {
   take(): Block {
     const block: Block = {
       text: this.#text(),
-      format: typeof this.#keyOf === 'string' ? 'rows' : 'pairs',
+      format: this.#format,
       rows: this.#rows,
       values: this.#values,
     };

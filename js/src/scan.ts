@@ -1,6 +1,7 @@
 /** Reads ranges: blocks come from the core as one JSON text each, and are handed out in rows. */
 import type { Head } from './commit.js';
-import { Status } from './engine.js';
+import { type Engine, type Op, Status } from './engine.js';
+import { HedgerowError } from './errors.js';
 import { checkSignal, type Host } from './host.js';
 import { encodeRange, type KeyRange, ScanFlag } from './range.js';
 import { turn } from './scheduler.js';
@@ -33,19 +34,18 @@ export interface Scan<Value> extends Rows<[key: string, value: Value]> {
 const FIRST_BLOCK = 32 << 10;
 const LARGEST_BLOCK = 4 << 20;
 
-/** Reads the members of a scan, block by block. */
-async function* blocks(
+/** Starts an operation that has an output. */
+export type Start = () => Op | Promise<Op>;
+
+/** Reads the members of an output, block by block. */
+export async function* blocks(
   host: Host,
-  head: Head,
-  options: ScanOptions,
-  parts: number,
+  start: Start,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<unknown[], void, void> {
   const { engine, sliceMs } = host;
-  const { reverse = false, limit = Number.MAX_SAFE_INTEGER, signal } = options;
   checkSignal(signal);
-  const { flags, rangeBytes } = encodeRange(options);
-  const allFlags = flags | parts | (reverse ? ScanFlag.reverse : 0);
-  const op = engine.scan(head.view, allFlags, rangeBytes, Math.max(0, limit));
+  const op = await start();
   try {
     let budget = FIRST_BLOCK;
     for (;;) {
@@ -69,6 +69,14 @@ async function* blocks(
   } finally {
     engine.free(op);
   }
+}
+
+function startScan(engine: Engine, head: Head, options: ScanOptions, parts: number): Op {
+  const { reverse = false, limit = Number.MAX_SAFE_INTEGER } = options;
+  if (!(limit >= 0)) throw new HedgerowError('invalid-argument', 'limit is not below 0');
+  const { flags, rangeBytes } = encodeRange(options);
+  const allFlags = flags | parts | (reverse ? ScanFlag.reverse : 0);
+  return engine.scan(head.view, allFlags, rangeBytes, limit);
 }
 
 /** How rows are taken from the members of a block. */
@@ -146,5 +154,8 @@ class EntryRows extends BlockRows<[string, unknown]> implements Scan<unknown> {
 
 /** A scan of the head that `head` returns when it begins to be read. */
 export function scanOf(host: () => Host, head: () => Head, options: ScanOptions): Scan<unknown> {
-  return new EntryRows((parts) => blocks(host(), head(), options, parts), ENTRIES);
+  return new EntryRows((parts) => {
+    const { engine } = host();
+    return blocks(host(), () => startScan(engine, head(), options, parts), options.signal);
+  }, ENTRIES);
 }

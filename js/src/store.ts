@@ -1,13 +1,14 @@
 /** What a user holds: an open store. */
 import { Commits } from './commit.js';
+import { type Change, type DiffOptions, diffOf } from './diff.js';
 import { Engine, hex, Status } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { checkSignal, Host } from './host.js';
 import type { IngestResult } from './ingest.js';
 import { checkKey } from './key.js';
-import { type PutManyOptions, putMany, type Source } from './put-many.js';
+import { deleteRange, type PutManyOptions, putMany, type Source } from './put-many.js';
 import { encodeRange, type KeyRange } from './range.js';
-import { type Scan, type ScanOptions, scanOf } from './scan.js';
+import { type Rows, type Scan, type ScanOptions, scanOf } from './scan.js';
 import type { Durability, SegmentStore, Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
 import { SingleEdits } from './single-edits.js';
@@ -113,9 +114,41 @@ export class Store {
   ): Promise<IngestResult> {
     this.#check();
     checkSignal(options.signal);
+    const durability = options.durability ?? this.#durability;
     return this.#commits.exclusively(() =>
-      putMany(this.#host, this.#commits, source, { durability: this.#durability, ...options }),
+      putMany(this.#host, this.#commits, source, { ...options, durability }),
     );
+  }
+
+  /**
+   * Deletes many rows in one commit: those with the keys of an iterable, or all of a range.
+   * A range is dropped unread, at the cost of its two ends; the result then tells how many
+   * rows there were.
+   */
+  async deleteMany(
+    keysOrRange: Source<string> | KeyRange,
+    options: { readonly signal?: AbortSignal; readonly durability?: Durability } = {},
+  ): Promise<IngestResult> {
+    this.#check();
+    checkSignal(options.signal);
+    if (typeof keysOrRange !== 'object' || keysOrRange === null) {
+      throw new HedgerowError('invalid-argument', 'deleteMany takes keys or a range');
+    }
+    const durability = options.durability ?? this.#durability;
+    return this.#commits.exclusively(() =>
+      Symbol.iterator in keysOrRange || Symbol.asyncIterator in keysOrRange
+        ? putMany(this.#host, this.#commits, keysOrRange as Source<string>, {
+            ...options,
+            durability,
+            deletes: true,
+          })
+        : deleteRange(this.#host, this.#commits, keysOrRange, durability),
+    );
+  }
+
+  /** Deletes all rows. */
+  async clear(): Promise<void> {
+    await this.deleteMany({});
   }
 
   /** Puts one row. Rows put in one turn share one commit. */
@@ -185,6 +218,18 @@ export class Store {
       return this.#host;
     };
     return scanOf(host, () => this.#commits.head, options) as Scan<Value>;
+  }
+
+  /**
+   * The changes that lead from one root to another, in the order of keys. Costs the nodes
+   * that the two do not share. Roots are those that `root` had, while their chunks are stored.
+   */
+  diff<Value = unknown>(from: string, to: string, options: DiffOptions = {}): Rows<Change<Value>> {
+    const host = () => {
+      this.#check();
+      return this.#host;
+    };
+    return diffOf(host, this.#commits, from, to, options) as Rows<Change<Value>>;
   }
 
   /** What the store holds, and the shape of its tree. Reads all internal nodes. */

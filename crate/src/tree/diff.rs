@@ -144,8 +144,7 @@ impl Diff {
         Self { old: Side::new(old), new: Side::new(new), range, stage: Stage::Start }
     }
 
-    /// Adds changes to `out`; `out` may be taken as that of
-    /// [`Scan::step`](crate::tree::Scan::step). Costs the nodes that the trees do not share.
+    /// Adds changes to `out`, as [`Scan::step`](crate::tree::Scan::step) adds entries. Costs the nodes that the trees do not share.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -291,11 +290,5 @@ impl Diff {
                 }
             };
         }
-    }
-
-    /// Whether the last change in the output is incomplete.
-    #[must_use]
-    pub const fn in_value(&self) -> bool {
-        !matches!(self.stage, Stage::Start)
     }
 }

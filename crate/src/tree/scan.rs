@@ -39,8 +39,8 @@ impl Scan {
     }
 
     /// Adds entries to `out` until the end (`Done`), the budget's end (`Yield`) or a missing
-    /// segment (`Need`). `out` holds whole entries and may be taken except after a `Need`
-    /// for part of a value, when [`Scan::in_value`]. Costs one copy of what it writes.
+    /// segment (`Need`). After a `Need`, and only then, `out` may end in the middle of a value.
+    /// Costs one copy of what it writes.
     ///
     /// # Errors
     /// As [`Cache::node`]; `out` then holds the entries before the fault.
@@ -89,12 +89,6 @@ impl Scan {
             budget.spend(out.len() - before + done * 32);
             self.cursor.advance(done);
         }
-    }
-
-    /// Whether the last entry of the output is incomplete.
-    #[must_use]
-    pub const fn in_value(&self) -> bool {
-        self.far.is_some()
     }
 }
 

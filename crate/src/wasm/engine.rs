@@ -11,7 +11,7 @@ use crate::json::{Pointer, skip_space, skip_value, unquote};
 use crate::limits::MAX_KEY_BYTES;
 use crate::output::Output;
 use crate::step::{Budget, Step};
-use crate::tree::{Census, Count, Find, Parts, Range, Scan, Tree, get};
+use crate::tree::{Census, Count, Diff, Find, Parts, Range, Scan, Tree, get};
 use crate::value::Kind;
 use alloc::vec::Vec;
 use core::ops::Bound;
@@ -29,6 +29,7 @@ pub struct IngestOp {
 pub enum Op {
     Find { find: Find, out: Output, found: Vec<u32> },
     Scan { scan: Scan, out: Output },
+    Diff { diff: Diff, out: Output },
     Count(Count),
     Census(Census),
     Ingest(IngestOp),
@@ -178,6 +179,18 @@ impl Engine {
         self.add_op(Op::Count(count))
     }
 
+    pub fn diff(&mut self, old: u32, new: u32, flags: u32, len: usize) -> u32 {
+        let diff = Diff::new(self.tree(old), self.tree(new), self.range(flags, len));
+        self.add_op(Op::Diff { diff, out: Output::new() })
+    }
+
+    pub fn ingest_drop(&mut self, op: u32, flags: u32, len: usize) {
+        let range = self.range(flags, len);
+        if let Some(Op::Ingest(ingest)) = self.op(op) {
+            ingest.ingest.drop_range(range);
+        }
+    }
+
     pub fn census(&mut self, view: u32) -> u32 {
         let census = Census::new(self.tree(view));
         self.add_op(Op::Census(census))
@@ -237,15 +250,14 @@ impl Engine {
                 step
             }
             Op::Scan { scan, out } => {
-                if !scan.in_value() {
-                    out.clear();
-                }
+                out.reopen();
                 let step = scan.step(cache, &mut budget, out);
-                if !scan.in_value() && !matches!(step, Ok(Step::Need(_))) {
-                    out.close();
-                    set_output(reply, out, &[]);
-                }
-                step
+                hand_out(reply, out, step)
+            }
+            Op::Diff { diff, out } => {
+                out.reopen();
+                let step = diff.step(cache, &mut budget, out);
+                hand_out(reply, out, step)
             }
             Op::Ingest(ingest) => {
                 let step = ingest.ingest.step(cache, &mut budget);
@@ -287,6 +299,19 @@ impl Default for Cache {
     fn default() -> Self {
         Self::new(64 << 20)
     }
+}
+
+/// Hands the output out unless it is to be continued.
+fn hand_out(
+    reply: &mut Reply,
+    out: &mut Output,
+    step: Result<Step<()>, Error>,
+) -> Result<Step<()>, Error> {
+    if let Ok(Step::Done(()) | Step::Yield) = step {
+        out.close();
+        set_output(reply, out, &[]);
+    }
+    step
 }
 
 fn set_output(reply: &mut Reply, out: &Output, found: &[u32]) {

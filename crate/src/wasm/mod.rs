@@ -170,6 +170,19 @@ pub fn ingest_feed(op: u32, text_len: u32, len: u32, values: u32, format: u32) {
     });
 }
 
+/// Has an ingest delete all rows of a range, given as to [`scan`], instead of a block.
+#[wasm_bindgen]
+pub fn ingest_drop(op: u32, flags: u32, len: u32) {
+    with(|engine| engine.ingest_drop(op, flags, len as usize));
+}
+
+/// Starts a diff of two views over a range, given as to [`scan`]. Members of its output: a
+/// code, the key, and the old or the new value or both (see `crate/src/tree/diff.rs`).
+#[wasm_bindgen]
+pub fn diff(old: u32, new: u32, flags: u32, len: u32) -> u32 {
+    with(|engine| engine.diff(old, new, flags, len as usize))
+}
+
 /// Tells an ingest that it has all rows.
 #[wasm_bindgen]
 pub fn ingest_finish(op: u32) {
@@ -188,8 +201,8 @@ pub fn ingest_segment(op: u32) -> u32 {
 }
 
 /// Goes on with an operation for about `budget` bytes of work. On [`status::NEED`] the reply
-/// holds the address and number of segment ids (doubles). On done and yield: for a find or a
-/// scan, address and length of text, address of bytes, address and number of marks (three
+/// holds the address and number of segment ids (doubles). On done and yield: for a find, a
+/// scan or a diff, address and length of text, address of bytes, address and number of marks (three
 /// 32-bit numbers each), number of members, address and number of positions found; for a
 /// count, the count; for an ingest, rows, and when it is finished chunks, their bytes, the
 /// address of the commit's hash.

@@ -1,0 +1,148 @@
+//! Arbitrary bytes into every decoder: none panics, and what one takes it also writes.
+
+use crate::layout;
+use hedgerow::chunk::{ChunkKind, piece, piece_list, pieces_of};
+use hedgerow::forest::Forest;
+use hedgerow::hash::Hash;
+use hedgerow::json::{JsonFault, Pointer, push_string, skip_space, skip_value, unquote};
+use hedgerow::limits::{MAX_JSON_DEPTH, MAX_KEY_BYTES, PIECE_BYTES};
+use hedgerow::node::Node;
+use hedgerow::segment::{Packer, Table};
+use serde_json::Value;
+
+/// See the module's text.
+pub fn run(bytes: &[u8]) {
+    chunk(bytes);
+    node(bytes);
+    forest(bytes);
+    table(bytes);
+    json(bytes);
+}
+
+fn chunk(bytes: &[u8]) {
+    let kind = ChunkKind::decode(bytes);
+    if let Ok(kind) = kind {
+        assert_eq!(kind.header(), bytes[..2]);
+    }
+    let part = piece(bytes);
+    if let Ok(part) = part {
+        assert_eq!([&ChunkKind::Piece.header(), part].concat(), bytes);
+        assert!(!part.is_empty() && part.len() <= PIECE_BYTES);
+    }
+    // The length that fits, if any does, and those beside it.
+    let fitting = bytes.len().saturating_sub(2) / 32 * PIECE_BYTES;
+    for len in [0, 1, fitting.saturating_sub(PIECE_BYTES), fitting, fitting + 1, usize::MAX] {
+        if let Ok(list) = piece_list(bytes, len) {
+            let hashes: Vec<u8> = list.iter().flat_map(|hash| hash.0).collect();
+            assert_eq!([&ChunkKind::PieceList.header()[..], &hashes].concat(), bytes);
+            assert_eq!(list.len(), pieces_of(len));
+        }
+    }
+    assert!(part.is_err() || kind == Ok(ChunkKind::Piece));
+}
+
+fn node(bytes: &[u8]) {
+    let Ok(node) = Node::decode(bytes) else { return };
+    assert_eq!(ChunkKind::decode(bytes), Ok(ChunkKind::Node(node.level())));
+    assert_eq!(layout::node(&node), bytes);
+    assert!(node.total() > 0);
+    assert!(node.first_key() <= node.last_key());
+    let keys: Vec<&[u8]> = match &node {
+        Node::Leaf(leaf) => (0..leaf.len()).map(|at| leaf.key(at)).collect(),
+        Node::Inner(inner) => (0..inner.len()).map(|at| inner.key(at)).collect(),
+    };
+    assert!(keys.is_sorted_by(|a, b| a < b));
+    for (at, key) in keys.iter().enumerate() {
+        assert!(key.len() <= MAX_KEY_BYTES && core::str::from_utf8(key).is_ok());
+        match &node {
+            Node::Leaf(leaf) => assert_eq!(leaf.search(0, key), Ok(at)),
+            Node::Inner(inner) => {
+                assert_eq!(inner.route(0, key), at);
+                assert!(inner.child(at).count > 0);
+                // Whatever the child turns out to be, the comparison ends.
+                let _ = node.check_parent(inner, at);
+            }
+        }
+    }
+}
+
+fn forest(bytes: &[u8]) {
+    let Ok(forest) = Forest::decode(bytes) else { return };
+    let mut packer = Packer::new();
+    assert_eq!(forest.commit(&mut packer), Hash::of(bytes), "a commit reads back as it was");
+    packer.seal();
+    assert_eq!(packer.take_sealed()[0].bytes, bytes);
+}
+
+fn table(bytes: &[u8]) {
+    let Ok(table) = Table::decode(bytes.to_vec()) else { return };
+    assert_eq!(table.bytes(), bytes);
+    let mut end = 0;
+    for at in 0..table.len() {
+        let range = table.range(at);
+        assert!(range.start == end && range.end > end);
+        end = range.end;
+        let _ = table.hash(at);
+    }
+    assert_eq!(table.segment_len(), end);
+}
+
+/// Against `serde_json`, which is an independent reader of the same grammar.
+fn json(bytes: &[u8]) {
+    let at = skip_space(bytes, 0);
+    let end = match skip_value(bytes, 0) {
+        Ok(end) => end,
+        Err(JsonFault::TooDeep(fault)) => {
+            assert!(fault >= MAX_JSON_DEPTH);
+            return;
+        }
+        Err(JsonFault::Syntax(fault)) => {
+            assert!(fault <= bytes.len());
+            let theirs: Result<Value, _> = serde_json::from_slice(bytes);
+            assert!(theirs.is_err(), "JSON was refused");
+            return;
+        }
+    };
+    assert!(at < end && end <= bytes.len());
+    let Ok(text) = core::str::from_utf8(&bytes[at..end]) else { return };
+    let theirs = match serde_json::from_str::<Value>(text) {
+        Ok(theirs) => theirs,
+        Err(error) => {
+            // It nests less deep, and refuses lone surrogates earlier.
+            let message = error.to_string();
+            let excuse = ["recursion limit", "surrogate", "hex escape"];
+            assert!(excuse.iter().any(|part| message.contains(part)), "{message}: {text}");
+            return;
+        }
+    };
+    if let Value::String(theirs) = &theirs {
+        let (mut ours, mut again, mut back) = (vec![], vec![], vec![]);
+        unquote(text.as_bytes(), &mut ours).expect("serde_json took it");
+        assert_eq!(ours, theirs.as_bytes());
+        push_string(&mut again, &ours);
+        assert_eq!(skip_value(&again, 0), Ok(again.len()));
+        unquote(&again, &mut back).expect("no half pair in UTF-8");
+        assert_eq!(back, ours);
+    }
+    for path in ["", "/", "/a", "/id", "/0", "/1", "/+1", "/01", "/a/b", "/a/0", "/0/a", "/a~1b"] {
+        let pointer = Pointer::parse(path).expect("a pointer");
+        let (found, located_end) = pointer.locate(bytes, 0).expect("a value that was framed");
+        assert_eq!(located_end, end);
+        let ours = found.map(|range| {
+            assert!(at <= range.start && range.end <= end);
+            serde_json::from_slice::<Value>(&bytes[range]).expect("part of a value is a value")
+        });
+        assert_eq!(ours.as_ref(), theirs.pointer(path), "{path} in {text}");
+    }
+    // A pointer that the input itself names.
+    if let Some(path) = theirs.get("path").and_then(Value::as_str) {
+        match Pointer::parse(path) {
+            None => assert!(!path.is_empty() && (!path.starts_with('/') || path.contains('~'))),
+            Some(pointer) => {
+                let found = pointer.locate(bytes, 0).expect("a value that was framed").0;
+                let ours = found.map(|range| serde_json::from_slice::<Value>(&bytes[range]));
+                assert_eq!(ours.map(|value| value.ok()).as_ref().and_then(Option::as_ref), theirs.pointer(path));
+            }
+        }
+    }
+}
