@@ -1,0 +1,116 @@
+//! `cargo bench --bench ratios`: what a change costs against a build of all, in one run.
+//! Each figure is the median of several rounds in which the two sides alternate.
+
+mod support;
+
+use hedgerow::batch::Batch;
+use hedgerow::boundary::Shape;
+use hedgerow::cache::Cache;
+use hedgerow::forest::Forest;
+use hedgerow::ingest::{Format, Ingest};
+use hedgerow::step::{Budget, Step};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+use support::{Spread, Store, build, edits, one, row, rows};
+
+fn time(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+/// Medians of two sides that take turns.
+fn pair(rounds: usize, mut a: impl FnMut(), mut b: impl FnMut()) -> (Duration, Duration) {
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        left.push(time(&mut a));
+        right.push(time(&mut b));
+    }
+    (median(left), median(right))
+}
+
+fn report(what: &str, a: Duration, b: Duration, goal: &str) {
+    let ratio = a.as_secs_f64() / b.as_secs_f64();
+    println!("| {what} | {a:.2?} | {b:.2?} | {ratio:.4} | {goal} |");
+}
+
+/// Rows as JSON text through the ingest, as the wrapper feeds them.
+fn load(text: &str, key: &Format) {
+    let mut ingest = Ingest::new(Forest::new(), Vec::new(), Shape::STORED);
+    let cache = Cache::new(usize::MAX);
+    ingest.feed(text.as_bytes().to_vec(), text.len(), Vec::new(), key.clone());
+    drive(&mut ingest, &cache);
+    ingest.finish();
+    drive(&mut ingest, &cache);
+    black_box(ingest.committed());
+}
+
+fn drive(ingest: &mut Ingest, cache: &Cache) {
+    while !matches!(ingest.step(cache, &mut Budget::of(usize::MAX)), Ok(Step::Done(()))) {
+        ingest.sealed();
+    }
+}
+
+fn main() {
+    println!("| what | time | against | ratio | goal |\n|---|---|---|---|---|");
+    let hundred = rows(100_000);
+    let store = Store::new(&hundred);
+    let spread = edits(100_000, 10_000, Spread::Even);
+    let text =
+        format!("[{}]", hundred.iter().map(|(_, v)| v.as_str()).collect::<Vec<_>>().join(","));
+    let pointer = hedgerow::json::Pointer::parse("/id").map(Format::Rows).expect("a pointer");
+    let (merge, all) = pair(15, || drop(store.merge(&spread)), || drop(build(&hundred)));
+    report("10,000 spread changes into 100,000, against a build", merge, all, "0.35");
+    let (merge, all) = pair(15, || drop(store.merge(&spread)), || load(&text, &pointer));
+    report("the same, against a load of their JSON text", merge, all, "");
+
+    let (batch, singly) = pair(
+        7,
+        || drop(store.merge(&edits(100_000, 1000, Spread::Even))),
+        || {
+            for edit in 0..1000 {
+                let value = row(edit * 1000).1.replace("open", "shut");
+                let batch = one(edit * 1000, Some(&value));
+                assert!(store.replace(&batch) || merge_one(&store, &batch));
+            }
+        },
+    );
+    report("1,000 edits as a batch, against one by one (fast path)", batch, singly, "0.1");
+    let (fast, slow) = pair(
+        9,
+        || singles(&store, |store, batch| store.replace(batch) || merge_one(store, batch)),
+        || singles(&store, merge_one),
+    );
+    report("200 single edits by the fast path, against the merge", fast, slow, "");
+    drop(store);
+
+    let million = rows(1_000_000);
+    let store = Store::new(&million);
+    let clustered = edits(1_000_000, 100, Spread::Clustered);
+    let (merge, all) = pair(3, || drop(store.merge(&clustered)), || drop(build(&million)));
+    report("100 clustered changes into 1,000,000, against a build", merge, all, "0.01");
+    let ten = edits(1_000_000, 10, Spread::Even);
+    let (tree, mut made) = store.merged(&ten);
+    let old = store.tree;
+    let mut store = Store { tree, ..store };
+    store.keep(made.packer(), 1_000_000);
+    let (diff, all) = pair(9, || assert_eq!(store.diff(old), 40), || assert!(store.scan() > 0));
+    report("a diff after 10 changes in 1,000,000, against a scan", diff, all, "5 ms");
+}
+
+fn merge_one(store: &Store, batch: &Batch) -> bool {
+    drop(store.merge(batch));
+    true
+}
+
+fn singles(store: &Store, apply: impl Fn(&Store, &Batch) -> bool) {
+    for edit in 0..200 {
+        let value = row(edit * 4990).1.replace("open", "shut");
+        assert!(apply(store, &one(edit * 4990, Some(&value))));
+    }
+}
