@@ -110,7 +110,7 @@ fn json(bytes: &[u8]) {
         Err(error) => {
             // It nests less deep, and refuses lone surrogates earlier.
             let message = error.to_string();
-            let excuse = ["recursion limit", "surrogate", "hex escape"];
+            let excuse = ["recursion limit", "surrogate", "hex escape", "out of range"];
             assert!(excuse.iter().any(|part| message.contains(part)), "{message}: {text}");
             return;
         }
@@ -141,7 +141,10 @@ fn json(bytes: &[u8]) {
             Some(pointer) => {
                 let found = pointer.locate(bytes, 0).expect("a value that was framed").0;
                 let ours = found.map(|range| serde_json::from_slice::<Value>(&bytes[range]));
-                assert_eq!(ours.map(|value| value.ok()).as_ref().and_then(Option::as_ref), theirs.pointer(path));
+                assert_eq!(
+                    ours.map(std::result::Result::ok).as_ref().and_then(Option::as_ref),
+                    theirs.pointer(path)
+                );
             }
         }
     }

@@ -32,7 +32,7 @@ impl<'a> Input<'a> {
 
     /// A number below `end`, which is at most 65,536; 0 when `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
-        let number = if end <= 256 { self.byte().into() } else { self.word().into() };
+        let number: usize = if end <= 256 { self.byte().into() } else { self.word().into() };
         if end == 0 { 0 } else { number % end }
     }
 

@@ -6,12 +6,11 @@
 //! its nodes are the ones that would be built again, since nothing outside a node decides
 //! where it ends (see [`boundary`](crate::boundary)).
 
-use crate::boundary::{MIN_ENTRIES, Shape, Splitter};
+use crate::boundary::Shape;
 use crate::chunk::ChunkKind;
 
 use crate::node::{
-    CHILD_BYTES, Child, Entry, KEY_LENGTH_MASK, LEAF_ENTRY_BYTES, Leaf, NODE_HEADER_BYTES,
-    RECORD_BYTES, record_head,
+    CHILD_BYTES, Child, Entry, KEY_LENGTH_MASK, Leaf, NODE_HEADER_BYTES, RECORD_BYTES, record_head,
 };
 use crate::segment::{Packer, Stream};
 use crate::tree::Tree;
@@ -21,19 +20,15 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 /// The leaf in the making.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct LeafWindow {
-    splitter: Splitter,
     ends: Vec<u16>,
     records: Vec<u8>,
-    /// The entries whose hashes the splitter has seen.
-    noted: usize,
 }
 
 /// The internal node in the making.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct InnerWindow {
-    splitter: Splitter,
     ends: Vec<u16>,
     counts: Vec<u64>,
     hashes: Vec<u8>,
@@ -69,13 +64,9 @@ pub struct Builder {
 }
 
 impl LeafWindow {
-    fn new(shape: Shape) -> Self {
-        let splitter = Splitter::new(shape, 0);
-        Self { splitter, ends: Vec::new(), records: Vec::new(), noted: 0 }
-    }
-
-    fn node_len(&self) -> usize {
-        NODE_HEADER_BYTES + 2 * self.ends.len() + self.records.len()
+    /// Bytes that the entries take so far, as the boundary function counts them.
+    fn entries_len(&self) -> usize {
+        2 * self.ends.len() + self.records.len()
     }
 
     /// Where the key of the entry at `index` lies in the records.
@@ -86,43 +77,27 @@ impl LeafWindow {
         key..key + usize::from(head & KEY_LENGTH_MASK)
     }
 
-    /// Closes the entry whose record was just appended; tells whether it ends the node.
-    fn close(&mut self, key_len: usize, start: usize) -> bool {
+    /// Closes the entry whose record, from `start` on, was just appended; tells whether it
+    /// ends the node.
+    fn close(&mut self, shape: Shape, key_len: usize, start: usize) -> bool {
+        let from = 2 * self.ends.len() + start;
         self.ends.push(self.records.len() as u16);
-        let (entries, node) = (self.ends.len(), self.node_len());
-        if node >= self.splitter.soft() {
-            for index in self.noted..entries - 1 {
-                let key = self.key_range(index);
-                self.splitter.note(&self.records[key]);
-            }
-            self.noted = entries;
-        }
-        let size = LEAF_ENTRY_BYTES - RECORD_BYTES + self.records.len() - start;
         let key = start + RECORD_BYTES;
-        self.splitter.ends(&self.records[key..key + key_len], size, entries, node)
+        let key = &self.records[key..key + key_len];
+        shape.ends(0, key, from, self.entries_len(), self.ends.len())
     }
 }
 
 impl InnerWindow {
-    fn new(shape: Shape, level: u8) -> Self {
-        Self {
-            splitter: Splitter::new(shape, level),
-            ends: Vec::new(),
-            counts: Vec::new(),
-            hashes: Vec::new(),
-            keys: Vec::new(),
-        }
-    }
-
-    /// Adds a child; tells whether it ends the node.
-    fn push(&mut self, child: &Child<'_>) -> bool {
+    /// Adds a child of a node of `level`; tells whether it ends the node.
+    fn push(&mut self, shape: Shape, level: u8, child: &Child<'_>) -> bool {
+        let from = CHILD_BYTES * self.ends.len() + self.keys.len();
         self.keys.extend_from_slice(child.key);
         self.ends.push(self.keys.len() as u16);
         self.counts.push(self.counts.last().copied().unwrap_or(0) + child.count);
         self.hashes.extend_from_slice(&child.hash.0);
-        let entries = self.ends.len();
-        let node = NODE_HEADER_BYTES + CHILD_BYTES * entries + self.keys.len();
-        self.splitter.ends(child.key, CHILD_BYTES + child.key.len(), entries, node)
+        let to = from + CHILD_BYTES + child.key.len();
+        shape.ends(level, child.key, from, to, self.ends.len())
     }
 
     fn last_key(&self) -> &[u8] {
@@ -138,7 +113,7 @@ impl Builder {
     pub fn new(shape: Shape) -> Self {
         Self {
             shape,
-            leaf: LeafWindow::new(shape),
+            leaf: LeafWindow::default(),
             inner: Vec::new(),
             emitted: Vec::new(),
             packer: Packer::new(),
@@ -176,29 +151,24 @@ impl Builder {
         leaf.records.extend_from_slice(&record_head(entry.key, entry.tag));
         leaf.records.extend_from_slice(entry.key);
         leaf.records.extend_from_slice(entry.value);
-        if leaf.close(entry.key.len(), start) {
+        if leaf.close(self.shape, entry.key.len(), start) {
             self.emit_leaf();
         }
     }
 
-    /// Adds the entries `from..to` of a leaf of a tree with the same shape. Those in its
-    /// middle are known not to end a node by their own hash, so that they are copied in one go.
+    /// Adds the entries `from..to` of a leaf of a tree with the same shape. An entry in its
+    /// middle did not end that leaf, and so ends none in which it stands no later: where that
+    /// is so, all of them are copied in one go.
     pub fn push_run(&mut self, source: &Leaf<'_>, from: usize, to: usize) {
-        // The first entries of a leaf may be boundaries that were passed over.
-        let individually = to.min(from.max(MIN_ENTRIES - 1));
-        for index in from..individually {
-            self.push_entry(&source.entry(index));
-        }
-        let mut at = individually;
-        let last = source.len() - 1;
-        let records = source.records(at, to.min(last).max(at));
-        let bulk_len = records.len() + 2 * (to.min(last).saturating_sub(at));
         let leaf = &mut self.leaf;
-        if leaf.node_len() + bulk_len < leaf.splitter.soft() {
-            let base = leaf.records.len();
-            let skipped = source.end(at);
-            leaf.records.extend_from_slice(records);
-            while at < to.min(last) {
+        let middle = to.min(source.len() - 1).max(from);
+        let mut at = from;
+        let no_later = leaf.entries_len() <= 2 * from + source.end(from);
+        // Also of a leaf that another builder than this made, no more than fits is taken.
+        if no_later && 2 * middle + source.end(middle) < self.shape.full as usize {
+            let (base, skipped) = (leaf.records.len(), source.end(from));
+            leaf.records.extend_from_slice(source.records(from, middle));
+            while at < middle {
                 at += 1;
                 leaf.ends.push((base + source.end(at) - skipped) as u16);
             }
@@ -241,9 +211,9 @@ impl Builder {
         self.emitted[level].last = Tree { root: child.hash, count: child.count };
         self.emitted[level].relinked = false;
         while self.inner.len() <= level {
-            self.inner.push(InnerWindow::new(self.shape, self.inner.len() as u8 + 1));
+            self.inner.push(InnerWindow::default());
         }
-        if self.inner[level].push(child) {
+        if self.inner[level].push(self.shape, level as u8 + 1, child) {
             self.emit_inner(level);
         }
     }
@@ -265,8 +235,6 @@ impl Builder {
         // The key is needed above after the window is emptied: take the records for a while.
         let last_key = leaf.key_range(count - 1);
         leaf.ends.clear();
-        leaf.noted = 0;
-        leaf.splitter.restart();
         let mut records = core::mem::take(&mut leaf.records);
         let key = &records[last_key];
         self.add_node(0, &Child { key, hash, count: count as u64 });
@@ -291,7 +259,6 @@ impl Builder {
         window.ends.clear();
         window.counts.clear();
         window.hashes.clear();
-        window.splitter.restart();
         let mut keys = core::mem::take(&mut window.keys);
         self.add_node(index + 1, &Child { key: &keys[key_start..], hash, count: total });
         keys.clear();
@@ -322,7 +289,6 @@ impl Builder {
             window.counts.clear();
             window.hashes.clear();
             window.keys.clear();
-            window.splitter.restart();
         }
         self.emitted.clear();
         finished

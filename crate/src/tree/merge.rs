@@ -32,7 +32,10 @@ impl SortedKeys for Batch {
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     hash: Hash,
+    /// The next child, or in a leaf the next entry.
     next: usize,
+    /// The edits before this one fall into the node.
+    end: usize,
     /// No node of its level is to its right.
     rightmost: bool,
 }
@@ -111,7 +114,7 @@ impl Merge {
                         let root = self.tree.root;
                         match cache.node(&root)? {
                             Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
-                            Fetch::Here(node) => self.enter(root, &node, edits, edits.len(), true),
+                            Fetch::Here(_) => self.enter(root, edits.len(), true),
                         }
                     }
                     self.phase = Phase::Walk;
@@ -156,9 +159,15 @@ impl Merge {
             let parent = match cache.node(&frame.hash)? {
                 Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
                 Fetch::Here(Node::Inner(parent)) => parent,
-                Fetch::Here(Node::Leaf(_)) => break,
+                Fetch::Here(Node::Leaf(leaf)) => {
+                    if !self.merge_leaf(&leaf, frame, edits, budget) {
+                        return Ok(Step::Yield);
+                    }
+                    self.stack.pop();
+                    continue;
+                }
             };
-            let mut index = self.relink(&parent, frame, edits);
+            let index = self.relink(&parent, frame, edits);
             if index < parent.len() && matches!(self.fate(&parent, index), Fate::Drop) {
                 self.set_next(index + 1);
                 continue;
@@ -176,12 +185,10 @@ impl Merge {
                         self.set_next(index);
                         return Ok(Step::Need(self.plan.ahead(cache, id)));
                     }
-                    Fetch::Here(node) => {
-                        let before = self.builder.packer().bytes();
-                        index += 1;
-                        self.set_next(index);
-                        self.enter(parent.hash(index - 1), &node, edits, end, rightmost);
-                        budget.spend((self.builder.packer().bytes() - before) as usize + 256);
+                    Fetch::Here(_) => {
+                        self.set_next(index + 1);
+                        self.enter(parent.hash(index), end, rightmost);
+                        budget.spend(256);
                     }
                 }
             } else {
@@ -242,30 +249,40 @@ impl Merge {
 
     /// Opens a node that the edits up to `end` touch, or that must be opened for the sake
     /// of boundaries.
-    fn enter(&mut self, hash: Hash, node: &Node<'_>, edits: &Batch, end: usize, rightmost: bool) {
-        match node {
-            Node::Inner(_) => self.stack.push(Frame { hash, next: 0, rightmost }),
-            Node::Leaf(leaf) => self.merge_leaf(leaf, edits, end),
-        }
+    fn enter(&mut self, hash: Hash, end: usize, rightmost: bool) {
+        self.stack.push(Frame { hash, next: 0, end, rightmost });
     }
 
-    fn merge_leaf(&mut self, leaf: &Leaf<'_>, edits: &Batch, end: usize) {
-        let mut at = 0;
+    /// Merges a leaf with its edits; `false` when the budget ended that first.
+    fn merge_leaf(
+        &mut self,
+        leaf: &Leaf<'_>,
+        frame: Frame,
+        edits: &Batch,
+        budget: &mut Budget,
+    ) -> bool {
+        let mut at = frame.next;
         if let Some(range) = &self.drop {
             let (from, to) = range.within(leaf);
-            self.builder.push_run(leaf, 0, from);
+            self.builder.push_run(leaf, at, from);
             at = to;
         }
-        while self.next < end {
+        while self.next < frame.end {
+            if budget.is_spent() {
+                self.set_next(at);
+                return false;
+            }
             let (place, present) = match leaf.search(at, edits.key(self.next)) {
                 Ok(place) => (place, true),
                 Err(place) => (place, false),
             };
             self.builder.push_run(leaf, at, place);
-            self.apply(edits);
+            budget.spend(self.apply(edits) + leaf.end(place) - leaf.end(at));
             at = place + usize::from(present);
         }
+        budget.spend(leaf.end(leaf.len()) - leaf.end(at));
         self.builder.push_run(leaf, at, leaf.len());
+        true
     }
 
     /// Applies the next edit; returns the bytes that it took.

@@ -1,21 +1,17 @@
 //! The fast path for one edit: splices the leaf, then rewrites the path above it.
 //!
 //! It applies when the leaf provably keeps its shape. Nothing after an entry decides
-//! whether it ends a node, so only entries from the edited one on can change their minds.
-//! With the leaf below [`Shape::soft`] before and after, each of them asks its own hash
-//! and whether it is among the first [`MIN_ENTRIES`], and nothing else: two hashes tell. In
-//! a larger leaf all of them are asked. Separators stay what they are, except at the end
-//! of the tree, where the last node of each level may end with any entry.
+//! whether it ends a node, so that only entries from the edited one on can change their
+//! minds, and those behind it only if they move. Separators stay what they are, except at
+//! the end of the tree, where the last node of each level may end with any entry.
 //!
 //! Source: the fast path of Doltlite, generalised to edits that change sizes and counts.
 
 use crate::batch::{Batch, Edit};
-use crate::boundary::{MIN_ENTRIES, Shape, Splitter, key_hash};
+use crate::boundary::Shape;
 use crate::cache::{Cache, Fetch};
 use crate::error::Error;
-use crate::node::{
-    Entry, Inner, LEAF_ENTRY_BYTES, Leaf, NODE_HEADER_BYTES, Node, inner_with, leaf_with,
-};
+use crate::node::{Entry, Inner, LEAF_ENTRY_BYTES, Leaf, Node, inner_with, leaf_with};
 use crate::segment::{Packer, Stream};
 use crate::step::Step;
 use crate::tree::Tree;
@@ -113,64 +109,33 @@ impl Replace {
         Ok(Step::Done(Some(self.rewrite(&leaf, place, entry.as_ref(), &path))))
     }
 
-    fn natural(&self, key: &[u8], size: usize) -> bool {
-        key_hash(0, key) < self.shape.threshold(size)
-    }
-
-    /// As [`Replace::fits`], for a leaf in which an entry's place decides, too: asks every
-    /// entry of the new leaf. Costs a hash for each.
-    fn still_fits(&self, leaf: &Leaf<'_>, place: Place, key: &[u8], size: Option<usize>) -> bool {
-        let Place { index, present, rightmost } = place;
-        let old = |at: usize| (leaf.key(at), leaf.records(at, at + 1).len() + 2);
-        let after = index + usize::from(present);
-        let edited = size.map(|size| (key, size));
-        let entries = (0..index).map(old).chain(edited).chain((after..leaf.len()).map(old));
-        let count = leaf.len() + usize::from(edited.is_some()) - usize::from(present);
-        let mut splitter = Splitter::new(self.shape, 0);
-        let mut node = NODE_HEADER_BYTES;
-        let mut ended = false;
-        for (at, (key, size)) in entries.enumerate() {
-            node += size;
-            ended = splitter.ends(key, size, at + 1, node);
-            if ended && at + 1 < count {
-                return false;
-            }
-        }
-        count > 0 && (ended || rightmost)
-    }
-
     /// Whether the leaf keeps its shape when the entry at `place` becomes one of `size`
-    /// bytes, or goes (`None`). Costs at most two hashes of keys in a leaf of usual size.
+    /// bytes, or goes (`None`). Costs a hash for each entry that moves on.
     fn fits(&self, leaf: &Leaf<'_>, place: Place, key: &[u8], size: Option<usize>) -> bool {
         let Place { index, present, rightmost } = place;
-        let count = leaf.len();
-        let entry_len = |at: usize| leaf.records(at, at + 1).len() + 2;
-        let before = NODE_HEADER_BYTES + leaf.records(0, count).len() + 2 * count;
-        let old = if present { entry_len(index) } else { 0 };
-        let after = before - old + size.unwrap_or(0);
-        let soft = self.shape.soft as usize;
-        if before >= soft || after >= soft {
-            return self.still_fits(leaf, place, key, size);
+        let offset = |at: usize| 2 * at + leaf.end(at);
+        let ends_old =
+            |at: usize| self.shape.ends(0, leaf.key(at), offset(at), offset(at + 1), at + 1);
+        if index == leaf.len() && ends_old(index - 1) {
+            return false;
         }
-        let natural_at = |at: usize| self.natural(leaf.key(at), entry_len(at));
-        match (size, present) {
-            // The last of the tree may be anything; the last of another leaf must end it.
-            (Some(size), true) if index + 1 == count => {
-                rightmost || (count >= MIN_ENTRIES && self.natural(key, size))
+        let rest = index + usize::from(present);
+        let behind = (rest..leaf.len()).map(|at| (leaf.key(at), offset(at + 1) - offset(at), at));
+        let edited = size.map(|size| (key, size, usize::MAX));
+        let count = index + leaf.len() - rest + usize::from(size.is_some());
+        let mut from = offset(index);
+        for (at, (key, size, old)) in (index..).zip(edited.into_iter().chain(behind)) {
+            let last = at + 1 == count;
+            // What stands no later than before still does not end the leaf.
+            let asked = last || old == usize::MAX || from > offset(old);
+            let ends = asked && self.shape.ends(0, key, from, from + size, at + 1);
+            if ends != last && !(last && rightmost) {
+                return false;
             }
-            (Some(size), true) => index + 1 < MIN_ENTRIES || !self.natural(key, size),
-            // A new last entry: what was the last must not end the leaf.
-            (Some(_), false) if index == count => count < MIN_ENTRIES || !natural_at(count - 1),
-            // Those before the new one keep their places; the last of the first
-            // MIN_ENTRIES - 1 moves on to where it may end the leaf.
-            (Some(size), false) => {
-                let moved = MIN_ENTRIES - 2;
-                (index + 1 < MIN_ENTRIES || !self.natural(key, size))
-                    && (index > moved || moved + 1 == count || !natural_at(moved))
-            }
-            (None, _) if rightmost => count > 1,
-            (None, _) => index + 1 < count && count > MIN_ENTRIES,
+            from += size;
         }
+        // A leaf that loses its last entry loses its boundary, unless it ends the tree.
+        count > 0 && (rightmost || rest < leaf.len() || size.is_some())
     }
 
     /// Makes the new leaf and the nodes of its path.

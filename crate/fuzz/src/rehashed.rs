@@ -1,0 +1,346 @@
+//! Trees whose hashes are right and whose contents are not: what a hostile peer would send.
+//! A small valid tree is damaged from the leaves up, and addressed anew. Whatever is then
+//! done with it ends, without a panic, in a result or an error that names a chunk; and no
+//! chunk is made of it that could not be read again.
+
+use crate::host::{Host, Pace};
+use crate::input::Input;
+use crate::layout;
+use hedgerow::boundary::Shape;
+use hedgerow::cache::Fetch;
+use hedgerow::chunk::{ChunkKind, piece, piece_list};
+use hedgerow::error::Error;
+use hedgerow::forest::{Forest, ROWS};
+use hedgerow::hash::Hash;
+use hedgerow::ingest::{Format, Ingest};
+use hedgerow::limits::{MAX_LEVEL, PIECE_BYTES};
+use hedgerow::node::{Child, Entry, Node};
+use hedgerow::output::Output;
+use hedgerow::tree::{Census, Count, Find, Parts, Range, Scan, Tree, get};
+use hedgerow::value::{Kind, Tag};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+const SHAPE: Shape = Shape::with_target(64);
+
+/// See the module's text.
+pub fn run(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
+    let rows = 1 + input.below(80);
+    let large = input.byte() & 3;
+    let repair = input.byte() & 1 == 0;
+    let (chunks, tree) = build(rows, large);
+    let (mut host, tree) = damage(&mut input, chunks, tree, repair);
+    host.reopen(if large == 1 { 0 } else { 64 << 20 });
+    exercise(&mut host, tree, rows);
+    change(&mut host, &mut input, tree, rows);
+}
+
+fn key(row: usize) -> String {
+    format!("k{row:03}")
+}
+
+/// The chunks of a small tree, those that others point to first.
+fn build(rows: usize, large: u8) -> (Vec<Vec<u8>>, Tree) {
+    let mut host = Host::new(SHAPE);
+    let mut text = Vec::new();
+    for row in 0..rows {
+        text.push(if row == 0 { b'[' } else { b',' });
+        let len = match (large, row) {
+            (2, 3) => 5000,
+            (3, 3) => PIECE_BYTES + 5000,
+            _ => row % 7,
+        };
+        text.extend_from_slice(format!("\"{}\",\"{}\"", key(row), "v".repeat(len)).as_bytes());
+    }
+    text.push(b']');
+    let mut ingest = Ingest::new(Forest::new(), Vec::new(), SHAPE);
+    let len = text.len();
+    ingest.feed(text, len, Vec::new(), Format::Pairs);
+    host.ingest(&mut ingest).expect("good rows");
+    host.finish(ingest).expect("a commit");
+    let mut chunks = Vec::new();
+    for (bytes, table) in host.stored.values() {
+        chunks.extend((0..table.len()).map(|at| bytes[table.range(at)].to_vec()));
+    }
+    let rank = |chunk: &Vec<u8>| match ChunkKind::decode(chunk) {
+        Ok(ChunkKind::Piece) => 0,
+        Ok(ChunkKind::PieceList) => 1,
+        Ok(ChunkKind::Node(level)) => 2 + u32::from(level),
+        _ => u32::MAX,
+    };
+    chunks.sort_by_key(rank);
+    chunks.retain(|chunk| rank(chunk) < u32::MAX);
+    (chunks, host.forest.tree(ROWS))
+}
+
+/// Puts faults into some chunks, and the new hashes of changed chunks into their parents.
+fn damage(input: &mut Input<'_>, chunks: Vec<Vec<u8>>, tree: Tree, repair: bool) -> (Host, Tree) {
+    let mut faults: BTreeMap<usize, usize> = BTreeMap::new();
+    for _ in 0..input.below(6) {
+        *faults.entry(input.below(chunks.len())).or_default() += 1;
+    }
+    let mut host = Host::new(SHAPE);
+    // Small slices, so that no work goes on for ever unseen.
+    host.pace = Some(Pace::new(&[5]));
+    let mut moved: BTreeMap<Hash, Hash> = BTreeMap::new();
+    let mut made: Vec<(Hash, Vec<u8>)> = Vec::new();
+    for (at, chunk) in chunks.into_iter().enumerate() {
+        let before = Hash::of(&chunk);
+        let mut bytes = follow(chunk, &moved, &made, repair);
+        for _ in 0..faults.get(&at).copied().unwrap_or(0) {
+            bytes = fault(input, bytes, &made);
+        }
+        let after = host.store_chunk(&bytes);
+        moved.insert(before, after);
+        made.push((after, bytes));
+    }
+    let mut tree = Tree { root: moved[&tree.root], ..tree };
+    if input.byte() & 7 == 1 {
+        tree = tower(input, &mut host, tree, &made);
+    }
+    match input.byte() & 15 {
+        1 => tree.count = u64::MAX,
+        2 => tree.count = 1,
+        3 => tree.root = made[input.below(made.len())].0,
+        _ => {}
+    }
+    (host, tree)
+}
+
+fn find<'m>(made: &'m [(Hash, Vec<u8>)], hash: &Hash) -> Option<Node<'m>> {
+    let (_, bytes) = made.iter().find(|(other, _)| other == hash)?;
+    Node::decode(bytes).ok()
+}
+
+/// Makes a chunk point to what has become of its children. With `repair`, it also says of
+/// them what is now true.
+fn follow(
+    chunk: Vec<u8>,
+    moved: &BTreeMap<Hash, Hash>,
+    made: &[(Hash, Vec<u8>)],
+    repair: bool,
+) -> Vec<u8> {
+    let new = |hash: Hash| moved.get(&hash).copied().unwrap_or(hash);
+    if let Ok(Node::Inner(inner)) = Node::decode(&chunk) {
+        let mut children: Vec<Child<'_>> = (0..inner.len()).map(|at| inner.child(at)).collect();
+        for child in &mut children {
+            child.hash = new(child.hash);
+            if repair && let Some(node) = find(made, &child.hash) {
+                (child.key, child.count) = (node.last_key(), node.total());
+            }
+        }
+        return layout::inner(inner.level(), &children);
+    }
+    // Addresses of large values and lists of pieces: by their bytes.
+    let mut bytes = chunk;
+    for (before, after) in moved {
+        if before != after
+            && let Some(at) = bytes.windows(32).position(|window| window == before.0)
+        {
+            bytes[at..at + 32].copy_from_slice(&after.0);
+        }
+    }
+    bytes
+}
+
+fn fault(input: &mut Input<'_>, bytes: Vec<u8>, made: &[(Hash, Vec<u8>)]) -> Vec<u8> {
+    if input.below(4) == 0 {
+        return raw_fault(input, bytes);
+    }
+    match Node::decode(&bytes) {
+        Ok(Node::Leaf(leaf)) => {
+            leaf_fault(input, (0..leaf.len()).map(|at| leaf.entry(at)).collect())
+        }
+        Ok(Node::Inner(inner)) => {
+            let children = (0..inner.len()).map(|at| inner.child(at)).collect();
+            inner_fault(input, inner.level(), children, made)
+        }
+        Err(_) => raw_fault(input, bytes),
+    }
+}
+
+fn raw_fault(input: &mut Input<'_>, mut bytes: Vec<u8>) -> Vec<u8> {
+    let at = input.below(bytes.len());
+    match input.below(4) {
+        0 => bytes[at] = input.byte(),
+        1 => bytes.truncate(at),
+        2 => bytes.insert(at, input.byte()),
+        _ => drop(bytes.remove(at)),
+    }
+    if bytes.is_empty() { vec![0] } else { bytes }
+}
+
+const KEYS: [&str; 8] = ["", "\0", "k", "k000x", "k020", "k045", "k999", "\u{10ffff}"];
+
+/// An address at which nothing is.
+const FAR: [u8; 36] = {
+    let mut far = [7; 36];
+    // The length, below the longest.
+    far[3] = 0;
+    far
+};
+
+fn leaf_fault(input: &mut Input<'_>, mut entries: Vec<Entry<'_>>) -> Vec<u8> {
+    let at = input.below(entries.len());
+    match input.below(6) {
+        0 => entries[at].key = input.one_of(&KEYS).as_bytes(),
+        1 => entries[at].value = b"",
+        2 => {
+            entries[at].tag = Tag { kind: Kind::Bytes, far: true };
+            entries[at].value = &FAR;
+        }
+        3 => {
+            entries.remove(at);
+        }
+        4 => {
+            let tag = Tag { kind: Kind::Json, far: false };
+            entries.push(Entry { key: input.one_of(&KEYS).as_bytes(), tag, value: b"1" });
+        }
+        _ => entries.swap(0, at),
+    }
+    if entries.is_empty() { vec![0, 1, 0, 0] } else { layout::leaf(&entries) }
+}
+
+fn inner_fault(
+    input: &mut Input<'_>,
+    mut level: u8,
+    mut children: Vec<Child<'_>>,
+    made: &[(Hash, Vec<u8>)],
+) -> Vec<u8> {
+    let at = input.below(children.len());
+    match input.below(9) {
+        0 => children[at].hash = made[input.below(made.len())].0,
+        1 => children[at].key = input.one_of(&KEYS).as_bytes(),
+        2 => {
+            children[at].count = input.one_of(&[0, 1, u64::from(u32::MAX), u64::MAX / 2, u64::MAX]);
+        }
+        3 => level = input.byte() % (MAX_LEVEL + 1),
+        4 => {
+            children.remove(at);
+        }
+        5 => children.push(Child { key: input.one_of(&KEYS).as_bytes(), ..children[at] }),
+        6 => children.swap(0, at),
+        7 => children.truncate(1),
+        _ => {
+            let hash = children[at].hash;
+            for child in &mut children {
+                child.hash = hash;
+            }
+        }
+    }
+    if children.is_empty() { vec![level, 1, 0, 0] } else { layout::inner(level, &children) }
+}
+
+/// Puts many levels on top, each of nodes that name one child many times.
+fn tower(input: &mut Input<'_>, host: &mut Host, tree: Tree, made: &[(Hash, Vec<u8>)]) -> Tree {
+    let Some(node) = find(made, &tree.root) else { return tree };
+    let (levels, width) = (input.below(usize::from(MAX_LEVEL) + 1), 1 + input.below(64));
+    let mut keys: Vec<String> = (1..width).map(|number| format!("a{number:02}")).collect();
+    let Ok(last) = core::str::from_utf8(node.last_key()) else { return tree };
+    keys.push(last.to_owned());
+    let mut top = Tree { root: tree.root, count: node.total() };
+    for level in node.level() + 1..=(node.level() + levels as u8).min(MAX_LEVEL) {
+        let child = |key: &'_ String| (key.clone(), top);
+        let children: Vec<_> = keys.iter().map(child).collect();
+        let children: Vec<_> = children
+            .iter()
+            .map(|(key, top)| Child { key: key.as_bytes(), hash: top.root, count: top.count })
+            .collect();
+        let total = top.count.saturating_mul(width as u64);
+        top = Tree { root: host.store_chunk(&layout::inner(level, &children)), count: total };
+    }
+    top
+}
+
+/// Whether a read went well; panics on an error that a read cannot have.
+fn tolerate<T>(result: Result<T, Error>) -> Option<T> {
+    match result {
+        Ok(done) => Some(done),
+        Err(
+            Error::MissingChunk(_) | Error::CorruptChunk { .. } | Error::UnsupportedFormat { .. },
+        ) => None,
+        Err(other) => panic!("a read ended with {other}"),
+    }
+}
+
+fn range(from: usize, to: usize) -> Range {
+    Range {
+        lower: Bound::Included(key(from).into_bytes()),
+        upper: Bound::Excluded(key(to).into_bytes()),
+    }
+}
+
+/// Every kind of read.
+fn exercise(host: &mut Host, tree: Tree, rows: usize) {
+    let mut census = Census::new(tree);
+    tolerate(host.read(|cache, budget| census.step(cache, budget)));
+    for row in 0..rows + 2 {
+        let key = key(row);
+        tolerate(host.fetch(|cache| {
+            let entry = get(cache, tree, key.as_bytes())?;
+            if let Fetch::Here(Some(entry)) = entry {
+                assert_eq!(entry.key, key.as_bytes());
+            }
+            Ok(match entry {
+                Fetch::Here(_) => Fetch::Here(()),
+                Fetch::At(id) => Fetch::At(id),
+            })
+        }));
+    }
+    let keys: Vec<_> = (0..rows + 2).rev().map(key).collect();
+    let (mut out, mut found) = (Output::new(), Vec::new());
+    let mut find = Find::new(tree, keys.iter().map(String::as_bytes));
+    tolerate(host.read(|cache, budget| find.step(cache, budget, &mut out, &mut found)));
+    let positions: BTreeSet<_> = found.iter().collect();
+    assert_eq!(positions.len(), found.len(), "a key was found twice");
+    for reverse in [false, true] {
+        for range in [Range::ALL, range(1, rows / 2), range(rows / 2, rows)] {
+            let mut out = Output::new();
+            let parts = Parts { keys: true, values: true };
+            let mut scan = Scan::new(tree, range.clone(), reverse, u64::MAX, parts);
+            tolerate(host.read(|cache, budget| scan.step(cache, budget, &mut out)));
+            let count = Count::new(tree, range);
+            tolerate(host.read(|cache, _| count.step(cache)));
+        }
+    }
+}
+
+/// Puts, deletes and range deletions on top of the damaged tree. Where they end well, all
+/// that they made reads back.
+fn change(host: &mut Host, input: &mut Input<'_>, tree: Tree, rows: usize) {
+    host.forest = Forest::new();
+    host.forest.set(ROWS, tree);
+    for _ in 0..3 {
+        let stored = host.stored.keys().next_back().copied().unwrap_or(0);
+        let mut ingest = Ingest::new(host.forest.clone(), Vec::new(), SHAPE);
+        match input.below(4) {
+            0 => ingest.drop_range(range(input.below(rows), input.below(rows + 1))),
+            how => {
+                let keys: Vec<_> =
+                    (0..=input.below(8)).map(|_| key(input.below(rows + 9))).collect();
+                let (glue, format) = match how {
+                    1 => ("\"", Format::Deletes),
+                    _ => ("\",5", Format::Pairs),
+                };
+                let members: Vec<_> = keys.iter().map(|key| format!("\"{key}{glue}")).collect();
+                let text = format!("[{}]", members.join(",")).into_bytes();
+                let len = text.len();
+                ingest.feed(text, len, Vec::new(), format);
+            }
+        }
+        if tolerate(host.ingest(&mut ingest)).is_none() || tolerate(host.finish(ingest)).is_none() {
+            return;
+        }
+        for (bytes, _) in host.stored.range(stored + 1..).map(|(_, segment)| segment) {
+            let fault = match ChunkKind::decode(bytes).expect("a kind") {
+                ChunkKind::Node(_) => Node::decode(bytes).err(),
+                ChunkKind::Commit => Forest::decode(bytes).err(),
+                ChunkKind::Piece => piece(bytes).err(),
+                ChunkKind::PieceList => piece_list(bytes, bytes.len() / 32 * PIECE_BYTES).err(),
+            };
+            assert_eq!(fault, None, "a chunk was made that cannot be read");
+        }
+    }
+    exercise(host, host.forest.tree(ROWS), rows);
+}
