@@ -102,6 +102,12 @@ impl Cache {
         }
     }
 
+    /// Makes room for so many more chunks.
+    pub fn reserve(&mut self, chunks: usize) {
+        let Self { index, segments, .. } = self;
+        index.reserve(chunks, |slot| short_hash(segments, slot));
+    }
+
     /// Makes the chunks of a stored segment known. Does nothing for a known segment.
     pub fn add_table(&mut self, id: SegmentId, table: Table) {
         if !self.by_id.contains_key(&id) {
@@ -141,11 +147,8 @@ impl Cache {
         } else {
             segments[at as usize] = Some(segment);
         }
-        let rehash = |slot: &Slot| {
-            segments[slot.segment as usize]
-                .as_ref()
-                .map_or(0, |segment| segment.table.hash(slot.chunk as usize).short())
-        };
+        let rehash = |slot: &Slot| short_hash(segments, slot);
+        index.reserve(count, rehash);
         for chunk in 0..count as u32 {
             let slot = Slot { segment: at, chunk };
             index.insert_unique(rehash(&slot), slot, rehash);
@@ -401,6 +404,11 @@ impl Cache {
         }
         Ok(fetched)
     }
+}
+
+fn short_hash(segments: &[Option<Segment>], slot: &Slot) -> u64 {
+    let segment = segments[slot.segment as usize].as_ref();
+    segment.map_or(0, |segment| segment.table.hash(slot.chunk as usize).short())
 }
 
 fn is_node(bytes: &[u8]) -> bool {

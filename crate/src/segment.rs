@@ -14,6 +14,8 @@ use core::ops::Range;
 
 const MAGIC: [u8; 4] = *b"HDGT";
 const TABLE_HEADER_BYTES: usize = 12;
+/// Bytes that a chunk takes of a table.
+pub const TABLE_ENTRY_BYTES: usize = HASH_BYTES + 4;
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
     let mut word = [0; 4];
@@ -51,7 +53,7 @@ impl Table {
             let expected = MAX_SEGMENT_CHUNKS as u64;
             return Err(DecodeError::new(Field::Count, 8, expected, count as u64));
         }
-        let expected = TABLE_HEADER_BYTES + count * (HASH_BYTES + 4);
+        let expected = TABLE_HEADER_BYTES + count * TABLE_ENTRY_BYTES;
         if bytes.len() != expected {
             return Err(DecodeError::new(Field::Length, 8, expected as u64, got));
         }
@@ -141,7 +143,7 @@ impl Open {
             return None;
         }
         let count = self.ends.len() / 4;
-        let mut table = Vec::with_capacity(TABLE_HEADER_BYTES + count * (HASH_BYTES + 4));
+        let mut table = Vec::with_capacity(TABLE_HEADER_BYTES + count * TABLE_ENTRY_BYTES);
         table.extend_from_slice(&MAGIC);
         table.extend_from_slice(&u32::from(VERSION).to_le_bytes());
         table.extend_from_slice(&(count as u32).to_le_bytes());

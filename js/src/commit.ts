@@ -47,6 +47,7 @@ export class Commits {
     if (ref !== undefined && ref.format > FORMAT) {
       throw new HedgerowError('unsupported-format', `the store has format ${ref.format}`);
     }
+    engine.reserve(tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0));
     for (const { id, tableBytes } of tables) {
       this.#known.add(id);
       // A damaged table hides its chunks, which are then missing; the rest stays readable.

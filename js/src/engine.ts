@@ -153,6 +153,11 @@ export class Engine {
     return [...new Float64Array(this.#core.memory.buffer, address, length)];
   }
 
+  /** Makes room for tables of so many bytes in all. */
+  reserve(tableBytes: number): void {
+    this.#core.reserve_tables(tableBytes);
+  }
+
   /** Makes a stored segment known by its table; `false` when the table is malformed. */
   addTable(id: number, tableBytes: Uint8Array): boolean {
     this.#pass(tableBytes);
@@ -194,7 +199,21 @@ export class Engine {
 
   /** Looks up a key, which must be well-formed and within its limit. */
   get(view: number, key: string): number {
-    return this.#core.get(view, this.#passText(key));
+    return this.#core.get(view, this.#passKey(key));
+  }
+
+  /** As `#passText`; for short ASCII a loop is more than twice as fast as `encodeInto`. */
+  #passKey(key: string): number {
+    const { length } = key;
+    if (length > 48) return this.#passText(key);
+    const at = this.#scratchFor(length * 3);
+    const memory = this.#memory;
+    for (let index = 0; index < length; index++) {
+      const unit = key.charCodeAt(index);
+      if (unit > 0x7f) return this.#passText(key);
+      memory[at + index] = unit;
+    }
+    return length;
   }
 
   /** The value in the reply to `get`: `undefined` when the key is absent. */

@@ -41,6 +41,9 @@ export interface IngestResult extends SliceTimes {
 /** Segments of a change that builds on stored rows are held back up to this many bytes. */
 const HELD_BYTES = 4 * WRITE_BYTES;
 
+/** So many bytes of segments at most go into the transaction that moves the ref. */
+const LAST_BYTES = WRITE_BYTES / 2;
+
 /** One change on its way to a commit. */
 export class Ingest {
   readonly times: SliceTimes = { slices: 0, longestSliceMs: 0, storageMs: 0 };
@@ -52,7 +55,7 @@ export class Ingest {
   /** Made and not yet handed to storage. */
   #held: MadeSegment[] = [];
   #heldBytes = 0;
-  readonly #writing = new Map<Promise<void>, number>();
+  readonly #writing = new Set<Promise<void>>();
   #writingBytes = 0;
   #written: number[] = [];
   #failure: unknown;
@@ -85,6 +88,7 @@ export class Ingest {
     this.bytes += engine.feed(this.#op, block.text, block.format, block.values);
     this.rows += block.rows;
     await this.#work(startMs);
+    if (this.#heldBytes >= this.#holdBytes) await this.#flush(0);
   }
 
   /** Deletes all rows of a range. */
@@ -103,7 +107,7 @@ export class Ingest {
       this.#endSlice(start);
       if (status === Status.done) return;
       if (status === Status.need) await this.#waiting(this.#host.load());
-      if (this.#writingBytes > MAX_IN_FLIGHT_BYTES) await this.#drain(MAX_IN_FLIGHT_BYTES / 2);
+      if (this.#heldBytes >= this.#holdBytes) await this.#flush(0);
       await turn();
       start = performance.now();
       this.#check();
@@ -127,7 +131,7 @@ export class Ingest {
     checkSignal(this.#signal);
   }
 
-  /** Takes finished segments, and writes them when there are enough. */
+  /** Takes finished segments. */
   #collect(): void {
     const { engine } = this.#host;
     for (;;) {
@@ -138,21 +142,37 @@ export class Ingest {
       this.#held.push(segment);
       this.#heldBytes += segment.segmentBytes.length;
     }
-    if (this.#heldBytes >= this.#holdBytes) this.#write();
   }
 
+  /**
+   * Hands segments to storage until at most `bytes` are held, in slices of their own: half
+   * of what a load costs this thread is the copying that IndexedDB does in `put`.
+   */
+  async #flush(bytes: number): Promise<void> {
+    while (this.#heldBytes > bytes) {
+      await turn();
+      const startMs = performance.now();
+      do this.#write();
+      while (this.#heldBytes > bytes && performance.now() - startMs < this.#host.sliceMs / 2);
+      this.#endSlice(startMs);
+      if (this.#writingBytes > MAX_IN_FLIGHT_BYTES) await this.#drain(MAX_IN_FLIGHT_BYTES / 2);
+      this.#check();
+    }
+  }
+
+  /** Writes the segment held longest, in a transaction of its own. */
   #write(): void {
-    const [segments, size, rows] = [this.#held, this.#heldBytes, this.rows];
-    this.#held = [];
-    this.#heldBytes = 0;
+    const segment = this.#held.shift();
+    if (segment === undefined) return;
+    const { id } = segment;
+    const [size, rows] = [segment.segmentBytes.length, this.rows];
+    this.#heldBytes -= size;
     this.#writingBytes += size;
     const writing = this.#host.segments
-      .write({ segments, durability: this.#durability })
+      .write({ segments: [segment], durability: this.#durability })
       .then(() => {
-        for (const { id } of segments) {
-          this.#host.engine.storedSegment(id);
-          this.#written.push(id);
-        }
+        this.#host.engine.storedSegment(id);
+        this.#written.push(id);
         this.durableRows = Math.max(this.durableRows, rows);
       })
       .catch((cause: unknown) => {
@@ -162,20 +182,14 @@ export class Ingest {
         this.#writing.delete(writing);
         this.#writingBytes -= size;
       });
-    this.#writing.set(writing, size);
+    this.#writing.add(writing);
   }
 
   /** Waits until at most `bytes` are in flight. */
   async #drain(bytes: number): Promise<void> {
     while (this.#writingBytes > bytes || (bytes === 0 && this.#writing.size > 0)) {
-      await this.#waiting(Promise.race(this.#writing.keys()));
+      await this.#waiting(Promise.race(this.#writing));
     }
-    this.#check();
-  }
-
-  /** Waits while too much is in flight; the caller's slice has ended. */
-  async backpressure(): Promise<void> {
-    if (this.#writingBytes > MAX_IN_FLIGHT_BYTES) await this.#drain(MAX_IN_FLIGHT_BYTES / 2);
     this.#check();
   }
 
@@ -190,6 +204,7 @@ export class Ingest {
     // The reply of the last step is gone by now: ask once more.
     engine.step(this.#op, 1);
     const [chunks, commitBytes] = [engine.word(1), engine.hash(3)];
+    await this.#flush(LAST_BYTES);
     await this.#drain(0);
     checkSignal(this.#signal);
     if (this.#commits.isHead(commitBytes)) {
@@ -219,7 +234,7 @@ export class Ingest {
     this.#host.engine.free(this.#op, false);
     for (const { id } of this.#held) this.#commits.unmade(id);
     this.#held = [];
-    await Promise.all(this.#writing.keys());
+    await Promise.all(this.#writing);
     const written = this.#written;
     this.#written = [];
     if (written.length === 0) return;

@@ -10,7 +10,7 @@ export const FORMAT = 1;
 /** How often a commit that lost a race is made again before it fails with `conflict`. */
 export const MAX_COMMIT_TRIES = 16;
 
-/** Bytes of finished segments that are written in one transaction of a long ingest. */
+/** Bytes of finished segments that a long ingest gathers before it writes them. */
 export const WRITE_BYTES = 1 << 20;
 
 /** Bytes of segments that a long ingest has in flight before it waits for storage. */

@@ -134,7 +134,6 @@ class Intake<Row> {
       if (!this.#gatherer.add(row)) continue;
       await this.#feed(startMs);
       await turn();
-      await this.#ingest.backpressure();
       startMs = performance.now();
     }
     if (this.#gatherer.rows > 0) await this.#feed(startMs);
@@ -160,7 +159,6 @@ class Intake<Row> {
         if (!full && now - firstMs < GATHER_MS) continue;
         await turn();
         await this.#feed(performance.now());
-        await this.#ingest.backpressure();
       }
       if (this.#gatherer.rows > 0) await this.#feed(performance.now());
     } finally {

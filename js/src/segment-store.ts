@@ -69,7 +69,7 @@ export interface SegmentStore {
   /**
    * Writes all of `batch` in one transaction, or nothing. Resolves to `true` when it
    * is as durable as asked, to `false` (with nothing written) when `move.expected` is
-   * not the generation of the ref. The bytes are copied before the call returns.
+   * not the generation of the ref. The store keeps the bytes: nobody may change them any more.
    */
   write(batch: WriteBatch): Promise<boolean>;
   /** Deletes segments with their tables in one transaction; unknown ids are ignored. */

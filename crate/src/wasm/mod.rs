@@ -14,7 +14,7 @@ mod engine;
 mod reply;
 
 use crate::cache::SegmentId;
-use crate::segment::Table;
+use crate::segment::{TABLE_ENTRY_BYTES, Table};
 use core::cell::RefCell;
 use engine::{Engine, Op};
 use reply::status;
@@ -47,6 +47,12 @@ pub fn scratch(len: u32) -> u32 {
         engine.scratch.resize(len as usize, 0);
         engine.scratch.as_ptr() as u32
     })
+}
+
+/// Makes room for tables of so many bytes in all.
+#[wasm_bindgen]
+pub fn reserve_tables(bytes: u32) {
+    with(|engine| engine.cache.reserve(bytes as usize / TABLE_ENTRY_BYTES));
 }
 
 /// Makes a stored segment known by its table, of which `scratch` holds the first `len` bytes.

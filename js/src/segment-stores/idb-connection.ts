@@ -176,8 +176,8 @@ export class Connection {
       const limit = OPENING_LIMITS[attempt];
       if (limit === undefined) throw blocked();
       const db = await this.#openWithin(limit, create);
-      this.#check();
       if (db !== undefined) return db;
+      this.#check();
     }
   }
 
@@ -204,14 +204,9 @@ export class Connection {
     });
     try {
       const inTime = await within(limit, opened);
-      if (inTime === undefined) {
-        opened.then(
-          (late) => late.close(),
-          () => {},
-        );
-        return undefined;
-      }
-      db = unwrap(inTime);
+      if (inTime !== undefined) db = unwrap(inTime);
+      // A connection that comes too late would block deletions.
+      else opened.then((late) => late.close()).catch(() => {});
       return db;
     } catch (cause) {
       if (gone) this.#end('the store was deleted');

@@ -70,8 +70,7 @@ class IdbSegmentStore implements SegmentStore {
   }
 
   async write(batch: WriteBatch): Promise<boolean> {
-    // Also for a repetition, when the caller's bytes may have changed.
-    const own = copyOf(batch);
+    const own = exact(batch);
     return this.#connection.run((db, repetition) => writeOnce(db, own, repetition));
   }
 
@@ -162,24 +161,24 @@ function whenAll<T, R>(
   if (last !== undefined) work.after(last, () => then(requests.map(({ result }) => result)));
 }
 
-function copyOf(batch: WriteBatch): WriteBatch {
+function exact(batch: WriteBatch): WriteBatch {
   const segments = batch.segments.map(({ id, segmentBytes, tableBytes }) => ({
     id,
-    segmentBytes: exactCopy(segmentBytes),
-    tableBytes: exactCopy(tableBytes),
+    segmentBytes: exactBytes(segmentBytes),
+    tableBytes: exactBytes(tableBytes),
   }));
   const { durability, move } = batch;
   if (move === undefined) return { segments, durability };
-  const commitBytes = exactCopy(move.commitBytes);
+  const commitBytes = exactBytes(move.commitBytes);
   return { segments, durability, move: { ...move, commitBytes } };
 }
 
 /**
- * A copy in a buffer of its own length, since IndexedDB stores the whole buffer under a
- * view. Not `slice`, which copies nothing when it is a Node `Buffer`'s.
+ * The bytes in a buffer of their own length, since IndexedDB stores the whole buffer under
+ * a view. Copies only a view, and not by `slice`, which for a Node `Buffer` is a view again.
  */
-function exactCopy(bytes: Uint8Array): Uint8Array {
-  return new Uint8Array(bytes);
+function exactBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
 function isSame(ref: Ref, move: RefMove): boolean {

@@ -77,8 +77,8 @@ class MemorySegmentStore implements SegmentStore {
     }
     for (const { id, segmentBytes, tableBytes } of segments) {
       world.segments.set(id, {
-        segmentBytes: copyOf(segmentBytes),
-        tableBytes: copyOf(tableBytes),
+        segmentBytes,
+        tableBytes,
       });
     }
     return true;

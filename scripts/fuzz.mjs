@@ -1,0 +1,96 @@
+// Runs the fuzz targets of the core: `node scripts/fuzz.mjs [--seconds N] [target...]`, 5
+// seconds for each target and all of them by default. First replays the committed inputs.
+//
+// This is what `cargo fuzz run --sanitizer none` does, with the pinned stable toolchain and
+// nothing else to install: libFuzzer is compiled from the sources in `libfuzzer-sys` (which
+// takes a C++ compiler), and LLVM's own pass instruments the Rust code.
+
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { ask, CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
+
+const FUZZ_DIR = join(ROOT, 'crate', 'fuzz');
+const TARGET_DIR = join(process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target'), 'fuzz');
+/** What runs have found to be interesting; kept, so that the next run starts from there. */
+const FOUND_DIR = join(ROOT, '.cache', 'fuzz');
+
+const PASS_OPTIONS = [
+  '-sanitizer-coverage-level=4',
+  '-sanitizer-coverage-inline-8bit-counters',
+  '-sanitizer-coverage-pc-table',
+  '-sanitizer-coverage-trace-compares',
+];
+const RUSTFLAGS = [
+  '--cfg=fuzzing',
+  '-Cpasses=sancov-module',
+  ...PASS_OPTIONS.map((option) => `-Cllvm-args=${option}`),
+  // The pass needs whole modules; checks are half of what a fuzzer finds.
+  '-Ccodegen-units=1',
+  '-Cdebug-assertions',
+  '-Coverflow-checks',
+];
+
+function readArguments(args) {
+  const known = readdirSync(join(FUZZ_DIR, 'fuzz_targets')).map((file) => file.replace('.rs', ''));
+  let seconds = 5;
+  const targets = [];
+  while (args.length > 0) {
+    const arg = args.shift();
+    if (arg === '--seconds') seconds = Number(args.shift());
+    else if (known.includes(arg)) targets.push(arg);
+    else throw new CommandFailed(`${arg} is no target; there are ${known.join(', ')}`);
+  }
+  if (!(seconds > 0)) throw new CommandFailed('--seconds takes a number above 0');
+  return { seconds: Math.ceil(seconds), targets: targets.length > 0 ? targets : known };
+}
+
+/** Builds the instrumented targets; returns the folder that they are in. */
+async function build(targets) {
+  const host = /^host: (.+)$/m.exec(ask('rustc', ['-vV']) ?? '')?.[1];
+  if (host === undefined) throw new CommandFailed('no Rust toolchain: run `npm run setup`');
+  if (process.platform === 'win32') throw new CommandFailed('libFuzzer needs Linux or macOS');
+  const bins = targets.flatMap((target) => ['--bin', target]);
+  // Naming the platform keeps the flags away from build scripts, which cannot bear them.
+  const where = ['--manifest-path', join(FUZZ_DIR, 'Cargo.toml'), '--target-dir', TARGET_DIR];
+  await run('cargo', ['build', '--locked', '--release', '--target', host, ...where, ...bins], {
+    env: { RUSTFLAGS: undefined, CARGO_ENCODED_RUSTFLAGS: RUSTFLAGS.join('\u001f') },
+  });
+  return join(TARGET_DIR, host, 'release');
+}
+
+/** Runs one target; returns its row of the table. */
+async function fuzz(binary, target, seconds) {
+  const found = join(FOUND_DIR, target);
+  const artifacts = join(FUZZ_DIR, 'artifacts', target);
+  const kept = ['corpus', 'regressions'].map((kind) => join(FUZZ_DIR, kind, target));
+  for (const folder of [found, artifacts, ...kept]) mkdirSync(folder, { recursive: true });
+  const limits = ['-max_len=4096', '-timeout=10', '-rss_limit_mb=1024'];
+  const report = ['-print_final_stats=1', '-verbosity=0', `-artifact_prefix=${artifacts}/`];
+  const args = [`-max_total_time=${seconds}`, ...limits, ...report, found, ...kept];
+  console.log(`\n${target}: ${seconds} s`);
+  try {
+    // Its reports go to stderr.
+    const output = await run('sh', ['-c', '"$0" "$@" 2>&1', binary, ...args], { capture: true });
+    const stats = Array.from(output.matchAll(/^stat::(\w+): +(\d+)/gm), pair);
+    return { target, ...Object.fromEntries(stats) };
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error;
+    const place = relative(ROOT, artifacts);
+    throw new CommandFailed(`${target} found a fault; its input is the newest file in ${place}`);
+  }
+}
+
+const pair = ([, name, number]) => [name, Number(number)];
+
+await runMain(async () => {
+  const { seconds, targets } = readArguments(process.argv.slice(2));
+  const folder = await build(targets);
+  const rows = [];
+  for (const target of targets) rows.push(await fuzz(join(folder, target), target, seconds));
+  console.log(`\n${'target'.padEnd(10)}${'runs'.padStart(10)}${'per s'.padStart(9)}`);
+  for (const row of rows) {
+    const numbers = [row.number_of_executed_units, row.average_exec_per_sec];
+    const [runs, perSecond] = numbers.map(String);
+    console.log(`${row.target.padEnd(10)}${runs.padStart(10)}${perSecond.padStart(9)}`);
+  }
+});
