@@ -20,7 +20,7 @@ pub const MAX_CHUNK_BYTES: usize = PIECE_BYTES + 16;
 pub const MAX_LEVEL: u8 = 40;
 
 /// A segment is sealed as soon as it holds this many bytes.
-pub const SEGMENT_BYTES: usize = 256 << 10;
+pub const SEGMENT_BYTES: usize = 512 << 10;
 
 /// Most chunks in one segment: the smallest chunk has five bytes.
 pub const MAX_SEGMENT_CHUNKS: usize = 1 << 17;

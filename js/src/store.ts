@@ -21,7 +21,7 @@ export interface OpenOptions {
   readonly durability?: Durability | undefined;
   /** Milliseconds that a slice of work may hold the thread; 8 by default. */
   readonly sliceMs?: number | undefined;
-  /** Bytes of stored segments kept in memory; 64 MiB by default, at least 12 MiB. */
+  /** Bytes of stored segments kept in memory; 64 MiB by default, at least 24 MiB. */
   readonly cacheBytes?: number | undefined;
 }
 

@@ -76,10 +76,7 @@ class MemorySegmentStore implements SegmentStore {
       world.refs.set(move.name, copyOfRef(move));
     }
     for (const { id, segmentBytes, tableBytes } of segments) {
-      world.segments.set(id, {
-        segmentBytes,
-        tableBytes,
-      });
+      world.segments.set(id, { segmentBytes, tableBytes });
     }
     return true;
   }
