@@ -1,0 +1,207 @@
+// `node demo/headless.mjs <url> [--compare] [--screenshot <dir>]`: opens the demo in a
+// browser without a window, on a profile on disk, and prints what it measures. Ends with 0
+// only if what is stored is right, also after a reload, and the page logged no error.
+//
+// What is right is found out here, in Node: by the same rows, put into a store in memory.
+
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { memory, open } from 'hedgerow';
+import { chromium } from 'playwright-core';
+
+const DEMO_DIR = fileURLToPath(new URL('.', import.meta.url));
+const ROWS_PATH = join(DEMO_DIR, 'public', 'data', 'cities.ndjson');
+// In the repository, since a system's temporary folder may lie in memory.
+const PROFILES_DIR = join(DEMO_DIR, '..', '.cache', 'profiles');
+const TYPED = 'San Franc';
+const LOAD_MS = 120_000;
+const DESKTOP = { width: 1280, height: 900 };
+const MOBILE = { width: 390, height: 844 };
+
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { compare: { type: 'boolean' }, screenshot: { type: 'string' } },
+});
+const [url] = positionals;
+if (url === undefined) {
+  console.error('usage: node demo/headless.mjs <url> [--compare] [--screenshot <dir>]');
+  process.exit(2);
+}
+
+const problems = [];
+const say = (name, value) => console.log(`${name.padEnd(22)} ${value}`);
+const ms = (value) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
+const count = (value) => value.toLocaleString('en');
+
+function check(condition, problem) {
+  if (condition) return;
+  problems.push(problem);
+  console.error(`WRONG: ${problem}`);
+}
+
+/** The rows and the root that the page must come to. */
+async function expected() {
+  const lines = (await readFile(ROWS_PATH, 'utf8')).trimEnd().split('\n');
+  const store = await open('expected', { storage: memory() });
+  const { root, rows } = await store.putMany(
+    lines.map((line) => JSON.parse(line)),
+    { key: '/id' },
+  );
+  await store.close();
+  return { root, rows };
+}
+
+async function launch(profileDir) {
+  const executablePath = process.env.CHROMIUM_PATH;
+  const context = await chromium.launchPersistentContext(profileDir, {
+    ...(executablePath ? { executablePath } : {}),
+    viewport: DESKTOP,
+    colorScheme: 'light',
+    args: [
+      // Chromium's sandbox refuses to run as root.
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+    ],
+  });
+  const page = context.pages()[0] ?? (await context.newPage());
+  page.on('pageerror', (error) => check(false, `the page threw: ${error.stack ?? error}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error') check(false, `the page logged: ${message.text()}`);
+  });
+  return { context, page };
+}
+
+const figuresOf = (page) => page.evaluate(() => globalThis.demo);
+
+/** Waits until the page is done with what it does on its own. */
+async function settled(page) {
+  await page.waitForFunction(() => /ready|failed/.test(globalThis.demo?.state), undefined, {
+    timeout: LOAD_MS,
+  });
+  const figures = await figuresOf(page);
+  if (figures.state === 'failed') throw new Error(`the page says: ${figures.failure}`);
+  return figures;
+}
+
+/** Pictures in both widths and both colour schemes. */
+async function pictures(page, name) {
+  for (const [device, viewport] of Object.entries({ desktop: DESKTOP, mobile: MOBILE })) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of ['light', 'dark']) {
+      await page.emulateMedia({ colorScheme });
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 150)));
+      const path = join(flags.screenshot, `${name}-${device}-${colorScheme}.png`);
+      await page.screenshot({ path, fullPage: true });
+    }
+  }
+  await page.setViewportSize(DESKTOP);
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+/** Loads again from nothing for each picture of a load under way. */
+async function picturesOfLoad(page) {
+  for (const [device, viewport] of Object.entries({ desktop: DESKTOP, mobile: MOBILE })) {
+    for (const colorScheme of ['light', 'dark']) {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme });
+      await page.getByRole('button', { name: 'Load again' }).click();
+      await page.waitForFunction(
+        () =>
+          globalThis.demo.state === 'loading' &&
+          Number(document.querySelector('#hedge')?.getAttribute('aria-valuenow')) > 35,
+      );
+      await page.screenshot({ path: join(flags.screenshot, `load-${device}-${colorScheme}.png`) });
+      await settled(page);
+    }
+  }
+  await page.setViewportSize(DESKTOP);
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+function printLoad({ rows, root, storedBytes, segments, memoryBytes, load }) {
+  say('rows', count(rows));
+  say('load', `${ms(load.ms)} (${count(Math.round((rows / load.ms) * 1000))} rows/s)`);
+  say('slices', count(load.slices));
+  say('longest slice', ms(load.longestSliceMs));
+  say('longest frame gap', ms(load.worstGapMs));
+  say('stored', `${count(storedBytes)} bytes in ${segments} segments`);
+  say('linear memory', `${count(memoryBytes)} bytes`);
+  say('root', root);
+}
+
+async function search(page, rows) {
+  await page.getByRole('combobox').fill(TYPED);
+  await page.waitForFunction((typed) => globalThis.demo.search?.typed === typed, TYPED);
+  const { search: found } = await figuresOf(page);
+  say(`search "${TYPED}"`, `${ms(found.scanMs)}, ${found.matches} matches`);
+  say('count of matches', ms(found.countMs));
+  check(found.matches > 0 && found.matches < rows, `"${TYPED}" has ${found.matches} matches`);
+  const first = await page.getByRole('option').first().textContent();
+  check(/^San Franc/.test(first), `"${TYPED}" finds first "${first}"`);
+}
+
+async function compare(page) {
+  await page.getByRole('button', { name: 'Run the comparison' }).click();
+  const result = await page.waitForFunction(() => globalThis.demo.comparison, undefined, {
+    timeout: LOAD_MS,
+  });
+  const { hedgerow, indexedDb } = await result.jsonValue();
+  const side = ({ ms: time, worstGapMs }) => `${ms(time)}, longest frame gap ${ms(worstGapMs)}`;
+  say('from memory, Hedgerow', side(hedgerow));
+  say('one put per row', side(indexedDb));
+  say('ratio', `${(indexedDb.ms / hedgerow.ms).toFixed(1)}x`);
+  await page.waitForFunction(() => !document.querySelector('#compare').disabled);
+}
+
+function printReload({ rows, root, opened, mapMs }, right) {
+  check(opened !== undefined, 'the page loaded again what was stored');
+  say('reload: open', ms(opened.openMs));
+  say('reload: first get', ms(opened.getMs));
+  say('reload: scan of all', ms(mapMs));
+  say('reload: root', root);
+  check(opened.found, 'the first key is not found');
+  check(rows === right.rows, `${rows} rows after the reload, not ${right.rows}`);
+  check(root === right.root, `root ${root} after the reload, not ${right.root}`);
+}
+
+async function visit(page, right) {
+  await page.goto(url);
+  const loaded = await settled(page);
+  printLoad(loaded);
+  check(loaded.root === right.root, `root ${loaded.root}, but Node makes ${right.root}`);
+  await search(page, loaded.rows);
+  if (flags.screenshot) {
+    await mkdir(flags.screenshot, { recursive: true });
+    await pictures(page, 'loaded');
+    await picturesOfLoad(page);
+  }
+  if (flags.compare) {
+    await compare(page);
+    if (flags.screenshot) await pictures(page, 'compared');
+  }
+  await page.reload();
+  printReload(await settled(page), right);
+  if (flags.screenshot) await pictures(page, 'reloaded');
+}
+
+const right = await expected();
+await mkdir(PROFILES_DIR, { recursive: true });
+const profileDir = await mkdtemp(join(PROFILES_DIR, 'demo-'));
+let context;
+try {
+  const launched = await launch(profileDir);
+  context = launched.context;
+  await visit(launched.page, right);
+} catch (error) {
+  check(false, error.message);
+} finally {
+  await context?.close();
+  await rm(profileDir, { recursive: true, force: true, maxRetries: 5 });
+}
+console.log(problems.length === 0 ? '\nall is right' : `\n${problems.length} problems`);
+process.exitCode = problems.length === 0 ? 0 : 1;

@@ -1,0 +1,70 @@
+/** What the demo stores, and where it comes from. */
+
+/** One row; `id` is its key, see `key.js`. */
+export interface City {
+  readonly id: string;
+  readonly name: string;
+  /** ISO 3166-1, two letters. */
+  readonly country: string;
+  /** First-level division; empty where GeoNames has none. */
+  readonly region: string;
+  /** Code of the second-level division. */
+  readonly district: string;
+  readonly lat: number;
+  readonly lng: number;
+}
+
+/** The name of the store. */
+export const STORE = 'cities';
+
+/** The key that is read first when the page opens a store that holds rows. */
+export const FIRST_KEY = 'reykjavik/is/39/1';
+
+/** The order in which rows arrive. */
+export type Order = 'sorted' | 'shuffled';
+
+/** What `prepare.mjs` says of the files it wrote. */
+export interface Meta {
+  readonly source: string;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** Where the rows are, in an order. */
+export function rowsUrl(order: Order): string {
+  return order === 'sorted' ? 'data/cities.ndjson' : 'data/cities.shuffled.ndjson';
+}
+
+/** The server did not give what was asked for. */
+export class FetchFailure extends Error {
+  override readonly name = 'FetchFailure';
+  readonly url: string;
+  /** Of the response, when there was one. */
+  readonly status: number | undefined;
+
+  constructor(url: string, status?: number, cause?: unknown) {
+    super(`${url}: ${status ?? 'no response'}`, { cause });
+    this.url = url;
+    this.status = status;
+  }
+}
+
+/** A response whose body can be read; throws `FetchFailure`. */
+export async function fetchFile(url: string): Promise<Response> {
+  let response: Response;
+  try {
+    // What is measured is the store: the browser's cache would add its own writes.
+    response = await fetch(url, { cache: 'no-store' });
+  } catch (cause) {
+    throw new FetchFailure(url, undefined, cause);
+  }
+  if (!response.ok) throw new FetchFailure(url, response.status);
+  return response;
+}
+
+const regionNames = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' });
+
+/** The English name of a country. */
+export function countryName(code: string): string {
+  return regionNames.of(code) ?? code;
+}

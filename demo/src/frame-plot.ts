@@ -1,0 +1,178 @@
+/**
+ * Draws gaps between frames as a hedge: each gap is a bar as wide and as high as it is
+ * long. Above it flies a bee. It is moved by the page's own thread, once a frame, and
+ * leaves a dot in each: where the thread is held up, it stops, and its trail has a hole.
+ */
+import { drawBee } from './bee.js';
+import { colour, onColourScheme, prefersStillness } from './elements.js';
+import { FRAME_MS, type FrameRecorder, type Gap } from './frames.js';
+
+const BEE_SPACE = 46;
+const AXIS_SPACE = 22;
+const FIRST_SPAN_MS = 2400;
+const LOWEST_TOP_MS = 42;
+
+/** A time to mark, with the name of what began then. */
+export interface Mark {
+  readonly atMs: number;
+  readonly label: string;
+}
+
+/** See the module's text. */
+export class FramePlot {
+  readonly #canvas: HTMLCanvasElement;
+  readonly #context: CanvasRenderingContext2D;
+  readonly #recorder: FrameRecorder;
+  marks: Mark[] = [];
+  #nowMs = 0;
+  #width = 0;
+  #height = 0;
+  #spanMs = FIRST_SPAN_MS;
+  #topMs = LOWEST_TOP_MS;
+
+  constructor(canvas: HTMLCanvasElement, recorder: FrameRecorder) {
+    this.#canvas = canvas;
+    this.#context = canvas.getContext('2d') as CanvasRenderingContext2D;
+    this.#recorder = recorder;
+    // Measured when it changes: asking for it in each frame would force a layout.
+    new ResizeObserver(([entry]) => {
+      if (entry === undefined) return;
+      const scale = Math.min(devicePixelRatio, 2);
+      this.#width = entry.contentRect.width;
+      this.#height = entry.contentRect.height;
+      canvas.width = Math.round(this.#width * scale);
+      canvas.height = Math.round(this.#height * scale);
+      this.#context.setTransform(scale, 0, 0, scale, 0, 0);
+      this.draw(this.#nowMs, false);
+    }).observe(canvas);
+    onColourScheme(() => this.draw(this.#nowMs, false));
+  }
+
+  /** Draws all that was recorded until `nowMs`; with the bee while something is running. */
+  draw(nowMs: number, isRunning: boolean): void {
+    this.#nowMs = nowMs;
+    const context = this.#context;
+    context.clearRect(0, 0, this.#width, this.#height);
+    if (this.#width === 0) return;
+    const worst = this.#recorder.worst();
+    // In steps, so that the picture holds still between them.
+    this.#spanMs = FIRST_SPAN_MS;
+    while (this.#spanMs < nowMs) this.#spanMs *= 1.5;
+    if (!isRunning && nowMs > 0) this.#spanMs = nowMs;
+    this.#topMs = LOWEST_TOP_MS;
+    while (this.#topMs < (worst?.ms ?? 0) * 1.12) this.#topMs *= 1.25;
+
+    this.#drawMarks();
+    this.#drawBars();
+    this.#drawLine();
+    if (worst !== undefined) this.#nameWorst(worst);
+    if (!prefersStillness()) this.#drawFlight(nowMs, isRunning);
+  }
+
+  #x(ms: number): number {
+    return (ms / this.#spanMs) * this.#width;
+  }
+
+  #y(ms: number): number {
+    const floor = this.#height - AXIS_SPACE;
+    return floor - (ms / this.#topMs) * (floor - BEE_SPACE);
+  }
+
+  #drawBars(): void {
+    const context = this.#context;
+    const colours = { good: colour('leaf'), late: colour('straw'), bad: colour('berry') };
+    const floor = this.#y(0);
+    for (const { endMs, ms } of this.#recorder.gaps) {
+      const left = this.#x(endMs - ms);
+      const width = Math.max(this.#x(endMs) - left - 1, 0.75);
+      const top = this.#y(ms);
+      context.fillStyle = ms < 1.5 * FRAME_MS ? colours.good : ms < 50 ? colours.late : colours.bad;
+      context.beginPath();
+      context.roundRect(left, top, width, floor - top, [
+        Math.min(width / 2, 3),
+        Math.min(width / 2, 3),
+        0,
+        0,
+      ]);
+      context.fill();
+    }
+  }
+
+  #drawLine(): void {
+    const context = this.#context;
+    context.strokeStyle = colour('rule');
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(0, this.#y(0) + 0.5);
+    context.lineTo(this.#width, this.#y(0) + 0.5);
+    context.stroke();
+
+    const y = Math.round(this.#y(FRAME_MS)) + 0.5;
+    context.strokeStyle = colour('ink');
+    context.setLineDash([2, 4]);
+    context.beginPath();
+    context.moveTo(0, y);
+    context.lineTo(this.#width, y);
+    context.stroke();
+    context.setLineDash([]);
+    this.#label('16.7 ms', this.#width, y - 6, 'right', true);
+
+    const floor = this.#y(0) + 15;
+    this.#label('0 s', 0, floor, 'left');
+    this.#label(`${(this.#spanMs / 1000).toFixed(1)} s`, this.#width, floor, 'right');
+  }
+
+  #drawMarks(): void {
+    const context = this.#context;
+    let free = 0;
+    for (const [index, { atMs, label }] of this.marks.entries()) {
+      const left = this.#x(atMs);
+      if (index > 0) {
+        context.fillStyle = colour('rule');
+        context.fillRect(Math.round(left), 0, 1, this.#y(0));
+      }
+      // A short part's name reaches into the next part, whose name then comes after it.
+      const from = Math.max(free, left + (index > 0 ? 8 : 0));
+      this.#label(label, from, 12, 'left');
+      free = from + context.measureText(label).width + 14;
+    }
+  }
+
+  #nameWorst({ endMs, ms }: Gap): void {
+    const y = this.#y(ms) - 6;
+    const isLeft = this.#x(endMs) < this.#width / 2;
+    const x = isLeft ? this.#x(endMs - ms) : this.#x(endMs);
+    this.#label(`longest ${ms.toFixed(1)} ms`, x, y, isLeft ? 'left' : 'right', true);
+  }
+
+  /** Text; on a ground of its own where bars may lie behind it. */
+  #label(text: string, x: number, y: number, align: 'left' | 'right', hasGround = false): void {
+    const context = this.#context;
+    context.font = '12px system-ui, sans-serif';
+    context.textAlign = align;
+    if (hasGround) {
+      const width = context.measureText(text).width + 6;
+      context.fillStyle = colour('card');
+      context.globalAlpha = 0.82;
+      context.fillRect(align === 'left' ? x - 3 : x - width + 3, y - 11, width, 15);
+      context.globalAlpha = 1;
+    }
+    context.fillStyle = hasGround ? colour('ink') : colour('soft');
+    context.fillText(text, x, y);
+  }
+
+  #drawFlight(nowMs: number, isRunning: boolean): void {
+    const context = this.#context;
+    const height = (ms: number) => 30 + 7 * Math.sin(ms / 210) + 4 * Math.sin(ms / 93);
+    context.fillStyle = colour('soft');
+    for (const { endMs } of this.#recorder.gaps) {
+      context.fillRect(this.#x(endMs) - 0.75, height(endMs), 1.5, 1.5);
+    }
+    if (isRunning) drawBee(context, this.#x(nowMs), height(nowMs), nowMs);
+  }
+
+  /** Where the plot is, for a screen reader's description. */
+  describe(text: string): void {
+    this.#canvas.setAttribute('aria-label', text);
+  }
+}

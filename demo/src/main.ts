@@ -1,0 +1,151 @@
+/** The page: opens the store, loads it if it is empty, and wires the rest to it. */
+import './styles/page.css';
+import './styles/controls.css';
+import './styles/stage.css';
+import './styles/search.css';
+import './styles/tree.css';
+import './styles/comparison.css';
+import { destroy, open, type Store } from 'hedgerow';
+import { type City, FIRST_KEY, type Order, STORE } from './cities.js';
+import { ComparisonView } from './comparison-view.js';
+import { byId } from './elements.js';
+import { figures } from './figures.js';
+import { FramesView } from './frames-view.js';
+import { load } from './load.js';
+import { MatchMap } from './match-map.js';
+import { SearchView } from './search-view.js';
+import * as stage from './stage.js';
+import { showSameRoot, showTree, wireCopy } from './tree-view.js';
+import { hideTrouble, showTrouble } from './trouble.js';
+import { WorldMap } from './world-map.js';
+
+const map = new WorldMap(byId<HTMLCanvasElement>('map'));
+const matchMap = new MatchMap(byId<HTMLCanvasElement>('match-map'), map);
+map.onRecolour = () => matchMap.draw();
+const frames = new FramesView();
+frames.onFrame = () => map.draw();
+const searchView = new SearchView(matchMap);
+const comparisonView = new ComparisonView();
+const againButton = byId<HTMLButtonElement>('again');
+const compareButton = byId<HTMLButtonElement>('compare');
+
+let store: Store | undefined;
+
+/** Runs one thing at a time, and shows what goes wrong with it. */
+async function run(work: () => Promise<void>): Promise<void> {
+  hideTrouble();
+  againButton.disabled = true;
+  compareButton.disabled = true;
+  try {
+    await work();
+  } catch (failure) {
+    showTrouble(failure);
+    if (figures.rows === undefined) stage.showNothing();
+  }
+  againButton.disabled = false;
+  compareButton.disabled = store === undefined || figures.state !== 'ready';
+}
+
+async function start(): Promise<void> {
+  const startMs = performance.now();
+  store = await open(STORE);
+  const openedMs = performance.now();
+  const found = await store.get<City>(FIRST_KEY);
+  const gotMs = performance.now();
+  if ((await store.count()) === 0) return fill('sorted');
+
+  const times = { openMs: openedMs - startMs, getMs: gotMs - openedMs };
+  figures.opened = { ...times, found: found !== undefined };
+  await showOpened(store, times);
+}
+
+async function showOpened(opened: Store, times: { openMs: number; getMs: number }): Promise<void> {
+  const { rows, storedBytes } = await opened.stats();
+  const opening = { rows, storedBytes, ...times, key: FIRST_KEY, scanMs: undefined };
+  stage.showOpened(opening);
+  searchView.attach(opened);
+  await showWhatIsStored(opened);
+  const { value: scanMs } = await frames.during('One scan of all rows, for the map', () =>
+    drawMap(opened),
+  );
+  figures.mapMs = scanMs;
+  stage.showOpened({ ...opening, scanMs });
+  await ready(opened);
+}
+
+/** Reads every row once. Returns the milliseconds that it took. */
+async function drawMap(opened: Store): Promise<number> {
+  const startMs = performance.now();
+  let block: City[] = [];
+  for await (const city of opened.scan<City>().values()) {
+    if (block.push(city) < 500) continue;
+    map.add(block);
+    block = [];
+  }
+  map.add(block);
+  return performance.now() - startMs;
+}
+
+/** Loads all rows into the store, which is empty. */
+async function fill(order: Order): Promise<void> {
+  const target = store;
+  if (target === undefined) return;
+  figures.state = 'loading';
+  stage.showLoadBegins(order);
+  const { value, worstGapMs } = await frames.during(`Loading, ${order}`, () =>
+    load(target, order, stage.showLoadProgress, (rows) => map.add(rows)),
+  );
+  const { slices, longestSliceMs } = value.result;
+  const { ms, bytes } = value;
+  figures.load = { order, ms, bytes, slices, longestSliceMs, worstGapMs };
+  stage.showLoaded(value, order);
+  searchView.attach(target);
+  await showWhatIsStored(target);
+  await ready(target);
+}
+
+async function showWhatIsStored(opened: Store): Promise<void> {
+  const stats = await opened.stats();
+  const { rows, root, storedBytes, segments, memoryBytes } = stats;
+  Object.assign(figures, { rows, root, storedBytes, segments, memoryBytes });
+  showTree(stats);
+}
+
+async function ready(opened: Store): Promise<void> {
+  matchMap.draw();
+  // Once more: a scan may have read segments into memory.
+  showTree(await opened.stats());
+  figures.state = 'ready';
+}
+
+/** The value of the chosen radio button of a group. */
+function chosen(group: string): string | undefined {
+  return document.querySelector<HTMLInputElement>(`input[name=${group}]:checked`)?.value;
+}
+
+async function loadAgain(): Promise<void> {
+  const before = store?.root;
+  delete figures.rows;
+  showSameRoot(undefined, '');
+  searchView.attach(undefined);
+  await store?.close();
+  store = undefined;
+  await destroy(STORE);
+  map.clear();
+  stage.showNothing();
+  store = await open(STORE);
+  showTree(await store.stats());
+  await fill(chosen('order') === 'shuffled' ? 'shuffled' : 'sorted');
+  showSameRoot(before, store.root);
+}
+
+againButton.addEventListener('click', () => void run(loadAgain));
+compareButton.addEventListener('click', () =>
+  run(async () => {
+    const manner = chosen('manner') === 'parts' ? 'parts' : 'all';
+    if (store !== undefined) await comparisonView.run(store, manner);
+  }),
+);
+byId('retry').addEventListener('click', () => location.reload());
+wireCopy();
+void run(start);
