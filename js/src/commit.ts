@@ -6,7 +6,8 @@ import { Status } from './engine.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
 import { FORMAT, MAX_COMMIT_TRIES, SEGMENTS_PER_WRITER } from './limits.js';
-import type { Durability, SegmentRecord } from './segment-store.js';
+import type { Durability, RefMove, SegmentRecord } from './segment-store.js';
+import { abortion, checkSignal } from './signal.js';
 
 /** The commit that a store stands at. */
 export interface Head {
@@ -18,6 +19,17 @@ export interface Head {
   readonly rows: number;
 }
 
+/** A commit of which nobody can tell whether it was made. */
+export class UnknownOutcome extends Error {
+  constructor(cause: unknown) {
+    super('the outcome of a commit is unknown', { cause });
+  }
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.every((byte, at) => byte === b[at]);
+}
+
 const REF = 'main';
 const EMPTY_COMMIT = new Uint8Array(32);
 
@@ -26,6 +38,7 @@ export class Commits {
   readonly #host: Host;
   readonly #known = new Set<number>();
   #head: Head = { commitBytes: EMPTY_COMMIT, generation: 0, view: 0, rows: 0 };
+  #opened = false;
   #lastId = 0;
   #endId = 0;
   #tail: Promise<unknown> = Promise.resolve();
@@ -54,8 +67,9 @@ export class Commits {
       engine.addTable(id, tableBytes);
     }
     const generation = ref?.generation ?? 0;
-    if (generation === this.#head.generation && this.#head.generation > 0) return false;
-    await this.#open(ref?.commitBytes ?? EMPTY_COMMIT, generation);
+    if (this.#opened && generation === this.#head.generation) return false;
+    this.#opened = true;
+    await this.moveTo(ref?.commitBytes ?? EMPTY_COMMIT, generation);
     return true;
   }
 
@@ -64,25 +78,40 @@ export class Commits {
     const { engine } = this.#host;
     let status = engine.openView(commitBytes);
     while (status === Status.need) {
-      await this.#host.load();
+      await this.#host.load(engine.needed());
       status = engine.openView(commitBytes);
     }
     if (status !== Status.done) engine.fail(status);
     return { view: engine.word(0), rows: engine.word(1) };
   }
 
-  async #open(commitBytes: Uint8Array, generation: number): Promise<void> {
+  /** Moves on to a commit that storage holds. */
+  async moveTo(commitBytes: Uint8Array, generation: number): Promise<void> {
     const { view, rows } = await this.openView(commitBytes);
     const before = this.#head;
     this.#head = { commitBytes, generation, view, rows };
     if (before.view !== view) this.#host.engine.closeView(before.view);
   }
 
-  /** Runs `change` when all changes before it have ended, and none at the same time. */
-  exclusively<T>(change: () => Promise<T>): Promise<T> {
-    const result = this.#tail.then(change, change);
+  /**
+   * Runs `change` when all changes before it have ended, and none at the same time. An abort
+   * while it waits takes effect at once.
+   */
+  exclusively<T>(change: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    let started = false;
+    const result = this.#tail.then(() => {
+      checkSignal(signal);
+      started = true;
+      return change();
+    });
     this.#tail = result.catch(() => {});
-    return result;
+    if (signal === undefined) return result;
+    const aborted = abortion(signal);
+    const waiting = aborted.promise.catch((cause: unknown) => {
+      if (started) return result;
+      throw cause;
+    });
+    return Promise.race([result, waiting]).finally(aborted.stop);
   }
 
   /** Makes sure that new segments have ids that no other writer uses. */
@@ -105,14 +134,15 @@ export class Commits {
     this.#known.delete(id);
   }
 
-  /** Whether a commit made on top of `from` would change nothing. */
+  /** Whether a commit would change nothing, as far as is known here. */
   isHead(commitBytes: Uint8Array): boolean {
-    return this.#head.commitBytes.every((byte, at) => byte === commitBytes[at]);
+    return isSame(this.#head.commitBytes, commitBytes);
   }
 
   /**
    * Writes `segments` and moves the ref to `commitBytes` if it still stands where it stood;
-   * `false` when another writer was first.
+   * `false` when another writer was first. The caller then calls `moveTo`. Rejects with
+   * `UnknownOutcome` when nobody can tell whether the ref was moved.
    */
   async move(
     commitBytes: Uint8Array,
@@ -121,10 +151,24 @@ export class Commits {
   ): Promise<boolean> {
     const { generation: expected } = this.#head;
     const move = { name: REF, commitBytes, generation: expected + 1, format: FORMAT, expected };
-    if (!(await this.#host.segments.write({ segments, move, durability }))) return false;
+    try {
+      if (!(await this.#host.segments.write({ segments, move, durability }))) return false;
+    } catch (cause) {
+      if (!(await this.#hasMoved(move, cause))) throw cause;
+    }
     for (const { id } of segments) this.#host.engine.storedSegment(id);
-    await this.#open(commitBytes, expected + 1);
     return true;
+  }
+
+  /** Whether a move took effect though its answer was lost. */
+  async #hasMoved(move: RefMove, cause: unknown): Promise<boolean> {
+    try {
+      const { refs } = await this.#host.segments.load(this.#known);
+      const ref = refs.find(({ name }) => name === move.name);
+      return ref?.generation === move.generation && isSame(ref.commitBytes, move.commitBytes);
+    } catch {
+      throw new UnknownOutcome(cause);
+    }
   }
 
   /** Makes a commit by `attempt` until it wins its race; `attempt` tells whether it did. */

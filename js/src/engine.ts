@@ -65,6 +65,7 @@ export class Engine {
   #words = new Float64Array();
   #scratch = 0;
   #scratchLength = 0;
+  #bytesPerUnit = 1;
 
   private constructor(core: InitOutput, cacheBytes: number) {
     this.#core = core;
@@ -300,14 +301,15 @@ export class Engine {
   ): number {
     const valueBytes = values.reduce((sum, { bytes }) => sum + bytes.length, 0);
     const extra = valueBytes + 12 * values.length;
-    // Most text is ASCII: only when it proves not to be is room made for the worst case.
-    let room = text.length;
+    // Room as the blocks before needed it; only when it proves too little, for the worst case.
+    let room = Math.ceil(text.length * this.#bytesPerUnit);
     let at = this.#core.ingest_buffer(op, room + extra);
     let encoded = this.#encoder.encodeInto(text, this.#memory.subarray(at, at + room));
     if (encoded.read < text.length) {
       room = text.length * 3;
       at = this.#core.ingest_buffer(op, room + extra);
       encoded = this.#encoder.encodeInto(text, this.#memory.subarray(at, at + room));
+      this.#bytesPerUnit = Math.min(3, (1.1 * encoded.written) / text.length);
     }
     const memory = this.#memory;
     let start = encoded.written;

@@ -3,7 +3,6 @@
  * fetches the segments that an operation needs, and hands out the thread between slices.
  */
 import { type Engine, type Op, Status } from './engine.js';
-import { HedgerowError } from './errors.js';
 import { Pace, turn } from './scheduler.js';
 import type { SegmentStore } from './segment-store.js';
 
@@ -36,9 +35,8 @@ export class Host {
     this.#pace = new Pace(sliceMs, FIRST_PACE);
   }
 
-  /** Loads the segments that the last reply needs into the core. */
-  async load(): Promise<void> {
-    const wanted = this.engine.needed();
+  /** Loads segments into the core. */
+  async load(wanted: readonly number[]): Promise<void> {
     const fresh = wanted.filter((id) => !this.#loading.has(id));
     if (fresh.length > 0) {
       const loading = this.#read(fresh).finally(() => {
@@ -78,7 +76,7 @@ export class Host {
       let status = this.engine.step(op, QUICK_BUDGET);
       for (;;) {
         if (status === Status.done) return answer();
-        if (status === Status.need) await this.load();
+        if (status === Status.need) await this.load(this.engine.needed());
         else if (status === Status.yield) await turn();
         else this.engine.fail(status);
         status = this.step(op, performance.now());
@@ -86,12 +84,5 @@ export class Host {
     } finally {
       this.engine.free(op);
     }
-  }
-}
-
-/** Throws `aborted` when the signal says so. */
-export function checkSignal(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) {
-    throw new HedgerowError('aborted', 'the signal was aborted', { cause: signal.reason });
   }
 }

@@ -1,11 +1,12 @@
 /** Feeds rows to the core in slices, writes the segments that it makes, and commits. */
-import type { Commits } from './commit.js';
+import { type Commits, UnknownOutcome } from './commit.js';
 import { type MadeSegment, type Op, Status } from './engine.js';
-import { checkSignal, type Host, type SliceTimes } from './host.js';
+import type { Host, SliceTimes } from './host.js';
 import { MAX_IN_FLIGHT_BYTES, WRITE_BYTES } from './limits.js';
 import type { EncodedRange } from './range.js';
 import { turn } from './scheduler.js';
 import type { Durability } from './segment-store.js';
+import { checkSignal } from './signal.js';
 
 /** A block of rows, ready to be fed. */
 export interface Block {
@@ -103,10 +104,12 @@ export class Ingest {
     for (;;) {
       const status = this.#host.step(this.#op, start);
       if (status >= Status.row) this.#host.engine.fail(status);
+      // Before anything else asks the core: the ids are in its last reply.
+      const needed = status === Status.need ? this.#host.engine.needed() : [];
       this.#collect();
       this.#endSlice(start);
       if (status === Status.done) return;
-      if (status === Status.need) await this.#waiting(this.#host.load());
+      if (needed.length > 0) await this.#waiting(this.#host.load(needed));
       if (this.#heldBytes >= this.#holdBytes) await this.#flush(0);
       await turn();
       start = performance.now();
@@ -120,10 +123,11 @@ export class Ingest {
     this.times.longestSliceMs = Math.max(this.times.longestSliceMs, ms);
   }
 
-  async #waiting(promise: Promise<unknown>): Promise<void> {
+  async #waiting<T>(promise: Promise<T>): Promise<T> {
     const start = performance.now();
-    await promise;
+    const result = await promise;
     this.times.storageMs += performance.now() - start;
+    return result;
   }
 
   #check(): void {
@@ -209,22 +213,36 @@ export class Ingest {
     checkSignal(this.#signal);
     if (this.#commits.isHead(commitBytes)) {
       await this.abandon();
+      // Nothing to write, if nobody else has moved the store.
+      if (await this.#commits.refresh()) return undefined;
+      this.durableRows = this.rows;
       return { chunks: 0, commitBytes };
     }
-    let moved = false;
-    await this.#waiting(
-      this.#commits.move(commitBytes, this.#held, this.#durability).then((result) => {
-        moved = result;
-      }),
-    );
-    if (!moved) {
+    const { generation } = this.#commits.head;
+    if (!(await this.#waiting(this.#move(commitBytes)))) {
       await this.abandon();
       return undefined;
     }
-    engine.free(this.#op);
-    this.#ended = true;
+    this.#keep();
     this.durableRows = this.rows;
+    await this.#commits.moveTo(commitBytes, generation + 1);
     return { chunks, commitBytes };
+  }
+
+  async #move(commitBytes: Uint8Array): Promise<boolean> {
+    try {
+      return await this.#commits.move(commitBytes, this.#held, this.#durability);
+    } catch (cause) {
+      if (!(cause instanceof UnknownOutcome)) throw cause;
+      // The ref may point at what was written: rather debris than a hole.
+      this.#keep();
+      throw cause.cause;
+    }
+  }
+
+  #keep(): void {
+    this.#host.engine.free(this.#op);
+    this.#ended = true;
   }
 
   /** Drops the change and deletes what was written of it. Idempotent. */

@@ -2,13 +2,14 @@
 import type { Commits } from './commit.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
-import { checkSignal, type Host } from './host.js';
+import type { Host } from './host.js';
 import { guarded, Ingest, type IngestResult, type Progress } from './ingest.js';
 import { checkKey } from './key.js';
 import { encodeRange, type KeyRange } from './range.js';
 import { type KeyOf, RowGatherer } from './rows.js';
 import { turn } from './scheduler.js';
 import type { Durability } from './segment-store.js';
+import { AbortableWait, checkSignal } from './signal.js';
 
 /** Where rows come from. */
 export type Source<Row> = Iterable<Row> | AsyncIterable<Row>;
@@ -17,7 +18,8 @@ export type Source<Row> = Iterable<Row> | AsyncIterable<Row>;
 export interface PutManyOptions<Row> {
   /**
    * The key of a row: a JSON pointer into it, such as `/id`, or a function of it. Without
-   * it rows are `[key, value]`.
+   * it rows are `[key, value]`. A row is read up to a slice after it was given: it must not
+   * be changed and given again.
    */
   readonly key?: KeyOf<Row> | undefined;
   /** Put before every key. */
@@ -142,12 +144,17 @@ class Intake<Row> {
   async takeAsync(source: AsyncIterable<Row>): Promise<void> {
     let firstMs = 0;
     const iterator = source[Symbol.asyncIterator]();
-    const aborted = abortion(this.#signal);
+    const wait = new AbortableWait(this.#signal);
     let ended = false;
     try {
       for (;;) {
-        const next = iterator.next();
-        const result = await (aborted === undefined ? next : Promise.race([next, aborted.promise]));
+        ended = true;
+        const next = Promise.resolve(iterator.next());
+        ended = false;
+        next.catch(() => {
+          ended = true;
+        });
+        const result = await wait.for(next);
         if (result.done === true) {
           ended = true;
           break;
@@ -162,9 +169,12 @@ class Intake<Row> {
       }
       if (this.#gatherer.rows > 0) await this.#feed(performance.now());
     } finally {
-      aborted?.stop();
+      wait.end();
       // The source may be waiting and never answer: its end is not waited for.
-      if (!ended) void Promise.resolve(iterator.return?.()).catch(() => {});
+      if (!ended)
+        void Promise.resolve()
+          .then(() => iterator.return?.())
+          .catch(() => {});
     }
   }
 
@@ -186,23 +196,4 @@ class Intake<Row> {
     const { rows, bytes, durableRows } = this.#ingest;
     this.#onProgress({ rows, bytes, durableRows });
   }
-}
-
-/** A promise that rejects when the signal is aborted, and a way to stop listening. */
-function abortion(signal: AbortSignal | undefined) {
-  if (signal === undefined) return undefined;
-  let stop = () => {};
-  const promise = new Promise<never>((_, reject) => {
-    const listener = () => {
-      try {
-        checkSignal(signal);
-      } catch (cause) {
-        reject(cause);
-      }
-    };
-    signal.addEventListener('abort', listener, { once: true });
-    stop = () => signal.removeEventListener('abort', listener);
-  });
-  promise.catch(() => {});
-  return { promise, stop: () => stop() };
 }

@@ -67,7 +67,8 @@ export class RowGatherer<Row> {
     const [key, value] = this.#split(row, at);
     if (typeof key !== 'string') checkKey(key, at);
     if (isBytes(value, at)) {
-      this.#values.push({ row: this.#rows, bytes: value });
+      // A copy, and not by `slice`, which for a Node `Buffer` is a view: buffers are reused.
+      this.#values.push({ row: this.#rows, bytes: new Uint8Array(value) });
       this.#valueBytes += value.length;
       this.#members.push(key, 0);
     } else {

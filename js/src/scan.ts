@@ -2,9 +2,10 @@
 import type { Head } from './commit.js';
 import { type Engine, type Op, Status } from './engine.js';
 import { HedgerowError } from './errors.js';
-import { checkSignal, type Host } from './host.js';
+import type { Host } from './host.js';
 import { encodeRange, type KeyRange, ScanFlag } from './range.js';
 import { turn } from './scheduler.js';
+import { checkSignal } from './signal.js';
 
 /** Which entries a scan yields. */
 export interface ScanOptions extends KeyRange {
@@ -52,7 +53,7 @@ export async function* blocks(
       const startMs = performance.now();
       const status = engine.step(op, budget);
       if (status === Status.need) {
-        await host.load();
+        await host.load(engine.needed());
       } else if (status === Status.done || status === Status.yield) {
         const { members } = engine.output();
         const ms = performance.now() - startMs;
@@ -119,19 +120,31 @@ class BlockRows<T> implements Rows<T> {
     const source = this.source(parts);
     let members: unknown[] = [];
     let index = 0;
+    // Calls that did not wait for the one before wait here.
+    let tail: Promise<unknown> = Promise.resolve();
+    let waiting = 0;
+    const take = (): IteratorResult<T, void> => {
+      const value = at(members, index);
+      index += width;
+      return { done: false, value };
+    };
     const next = async (): Promise<IteratorResult<T, void>> => {
+      if (index < members.length) return take();
       const block = await source.next();
       if (block.done === true) return { done: true, value: undefined };
       members = block.value;
-      index = width;
-      return { done: false, value: at(members, 0) };
+      index = 0;
+      return take();
     };
     return {
       next: () => {
-        if (index >= members.length) return next();
-        const value = at(members, index);
-        index += width;
-        return Promise.resolve({ done: false, value });
+        if (waiting === 0 && index < members.length) return Promise.resolve(take());
+        waiting += 1;
+        const result = tail.then(next).finally(() => {
+          waiting -= 1;
+        });
+        tail = result.catch(() => {});
+        return result;
       },
       return: async () => {
         members = [];

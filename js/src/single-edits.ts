@@ -1,6 +1,7 @@
 /** Puts and deletes of single rows. Those made in one turn, or while a commit is under way,
  * share the next commit. */
 import type { Commits } from './commit.js';
+import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
 import { guarded, Ingest } from './ingest.js';
 import { checkKey } from './key.js';
@@ -37,7 +38,7 @@ export class SingleEdits {
   /** Puts one row. The value is taken as it is now. */
   put(key: string, value: unknown): Promise<void> {
     checkKey(key);
-    const kept = isBytes(value) ? value.slice() : stringify(checkValue(value));
+    const kept = isBytes(value) ? new Uint8Array(value) : stringify(checkValue(value));
     return this.#add({ key: JSON.stringify(key), value: kept });
   }
 
@@ -67,12 +68,28 @@ export class SingleEdits {
       this.#flushing = undefined;
       try {
         await this.#commits.prepareIds();
-        await this.#commits.retry(() => this.#commit(edits));
+        await this.#commitAll(edits, waiters);
         for (const { resolve } of waiters) resolve();
       } catch (cause) {
         for (const { reject } of waiters) reject(cause);
       }
     });
+  }
+
+  /** Commits the edits; one that the core refuses is rejected, and removed from both lists. */
+  async #commitAll(edits: Edit[], waiters: Waiter[]): Promise<void> {
+    while (edits.length > 0) {
+      try {
+        await this.#commits.retry(() => this.#commit(edits));
+        return;
+      } catch (cause) {
+        if (!(cause instanceof HedgerowError) || cause.row === undefined) throw cause;
+        edits.splice(cause.row, 1);
+        // The position means nothing to the caller of a single put.
+        const [refused] = waiters.splice(cause.row, 1);
+        refused?.reject(new HedgerowError(cause.code, 'the row was refused', { cause }));
+      }
+    }
   }
 
   #commit(edits: readonly Edit[]): Promise<object | undefined> {

@@ -3,7 +3,7 @@ import { Commits } from './commit.js';
 import { type Change, type DiffOptions, diffOf } from './diff.js';
 import { Engine, hex, Status } from './engine.js';
 import { HedgerowError } from './errors.js';
-import { checkSignal, Host } from './host.js';
+import { Host } from './host.js';
 import type { IngestResult } from './ingest.js';
 import { checkKey } from './key.js';
 import { deleteRange, type PutManyOptions, putMany, type Source } from './put-many.js';
@@ -11,6 +11,7 @@ import { encodeRange, type KeyRange } from './range.js';
 import { type Rows, type Scan, type ScanOptions, scanOf } from './scan.js';
 import type { Durability, SegmentStore, Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
+import { checkSignal } from './signal.js';
 import { SingleEdits } from './single-edits.js';
 
 /** How a store is opened. */
@@ -62,7 +63,7 @@ export class Store {
   readonly #commits: Commits;
   readonly #edits: SingleEdits;
   readonly #durability: Durability;
-  #closed = false;
+  #closing: Promise<void> | undefined;
 
   private constructor(name: string, host: Host, commits: Commits, durability: Durability) {
     this.name = name;
@@ -78,7 +79,9 @@ export class Store {
     if (typeof name !== 'string') {
       throw new HedgerowError('invalid-argument', 'the name of a store is a string');
     }
-    if (!(sliceMs > 0)) throw new HedgerowError('invalid-argument', 'sliceMs is above 0');
+    if (!(sliceMs > 0 && Number.isFinite(sliceMs))) {
+      throw new HedgerowError('invalid-argument', 'sliceMs is above 0 and finite');
+    }
     if (!(cacheBytes >= 0 && cacheBytes < 2 ** 31)) {
       throw new HedgerowError('invalid-argument', 'cacheBytes is below 2 GiB');
     }
@@ -100,7 +103,8 @@ export class Store {
   }
 
   #check(): void {
-    if (this.#closed) throw new HedgerowError('closed', `the store ${this.name} is closed`);
+    if (this.#closing !== undefined)
+      throw new HedgerowError('closed', `the store ${this.name} is closed`);
   }
 
   /**
@@ -115,8 +119,9 @@ export class Store {
     this.#check();
     checkSignal(options.signal);
     const durability = options.durability ?? this.#durability;
-    return this.#commits.exclusively(() =>
-      putMany(this.#host, this.#commits, source, { ...options, durability }),
+    return this.#commits.exclusively(
+      () => putMany(this.#host, this.#commits, source, { ...options, durability }),
+      options.signal,
     );
   }
 
@@ -127,7 +132,7 @@ export class Store {
    */
   async deleteMany(
     keysOrRange: Source<string> | KeyRange,
-    options: { readonly signal?: AbortSignal; readonly durability?: Durability } = {},
+    options: Pick<PutManyOptions<string>, 'signal' | 'durability'> = {},
   ): Promise<IngestResult> {
     this.#check();
     checkSignal(options.signal);
@@ -135,14 +140,16 @@ export class Store {
       throw new HedgerowError('invalid-argument', 'deleteMany takes keys or a range');
     }
     const durability = options.durability ?? this.#durability;
-    return this.#commits.exclusively(() =>
-      Symbol.iterator in keysOrRange || Symbol.asyncIterator in keysOrRange
-        ? putMany(this.#host, this.#commits, keysOrRange as Source<string>, {
-            ...options,
-            durability,
-            deletes: true,
-          })
-        : deleteRange(this.#host, this.#commits, keysOrRange, durability),
+    return this.#commits.exclusively(
+      () =>
+        Symbol.iterator in keysOrRange || Symbol.asyncIterator in keysOrRange
+          ? putMany(this.#host, this.#commits, keysOrRange as Source<string>, {
+              ...options,
+              durability,
+              deletes: true,
+            })
+          : deleteRange(this.#host, this.#commits, keysOrRange, durability),
+      options.signal,
     );
   }
 
@@ -251,9 +258,12 @@ export class Store {
   }
 
   /** Closes the store, after the writes under way have ended. Idempotent. */
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     await this.#edits.settled();
     await this.#commits.exclusively(() => this.#host.segments.close());
   }

@@ -176,19 +176,6 @@ export const segmentStoreContract: readonly ContractCase[] = [
     }
   }),
 
-  fact('bytes are copied in before write returns', async ({ open, same }) => {
-    const store = await open();
-    const given = segment(1);
-    const to = move(0, 3);
-    const writing = store.write(batch([given], to));
-    for (const part of [given.segmentBytes, given.tableBytes, to.commitBytes]) part.fill(0);
-    await writing;
-    same((await store.read([1]))[0], segment(1).segmentBytes, 'segment');
-    const { refs, tables } = await store.load();
-    same(tables[0]?.tableBytes, segment(1).tableBytes, 'table');
-    same(refs[0]?.commitBytes, bytes(32, 3), 'commit');
-  }),
-
   fact('bytes handed out belong to the caller', async ({ open, assert, same }) => {
     const store = await open();
     await store.write(batch([segment(1)], move(0, 3)));
@@ -219,16 +206,6 @@ export const segmentStoreContract: readonly ContractCase[] = [
       [500, 13, 32],
       'buffers',
     );
-  }),
-
-  fact('bytes are copied also when their own slice does not, as a Node Buffer', async (scene) => {
-    const store = await scene.open();
-    const segmentBytes = new Uint8Array(bytes(100, 1));
-    segmentBytes.slice = () => segmentBytes;
-    const writing = store.write(batch([{ ...segment(1), segmentBytes }]));
-    segmentBytes.fill(0);
-    await writing;
-    scene.same((await store.read([1]))[0], segment(1).segmentBytes, 'segment');
   }),
 
   fact('segments may be empty or large, and their ids as large as can be', async (scene) => {

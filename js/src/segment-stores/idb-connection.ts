@@ -15,10 +15,11 @@ const VERSION = 1;
 /** Waits before each repetition after a lost connection, in milliseconds. */
 const REPETITION_DELAYS = [0, 100, 400] as const;
 /**
- * How long each attempt to open may take, in milliseconds. Chromium never answers an
- * opening whose connection it drops on the way, but it does answer the next.
+ * How long an opening may take, in milliseconds. It waits for deletions before it. Also,
+ * when Chromium drops a connection that is being opened, it was seen to leave all further
+ * openings of the page unanswered for up to 45 s; asking again in that time did not help.
  */
-const OPENING_LIMITS = [2_000, 4_000, 8_000] as const;
+const OPENING_LIMIT = 15_000;
 /** How long a deletion may take in all, and how long once it is blocked, in milliseconds. */
 const DELETION_LIMIT = 15_000;
 const BLOCKED_LIMIT = 2_000;
@@ -172,16 +173,6 @@ export class Connection {
   }
 
   async #open(create: boolean): Promise<IDBDatabase> {
-    for (let attempt = 0; ; attempt++) {
-      const limit = OPENING_LIMITS[attempt];
-      if (limit === undefined) throw blocked();
-      const db = await this.#openWithin(limit, create);
-      if (db !== undefined) return db;
-      this.#check();
-    }
-  }
-
-  async #openWithin(limit: number, create: boolean): Promise<IDBDatabase | undefined> {
     checkPresent();
     let db: IDBDatabase | undefined;
     let gone = false;
@@ -203,10 +194,13 @@ export class Connection {
       },
     });
     try {
-      const inTime = await within(limit, opened);
-      if (inTime !== undefined) db = unwrap(inTime);
-      // A connection that comes too late would block deletions.
-      else opened.then((late) => late.close()).catch(() => {});
+      const inTime = await within(OPENING_LIMIT, opened);
+      if (inTime === undefined) {
+        // A connection that comes too late would block deletions.
+        opened.then((late) => late.close()).catch(() => {});
+        throw create ? blocked() : new HedgerowError('disconnected', 'IndexedDB does not answer');
+      }
+      db = unwrap(inTime);
       return db;
     } catch (cause) {
       if (gone) this.#end('the store was deleted');

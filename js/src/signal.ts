@@ -1,0 +1,56 @@
+/** Abort signals, and waiting that they end. */
+import { HedgerowError } from './errors.js';
+
+function abortedBy(signal: AbortSignal): HedgerowError {
+  return new HedgerowError('aborted', 'the signal was aborted', { cause: signal.reason });
+}
+
+/** Throws `aborted` when the signal says so. */
+export function checkSignal(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw abortedBy(signal);
+}
+
+/** A promise that rejects with `aborted` when the signal is aborted, until `stop`. */
+export function abortion(signal: AbortSignal): { promise: Promise<never>; stop: () => void } {
+  let stop = () => {};
+  const promise = new Promise<never>((_, reject) => {
+    const listener = () => reject(abortedBy(signal));
+    signal.addEventListener('abort', listener, { once: true });
+    stop = () => signal.removeEventListener('abort', listener);
+  });
+  promise.catch(() => {});
+  return { promise, stop };
+}
+
+/**
+ * Waits for promises one after the other, each until the signal is aborted. Unlike a race
+ * for each of them it leaves nothing behind on a promise that outlives them all.
+ */
+export class AbortableWait {
+  readonly #signal: AbortSignal | undefined;
+  #reject: ((cause: unknown) => void) | undefined;
+  readonly #listener = () => {
+    if (this.#signal !== undefined) this.#reject?.(abortedBy(this.#signal));
+  };
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal;
+    signal?.addEventListener('abort', this.#listener, { once: true });
+  }
+
+  /** What `promise` resolves to, or `aborted`. */
+  for<T>(promise: Promise<T>): Promise<T> {
+    if (this.#signal === undefined) return promise;
+    checkSignal(this.#signal);
+    return new Promise((resolve, reject) => {
+      this.#reject = reject;
+      promise.then(resolve, reject);
+    });
+  }
+
+  /** Stops listening. */
+  end(): void {
+    this.#signal?.removeEventListener('abort', this.#listener);
+    this.#reject = undefined;
+  }
+}

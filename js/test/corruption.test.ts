@@ -1,0 +1,290 @@
+/** Stored bytes that are not as they were written: told apart, and never believed. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { memory, open } from '../src/index.js';
+import type { SegmentRecord } from '../src/segment-store.js';
+import { all, type Entry, expectSame, failure, sorted } from './model.js';
+import { forSeeds, random } from './random.js';
+import { chunksOf, type WatchedStorage, watched } from './watched-storage.js';
+
+const ROWS = sorted(
+  Array.from({ length: 5000 }, (_, at): Entry => [`k${at}`, `${at} `.repeat(40)]),
+);
+const LARGE: Entry = ['large', random(1).bytes(200_000)];
+const LEAF = 0;
+const PIECE = 0xe0;
+
+let storage: WatchedStorage;
+let root: string;
+
+beforeEach(async () => {
+  storage = watched(memory());
+  const db = await open('test', { storage });
+  await db.putMany([...ROWS, LARGE]);
+  root = db.root;
+  await db.close();
+});
+
+/** The chunks of a kind, with the segments that they are in. */
+function chunks(kind: number) {
+  return [...storage.stored.values()].flatMap((segment) =>
+    chunksOf(segment)
+      .filter(({ start }) => segment.segmentBytes[start] === kind)
+      .map((chunk) => ({ ...chunk, segment })),
+  );
+}
+
+function flip(segment: SegmentRecord, at: number, mask = 1): void {
+  storage.hooks.read = (id, bytes) => {
+    if (id === segment.id) bytes[at] = (bytes[at] ?? 0) ^ mask;
+    return bytes;
+  };
+}
+
+const reopened = () => open('test', { storage });
+
+/** Splits the rows into those that `get` gives and those for which it fails. */
+async function readable(db: Awaited<ReturnType<typeof reopened>>, rows = ROWS) {
+  const failures = new Map<string, { code?: string; chunk?: string }>();
+  for (const [key, value] of rows) {
+    try {
+      expectSame(await db.get(key), value, key);
+    } catch (error) {
+      failures.set(key, error as object);
+    }
+  }
+  return failures;
+}
+
+describe('a damaged byte in a leaf', () => {
+  it('makes its rows corrupt-chunk, with its hash, and leaves the others readable', async () => {
+    const leaves = chunks(LEAF);
+    expect(leaves.length).toBeGreaterThan(10);
+    const leaf = leaves[5]!;
+    flip(leaf.segment, leaf.start + 20);
+    const db = await reopened();
+    const failures = await readable(db);
+    expect(failures.size).toBeGreaterThan(0);
+    expect(failures.size).toBeLessThan(ROWS.length / 5);
+    for (const error of failures.values()) {
+      expect(error).toEqual(failure('corrupt-chunk', { chunk: leaf.hash, retryable: false }));
+    }
+    const [bad = ''] = failures.keys();
+    const corrupt = failure('corrupt-chunk', { chunk: leaf.hash });
+    await expect(db.getMany(['k1', bad])).rejects.toEqual(corrupt);
+    await expect(db.scan().toArray()).rejects.toEqual(corrupt);
+    await expect(db.scan({ reverse: true }).toArray()).rejects.toEqual(corrupt);
+    expect(db.root).toBe(root);
+    // The count of a range needs the leaves at its ends, and no others.
+    expect(await db.count()).toBe(ROWS.length + 1);
+    expectSame(await db.get('large'), LARGE[1]);
+  });
+
+  it('gives the rows before it to a scan', async () => {
+    const leaf = chunks(LEAF)[20]!;
+    flip(leaf.segment, leaf.end - 1);
+    const db = await reopened();
+    const seen: Entry[] = [];
+    const scan = async () => {
+      for await (const entry of db.scan()) seen.push(entry as Entry);
+    };
+    await expect(scan()).rejects.toEqual(failure('corrupt-chunk'));
+    expectSame(seen, [...ROWS, LARGE].slice(0, seen.length));
+  });
+
+  it('does not keep others from being written', async () => {
+    const leaf = chunks(LEAF)[5]!;
+    flip(leaf.segment, leaf.start + 20);
+    const db = await reopened();
+    const failures = await readable(db);
+    const [bad = ''] = failures.keys();
+    await db.put('new', 1);
+    await expect(db.put(bad, 1)).rejects.toEqual(failure('corrupt-chunk', { chunk: leaf.hash }));
+    expect(await db.get('new')).toBe(1);
+    expect((await readable(db)).size).toBe(failures.size);
+    await expect(db.putMany([[bad, 1]])).rejects.toEqual(failure('corrupt-chunk'));
+    await db.delete('new');
+    expect(db.root).toBe(root);
+  });
+
+  it('wherever it is', async () => {
+    await forSeeds(25, async (from) => {
+      const leaf = from.pick(chunks(LEAF));
+      flip(leaf.segment, leaf.start + from.below(leaf.end - leaf.start), 1 << from.below(8));
+      const db = await reopened();
+      const failures = await readable(
+        db,
+        ROWS.filter((_, at) => at % 9 === 0),
+      );
+      for (const error of failures.values()) {
+        expect(error).toEqual(failure('corrupt-chunk', { chunk: leaf.hash }));
+      }
+      await expect(all(db)).rejects.toEqual(failure('corrupt-chunk', { chunk: leaf.hash }));
+      await db.close();
+    });
+  });
+});
+
+it('a damaged piece of a large value makes only that value unreadable', async () => {
+  const piece = chunks(PIECE)[1]!;
+  flip(piece.segment, piece.start + 1000);
+  const db = await reopened();
+  const corrupt = failure('corrupt-chunk', { chunk: piece.hash });
+  await expect(db.get('large')).rejects.toEqual(corrupt);
+  await expect(db.getMany(['k1', 'large'])).rejects.toEqual(corrupt);
+  expect((await readable(db)).size).toBe(0);
+  expectSame(
+    await db.scan({ lt: 'large' }).toArray(),
+    ROWS.filter(([key]) => key < 'large'),
+  );
+  expect(await db.scan().keys().toArray()).toHaveLength(ROWS.length + 1);
+  await db.put('large', 'small');
+  expect(await db.get('large')).toBe('small');
+});
+
+it('a damaged commit or root node is corrupt-chunk, at opening or reading', async () => {
+  const commit = chunks(0xc0).find(({ hash }) => hash === root)!;
+  flip(commit.segment, commit.end - 1);
+  await expect(reopened()).rejects.toEqual(failure('corrupt-chunk', { chunk: root }));
+  expect(storage.closed).toBe(2);
+  delete storage.hooks.read;
+  const top = [5, 4, 3, 2, 1].flatMap(chunks)[0]!;
+  flip(top.segment, top.start + 9);
+  const db = await reopened();
+  const corrupt = failure('corrupt-chunk', { chunk: top.hash });
+  await expect(db.get('k1')).rejects.toEqual(corrupt);
+  await expect(all(db)).rejects.toEqual(corrupt);
+  await expect(db.stats()).rejects.toEqual(corrupt);
+});
+
+describe('a segment', () => {
+  it('that is gone makes its rows missing-chunk, and leaves the others readable', async () => {
+    const segment = chunks(LEAF)[5]!.segment;
+    storage.hooks.read = (id, bytes) => (id === segment.id ? undefined : bytes);
+    const db = await reopened();
+    const failures = await readable(db);
+    expect(failures.size).toBeGreaterThan(0);
+    expect(failures.size).toBeLessThan(ROWS.length);
+    const hashes = new Set(chunksOf(segment).map(({ hash }) => hash));
+    for (const error of failures.values()) {
+      expect(error).toEqual(failure('missing-chunk', { retryable: false }));
+      expect(hashes).toContain(error.chunk);
+    }
+    await expect(all(db)).rejects.toEqual(failure('missing-chunk'));
+  });
+
+  const lengths: [string, (bytes: Uint8Array) => Uint8Array][] = [
+    ['that is empty', () => new Uint8Array()],
+    ['that is cut off', (bytes) => bytes.slice(0, bytes.length / 2)],
+  ];
+  for (const [title, change] of lengths) {
+    it(`${title} makes rows corrupt-chunk, and leaves the others readable`, async () => {
+      const segment = chunks(LEAF)[5]!.segment;
+      storage.hooks.read = (id, bytes) => (id === segment.id ? change(bytes) : bytes);
+      const db = await reopened();
+      const failures = await readable(db);
+      expect(failures.size).toBeGreaterThan(0);
+      expect(failures.size).toBeLessThan(ROWS.length);
+      for (const error of failures.values()) expect(error).toEqual(failure('corrupt-chunk'));
+    });
+  }
+
+  it('whose table claims more bytes makes its last chunk corrupt-chunk', async () => {
+    const { id } = chunks(LEAF)[5]!.segment;
+    storage.hooks.load = ({ refs, tables }) => ({
+      refs,
+      tables: tables.map((table) =>
+        table.id === id
+          ? { id, tableBytes: table.tableBytes.with(table.tableBytes.length - 1, 0xff) }
+          : table,
+      ),
+    });
+    const failures = await readable(await reopened());
+    const hashes = new Set([...failures.values()].map(({ chunk }) => chunk));
+    expect(hashes.size).toBe(1);
+    for (const error of failures.values()) expect(error).toEqual(failure('corrupt-chunk'));
+  });
+
+  it('that is longer than it was is read as far as it should go', async () => {
+    storage.hooks.read = (_, bytes) => Uint8Array.from([...bytes, 1, 2, 3]);
+    expect((await readable(await reopened())).size).toBe(0);
+  });
+
+  it('of another id is corrupt-chunk', async () => {
+    const [one, other] = [chunks(LEAF)[0]!.segment, chunks(PIECE)[0]!.segment];
+    storage.hooks.read = (id, bytes) =>
+      id === one.id ? Uint8Array.from(other.segmentBytes) : bytes;
+    const failures = await readable(await reopened());
+    for (const error of failures.values()) expect(error).toEqual(failure('corrupt-chunk'));
+    expect(failures.size).toBeGreaterThan(0);
+  });
+});
+
+describe('a table', () => {
+  const changes: [string, (bytes: Uint8Array) => Uint8Array][] = [
+    ['that is empty', () => new Uint8Array()],
+    ['of one byte', () => Uint8Array.of(1)],
+    ['that is cut off', (bytes) => bytes.slice(0, -1)],
+    ['that is noise', (bytes) => random(2).bytes(bytes.length)],
+    ['of another format', (bytes) => bytes.with(4, 2)],
+    ['that says it holds more', (bytes) => bytes.with(8, (bytes[8] ?? 0) + 1)],
+    ['with offsets out of order', (bytes) => bytes.fill(0, bytes.length - 4)],
+    ['with hashes of other chunks', (bytes) => bytes.map((b, at) => (at === 12 ? b ^ 1 : b))],
+  ];
+  for (const [title, change] of changes) {
+    it(`${title} leaves the rows of other segments readable`, async () => {
+      const { id } = chunks(LEAF)[5]!.segment;
+      storage.hooks.load = ({ refs, tables }) => ({
+        refs,
+        tables: tables.map((table) =>
+          table.id === id ? { id, tableBytes: change(table.tableBytes) } : table,
+        ),
+      });
+      const db = await reopened();
+      const failures = await readable(db);
+      expect(failures.size).toBeLessThan(ROWS.length);
+      for (const error of failures.values()) expect(error).toEqual(failure('missing-chunk'));
+      if (!title.includes('hashes')) expect(failures.size).toBeGreaterThan(0);
+    });
+  }
+});
+
+describe('a ref', () => {
+  const changed = (change: object) => {
+    storage.hooks.load = ({ refs, tables }) => ({
+      refs: refs.map((ref) => ({ ...ref, ...change })),
+      tables,
+    });
+  };
+
+  it('of a later format makes opening fail with unsupported-format', async () => {
+    const closed = storage.closed;
+    changed({ format: 2 });
+    await expect(reopened()).rejects.toEqual(failure('unsupported-format', { retryable: false }));
+    expect(storage.closed).toBe(closed + 1);
+  });
+
+  it('that turns to a later format makes a refresh fail, and the store stays readable', async () => {
+    const [db, other] = [await reopened(), await reopened()];
+    await other.put('other', 1);
+    changed({ format: 2 });
+    await expect(db.put('mine', 1)).rejects.toEqual(failure('unsupported-format'));
+    expect(await db.get('k1')).toBe('1 '.repeat(40));
+    expect(await db.get('mine')).toBeUndefined();
+  });
+
+  it('to a commit that is not there makes opening fail with missing-chunk', async () => {
+    changed({ commitBytes: new Uint8Array(32).fill(7) });
+    await expect(reopened()).rejects.toEqual(failure('missing-chunk', { chunk: '07'.repeat(32) }));
+  });
+
+  it('to a chunk that is no commit makes opening fail with corrupt-chunk', async () => {
+    const { hash } = chunks(LEAF)[0]!;
+    changed({ commitBytes: Uint8Array.from(Buffer.from(hash, 'hex')) });
+    await expect(reopened()).rejects.toEqual(failure('corrupt-chunk', { chunk: hash }));
+  });
+
+  it('of another name is not this store’s', async () => {
+    changed({ name: 'other' });
+    expect(await (await reopened()).count()).toBe(0);
+  });
+});

@@ -1,0 +1,94 @@
+/** What a store should hold: a plain sorted array, and reads of it that cannot be wrong. */
+import { isDeepStrictEqual } from 'node:util';
+import { expect, vi } from 'vitest';
+import { type HedgerowError, memory, open, type ScanOptions, type Store } from '../src/index.js';
+
+// A machine that is busy with other things must not fail a test.
+vi.setConfig({ testTimeout: 60_000 });
+
+export type Entry = [key: string, value: unknown];
+
+/** The order of keys: by their bytes in UTF-8, which is not that of JavaScript's `<`. */
+export function compareKeys(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** Entries in the order of their keys; of equal keys the last wins. */
+export function sorted(entries: Iterable<readonly [string, unknown]>): Entry[] {
+  return [...new Map(entries)].sort(([a], [b]) => compareKeys(a, b));
+}
+
+/** What a scan of sorted entries should give. */
+export function select(entries: readonly Entry[], options: ScanOptions): Entry[] {
+  const { prefix, gt, gte, lt, lte, reverse = false, limit = entries.length } = options;
+  const found = entries.filter(
+    ([key]) =>
+      (prefix === undefined || key.startsWith(prefix)) &&
+      (gt === undefined || compareKeys(key, gt) > 0) &&
+      (gte === undefined || compareKeys(key, gte) >= 0) &&
+      (lt === undefined || compareKeys(key, lt) < 0) &&
+      (lte === undefined || compareKeys(key, lte) <= 0),
+  );
+  return (reverse ? found.reverse() : found).slice(0, limit);
+}
+
+/** An open store in memory, holding `entries`. */
+export async function storeOf(entries: readonly (readonly [string, unknown])[] = []) {
+  const db = await open('test', { storage: memory() });
+  if (entries.length > 0) await db.putMany(entries);
+  return db;
+}
+
+/** All that a store holds. */
+export function all(db: Store): Promise<Entry[]> {
+  return db.scan().toArray();
+}
+
+/** As `toEqual`, which takes seconds for large bytes and texts. */
+export function expectSame(actual: unknown, expected: unknown, message = ''): void {
+  if (!isDeepStrictEqual(actual, expected)) {
+    expect(short(actual), message).toEqual(short(expected));
+    expect.fail(`${message}: not the same, further in than the excerpts`);
+  }
+}
+
+function short(value: unknown): unknown {
+  if (value instanceof Uint8Array) return `bytes(${value.length}): ${value.subarray(0, 20)}`;
+  if (typeof value === 'string') return value.length > 80 ? `${value.slice(0, 80)}…` : value;
+  return Array.isArray(value) ? value.map(short) : value;
+}
+
+/** `{ name, code, ... }` of the error that a call must fail with. */
+export function failure(code: HedgerowError['code'], facts: Partial<HedgerowError> = {}) {
+  return expect.objectContaining({ name: 'HedgerowError', code, ...facts });
+}
+
+/** `change` must fail as `error` says and leave the store as it was, and able to work. */
+export async function refuses(
+  db: Store,
+  change: () => Promise<unknown>,
+  error: unknown,
+  message = '',
+): Promise<void> {
+  const [root, before] = [db.root, await all(db)];
+  await expect(change(), message).rejects.toEqual(error);
+  expect(db.root, message).toBe(root);
+  expectSame(await all(db), before, message);
+  await db.put('refused?', 'no');
+  expect(await db.get('refused?')).toBe('no');
+  await db.delete('refused?');
+  expect(db.root, message).toBe(root);
+}
+
+/** Settles with a call, or fails when it takes longer than `ms`. */
+export async function within<T>(ms: number, call: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not settled after ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([call, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,250 @@
+/** Every way to read, held against a sorted array. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { memory, open, type ScanOptions, type Store } from '../src/index.js';
+import { compareKeys, type Entry, expectSame, failure, select, sorted, storeOf } from './model.js';
+import { forSeeds } from './random.js';
+
+/** Several leaves and two levels, with values of every kind. */
+function manyEntries(): Entry[] {
+  return sorted(
+    Array.from({ length: 3000 }, (_, at): Entry => {
+      const key = `${['city', 'issue', 'user'][at % 3]}/${String((at * 7919) % 3000).padStart(5, '0')}`;
+      return [key, at % 10 === 0 ? Uint8Array.of(at, at >> 8) : { at, text: 'x'.repeat(at % 50) }];
+    }),
+  );
+}
+
+describe('reads of a store of several leaves', () => {
+  const entries = manyEntries();
+  const keys = entries.map(([key]) => key);
+  let db: Store;
+  beforeAll(async () => {
+    db = await storeOf(entries);
+  });
+
+  /** Compares all reads of one range with the model. */
+  async function check(options: ScanOptions): Promise<void> {
+    const expected = select(entries, options);
+    const message = JSON.stringify(options);
+    const scan = db.scan(options);
+    expectSame(await scan.toArray(), expected, message);
+    expectSame(
+      await scan.keys().toArray(),
+      expected.map(([key]) => key),
+      message,
+    );
+    expectSame(
+      await scan.values().toArray(),
+      expected.map(([, value]) => value),
+      message,
+    );
+    const { limit: _, reverse: __, ...range } = options;
+    expect(await db.count(range), message).toBe(select(entries, range).length);
+  }
+
+  it('scan gives all rows in the order of their keys', () => check({}));
+  it('scan in reverse gives them from the end', () => check({ reverse: true }));
+
+  it.each<ScanOptions>([
+    { prefix: '' },
+    { prefix: 'c' },
+    { prefix: 'city/' },
+    { prefix: 'city/0000' },
+    { prefix: 'city/00001' },
+    { prefix: 'city/000011' },
+    { prefix: 'nothing' },
+    { gt: keys[100] },
+    { gte: keys[100] },
+    { lt: keys[100] },
+    { lte: keys[100] },
+    { gt: keys[100], lt: keys[200] },
+    { gte: keys[100], lte: keys[200] },
+    { gt: keys[100], lte: keys[100] },
+    { gte: keys[100], lt: keys[100] },
+    { gte: keys[100], lte: keys[100] },
+    { gt: keys[100], lt: keys[101] },
+    { gt: keys[100], lt: keys[102] },
+    { gt: keys[200], lt: keys[100] },
+    { gte: '', lt: '' },
+    { gte: '', lte: '' },
+    { gt: '' },
+    { lte: '\u{10ffff}' },
+    { gt: '\u{10ffff}' },
+    { gte: 'city/00010x', lt: 'city/00020x' },
+    { prefix: 'issue/', gt: 'issue/01000' },
+    { prefix: 'issue/', gte: 'city/', lt: 'user/' },
+    { prefix: 'issue/', lt: 'issue/' },
+    { prefix: 'issue/', lte: 'issue/00001' },
+    { prefix: 'issue/', gt: 'user/' },
+    { prefix: 'issue/', lt: 'city/' },
+  ])('scan and count keep to the range %o', async (range) => {
+    for (const limit of [undefined, 0, 1, 7, 1000, 10_000, Number.POSITIVE_INFINITY]) {
+      await check({ ...range, limit });
+      await check({ ...range, limit, reverse: true });
+    }
+  });
+
+  it('scan and count keep to random ranges', async () => {
+    await forSeeds(30, async (from) => {
+      const bound = () => {
+        const key = from.pick(keys);
+        return from.pick([key, `${key}\0`, key.slice(0, from.below(key.length + 1)), `${key}~`]);
+      };
+      await check({
+        ...from.pick([{}, {}, { gt: bound() }, { gte: bound() }]),
+        ...from.pick([{}, {}, { lt: bound() }, { lte: bound() }]),
+        prefix: from.pick([undefined, undefined, bound().slice(0, from.below(10))]),
+        reverse: from.next() < 0.5,
+        limit: from.pick([undefined, undefined, from.below(5), from.below(2000)]),
+      });
+    });
+  });
+
+  it('get gives each value, and undefined for an absent key', async () => {
+    for (const [key, value] of entries) expectSame(await db.get(key), value, key);
+    for (const key of ['', 'city', 'city/00001x', 'zzz']) {
+      expect(await db.get(key)).toBeUndefined();
+    }
+  });
+
+  it('getMany gives values in the order of its keys, repeated and absent ones too', async () => {
+    await forSeeds(20, async (from) => {
+      const wanted = Array.from({ length: from.below(500) }, () =>
+        from.next() < 0.2 ? `absent ${from.below(9)}` : from.pick(keys),
+      );
+      const map = new Map(entries);
+      expectSame(
+        await db.getMany(wanted),
+        wanted.map((key) => map.get(key)),
+      );
+    });
+  });
+
+  it('getMany takes any iterable', async () => {
+    const two = keys.slice(0, 2);
+    const values = entries.slice(0, 2).map(([, value]) => value);
+    expectSame(await db.getMany(new Set(two)), values);
+    expectSame(await db.getMany(two.values()), values);
+    expectSame(await db.getMany([]), []);
+  });
+
+  it('has tells whether there is a row', async () => {
+    for (const key of keys.filter((_, at) => at % 50 === 0)) {
+      expect(await db.has(key)).toBe(true);
+      expect(await db.has(`${key}\0`)).toBe(false);
+      expect(await db.has(key.slice(0, -1))).toBe(false);
+    }
+  });
+
+  it('a scan can be iterated, again too, and left early', async () => {
+    const scan = db.scan();
+    for (let round = 0; round < 2; round++) {
+      const seen: Entry[] = [];
+      for await (const entry of scan) {
+        seen.push(entry);
+        if (seen.length === 1500) break;
+      }
+      expectSame(seen, entries.slice(0, 1500));
+    }
+    const seen: string[] = [];
+    for await (const key of scan.keys()) seen.push(key);
+    expectSame(seen, keys);
+  });
+
+  it('many reads at the same time do not disturb each other', async () => {
+    await forSeeds(4, async (from) => {
+      await Promise.all(
+        Array.from({ length: 20 }, () =>
+          check({ gte: from.pick(keys), reverse: from.next() < 0.5, limit: from.below(1000) }),
+        ),
+      );
+    });
+  });
+
+  it('each read makes new values', async () => {
+    const [key = ''] = entries.find(([, value]) => !(value instanceof Uint8Array)) ?? [];
+    const [first, second] = [await db.get<{ at: number }>(key), await db.get(key)];
+    expect(first).not.toBe(second);
+    if (first !== undefined) first.at = -1;
+    expect(await db.get(key)).toEqual(second);
+    const [bytesKey = ''] = entries.find(([, value]) => value instanceof Uint8Array) ?? [];
+    const bytes = await db.get<Uint8Array>(bytesKey);
+    const [again] = await db.getMany<Uint8Array>([bytesKey]);
+    expect(bytes).toEqual(again);
+    bytes?.fill(99);
+    expect(await db.get(bytesKey)).toEqual(again);
+    // Bytes of their own: not a view into something larger.
+    expect(again?.buffer.byteLength).toBe(again?.length);
+  });
+
+  it('a scan is ended by its signal', async () => {
+    const signal = AbortSignal.abort('enough');
+    await expect(db.scan({ signal }).toArray()).rejects.toEqual(
+      failure('aborted', { cause: 'enough' }),
+    );
+    const abort = new AbortController();
+    const reading = (async () => {
+      let count = 0;
+      for await (const _ of db.scan({ signal: abort.signal })) {
+        if (++count === 10) abort.abort();
+      }
+      return count;
+    })();
+    await expect(reading).rejects.toEqual(failure('aborted'));
+    expect(await db.count()).toBe(entries.length);
+  });
+
+  it('a bad range or limit is refused', async () => {
+    const bad: [ScanOptions, string][] = [
+      [{ gt: 'a', gte: 'a' }, 'invalid-argument'],
+      [{ lt: 'a', lte: 'a' }, 'invalid-argument'],
+      [{ limit: -1 }, 'invalid-argument'],
+      [{ limit: Number.NaN }, 'invalid-argument'],
+      [{ prefix: '\ud800' }, 'invalid-key'],
+      [{ gt: 5 as never }, 'invalid-key'],
+      [{ lte: 'x'.repeat(1025) }, 'invalid-key'],
+      [{ gte: null as never }, 'invalid-key'],
+    ];
+    for (const [range, code] of bad) {
+      await expect(db.scan(range).toArray()).rejects.toMatchObject({ code });
+      if ('limit' in range) continue;
+      await expect(db.count(range)).rejects.toMatchObject({ code });
+    }
+  });
+});
+
+it('an empty store has no rows to read', async () => {
+  const db = await storeOf();
+  expect(await db.scan().toArray()).toEqual([]);
+  expect(await db.scan({ reverse: true, prefix: 'a' }).keys().toArray()).toEqual([]);
+  expect(await db.count()).toBe(0);
+  expect(await db.get('')).toBeUndefined();
+  expect(await db.getMany(['', 'a'])).toEqual([undefined, undefined]);
+  expect(await db.has('a')).toBe(false);
+});
+
+it('reads are the same with hardly any cache, from storage alone', async () => {
+  const storage = memory();
+  const writer = await open('test', { storage });
+  const entries = sorted(
+    Array.from({ length: 6000 }, (_, at): Entry => [`k${(at * 7919) % 6000}`, `${at}`.repeat(99)]),
+  );
+  await writer.putMany(entries);
+  const db = await open('test', { storage, cacheBytes: 0 });
+  expectSame(await db.scan().toArray(), entries);
+  expectSame(await db.scan({ reverse: true }).toArray(), entries.toReversed());
+  const some = entries.filter((_, at) => at % 37 === 0);
+  expectSame(
+    await db.getMany(some.map(([key]) => key)),
+    some.map(([, value]) => value),
+  );
+  await forSeeds(10, async (from) => {
+    const gte = from.pick(entries)[0];
+    expectSame(await db.scan({ gte, limit: 50 }).toArray(), select(entries, { gte, limit: 50 }));
+  });
+});
+
+it('the order of keys is that of their bytes in UTF-8', () => {
+  expect('～' < '😀').toBe(false);
+  expect(compareKeys('～', '😀')).toBeLessThan(0);
+});

@@ -1,0 +1,87 @@
+/** Storage that a test can look into, and change what a store reads from. */
+import type {
+  Loaded,
+  SegmentRecord,
+  SegmentStore,
+  Storage,
+  WriteBatch,
+} from '../src/segment-store.js';
+
+export interface Hooks {
+  /** Called before each write; may take its time or throw. */
+  write?(batch: WriteBatch): void | Promise<void>;
+  /** Changes what is loaded. */
+  load?(loaded: Loaded): Loaded;
+  /** Changes a segment that is read. */
+  read?(id: number, segmentBytes: Uint8Array): Uint8Array | undefined;
+}
+
+export interface WatchedStorage extends Storage {
+  readonly hooks: Hooks;
+  /** Segments stored and not deleted again, in the order of their writing. */
+  readonly stored: Map<number, SegmentRecord>;
+  /** Batches that were written, those refused left out. */
+  readonly written: WriteBatch[];
+  closed: number;
+}
+
+/** Wraps `inner`; without hooks it behaves as `inner` does. */
+export function watched(inner: Storage, hooks: Hooks = {}): WatchedStorage {
+  const storage: WatchedStorage = {
+    hooks,
+    stored: new Map(),
+    written: [],
+    closed: 0,
+    open: async (name) => wrap(await inner.open(name), storage),
+    destroy: (name) => inner.destroy(name),
+  };
+  return storage;
+}
+
+function wrap(store: SegmentStore, storage: WatchedStorage): SegmentStore {
+  const { hooks, stored, written } = storage;
+  return {
+    async load(known) {
+      const loaded = await store.load(known);
+      return hooks.load?.(loaded) ?? loaded;
+    },
+    reserve: () => store.reserve(),
+    async read(ids) {
+      const { read } = hooks;
+      const found = await store.read(ids);
+      if (read === undefined) return found;
+      return found.map((bytes, at) => bytes && read(ids[at]!, bytes));
+    },
+    async write(batch) {
+      await hooks.write?.(batch);
+      const done = await store.write(batch);
+      if (done) {
+        written.push(batch);
+        for (const segment of batch.segments) stored.set(segment.id, segment);
+      }
+      return done;
+    },
+    async delete(ids) {
+      await store.delete(ids);
+      for (const id of ids) stored.delete(id);
+    },
+    async close() {
+      storage.closed++;
+      await store.close();
+    },
+  };
+}
+
+/** Where a segment's table says that its chunks lie, see `docs/format.md`. */
+export function chunksOf({
+  tableBytes,
+}: SegmentRecord): { start: number; end: number; hash: string }[] {
+  const view = new DataView(tableBytes.buffer, tableBytes.byteOffset, tableBytes.length);
+  const count = view.getUint32(8, true);
+  const endAt = (at: number) => view.getUint32(12 + 32 * count + 4 * at, true);
+  return Array.from({ length: count }, (_, at) => ({
+    start: at === 0 ? 0 : endAt(at - 1),
+    end: endAt(at),
+    hash: Buffer.from(tableBytes.subarray(12 + 32 * at, 44 + 32 * at)).toString('hex'),
+  }));
+}

@@ -1,0 +1,199 @@
+/** Several handles on one store, as several tabs have. */
+import { describe, expect, it } from 'vitest';
+import { type HedgerowError, memory, open } from '../src/index.js';
+import type { Storage } from '../src/segment-store.js';
+import { all, type Entry, expectSame, failure, sorted } from './model.js';
+import { forSeeds, random } from './random.js';
+import { watched } from './watched-storage.js';
+
+async function twoHandles(storage: Storage = memory()) {
+  return [await open('test', { storage }), await open('test', { storage })] as const;
+}
+
+describe('a handle that is behind', () => {
+  it('puts on top of what another has put', async () => {
+    const [one, other] = await twoHandles();
+    await one.put('a', 1);
+    await other.put('b', 2);
+    await one.put('c', 3);
+    expect(await all(one)).toEqual([
+      ['a', 1],
+      ['b', 2],
+      ['c', 3],
+    ]);
+    await other.delete('a');
+    expect(await all(other)).toEqual([
+      ['b', 2],
+      ['c', 3],
+    ]);
+  });
+
+  it('sees a row of another after its own write', async () => {
+    const [one, other] = await twoHandles();
+    await one.put('k', 1);
+    await other.put('mine', 1);
+    expect(await other.get('k')).toBe(1);
+    await one.put('k', 2);
+    await other.put('k', 3);
+    await one.put('mine', 2);
+    expect(await all(one)).toEqual([
+      ['k', 3],
+      ['mine', 2],
+    ]);
+  });
+
+  it('has its putMany refused with conflict, which succeeds when made again', async () => {
+    const [one, other] = await twoHandles();
+    const rows = Array.from({ length: 2000 }, (_, at): Entry => [`k${at}`, at]);
+    await one.putMany([['a', 1]]);
+    const error = await other.putMany(rows).catch((cause: unknown) => cause);
+    expect(error).toEqual(failure('conflict'));
+    expect((error as HedgerowError).retryable).toBe(true);
+    expect(await all(other)).toEqual([['a', 1]]);
+    await other.putMany(rows);
+    expectSame(await all(other), sorted([['a', 1], ...rows]));
+  });
+
+  it('leaves nothing of a refused putMany in storage', async () => {
+    const storage = watched(memory());
+    const [one, other] = await twoHandles(storage);
+    await one.put('a', 1);
+    const stored = storage.stored.size;
+    const rows = Array.from(
+      { length: 80 },
+      (_, at): Entry => [`k${at + 100}`, new Uint8Array(60_000).fill(at)],
+    );
+    await expect(other.putMany(rows)).rejects.toEqual(failure('conflict'));
+    expect(storage.stored.size).toBe(stored);
+    await other.putMany(rows);
+    expectSame(await all(await open('test', { storage })), sorted([['a', 1], ...rows]));
+  });
+
+  it('reads what it saw until it looks again', async () => {
+    const [one, other] = await twoHandles();
+    await one.put('a', 1);
+    expect([undefined, 1]).toContain(await other.get('a'));
+    const { root } = one;
+    await other.put('b', 1);
+    await other.delete('b');
+    expect(other.root).toBe(root);
+  });
+});
+
+describe('a race', () => {
+  it('lost again and again is won at last', async () => {
+    const storage = watched(memory());
+    const [one, other] = await twoHandles(storage);
+    let races = 0;
+    const { hooks } = storage;
+    hooks.write = async () => {
+      if (races === 10) return;
+      races++;
+      const { write } = hooks;
+      delete hooks.write;
+      await other.put('other', races);
+      if (write !== undefined) hooks.write = write;
+    };
+    await one.put('one', 1);
+    expect(races).toBe(10);
+    expect(await all(one)).toEqual([
+      ['one', 1],
+      ['other', 10],
+    ]);
+  });
+
+  it('lost for ever ends with conflict, and the store works', async () => {
+    const storage = watched(memory());
+    const [one, other] = await twoHandles(storage);
+    let races = 0;
+    const { hooks } = storage;
+    const race = async () => {
+      delete hooks.write;
+      await other.put('other', races++);
+      hooks.write = race;
+    };
+    hooks.write = race;
+    await expect(one.put('one', 1)).rejects.toEqual(failure('conflict'));
+    delete hooks.write;
+    expect(await one.get('one')).toBeUndefined();
+    await one.put('one', 2);
+    expect(await all(one)).toEqual([
+      ['one', 2],
+      ['other', races - 1],
+    ]);
+  });
+
+  it('of many handles loses no row', async () => {
+    const storage = memory();
+    const handles = await Promise.all(Array.from({ length: 5 }, () => open('test', { storage })));
+    await Promise.all(
+      handles.map(async (db, handle) => {
+        for (let at = 0; at < 40; at++) await db.put(`${handle}/${at}`, at);
+      }),
+    );
+    const end = await open('test', { storage });
+    expect(await end.count()).toBe(200);
+    const roots = await Promise.all(
+      handles.map(async (db) => {
+        await db.put('end', 1);
+        return db.root;
+      }),
+    );
+    expect(new Set(roots).size).toBe(1);
+  });
+
+  it('of random changes comes to one order of them', async () => {
+    await forSeeds(10, async (from) => {
+      const storage = memory();
+      const handles = await twoHandles(storage);
+      const model = new Map<string, unknown>();
+      for (let turn = 0; turn < 60; turn++) {
+        const db = from.pick(handles);
+        const key = `k${from.below(200)}`;
+        // A value of its own each time, so that every put changes something.
+        await db.put(key, { turn, text: from.text(50) });
+        model.set(key, await db.get(key));
+      }
+      expectSame(await all(await open('test', { storage })), sorted(model));
+    });
+  });
+});
+
+it('segments of a load that is given up are not relied on by another writer', async () => {
+  const from = random(8);
+  const rows = Array.from({ length: 150 }, (_, at): Entry => [`k${at + 100}`, from.bytes(40_000)]);
+  for (const cacheBytes of [64 << 20, 0]) {
+    const storage = watched(memory());
+    const one = await open('test', { storage });
+    const abort = new AbortController();
+    const source = async function* () {
+      yield* rows;
+      await new Promise(() => {});
+    };
+    const loading = one.putMany(source(), { signal: abort.signal });
+    loading.catch(() => {});
+    while (storage.written.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    const other = await open('test', { storage, cacheBytes });
+    expect((await other.stats()).segments).toBeGreaterThan(0);
+    await other.putMany(rows);
+    abort.abort();
+    await expect(loading).rejects.toEqual(failure('aborted'));
+    for (const db of [other, await open('test', { storage })]) {
+      expectSame(await all(db), rows);
+      const keys = rows.map(([key]) => key);
+      expectSame(
+        await db.getMany(keys),
+        rows.map(([, value]) => value),
+      );
+    }
+  }
+});
+
+it('stores of different names do not meet', async () => {
+  const storage = memory();
+  const [one, other] = [await open('one', { storage }), await open('other', { storage })];
+  await one.put('a', 1);
+  await other.put('b', 2);
+  expect(await all(one)).toEqual([['a', 1]]);
+  expect(await all(other)).toEqual([['b', 2]]);
+});
