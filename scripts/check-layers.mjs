@@ -30,7 +30,7 @@ export const RUST_LAYERS = [
 
 export const TYPESCRIPT_LAYERS = [
   [['errors', 'limits']],
-  [['segment-store'], ['scheduler'], ['key']],
+  [['segment-store'], ['scheduler'], ['key'], ['signal']],
   [['segment-stores/*'], ['generated/*'], ['range'], ['value']],
   [['engine']],
   [['host']],

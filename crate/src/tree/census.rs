@@ -17,6 +17,7 @@ pub struct Census {
     level: Vec<Hash>,
     below: Vec<Hash>,
     at: usize,
+    counted: bool,
     levels: Vec<f64>,
 }
 
@@ -25,7 +26,7 @@ impl Census {
     #[must_use]
     pub fn new(tree: Tree) -> Self {
         let level = if tree.is_empty() { Vec::new() } else { Vec::from([tree.root]) };
-        Self { level, below: Vec::new(), at: 0, levels: Vec::new() }
+        Self { level, below: Vec::new(), at: 0, counted: false, levels: Vec::new() }
     }
 
     /// [`LEVEL_WORDS`] numbers for each level counted so far, from the top.
@@ -40,8 +41,9 @@ impl Census {
     /// As [`Cache::node`].
     pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
         while !self.level.is_empty() {
-            if self.at == 0 && self.below.is_empty() {
+            if !self.counted {
                 self.count(cache)?;
+                self.counted = true;
             }
             while let Some(hash) = self.level.get(self.at) {
                 if budget.is_spent() {
@@ -69,7 +71,7 @@ impl Census {
             }
             core::mem::swap(&mut self.level, &mut self.below);
             self.below.clear();
-            self.at = 0;
+            (self.at, self.counted) = (0, false);
         }
         Ok(Step::Done(()))
     }

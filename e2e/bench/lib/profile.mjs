@@ -1,0 +1,61 @@
+// Takes CPU profiles of what the page times, and adds up each function's own time.
+
+const INTERVAL_US = 100;
+const SHOWN = 24;
+
+/** Profiles the stretches that the page times, from `attach` to `detach`. */
+export class Profiler {
+  #browser;
+  #session;
+  #profiles = [];
+
+  static async attach(browser) {
+    const profiler = new Profiler();
+    profiler.#browser = browser;
+    profiler.#session = await browser.context.newCDPSession(browser.page);
+    await profiler.#session.send('Profiler.enable');
+    await profiler.#session.send('Profiler.setSamplingInterval', { interval: INTERVAL_US });
+    browser.onTimed = (start) => profiler.#turn(start);
+    return profiler;
+  }
+
+  async #turn(start) {
+    if (start) {
+      await this.#session.send('Profiler.start');
+    } else {
+      this.#profiles.push((await this.#session.send('Profiler.stop')).profile);
+    }
+  }
+
+  async detach() {
+    this.#browser.onTimed = undefined;
+    await this.#session.detach();
+  }
+
+  /** For each timed stretch, the functions with the most time of their own, in shares of it. */
+  summary() {
+    return this.#profiles.map(ownTimes);
+  }
+}
+
+function ownTimes({ nodes, samples, timeDeltas }) {
+  const frames = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
+  const times = new Map();
+  for (const [at, id] of samples.entries()) {
+    // A sample stands for the time until the next one. The time before the first is left out.
+    const us = Math.max(0, timeDeltas[at + 1] ?? 0);
+    const name = frames.get(id);
+    times.set(name, (times.get(name) ?? 0) + us);
+  }
+  const sum = [...times.values()].reduce((total, us) => total + us, 0);
+  const functions = [...times]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, SHOWN)
+    .map(([name, us]) => ({ name, ms: us / 1000, share: us / sum }));
+  return { ms: sum / 1000, functions };
+}
+
+function nameOf({ functionName, url, lineNumber }) {
+  const name = functionName === '' ? `(anonymous, line ${lineNumber + 1})` : functionName;
+  return url.startsWith('wasm:') ? `wasm ${name}` : name;
+}

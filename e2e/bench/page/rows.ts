@@ -1,0 +1,61 @@
+/** The rows that all contestants store: the same in every run. */
+import { random } from './random.js';
+
+export interface Row {
+  readonly id: string;
+  readonly title: string;
+  readonly status: string;
+  readonly owner: string;
+  readonly modified: number;
+}
+
+const WORDS =
+  'the page hangs while large tables load after an upgrade and scrolling feels slow when sync is on but offline edits are kept only until reload'.split(
+    ' ',
+  );
+const STATES = ['open', 'closed', 'in progress', 'blocked'];
+const OWNERS = ['ann', 'bertrand', 'chioma', 'dmitri', 'eleonora', 'farid', 'grace', 'hiroshi'];
+
+/** The key of row `at`. */
+export function idOf(at: number): string {
+  return `issue/${String(at).padStart(8, '0')}`;
+}
+
+/** `count` rows in the order of their keys, as `JSON.parse` makes them of a response. */
+export function makeRows(count: number): Row[] {
+  const next = random(1);
+  const pick = (from: readonly string[]) => from[Math.floor(next() * from.length)] ?? '';
+  const rows = Array.from({ length: count }, (_, at) => ({
+    id: idOf(at),
+    title: Array.from({ length: 8 + Math.floor(next() * 5) }, () => pick(WORDS)).join(' '),
+    status: pick(STATES),
+    owner: pick(OWNERS),
+    modified: 1_700_000_000_000 + Math.floor(next() * 1e10),
+  }));
+  // Strings put together here would be ropes, which the first to read them pays for.
+  return JSON.parse(JSON.stringify(rows)) as Row[];
+}
+
+/** The rows in an order without order. */
+export function shuffled(rows: readonly Row[]): Row[] {
+  const next = random(2);
+  const all = [...rows];
+  for (let at = all.length - 1; at > 0; at--) {
+    const other = Math.floor(next() * (at + 1));
+    [all[at], all[other]] = [all[other] as Row, all[at] as Row];
+  }
+  return all;
+}
+
+/** Every tenth row, changed. */
+export function tenthChanged(rows: readonly Row[]): Row[] {
+  return rows
+    .filter((_, at) => at % 10 === 0)
+    .map((row) => ({ ...row, status: 'merged', modified: row.modified + 1 }));
+}
+
+/** `count` keys of stored rows, at random. */
+export function randomIds(count: number, rows: number, seed: number): string[] {
+  const next = random(seed);
+  return Array.from({ length: count }, () => idOf(Math.floor(next() * rows)));
+}

@@ -1,0 +1,12 @@
+import { expect, openTestPage, test } from './fixtures';
+
+test('the page loads the package', async ({ page }) => {
+  await openTestPage(page);
+  expect(await page.evaluate(() => typeof window.hedgerow.open)).toBe('function');
+});
+
+test('a profile outlives its browser', async ({ persistentPage }) => {
+  await persistentPage.page.evaluate(() => localStorage.setItem('seen', 'yes'));
+  const page = await persistentPage.relaunch();
+  expect(await page.evaluate(() => localStorage.getItem('seen'))).toBe('yes');
+});

@@ -1,0 +1,191 @@
+/** The whole store on real IndexedDB: what was put is there, also after the browser's end. */
+import { expect, test } from './fixtures.js';
+import { openStore, stateOf, visit } from './store-page.js';
+
+test('20,000 rows are read in every way, and outlive the browser', async ({ persistentPage }) => {
+  const before = await visit(persistentPage.page);
+  await openStore(before, 'app');
+  const loaded = await before.evaluate(async () => {
+    const { root, rows } = await window.db.putMany(window.rows(20_000));
+    return { root, rows, sorted: await window.digest(window.rows(20_000).sort()) };
+  });
+  const first = await stateOf(before);
+  expect(first).toEqual({ root: loaded.root, count: 20_000, digest: loaded.sorted });
+
+  const readAll = () => {
+    const { db } = window;
+    return Promise.all([
+      db.get<{ id: number }>('issue/012345').then((value) => value?.id),
+      db.get('issue/none'),
+      db
+        .getMany<{ id: number }>(['issue/019999', 'x', 'issue/000000'])
+        .then((v) => v.map((o) => o?.id)),
+      Promise.all([db.has('issue/000001'), db.has('issue/')]),
+      db.count({ gte: 'issue/010000', lt: 'issue/010100' }),
+      db.scan({ prefix: 'issue/0001', limit: 3 }).keys().toArray(),
+      db.scan({ prefix: 'issue/0001', limit: 2, reverse: true }).keys().toArray(),
+      db
+        .scan<{ id: number }>({ gt: 'issue/019997' })
+        .values()
+        .toArray()
+        .then((v) => v.map((o) => o.id)),
+      db.scan().toArray().then(window.digest),
+      db
+        .scan({ reverse: true })
+        .toArray()
+        .then((all) => window.digest(all.reverse())),
+    ]);
+  };
+  const expected = [
+    12345,
+    undefined,
+    [19999, undefined, 0],
+    [true, false],
+    100,
+    ['issue/000100', 'issue/000101', 'issue/000102'],
+    ['issue/000199', 'issue/000198'],
+    [19998, 19999],
+    loaded.sorted,
+    loaded.sorted,
+  ];
+  expect(await before.evaluate(readAll)).toEqual(expected);
+
+  const after = await visit(await persistentPage.relaunch());
+  expect(await openStore(after, 'app')).toBe(loaded.root);
+  expect(await after.evaluate(readAll)).toEqual(expected);
+  expect(await stateOf(after)).toEqual(first);
+
+  // A second load on top, of changed and of new rows; and back again.
+  const changed = await after.evaluate(async () => {
+    await window.db.putMany(window.rows(5000, 1));
+    await window.db.put('zebra', 1);
+    const fresh = await window.hedgerow.open('fresh');
+    await fresh.putMany([...window.rows(20_000), ...window.rows(5000, 1), ['zebra', 1]]);
+    return { root: window.db.root, fresh: fresh.root };
+  });
+  expect(changed.root).toBe(changed.fresh);
+  expect(changed.root).not.toBe(first.root);
+  const second = await stateOf(after);
+  const last = await visit(await persistentPage.relaunch());
+  await openStore(last, 'app');
+  expect(await stateOf(last)).toEqual(second);
+  await last.evaluate(async () => {
+    await window.db.putMany(window.rows(20_000));
+    await window.db.delete('zebra');
+  });
+  expect(await stateOf(last)).toEqual(first);
+});
+
+test('bytes, large values and keys of every script outlive the browser', async ({
+  persistentPage,
+}) => {
+  const fill = async () => {
+    const names = [
+      '',
+      '\0',
+      '"\\\n',
+      '__proto__',
+      'ключ',
+      'مفتاح',
+      'चाबी',
+      '钥匙',
+      '키',
+      '～',
+      '😀',
+    ];
+    const sizes = [0, 1, 4095, 4096, 4097, 65535, 65536, 65537, 1 << 20];
+    const entries: [string, unknown][] = [
+      ...names.map((name): [string, unknown] => [name, { [name]: name, lone: '\ud800' }]),
+      ...sizes.map((size): [string, unknown] => [`bytes ${size}`, window.bytes(size, size)]),
+      ...sizes.map((size): [string, unknown] => [`text ${size}`, 'é'.repeat(size / 2)]),
+    ];
+    return entries;
+  };
+  const before = await visit(persistentPage.page);
+  await openStore(before, 'kept');
+  const entries = await before.evaluateHandle(fill);
+  await entries.evaluate(async (entries) => {
+    await window.db.putMany(entries.slice(10));
+    await Promise.all(entries.slice(0, 10).map(([key, value]) => window.db.put(key, value)));
+  });
+  const state = await stateOf(before);
+
+  const after = await visit(await persistentPage.relaunch());
+  await openStore(after, 'kept');
+  expect(await stateOf(after)).toEqual(state);
+  const again = await after.evaluateHandle(fill);
+  const same = await again.evaluate(async (entries) => {
+    const found = await window.db.getMany(entries.map(([key]) => key));
+    const read = entries.map(([key], at): [string, unknown] => [key, found[at]]);
+    const single: [string, unknown][] = [];
+    for (const [key] of entries) single.push([key, await window.db.get(key)]);
+    const digests = await Promise.all([entries, read, single].map(window.digest));
+    const keys = await window.db.scan().keys().toArray();
+    return { digests: new Set(digests).size, order: keys.indexOf('～') < keys.indexOf('😀') };
+  });
+  expect(same).toEqual({ digests: 1, order: true });
+});
+
+test('destroy leaves nothing of a store', async ({ persistentPage }) => {
+  const page = await visit(persistentPage.page);
+  await openStore(page, 'gone');
+  const empty = await stateOf(page);
+  await page.evaluate(async () => {
+    await window.db.putMany(window.rows(100));
+    await window.db.close();
+    await window.hedgerow.destroy('gone');
+  });
+  await openStore(page, 'gone');
+  expect(await stateOf(page)).toEqual(empty);
+});
+
+for (const before of [0, 1000]) {
+  test(`a reload in the middle of a putMany leaves ${before} old rows`, async ({
+    persistentPage,
+  }) => {
+    const page = await visit(persistentPage.page);
+    await openStore(page, 'torn');
+    await page.evaluate((before) => window.db.putMany(window.rows(before)), before);
+    const state = await stateOf(page);
+    const stored = await page.evaluate(() => window.countRecords('torn', 'segments'));
+    await page.evaluate(() => {
+      // 60 MB: storage has some of it long before the end.
+      void window.db.putMany(window.manyBytes(600));
+    });
+    await page.waitForFunction(
+      async (stored) => (await window.countRecords('torn', 'segments')) > stored,
+      stored,
+    );
+    await page.reload();
+    await visit(page);
+    await openStore(page, 'torn');
+    expect(await stateOf(page)).toEqual(state);
+    await page.evaluate(() => window.db.putMany(window.manyBytes(20)));
+    expect(await page.evaluate(() => window.db.count())).toBe(before + 20);
+  });
+}
+
+test('two tabs write one store', async ({ persistentPage }) => {
+  const one = await visit(persistentPage.page);
+  const other = await visit(await persistentPage.newPage());
+  await openStore(one, 'shared');
+  await openStore(other, 'shared');
+  await one.evaluate(() => window.db.putMany(window.rows(1000)));
+  await other.evaluate(() => window.db.put('other', 1));
+  expect(await other.evaluate(() => window.db.count())).toBe(1001);
+
+  // Both at the same time: each loses races, and no row is lost.
+  const putMany = (name: string) =>
+    `(async () => { for (let at = 0; at < 50; at++) await window.db.put('${name}/' + at, at); })()`;
+  await Promise.all([one.evaluate(putMany('one')), other.evaluate(putMany('other'))]);
+  await one.evaluate(() => window.db.put('end', 1));
+  await other.evaluate(() => window.db.put('end', 2));
+  expect(await other.evaluate(() => window.db.count())).toBe(1102);
+
+  const code = await one.evaluate(() => window.codeOf(window.db.putMany(window.rows(10, 2))));
+  expect(code).toBe('conflict');
+  await one.evaluate(() => window.db.putMany(window.rows(10, 2)));
+  const third = await visit(await persistentPage.newPage());
+  await openStore(third, 'shared');
+  expect(await stateOf(third)).toEqual(await stateOf(one));
+});
