@@ -105,7 +105,7 @@ impl Cache {
     /// Makes room for so many more chunks.
     pub fn reserve(&mut self, chunks: usize) {
         let Self { index, segments, .. } = self;
-        index.reserve(chunks, |slot| short_hash(segments, slot));
+        index.reserve(chunks, |slot| short_hash(segments, *slot));
     }
 
     /// Makes the chunks of a stored segment known. Does nothing for a known segment.
@@ -147,7 +147,7 @@ impl Cache {
         } else {
             segments[at as usize] = Some(segment);
         }
-        let rehash = |slot: &Slot| short_hash(segments, slot);
+        let rehash = |slot: &Slot| short_hash(segments, *slot);
         index.reserve(count, rehash);
         for chunk in 0..count as u32 {
             let slot = Slot { segment: at, chunk };
@@ -406,7 +406,7 @@ impl Cache {
     }
 }
 
-fn short_hash(segments: &[Option<Segment>], slot: &Slot) -> u64 {
+fn short_hash(segments: &[Option<Segment>], slot: Slot) -> u64 {
     let segment = segments[slot.segment as usize].as_ref();
     segment.map_or(0, |segment| segment.table.hash(slot.chunk as usize).short())
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { expectSame } from './model.js';
 
