@@ -36,6 +36,9 @@ export function turn(): Promise<void> {
   });
 }
 
+/** The part of a slice that is planned for. */
+const ROOM = 0.8;
+
 /** How much work fits in a slice, learned from the slices before. */
 export class Pace {
   readonly #sliceMs: number;
@@ -47,9 +50,9 @@ export class Pace {
     this.#perMs = perMs;
   }
 
-  /** Units of work for a slice. */
+  /** Units of work for a slice, with some room for what a guess can miss. */
   get units(): number {
-    return Math.max(1, Math.floor(this.#perMs * this.#sliceMs));
+    return Math.max(1, Math.floor(this.#perMs * this.#sliceMs * ROOM));
   }
 
   /** Learns that `units` of work took `ms`. Too short a time tells nothing. */
