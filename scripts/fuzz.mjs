@@ -1,10 +1,11 @@
 // Runs the fuzz targets of the core: `node scripts/fuzz.mjs [--seconds N] [target...]`, 5
-// seconds for each target and all of them by default. First replays the committed inputs.
+// seconds for each target and all of them by default. Each first replays its kept inputs.
 //
 // This is what `cargo fuzz run --sanitizer none` does, with the pinned stable toolchain and
 // nothing else to install: libFuzzer is compiled from the sources in `libfuzzer-sys` (which
 // takes a C++ compiler), and LLVM's own pass instruments the Rust code.
 
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { ask, CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
@@ -59,38 +60,42 @@ async function build(targets) {
 }
 
 /** Runs one target; returns its row of the table. */
-async function fuzz(binary, target, seconds) {
+function fuzz(binary, target, seconds) {
   const found = join(FOUND_DIR, target);
   const artifacts = join(FUZZ_DIR, 'artifacts', target);
   const kept = ['corpus', 'regressions'].map((kind) => join(FUZZ_DIR, kind, target));
   for (const folder of [found, artifacts, ...kept]) mkdirSync(folder, { recursive: true });
-  const limits = ['-max_len=4096', '-timeout=10', '-rss_limit_mb=1024'];
-  const report = ['-print_final_stats=1', '-verbosity=0', `-artifact_prefix=${artifacts}/`];
+  const limits = ['-max_len=4096', '-timeout=20', '-rss_limit_mb=1024'];
+  const report = ['-print_final_stats=1', `-artifact_prefix=${artifacts}/`];
   const args = [`-max_total_time=${seconds}`, ...limits, ...report, found, ...kept];
-  console.log(`\n${target}: ${seconds} s`);
-  try {
-    // Its reports go to stderr.
-    const output = await run('sh', ['-c', '"$0" "$@" 2>&1', binary, ...args], { capture: true });
-    const stats = Array.from(output.matchAll(/^stat::(\w+): +(\d+)/gm), pair);
-    return { target, ...Object.fromEntries(stats) };
-  } catch (error) {
-    if (!(error instanceof CommandFailed)) throw error;
+  // It tells of every input that reaches something new: thousands of lines.
+  const options = { encoding: 'utf8', maxBuffer: 1 << 28 };
+  const { status, error, stderr: log } = spawnSync(binary, args, options);
+  if (error !== undefined) throw error;
+  if (status !== 0) {
+    console.error(log.split('\n').slice(-60).join('\n'));
     const place = relative(ROOT, artifacts);
     throw new CommandFailed(`${target} found a fault; its input is the newest file in ${place}`);
   }
+  const number = (pattern) => Number(log.match(pattern)?.[1]);
+  return {
+    target,
+    runs: number(/^stat::number_of_executed_units: +(\d+)/m),
+    'runs/s': number(/^stat::average_exec_per_sec: +(\d+)/m),
+    edges: number(/DONE +cov: (\d+)/),
+    inputs: number(/DONE .*corp: (\d+)/),
+  };
 }
-
-const pair = ([, name, number]) => [name, Number(number)];
 
 await runMain(async () => {
   const { seconds, targets } = readArguments(process.argv.slice(2));
   const folder = await build(targets);
   const rows = [];
-  for (const target of targets) rows.push(await fuzz(join(folder, target), target, seconds));
-  console.log(`\n${'target'.padEnd(10)}${'runs'.padStart(10)}${'per s'.padStart(9)}`);
-  for (const row of rows) {
-    const numbers = [row.number_of_executed_units, row.average_exec_per_sec];
-    const [runs, perSecond] = numbers.map(String);
-    console.log(`${row.target.padEnd(10)}${runs.padStart(10)}${perSecond.padStart(9)}`);
+  for (const target of targets) {
+    console.log(`${target}: ${seconds} s`);
+    rows.push(fuzz(join(folder, target), target, seconds));
   }
+  const columns = Object.keys(rows[0]);
+  const line = (cells) => cells.map((cell) => String(cell).padStart(10)).join('');
+  console.log([columns, ...rows.map(Object.values)].map(line).join('\n'));
 });

@@ -78,6 +78,10 @@ impl Batch {
             Edit::Delete => (What::Delete, &[][..]),
         };
         self.arena.extend_from_slice(value);
+        if self.arena.len() == at {
+            // Position is age: no two edits may share one.
+            self.arena.push(0);
+        }
         let value_len = value.len() as u32;
         self.items.push(Item { at, value_len, key_len: key.len() as u16, what });
     }

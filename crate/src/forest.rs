@@ -11,7 +11,7 @@
 use crate::chunk::{ChunkKind, HEADER_BYTES};
 use crate::error::{DecodeError, Field};
 use crate::hash::{HASH_BYTES, Hash};
-use crate::limits::{MAX_TREE_NAME_BYTES, MAX_TREES};
+use crate::limits::{MAX_ENTRIES, MAX_TREE_NAME_BYTES, MAX_TREES};
 use crate::segment::{Packer, Stream};
 use crate::tree::Tree;
 use alloc::string::String;
@@ -109,7 +109,7 @@ impl Forest {
             let mut word = [0; 8];
             word.copy_from_slice(&tree[..8]);
             let tree = Tree { count: u64::from_le_bytes(word), root: Hash::read(&tree[8..]) };
-            if tree.is_empty() || tree.root == Hash::ZERO {
+            if tree.is_empty() || tree.count > MAX_ENTRIES || tree.root == Hash::ZERO {
                 return Err(DecodeError::new(
                     Field::EntryCount,
                     end - HASH_BYTES - 8,

@@ -388,6 +388,9 @@ impl Ingest {
                 (found, Some(at..end), end)
             }
         };
+        if let Err(error) = core::str::from_utf8(&text[at..end]) {
+            return Err(bad(at + error.valid_up_to(), RowFault::Syntax));
+        }
         if text.get(key_text.start) != Some(&b'"') {
             return Err(bad(key_text.start, RowFault::KeyNotString));
         }

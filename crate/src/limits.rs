@@ -19,6 +19,9 @@ pub const MAX_CHUNK_BYTES: usize = PIECE_BYTES + 16;
 /// last of a level excepted), so that 2^40 leaves would be needed to reach it.
 pub const MAX_LEVEL: u8 = 40;
 
+/// Most entries of a tree: what adding to a count cannot overflow.
+pub const MAX_ENTRIES: u64 = 1 << 48;
+
 /// A segment is sealed as soon as it holds this many bytes.
 pub const SEGMENT_BYTES: usize = 512 << 10;
 

@@ -14,7 +14,9 @@
 use crate::chunk::{ChunkKind, HEADER_BYTES};
 use crate::error::{DecodeError, Field};
 use crate::hash::{HASH_BYTES, Hash};
-use crate::limits::{MAX_CHUNK_BYTES, MAX_INLINE_VALUE_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
+use crate::limits::{
+    MAX_CHUNK_BYTES, MAX_ENTRIES, MAX_INLINE_VALUE_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES,
+};
 use crate::value::{FAR_BYTES, Far, Tag};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -273,7 +275,7 @@ impl<'a> Inner<'a> {
                 return Err(DecodeError::new(Field::KeyLength, table, expected, got));
             }
             let count = self.count_before(index + 1);
-            if count <= total {
+            if count <= total || count > MAX_ENTRIES {
                 let at = self.counts_start() + 8 * index;
                 return Err(DecodeError::new(Field::EntryCount, at, total + 1, count));
             }

@@ -27,7 +27,8 @@ function plot({ title, unit, ours, peers, floor }) {
   <text x="${(to + 10).toFixed(1)}" y="${y + 15}" class="value">${shown(median)}</text>`;
   });
   const height = TOP + bars.length * ROW + 10;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="14">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="14" role="img">
+  <title>${escaped(title)}: ${bars.map(({ name, median }) => `${escaped(name)} ${shown(median)}`).join(', ')}</title>
   <style>
     .title { font-weight: 600; fill: #24402f } .unit { fill: #6b7a6e; font-size: 12px }
     .name, .value { fill: #33463a } .ours { fill: #3f7d4e } .other { fill: #c9b98a }

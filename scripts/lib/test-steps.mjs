@@ -24,6 +24,7 @@ const SCRIPT_TESTS = readdirSync(join(ROOT, 'scripts', 'test')).map(
   (file) => `scripts/test/${file}`,
 );
 const WASM = ['--target', 'wasm32-unknown-unknown', '--lib'];
+const FUZZ_DIR = ['--target-dir', join(ROOT, 'target', 'fuzz')];
 const DENY_WARNINGS = ['--', '-D', 'warnings'];
 
 export const STEPS = [
@@ -53,6 +54,14 @@ export const STEPS = [
   {
     name: 'rust',
     commands: [['cargo', ['test', '--locked', '--no-fail-fast']]],
+    count: countLibtest,
+  },
+  {
+    name: 'fuzz',
+    commands: [
+      ['cargo', ['test', '--locked', '--manifest-path', 'crate/fuzz/Cargo.toml', ...FUZZ_DIR]],
+      ['node', ['scripts/fuzz.mjs', '--seconds', '5']],
+    ],
     count: countLibtest,
   },
   {

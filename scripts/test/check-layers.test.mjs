@@ -53,10 +53,7 @@ test('comments and strings of Rust name nothing', () => {
 
 test('rooms of one layer may not name each other', () => {
   assert.equal(rust({ 'json/mod.rs': 'use crate::batch::Batch;\n' }).length, 1);
-  assert.equal(
-    typescript({ 'scan.ts': "import { Ingest } from './ingest.js';\n" }).length,
-    1,
-  );
+  assert.equal(typescript({ 'scan.ts': "import { Ingest } from './ingest.js';\n" }).length, 1);
 });
 
 test('a name taken from the root of the crate is refused', () => {

@@ -20,7 +20,7 @@ pub type Value = (Kind, Vec<u8>);
 
 type Model = BTreeMap<String, Value>;
 
-const MAX_OPS: usize = 24;
+const MAX_OPS: usize = 16;
 
 /// See the module's text.
 pub fn run(bytes: &[u8]) {
@@ -65,7 +65,7 @@ impl Op {
                 Self::Put { rows: list(input, few, row), block: 1 + few }
             }
             4 | 5 => {
-                let many = input.below(120);
+                let many = input.below(64);
                 Self::Put { rows: list(input, many, row), block: 1 + input.below(40) }
             }
             6 | 7 => {
@@ -73,7 +73,7 @@ impl Op {
                 Self::Delete(list(input, few, key))
             }
             8 => {
-                let many = input.below(100);
+                let many = input.below(64);
                 Self::Delete(list(input, many, key))
             }
             9 => Self::DeleteRange(range(input)),

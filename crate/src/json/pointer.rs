@@ -115,7 +115,8 @@ fn is_name(quoted: &[u8], token: &[u8]) -> bool {
 }
 
 fn is_index(token: &[u8], index: usize) -> bool {
-    let canonical = token == b"0" || (!token.is_empty() && token[0] != b'0');
+    let digits = token.iter().all(u8::is_ascii_digit);
+    let canonical = token == b"0" || (digits && !token.starts_with(b"0"));
     let parsed = core::str::from_utf8(token).ok().and_then(|text| text.parse().ok());
     canonical && parsed == Some(index)
 }

@@ -49,6 +49,8 @@ struct Emitted {
 pub struct Finished {
     /// The tree.
     pub tree: Tree,
+    /// The level of its top node.
+    pub level: usize,
     /// Whether its top node comes from an older tree, so that it may have a single child.
     pub relinked: bool,
 }
@@ -277,9 +279,9 @@ impl Builder {
                 self.emit_inner(level - 1);
             }
             match self.emitted.get(level) {
-                None => break Finished { tree: Tree::EMPTY, relinked: false },
+                None => break Finished { tree: Tree::EMPTY, level, relinked: false },
                 Some(&Emitted { nodes: 1, last: tree, relinked }) => {
-                    break Finished { tree, relinked };
+                    break Finished { tree, level, relinked };
                 }
                 Some(_) => level += 1,
             }

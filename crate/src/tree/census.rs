@@ -1,7 +1,7 @@
 //! The shape of a tree: how many nodes each level has, and of what size.
 
 use crate::cache::{Cache, Fetch};
-use crate::error::Error;
+use crate::error::{DecodeError, Error, Field};
 use crate::hash::Hash;
 use crate::node::Node;
 use crate::step::{Budget, Step};
@@ -18,6 +18,8 @@ pub struct Census {
     below: Vec<Hash>,
     at: usize,
     counted: bool,
+    /// The last key of the node before, on its level.
+    passed: Option<Vec<u8>>,
     levels: Vec<f64>,
 }
 
@@ -26,7 +28,7 @@ impl Census {
     #[must_use]
     pub fn new(tree: Tree) -> Self {
         let level = if tree.is_empty() { Vec::new() } else { Vec::from([tree.root]) };
-        Self { level, below: Vec::new(), at: 0, counted: false, levels: Vec::new() }
+        Self { level, below: Vec::new(), at: 0, counted: false, passed: None, levels: Vec::new() }
     }
 
     /// [`LEVEL_WORDS`] numbers for each level counted so far, from the top.
@@ -55,8 +57,19 @@ impl Census {
                         let hashes = self.level[self.at..].iter();
                         return Ok(Step::Need(cache.ahead(id, hashes)?));
                     }
+                    // Keys ascend along a level: else a few nodes that are named again and
+                    // again could stand for more than can be counted.
+                    Fetch::Here(node)
+                        if self.passed.as_ref().is_some_and(|key| node.first_key() <= key) =>
+                    {
+                        let cause = Some(DecodeError::new(Field::KeyOrder, 0, 0, 0));
+                        return Err(Error::CorruptChunk { hash: *hash, cause });
+                    }
                     Fetch::Here(Node::Leaf(_)) => break,
                     Fetch::Here(Node::Inner(inner)) => {
+                        let last = inner.key(inner.len() - 1);
+                        self.passed.get_or_insert_default().clear();
+                        self.passed.get_or_insert_default().extend_from_slice(last);
                         self.below.extend((0..inner.len()).map(|index| inner.hash(index)));
                         if inner.level() == 1 && self.at + 1 == self.level.len() {
                             // Below are leaves: they are not read.
@@ -71,7 +84,7 @@ impl Census {
             }
             core::mem::swap(&mut self.level, &mut self.below);
             self.below.clear();
-            (self.at, self.counted) = (0, false);
+            (self.at, self.counted, self.passed) = (0, false, None);
         }
         Ok(Step::Done(()))
     }

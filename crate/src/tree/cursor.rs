@@ -1,10 +1,10 @@
 //! Walks the leaves of a tree that hold a range of keys, in either direction.
 
 use crate::cache::{Cache, Fetch, SegmentId};
-use crate::error::Error;
+use crate::error::{DecodeError, Error, Field};
 use crate::hash::Hash;
 use crate::node::{Inner, Leaf, Node};
-use crate::tree::{Range, Tree};
+use crate::tree::{Range, Tree, top};
 use alloc::vec::Vec;
 
 /// The part of a leaf that is in the range and still to be read.
@@ -36,19 +36,21 @@ struct LeafAt {
 /// that they may leave memory in between.
 #[derive(Clone, Debug)]
 pub struct Cursor {
-    root: Option<Hash>,
+    root: Option<Tree>,
     range: Range,
     reverse: bool,
     stack: Vec<Frame>,
     leaf: Option<LeafAt>,
+    /// The key that the leaves to come must be beyond.
+    edge: Option<Vec<u8>>,
 }
 
 impl Cursor {
     /// A cursor over `range` of `tree`, in descending order when `reverse`.
     #[must_use]
     pub fn new(tree: Tree, range: Range, reverse: bool) -> Self {
-        let root = (!tree.is_empty()).then_some(tree.root);
-        Self { root, range, reverse, stack: Vec::new(), leaf: None }
+        let root = (!tree.is_empty()).then_some(tree);
+        Self { root, range, reverse, stack: Vec::new(), leaf: None, edge: None }
     }
 
     /// The next part to be read, `None` at the end. Costs a node lookup, and a descent at
@@ -69,8 +71,8 @@ impl Cursor {
                 self.leaf = None;
             }
             if let Some(root) = self.root {
-                match cache.node(&root)? {
-                    Fetch::Here(node) => self.enter(root, node),
+                match top(cache, root)? {
+                    Fetch::Here(node) => self.enter(root.root, node),
                     Fetch::At(id) => return Ok(Fetch::At(id)),
                 }
                 self.root = None;
@@ -87,6 +89,9 @@ impl Cursor {
                 };
                 match cache.child(&parent, index)? {
                     Fetch::Here(node) => {
+                        if let Node::Leaf(leaf) = node {
+                            self.check_order(&parent.hash(index), &leaf)?;
+                        }
                         let depth = self.stack.len() - 1;
                         self.stack[depth].next = if self.reverse { index } else { index + 1 };
                         self.enter(parent.hash(index), node);
@@ -95,6 +100,21 @@ impl Cursor {
                 }
             }
         }
+    }
+
+    /// Holds a leaf to the order of keys across nodes, which no parent tells alone.
+    fn check_order(&mut self, hash: &Hash, leaf: &Leaf<'_>) -> Result<(), Error> {
+        let (first, last) = (leaf.key(0), leaf.key(leaf.len() - 1));
+        let (near, far) = if self.reverse { (last, first) } else { (first, last) };
+        let edge = self.edge.get_or_insert_default();
+        let beyond = edge.is_empty() || if self.reverse { near < edge } else { near > edge };
+        if !beyond {
+            let cause = Some(DecodeError::new(Field::KeyOrder, 0, 0, 0));
+            return Err(Error::CorruptChunk { hash: *hash, cause });
+        }
+        edge.clear();
+        edge.extend_from_slice(far);
+        Ok(())
     }
 
     /// The child to enter when `next` says where the walk stands, if it is in the range.
@@ -146,35 +166,39 @@ impl Cursor {
     pub fn ahead(&self, cache: &Cache, first: SegmentId, most: usize) -> Vec<SegmentId> {
         let mut wanted = Vec::from([first]);
         for frame in self.stack.iter().rev() {
-            self.gather(cache, &frame.hash, Some(frame.next), most, &mut wanted);
+            if let Ok(Fetch::Here(Node::Inner(parent))) = cache.node(&frame.hash) {
+                self.gather(cache, &parent, frame.next, most, &mut wanted);
+            }
         }
         wanted
     }
 
+    /// Goes on from the child at `at`. Children are held to what their parent says of them,
+    /// so that a node named again and again ends it.
     fn gather(
         &self,
         cache: &Cache,
-        hash: &Hash,
-        next: Option<usize>,
+        parent: &Inner<'_>,
+        mut at: usize,
         most: usize,
         wanted: &mut Vec<SegmentId>,
     ) {
-        match cache.missing(hash) {
-            Ok(Some(id)) => {
-                if !wanted.contains(&id) {
-                    wanted.push(id);
-                }
+        while wanted.len() < most {
+            let Some(index) = self.next_child(parent, at) else { return };
+            match cache.missing(&parent.hash(index)) {
+                Ok(Some(id)) if !wanted.contains(&id) => wanted.push(id),
+                Ok(Some(_)) => {}
+                Ok(None) if parent.level() == 1 => {}
+                Ok(None) => match cache.child(parent, index) {
+                    Ok(Fetch::Here(Node::Inner(child))) => {
+                        let start = if self.reverse { child.len() } else { 0 };
+                        self.gather(cache, &child, start, most, wanted);
+                    }
+                    _ => return,
+                },
+                Err(_) => return,
             }
-            Ok(None) => {
-                let Ok(Fetch::Here(Node::Inner(parent))) = cache.node(hash) else { return };
-                let mut at = next.unwrap_or(if self.reverse { parent.len() } else { 0 });
-                while wanted.len() < most {
-                    let Some(index) = self.next_child(&parent, at) else { return };
-                    self.gather(cache, &parent.hash(index), None, most, wanted);
-                    at = if self.reverse { index } else { index + 1 };
-                }
-            }
-            Err(_) => {}
+            at = if self.reverse { index } else { index + 1 };
         }
     }
 }

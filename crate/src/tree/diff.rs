@@ -11,7 +11,7 @@ use crate::node::{Entry, Node};
 use crate::output::Output;
 use crate::step::{Budget, Step};
 use crate::tree::scan::{Parts, write};
-use crate::tree::{Range, Tree, ValueReader};
+use crate::tree::{Range, Tree, ValueReader, top};
 use crate::value::Kind;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -31,7 +31,7 @@ struct Frame {
 /// A walk through one of the trees.
 #[derive(Clone, Debug)]
 struct Side {
-    root: Option<Hash>,
+    root: Option<Tree>,
     stack: Vec<Frame>,
 }
 
@@ -67,15 +67,14 @@ pub struct Diff {
 
 impl Side {
     fn new(tree: Tree) -> Self {
-        Self { root: (!tree.is_empty()).then_some(tree.root), stack: Vec::new() }
+        Self { root: (!tree.is_empty()).then_some(tree), stack: Vec::new() }
     }
 
     /// What comes next that is not outside `range`.
     fn item<'c>(&mut self, cache: &'c Cache, range: &Range) -> Result<Fetch<Item<'c>>, Error> {
-        if let Some(hash) = self.root {
-            // Its level is known when it is opened; the greatest makes it be opened.
-            return Ok(match cache.node(&hash)? {
-                Fetch::Here(node) => Fetch::Here(Item::Node(node.level(), hash)),
+        if let Some(tree) = self.root {
+            return Ok(match top(cache, tree)? {
+                Fetch::Here(node) => Fetch::Here(Item::Node(node.level(), tree.root)),
                 Fetch::At(id) => Fetch::At(id),
             });
         }

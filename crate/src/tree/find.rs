@@ -7,7 +7,7 @@ use crate::output::Output;
 use crate::step::{Budget, Step};
 use crate::tree::plan::{Plan, SortedKeys};
 use crate::tree::scan::{Parts, write};
-use crate::tree::{Tree, ValueReader};
+use crate::tree::{Tree, ValueReader, top};
 use crate::value::Kind;
 use alloc::vec::Vec;
 
@@ -17,7 +17,7 @@ fn leaf_of<'c>(cache: &'c Cache, tree: Tree, key: &[u8]) -> Result<Fetch<Option<
         return Ok(Fetch::Here(None));
     }
     let at = |id: SegmentId| Ok(Fetch::At(id));
-    let mut node = match cache.node(&tree.root)? {
+    let mut node = match top(cache, tree)? {
         Fetch::Here(node) => node,
         Fetch::At(id) => return at(id),
     };

@@ -9,13 +9,14 @@
 use crate::batch::{Batch, Edit};
 use crate::boundary::Shape;
 use crate::cache::{Cache, Fetch};
-use crate::error::Error;
+use crate::error::{DecodeError, Error, Field};
 use crate::hash::Hash;
+use crate::limits::MAX_LEVEL;
 use crate::node::{Inner, Leaf, Node};
 use crate::segment::Packer;
 use crate::step::{Budget, Step};
 use crate::tree::plan::{Plan, SortedKeys};
-use crate::tree::{Builder, Range, Tree};
+use crate::tree::{Builder, Range, Tree, top};
 use alloc::vec::Vec;
 use core::ops::Bound;
 
@@ -62,6 +63,8 @@ pub struct Merge {
     next: usize,
     /// The range of which all entries go.
     drop: Option<Range>,
+    /// The last key that the walk has passed.
+    edge: Vec<u8>,
 }
 
 /// What becomes of a child.
@@ -77,7 +80,16 @@ impl Merge {
     pub fn new(tree: Tree, edits: &Batch, shape: Shape) -> Self {
         let plan = Plan::new(tree, edits.len());
         let builder = Builder::new(shape);
-        Self { tree, plan, phase: Phase::Plan, builder, stack: Vec::new(), next: 0, drop: None }
+        Self {
+            tree,
+            plan,
+            phase: Phase::Plan,
+            builder,
+            stack: Vec::new(),
+            next: 0,
+            drop: None,
+            edge: Vec::new(),
+        }
     }
 
     /// A merge that deletes all entries of `range` from `tree`; step it with an empty batch.
@@ -112,7 +124,7 @@ impl Merge {
                 Phase::Start => {
                     if !self.tree.is_empty() {
                         let root = self.tree.root;
-                        match cache.node(&root)? {
+                        match top(cache, self.tree)? {
                             Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
                             Fetch::Here(_) => self.enter(root, edits.len(), true),
                         }
@@ -129,6 +141,12 @@ impl Merge {
                             budget.spend(self.apply(edits));
                         }
                         let finished = self.builder.finish();
+                        if finished.level > usize::from(MAX_LEVEL) {
+                            // Honest entries would not fit into any memory.
+                            let (expected, got) = (MAX_LEVEL.into(), finished.level as u64);
+                            let cause = Some(DecodeError::new(Field::Kind, 0, expected, got));
+                            return Err(Error::CorruptChunk { hash: self.tree.root, cause });
+                        }
                         if !finished.relinked {
                             return Ok(Step::Done(finished.tree));
                         }
@@ -156,13 +174,23 @@ impl Merge {
         budget: &mut Budget,
     ) -> Result<Step<()>, Error> {
         while let Some(frame) = self.stack.last().copied() {
-            let parent = match cache.node(&frame.hash)? {
+            let node = match cache.node(&frame.hash)? {
                 Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
-                Fetch::Here(Node::Inner(parent)) => parent,
-                Fetch::Here(Node::Leaf(leaf)) => {
+                Fetch::Here(node) => node,
+            };
+            // Keys ascend across nodes, which no parent tells alone.
+            if frame.next == 0 && !self.edge.is_empty() && node.first_key() <= &self.edge[..] {
+                let cause = Some(DecodeError::new(Field::KeyOrder, 0, 0, 0));
+                return Err(Error::CorruptChunk { hash: frame.hash, cause });
+            }
+            let parent = match node {
+                Node::Inner(parent) => parent,
+                Node::Leaf(leaf) => {
                     if !self.merge_leaf(&leaf, frame, edits, budget) {
                         return Ok(Step::Yield);
                     }
+                    self.edge.clear();
+                    self.edge.extend_from_slice(leaf.key(leaf.len() - 1));
                     self.stack.pop();
                     continue;
                 }
@@ -223,6 +251,10 @@ impl Merge {
         while index < until {
             self.builder.relink(level, &parent.child(index));
             index += 1;
+        }
+        if index > frame.next {
+            self.edge.clear();
+            self.edge.extend_from_slice(parent.key(index - 1));
         }
         index
     }

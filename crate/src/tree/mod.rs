@@ -25,7 +25,10 @@ pub use replace::Replace;
 pub use scan::{Parts, Scan};
 pub use value::ValueReader;
 
+use crate::cache::{Cache, Fetch};
+use crate::error::{DecodeError, Error, Field};
 use crate::hash::Hash;
+use crate::node::Node;
 
 /// A tree: the address of its top node, and the number of its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -45,4 +48,16 @@ impl Tree {
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
+}
+
+/// The top node of `tree`, which has entries; verified to hold as many as the tree says.
+pub(crate) fn top<'c>(cache: &'c Cache, tree: Tree) -> Result<Fetch<Node<'c>>, Error> {
+    let fetched = cache.node(&tree.root)?;
+    if let Fetch::Here(node) = &fetched
+        && node.total() != tree.count
+    {
+        let cause = DecodeError::new(Field::ChildCount, 2, tree.count, node.total());
+        return Err(Error::CorruptChunk { hash: tree.root, cause: Some(cause) });
+    }
+    Ok(fetched)
 }

@@ -4,7 +4,7 @@ use crate::cache::{Cache, Fetch, SegmentId};
 use crate::error::Error;
 use crate::node::Node;
 use crate::step::Step;
-use crate::tree::{Range, Tree};
+use crate::tree::{Range, Tree, top};
 use alloc::vec::Vec;
 use core::ops::Bound;
 
@@ -52,7 +52,7 @@ fn rank(cache: &Cache, tree: Tree, key: &[u8], through: bool) -> Result<Fetch<u6
         return Ok(Fetch::Here(0));
     }
     let at = |id: SegmentId| Ok(Fetch::At(id));
-    let mut node = match cache.node(&tree.root)? {
+    let mut node = match top(cache, tree)? {
         Fetch::Here(node) => node,
         Fetch::At(id) => return at(id),
     };

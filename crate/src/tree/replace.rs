@@ -14,8 +14,8 @@ use crate::error::Error;
 use crate::node::{Entry, Inner, LEAF_ENTRY_BYTES, Leaf, Node, inner_with, leaf_with};
 use crate::segment::{Packer, Stream};
 use crate::step::Step;
-use crate::tree::Tree;
 use crate::tree::value::put_value;
+use crate::tree::{Tree, top};
 use crate::value::{FAR_BYTES, Tag};
 use alloc::vec::Vec;
 
@@ -61,7 +61,7 @@ impl Replace {
         }
         let mut path: Vec<(Inner<'_>, usize)> = Vec::new();
         let mut rightmost = true;
-        let mut fetched = cache.node(&self.tree.root)?;
+        let mut fetched = top(cache, self.tree)?;
         let leaf = loop {
             match fetched {
                 Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
