@@ -7,4 +7,4 @@ mod string;
 
 pub use pointer::Pointer;
 pub use scan::{JsonFault, skip_space, skip_value};
-pub use string::{push_string, unquote};
+pub use string::{LoneSurrogate, push_string, unquote};

@@ -51,7 +51,7 @@ impl Tree {
 }
 
 /// The top node of `tree`, which has entries; verified to hold as many as the tree says.
-pub(crate) fn top<'c>(cache: &'c Cache, tree: Tree) -> Result<Fetch<Node<'c>>, Error> {
+pub(crate) fn top(cache: &Cache, tree: Tree) -> Result<Fetch<Node<'_>>, Error> {
     let fetched = cache.node(&tree.root)?;
     if let Fetch::Here(node) = &fetched
         && node.total() != tree.count
