@@ -5,7 +5,7 @@ mod common;
 
 use common::{Change, Host, Rows, issue};
 use hedgerow::boundary::Shape;
-use hedgerow::ingest::Format;
+use hedgerow::ingest::{Format, SPILL_BYTES};
 use hedgerow::tree::Range;
 use proptest::prelude::*;
 use rand::SeedableRng;
@@ -259,4 +259,22 @@ fn a_bad_row_leaves_the_store_as_it_was() {
     let long = format!("[\"{}\",1]", "k".repeat(1025));
     assert!(host.ingest(&[(long, Format::Pairs)]).is_err());
     assert_eq!(host.contents().len(), 100);
+}
+
+#[test]
+fn rows_that_take_more_than_is_gathered_are_merged_in_parts() {
+    let value = |row: usize| format!("\"{}{row:05}\"", "v".repeat(3900));
+    let rows: Vec<_> = (0..16_000).map(|row| (format!("{row:05}"), value(row))).collect();
+    assert!(rows.len() * 3900 > SPILL_BYTES, "or nothing spills");
+    let mut sorted = Host::new(Shape::STORED);
+    sorted.put_blocks(&rows, 500);
+    let mut descending = Host::new(Shape::STORED);
+    descending.slice = 1 << 20;
+    let mut backwards = rows;
+    backwards.reverse();
+    // Given twice over in part, so that a later row meets one that is merged already.
+    backwards.push(("15999".to_owned(), "1".to_owned()));
+    backwards.push(("15999".to_owned(), value(15_999)));
+    descending.put_blocks(&backwards, 500);
+    assert_eq!(descending.root, sorted.root);
 }
