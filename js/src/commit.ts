@@ -5,7 +5,7 @@
 import { Status } from './engine.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
-import { FORMAT, MAX_COMMIT_TRIES, SEGMENTS_PER_WRITER } from './limits.js';
+import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS, SEGMENTS_PER_WRITER } from './limits.js';
 import type { Durability, RefMove, SegmentRecord } from './segment-store.js';
 import { abortion, checkSignal } from './signal.js';
 
@@ -176,6 +176,10 @@ export class Commits {
     for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
       const result = await attempt();
       if (result !== undefined) return result;
+      // A writer that commits again and again is quicker than one that must first read what
+      // the other wrote: only time lets the loser in.
+      const longest = Math.min(2 ** tries, MAX_COMMIT_WAIT_MS);
+      await new Promise((resolve) => setTimeout(resolve, longest * Math.random()));
       await this.refresh();
     }
     throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);

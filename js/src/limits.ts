@@ -8,7 +8,10 @@ export const MAX_VALUE_BYTES = 64 << 20;
 export const FORMAT = 1;
 
 /** How often a commit that lost a race is made again before it fails with `conflict`. */
-export const MAX_COMMIT_TRIES = 16;
+export const MAX_COMMIT_TRIES = 64;
+
+/** Longest wait before such a commit is made again, in milliseconds. */
+export const MAX_COMMIT_WAIT_MS = 64;
 
 /** Bytes of finished segments that a long ingest gathers before it writes them. */
 export const WRITE_BYTES = 1 << 20;
