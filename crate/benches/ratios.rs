@@ -69,18 +69,23 @@ fn main() {
     let (merge, all) = pair(15, || drop(store.merge(&spread)), || load(&text, &pointer));
     report("the same, against a load of their JSON text", merge, all, "");
 
-    let (batch, singly) = pair(
-        7,
-        || drop(store.merge(&edits(100_000, 1000, Spread::Even))),
-        || {
-            for edit in 0..1000 {
-                let value = row(edit * 1000).1.replace("open", "shut");
-                let batch = one(edit * 1000, Some(&value));
-                assert!(store.replace(&batch) || merge_one(&store, &batch));
-            }
-        },
-    );
-    report("1,000 edits as a batch, against one by one (fast path)", batch, singly, "0.1");
+    for (spread, name) in [(Spread::Clustered, "neighbouring"), (Spread::Even, "spread")] {
+        let batch = edits(100_000, 1000, spread);
+        let ones: Vec<_> = (0..1000)
+            .map(|edit| match spread {
+                Spread::Clustered => 10 * (50_000 + edit),
+                _ => 1000 * edit,
+            })
+            .map(|index| one(index, Some(&row(index).1.replace("open", "shut"))))
+            .collect();
+        let (together, singly) = pair(
+            7,
+            || drop(store.merge(&batch)),
+            || assert!(ones.iter().all(|one| store.replace(one) || merge_one(&store, one))),
+        );
+        let what = format!("1,000 {name} edits as a batch, against one by one (fast path)");
+        report(&what, together, singly, "0.1");
+    }
     let (fast, slow) = pair(
         9,
         || singles(&store, |store, batch| store.replace(batch) || merge_one(store, batch)),
