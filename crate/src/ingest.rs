@@ -13,7 +13,7 @@ use crate::forest::{Forest, ROWS};
 use crate::hash::Hash;
 use crate::json::{JsonFault, Pointer, skip_space, skip_value, unquote};
 use crate::limits::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
-use crate::segment::Sealed;
+use crate::segment::{Packer, Sealed};
 use crate::step::{Budget, Step};
 use crate::tree::{Builder, Merge, Range, Replace, Tree};
 use crate::value::Kind;
@@ -170,7 +170,6 @@ impl Ingest {
                     }
                     if self.finishing {
                         self.end_stream();
-                        self.commit();
                     }
                     return Ok(Step::Done(()));
                 }
@@ -200,7 +199,7 @@ impl Ingest {
                         return Ok(Step::Done(()));
                     }
                     if batch.is_empty() {
-                        self.commit();
+                        self.end(self.tree, Packer::new());
                     } else {
                         self.start_merge();
                     }
@@ -219,15 +218,9 @@ impl Ingest {
                 }
                 State::Replace(batch, replace) => match replace.step(cache, batch)? {
                     Step::Done(Some(tree)) => {
-                        replace.packer().seal();
-                        self.collect();
+                        let packer = core::mem::take(replace.packer());
                         self.fast += 1;
-                        self.end_merge(tree);
-                        return Ok(if self.commit.is_some() {
-                            Step::Done(())
-                        } else {
-                            Step::Yield
-                        });
+                        return Ok(self.end(tree, packer));
                     }
                     Step::Done(None) => {
                         let batch = core::mem::take(batch);
@@ -237,20 +230,20 @@ impl Ingest {
                     Step::Need(ids) => return Ok(Step::Need(ids)),
                     Step::Yield => return Ok(Step::Yield),
                 },
-                State::Merge(batch, merge) => {
-                    let step = merge.step(cache, batch, budget)?;
-                    let ended = matches!(step, Step::Done(_));
-                    if ended {
-                        merge.packer().seal();
+                State::Merge(batch, merge) => match merge.step(cache, batch, budget)? {
+                    Step::Done(tree) => {
+                        let packer = core::mem::take(merge.packer());
+                        return Ok(self.end(tree, packer));
                     }
-                    self.collect();
-                    match step {
-                        Step::Done(tree) => self.end_merge(tree),
-                        Step::Need(ids) => return Ok(Step::Need(ids)),
-                        Step::Yield => return Ok(Step::Yield),
+                    Step::Need(ids) => {
+                        self.collect();
+                        return Ok(Step::Need(ids));
                     }
-                    return Ok(if self.commit.is_some() { Step::Done(()) } else { Step::Yield });
-                }
+                    Step::Yield => {
+                        self.collect();
+                        return Ok(Step::Yield);
+                    }
+                },
             }
         }
     }
@@ -262,32 +255,29 @@ impl Ingest {
         }
     }
 
-    fn end_merge(&mut self, tree: Tree) {
-        self.tree = tree;
-        let packer = match &mut self.state {
-            State::Merge(_, merge) => Some(merge.packer()),
-            State::Replace(_, replace) => Some(replace.packer()),
-            _ => None,
-        };
-        if let Some(packer) = packer {
-            self.chunks += packer.chunks();
-            self.chunk_bytes += packer.bytes();
-        }
-        self.state = State::Gather(Batch::new());
-        if self.finishing && self.block.at >= self.block.text_len {
-            self.commit();
+    fn end_stream(&mut self) {
+        if let State::Stream(builder) = &mut self.state {
+            let tree = builder.finish().tree;
+            let packer = core::mem::take(builder.packer());
+            self.end(tree, packer);
         }
     }
 
-    fn end_stream(&mut self) {
-        if let State::Stream(builder) = &mut self.state {
-            self.tree = builder.finish().tree;
-            builder.packer().seal();
-            self.sealed.extend(builder.packer().take_sealed());
-            self.chunks += builder.packer().chunks();
-            self.chunk_bytes += builder.packer().bytes();
-            self.state = State::Gather(Batch::new());
+    /// Ends a build or a merge, and after the last one names the tree in a commit chunk,
+    /// packed with the rest: a small change is then one segment.
+    fn end(&mut self, tree: Tree, mut packer: Packer) -> Step<()> {
+        self.tree = tree;
+        self.state = State::Gather(Batch::new());
+        let ended = self.finishing && self.block.at >= self.block.text_len;
+        if ended {
+            self.forest.set(ROWS, tree);
+            self.commit = Some(self.forest.commit(&mut packer));
         }
+        packer.seal();
+        self.sealed.extend(packer.take_sealed());
+        self.chunks += packer.chunks();
+        self.chunk_bytes += packer.bytes();
+        if ended { Step::Done(()) } else { Step::Yield }
     }
 
     fn collect(&mut self) {
@@ -297,17 +287,6 @@ impl Ingest {
             State::Replace(_, replace) => self.sealed.extend(replace.packer().take_sealed()),
             State::Gather(_) | State::Sort(_) => {}
         }
-    }
-
-    /// Names the tree in a commit chunk.
-    fn commit(&mut self) {
-        self.forest.set(ROWS, self.tree);
-        let mut packer = crate::segment::Packer::new();
-        self.commit = Some(self.forest.commit(&mut packer));
-        packer.seal();
-        self.sealed.extend(packer.take_sealed());
-        self.chunks += packer.chunks();
-        self.chunk_bytes += packer.bytes();
     }
 
     /// Reads rows of the block until its end, the end of the budget, or the first key that

@@ -270,30 +270,71 @@ test.describe('a lost connection', () => {
   }
 });
 
+test('a move gives up the segment that it carries and stays', async ({ persistentPage }) => {
+  const page = await visit(persistentPage.page);
+  await openStore(page, 'carried');
+  const records = (store: string) =>
+    page.evaluate(
+      (store) =>
+        new Promise<number>((resolve) => {
+          const opening = indexedDB.open('hedgerow/carried');
+          opening.onsuccess = () => {
+            const count = opening.result.transaction(store).objectStore(store).count();
+            count.onsuccess = () => {
+              opening.result.close();
+              resolve(count.result);
+            };
+          };
+        }),
+      store,
+    );
+  // Small enough to be carried: the moves and the counter are all there is.
+  for (const id of [1, 2, 3]) await page.evaluate((id) => window.commit(id), id);
+  const counter = await records('refs');
+  expect(await records('segments')).toBe(0);
+  const seen = () =>
+    page.evaluate(async () => {
+      const { refs, tables } = await window.store.load();
+      return [refs[0]?.generation, tables.map(({ id }) => id)];
+    });
+  expect(await seen()).toEqual([3, [1, 2, 3]]);
+  await page.evaluate(() => window.store.delete([1]));
+  expect(await seen()).toEqual([3, [2, 3]]);
+  expect(await records('refs')).toBe(counter - 1);
+  await page.evaluate(() => window.store.delete([2, 3]));
+  expect(await seen()).toEqual([3, []]);
+  expect(await page.evaluate(() => window.store.read([3]))).toEqual([undefined]);
+  // What carries nothing is gone once there is a later move.
+  await page.evaluate(() => window.commit(4));
+  expect(await seen()).toEqual([4, [4]]);
+  expect(await records('refs')).toBe(counter - 2);
+});
+
 test('malformed records are typed errors', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'malformed');
   await page.evaluate(() => window.commit(1));
-  const put = (store: string, key: string | number, value: unknown) =>
+  const put = (store: string, key: string | number | (string | number)[], value: unknown) =>
     page.evaluate(
       ([store, key, value]) =>
         new Promise<void>((resolve) => {
           const request = indexedDB.open('hedgerow/malformed');
           request.onsuccess = () => {
             const tx = request.result.transaction(store, 'readwrite');
-            tx.objectStore(store).put(value, key);
+            if (value === undefined) tx.objectStore(store).delete(key);
+            else tx.objectStore(store).put(value, key);
             tx.oncomplete = () => {
               request.result.close();
               resolve();
             };
           };
         }),
-      [store, key, value] as [string, string | number, unknown],
+      [store, key, value] as [string, string | number | (string | number)[], unknown],
     );
   const loadCode = () => page.evaluate(() => window.codeOf(window.store.load()));
 
-  await put('segments', 1, 'text');
-  expect(await page.evaluate(() => window.store.read([1]))).toEqual([undefined]);
+  await put('segments', 9, 'text');
+  expect(await page.evaluate(() => window.store.read([9]))).toEqual([undefined]);
 
   await put('tables', 1, { length: 3 });
   expect(await loadCode()).toBe('storage');
@@ -302,10 +343,20 @@ test('malformed records are typed errors', async ({ persistentPage }) => {
 
   await put('refs', 0, 'many');
   expect(await page.evaluate(() => window.codeOf(window.store.reserve()))).toBe('storage');
-  for (const ref of [null, 5, {}, { commitBytes: [1], generation: 1, format: 1 }]) {
-    await put('refs', 'main', ref);
+  for (const move of [null, 5, {}, new Uint8Array(35)]) {
+    await put('refs', ['main', 1], move);
     expect(await loadCode()).toBe('storage');
-    expect(await page.evaluate(() => window.codeOf(window.commit(2)))).toBe('storage');
   }
-  expect(await page.evaluate(() => window.store.read([2]))).toEqual([undefined]);
+  await put('refs', ['main', 1], new Uint8Array(36));
+  expect(await loadCode()).toBeUndefined();
+  // A table longer than the record that carries it.
+  await put('refs', ['main', 2, 7], new Uint8Array(100).fill(255, 36, 40));
+  expect(await loadCode()).toBe('storage');
+  await put('refs', ['main', 2, 7], new Uint8Array(100));
+  expect(await loadCode()).toBeUndefined();
+  for (const key of [['main', -1], ['main', 3, 'x'], [3, 3], ['main', 3, 3, 3], 'main']) {
+    await put('refs', key, new Uint8Array(100));
+    expect(await loadCode(), String(key)).toBe('storage');
+    await put('refs', key, undefined);
+  }
 });

@@ -95,7 +95,7 @@ test('a ref of a later format is unsupported-format', async ({ persistentPage })
     page.evaluate(
       (format) =>
         window.editRecords('later', 'refs', (value, key) =>
-          key === 'main' ? { ...(value as object), format } : value,
+          Array.isArray(key) ? (value as Uint8Array).fill(format, 32, 33) : value,
         ),
       format,
     );

@@ -61,10 +61,11 @@ export class Commits {
       throw new HedgerowError('unsupported-format', `the store has format ${ref.format}`);
     }
     engine.reserve(tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0));
-    for (const { id, tableBytes } of tables) {
+    for (const { id, tableBytes, segmentBytes } of tables) {
       this.#known.add(id);
       // A damaged table hides its chunks, which are then missing; the rest stays readable.
-      engine.addTable(id, tableBytes);
+      const isKnown = engine.addTable(id, tableBytes);
+      if (isKnown && segmentBytes !== undefined) engine.loadSegment(id, segmentBytes);
     }
     const generation = ref?.generation ?? 0;
     if (this.#opened && generation === this.#head.generation) return false;

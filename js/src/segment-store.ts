@@ -36,6 +36,8 @@ export interface SegmentRecord {
 export interface TableRecord {
   readonly id: number;
   readonly tableBytes: Uint8Array;
+  /** The segment itself, when it came at no cost. */
+  readonly segmentBytes?: Uint8Array;
 }
 
 /** What is written in one transaction. */

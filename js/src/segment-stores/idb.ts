@@ -1,25 +1,35 @@
 /**
  * The browser's adapter: one IndexedDB database for each store, with three object stores
- * and no index. `segments` and `tables` map an id to bytes; `refs` maps a name to a
- * `StoredRef`, and `COUNTER_KEY` to the last number that `reserve` gave out.
+ * and no index. `segments` and `tables` map an id to bytes; `refs` is a journal of moves,
+ * see `idb-journal.ts`, and maps `COUNTER_KEY` to the last number that `reserve` gave out.
  */
-import { HedgerowError } from '../errors.js';
 import type {
   Loaded,
   Ref,
   RefMove,
+  SegmentRecord,
   SegmentStore,
   Storage,
   TableRecord,
   WriteBatch,
 } from '../segment-store.js';
 import { Connection, destroyDatabase, STORES, transact, type Work } from './idb-connection.js';
+import {
+  carriedBy,
+  isCarried,
+  isWhole,
+  lastMoves,
+  type MoveKey,
+  malformed,
+  moveKeys,
+  movesFrom,
+  recordOf,
+  refOf,
+  withoutCarried,
+} from './idb-journal.js';
 
-/** A number, so that no ref can have this name. */
+/** A number, so that no move can have this key. */
 const COUNTER_KEY = 0;
-const COMMIT_LENGTH = 32;
-
-type StoredRef = Omit<Ref, 'name'>;
 
 /** Keeps stores in IndexedDB, each in a database of its own. */
 export function idb(): Storage {
@@ -35,13 +45,15 @@ function databaseName(name: string): string {
 
 class IdbSegmentStore implements SegmentStore {
   readonly #connection: Connection;
+  /** Which moves carry which segments, as far as is known here. */
+  readonly #carriers = new Map<number, MoveKey>();
 
   constructor(connection: Connection) {
     this.#connection = connection;
   }
 
   load(known?: ReadonlySet<number>): Promise<Loaded> {
-    return this.#connection.run((db) => loadOnce(db, known));
+    return this.#connection.run((db) => loadOnce(db, known, this.#carriers));
   }
 
   reserve(): Promise<number> {
@@ -59,34 +71,22 @@ class IdbSegmentStore implements SegmentStore {
 
   async read(ids: readonly number[]): Promise<(Uint8Array | undefined)[]> {
     const wanted = [...ids];
-    return this.#connection.run(async (db) => {
-      if (wanted.length === 0) return [];
-      return transact(db, ['segments'], 'readonly', 'relaxed', (work) => {
-        const segments = work.store('segments');
-        const requests = wanted.map((id) => segments.get(id));
-        whenAll(work, requests, () => work.answer(requests.map(({ result }) => asBytes(result))));
-      });
-    });
+    return this.#connection.run((db) => readOnce(db, wanted, this.#carriers));
   }
 
   async write(batch: WriteBatch): Promise<boolean> {
     const own = exact(batch);
-    return this.#connection.run((db, repetition) => writeOnce(db, own, repetition));
+    return this.#connection.run((db, repetition) =>
+      own.move === undefined
+        ? writeOnce(db, own)
+        : moveOnce(db, own, own.move, this.#carriers, repetition),
+    );
   }
 
   async delete(ids: readonly number[]): Promise<void> {
-    const unwanted = [...ids];
-    return this.#connection.run((db) =>
-      transact<void>(db, ['segments', 'tables'], 'readwrite', 'relaxed', (work) => {
-        const segments = work.store('segments');
-        const tables = work.store('tables');
-        for (const id of unwanted) {
-          segments.delete(id);
-          tables.delete(id);
-        }
-        work.commit();
-      }),
-    );
+    const unwanted = new Set(ids);
+    await this.#connection.run((db) => deleteOnce(db, unwanted));
+    for (const id of unwanted) this.#carriers.delete(id);
   }
 
   close(): Promise<void> {
@@ -94,30 +94,93 @@ class IdbSegmentStore implements SegmentStore {
   }
 }
 
-function loadOnce(db: IDBDatabase, known?: ReadonlySet<number>): Promise<Loaded> {
+function loadOnce(
+  db: IDBDatabase,
+  known: ReadonlySet<number> = new Set(),
+  carriers: Map<number, MoveKey>,
+): Promise<Loaded> {
   return transact(db, ['tables', 'refs'], 'readonly', 'relaxed', (work) => {
-    const refs = work.store('refs');
-    const tables = work.store('tables');
-    const names = refs.getAllKeys();
-    const stored: IDBRequest<unknown[]> = refs.getAll();
-    const answer = (ids: readonly number[], bytes: readonly unknown[]) =>
-      work.answer({
-        refs: refsFrom(names.result, stored.result),
-        tables: ids.map((id, i) => tableFrom(id, bytes[i])),
-      });
+    const [refs, tables] = [work.store('refs'), work.store('tables')];
+    const journal = refs.getAllKeys();
+    work.after(tables.getAllKeys(), (keys) => {
+      const ids = idsFrom(keys);
+      const freshIds = ids.filter((id) => !known.has(id));
+      const moves = moveKeys(journal.result, COUNTER_KEY);
+      const last = new Set(lastMoves(moves));
+      const isFresh = ([, , id]: MoveKey) => id !== undefined && !known.has(id);
+      const wanted = moves.filter((key) => last.has(key) || isFresh(key));
 
-    const keys = tables.getAllKeys();
-    if (known === undefined || known.size === 0) {
-      work.after(tables.getAll(), (bytes) => answer(idsFrom(keys.result), bytes));
-      return;
-    }
-    work.after(keys, (found) => {
-      const missing = idsFrom(found).filter((id) => !known.has(id));
-      const requests = missing.map((id) => tables.get(id));
-      if (requests.length === 0) answer([], []);
-      else whenAll(work, requests, (bytes) => answer(missing, bytes));
+      const stored = valuesOf(tables, ids, freshIds);
+      const moved = valuesOf(refs, moves, wanted);
+      whenAll(work, [...stored.requests, ...moved.requests], () => {
+        const [tableValues, moveValues] = [stored.values(), moved.values()];
+        const found: TableRecord[] = freshIds.map((id, at) => tableFrom(id, tableValues[at]));
+        const heads: Ref[] = [];
+        for (const [at, key] of wanted.entries()) {
+          const [, , id] = key;
+          if (last.has(key)) heads.push(refOf(key, moveValues[at]));
+          if (id === undefined || known.has(id)) continue;
+          carriers.set(id, key);
+          found.push({ id, ...carriedBy(moveValues[at]) });
+        }
+        work.answer({ refs: heads, tables: found.sort((a, b) => a.id - b.id) });
+      });
     });
   });
+}
+
+/** Asks for the values of some of an object store's keys: in one request when it is all. */
+function valuesOf(
+  store: IDBObjectStore,
+  all: readonly IDBValidKey[],
+  wanted: readonly IDBValidKey[],
+) {
+  const isAll = wanted.length === all.length && wanted.length > 1;
+  const first = wanted[0];
+  if (isAll && first !== undefined) {
+    const request: IDBRequest<unknown[]> = store.getAll(IDBKeyRange.lowerBound(first));
+    return { requests: [request as IDBRequest], values: () => request.result };
+  }
+  const requests: IDBRequest[] = wanted.map((key) => store.get(key));
+  return { requests, values: () => requests.map(({ result }): unknown => result) };
+}
+
+function readOnce(
+  db: IDBDatabase,
+  ids: readonly number[],
+  carriers: ReadonlyMap<number, MoveKey>,
+): Promise<(Uint8Array | undefined)[]> {
+  if (ids.length === 0) return Promise.resolve([]);
+  return transact(db, ['segments', 'refs'], 'readonly', 'relaxed', (work) => {
+    const [segments, refs] = [work.store('segments'), work.store('refs')];
+    const requests: IDBRequest<unknown>[] = ids.map((id) => {
+      const carrier = carriers.get(id);
+      return carrier === undefined ? segments.get(id) : refs.get(carrier);
+    });
+    whenAll(work, requests, () => {
+      const found = requests.map(({ result }, at) =>
+        result !== undefined && carriers.has(ids[at] as number)
+          ? carriedBy(result).segmentBytes
+          : asBytes(result),
+      );
+      work.answer(found);
+    });
+  });
+}
+
+function writeOnce(db: IDBDatabase, { segments, durability }: WriteBatch): Promise<boolean> {
+  return transact(db, ['segments', 'tables'], 'readwrite', durability, (work) => {
+    putAll(work, segments);
+    work.commit(true);
+  });
+}
+
+function putAll<T>(work: Work<T>, segments: readonly SegmentRecord[]): void {
+  const [segmentStore, tableStore] = [work.store('segments'), work.store('tables')];
+  for (const { id, segmentBytes, tableBytes } of segments) {
+    segmentStore.put(segmentBytes, id);
+    tableStore.put(tableBytes, id);
+  }
 }
 
 /**
@@ -125,28 +188,60 @@ function loadOnce(db: IDBDatabase, known?: ReadonlySet<number>): Promise<Loaded>
  * does not, they are undone. Asking first would cost a second way to the database's
  * process and back, which is most of what a small write costs.
  */
-function writeOnce(db: IDBDatabase, batch: WriteBatch, repetition: number): Promise<boolean> {
-  const { segments, move, durability } = batch;
-  const stores = move === undefined ? (['segments', 'tables'] as const) : STORES;
-  return transact(db, stores, 'readwrite', durability, (work) => {
-    const current: IDBRequest<unknown> | undefined = move && work.store('refs').get(move.name);
-    const [segmentStore, tableStore] = [work.store('segments'), work.store('tables')];
-    for (const { id, segmentBytes, tableBytes } of segments) {
-      segmentStore.put(segmentBytes, id);
-      tableStore.put(tableBytes, id);
+async function moveOnce(
+  db: IDBDatabase,
+  { segments, durability }: WriteBatch,
+  move: RefMove,
+  carriers: Map<number, MoveKey>,
+  repetition: number,
+): Promise<boolean> {
+  const carried = isCarried(segments) ? segments[0] : undefined;
+  const stores = carried === undefined ? STORES : (['refs'] as const);
+  const { key, bytes } = recordOf(move, carried);
+  const moved = await transact<boolean>(db, stores, 'readwrite', durability, (work) => {
+    const refs = work.store('refs');
+    const moves = refs.getAllKeys(movesFrom(move.name, move.expected));
+    const before: IDBRequest<unknown> | undefined = repetition > 0 ? refs.get(key) : undefined;
+    if (carried === undefined) putAll(work, segments);
+    refs.put(bytes, key);
+    // After the first answer, not the last: the rest needs no looking at.
+    work.after(moves, (found) => {
+      const [first, second] = moveKeys(found, COUNTER_KEY);
+      const stands = move.expected === 0 ? first === undefined : first?.[1] === move.expected;
+      if (stands && second === undefined) {
+        // Nothing is left in the record before but what the new one says better.
+        if (first?.length === 2) refs.delete(first);
+        work.commit(true);
+      } else if (before === undefined) work.undo(false);
+      // The first attempt may have been committed after all.
+      else work.after(before, (value) => work.undo(isSame(value, bytes)));
+    });
+  });
+  if (moved && carried !== undefined) carriers.set(carried.id, key);
+  return moved;
+}
+
+function deleteOnce(db: IDBDatabase, unwanted: ReadonlySet<number>): Promise<void> {
+  return transact<void>(db, STORES, 'readwrite', 'relaxed', (work) => {
+    const refs = work.store('refs');
+    for (const id of unwanted) {
+      work.store('segments').delete(id);
+      work.store('tables').delete(id);
     }
-    if (move === undefined || current === undefined) {
-      work.commit(true);
-      return;
-    }
-    const { name, commitBytes, generation, format } = move;
-    const next: StoredRef = { commitBytes, generation, format };
-    work.store('refs').put(next, name);
-    work.after(current, (value) => {
-      const ref = value === undefined ? undefined : refFrom(name, value);
-      if ((ref?.generation ?? 0) === move.expected) work.commit(true);
-      // A repetition may find that the first attempt had been committed after all.
-      else work.undo(repetition > 0 && ref !== undefined && isSame(ref, move));
+    work.after(refs.getAllKeys(), (keys) => {
+      const moves = moveKeys(keys, COUNTER_KEY);
+      const last = new Set(lastMoves(moves));
+      const carriers = moves.filter(([, , id]) => id !== undefined && unwanted.has(id));
+      // A ref must not lose its last move: only what that carries goes.
+      const kept = carriers.filter((key) => last.has(key));
+      const values = kept.map((key): IDBRequest<unknown> => refs.get(key));
+      for (const key of carriers) refs.delete(key);
+      whenAll(work, values, (found) => {
+        for (const [at, [name, generation]] of kept.entries()) {
+          refs.put(withoutCarried(found[at]), [name, generation]);
+        }
+        work.commit();
+      });
     });
   });
 }
@@ -158,7 +253,8 @@ function whenAll<T, R>(
   then: (results: R[]) => void,
 ): void {
   const last = requests.at(-1);
-  if (last !== undefined) work.after(last, () => then(requests.map(({ result }) => result)));
+  if (last === undefined) then([]);
+  else work.after(last, () => then(requests.map(({ result }) => result)));
 }
 
 function exact(batch: WriteBatch): WriteBatch {
@@ -181,29 +277,12 @@ function exactBytes(bytes: Uint8Array): Uint8Array {
   return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
-function isSame(ref: Ref, move: RefMove): boolean {
+function isSame(value: unknown, bytes: Uint8Array): boolean {
   return (
-    ref.generation === move.generation &&
-    ref.commitBytes.every((byte, i) => byte === move.commitBytes[i])
+    value instanceof Uint8Array &&
+    value.length === bytes.length &&
+    value.every((byte, i) => byte === bytes[i])
   );
-}
-
-function refsFrom(names: readonly IDBValidKey[], values: readonly unknown[]): Ref[] {
-  return names.flatMap((name, i) => (typeof name === 'string' ? [refFrom(name, values[i])] : []));
-}
-
-function refFrom(name: string, value: unknown): Ref {
-  if (typeof value !== 'object' || value === null) throw malformed(`ref ${name}`);
-  const { commitBytes, generation, format } = value as Partial<Record<keyof StoredRef, unknown>>;
-  if (
-    !(commitBytes instanceof Uint8Array) ||
-    commitBytes.length !== COMMIT_LENGTH ||
-    !isWhole(generation) ||
-    !isWhole(format)
-  ) {
-    throw malformed(`ref ${name}`);
-  }
-  return { name, commitBytes, generation, format };
 }
 
 function idsFrom(keys: readonly IDBValidKey[]): number[] {
@@ -221,12 +300,4 @@ function tableFrom(id: number, value: unknown): TableRecord {
 
 function asBytes(value: unknown): Uint8Array | undefined {
   return value instanceof Uint8Array ? value : undefined;
-}
-
-function isWhole(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function malformed(what: string): HedgerowError {
-  return new HedgerowError('storage', `a stored record is malformed: ${what}`);
 }

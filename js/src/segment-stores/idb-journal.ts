@@ -1,0 +1,109 @@
+/**
+ * The records of the object store `refs`: a journal of the moves of each ref, one record
+ * each, of which the last one counts. A small commit carries its only segment in its own
+ * record, so that it is one record in one object store: half of what three would cost.
+ *
+ * The key of a record is `[name, generation]`, or `[name, generation, id]` when it carries
+ * the segment `id`. The bytes are drawn in `docs/format.md`.
+ */
+import { HedgerowError } from '../errors.js';
+import type { Ref, RefMove, SegmentRecord } from '../segment-store.js';
+
+/** The key of a record. */
+export type MoveKey =
+  | [name: string, generation: number]
+  | [name: string, generation: number, id: number];
+
+/** Longest segment with its table that a record carries, in bytes. */
+const MAX_CARRIED_BYTES = 32 << 10;
+
+const COMMIT_LENGTH = 32;
+const TABLE_LENGTH_AT = COMMIT_LENGTH + 4;
+const CARRIED_AT = TABLE_LENGTH_AT + 4;
+
+/** Whether the record of a move can carry what is written with it. */
+export function isCarried(segments: readonly SegmentRecord[]): boolean {
+  const [first] = segments;
+  return (
+    segments.length === 1 &&
+    first !== undefined &&
+    first.segmentBytes.length + first.tableBytes.length <= MAX_CARRIED_BYTES
+  );
+}
+
+/** The key and the bytes of the record of a move. */
+export function recordOf(
+  { name, commitBytes, generation, format }: RefMove,
+  carried?: SegmentRecord,
+): { key: MoveKey; bytes: Uint8Array } {
+  const table = carried?.tableBytes.length ?? 0;
+  const length = carried ? CARRIED_AT + table + carried.segmentBytes.length : TABLE_LENGTH_AT;
+  const bytes = new Uint8Array(length);
+  const view = new DataView(bytes.buffer);
+  bytes.set(commitBytes);
+  view.setUint32(COMMIT_LENGTH, format, true);
+  if (carried === undefined) return { key: [name, generation], bytes };
+  view.setUint32(TABLE_LENGTH_AT, table, true);
+  bytes.set(carried.tableBytes, CARRIED_AT);
+  bytes.set(carried.segmentBytes, CARRIED_AT + table);
+  return { key: [name, generation, carried.id], bytes };
+}
+
+/** The ref that a record tells of. */
+export function refOf([name, generation]: MoveKey, value: unknown): Ref {
+  const bytes = checked(value, TABLE_LENGTH_AT);
+  const format = new DataView(bytes.buffer, bytes.byteOffset).getUint32(COMMIT_LENGTH, true);
+  return { name, commitBytes: bytes.slice(0, COMMIT_LENGTH), generation, format };
+}
+
+/** The segment that a record carries. */
+export function carriedBy(value: unknown): { segmentBytes: Uint8Array; tableBytes: Uint8Array } {
+  const bytes = checked(value, CARRIED_AT);
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const end = CARRIED_AT + view.getUint32(TABLE_LENGTH_AT, true);
+  if (end > bytes.length) throw malformed('move');
+  return { tableBytes: bytes.slice(CARRIED_AT, end), segmentBytes: bytes.slice(end) };
+}
+
+/** What is left of a record when the segment that it carries is deleted. */
+export function withoutCarried(value: unknown): Uint8Array {
+  return checked(value, TABLE_LENGTH_AT).slice(0, TABLE_LENGTH_AT);
+}
+
+/** The keys of moves among those of the object store; `counterKey` is not one. */
+export function moveKeys(keys: readonly IDBValidKey[], counterKey: number): MoveKey[] {
+  return keys.flatMap((key) => (key === counterKey ? [] : [moveKey(key)]));
+}
+
+function moveKey(key: IDBValidKey): MoveKey {
+  if (!Array.isArray(key)) throw malformed('key of a move');
+  const [name, generation, id] = key;
+  const isMove = typeof name === 'string' && isWhole(generation) && key.length <= 3;
+  if (!isMove || (key.length === 3 && !isWhole(id))) throw malformed('key of a move');
+  return key as unknown as MoveKey;
+}
+
+/** The last move of each ref. Keys come in ascending order. */
+export function lastMoves(keys: readonly MoveKey[]): MoveKey[] {
+  return keys.filter(([name], at) => keys[at + 1]?.[0] !== name);
+}
+
+/** All moves of a ref from a generation on. */
+export function movesFrom(name: string, generation: number): IDBKeyRange {
+  return IDBKeyRange.bound([name, generation], [name, []]);
+}
+
+/** Whether a stored or given number can be an id, a generation or a count. */
+export function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** The error for a record that no writer wrote. */
+export function malformed(what: string): HedgerowError {
+  return new HedgerowError('storage', `a stored record is malformed: ${what}`);
+}
+
+function checked(value: unknown, least: number): Uint8Array {
+  if (!(value instanceof Uint8Array) || value.length < least) throw malformed('move');
+  return value;
+}
