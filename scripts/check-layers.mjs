@@ -20,7 +20,7 @@ export const RUST_LAYERS = [
   [['cache']],
   [['step']], // a step says which segments of the cache it needs
   [['batch'], ['json/*']],
-  [['output']],
+  [['output'], ['rows/*']],
   [['tree/*']],
   [['forest']],
   [['ingest'], ['scan']],

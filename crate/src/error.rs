@@ -94,8 +94,8 @@ pub enum Error {
     Row {
         /// Position of the row in its source, from 0.
         row: u64,
-        /// Byte offset in the block that was fed.
-        offset: usize,
+        /// Byte offset in the block that was fed, or in the stream of bytes.
+        offset: u64,
         /// The reason.
         fault: RowFault,
     },

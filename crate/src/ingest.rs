@@ -8,55 +8,20 @@
 use crate::batch::{Batch, Edit};
 use crate::boundary::Shape;
 use crate::cache::Cache;
-use crate::error::{Error, RowFault};
+use crate::error::Error;
 use crate::forest::{Forest, ROWS};
 use crate::hash::Hash;
-use crate::json::{JsonFault, Pointer, skip_space, skip_value, unquote};
-use crate::limits::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
+use crate::rows::{Block, Bytes, Next, Reader};
 use crate::segment::{Packer, Sealed};
 use crate::step::{Budget, Step};
 use crate::tree::{Builder, Merge, Range, Replace, Tree};
-use crate::value::Kind;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+pub use crate::rows::{ByteValue, Format};
+
 /// Gathered rows are merged into the tree when they take more memory than this.
 pub const SPILL_BYTES: usize = 48 << 20;
-
-/// How the rows of a block are written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// `[key, value, key, value, ...]`.
-    Pairs,
-    /// `[row, row, ...]`, the key of each at a pointer.
-    Rows(Pointer),
-    /// `[key, key, ...]`: rows to be deleted.
-    Deletes,
-}
-
-/// A byte value of a block of pairs, where the text holds a place for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ByteValue {
-    /// The row, counted from the first of the block.
-    pub row: u32,
-    /// Where the bytes start in the block.
-    pub start: u32,
-    /// Their length.
-    pub len: u32,
-}
-
-#[derive(Debug, Default)]
-struct Block {
-    bytes: Vec<u8>,
-    /// Where the text ends and byte values start.
-    text_len: usize,
-    values: Vec<ByteValue>,
-    next_value: usize,
-    row: u32,
-    at: usize,
-    /// The closing bracket was read.
-    closed: bool,
-}
 
 #[derive(Debug)]
 enum State {
@@ -67,7 +32,7 @@ enum State {
     Merge(Batch, Box<Merge>),
 }
 
-/// See the module's text. Feed a block, call [`Ingest::step`] until it is done, and so on;
+/// See the module's text. Feed its [`Reader`], call [`Ingest::step`] until it is done, and so on;
 /// after the last, call [`Ingest::finish`] and step until done again. After each step take
 /// [`Ingest::sealed`] into the cache before the next.
 #[derive(Debug)]
@@ -76,9 +41,7 @@ pub struct Ingest {
     forest: Forest,
     tree: Tree,
     state: State,
-    format: Format,
-    prefix: Vec<u8>,
-    block: Block,
+    reader: Reader,
     key: Vec<u8>,
     last_key: Option<Vec<u8>>,
     rows: u64,
@@ -93,9 +56,19 @@ pub struct Ingest {
 }
 
 impl Ingest {
-    /// An ingest on top of `forest`. `prefix` is put before every key.
+    /// An ingest of blocks on top of `forest`. `prefix` is put before every key.
     #[must_use]
     pub fn new(forest: Forest, prefix: Vec<u8>, shape: Shape) -> Self {
+        Self::from(forest, Reader::Block(Block::new(prefix)), shape)
+    }
+
+    /// An ingest of a stream of bytes on top of `forest`.
+    #[must_use]
+    pub fn of_bytes(forest: Forest, bytes: Bytes, shape: Shape) -> Self {
+        Self::from(forest, Reader::Bytes(bytes), shape)
+    }
+
+    fn from(forest: Forest, reader: Reader, shape: Shape) -> Self {
         let tree = forest.tree(ROWS);
         let state = if tree.is_empty() {
             State::Stream(Box::new(Builder::new(shape)))
@@ -107,9 +80,7 @@ impl Ingest {
             forest,
             tree,
             state,
-            format: Format::Pairs,
-            prefix,
-            block: Block::default(),
+            reader,
             key: Vec::new(),
             last_key: None,
             rows: 0,
@@ -125,11 +96,13 @@ impl Ingest {
 
     /// Takes back the buffer of the last block, to be filled with the next.
     pub fn take_buffer(&mut self) -> Vec<u8> {
-        core::mem::take(&mut self.block.bytes)
+        match &mut self.reader {
+            Reader::Block(block) => block.take_buffer(),
+            Reader::Bytes(_) => Vec::new(),
+        }
     }
 
-    /// Gives the next block: `text_len` bytes of JSON, an array, then the byte values that
-    /// `values` names in the order of their rows.
+    /// Gives the next block, see [`Block::feed`].
     pub fn feed(
         &mut self,
         bytes: Vec<u8>,
@@ -137,14 +110,21 @@ impl Ingest {
         values: Vec<ByteValue>,
         format: Format,
     ) {
-        let text_len = text_len.min(bytes.len());
-        self.block = Block { bytes, text_len, values, ..Block::default() };
-        self.format = format;
+        if let Reader::Block(block) = &mut self.reader {
+            block.feed(bytes, text_len, values, format);
+        }
+    }
+
+    /// The stream of bytes, if it is one that is ingested.
+    pub const fn bytes(&mut self) -> Option<&mut Bytes> {
+        match &mut self.reader {
+            Reader::Block(_) => None,
+            Reader::Bytes(bytes) => Some(bytes),
+        }
     }
 
     /// Deletes all rows of `range`, instead of a block. Costs what is at its two ends.
     pub fn drop_range(&mut self, range: Range) {
-        self.block = Block { bytes: core::mem::take(&mut self.block.bytes), ..Block::default() };
         self.drop = Some(range);
     }
 
@@ -268,7 +248,7 @@ impl Ingest {
     fn end(&mut self, tree: Tree, mut packer: Packer) -> Step<()> {
         self.tree = tree;
         self.state = State::Gather(Batch::new());
-        let ended = self.finishing && self.block.at >= self.block.text_len;
+        let ended = self.finishing && self.reader.is_spent();
         if ended {
             self.forest.set(ROWS, tree);
             self.commit = Some(self.forest.commit(&mut packer));
@@ -289,134 +269,34 @@ impl Ingest {
         }
     }
 
-    /// Reads rows of the block until its end, the end of the budget, or the first key that
-    /// makes the stream a batch. Whether the block is at its end.
+    /// Reads rows until there are no more, the budget ends, or the first key comes that makes
+    /// the stream a batch. Whether there are no more.
     fn take_rows(&mut self, budget: &mut Budget) -> Result<bool, Error> {
-        while self.block.at < self.block.text_len {
+        loop {
             if budget.is_spent() {
                 return Ok(false);
             }
-            let before = self.block.at;
-            let streaming = matches!(self.state, State::Stream(_));
-            if !self.take_row()? {
-                break;
-            }
-            budget.spend(self.block.at - before + 64);
-            if streaming && !matches!(self.state, State::Stream(_)) {
-                return Ok(false);
-            }
-        }
-        if self.block.text_len > 0 && !self.block.closed {
-            let (row, offset) = (self.rows, self.block.text_len);
-            return Err(Error::Row { row, offset, fault: RowFault::Syntax });
-        }
-        Ok(true)
-    }
-
-    /// Reads the next row of the block; `false` at its end.
-    fn take_row(&mut self) -> Result<bool, Error> {
-        let Self { block, key, .. } = self;
-        let row = self.rows;
-        let text = &block.bytes[..block.text_len];
-        let bad = |offset, fault| Error::Row { row, offset, fault };
-        let syntax = |fault| match fault {
-            JsonFault::Syntax(offset) => bad(offset, RowFault::Syntax),
-            JsonFault::TooDeep(offset) => bad(offset, RowFault::TooDeep),
-        };
-        // The bracket or the comma before the row.
-        let mut at = skip_space(text, block.at);
-        let opening = block.row == 0 && block.at == 0;
-        let closing = match text.get(at) {
-            Some(b'[') if opening => {
-                at = skip_space(text, at + 1);
-                text.get(at) == Some(&b']')
-            }
-            Some(b',') if !opening => {
-                at = skip_space(text, at + 1);
-                false
-            }
-            Some(b']') if !opening => true,
-            _ => return Err(bad(at, RowFault::Syntax)),
-        };
-        if closing {
-            let end = skip_space(text, at + 1);
-            if end < text.len() {
-                return Err(bad(end, RowFault::Syntax));
-            }
-            (block.at, block.closed) = (text.len(), true);
-            return Ok(false);
-        }
-        let (key_text, mut value, end) = match &self.format {
-            Format::Deletes => {
-                let end = skip_value(text, at).map_err(syntax)?;
-                (at..end, None, end)
-            }
-            Format::Pairs => {
-                let end = skip_value(text, at).map_err(syntax)?;
-                let comma = skip_space(text, end);
-                if text.get(comma) != Some(&b',') {
-                    return Err(bad(comma, RowFault::Syntax));
-                }
-                let from = skip_space(text, comma + 1);
-                let to = skip_value(text, from).map_err(syntax)?;
-                (at..end, Some(from..to), to)
-            }
-            Format::Rows(pointer) => {
-                let (found, end) = pointer.locate(text, at).map_err(syntax)?;
-                let found = found.ok_or_else(|| bad(at, RowFault::KeyMissing))?;
-                (found, Some(at..end), end)
-            }
-        };
-        if let Err(error) = core::str::from_utf8(&text[at..end]) {
-            return Err(bad(at + error.valid_up_to(), RowFault::Syntax));
-        }
-        if text.get(key_text.start) != Some(&b'"') {
-            return Err(bad(key_text.start, RowFault::KeyNotString));
-        }
-        key.clear();
-        key.extend_from_slice(&self.prefix);
-        unquote(&text[key_text.clone()], key)
-            .map_err(|_| bad(key_text.start, RowFault::KeyLoneSurrogate))?;
-        if key.len() > MAX_KEY_BYTES {
-            return Err(bad(key_text.start, RowFault::KeyTooLong));
-        }
-        let byte_value = block.values.get(block.next_value).filter(|value| value.row == block.row);
-        let kind = if byte_value.is_some() { Kind::Bytes } else { Kind::Json };
-        if let Some(bytes) = byte_value {
-            let start = bytes.start as usize;
-            value = Some(start..start + bytes.len as usize);
-        }
-        let edit = match value {
-            None => Edit::Delete,
-            Some(range) => {
-                let value = block.bytes.get(range).ok_or_else(|| bad(at, RowFault::Syntax))?;
-                if value.len() > MAX_VALUE_BYTES {
-                    return Err(bad(at, RowFault::ValueTooLarge));
-                }
-                Edit::Put(kind, value)
-            }
-        };
-        if let State::Stream(_) = &self.state {
-            let ascends = self.last_key.as_ref().is_none_or(|last| last < key);
-            if !ascends || edit == Edit::Delete {
-                // This row is read again, into the batch.
-                self.end_stream();
+            self.key.clear();
+            let Next::Row(edit) = self.reader.peek(self.rows, &mut self.key)? else {
                 return Ok(true);
+            };
+            match (&mut self.state, edit) {
+                (State::Stream(builder), Edit::Put(kind, value))
+                    if self.last_key.as_ref().is_none_or(|last| *last < self.key) =>
+                {
+                    builder.push(&self.key, kind, value);
+                    core::mem::swap(self.last_key.get_or_insert_default(), &mut self.key);
+                }
+                (State::Gather(batch), edit) => batch.push(&self.key, edit),
+                _ => {
+                    // The row stays next, for the batch.
+                    self.end_stream();
+                    return Ok(false);
+                }
             }
+            self.rows += 1;
+            budget.spend(self.reader.advance() + 64);
         }
-        match (&mut self.state, edit) {
-            (State::Stream(builder), Edit::Put(kind, value)) => {
-                builder.push(key, kind, value);
-                core::mem::swap(self.last_key.get_or_insert_default(), key);
-            }
-            (State::Gather(batch), edit) => batch.push(key, edit),
-            _ => {}
-        }
-        block.at = end;
-        block.next_value += usize::from(kind == Kind::Bytes);
-        block.row += 1;
-        self.rows += 1;
-        Ok(true)
     }
 
     /// Takes the segments that are finished.

@@ -31,6 +31,7 @@ pub mod json;
 pub mod limits;
 pub mod node;
 pub mod output;
+pub mod rows;
 pub mod segment;
 pub mod step;
 pub mod tree;

@@ -43,7 +43,7 @@ pub fn run(bytes: &[u8]) {
         match host.ingest(&mut ingest) {
             Ok(()) => assert!(ingest.rows() >= rows),
             Err(Error::Row { row, offset, .. }) => {
-                assert!(row >= rows && row == ingest.rows() && offset <= block.len());
+                assert!(row >= rows && row == ingest.rows() && offset <= block.len() as u64);
                 return;
             }
             Err(other) => panic!("not the fault of a row: {other}"),

@@ -1,10 +1,13 @@
-//! JSON as it passes through: framed, pointed into, quoted and unquoted, never parsed into
-//! values.
+//! JSON as it passes through: framed, pointed into, quoted and unquoted, brought to normal
+//! form, never parsed into values.
 
+mod normal;
+mod number;
 mod pointer;
 mod scan;
 mod string;
 
+pub use normal::{Scanned, Scanner, normalize};
 pub use pointer::Pointer;
 pub use scan::{JsonFault, skip_space, skip_value};
 pub use string::{LoneSurrogate, push_string, unquote};

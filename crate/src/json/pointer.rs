@@ -1,7 +1,7 @@
 //! JSON pointers (RFC 6901) into the text of a value.
 
+use crate::json::normal::is_name;
 use crate::json::scan::{JsonFault, skip_space, skip_string, skip_value};
-use crate::json::string::unquote;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -22,6 +22,15 @@ impl Pointer {
         }
         let tokens = text.strip_prefix('/')?.split('/').map(token).collect::<Option<_>>()?;
         Some(Self { tokens })
+    }
+
+    /// The only name on the path, if it is one; that of an index is none.
+    #[must_use]
+    pub fn single(&self) -> Option<&[u8]> {
+        match &self.tokens[..] {
+            [token] => Some(token),
+            _ => None,
+        }
     }
 
     /// Finds the value pointed to in the value that starts at `at`, where there is one, and
@@ -103,15 +112,6 @@ fn locate(
         };
     }
     Ok((found, next))
-}
-
-fn is_name(quoted: &[u8], token: &[u8]) -> bool {
-    if quoted.contains(&b'\\') {
-        let mut name = Vec::new();
-        unquote(quoted, &mut name).is_ok() && name == token
-    } else {
-        &quoted[1..quoted.len() - 1] == token
-    }
 }
 
 fn is_index(token: &[u8], index: usize) -> bool {

@@ -1,5 +1,6 @@
 //! Finds where a JSON value ends, checking its grammar on the way (RFC 8259).
 
+use crate::json::string::scan_string;
 use crate::limits::MAX_JSON_DEPTH;
 
 /// Why a text is not a JSON value.
@@ -13,13 +14,25 @@ pub enum JsonFault {
 }
 
 /// The containers around a place: a bit each, set for an object.
-struct Nesting {
+pub(super) struct Nesting {
     bits: [u64; MAX_JSON_DEPTH / 64],
     depth: usize,
 }
 
 impl Nesting {
-    fn push(&mut self, object: bool, at: usize) -> Result<(), JsonFault> {
+    pub(super) const fn new() -> Self {
+        Self { bits: [0; MAX_JSON_DEPTH / 64], depth: 0 }
+    }
+
+    pub(super) const fn depth(&self) -> usize {
+        self.depth
+    }
+
+    pub(super) const fn pop(&mut self) {
+        self.depth -= 1;
+    }
+
+    pub(super) fn push(&mut self, object: bool, at: usize) -> Result<(), JsonFault> {
         if self.depth == MAX_JSON_DEPTH {
             return Err(JsonFault::TooDeep(at));
         }
@@ -33,7 +46,7 @@ impl Nesting {
         Ok(())
     }
 
-    const fn in_object(&self) -> bool {
+    pub(super) const fn in_object(&self) -> bool {
         let top = self.depth - 1;
         self.bits[top / 64] & (1 << (top % 64)) != 0
     }
@@ -48,7 +61,7 @@ pub fn skip_space(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-fn expect(text: &[u8], at: usize, byte: u8) -> Result<usize, JsonFault> {
+pub(super) fn expect(text: &[u8], at: usize, byte: u8) -> Result<usize, JsonFault> {
     if text.get(at) == Some(&byte) { Ok(at + 1) } else { Err(JsonFault::Syntax(at)) }
 }
 
@@ -57,7 +70,7 @@ fn expect(text: &[u8], at: usize, byte: u8) -> Result<usize, JsonFault> {
 /// # Errors
 /// The first fault.
 pub fn skip_value(text: &[u8], at: usize) -> Result<usize, JsonFault> {
-    let mut nesting = Nesting { bits: [0; MAX_JSON_DEPTH / 64], depth: 0 };
+    let mut nesting = Nesting::new();
     let mut at = skip_space(text, at);
     loop {
         match text.get(at) {
@@ -89,7 +102,7 @@ pub fn skip_value(text: &[u8], at: usize) -> Result<usize, JsonFault> {
             _ => return Err(JsonFault::Syntax(at)),
         }
         loop {
-            if nesting.depth == 0 {
+            if nesting.depth() == 0 {
                 return Ok(at);
             }
             at = skip_space(text, at);
@@ -102,8 +115,8 @@ pub fn skip_value(text: &[u8], at: usize) -> Result<usize, JsonFault> {
                     }
                     break;
                 }
-                Some(b'}') if object => nesting.depth -= 1,
-                Some(b']') if !object => nesting.depth -= 1,
+                Some(b'}') if object => nesting.pop(),
+                Some(b']') if !object => nesting.pop(),
                 _ => return Err(JsonFault::Syntax(at)),
             }
             at += 1;
@@ -118,8 +131,9 @@ fn skip_name(text: &[u8], at: usize) -> Result<usize, JsonFault> {
     Ok(skip_space(text, colon))
 }
 
-fn skip_word(text: &[u8], at: usize, word: &[u8]) -> Result<usize, JsonFault> {
-    if text[at..].starts_with(word) { Ok(at + word.len()) } else { Err(JsonFault::Syntax(at)) }
+pub(super) fn skip_word(text: &[u8], at: usize, word: &[u8]) -> Result<usize, JsonFault> {
+    let equal = text[at..].iter().zip(word).take_while(|(byte, other)| byte == other).count();
+    if equal == word.len() { Ok(at + equal) } else { Err(JsonFault::Syntax(at + equal)) }
 }
 
 fn skip_digits(text: &[u8], at: usize) -> Result<usize, JsonFault> {
@@ -127,7 +141,7 @@ fn skip_digits(text: &[u8], at: usize) -> Result<usize, JsonFault> {
     if digits == 0 { Err(JsonFault::Syntax(at)) } else { Ok(at + digits) }
 }
 
-fn skip_number(text: &[u8], mut at: usize) -> Result<usize, JsonFault> {
+pub(super) fn skip_number(text: &[u8], mut at: usize) -> Result<usize, JsonFault> {
     if text[at] == b'-' {
         at += 1;
     }
@@ -145,49 +159,9 @@ fn skip_number(text: &[u8], mut at: usize) -> Result<usize, JsonFault> {
     Ok(at)
 }
 
-const ONES: u64 = u64::MAX / 255;
-const HIGHS: u64 = ONES << 7;
-
-/// The high bit of each byte of `word` that is zero; bits above the first such byte may lie.
-const fn zero_bytes(word: u64) -> u64 {
-    word.wrapping_sub(ONES) & !word & HIGHS
-}
-
 /// The offset after the string whose opening quote is at `at`.
-pub(crate) fn skip_string(text: &[u8], at: usize) -> Result<usize, JsonFault> {
-    let mut at = expect(text, at, b'"')?;
-    loop {
-        // Eight bytes at a time, to the first quote, backslash or control character.
-        while let Some(Ok(bytes)) = text.get(at..at + 8).map(<[u8; 8]>::try_from) {
-            let word = u64::from_le_bytes(bytes);
-            let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-            let special =
-                zero_bytes(word ^ (ONES * 0x22)) | zero_bytes(word ^ (ONES * 0x5c)) | control;
-            if special == 0 {
-                at += 8;
-            } else {
-                at += special.trailing_zeros() as usize / 8;
-                break;
-            }
-        }
-        match text.get(at) {
-            Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => match text.get(at + 1) {
-                Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at += 2,
-                Some(b'u') => {
-                    for offset in 2..6 {
-                        if !text.get(at + offset).is_some_and(u8::is_ascii_hexdigit) {
-                            return Err(JsonFault::Syntax(at + offset));
-                        }
-                    }
-                    at += 6;
-                }
-                _ => return Err(JsonFault::Syntax(at + 1)),
-            },
-            Some(0x20..) => at += 1,
-            _ => return Err(JsonFault::Syntax(at)),
-        }
-    }
+pub(super) fn skip_string(text: &[u8], at: usize) -> Result<usize, JsonFault> {
+    scan_string(text, at).map(|(end, _)| end)
 }
 
 #[cfg(test)]
@@ -229,7 +203,7 @@ mod tests {
             ("01", 1),
             ("1.", 2),
             ("1e", 2),
-            ("tru", 0),
+            ("tru", 3),
             ("\"a", 2),
             ("\"\\x\"", 2),
             ("\"\\u12g4\"", 5),

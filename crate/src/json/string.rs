@@ -1,6 +1,132 @@
-//! Between the bytes of a key and a JSON string.
+//! JSON strings: where they end, what they stand for, and how `JSON.stringify` writes them.
 
+use crate::json::scan::{JsonFault, expect};
 use alloc::vec::Vec;
+
+const ONES: u64 = u64::MAX / 255;
+const HIGHS: u64 = ONES << 7;
+
+/// The high bit of each byte of `word` that is zero; bits above the first such byte may lie.
+const fn zero_bytes(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & HIGHS
+}
+
+/// The offset after the string whose opening quote is at `at`, and whether it is in normal
+/// form for sure: an escaped half of a surrogate pair may be, and is not looked into.
+#[inline]
+pub(super) fn scan_string(text: &[u8], at: usize) -> Result<(usize, bool), JsonFault> {
+    let mut at = expect(text, at, b'"')?;
+    let mut normal = true;
+    loop {
+        // Eight bytes at a time, to the first quote, backslash or control character.
+        while let Some(Ok(bytes)) = text.get(at..at + 8).map(<[u8; 8]>::try_from) {
+            let word = u64::from_le_bytes(bytes);
+            let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+            let special =
+                zero_bytes(word ^ (ONES * 0x22)) | zero_bytes(word ^ (ONES * 0x5c)) | control;
+            if special == 0 {
+                at += 8;
+            } else {
+                at += special.trailing_zeros() as usize / 8;
+                break;
+            }
+        }
+        match text.get(at) {
+            Some(b'"') => return Ok((at + 1, normal)),
+            Some(b'\\') => match text.get(at + 1) {
+                Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => at += 2,
+                Some(b'/') => {
+                    normal = false;
+                    at += 2;
+                }
+                Some(b'u') => {
+                    for offset in 2..6 {
+                        if !text.get(at + offset).is_some_and(u8::is_ascii_hexdigit) {
+                            return Err(JsonFault::Syntax(at + offset));
+                        }
+                    }
+                    normal &= is_normal_escape(&text[at + 2..at + 6]);
+                    at += 6;
+                }
+                _ => return Err(JsonFault::Syntax(at + 1)),
+            },
+            Some(0x20..) => at += 1,
+            _ => return Err(JsonFault::Syntax(at)),
+        }
+    }
+}
+
+/// Whether four digits are those of a control character without an escape of its own.
+fn is_normal_escape(digits: &[u8]) -> bool {
+    matches!(
+        digits,
+        [b'0', b'0', b'0', b'0'..=b'7' | b'b' | b'e' | b'f']
+            | [b'0', b'0', b'1', b'0'..=b'9' | b'a'..=b'f']
+    )
+}
+
+/// Appends the string whose opening quote is at `at` in normal form: the shortest escape of
+/// what must be escaped, halves of surrogate pairs among that. The string is well-formed.
+/// Returns the offset after it. (ECMA-262, 25.5.2.3)
+pub(super) fn normalize_string(text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
+    let Ok((end, normal)) = scan_string(text, at) else { return text.len() };
+    let quoted = &text[at..end];
+    if normal {
+        out.extend_from_slice(quoted);
+        return end;
+    }
+    let mut rest = &quoted[..quoted.len() - 1];
+    while let Some(escape) = rest.iter().position(|byte| *byte == b'\\') {
+        out.extend_from_slice(&rest[..escape]);
+        let (unit, len) = match rest.get(escape + 1) {
+            Some(b'u') => (hex(rest, escape), 6),
+            Some(b'/') => (u32::from(b'/'), 2),
+            _ => {
+                out.extend_from_slice(&rest[escape..escape + 2]);
+                rest = &rest[escape + 2..];
+                continue;
+            }
+        };
+        let paired = unit & 0xfc00 == 0xd800 && rest.get(escape + 6..escape + 8) == Some(b"\\u");
+        let low = if paired { hex(rest, escape + 6) } else { 0 };
+        if low & 0xfc00 == 0xdc00 {
+            push_unit(0x1_0000 + ((unit & 0x3ff) << 10) + (low & 0x3ff), out);
+            rest = &rest[escape + 12..];
+        } else {
+            push_unit(unit, out);
+            rest = &rest[escape + len..];
+        }
+    }
+    out.extend_from_slice(rest);
+    out.push(b'"');
+    end
+}
+
+/// Appends a character, or half of a surrogate pair, as it stands in a string.
+fn push_unit(unit: u32, out: &mut Vec<u8>) {
+    let short = match unit {
+        0x08 => b'b',
+        0x09 => b't',
+        0x0a => b'n',
+        0x0c => b'f',
+        0x0d => b'r',
+        0x22 => b'"',
+        0x5c => b'\\',
+        _ => 0,
+    };
+    match char::from_u32(unit) {
+        _ if short != 0 => out.extend_from_slice(&[b'\\', short]),
+        Some(character) if unit >= 0x20 => {
+            out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        _ => {
+            let digit = |shift: u32| HEX[(unit >> shift & 15) as usize];
+            out.extend_from_slice(&[b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]);
+        }
+    }
+}
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
 
 /// Appends `text`, which is UTF-8, as a JSON string.
 pub fn push_string(out: &mut Vec<u8>, text: &[u8]) {
@@ -10,7 +136,6 @@ pub fn push_string(out: &mut Vec<u8>, text: &[u8]) {
         let escaped = match byte {
             b'"' | b'\\' => [b'\\', byte, 0, 0, 0, 0],
             0..0x20 => {
-                const HEX: &[u8; 16] = b"0123456789abcdef";
                 let [high, low] = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]];
                 [b'\\', b'u', b'0', b'0', high, low]
             }

@@ -10,6 +10,7 @@ use crate::ingest::{ByteValue, Format, Ingest};
 use crate::json::{Pointer, skip_space, skip_value, unquote};
 use crate::limits::MAX_KEY_BYTES;
 use crate::output::Output;
+use crate::rows::{Bytes, Columns, Framing};
 use crate::step::{Budget, Step};
 use crate::tree::{Census, Count, Diff, Find, Parts, Range, Scan, Tree, get};
 use crate::value::Kind;
@@ -206,6 +207,35 @@ impl Engine {
         self.add_op(Op::Ingest(IngestOp { ingest, buffer, pointer, made, taken: 0 }))
     }
 
+    pub fn ingest_bytes(
+        &mut self,
+        view: u32,
+        prefix_len: usize,
+        pointer_len: Option<usize>,
+        framing: u32,
+    ) -> u32 {
+        let (prefix, rest) = self.scratch.split_at(prefix_len);
+        let columns = match pointer_len {
+            None => Columns::Two,
+            Some(len) => {
+                let pointer = core::str::from_utf8(&rest[..len]).ok().and_then(Pointer::parse);
+                let Some(pointer) = pointer else { return status::NO_OP };
+                Columns::Keyed(pointer)
+            }
+        };
+        let framing = match framing {
+            0 => None,
+            1 => Some(Framing::Lines),
+            _ => Some(Framing::Array),
+        };
+        let forest = self.views.get(view as usize).cloned().flatten().unwrap_or_default();
+        let bytes = Bytes::new(columns, framing, prefix.to_vec());
+        let ingest = Ingest::of_bytes(forest, bytes, Shape::STORED);
+        let (buffer, made) = (Vec::new(), Vec::new());
+        let pointer = Pointer::default();
+        self.add_op(Op::Ingest(IngestOp { ingest, buffer, pointer, made, taken: 0 }))
+    }
+
     pub fn ingest_segment(&mut self, op: u32) -> u32 {
         let Self { ops, cache, reply, .. } = self;
         let Some(Some(Op::Ingest(ingest))) = ops.get_mut(op as usize) else { return status::DONE };
@@ -333,7 +363,7 @@ fn keys(text: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     let mut keys: Vec<Vec<u8>> = Vec::new();
     let mut at = skip_space(text, 1);
     while text.get(at).is_some_and(|byte| *byte != b']') {
-        let bad = |fault| Error::Row { row: keys.len() as u64, offset: at, fault };
+        let bad = |fault| Error::Row { row: keys.len() as u64, offset: at as u64, fault };
         let end = skip_value(text, at).map_err(|_| bad(RowFault::Syntax))?;
         if text[at] != b'"' {
             return Err(bad(RowFault::KeyNotString));

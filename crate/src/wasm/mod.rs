@@ -152,6 +152,37 @@ pub fn ingest(view: u32, prefix_len: u32, pointer_len: u32) -> u32 {
     with(|engine| engine.ingest(view, prefix_len as usize, pointer_len as usize))
 }
 
+/// Starts an ingest of a stream of bytes on top of a view. `scratch` is as to [`ingest`];
+/// `pointer_len` is negative for rows `[key, value]`. `framing`: 0 to be found out, 1 lines,
+/// 2 an array. [`status::NO_OP`] when the pointer is none.
+#[wasm_bindgen]
+pub fn ingest_bytes(view: u32, prefix_len: u32, pointer_len: i32, framing: u32) -> u32 {
+    let pointer_len = usize::try_from(pointer_len).ok();
+    with(|engine| engine.ingest_bytes(view, prefix_len as usize, pointer_len, framing))
+}
+
+/// Room for the next `len` bytes of the stream, to be filled before the next call.
+#[wasm_bindgen]
+pub fn ingest_room(op: u32, len: u32) -> u32 {
+    with(|engine| {
+        let Some(Op::Ingest(ingest)) = engine.op(op) else { return 0 };
+        let Some(bytes) = ingest.ingest.bytes() else { return 0 };
+        bytes.room(len as usize).as_ptr() as u32
+    })
+}
+
+/// Tells an ingest that its stream of bytes is at its end.
+#[wasm_bindgen]
+pub fn ingest_end(op: u32) {
+    with(|engine| {
+        if let Some(Op::Ingest(ingest)) = engine.op(op)
+            && let Some(bytes) = ingest.ingest.bytes()
+        {
+            bytes.end();
+        }
+    });
+}
+
 /// A buffer for the next block of an ingest.
 #[wasm_bindgen]
 pub fn ingest_buffer(op: u32, len: u32) -> u32 {

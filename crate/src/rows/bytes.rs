@@ -1,0 +1,442 @@
+//! Rows from a stream of bytes that comes in parts, cut anywhere: NDJSON, or one JSON array.
+
+use super::framing::Finder;
+use super::{Framing, Next, fault_of, read_key};
+use crate::batch::Edit;
+use crate::error::{Error, RowFault};
+use crate::json::{Pointer, Scanner, normalize, skip_space, skip_value};
+use crate::limits::{MAX_ROW_TEXT_BYTES, MAX_VALUE_BYTES};
+use crate::value::Kind;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// What a row is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Columns {
+    /// `[key, value]`.
+    Two,
+    /// The value, with the key at a pointer into it.
+    Keyed(Pointer),
+}
+
+/// What comes next in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expected {
+    Start,
+    /// A row of a line, or of an array after a comma.
+    Row,
+    /// The first row of an array, or its end.
+    RowOrEnd,
+    CommaOrEnd,
+    /// After the end of an array.
+    Nothing,
+}
+
+#[derive(Debug)]
+struct Found {
+    key: Range<usize>,
+    value: Range<usize>,
+    normal: bool,
+    end: usize,
+}
+
+/// See the module's text. Feed it through [`Bytes::room`], and [`Bytes::end`] it.
+#[derive(Debug)]
+pub struct Bytes {
+    columns: Columns,
+    prefix: Vec<u8>,
+    framing: Option<Framing>,
+    expected: Expected,
+    /// What was not read yet is `buffer[at..filled]`.
+    buffer: Vec<u8>,
+    at: usize,
+    filled: usize,
+    /// Offset in the stream of the buffer's first byte.
+    base: u64,
+    ended: bool,
+    /// No line ends before this place.
+    searched: usize,
+    /// Of the row at `at`, if it was found incomplete.
+    finder: Option<Finder>,
+    scanner: Scanner,
+    /// The value in normal form, when it did not come in it.
+    rewritten: Vec<u8>,
+    /// Where the row that was found ends.
+    end: usize,
+}
+
+impl Bytes {
+    /// A reader that finds out the framing if it is not given. `prefix` is put before every
+    /// key.
+    #[must_use]
+    pub fn new(columns: Columns, framing: Option<Framing>, prefix: Vec<u8>) -> Self {
+        Self {
+            columns,
+            prefix,
+            framing,
+            expected: Expected::Start,
+            buffer: Vec::new(),
+            at: 0,
+            filled: 0,
+            base: 0,
+            ended: false,
+            searched: 0,
+            finder: None,
+            scanner: Scanner::default(),
+            rewritten: Vec::new(),
+            end: 0,
+        }
+    }
+
+    /// Room for `len` bytes more, which the caller fills before anything else.
+    pub fn room(&mut self, len: usize) -> &mut [u8] {
+        if self.at > 0 {
+            self.buffer.copy_within(self.at..self.filled, 0);
+            self.base += self.at as u64;
+            self.filled -= self.at;
+            self.searched = self.searched.saturating_sub(self.at);
+            self.at = 0;
+        }
+        let start = self.filled;
+        self.filled += len;
+        if self.buffer.len() < self.filled {
+            self.buffer.resize(self.filled, 0);
+        }
+        &mut self.buffer[start..self.filled]
+    }
+
+    /// There are no more bytes.
+    pub const fn end(&mut self) {
+        self.ended = true;
+    }
+
+    pub(super) const fn is_spent(&self) -> bool {
+        self.at >= self.filled
+    }
+
+    pub(super) fn peek(&mut self, row: u64, key: &mut Vec<u8>) -> Result<Next<'_>, Error> {
+        let found = match self.find() {
+            Ok(Some(found)) => found,
+            Ok(None) => return Ok(Next::More),
+            Err((offset, fault)) => return Err(self.error(row, offset, fault)),
+        };
+        let Found { key: name, value, normal, end } = found;
+        let text = &self.buffer[..self.filled];
+        let fault = if let Err(error) = core::str::from_utf8(&text[self.at..end]) {
+            Err((self.at + error.valid_up_to(), RowFault::Syntax))
+        } else {
+            read_key(&text[name.clone()], &self.prefix, key).map_err(|fault| (name.start, fault))
+        };
+        if let Err((offset, fault)) = fault {
+            return Err(self.error(row, offset, fault));
+        }
+        self.end = end;
+        let value_text = if normal {
+            &self.buffer[value.clone()]
+        } else {
+            self.rewritten.clear();
+            normalize(&self.buffer[value.clone()], &mut self.rewritten);
+            &self.rewritten
+        };
+        if value_text.len() > MAX_VALUE_BYTES {
+            return Err(self.error(row, value.start, RowFault::ValueTooLarge));
+        }
+        Ok(Next::Row(Edit::Put(Kind::Json, value_text)))
+    }
+
+    pub(super) fn advance(&mut self) -> usize {
+        let passed = self.end - self.at;
+        self.at = self.end;
+        self.finder = None;
+        if self.framing == Some(Framing::Array) {
+            self.expected = Expected::CommaOrEnd;
+        }
+        passed
+    }
+
+    fn error(&self, row: u64, offset: usize, fault: RowFault) -> Error {
+        Error::Row { row, offset: self.base + offset as u64, fault }
+    }
+
+    /// The next row, where it is complete; moves `at` to its start.
+    fn find(&mut self) -> Result<Option<Found>, (usize, RowFault)> {
+        if self.expected == Expected::Start && !self.start()? {
+            return Ok(None);
+        }
+        let found = match self.framing {
+            Some(Framing::Array) => self.find_in_array(),
+            _ => self.find_line(),
+        };
+        if let Ok(None) = found
+            && self.filled - self.at > MAX_ROW_TEXT_BYTES
+        {
+            return Err((self.at, RowFault::ValueTooLarge));
+        }
+        found
+    }
+
+    /// Passes over what precedes the first row, when enough has come to tell.
+    fn start(&mut self) -> Result<bool, (usize, RowFault)> {
+        let text = &self.buffer[self.at..self.filled];
+        let marked = text.starts_with(BYTE_ORDER_MARK);
+        if !marked && BYTE_ORDER_MARK.starts_with(text) && !self.ended {
+            return Ok(false);
+        }
+        let skipped = if marked { BYTE_ORDER_MARK.len() } else { 0 };
+        let Some(framing) = self.framing.or_else(|| Framing::detect(&text[skipped..], self.ended))
+        else {
+            return Ok(false);
+        };
+        let at = skip_space(text, skipped);
+        if framing == Framing::Lines {
+            self.at += skipped;
+            self.expected = Expected::Row;
+        } else {
+            match text.get(at) {
+                Some(b'[') => self.expected = Expected::RowOrEnd,
+                None if !self.ended => return Ok(false),
+                _ => return Err((self.at + at, RowFault::Syntax)),
+            }
+            self.at += at + 1;
+        }
+        self.framing = Some(framing);
+        Ok(true)
+    }
+
+    fn find_line(&mut self) -> Result<Option<Found>, (usize, RowFault)> {
+        loop {
+            let from = self.searched.max(self.at);
+            let end = match memchr::memchr(b'\n', &self.buffer[from..self.filled]) {
+                Some(length) => from + length,
+                None if self.ended => self.filled,
+                None => {
+                    self.searched = self.filled;
+                    return Ok(None);
+                }
+            };
+            self.searched = end;
+            let line = &self.buffer[..end];
+            self.at = skip_space(line, self.at);
+            if self.at == end {
+                if end == self.filled {
+                    return Ok(None);
+                }
+                self.at = end + 1;
+                continue;
+            }
+            let mut found = read_row(&mut self.scanner, &self.columns, line, self.at)?;
+            let after = skip_space(line, found.end);
+            if after < end {
+                return Err((after, RowFault::Syntax));
+            }
+            found.end = (end + 1).min(self.filled);
+            return Ok(Some(found));
+        }
+    }
+
+    fn find_in_array(&mut self) -> Result<Option<Found>, (usize, RowFault)> {
+        loop {
+            let text = &self.buffer[..self.filled];
+            self.at = skip_space(text, self.at);
+            let Some(&byte) = text.get(self.at) else {
+                let missing = self.ended && self.expected != Expected::Nothing;
+                return if missing { Err((self.at, RowFault::Syntax)) } else { Ok(None) };
+            };
+            match (self.expected, byte) {
+                (Expected::RowOrEnd | Expected::CommaOrEnd, b']') => {
+                    self.expected = Expected::Nothing;
+                    self.at += 1;
+                }
+                (Expected::CommaOrEnd, b',') => {
+                    self.expected = Expected::Row;
+                    self.at += 1;
+                }
+                (Expected::Row | Expected::RowOrEnd, _) => return self.find_element(byte),
+                _ => return Err((self.at, RowFault::Syntax)),
+            }
+        }
+    }
+
+    fn find_element(&mut self, first: u8) -> Result<Option<Found>, (usize, RowFault)> {
+        let text = &self.buffer[..self.filled];
+        if !self.ended
+            && let Some(finder) = &mut self.finder
+            && !finder.is_complete(&text[self.at..])
+        {
+            return Ok(None);
+        }
+        match read_row(&mut self.scanner, &self.columns, text, self.at) {
+            // Whether a number goes on is told by what follows it.
+            Ok(found) if found.end == self.filled && !self.ended => Ok(None),
+            Ok(found) => Ok(Some(found)),
+            Err((offset, _)) if offset >= self.filled && !self.ended => {
+                if let b'{' | b'[' | b'"' = first {
+                    let mut finder = Finder::default();
+                    finder.is_complete(&text[self.at..]);
+                    self.finder = Some(finder);
+                }
+                Ok(None)
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+}
+
+/// Reads the row at `at`.
+fn read_row(
+    scanner: &mut Scanner,
+    columns: &Columns,
+    text: &[u8],
+    at: usize,
+) -> Result<Found, (usize, RowFault)> {
+    match columns {
+        Columns::Two => read_pair(scanner, text, at),
+        Columns::Keyed(pointer) => {
+            let single = pointer.single().filter(|_| text.get(at) == Some(&b'{'));
+            let scanned = scanner.scan(text, at, single).map_err(fault_of)?;
+            let key = if single.is_some() {
+                scanned.found
+            } else {
+                pointer.locate(text, at).map_err(fault_of)?.0
+            };
+            let key = key.ok_or((at, RowFault::KeyMissing))?;
+            Ok(Found { key, value: at..scanned.end, normal: scanned.normal, end: scanned.end })
+        }
+    }
+}
+
+fn read_pair(scanner: &mut Scanner, text: &[u8], at: usize) -> Result<Found, (usize, RowFault)> {
+    let expect = |at: usize, byte: u8| {
+        let at = skip_space(text, at);
+        if text.get(at) == Some(&byte) { Ok(at + 1) } else { Err((at, RowFault::Syntax)) }
+    };
+    let start = skip_space(text, expect(at, b'[')?);
+    let key_end = skip_value(text, start).map_err(fault_of)?;
+    let value_at = skip_space(text, expect(key_end, b',')?);
+    let value = scanner.scan(text, value_at, None).map_err(fault_of)?;
+    let end = expect(value.end, b']')?;
+    Ok(Found { key: start..key_end, value: value_at..value.end, normal: value.normal, end })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::{String, ToString};
+
+    type Rows = Vec<(String, String)>;
+
+    /// Reads `text` in parts of `part` bytes.
+    fn read(text: &[u8], pointer: Option<&str>, part: usize) -> Result<Rows, (u64, u64, RowFault)> {
+        let columns = pointer
+            .map_or(Columns::Two, |pointer| Columns::Keyed(Pointer::parse(pointer).unwrap()));
+        let mut bytes = Bytes::new(columns, None, b"p/".to_vec());
+        let mut rows = Rows::new();
+        let parts: Vec<&[u8]> = text.chunks(part.max(1)).collect();
+        for index in 0..=parts.len() {
+            match parts.get(index) {
+                Some(part) => bytes.room(part.len()).copy_from_slice(part),
+                None => bytes.end(),
+            }
+            loop {
+                let mut key = Vec::new();
+                match bytes.peek(rows.len() as u64, &mut key) {
+                    Ok(Next::More) => break,
+                    Ok(Next::Row(Edit::Put(Kind::Json, value))) => {
+                        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+                        rows.push((text(&key), text(value)));
+                    }
+                    Ok(Next::Row(other)) => panic!("{other:?}"),
+                    Err(Error::Row { row, offset, fault }) => return Err((row, offset, fault)),
+                    Err(other) => panic!("{other}"),
+                }
+                bytes.advance();
+            }
+        }
+        assert!(bytes.is_spent());
+        Ok(rows)
+    }
+
+    /// Reads `text` in parts of every length, which must make no difference.
+    fn read_in_parts(text: &[u8], pointer: Option<&str>) -> Result<Rows, (u64, u64, RowFault)> {
+        let whole = read(text, pointer, text.len());
+        for part in 1..text.len() {
+            assert_eq!(read(text, pointer, part), whole, "in parts of {part} bytes");
+        }
+        whole
+    }
+
+    fn rows(expected: &[(&str, &str)]) -> Rows {
+        expected.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect()
+    }
+
+    #[test]
+    fn lines_and_arrays_are_told_apart() {
+        let expected = rows(&[("p/a", r#"{"id":"a"}"#), ("p/é", r#"{"id":"é","n":[1,2]}"#)]);
+        for text in [
+            "{\"id\":\"a\"}\n{\"id\":\"é\",\"n\":[1,2]}\n",
+            "{\"id\":\"a\"}\n{\"id\":\"é\",\"n\":[1,2]}",
+            "\u{feff}{\"id\":\"a\"}\r\n\r\n \t\n{ \"id\": \"\\u00e9\", \"n\": [1, 2.0] } \r\n\n",
+            "[{\"id\":\"a\"},{\"id\":\"é\",\"n\":[1,2]}]",
+            "\u{feff} [ { \"id\" : \"a\" } ,\n{\"id\":\"\\u00E9\",\"n\":[1,2]}\n]\n",
+        ] {
+            assert_eq!(read_in_parts(text.as_bytes(), Some("/id")), Ok(expected.clone()), "{text}");
+        }
+        for text in ["", " \n", "[]", " [ ]\n", "\u{feff}"] {
+            assert_eq!(read_in_parts(text.as_bytes(), Some("/id")), Ok(Rows::new()), "{text}");
+        }
+    }
+
+    #[test]
+    fn two_columns_in_lines_and_in_an_array() {
+        let expected = rows(&[("p/a", "1"), ("p/b", "[true]"), ("p/c", "\"x\"")]);
+        for text in [
+            "[\"a\",1]\n[\"b\",[true]]\n[\"c\",\"x\"]",
+            "[[\"a\",1],[\"b\",[true]],[\"c\",\"x\"]]",
+            "[ [ \"a\" , 1.0 ] , [\"b\", [ true ] ],\n[\"\\u0063\",\"x\"] ]",
+        ] {
+            assert_eq!(read_in_parts(text.as_bytes(), None), Ok(expected.clone()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_pointer_goes_as_deep_as_it_says() {
+        let text = "{\"a\":{\"b\":[0,\"k\"]}}\n[{\"a\":1}]";
+        let expected = rows(&[("p/k", "{\"a\":{\"b\":[0,\"k\"]}}")]);
+        let first = text.lines().next().unwrap();
+        assert_eq!(read_in_parts(first.as_bytes(), Some("/a/b/1")), Ok(expected));
+        let missing = read_in_parts(text.as_bytes(), Some("/a/b/1"));
+        assert_eq!(missing, Err((1, 20, RowFault::KeyMissing)));
+    }
+
+    #[test]
+    fn malformed_bytes_are_refused_where_they_go_wrong() {
+        for (text, row, offset, fault) in [
+            ("{\"id\":\"a\"}\n{\"id\":", 1, 17, RowFault::Syntax),
+            ("{\"id\":\"a\"}\n{\"id\":\n\"b\"}", 1, 17, RowFault::Syntax),
+            ("{\"id\":\"a\"} x\n", 0, 11, RowFault::Syntax),
+            ("{\"id\":\"a\"}{\"id\":\"b\"}\n", 0, 10, RowFault::Syntax),
+            ("[{\"id\":\"a\"},]", 1, 12, RowFault::Syntax),
+            ("[{\"id\":\"a\"}", 1, 11, RowFault::Syntax),
+            ("[{\"id\":\"a\"", 0, 10, RowFault::Syntax),
+            ("[{\"id\":\"a\"}] {", 1, 13, RowFault::Syntax),
+            ("[{\"id\":\"a\"} {", 1, 12, RowFault::Syntax),
+            ("[{\"id\":\"a\"},\"", 1, 13, RowFault::Syntax),
+            ("{\"id\":5}\n", 0, 6, RowFault::KeyNotString),
+            ("{\"x\":5}\n", 0, 0, RowFault::KeyMissing),
+            ("\n{\"id\":\"\\ud800\"}", 0, 7, RowFault::KeyLoneSurrogate),
+            ("nonsense", 0, 1, RowFault::Syntax),
+        ] {
+            let got = read_in_parts(text.as_bytes(), Some("/id"));
+            assert_eq!(got, Err((row, offset, fault)), "{text}");
+        }
+        let invalid = b"{\"id\":\"a\"}\n{\"id\":\"\xff\"}";
+        assert_eq!(read_in_parts(invalid, Some("/id")), Err((1, 18, RowFault::Syntax)));
+        for (text, offset) in [("[\"a\"]\n", 4), ("[\"a\",1,2]", 6), ("\"a\"", 0), ("[[\"a\"]]", 5)]
+        {
+            let got = read_in_parts(text.as_bytes(), None);
+            assert_eq!(got, Err((0, offset, RowFault::Syntax)), "{text}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Rows as they arrive: blocks that the wrapper printed, or bytes of anybody.
+
+mod block;
+mod bytes;
+mod framing;
+
+pub use block::{Block, ByteValue, Format};
+pub use bytes::{Bytes, Columns};
+pub use framing::Framing;
+
+use crate::batch::Edit;
+use crate::error::{Error, RowFault};
+use crate::json::{JsonFault, unquote};
+use crate::limits::MAX_KEY_BYTES;
+use alloc::vec::Vec;
+
+/// What a reader comes to next.
+#[derive(Debug)]
+pub enum Next<'a> {
+    /// A row; its key is in the buffer that was given. It stays next until
+    /// [`Reader::advance`].
+    Row(Edit<'a>),
+    /// Nothing, until it is fed again.
+    More,
+}
+
+/// Reads rows of one kind or the other.
+#[derive(Debug)]
+pub enum Reader {
+    /// Blocks of the wrapper.
+    Block(Block),
+    /// A stream of bytes.
+    Bytes(Bytes),
+}
+
+impl Reader {
+    /// Finds the next row, the `row`-th. Its key is appended to `key`.
+    ///
+    /// # Errors
+    /// [`Error::Row`], with the offset in the block or in the stream of bytes.
+    pub fn peek(&mut self, row: u64, key: &mut Vec<u8>) -> Result<Next<'_>, Error> {
+        match self {
+            Self::Block(block) => block.peek(row, key),
+            Self::Bytes(bytes) => bytes.peek(row, key),
+        }
+    }
+
+    /// Goes on to the row after that which was found; returns the bytes passed over.
+    pub fn advance(&mut self) -> usize {
+        match self {
+            Self::Block(block) => block.advance(),
+            Self::Bytes(bytes) => bytes.advance(),
+        }
+    }
+
+    /// Whether all that it was fed has been read.
+    #[must_use]
+    pub const fn is_spent(&self) -> bool {
+        match self {
+            Self::Block(block) => block.is_spent(),
+            Self::Bytes(bytes) => bytes.is_spent(),
+        }
+    }
+}
+
+const fn fault_of(fault: JsonFault) -> (usize, RowFault) {
+    match fault {
+        JsonFault::Syntax(offset) => (offset, RowFault::Syntax),
+        JsonFault::TooDeep(offset) => (offset, RowFault::TooDeep),
+    }
+}
+
+/// Appends the key that a JSON text stands for.
+fn read_key(text: &[u8], prefix: &[u8], key: &mut Vec<u8>) -> Result<(), RowFault> {
+    if text.first() != Some(&b'"') {
+        return Err(RowFault::KeyNotString);
+    }
+    key.extend_from_slice(prefix);
+    unquote(text, key).map_err(|_| RowFault::KeyLoneSurrogate)?;
+    if key.len() > MAX_KEY_BYTES { Err(RowFault::KeyTooLong) } else { Ok(()) }
+}
