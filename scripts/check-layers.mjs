@@ -30,13 +30,14 @@ export const RUST_LAYERS = [
 
 export const TYPESCRIPT_LAYERS = [
   [['errors', 'limits']],
-  [['segment-store'], ['scheduler'], ['key'], ['signal']],
-  [['segment-stores/*'], ['generated/*'], ['range'], ['value']],
+  [['segment-store'], ['scheduler'], ['key'], ['signal'], ['bytes']],
+  [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source']],
   [['engine']],
   [['host']],
   [['commit']],
   [['ingest'], ['scan']],
   [['rows'], ['single-edits'], ['diff']],
+  [['intake']],
   [['put-many']],
   [['store']],
   [['index']],

@@ -123,12 +123,19 @@ export class Engine {
     return this.#encoder.encodeInto(text, this.#memory.subarray(at, at + room)).written;
   }
 
-  /** Throws the error that `status` stands for. */
-  fail(status: number): never {
+  /** Throws the error that `status` stands for; `isBytes` when rows come as bytes. */
+  fail(status: number, isBytes = false): never {
     const [first, second, third] = [this.word(0), this.word(1), this.word(2)];
     const chunk = () => hex(this.#memory.subarray(first, first + 32));
     switch (status) {
       case Status.row: {
+        if (isBytes) {
+          const reason = ROW_FAULTS[third] ?? 'malformed';
+          throw new HedgerowError('invalid-row', `row ${first}, byte ${second}: ${reason}`, {
+            row: first,
+            offset: second,
+          });
+        }
         const code = third < FIRST_VALUE_FAULT ? 'invalid-key' : 'invalid-value';
         throw new HedgerowError(code, `row ${first}: ${ROW_FAULTS[third] ?? 'malformed'}`, {
           row: first,
@@ -276,17 +283,44 @@ export class Engine {
 
   /** Starts an ingest on top of a view. */
   ingest(view: number, prefix: string, pointer: string): Op {
+    const [prefixLength, pointerLength] = this.#passBoth(prefix, pointer);
+    const op = this.#core.ingest(view, prefixLength, pointerLength);
+    return op >>> 0 === Status.noOp ? refusePointer(pointer) : op;
+  }
+
+  /** Starts an ingest of bytes on top of a view; without a pointer rows are `[key, value]`. */
+  ingestBytes(
+    view: number,
+    prefix: string,
+    pointer: string | undefined,
+    format: 'ndjson' | 'json' | undefined,
+  ): Op {
+    const [prefixLength, pointerLength] = this.#passBoth(prefix, pointer ?? '');
+    const framing = format === undefined ? 0 : { ndjson: 1, json: 2 }[format];
+    const length = pointer === undefined ? -1 : pointerLength;
+    const op = this.#core.ingest_bytes(view, prefixLength, length, framing);
+    return op >>> 0 === Status.noOp ? refusePointer(pointer ?? '') : op;
+  }
+
+  #passBoth(prefix: string, pointer: string): [number, number] {
     const prefixBytes = this.#encoder.encode(prefix);
     const pointerBytes = this.#encoder.encode(pointer);
     const both = new Uint8Array(prefixBytes.length + pointerBytes.length);
     both.set(prefixBytes);
     both.set(pointerBytes, prefixBytes.length);
     this.#pass(both);
-    const op = this.#core.ingest(view, prefixBytes.length, pointerBytes.length);
-    if (op >>> 0 === Status.noOp) {
-      throw new HedgerowError('invalid-argument', `not a JSON pointer: ${pointer}`);
-    }
-    return op;
+    return [prefixBytes.length, pointerBytes.length];
+  }
+
+  /** Gives an ingest of bytes the next ones. */
+  append(op: Op, bytes: Uint8Array): void {
+    const at = this.#core.ingest_room(op, bytes.length);
+    this.#memory.set(bytes, at);
+  }
+
+  /** Tells an ingest of bytes that it has all of them. */
+  end(op: Op): void {
+    this.#core.ingest_end(op);
   }
 
   /**
@@ -398,6 +432,10 @@ export class Engine {
       cachedBytes: this.word(3),
     };
   }
+}
+
+function refusePointer(pointer: string): never {
+  throw new HedgerowError('invalid-argument', `not a JSON pointer: ${pointer}`);
 }
 
 /** Bytes in hexadecimal. */

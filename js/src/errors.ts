@@ -22,6 +22,8 @@ export interface ErrorFacts {
   readonly cause?: unknown;
   /** Position of the offending row in its source, from 0. */
   readonly row?: number;
+  /** Byte offset of the fault in a source of bytes. */
+  readonly offset?: number;
   /** Hash of the offending chunk, in hexadecimal. */
   readonly chunk?: string;
 }
@@ -41,6 +43,8 @@ export class HedgerowError extends Error {
   readonly code: ErrorCode;
   /** Position of the offending row in its source, from 0, where there is one. */
   readonly row?: number;
+  /** Byte offset of the fault in a source of bytes, where there is one. */
+  readonly offset?: number;
   /** Hash of the offending chunk in hexadecimal, where there is one. */
   readonly chunk?: string;
 
@@ -48,6 +52,7 @@ export class HedgerowError extends Error {
     super(`${code}: ${message}`, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.code = code;
     if (facts.row !== undefined) this.row = facts.row;
+    if (facts.offset !== undefined) this.offset = facts.offset;
     if (facts.chunk !== undefined) this.chunk = facts.chunk;
   }
 

@@ -4,15 +4,17 @@ import type { Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
 import { type OpenOptions, Store } from './store.js';
 
+export type { ByteFormat, ByteSource } from './bytes.js';
 export type { Change, DiffOptions } from './diff.js';
 export { type ErrorCode, HedgerowError } from './errors.js';
 export type { IngestResult, Progress } from './ingest.js';
-export type { PutManyOptions, Source } from './put-many.js';
+export type { PutManyOptions } from './put-many.js';
 export type { KeyRange } from './range.js';
 export type { Rows, Scan, ScanOptions } from './scan.js';
 export type { Durability, SegmentStore, Storage } from './segment-store.js';
 export { idb } from './segment-stores/idb.js';
 export { memory } from './segment-stores/memory.js';
+export type { Source } from './source.js';
 export type { LevelStats, OpenOptions, Stats, Store } from './store.js';
 
 /**

@@ -26,6 +26,8 @@ export interface Progress {
   readonly bytes: number;
   /** Rows whose segments storage has, though no reader sees them before the end. */
   readonly durableRows: number;
+  /** How much of the source was taken, from 0 to 1, when its length is known. */
+  readonly fraction?: number;
 }
 
 /** What an ingest came to. */
@@ -45,6 +47,16 @@ const HELD_BYTES = 4 * WRITE_BYTES;
 /** So many bytes of segments at most go into the transaction that moves the ref. */
 const LAST_BYTES = WRITE_BYTES / 2;
 
+/** What an ingest is fed, and how. */
+export interface IngestOptions {
+  readonly prefix?: string | undefined;
+  /** Where the key of a row is. */
+  readonly pointer?: string | undefined;
+  /** Rows come as bytes: in this format, or in one to be found out. */
+  readonly bytes?: { readonly format: 'ndjson' | 'json' | undefined };
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** One change on its way to a commit. */
 export class Ingest {
   readonly times: SliceTimes = { slices: 0, longestSliceMs: 0, storageMs: 0 };
@@ -53,6 +65,7 @@ export class Ingest {
   readonly #durability: Durability;
   readonly #op: Op;
   readonly #signal: AbortSignal | undefined;
+  readonly #isBytes: boolean;
   /** Made and not yet handed to storage. */
   #held: MadeSegment[] = [];
   #heldBytes = 0;
@@ -72,15 +85,19 @@ export class Ingest {
     host: Host,
     commits: Commits,
     durability: Durability,
-    options: { prefix?: string | undefined; pointer?: string; signal?: AbortSignal | undefined },
+    { prefix = '', pointer, bytes, signal }: IngestOptions,
   ) {
     this.#host = host;
     this.#commits = commits;
     this.#durability = durability;
-    this.#signal = options.signal;
+    this.#signal = signal;
+    this.#isBytes = bytes !== undefined;
     this.#holdBytes = commits.head.rows === 0 ? WRITE_BYTES : HELD_BYTES;
     const { view } = commits.head;
-    this.#op = host.engine.ingest(view, options.prefix ?? '', options.pointer ?? '');
+    this.#op =
+      bytes === undefined
+        ? host.engine.ingest(view, prefix, pointer ?? '')
+        : host.engine.ingestBytes(view, prefix, pointer, bytes.format);
   }
 
   /** Feeds a block, as part of the slice that began at `startMs`. */
@@ -88,6 +105,23 @@ export class Ingest {
     const { engine } = this.#host;
     this.bytes += engine.feed(this.#op, block.text, block.format, block.values);
     this.rows += block.rows;
+    await this.#work(startMs);
+    if (this.#heldBytes >= this.#holdBytes) await this.#flush(0);
+  }
+
+  /** Takes bytes, to be read by the next `drain`. Copies them. */
+  append(bytes: Uint8Array): void {
+    this.#host.engine.append(this.#op, bytes);
+    this.bytes += bytes.length;
+  }
+
+  /** There are no more bytes. */
+  end(): void {
+    this.#host.engine.end(this.#op);
+  }
+
+  /** Reads all complete rows of the bytes so far, from the slice that began at `startMs` on. */
+  async drain(startMs: number): Promise<void> {
     await this.#work(startMs);
     if (this.#heldBytes >= this.#holdBytes) await this.#flush(0);
   }
@@ -103,9 +137,10 @@ export class Ingest {
     let start = startMs;
     for (;;) {
       const status = this.#host.step(this.#op, start);
-      if (status >= Status.row) this.#host.engine.fail(status);
+      if (status >= Status.row) this.#host.engine.fail(status, this.#isBytes);
       // Before anything else asks the core: the ids are in its last reply.
       const needed = status === Status.need ? this.#host.engine.needed() : [];
+      if (this.#isBytes && status !== Status.need) this.rows = this.#host.engine.word(0);
       this.#collect();
       this.#endSlice(start);
       if (status === Status.done) return;
@@ -159,7 +194,7 @@ export class Ingest {
       do this.#write();
       while (this.#heldBytes > bytes && performance.now() - startMs < this.#host.sliceMs / 2);
       this.#endSlice(startMs);
-      if (this.#writingBytes > MAX_IN_FLIGHT_BYTES) await this.#drain(MAX_IN_FLIGHT_BYTES / 2);
+      if (this.#writingBytes > MAX_IN_FLIGHT_BYTES) await this.#settle(MAX_IN_FLIGHT_BYTES / 2);
       this.#check();
     }
   }
@@ -190,7 +225,7 @@ export class Ingest {
   }
 
   /** Waits until at most `bytes` are in flight. */
-  async #drain(bytes: number): Promise<void> {
+  async #settle(bytes: number): Promise<void> {
     while (this.#writingBytes > bytes || (bytes === 0 && this.#writing.size > 0)) {
       await this.#waiting(Promise.race(this.#writing));
     }
@@ -209,7 +244,7 @@ export class Ingest {
     engine.step(this.#op, 1);
     const [chunks, commitBytes] = [engine.word(1), engine.hash(3)];
     await this.#flush(LAST_BYTES);
-    await this.#drain(0);
+    await this.#settle(0);
     checkSignal(this.#signal);
     if (this.#commits.isHead(commitBytes)) {
       await this.abandon();

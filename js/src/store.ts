@@ -1,4 +1,5 @@
 /** What a user holds: an open store. */
+import type { ByteSource } from './bytes.js';
 import { Commits } from './commit.js';
 import { type Change, type DiffOptions, diffOf } from './diff.js';
 import { Engine, hex, Status } from './engine.js';
@@ -6,13 +7,14 @@ import { HedgerowError } from './errors.js';
 import { Host } from './host.js';
 import type { IngestResult } from './ingest.js';
 import { checkKey } from './key.js';
-import { deleteRange, type PutManyOptions, putMany, type Source } from './put-many.js';
+import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
 import { encodeRange, type KeyRange } from './range.js';
 import { type Rows, type Scan, type ScanOptions, scanOf } from './scan.js';
 import type { Durability, SegmentStore, Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
 import { checkSignal } from './signal.js';
 import { SingleEdits } from './single-edits.js';
+import type { Source } from './source.js';
 
 /** How a store is opened. */
 export interface OpenOptions {
@@ -111,9 +113,13 @@ export class Store {
    * Puts many rows in one commit: all of them are seen, or none. Keys may come in any order;
    * of equal keys the last wins. Ascending keys into an empty store are fastest, and take
    * bounded memory.
+   *
+   * Rows come from an iterable or async iterable, or as bytes, NDJSON or one JSON array of
+   * them, which is the faster way: from a `Response`, a `Blob`, a stream, or an iterable of
+   * parts. A malformed row of bytes is `invalid-row`, with its number and offset.
    */
   async putMany<Row>(
-    source: Source<Row>,
+    source: Source<Row> | ByteSource,
     options: PutManyOptions<Row> = {},
   ): Promise<IngestResult> {
     this.#check();

@@ -11,6 +11,7 @@ use crate::json::number::{is_normal_number, push_number};
 use crate::json::scan::{JsonFault, Nesting, expect, skip_number, skip_space, skip_word};
 use crate::json::string::{normalize_string, scan_string, unquote};
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use core::ops::Range;
 
 /// Names of an object up to this many are compared each with each.
@@ -168,11 +169,10 @@ impl Scanner {
     /// Ends the innermost object.
     fn close(&mut self, scan: &mut Scan<'_>) {
         let Some(Names { first, .. }) = self.objects.pop() else { return };
-        let names = &mut self.names[first..];
+        let names = &self.names[first..];
         if scan.normal && names.len() > FEW_NAMES {
-            let text = |name: &Name| &scan.text[name.at..name.at + name.len];
-            names.sort_unstable_by(|a, b| text(a).cmp(text(b)));
-            scan.normal = names.windows(2).all(|pair| text(&pair[0]) != text(&pair[1]));
+            let text = |at: usize| &scan.text[names[at].at..names[at].at + names[at].len];
+            scan.normal = is_distinct(names.len(), &|a, b| text(a).cmp(text(b)));
         }
         self.names.truncate(first);
     }
@@ -331,7 +331,7 @@ impl Writer<'_> {
     /// Brings the members from `first` on, written from `opened` on with a comma after each,
     /// into their order, and drops the last comma.
     fn arrange(&mut self, first: usize, opened: usize, out: &mut Vec<u8>) {
-        let members = &mut self.members[first..];
+        let members = &self.members[first..];
         if is_arranged(members, out) {
             if !members.is_empty() {
                 out.pop();
@@ -339,33 +339,25 @@ impl Writer<'_> {
             self.members.truncate(first);
             return;
         }
-        let name = |member: &Member| &out[member.start..member.name_end];
-        // Of equal names the last comes first here, and takes the place of the first.
-        members.sort_unstable_by(|a, b| name(a).cmp(name(b)).then(b.start.cmp(&a.start)));
-        let mut kept = 0;
-        let mut place = Vec::with_capacity(members.len());
-        for at in 0..members.len() {
-            let member = members[at];
-            if kept > 0 && name(&members[kept - 1]) == name(&member) {
-                // Descending starts: the last of them is the place of the first.
-                place[kept - 1] = member.start;
-            } else {
-                members[kept] = member;
-                place.push(member.start);
-                kept += 1;
+        let name = |at: usize| &out[members[at].start..members[at].name_end];
+        let by_name = sorted(members.len(), &|a, b| name(a).cmp(name(b)).then(a.cmp(&b)));
+        // The place of each member that is kept: that of the first of its name.
+        let mut kept: Vec<(usize, usize)> = Vec::with_capacity(by_name.len());
+        for at in by_name {
+            match kept.last_mut() {
+                Some((_, last)) if name(*last) == name(at) => *last = at,
+                _ => kept.push((at, at)),
             }
         }
-        let mut order: Vec<usize> = (0..kept).collect();
-        order.sort_unstable_by_key(|&at| match members[at].index {
-            Some(index) => (0, index),
-            None => (1, place[at] as u64),
-        });
+        let rank = |at: usize| (members[kept[at].1].index.unwrap_or(u64::MAX), kept[at].0);
+        let order = sorted(kept.len(), &|a, b| rank(a).cmp(&rank(b)));
         self.scratch.clear();
-        for (count, &at) in order.iter().enumerate() {
+        for (count, at) in order.into_iter().enumerate() {
             if count > 0 {
                 self.scratch.push(b',');
             }
-            self.scratch.extend_from_slice(&out[members[at].start..members[at].end]);
+            let member = members[kept[at].1];
+            self.scratch.extend_from_slice(&out[member.start..member.end]);
         }
         out.truncate(opened);
         out.extend_from_slice(&self.scratch);
@@ -387,9 +379,21 @@ fn is_arranged(members: &[Member], out: &[u8]) -> bool {
         let is_new = |at: usize| rest[..at].iter().all(|other| name(other) != name(&rest[at]));
         return (1..rest.len()).all(is_new);
     }
-    let mut names: Vec<&[u8]> = rest.iter().map(name).collect();
-    names.sort_unstable();
-    names.windows(2).all(|pair| pair[0] != pair[1])
+    is_distinct(rest.len(), &|a, b| name(&rest[a]).cmp(name(&rest[b])))
+}
+
+/// What orders two things by their positions. Not generic: a sort is 4 KB of code, and none
+/// of these is on a hot path.
+type Order<'a> = &'a dyn Fn(usize, usize) -> Ordering;
+
+fn sorted(len: usize, order: Order<'_>) -> Vec<usize> {
+    let mut positions: Vec<usize> = (0..len).collect();
+    positions.sort_unstable_by(|a, b| order(*a, *b));
+    positions
+}
+
+fn is_distinct(len: usize, order: Order<'_>) -> bool {
+    sorted(len, order).windows(2).all(|pair| order(pair[0], pair[1]) != Ordering::Equal)
 }
 
 #[cfg(test)]

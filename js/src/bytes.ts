@@ -1,0 +1,85 @@
+/** Sources of bytes: NDJSON or a JSON array, as it comes from the network or a file. */
+import { HedgerowError } from './errors.js';
+
+/** How rows follow each other in bytes. */
+export type ByteFormat = 'ndjson' | 'json';
+
+/** What bytes of rows come in. */
+export type ByteSource =
+  | Response
+  | Blob
+  | Uint8Array
+  | ArrayBuffer
+  | ReadableStream<Uint8Array>
+  | Iterable<Uint8Array>
+  | AsyncIterable<Uint8Array>;
+
+/** Bytes to be read part by part. */
+export interface ByteParts {
+  readonly parts: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
+  /** Their number, when it is known. */
+  readonly total?: number;
+}
+
+/** Bytes of a file that are read at a time. */
+const FILE_PART_BYTES = 1 << 20;
+
+/** The parts of a source that is made of bytes by its kind; `undefined` for all others. */
+export function partsOf(source: unknown): ByteParts | undefined {
+  if (source instanceof Uint8Array) return { parts: [source].values(), total: source.length };
+  if (source instanceof ArrayBuffer) return partsOf(new Uint8Array(source));
+  if (typeof Blob !== 'undefined' && source instanceof Blob) {
+    return { parts: partsOfBlob(source), total: source.size };
+  }
+  if (typeof Response !== 'undefined' && source instanceof Response) return partsOfResponse(source);
+  return undefined;
+}
+
+/** Whether a member of an iterable is a part of its bytes: no row is one. */
+export function isPart(member: unknown): member is Uint8Array | ArrayBuffer {
+  return member instanceof Uint8Array || member instanceof ArrayBuffer;
+}
+
+/** A stream as an iterator, where the platform has no such thing. */
+export function streamIterator<T>(stream: ReadableStream<T>): AsyncIterator<T> {
+  const reader = stream.getReader();
+  return {
+    next: () => reader.read() as Promise<IteratorResult<T>>,
+    return: async () => {
+      await reader.cancel();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+function partsOfResponse(response: Response): ByteParts {
+  if (!response.ok) {
+    throw new HedgerowError('invalid-argument', `the response has status ${response.status}`);
+  }
+  if (response.bodyUsed) {
+    throw new HedgerowError('invalid-argument', 'the body of the response was read before');
+  }
+  if (response.body === null) return { parts: [].values(), total: 0 };
+  const parts = streamIterator(response.body);
+  // The length is that of the encoded bytes.
+  const length = response.headers.get('content-length');
+  const isPlain = response.headers.get('content-encoding') === null;
+  const total = length !== null && isPlain ? Number(length) : Number.NaN;
+  return total >= 0 ? { parts, total } : { parts };
+}
+
+/** The next part is read while the one before is at work. */
+async function* partsOfBlob(blob: Blob): AsyncGenerator<Uint8Array> {
+  const read = (at: number) => {
+    const reading = blob.slice(at, at + FILE_PART_BYTES).arrayBuffer();
+    // Its failure is told when it is waited for.
+    reading.catch(() => {});
+    return reading;
+  };
+  let next = read(0);
+  for (let at = 0; at < blob.size; at += FILE_PART_BYTES) {
+    const part = await next;
+    if (at + FILE_PART_BYTES < blob.size) next = read(at + FILE_PART_BYTES);
+    yield new Uint8Array(part);
+  }
+}
