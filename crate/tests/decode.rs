@@ -23,7 +23,7 @@ use hedgerow::node::Node;
 use hedgerow::output::Output;
 use hedgerow::segment::{Packer, Sealed, Stream, Table};
 use hedgerow::step::{Budget, Step};
-use hedgerow::tree::{Census, Count, Find, Parts, Range, Scan, Tree, get};
+use hedgerow::tree::{Census, Count, Diff, Find, Parts, Range, Scan, Tree, get};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::time::Duration;
@@ -698,6 +698,137 @@ fn looking_ahead_past_nodes_named_again_and_again_ends() {
         let step = scan.step(&cache, &mut Budget::of(4096), &mut Output::new());
         assert_eq!(step, Ok(Step::Need(vec![2])));
     });
+}
+
+/// Keys ascend in each node of the tree, but not from one to the next: two leaves under
+/// parents of their own, `first` before `second`.
+fn crossed(first: &[u8], second: &[u8]) -> (Cache, Tree) {
+    let last = |leaf: &[u8]| match Node::decode(leaf) {
+        Ok(node) => (node.last_key().to_vec(), node.total()),
+        Err(error) => panic!("{error}"),
+    };
+    let [(key, count), (other, more)] = [first, second].map(last);
+    let parents = [
+        inner(1, &[(&key, count, Hash::of(first))]),
+        inner(1, &[(&other, more, Hash::of(second))]),
+    ];
+    let [left, right] = [0, 1].map(|at| Hash::of(&parents[at]));
+    let top = inner(2, &[(&key, count, left), (&other, count + more, right)]);
+    let (cache, hashes) = cache(&[first, second, &parents[0], &parents[1], &top]);
+    (cache, Tree { root: hashes[4], count: count + more })
+}
+
+fn diffed(cache: &Cache, old: Tree, new: Tree) -> Result<Step<()>, Error> {
+    Diff::new(old, new, Range::ALL).step(cache, &mut Budget::of(usize::MAX), &mut Output::new())
+}
+
+#[test]
+fn keys_that_do_not_ascend_across_nodes_are_refused_by_a_diff() {
+    let first = leaf(&[(0, b"a", b"1"), (0, b"d", b"2")]);
+    let lasts =
+        [leaf(&[(0, b"c", b"1"), (0, b"e", b"2")]), leaf(&[(0, b"d", b"1"), (0, b"e", b"2")])];
+    for last in lasts {
+        let (cache, tree) = crossed(&first, &last);
+        for (old, new) in [(tree, Tree::EMPTY), (Tree::EMPTY, tree)] {
+            let (hash, cause) = failed(diffed(&cache, old, new));
+            assert_eq!((hash, cause), (Hash::of(&last), Some((Field::KeyOrder, 0, 0, 0))));
+        }
+    }
+    let (cache, tree) = crossed(&first, &leaf(&[(0, b"da", b"1"), (0, b"e", b"2")]));
+    assert_eq!(diffed(&cache, tree, Tree::EMPTY), Ok(Step::Done(())));
+}
+
+/// The empty key is a key: nothing may come before it, and it may not come again.
+#[test]
+fn an_empty_key_that_comes_again_is_refused_by_walks() {
+    let (cache, tree) = crossed(
+        &leaf(&[(0, b"", b"1")]),
+        &leaf(&[(0, b"", b"1"), (0, b"a", b"2"), (0, b"b", b"3")]),
+    );
+    let order = Some((Field::KeyOrder, 0, 0, 0));
+    assert_eq!(failed(diffed(&cache, tree, Tree::EMPTY)).1, order, "diff");
+    for reverse in [false, true] {
+        let mut scan = Scan::new(tree, Range::ALL, reverse, 9, Parts { keys: true, values: false });
+        let step = scan.step(&cache, &mut Budget::of(usize::MAX), &mut Output::new());
+        assert_eq!(failed(step).1, order, "scan, reverse: {reverse}");
+    }
+    let rows: Vec<_> = ["a", "b"].into_iter().map(|key| format!("\"{key}\",7")).collect();
+    let made = changed(&cache, tree, &format!("[{}]", rows.join(",")));
+    assert!(made.is_none(), "merge");
+}
+
+/// A few nodes that stand for more than can be walked, though each is what its parent says:
+/// on every third level, a node whose children all begin with the one below it. That none
+/// of them may, their parents' parents would have to say.
+#[test]
+fn a_diff_of_a_subtree_that_comes_again_and_again_ends() {
+    const WIDTH: usize = 20;
+    const ROUNDS: u8 = 9;
+    let name = |round: u8, at: usize| format!("{round}/{at:02}");
+    let mut chunks = vec![leaf(&[(0, b"", b"1")])];
+    let mut make = |bytes: Vec<u8>| {
+        chunks.push(bytes);
+        Hash::of(&chunks[chunks.len() - 1])
+    };
+    let (mut below, mut last, mut count) = (Hash::of(&leaf(&[(0, b"", b"1")])), String::new(), 1);
+    for round in 0..ROUNDS {
+        let level = 3 * round;
+        let mut children = Vec::new();
+        for at in 0..WIDTH {
+            let key = name(round, at);
+            let key = key.as_bytes();
+            let mut alone = make(leaf(&[(0, key, b"2")]));
+            for level in 1..=level {
+                alone = make(inner(level, &[(key, 1, alone)]));
+            }
+            let both = [(last.as_bytes(), count, below), (key, count + 1, alone)];
+            let pair = make(inner(level + 1, &both));
+            children.push(make(inner(level + 2, &[(key, count + 1, pair)])));
+        }
+        let named: Vec<_> = (0..WIDTH).map(|at| name(round, at)).collect();
+        let of = |at: usize| (named[at].as_bytes(), (at as u64 + 1) * (count + 1), children[at]);
+        below = make(inner(level + 3, &(0..WIDTH).map(of).collect::<Vec<_>>()));
+        (last, count) = (named[WIDTH - 1].clone(), WIDTH as u64 * (count + 1));
+    }
+    let (cache, _) = cache(&chunks.iter().map(|chunk| &chunk[..]).collect::<Vec<_>>());
+    let mut diff = Diff::new(Tree { root: below, count }, Tree::EMPTY, Range::ALL);
+    for _ in 0..1000 {
+        match diff.step(&cache, &mut Budget::of(4096), &mut Output::new()) {
+            Ok(Step::Yield) => {}
+            Ok(step) => panic!("{step:?}"),
+            Err(error) => {
+                assert_eq!(cause(error).1.map(|facts| facts.0), Some(Field::KeyOrder));
+                return;
+            }
+        }
+    }
+    panic!("nodes are walked again and again");
+}
+
+/// Where both trees hold a subtree, a diff passes it unread; but they must agree on it.
+#[test]
+fn a_shared_subtree_of_which_two_trees_say_different_things_is_refused_by_a_diff() {
+    let shared = leaf(&[(0, b"c", b"1"), (0, b"p", b"2")]);
+    let rest = leaf(&[(0, b"q", b"3")]);
+    let of = |key: &[u8], count| {
+        inner(1, &[(key, count, Hash::of(&shared)), (b"q", count + 1, Hash::of(&rest))])
+    };
+    let (honest, chunks) = (of(b"p", 2), [of(b"d", 2), of(b"p", 3)]);
+    let facts = [(Field::ChildKey, 0, 1, 1), (Field::ChildCount, 2, 2, 3)];
+    for ((lying, count), expected) in chunks.iter().zip([3, 4]).zip(facts) {
+        let (cache, hashes) = cache(&[&shared, &rest, &honest, lying]);
+        let lie = Tree { root: hashes[3], count };
+        let truth = Tree { root: hashes[2], count: 3 };
+        assert_eq!(failed(diffed(&cache, truth, lie)), (hashes[0], Some(expected)));
+        assert_eq!(diffed(&cache, truth, truth), Ok(Step::Done(())));
+        // The other tree is nothing but the shared node.
+        let whole = Tree { root: hashes[0], count: 2 };
+        for (old, new) in [(whole, lie), (lie, whole)] {
+            let (hash, cause) = failed(diffed(&cache, old, new));
+            assert_eq!((hash, cause.map(|facts| facts.0)), (hashes[0], Some(expected.0)));
+        }
+        assert_eq!(diffed(&cache, whole, truth), Ok(Step::Done(())));
+    }
 }
 
 // --- damaged segments ---
