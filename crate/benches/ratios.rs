@@ -1,17 +1,16 @@
 //! `cargo bench --bench ratios`: what a change costs against a build of all, in one run.
 //! Each figure is the median of several rounds in which the two sides alternate.
 
-mod support;
-
 use hedgerow::batch::Batch;
 use hedgerow::boundary::Shape;
 use hedgerow::cache::Cache;
 use hedgerow::forest::Forest;
 use hedgerow::ingest::{Format, Ingest};
 use hedgerow::step::{Budget, Step};
+use hedgerow_support::rows::issue;
+use hedgerow_support::store::{Spread, Store, build, edits, one, rows};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use support::{Spread, Store, build, edits, one, row, rows};
 
 fn time(work: impl FnOnce()) -> Duration {
     let start = Instant::now();
@@ -76,7 +75,7 @@ fn main() {
                 Spread::Clustered => 10 * (50_000 + edit),
                 _ => 1000 * edit,
             })
-            .map(|index| one(index, Some(&row(index).1.replace("open", "shut"))))
+            .map(|index| one(index, Some(&issue(index).1.replace("open", "shut"))))
             .collect();
         let (together, singly) = pair(
             7,
@@ -115,7 +114,7 @@ fn merge_one(store: &Store, batch: &Batch) -> bool {
 
 fn singles(store: &Store, apply: impl Fn(&Store, &Batch) -> bool) {
     for edit in 0..200 {
-        let value = row(edit * 4990).1.replace("open", "shut");
+        let value = issue(edit * 4990).1.replace("open", "shut");
         assert!(apply(store, &one(edit * 4990, Some(&value))));
     }
 }

@@ -1,11 +1,10 @@
 //! `cargo bench --bench tree`: the operations of a tree, one by one.
 
-mod support;
-
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use hedgerow_support::rows::issue;
+use hedgerow_support::store::{Spread, Store, build, edits, one, rows};
 use std::hint::black_box;
 use std::time::Duration;
-use support::{Spread, Store, build, edits, one, row, rows};
 
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
 
@@ -57,7 +56,7 @@ fn singles(criterion: &mut Criterion) {
     group.measurement_time(Duration::from_secs(2));
     let store = Store::new(&rows(100_000));
     let middle = 500_000;
-    let same = row(middle).1.replace("open", "shut");
+    let same = issue(middle).1.replace("open", "shut");
     let shorter = same.replace("The quick brown fox", "A fox");
     let edits = [
         ("same size", one(middle, Some(&same))),

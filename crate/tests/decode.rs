@@ -1,111 +1,31 @@
 //! Strict decoding: good chunks with exactly one fault each, built byte by byte. Every fault
-//! is refused where it is, whatever stands around it, and hostile counts allocate nothing.
+//! is refused where it is, whatever stands around it.
 
-// The allocator that counts is unsafe to implement; it hands everything on to the system's.
-#![allow(unsafe_code)]
-
-mod common;
-
-use common::{Host, issue};
 use hedgerow::boundary::Shape;
-use hedgerow::cache::{Cache, Fetch};
-use hedgerow::chunk::{ChunkKind, VERSION, piece, piece_list};
-use hedgerow::error::{DecodeError, Error, Field};
-use hedgerow::forest::{Forest, ROWS};
+use hedgerow::cache::Cache;
+use hedgerow::chunk::{piece, piece_list};
+use hedgerow::error::{Error, Field};
+use hedgerow::forest::Forest;
 use hedgerow::hash::Hash;
 use hedgerow::ingest::{Format, Ingest};
-use hedgerow::json::{Pointer, skip_value};
+use hedgerow::json::Pointer;
 use hedgerow::limits::{
     MAX_CHUNK_BYTES, MAX_INLINE_VALUE_BYTES, MAX_KEY_BYTES, MAX_LEVEL, MAX_SEGMENT_CHUNKS,
     MAX_TREES, MAX_VALUE_BYTES, PIECE_BYTES,
 };
 use hedgerow::node::Node;
-use hedgerow::output::Output;
-use hedgerow::segment::{Packer, Sealed, Stream, Table};
-use hedgerow::step::{Budget, Step};
-use hedgerow::tree::{Census, Count, Find, Parts, Range, Scan, Tree, get};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-use std::time::Duration;
+use hedgerow::segment::Table;
+use hedgerow::step::Budget;
+use hedgerow_support::faults::{Facts, facts};
+use hedgerow_support::layout::{
+    BYTES, FAR, VERSION, and, commit, far, good_commit, good_inner, good_leaf, inner, leaf, table,
+    with,
+};
 
-// --- chunks, byte by byte ---
-
-const FAR: u16 = 1 << 15;
-const BYTES: u16 = 1 << 14;
 const MAX_CHUNK: u64 = MAX_CHUNK_BYTES as u64;
+/// Where a value is said to be.
+const SOMEWHERE: Hash = Hash([7; 32]);
 const MAX_VALUE: u64 = MAX_VALUE_BYTES as u64;
-
-/// A leaf of records: the tag bits, the key and the value of each.
-fn leaf(records: &[(u16, &[u8], &[u8])]) -> Vec<u8> {
-    let (mut ends, mut body) = (Vec::new(), Vec::new());
-    for (tag, key, value) in records {
-        body.extend_from_slice(&(tag | key.len() as u16).to_le_bytes());
-        body.extend_from_slice(key);
-        body.extend_from_slice(value);
-        ends.extend_from_slice(&(body.len() as u16).to_le_bytes());
-    }
-    let count = (records.len() as u16).to_le_bytes();
-    [&[0, VERSION][..], &count, &ends, &body].concat()
-}
-
-/// An internal node of children: the last key, the cumulative count and the hash of each.
-fn inner(level: u8, children: &[(&[u8], u64, Hash)]) -> Vec<u8> {
-    let (mut ends, mut counts, mut hashes, mut keys) = (vec![], vec![], vec![], vec![]);
-    for (key, count, hash) in children {
-        keys.extend_from_slice(key);
-        ends.extend_from_slice(&(keys.len() as u16).to_le_bytes());
-        counts.extend_from_slice(&count.to_le_bytes());
-        hashes.extend_from_slice(&hash.0);
-    }
-    let count = (children.len() as u16).to_le_bytes();
-    [&[level, VERSION][..], &count, &ends, &counts, &hashes, &keys].concat()
-}
-
-fn far(len: u32) -> Vec<u8> {
-    [&len.to_le_bytes()[..], &[7; 32]].concat()
-}
-
-/// A commit of trees: the name, the count and the root of each.
-fn commit(trees: &[(&[u8], u64, Hash)]) -> Vec<u8> {
-    let mut bytes = vec![0xc0, VERSION];
-    bytes.extend_from_slice(&(trees.len() as u16).to_le_bytes());
-    for (name, count, root) in trees {
-        bytes.push(name.len() as u8);
-        bytes.extend_from_slice(name);
-        bytes.extend_from_slice(&count.to_le_bytes());
-        bytes.extend_from_slice(&root.0);
-    }
-    bytes
-}
-
-/// A table of chunks that end at `ends`.
-fn table(ends: &[u32]) -> Vec<u8> {
-    let mut bytes = b"HDGT\x01\0\0\0".to_vec();
-    bytes.extend_from_slice(&(ends.len() as u32).to_le_bytes());
-    bytes.resize(bytes.len() + 32 * ends.len(), 9);
-    bytes.extend(ends.iter().flat_map(|end| end.to_le_bytes()));
-    bytes
-}
-
-/// `bytes` with other bytes at `at`.
-fn with(bytes: &[u8], at: usize, other: &[u8]) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    bytes[at..at + other.len()].copy_from_slice(other);
-    bytes
-}
-
-/// `bytes` with `more` after them.
-fn and(bytes: &[u8], more: &[u8]) -> Vec<u8> {
-    [bytes, more].concat()
-}
-
-// --- what is expected ---
-
-type Facts = (Field, usize, u64, u64);
-
-fn facts<T>(result: Result<T, DecodeError>) -> Option<Facts> {
-    result.err().map(|error| (error.field, error.offset, error.expected, error.got))
-}
 
 /// A name, the bytes, and the facts that the error must state.
 type Case = (&'static str, Vec<u8>, Facts);
@@ -133,12 +53,6 @@ fn header_cases(good: &[u8], expected: u8, other: u8) -> Vec<Case> {
 
 // --- leaves ---
 
-/// Records at 10..14 (`a`), 14..20 (`bb`) and 20..59 (`c`, a far value), after offsets at
-/// 4, 6 and 8.
-fn good_leaf() -> Vec<u8> {
-    leaf(&[(0, b"a", b"1"), (BYTES, b"bb", b"22"), (FAR, b"c", &far(5000))])
-}
-
 #[test]
 fn a_leaf_with_one_fault_is_refused() {
     let good = good_leaf();
@@ -146,7 +60,7 @@ fn a_leaf_with_one_fault_is_refused() {
     let key = [b'k'; MAX_KEY_BYTES + 1];
     let value = [b'1'; MAX_INLINE_VALUE_BYTES + 1];
     let two = |first: &[u8], second: &[u8]| leaf(&[(0, first, b"1"), (0, second, b"2")]);
-    let far_of = |len: usize| leaf(&[(FAR, b"c", &far(len as u32))]);
+    let far_of = |len: usize| leaf(&[(FAR, b"c", &far(len as u32, &SOMEWHERE))]);
     let mut cases = header_cases(&good, 0, 0xc0);
     cases.extend([
         ("no entries", with(&good, 2, &[0, 0]), (Field::Count, 2, 1, 0)),
@@ -175,12 +89,12 @@ fn a_leaf_with_one_fault_is_refused() {
         ("two empty keys", two(b"", b""), (Field::KeyOrder, 13, 0, 0)),
         (
             "a far address too short",
-            leaf(&[(FAR, b"c", &far(5000)[..35])]),
+            leaf(&[(FAR, b"c", &far(5000, &SOMEWHERE)[..35])]),
             (Field::ValueLength, 9, 36, 35),
         ),
         (
             "a far address too long",
-            leaf(&[(FAR | BYTES, b"c", &and(&far(5000), b"x"))]),
+            leaf(&[(FAR | BYTES, b"c", &and(&far(5000, &SOMEWHERE), b"x"))]),
             (Field::ValueLength, 9, 36, 37),
         ),
         ("a far value of nothing", far_of(0), (Field::ValueLength, 9, MAX_VALUE, 0)),
@@ -217,8 +131,8 @@ fn a_leaf_at_its_limits_is_taken() {
     for bytes in [
         leaf(&[(0, b"", b"")]),
         leaf(&[(BYTES, &key, &value)]),
-        leaf(&[(FAR, b"", &far(MAX_INLINE_VALUE_BYTES as u32 + 1))]),
-        leaf(&[(FAR | BYTES, b"", &far(MAX_VALUE_BYTES as u32))]),
+        leaf(&[(FAR, b"", &far(MAX_INLINE_VALUE_BYTES as u32 + 1, &SOMEWHERE))]),
+        leaf(&[(FAR | BYTES, b"", &far(MAX_VALUE_BYTES as u32, &SOMEWHERE))]),
     ] {
         assert_eq!(facts(Node::decode(&bytes)), None);
     }
@@ -245,11 +159,6 @@ fn a_leaf_cut_anywhere_is_refused() {
 }
 
 // --- internal nodes ---
-
-/// Offsets at 4 and 6, counts at 8 and 16, hashes at 24 and 56, keys at 88 and 89.
-fn good_inner() -> Vec<u8> {
-    inner(1, &[(b"b", 3, Hash([1; 32])), (b"dd", 5, Hash([2; 32]))])
-}
 
 #[test]
 fn an_internal_node_with_one_fault_is_refused() {
@@ -328,11 +237,6 @@ fn an_internal_node_cut_anywhere_is_refused() {
 }
 
 // --- commits ---
-
-/// Trees at 4..46 (`r`) and 46..90 (`sum`).
-fn good_commit() -> Vec<u8> {
-    commit(&[(b"r", 3, Hash([1; 32])), (b"sum", 2, Hash([2; 32]))])
-}
 
 #[test]
 fn a_commit_with_one_fault_is_refused() {
@@ -442,459 +346,6 @@ fn a_list_of_pieces_with_one_fault_is_refused() {
         assert_eq!(facts(piece_list(&good, len)), expected, "for {len} bytes");
     }
     assert_eq!(facts(piece_list(&good, usize::MAX)), Some((Field::Length, 2, 32 * 1024, 64)));
-}
-
-// --- chunks in a cache ---
-
-/// A cache that knows `chunks`, all in one stored segment that is loaded.
-fn cache(chunks: &[&[u8]]) -> (Cache, Vec<Hash>) {
-    let mut packer = Packer::new();
-    let put = |chunk: &&[u8]| packer.put(Stream::Leaf, |out| out.extend_from_slice(chunk));
-    let hashes = chunks.iter().map(put).collect();
-    packer.seal();
-    let mut cache = Cache::new(64 << 20);
-    for Sealed { bytes, table } in packer.take_sealed() {
-        cache.add_table(1, table);
-        cache.load(1, bytes);
-    }
-    (cache, hashes)
-}
-
-fn cause(error: Error) -> (Hash, Option<Facts>) {
-    match error {
-        Error::CorruptChunk { hash, cause } => (hash, cause.and_then(|c| facts::<()>(Err(c)))),
-        other => panic!("{other}"),
-    }
-}
-
-fn failed<T>(result: Result<T, Error>) -> (Hash, Option<Facts>) {
-    cause(result.err().expect("an error"))
-}
-
-/// Descends into the second child of a parent that says `what` of it; every operation that
-/// does must fail with the same error.
-fn descend(level: u8, child: &[u8], key: &[u8], count: u64) -> Facts {
-    let first = leaf(&[(0, b"a", b"1"), (0, b"b", b"2")]);
-    let hashes = [Hash::of(&first), Hash::of(child)];
-    let parent = inner(level, &[(b"b", 2, hashes[0]), (key, 2 + count, hashes[1])]);
-    let (cache, hashes) = cache(&[&first, child, &parent]);
-    let tree = Tree { root: hashes[2], count: 2 + count };
-    let wanted = &b"c"[..];
-    let mut budget = Budget::of(usize::MAX);
-    let (mut out, mut found) = (Output::new(), Vec::new());
-    let parts = Parts { keys: true, values: true };
-    let range = || Range { lower: std::ops::Bound::Included(wanted.to_vec()), ..Range::ALL };
-    let mut forest = Forest::new();
-    forest.set(ROWS, tree);
-    let mut ingest = Ingest::new(forest, Vec::new(), Shape::with_target(128));
-    ingest.feed(b"[\"c\",1]".to_vec(), 7, Vec::new(), Format::Pairs);
-    ingest.step(&cache, &mut budget).expect("only parsing");
-    ingest.finish();
-    let changed = loop {
-        match ingest.step(&cache, &mut budget) {
-            Ok(_) => assert!(ingest.committed().is_none(), "a commit"),
-            Err(error) => break cause(error),
-        }
-    };
-    let errors = [
-        failed(get(&cache, tree, wanted)),
-        failed(Find::new(tree, [wanted]).step(&cache, &mut budget, &mut out, &mut found)),
-        failed(Scan::new(tree, range(), false, 9, parts).step(&cache, &mut budget, &mut out)),
-        failed(Scan::new(tree, range(), true, 9, parts).step(&cache, &mut budget, &mut out)),
-        failed(Count::new(tree, range()).step(&cache)),
-        changed,
-    ];
-    let facts = errors[0].1.expect("a cause");
-    assert_eq!(errors, [(hashes[1], Some(facts)); 6]);
-    facts
-}
-
-#[test]
-fn a_child_that_is_not_what_its_parent_says_is_refused_on_descent() {
-    let child = leaf(&[(0, b"c", b"1"), (0, b"ddd", b"2")]);
-    let level_1 = inner(1, &[(b"ddd", 2, Hash::of(&child))]);
-    assert_eq!(descend(2, &child, b"ddd", 2), (Field::ChildLevel, 0, 1, 0));
-    assert_eq!(descend(1, &level_1, b"ddd", 2), (Field::ChildLevel, 0, 0, 1));
-    assert_eq!(descend(40, &child, b"ddd", 2), (Field::ChildLevel, 0, 39, 0));
-    assert_eq!(descend(1, &child, b"ddd", 3), (Field::ChildCount, 2, 3, 2));
-    assert_eq!(descend(1, &child, b"ddd", 1), (Field::ChildCount, 2, 1, 2));
-    assert_eq!(descend(1, &child, b"dddd", 2), (Field::ChildKey, 0, 4, 3));
-    assert_eq!(descend(1, &child, b"dd", 2), (Field::ChildKey, 0, 2, 3));
-    let below = leaf(&[(0, b"aa", b"1"), (0, b"ddd", b"2")]);
-    assert_eq!(descend(1, &below, b"ddd", 2), (Field::KeyOrder, 0, 0, 0));
-    let equal = leaf(&[(0, b"b", b"1"), (0, b"ddd", b"2")]);
-    assert_eq!(descend(1, &equal, b"ddd", 2), (Field::KeyOrder, 0, 0, 0));
-}
-
-/// The first child of a node may not reach back behind the nodes before its parent, though
-/// its parent does not say where it starts.
-#[test]
-fn a_first_child_that_reaches_into_another_subtree_is_refused_by_walks() {
-    let leaves =
-        [leaf(&[(0, b"a", b"1"), (0, b"d", b"2")]), leaf(&[(0, b"c", b"1"), (0, b"e", b"2")])];
-    let inners = [
-        inner(1, &[(b"d", 2, Hash::of(&leaves[0]))]),
-        inner(1, &[(b"e", 2, Hash::of(&leaves[1]))]),
-    ];
-    let of = Hash::of;
-    let top = inner(2, &[(b"d", 2, of(&inners[0])), (b"e", 4, of(&inners[1]))]);
-    let (cache, hashes) = cache(&[&leaves[0], &leaves[1], &inners[0], &inners[1], &top]);
-    let tree = Tree { root: hashes[4], count: 4 };
-    let parts = Parts { keys: true, values: false };
-    for reverse in [false, true] {
-        let mut out = Output::new();
-        let mut scan = Scan::new(tree, Range::ALL, reverse, 9, parts);
-        let mut budget = Budget::of(usize::MAX);
-        let (_, cause) = failed(scan.step(&cache, &mut budget, &mut out));
-        assert_eq!(cause.map(|facts| facts.0), Some(Field::KeyOrder));
-    }
-}
-
-// --- trees that no store makes ---
-
-/// A batch on top of `tree`; `None` when it is refused, with an error that names a chunk.
-fn changed(cache: &Cache, tree: Tree, text: &str) -> Option<Vec<Sealed>> {
-    let mut forest = Forest::new();
-    forest.set(ROWS, tree);
-    let mut ingest = Ingest::new(forest, Vec::new(), Shape::with_target(64));
-    ingest.feed(text.as_bytes().to_vec(), text.len(), Vec::new(), Format::Pairs);
-    let mut budget = Budget::of(usize::MAX);
-    let mut sealed = Vec::new();
-    for finish in [false, true] {
-        if finish {
-            ingest.finish();
-        }
-        loop {
-            match ingest.step(cache, &mut budget) {
-                Ok(Step::Done(())) => break,
-                Ok(_) => {}
-                Err(Error::CorruptChunk { .. } | Error::MissingChunk(_)) => return None,
-                Err(error) => panic!("{error}"),
-            }
-            sealed.extend(ingest.sealed());
-        }
-    }
-    sealed.extend(ingest.sealed());
-    Some(sealed)
-}
-
-fn check_nodes(sealed: &[Sealed]) {
-    for Sealed { bytes, table } in sealed {
-        for at in 0..table.len() {
-            let chunk = &bytes[table.range(at)];
-            let result = match ChunkKind::decode(chunk) {
-                Ok(ChunkKind::Commit) => Forest::decode(chunk).map(|_| ()),
-                _ => Node::decode(chunk).map(|_| ()),
-            };
-            assert_eq!(result, Ok(()), "a chunk was made that cannot be read");
-        }
-    }
-}
-
-#[test]
-fn a_tree_that_claims_the_highest_count_takes_no_more_entries() {
-    // Many a last entry ends a leaf by its own hash, so that the next one stays shut;
-    // one edit takes the fast path, two are a merge.
-    for last in (0..60).map(|number| format!("b{number}")) {
-        let last = last.as_bytes();
-        let first = leaf(&[(0, b"a", b"1"), (0, b"ab", b"2"), (0, last, &[b'3'; 100])]);
-        let top = inner(1, &[(last, 3, Hash::of(&first)), (b"z", u64::MAX, Hash([1; 32]))]);
-        let (cache, hashes) = cache(&[&first, &top]);
-        let tree = Tree { root: hashes[1], count: u64::MAX };
-        for text in ["[\"ac\",1]", "[\"ac\",1,\"ad\",2]", "[\"ab\",7]"] {
-            if let Some(sealed) = changed(&cache, tree, text) {
-                check_nodes(&sealed);
-            }
-        }
-    }
-}
-
-#[test]
-fn a_tree_of_the_highest_level_grows_no_higher() {
-    let last = leaf(&[(0, b"y", b"1"), (0, b"z", b"2")]);
-    let mut chunks = vec![last];
-    for level in 1..MAX_LEVEL {
-        let below = Hash::of(&chunks[chunks.len() - 1]);
-        chunks.push(inner(level, &[(b"z", 2, below)]));
-    }
-    let keys: Vec<_> = (0..60).map(|at| format!("k{at:02}")).collect();
-    let mut children: Vec<(&[u8], u64, Hash)> =
-        keys.iter().zip(1..).map(|(key, count)| (key.as_bytes(), count, Hash([9; 32]))).collect();
-    children.push((b"z", 62, Hash::of(&chunks[chunks.len() - 1])));
-    chunks.push(inner(MAX_LEVEL, &children));
-    let (cache, hashes) = cache(&chunks.iter().map(|chunk| &chunk[..]).collect::<Vec<_>>());
-    let tree = Tree { root: hashes[hashes.len() - 1], count: 62 };
-    assert!(matches!(get(&cache, tree, b"y"), Ok(Fetch::Here(Some(_)))));
-    if let Some(sealed) = changed(&cache, tree, "[\"y\",3,\"zz\",4]") {
-        check_nodes(&sealed);
-    }
-}
-
-/// A few nodes that stand for more than can be counted: each names the one below it 60 times.
-fn bomb(chunks: &mut Vec<Vec<u8>>, levels: u8) {
-    let keys: Vec<_> = (0..60).map(|at| format!("k{at:02}")).collect();
-    for level in 1..=levels {
-        let below = Hash::of(&chunks[chunks.len() - 1]);
-        let child = |(key, count): (&'_ String, u64)| (key.clone(), count);
-        let children: Vec<_> = keys.iter().zip(1..).map(child).collect();
-        let children: Vec<_> =
-            children.iter().map(|(key, count)| (key.as_bytes(), *count, below)).collect();
-        chunks.push(inner(level, &children));
-    }
-}
-
-/// Fails when `act` is still at it after five seconds.
-fn in_time(act: impl FnOnce() + Send + 'static) {
-    let (done, wait) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        act();
-        let _ = done.send(());
-    });
-    assert!(wait.recv_timeout(Duration::from_secs(5)).is_ok(), "no end in sight");
-}
-
-#[test]
-fn a_census_of_nodes_named_again_and_again_ends() {
-    let mut chunks = vec![leaf(&[(0, b"k59", b"1")])];
-    bomb(&mut chunks, 12);
-    in_time(move || {
-        let (cache, hashes) = cache(&chunks.iter().map(|chunk| &chunk[..]).collect::<Vec<_>>());
-        let mut census = Census::new(Tree { root: hashes[12], count: 60 });
-        // As many steps as there are nodes would do.
-        for _ in 0..1000 {
-            match census.step(&cache, &mut Budget::of(4096)) {
-                Ok(Step::Yield) => {}
-                Ok(step) => panic!("{step:?}"),
-                Err(error) => {
-                    cause(error);
-                    return;
-                }
-            }
-        }
-        panic!("nodes are counted again and again");
-    });
-}
-
-#[test]
-fn looking_ahead_past_nodes_named_again_and_again_ends() {
-    let mut chunks = vec![leaf(&[(0, b"k59", b"1")])];
-    bomb(&mut chunks, 12);
-    let wanted = leaf(&[(0, b"a", b"1")]);
-    let mut below = Hash::of(&wanted);
-    for level in 1..=12 {
-        chunks.push(inner(level, &[(b"a", 1, below)]));
-        below = Hash::of(&chunks[chunks.len() - 1]);
-    }
-    chunks.push(inner(13, &[(b"a", 1, below), (b"k59", 61, Hash::of(&chunks[12]))]));
-    in_time(move || {
-        let (mut cache, hashes) = cache(&chunks.iter().map(|chunk| &chunk[..]).collect::<Vec<_>>());
-        let mut packer = Packer::new();
-        packer.put(Stream::Leaf, |out| out.extend_from_slice(&wanted));
-        packer.seal();
-        cache.add_table(2, packer.take_sealed().remove(0).table);
-        let tree = Tree { root: hashes[hashes.len() - 1], count: 61 };
-        let parts = Parts { keys: true, values: true };
-        let mut scan = Scan::new(tree, Range::ALL, false, 99, parts);
-        let step = scan.step(&cache, &mut Budget::of(4096), &mut Output::new());
-        assert_eq!(step, Ok(Step::Need(vec![2])));
-    });
-}
-
-// --- damaged segments ---
-
-#[test]
-fn a_chunk_with_a_flipped_bit_is_refused_by_its_hash() {
-    let good = good_leaf();
-    let (_, hashes) = cache(&[&good]);
-    let second = leaf(&[(0, b"x", b"y")]);
-    for bit in 0..8 * good.len() {
-        let mut packer = Packer::new();
-        packer.put(Stream::Leaf, |out| out.extend_from_slice(&good));
-        let other = packer.put(Stream::Leaf, |out| out.extend_from_slice(&second));
-        packer.seal();
-        let Sealed { mut bytes, table } = packer.take_sealed().remove(0);
-        bytes[bit / 8] ^= 1 << (bit % 8);
-        let mut cache = Cache::new(1 << 20);
-        cache.add_table(1, table);
-        cache.load(1, bytes);
-        for _ in 0..2 {
-            assert_eq!(failed(cache.node(&hashes[0])), (hashes[0], None), "bit {bit}");
-        }
-        // What else is in the segment stays readable.
-        assert!(matches!(cache.node(&other), Ok(Fetch::Here(Node::Leaf(_)))));
-    }
-}
-
-#[test]
-fn a_segment_that_is_too_short_loses_only_what_is_cut_off() {
-    let chunks = [good_leaf(), leaf(&[(0, b"x", b"y")])];
-    let mut packer = Packer::new();
-    let put = |chunk: &Vec<u8>| packer.put(Stream::Leaf, |out| out.extend_from_slice(chunk));
-    let hashes: Vec<Hash> = chunks.iter().map(put).collect();
-    packer.seal();
-    let Sealed { bytes, table } = packer.take_sealed().remove(0);
-    for cut in 0..bytes.len() {
-        let mut cache = Cache::new(1 << 20);
-        cache.add_table(1, table.clone());
-        cache.load(1, bytes[..cut].to_vec());
-        assert_eq!(failed(cache.node(&hashes[1])), (hashes[1], None), "cut at {cut}");
-        assert_eq!(cache.node(&hashes[0]).is_ok(), cut >= chunks[0].len(), "cut at {cut}");
-    }
-}
-
-#[test]
-fn a_later_version_is_told_from_a_fault() {
-    for (version, later) in [(0, false), (2, true), (255, true)] {
-        let chunk = with(&good_leaf(), 1, &[version]);
-        let (cache, hashes) = cache(&[&chunk]);
-        let error = cache.node(&hashes[0]).expect_err("an error");
-        if later {
-            assert_eq!(error, Error::UnsupportedFormat { version });
-        } else {
-            assert_eq!(cause(error), (hashes[0], Some((Field::Version, 1, 1, 0))));
-        }
-    }
-}
-
-#[test]
-fn a_chunk_asked_for_as_the_wrong_kind_is_refused_even_after_it_was_verified() {
-    let commit = good_commit();
-    let (leaf, part, list) = (good_leaf(), [0xe0, VERSION, 7], [0xe1, VERSION]);
-    for wrong_first in [false, true] {
-        let (cache, hashes) = cache(&[&leaf, &part, &commit, &list]);
-        let as_piece = |hash: &Hash| cache.chunk(hash, |bytes| piece(bytes).map(|_| ()));
-        let as_commit = |hash: &Hash| cache.chunk(hash, |bytes| Forest::decode(bytes).map(|_| ()));
-        let right = || {
-            assert!(matches!(cache.node(&hashes[0]), Ok(Fetch::Here(_))));
-            assert!(matches!(as_piece(&hashes[1]), Ok(Fetch::Here(_))));
-            assert!(matches!(as_commit(&hashes[2]), Ok(Fetch::Here(_))));
-        };
-        if !wrong_first {
-            right();
-        }
-        let kind = |expected, got| Some((Field::Kind, 0, expected, got));
-        for _ in 0..2 {
-            assert_eq!(failed(cache.node(&hashes[1])), (hashes[1], kind(0, 0xe0)));
-            assert_eq!(failed(cache.node(&hashes[2])), (hashes[2], kind(0, 0xc0)));
-            assert_eq!(failed(cache.node(&hashes[3])), (hashes[3], kind(0, 0xe1)));
-            assert_eq!(failed(as_piece(&hashes[0])), (hashes[0], kind(0xe0, 0)));
-            assert_eq!(failed(as_piece(&hashes[2])), (hashes[2], kind(0xe0, 0xc0)));
-            assert_eq!(failed(as_commit(&hashes[0])), (hashes[0], kind(0xc0, 0)));
-        }
-        right();
-    }
-}
-
-// --- memory ---
-
-thread_local! {
-    static ALLOCATED: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Counts the bytes that each thread asks for.
-struct Counting;
-
-// SAFETY: all is handed on as it comes.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = ALLOCATED.try_with(|total| total.set(total.get() + layout.size()));
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let _ = ALLOCATED.try_with(|total| total.set(total.get() + size));
-        unsafe { System.realloc(old, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(old, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// Bytes that `act` asks for, all in all.
-fn allocated<T>(act: impl FnOnce() -> T) -> usize {
-    let before = ALLOCATED.get();
-    let result = act();
-    let after = ALLOCATED.get();
-    drop(result);
-    after - before
-}
-
-#[test]
-fn decoding_allocates_no_more_than_a_few_times_its_input() {
-    let hash = Hash([1; 32]);
-    let names: Vec<[u8; 4]> =
-        (0..MAX_TREES).map(|at| *format!("{at:04}").as_bytes().first_chunk().unwrap()).collect();
-    let trees: Vec<(&[u8], u64, Hash)> = names.iter().map(|name| (&name[..], 1, hash)).collect();
-    let large_commit = commit(&trees);
-    let forests = [
-        vec![0xc0, VERSION, 0, 4],
-        vec![0xc0, VERSION, 255, 255],
-        with(&good_commit(), 2, &[0, 4]),
-        with(&good_commit(), 46, &[255]),
-        large_commit[..large_commit.len() - 1].to_vec(),
-        large_commit,
-    ];
-    for bytes in &forests {
-        let asked = allocated(|| Forest::decode(bytes));
-        assert!(asked <= 8 * bytes.len() + 256, "{asked} for {}", bytes.len());
-    }
-    for count in [0, 1, 2, 1000, 1 << 17, u32::MAX] {
-        let bytes = with(&table(&[5, 9]), 8, &count.to_le_bytes());
-        let asked = allocated(|| Table::decode(bytes));
-        assert!(asked <= 128, "{asked} for a table of {count}");
-    }
-    let list = [&[0xe1, VERSION][..], &vec![7; 32 * 1024]].concat();
-    for (bytes, len) in [
-        (&list[..2], MAX_VALUE_BYTES),
-        (&list[..34], usize::MAX),
-        (&list, MAX_VALUE_BYTES),
-        (&list, usize::MAX),
-    ] {
-        let asked = allocated(|| piece_list(bytes, len));
-        assert!(asked <= bytes.len(), "{asked} for a list of {}", bytes.len());
-    }
-    for count in [0_u16, 1, 2, 3, 1000, 65_535] {
-        for good in [good_leaf(), good_inner()] {
-            let bytes = with(&good, 2, &count.to_le_bytes());
-            assert_eq!(allocated(|| Node::decode(&bytes).map(|_| ())), 0);
-        }
-    }
-    let deep = vec![b'['; 100_000];
-    assert_eq!(allocated(|| skip_value(&deep, 0)), 0);
-    let pointer = Pointer::parse("/0/0/0").unwrap();
-    assert_eq!(allocated(|| pointer.locate(&deep, 0)), 0);
-    assert_eq!(allocated(|| ChunkKind::decode(&deep)), 0);
-}
-
-#[test]
-fn what_the_core_makes_is_what_is_drawn() {
-    let mut host = Host::new(Shape::with_target(64));
-    host.put(&(0..40).map(issue).collect::<Vec<_>>());
-    let mut nodes = 0;
-    for (bytes, table) in host.stored.values() {
-        let table = Table::decode(table.clone()).expect("a table");
-        for at in 0..table.len() {
-            let chunk = &bytes[table.range(at)];
-            let Ok(node) = Node::decode(chunk) else { continue };
-            nodes += 1;
-            let drawn = match node {
-                Node::Leaf(node) => {
-                    let entries: Vec<_> = (0..node.len()).map(|at| node.entry(at)).collect();
-                    leaf(&entries.iter().map(|e| (0, e.key, e.value)).collect::<Vec<_>>())
-                }
-                Node::Inner(node) => {
-                    let child = |at| (node.key(at), node.count_before(at + 1), node.hash(at));
-                    inner(node.level(), &(0..node.len()).map(child).collect::<Vec<_>>())
-                }
-            };
-            assert_eq!(drawn, chunk);
-        }
-    }
-    assert!(nodes > 10);
 }
 
 // --- text ---

@@ -6,19 +6,18 @@
 
 #![allow(clippy::cast_precision_loss, reason = "figures for people to read")]
 
-mod common;
-
-use common::{Host, Rows, issue, list, pairs};
 use hedgerow::batch::{Batch, Edit};
 use hedgerow::boundary::Shape;
 use hedgerow::cache::Fetch;
 use hedgerow::hash::Hash;
-use hedgerow::ingest::{Format, Ingest};
+use hedgerow::ingest::Format;
 use hedgerow::limits::{MAX_CHUNK_BYTES, MAX_INLINE_VALUE_BYTES, MAX_KEY_BYTES, MAX_LEVEL};
 use hedgerow::node::Node;
 use hedgerow::step::{Budget, Step};
 use hedgerow::tree::{Builder, Merge, Tree};
 use hedgerow::value::Kind;
+use hedgerow_support::host::Host;
+use hedgerow_support::rows::{Rows, issue, list, pairs};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -115,7 +114,7 @@ fn census(host: &mut Host, model: &Rows) -> Census {
 /// Looks at a node, loading it first when it must be.
 fn fetch<T>(host: &mut Host, hash: &Hash, look: impl FnOnce(Node<'_>) -> T) -> T {
     if let Some(id) = host.cache.missing(hash).expect("a known chunk") {
-        host.load(&[id]);
+        host.load(id);
     }
     match host.cache.node(hash).expect("a well-formed chunk") {
         Fetch::Here(node) => look(node),
@@ -206,14 +205,7 @@ struct Cost {
 }
 
 fn commit(host: &mut Host, text: String, format: Format) -> Cost {
-    let mut ingest = Ingest::new(host.forest.clone(), Vec::new(), host.shape);
-    let len = text.len();
-    ingest.feed(text.into_bytes(), len, Vec::new(), format);
-    host.drive(&mut ingest).expect("good rows");
-    ingest.finish();
-    host.drive(&mut ingest).expect("a commit");
-    let (root, forest) = ingest.committed().expect("a commit");
-    (host.root, host.forest) = (root, forest.clone());
+    let ingest = host.commit(&[(text, format)]).expect("good rows");
     Cost { chunks: ingest.chunks(), bytes: ingest.chunk_bytes() }
 }
 
@@ -426,7 +418,7 @@ fn an_edit_that_rewrites_a_whole_run_does_so_in_slices() {
         steps += 1;
         match step {
             Step::Done(_) => break,
-            Step::Need(ids) => host.load(&ids),
+            Step::Need(ids) => host.answer(&ids),
             Step::Yield => {}
         }
     }

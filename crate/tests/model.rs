@@ -1,26 +1,22 @@
 //! Trees against a model: whatever is done to a store, it holds what a `BTreeMap` holds, and
 //! its root is that of a store which was given the same rows at once.
 
-mod common;
-
-use common::{Change, Host, Rows, issue};
+use hedgerow::batch::{Batch, Edit};
 use hedgerow::boundary::Shape;
+use hedgerow::error::Error;
 use hedgerow::ingest::{Format, SPILL_BYTES};
+use hedgerow::step::Budget;
 use hedgerow::tree::Range;
+use hedgerow::value::Kind;
+use hedgerow_support::host::Host;
+use hedgerow_support::output::changes_between;
+use hedgerow_support::rows::{Rows, issue};
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use std::collections::BTreeSet;
 use std::ops::Bound;
 
 const SMALL: Shape = Shape::with_target(128);
-
-fn fresh_root(rows: &Rows, shape: Shape) -> Host {
-    let mut host = Host::new(shape);
-    let rows: Vec<_> = rows.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-    host.put_blocks(&rows, 1 << 30);
-    host
-}
 
 fn key() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -83,15 +79,6 @@ fn range(lower: &Bound<String>, upper: &Bound<String>) -> Range {
     Range { lower: bytes(lower), upper: bytes(upper) }
 }
 
-fn changes(old: &Rows, new: &Rows) -> Vec<Change> {
-    let keys: BTreeSet<_> = old.keys().chain(new.keys()).cloned().collect();
-    keys.into_iter()
-        .map(|key| (old.get(&key).cloned(), new.get(&key).cloned(), key))
-        .filter(|(old, new, _)| old != new)
-        .map(|(old, new, key)| (key, old, new))
-        .collect()
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -127,9 +114,9 @@ proptest! {
                 }
             }
             prop_assert_eq!(&host.contents(), &model);
-            prop_assert_eq!(host.root, fresh_root(&model, SMALL).root);
+            prop_assert_eq!(host.root, Host::of(SMALL, &model).root);
             prop_assert_eq!(host.tree().count, model.len() as u64);
-            prop_assert_eq!(host.diff(tree_before, &Range::ALL), changes(&rows_before, &model));
+            prop_assert_eq!(host.diff(tree_before, &Range::ALL), changes_between(&rows_before, &model));
         }
     }
 
@@ -186,9 +173,9 @@ proptest! {
         let before = host.tree();
         host.delete(&old.keys().cloned().collect::<Vec<_>>());
         host.put(&new.clone().into_iter().collect::<Vec<_>>());
-        prop_assert_eq!(host.diff(before, &Range::ALL), changes(&old, &new));
+        prop_assert_eq!(host.diff(before, &Range::ALL), changes_between(&old, &new));
         host.reopen(1000);
-        let mut expected = changes(&old, &new);
+        let mut expected = changes_between(&old, &new);
         expected.retain(|(key, _, _)| holds(&lower, &upper, key));
         prop_assert_eq!(host.diff(before, &range(&lower, &upper)), expected);
     }
@@ -233,7 +220,7 @@ fn a_row_over_a_stream_in_order_becomes_an_edit() {
     assert_eq!(host.tree().count, 2000);
     let mut model: Rows = rows.into_iter().collect();
     model.insert(twice[2000].0.clone(), "\"again\"".to_owned());
-    assert_eq!(host.root, fresh_root(&model, Shape::STORED).root);
+    assert_eq!(host.root, Host::of(Shape::STORED, &model).root);
 }
 
 #[test]
@@ -251,13 +238,12 @@ fn a_bad_row_leaves_the_store_as_it_was() {
     ];
     for (text, row) in bad {
         let blocks = [(text.to_owned(), Format::Pairs)];
-        let error = host.ingest(&blocks).expect_err(text);
-        let hedgerow::error::Error::Row { row: got, .. } = error else { panic!("{error}") };
+        let Err(Error::Row { row: got, .. }) = host.commit(&blocks) else { panic!("{text}") };
         assert_eq!(got, row, "{text}");
         assert_eq!((host.root, host.stored.len()), (root, stored));
     }
     let long = format!("[\"{}\",1]", "k".repeat(1025));
-    assert!(host.ingest(&[(long, Format::Pairs)]).is_err());
+    assert!(host.commit(&[(long, Format::Pairs)]).is_err());
     assert_eq!(host.contents().len(), 100);
 }
 
@@ -277,4 +263,23 @@ fn rows_that_take_more_than_is_gathered_are_merged_in_parts() {
     backwards.push(("15999".to_owned(), value(15_999)));
     descending.put_blocks(&backwards, 500);
     assert_eq!(descending.root, sorted.root);
+}
+
+#[test]
+fn the_last_of_equal_keys_wins_when_key_and_value_are_empty() {
+    for rows in 2..200 {
+        let mut batch = Batch::new();
+        for row in (0..rows).rev() {
+            batch.push(format!("k{row:03}").as_bytes(), Edit::Delete);
+            if row == rows / 2 {
+                // Neither takes a byte of the batch's memory.
+                batch.push(b"", Edit::Put(Kind::Bytes, b""));
+                batch.push(b"", Edit::Delete);
+                batch.push(b"", Edit::Put(Kind::Bytes, b"last"));
+            }
+        }
+        batch.close_run();
+        assert!(batch.sort(&mut Budget::of(usize::MAX)));
+        assert_eq!(batch.edit(0), Edit::Put(Kind::Bytes, b"last"), "{rows} rows");
+    }
 }

@@ -3,14 +3,13 @@
 
 #![allow(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "shares of small counts")]
 
-mod common;
-
-use common::{Host, issue};
 use hedgerow::batch::{Batch, Edit};
 use hedgerow::boundary::Shape;
 use hedgerow::step::Budget;
 use hedgerow::tree::{Merge, Replace, Tree};
 use hedgerow::value::Kind;
+use hedgerow_support::host::Host;
+use hedgerow_support::rows::issue;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
@@ -187,9 +186,7 @@ fn runs_of_single_edits_give_the_root_of_a_fresh_build() {
                 host.put(&[(key, value)]);
             }
             if step % 50 == 0 || shape == Shape::with_target(128) {
-                let mut fresh = Host::new(shape);
-                let rows: Vec<_> = model.clone().into_iter().collect();
-                fresh.put_blocks(&rows, 10_000);
+                let fresh = Host::of(shape, &model);
                 assert_eq!(host.root, fresh.root, "after step {step}");
             }
         }

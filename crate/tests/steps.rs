@@ -6,17 +6,15 @@
 //! found by walking the tree here. The table of figures is printed
 //! (`cargo test --test steps -- --nocapture`).
 
-mod common;
-
-use common::{Host, issue, list, pairs};
 use hedgerow::boundary::Shape;
 use hedgerow::cache::SegmentId;
-use hedgerow::forest::ROWS;
 use hedgerow::hash::Hash;
-use hedgerow::ingest::{Format, Ingest};
+use hedgerow::ingest::Format;
 use hedgerow::node::Node;
-use hedgerow::segment::{Packer, Stream, Table};
+use hedgerow::segment::Table;
 use hedgerow::tree::Range;
+use hedgerow_support::host::Host;
+use hedgerow_support::rows::{issue, list, pairs};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 
@@ -48,19 +46,13 @@ struct Walked {
 impl Walked {
     /// Walks the whole tree of `host`.
     fn of(host: &Host) -> Self {
-        let mut chunks = HashMap::new();
-        for (bytes, table) in host.stored.values() {
-            let table = Table::decode(table.clone()).expect("a table");
-            for at in 0..table.len() {
-                chunks.insert(table.hash(at), bytes[table.range(at)].to_vec());
-            }
-        }
-        let root = host.forest.tree(ROWS).root;
+        let chunks: HashMap<_, _> = host.chunks().map(|(_, hash, bytes)| (hash, bytes)).collect();
+        let root = host.tree().root;
         let (mut places, mut level) = (HashMap::new(), vec![root]);
         while !level.is_empty() {
             let (mut below, mut left) = (Vec::new(), None);
             for hash in level {
-                let node = Node::decode(&chunks[&hash]).expect("a node");
+                let node = Node::decode(chunks[&hash]).expect("a node");
                 let children = match &node {
                     Node::Leaf(_) => Vec::new(),
                     Node::Inner(node) => {
@@ -118,17 +110,13 @@ impl Walked {
 /// The store in one of its two forms.
 struct Form {
     host: Host,
-    stored: BTreeMap<SegmentId, (Vec<u8>, Vec<u8>)>,
+    stored: BTreeMap<SegmentId, (Vec<u8>, Table)>,
     homes: HashMap<Hash, SegmentId>,
 }
 
 impl Form {
     fn new(host: Host) -> Self {
-        let mut homes = HashMap::new();
-        for (id, (_, table)) in &host.stored {
-            let table = Table::decode(table.clone()).expect("a table");
-            homes.extend((0..table.len()).map(|at| (table.hash(at), *id)));
-        }
+        let homes = host.chunks().map(|(id, hash, _)| (hash, id)).collect();
         Self { stored: host.stored.clone(), host, homes }
     }
 
@@ -164,14 +152,8 @@ impl Store {
         packed.put_blocks(&(0..ROW_COUNT).map(row).collect::<Vec<_>>(), 1000);
         let mut scattered = Host::new(Shape::STORED);
         (scattered.forest, scattered.root) = (packed.forest.clone(), packed.root);
-        for (bytes, table) in packed.stored.values() {
-            let table = Table::decode(table.clone()).expect("a table");
-            for at in 0..table.len() {
-                let mut packer = Packer::new();
-                packer.put(Stream::Leaf, |out| out.extend_from_slice(&bytes[table.range(at)]));
-                packer.seal();
-                scattered.store(packer.take_sealed());
-            }
+        for (_, _, bytes) in packed.chunks() {
+            scattered.store_chunk(bytes);
         }
         let walked = Walked::of(&packed);
         Self { packed: Form::new(packed), scattered: Form::new(scattered), walked }
@@ -187,10 +169,9 @@ impl Store {
 }
 
 /// Applies a block of edits without moving to the commit; returns the nodes written.
-fn edit(host: &mut Host, text: &str, format: Format) -> u64 {
-    let mut ingest = Ingest::new(host.forest.clone(), Vec::new(), host.shape);
-    ingest.feed(text.as_bytes().to_vec(), text.len(), Vec::new(), format);
-    host.drive(&mut ingest).expect("good edits");
+fn edit(host: &mut Host, text: &str, format: &Format) -> u64 {
+    let mut ingest = host.ingest();
+    host.feed(&mut ingest, text, format).expect("good edits");
     ingest.finish();
     host.drive(&mut ingest).expect("good edits");
     assert!(ingest.committed().is_some());
@@ -239,10 +220,9 @@ fn a_batch_reads_each_node_on_its_paths_once_and_nothing_else() {
                 let (text, format, keys) = edits(kind, count, clustered);
                 let expected = store.walked.paths(&keys);
                 let mut written = 0;
-                let read =
-                    store.scattered.asked(|host| written = edit(host, &text, format.clone()));
+                let read = store.scattered.asked(|host| written = edit(host, &text, &format));
                 let asked = store.packed.asked(|host| {
-                    edit(host, &text, format.clone());
+                    edit(host, &text, &format);
                 });
                 let place = if clustered { "clustered" } else { "spread" };
                 println!(

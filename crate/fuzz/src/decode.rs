@@ -1,6 +1,5 @@
 //! Arbitrary bytes into every decoder: none panics, and what one takes it also writes.
 
-use crate::layout;
 use hedgerow::chunk::{ChunkKind, piece, piece_list, pieces_of};
 use hedgerow::forest::Forest;
 use hedgerow::hash::Hash;
@@ -8,6 +7,7 @@ use hedgerow::json::{JsonFault, Pointer, push_string, skip_space, skip_value, un
 use hedgerow::limits::{MAX_JSON_DEPTH, MAX_KEY_BYTES, PIECE_BYTES};
 use hedgerow::node::Node;
 use hedgerow::segment::{Packer, Table};
+use hedgerow_support::layout;
 use serde_json::Value;
 
 /// See the module's text.

@@ -10,10 +10,9 @@
 //! `regressions/<target>/`, under a name that says what was wrong.
 
 pub mod decode;
-pub mod host;
 pub mod input;
-pub mod layout;
 pub mod ops;
+pub mod oracle;
 pub mod rehashed;
 pub mod rows;
 pub mod steps;

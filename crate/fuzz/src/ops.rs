@@ -1,24 +1,20 @@
 //! Sequences of operations against a model: after each of them the store holds what a
-//! `BTreeMap` holds, and its root is that of a store that was given the same rows at once.
+//! `BTreeMap` holds, its root is that of a store that was given the same rows at once, and
+//! diffs from states before it are the true differences.
 
-use crate::host::{Host, Pace};
 use crate::input::Input;
 use hedgerow::boundary::Shape;
 use hedgerow::cache::Fetch;
-use hedgerow::forest::{Forest, ROWS};
-use hedgerow::ingest::{ByteValue, Format, Ingest};
-use hedgerow::json::push_string;
-use hedgerow::output::{Mark, Output};
-use hedgerow::tree::{Census, Count, Find, Parts, Range, Scan, Tree, get};
+use hedgerow::ingest::{Format, Ingest};
+use hedgerow::output::Output;
+use hedgerow::tree::{Census, Find, Parts, Range, Tree, get};
 use hedgerow::value::Kind;
-use std::collections::BTreeMap;
-use std::fmt::Debug;
+use hedgerow_support::host::Host;
+use hedgerow_support::output::{Expected, Value, changes_between};
+use hedgerow_support::pace::Pace;
+use hedgerow_support::rows;
+use hedgerow_support::values::Values;
 use std::ops::Bound;
-
-/// A value: what its bytes are, and they.
-pub type Value = (Kind, Vec<u8>);
-
-type Model = BTreeMap<String, Value>;
 
 const MAX_OPS: usize = 16;
 
@@ -55,6 +51,11 @@ enum Op {
     },
     Count(Range),
     Census,
+    /// Between now and the state after so many changes.
+    Diff {
+        since: usize,
+        range: Range,
+    },
 }
 
 impl Op {
@@ -97,13 +98,11 @@ impl Op {
                     parts: Parts { keys: how & 4 == 0, values: how & 8 == 0 },
                 }
             }
-            _ => {
-                if input.byte() & 1 == 0 {
-                    Self::Count(range(input))
-                } else {
-                    Self::Census
-                }
-            }
+            _ => match input.byte() & 3 {
+                0 | 2 => Self::Count(range(input)),
+                1 => Self::Census,
+                _ => Self::Diff { since: input.byte().into(), range: range(input) },
+            },
         }
     }
 }
@@ -174,101 +173,12 @@ fn holds(range: &Range, key: &str) -> bool {
     !range.is_after(key.as_bytes()) && !range.is_before(key.as_bytes())
 }
 
-fn quoted(text: &mut Vec<u8>, key: &str) {
-    text.push(if text.is_empty() { b'[' } else { b',' });
-    push_string(text, key.as_bytes());
-}
-
-fn closed(mut text: Vec<u8>) -> Vec<u8> {
-    text.extend_from_slice(if text.is_empty() { b"[]" } else { b"]" });
-    text
-}
-
-/// A block of pairs, as a host feeds it.
-fn pairs(rows: &[(String, Value)]) -> (Vec<u8>, usize, Vec<ByteValue>) {
-    let (mut text, mut bytes, mut values) = (vec![], vec![], vec![]);
-    for (row, (key, (kind, value))) in rows.iter().enumerate() {
-        quoted(&mut text, key);
-        text.push(b',');
-        match kind {
-            Kind::Json => text.extend_from_slice(value),
-            Kind::Bytes => {
-                text.push(b'0');
-                let (start, len) = (bytes.len() as u32, value.len() as u32);
-                values.push(ByteValue { row: row as u32, start, len });
-                bytes.extend_from_slice(value);
-            }
-        }
-    }
-    let text = closed(text);
-    for value in &mut values {
-        value.start += text.len() as u32;
-    }
-    let text_len = text.len();
-    ([text, bytes].concat(), text_len, values)
-}
-
-fn feed_rows(ingest: &mut Ingest, rows: &[(String, Value)]) {
-    let (bytes, text_len, values) = pairs(rows);
-    ingest.feed(bytes, text_len, values, Format::Pairs);
-}
-
-fn feed_deletes(ingest: &mut Ingest, keys: &[String]) {
-    let mut text = Vec::new();
-    for key in keys {
-        quoted(&mut text, key);
-    }
-    let text = closed(text);
-    let len = text.len();
-    ingest.feed(text, len, Vec::new(), Format::Deletes);
-}
-
-/// What a read should hand out.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Expected {
-    text: Vec<u8>,
-    bytes: Vec<u8>,
-    marks: Vec<Mark>,
-    members: u32,
-}
-
-impl Expected {
-    fn separate(&mut self) {
-        self.text.push(if self.members == 0 { b'[' } else { b',' });
-        self.members += 1;
-    }
-
-    fn key(&mut self, key: &str) {
-        self.separate();
-        push_string(&mut self.text, key.as_bytes());
-    }
-
-    fn value(&mut self, (kind, value): &Value) {
-        self.separate();
-        if *kind == Kind::Json {
-            self.text.extend_from_slice(value);
-            return;
-        }
-        self.text.push(b'0');
-        let (start, len) = (self.bytes.len() as u32, value.len() as u32);
-        self.marks.push(Mark { member: self.members - 1, start, len });
-        self.bytes.extend_from_slice(value);
-    }
-
-    fn check(mut self, mut out: Output, context: &dyn Debug) {
-        out.close();
-        self.text = closed(self.text);
-        assert!(self.text == out.text, "text of {context:?}");
-        assert!(self.bytes == out.bytes, "bytes of {context:?}");
-        assert_eq!(self.marks, out.marks, "marks of {context:?}");
-        assert_eq!(self.members, out.members());
-    }
-}
-
 /// A store and its model.
 pub struct World {
     host: Host,
-    model: Model,
+    model: Values,
+    /// The tree and the rows at first and after each change.
+    states: Vec<(Tree, Values)>,
 }
 
 impl World {
@@ -277,7 +187,8 @@ impl World {
         let target = input.one_of(&[64, 96, 128, 256, 1024, 4096]);
         let mut host = Host::new(Shape::with_target(target));
         host.pace = pace;
-        Self { host, model: Model::new() }
+        let states = vec![(Tree::EMPTY, Values::new())];
+        Self { host, model: Values::new(), states }
     }
 
     /// Does all that `input` says, and checks the store after each change.
@@ -293,51 +204,39 @@ impl World {
         }
     }
 
-    fn tree(&self) -> Tree {
-        self.host.forest.tree(ROWS)
-    }
-
-    fn ingest(&self) -> Ingest {
-        Ingest::new(self.host.forest.clone(), Vec::new(), self.host.shape)
+    fn feed(&mut self, ingest: &mut Ingest, rows: &[(String, Value)]) {
+        let rows = rows.iter().map(|(key, value)| (key, value));
+        self.host.feed_values(ingest, rows).expect("good rows");
     }
 
     /// Does `op`; returns whether it changes the store.
     fn apply(&mut self, op: &Op) -> bool {
         match op {
             Op::Put { rows, block } => {
-                let mut ingest = self.ingest();
+                let mut ingest = self.host.ingest();
                 for rows in rows.chunks(*block) {
-                    feed_rows(&mut ingest, rows);
-                    self.host.ingest(&mut ingest).expect("good rows");
+                    self.feed(&mut ingest, rows);
                 }
-                self.host.finish(ingest).expect("a commit");
+                self.host.finish(&mut ingest).expect("a commit");
                 self.model.extend(rows.iter().cloned());
             }
             Op::Delete(keys) => {
-                let mut ingest = self.ingest();
-                feed_deletes(&mut ingest, keys);
-                self.host.ingest(&mut ingest).expect("good keys");
-                self.host.finish(ingest).expect("a commit");
+                self.host.delete(keys);
                 self.model.retain(|key, _| !keys.contains(key));
             }
             Op::DeleteRange(range) => {
-                let mut ingest = self.ingest();
-                ingest.drop_range(range.clone());
-                self.host.ingest(&mut ingest).expect("a deletion");
-                self.host.finish(ingest).expect("a commit");
+                self.host.delete_range(range);
                 self.model.retain(|key, _| !holds(range, key));
             }
             Op::Mixed { rows, range, keys } => {
-                let mut ingest = self.ingest();
-                feed_rows(&mut ingest, rows);
-                self.host.ingest(&mut ingest).expect("good rows");
+                let mut ingest = self.host.ingest();
+                self.feed(&mut ingest, rows);
                 ingest.drop_range(range.clone());
-                self.host.ingest(&mut ingest).expect("a deletion");
-                feed_rows(&mut ingest, &rows[..rows.len() / 2]);
-                self.host.ingest(&mut ingest).expect("good rows");
-                feed_deletes(&mut ingest, keys);
-                self.host.ingest(&mut ingest).expect("good keys");
-                self.host.finish(ingest).expect("a commit");
+                self.host.drive(&mut ingest).expect("a deletion");
+                self.feed(&mut ingest, &rows[..rows.len() / 2]);
+                let keys_text = rows::list(keys);
+                self.host.feed(&mut ingest, &keys_text, &Format::Deletes).expect("good keys");
+                self.host.finish(&mut ingest).expect("a commit");
                 self.model.extend(rows.iter().cloned());
                 self.model.retain(|key, _| !holds(range, key));
                 self.model.extend(rows[..rows.len() / 2].iter().cloned());
@@ -356,8 +255,7 @@ impl World {
     }
 
     fn read(&mut self, op: &Op) {
-        let tree = self.tree();
-        let (mut out, mut expected) = (Output::new(), Expected::default());
+        let tree = self.host.tree();
         match op {
             Op::Get(key) => {
                 let found = self
@@ -380,47 +278,61 @@ impl World {
             }
             Op::Find(keys) => {
                 let mut find = Find::new(tree, keys.iter().map(String::as_bytes));
-                let mut found = Vec::new();
-                let step = self.host.read(|c, budget| find.step(c, budget, &mut out, &mut found));
+                let (mut out, mut found) = (Output::new(), Vec::new());
+                let step = self.host.run(|c, budget| find.step(c, budget, &mut out, &mut found));
                 step.expect("a find");
+                out.close();
                 let mut sorted: Vec<_> = keys.iter().zip(0_u32..).collect();
                 sorted.sort();
                 sorted.retain(|(key, _)| self.model.contains_key(*key));
                 assert!(sorted.iter().map(|(_, position)| position).eq(&found));
+                let mut expected = Expected::default();
                 for (key, _) in sorted {
                     expected.value(&self.model[key]);
                 }
-                expected.check(out, op);
+                expected.check(&out, op);
             }
             Op::Scan { range, reverse, limit, parts } => {
-                let mut scan = Scan::new(tree, range.clone(), *reverse, *limit, *parts);
-                self.host.read(|c, budget| scan.step(c, budget, &mut out)).expect("a scan");
+                let (out, result) = self.host.scanned(tree, range, *reverse, *limit, *parts);
+                result.expect("a scan");
                 let mut rows: Vec<_> =
                     self.model.iter().filter(|(key, _)| holds(range, key)).collect();
                 if *reverse {
                     rows.reverse();
                 }
                 rows.truncate(usize::try_from(*limit).unwrap_or(usize::MAX));
-                for (key, value) in rows {
-                    if parts.keys {
-                        expected.key(key);
-                    }
-                    if parts.values {
-                        expected.value(value);
-                    }
-                }
-                expected.check(out, op);
+                Expected::entries(rows.into_iter(), *parts).check(&out, op);
             }
             Op::Count(range) => {
-                let count = Count::new(tree, range.clone());
-                let count = self.host.read(|cache, _| count.step(cache)).expect("a count");
                 let rows = self.model.keys().filter(|key| holds(range, key)).count();
-                assert_eq!(count, rows as u64, "{range:?}");
+                assert_eq!(self.host.count(range), rows as u64, "{range:?}");
+            }
+            Op::Diff { since, range } => {
+                let state = self.states[since % self.states.len()].clone();
+                self.check_diff(state, range, op);
             }
             _ => {
                 let mut census = Census::new(tree);
-                self.host.read(|cache, budget| census.step(cache, budget)).expect("a census");
+                self.host.run(|cache, budget| census.step(cache, budget)).expect("a census");
             }
+        }
+    }
+
+    /// Compares a diff from an earlier state, and one back to it, with the true difference.
+    fn check_diff(&mut self, (before, rows): (Tree, Values), range: &Range, op: &Op) {
+        let in_range = |(key, _): &(&String, &Value)| holds(range, key);
+        for back in [false, true] {
+            let (mut old, mut new) = ((before, &rows), (self.host.tree(), &self.model));
+            if back {
+                std::mem::swap(&mut old, &mut new);
+            }
+            let mut expected = Expected::default();
+            let [a, b] = [old.1, new.1].map(|rows| rows.iter().filter(in_range));
+            for change in changes_between(a, b) {
+                expected.change(&change);
+            }
+            let out = self.host.differ(old.0, new.0, range).expect("a diff");
+            expected.check(&out, &("a diff", back, op));
         }
     }
 
@@ -429,15 +341,14 @@ impl World {
         let all = Parts { keys: true, values: true };
         let scan = Op::Scan { range: Range::ALL, reverse: false, limit: u64::MAX, parts: all };
         self.read(&scan);
-        let tree = self.tree();
+        let tree = self.host.tree();
         assert_eq!(tree.count, self.model.len() as u64, "the count after {op:?}");
-        let rows: Vec<_> = self.model.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
         let mut fresh = Host::new(self.host.shape);
-        let mut ingest = Ingest::new(Forest::new(), Vec::new(), fresh.shape);
-        feed_rows(&mut ingest, &rows);
-        fresh.ingest(&mut ingest).expect("good rows");
-        fresh.finish(ingest).expect("a commit");
-        assert_eq!(fresh.forest.tree(ROWS).root, tree.root, "the tree after {op:?}");
+        fresh.put_values(&self.model);
+        assert_eq!(fresh.tree().root, tree.root, "the tree after {op:?}");
         assert_eq!(fresh.root, self.host.root, "the commit after {op:?}");
+        let before = self.states[self.states.len() - 1].clone();
+        self.check_diff(before, &Range::ALL, op);
+        self.states.push((tree, self.model.clone()));
     }
 }

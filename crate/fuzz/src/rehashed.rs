@@ -3,21 +3,25 @@
 //! done with it ends, without a panic, in a result or an error that names a chunk; and no
 //! chunk is made of it that could not be read again.
 
-use crate::host::{Host, Pace};
 use crate::input::Input;
-use crate::layout;
+use crate::oracle::Chunks;
 use hedgerow::boundary::Shape;
 use hedgerow::cache::Fetch;
 use hedgerow::chunk::{ChunkKind, piece, piece_list};
 use hedgerow::error::Error;
 use hedgerow::forest::{Forest, ROWS};
 use hedgerow::hash::Hash;
-use hedgerow::ingest::{Format, Ingest};
+use hedgerow::ingest::Format;
 use hedgerow::limits::{MAX_LEVEL, PIECE_BYTES};
 use hedgerow::node::{Child, Entry, Node};
 use hedgerow::output::Output;
-use hedgerow::tree::{Census, Count, Find, Parts, Range, Scan, Tree, get};
+use hedgerow::tree::{Census, Count, Find, Parts, Range, Tree, get};
 use hedgerow::value::{Kind, Tag};
+use hedgerow_support::host::Host;
+use hedgerow_support::layout;
+use hedgerow_support::output::{Expected, changes, changes_between};
+use hedgerow_support::pace::Pace;
+use hedgerow_support::rows;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
@@ -29,11 +33,22 @@ pub fn run(bytes: &[u8]) {
     let rows = 1 + input.below(80);
     let large = input.byte() & 3;
     let repair = input.byte() & 1 == 0;
-    let (chunks, tree) = build(rows, large);
-    let (mut host, tree) = damage(&mut input, chunks, tree, repair);
+    let (chunks, honest) = build(rows, large);
+    let (mut host, tree) = damage(&mut input, chunks.clone(), honest, repair);
+    // Beside it the honest tree, of which it may name some chunks.
+    for chunk in &chunks {
+        if host.cache.missing(&Hash::of(chunk)).is_err() {
+            host.store_chunk(chunk);
+        }
+    }
     host.reopen(if large == 1 { 0 } else { 64 << 20 });
     exercise(&mut host, tree, rows);
+    compare(&mut host, honest, tree, rows);
     change(&mut host, &mut input, tree, rows);
+    let changed = host.tree();
+    if changed != tree {
+        compare(&mut host, tree, changed, rows);
+    }
 }
 
 fn key(row: usize) -> String {
@@ -43,26 +58,16 @@ fn key(row: usize) -> String {
 /// The chunks of a small tree, those that others point to first.
 fn build(rows: usize, large: u8) -> (Vec<Vec<u8>>, Tree) {
     let mut host = Host::new(SHAPE);
-    let mut text = Vec::new();
-    for row in 0..rows {
-        text.push(if row == 0 { b'[' } else { b',' });
+    let row = |row: usize| {
         let len = match (large, row) {
             (2, 3) => 5000,
             (3, 3) => PIECE_BYTES + 5000,
             _ => row % 7,
         };
-        text.extend_from_slice(format!("\"{}\",\"{}\"", key(row), "v".repeat(len)).as_bytes());
-    }
-    text.push(b']');
-    let mut ingest = Ingest::new(Forest::new(), Vec::new(), SHAPE);
-    let len = text.len();
-    ingest.feed(text, len, Vec::new(), Format::Pairs);
-    host.ingest(&mut ingest).expect("good rows");
-    host.finish(ingest).expect("a commit");
-    let mut chunks = Vec::new();
-    for (bytes, table) in host.stored.values() {
-        chunks.extend((0..table.len()).map(|at| bytes[table.range(at)].to_vec()));
-    }
+        (key(row), format!("\"{}\"", "v".repeat(len)))
+    };
+    host.put(&(0..rows).map(row).collect::<Vec<_>>());
+    let mut chunks: Vec<_> = host.chunks().map(|(_, _, bytes)| bytes.to_vec()).collect();
     let rank = |chunk: &Vec<u8>| match ChunkKind::decode(chunk) {
         Ok(ChunkKind::Piece) => 0,
         Ok(ChunkKind::PieceList) => 1,
@@ -71,7 +76,7 @@ fn build(rows: usize, large: u8) -> (Vec<Vec<u8>>, Tree) {
     };
     chunks.sort_by_key(rank);
     chunks.retain(|chunk| rank(chunk) < u32::MAX);
-    (chunks, host.forest.tree(ROWS))
+    (chunks, host.tree())
 }
 
 /// Puts faults into some chunks, and the new hashes of changed chunks into their parents.
@@ -130,7 +135,7 @@ fn follow(
                 (child.key, child.count) = (node.last_key(), node.total());
             }
         }
-        return layout::inner(inner.level(), &children);
+        return layout::inner_of(inner.level(), &children);
     }
     // Addresses of large values and lists of pieces: by their bytes.
     let mut bytes = chunk;
@@ -199,7 +204,7 @@ fn leaf_fault(input: &mut Input<'_>, mut entries: Vec<Entry<'_>>) -> Vec<u8> {
         }
         _ => entries.swap(0, at),
     }
-    if entries.is_empty() { vec![0, 1, 0, 0] } else { layout::leaf(&entries) }
+    if entries.is_empty() { vec![0, 1, 0, 0] } else { layout::leaf_of(&entries) }
 }
 
 fn inner_fault(
@@ -229,7 +234,7 @@ fn inner_fault(
             }
         }
     }
-    if children.is_empty() { vec![level, 1, 0, 0] } else { layout::inner(level, &children) }
+    if children.is_empty() { vec![level, 1, 0, 0] } else { layout::inner_of(level, &children) }
 }
 
 /// Puts many levels on top, each of nodes that name one child many times.
@@ -248,7 +253,7 @@ fn tower(input: &mut Input<'_>, host: &mut Host, tree: Tree, made: &[(Hash, Vec<
             .map(|(key, top)| Child { key: key.as_bytes(), hash: top.root, count: top.count })
             .collect();
         let total = top.count.saturating_mul(width as u64);
-        top = Tree { root: host.store_chunk(&layout::inner(level, &children)), count: total };
+        top = Tree { root: host.store_chunk(&layout::inner_of(level, &children)), count: total };
     }
     top
 }
@@ -274,7 +279,7 @@ fn range(from: usize, to: usize) -> Range {
 /// Every kind of read.
 fn exercise(host: &mut Host, tree: Tree, rows: usize) {
     let mut census = Census::new(tree);
-    tolerate(host.read(|cache, budget| census.step(cache, budget)));
+    tolerate(host.run(|cache, budget| census.step(cache, budget)));
     for row in 0..rows + 2 {
         let key = key(row);
         tolerate(host.fetch(|cache| {
@@ -291,45 +296,84 @@ fn exercise(host: &mut Host, tree: Tree, rows: usize) {
     let keys: Vec<_> = (0..rows + 2).rev().map(key).collect();
     let (mut out, mut found) = (Output::new(), Vec::new());
     let mut find = Find::new(tree, keys.iter().map(String::as_bytes));
-    tolerate(host.read(|cache, budget| find.step(cache, budget, &mut out, &mut found)));
+    tolerate(host.run(|cache, budget| find.step(cache, budget, &mut out, &mut found)));
     let positions: BTreeSet<_> = found.iter().collect();
     assert_eq!(positions.len(), found.len(), "a key was found twice");
     for reverse in [false, true] {
         for range in [Range::ALL, range(1, rows / 2), range(rows / 2, rows)] {
-            let mut out = Output::new();
             let parts = Parts { keys: true, values: true };
-            let mut scan = Scan::new(tree, range.clone(), reverse, u64::MAX, parts);
-            tolerate(host.read(|cache, budget| scan.step(cache, budget, &mut out)));
+            tolerate(host.scanned(tree, &range, reverse, u64::MAX, parts).1);
             let count = Count::new(tree, range);
-            tolerate(host.read(|cache, _| count.step(cache)));
+            tolerate(host.run(|cache, _| count.step(cache)));
         }
     }
 }
 
 /// Puts, deletes and range deletions on top of the damaged tree. Where they end well, all
 /// that they made reads back.
-fn change(host: &mut Host, input: &mut Input<'_>, tree: Tree, rows: usize) {
+/// Diffs between two trees, of which either may be damaged. Where both are sound, so is the
+/// diff; else it is refused or its keys ascend. It ends in any case.
+fn compare(host: &mut Host, a: Tree, b: Tree, rows: usize) {
+    let chunks = Chunks::new(host.chunks().map(|(_, hash, bytes)| (hash, bytes)));
+    let sound = [a, b].map(|tree| chunks.rows(tree));
+    let all = Parts { keys: true, values: true };
+    for (tree, sound) in [a, b].into_iter().zip(&sound) {
+        let (out, result) = host.scanned(tree, &Range::ALL, false, u64::MAX, all);
+        assert_eq!(tolerate(result).is_some(), sound.is_some(), "a scan tells what is sound");
+        if let Some(rows) = sound {
+            Expected::entries(rows.iter(), all).check(&out, &"a scan");
+        }
+        if let Some(out) = tolerate(host.differ(tree, tree, &Range::ALL)) {
+            Expected::default().check(&out, &"a tree and itself");
+        }
+    }
+    let most = 4 * 2 * chunks.entries();
+    let splits = chunks.values_are_json();
+    for range in [Range::ALL, range(1, rows / 2), range(rows / 2, rows)] {
+        for (old, new) in [(0, 1), (1, 0)] {
+            let Some(out) = tolerate(host.differ([a, b][old], [a, b][new], &range)) else {
+                assert!(sound.iter().any(Option::is_none), "sound trees were refused");
+                continue;
+            };
+            assert!(out.members() as usize <= most, "{} members", out.members());
+            if let (Some(old), Some(new)) = (&sound[old], &sound[new]) {
+                let holds =
+                    |key: &str| !range.is_after(key.as_bytes()) && !range.is_before(key.as_bytes());
+                let mut expected = Expected::default();
+                for change in changes_between(old, new).iter().filter(|(key, ..)| holds(key)) {
+                    expected.change(change);
+                }
+                expected.check(&out, &"a diff");
+            } else if splits {
+                assert!(changes(&out).is_sorted_by(|a, b| a.0 < b.0), "keys ascend");
+            }
+        }
+    }
+}
+
+fn change(host: &mut Host, input: &mut Input<'_>, tree: Tree, row_count: usize) {
     host.forest = Forest::new();
     host.forest.set(ROWS, tree);
     for _ in 0..3 {
         let stored = host.stored.keys().next_back().copied().unwrap_or(0);
-        let mut ingest = Ingest::new(host.forest.clone(), Vec::new(), SHAPE);
+        let mut ingest = host.ingest();
         match input.below(4) {
-            0 => ingest.drop_range(range(input.below(rows), input.below(rows + 1))),
+            0 => ingest.drop_range(range(input.below(row_count), input.below(row_count + 1))),
             how => {
                 let keys: Vec<_> =
-                    (0..=input.below(8)).map(|_| key(input.below(rows + 9))).collect();
-                let (glue, format) = match how {
-                    1 => ("\"", Format::Deletes),
-                    _ => ("\",5", Format::Pairs),
+                    (0..=input.below(8)).map(|_| key(input.below(row_count + 9))).collect();
+                let row = |key: &String| (key.clone(), "5".to_owned());
+                let (text, format) = if how == 1 {
+                    (rows::list(&keys), Format::Deletes)
+                } else {
+                    (rows::pairs(&keys.iter().map(row).collect::<Vec<_>>()), Format::Pairs)
                 };
-                let members: Vec<_> = keys.iter().map(|key| format!("\"{key}{glue}")).collect();
-                let text = format!("[{}]", members.join(",")).into_bytes();
-                let len = text.len();
-                ingest.feed(text, len, Vec::new(), format);
+                ingest.feed(text.clone().into_bytes(), text.len(), Vec::new(), format);
             }
         }
-        if tolerate(host.ingest(&mut ingest)).is_none() || tolerate(host.finish(ingest)).is_none() {
+        if tolerate(host.drive(&mut ingest)).is_none()
+            || tolerate(host.finish(&mut ingest)).is_none()
+        {
             return;
         }
         for (bytes, _) in host.stored.range(stored + 1..).map(|(_, segment)| segment) {
@@ -342,5 +386,5 @@ fn change(host: &mut Host, input: &mut Input<'_>, tree: Tree, rows: usize) {
             assert_eq!(fault, None, "a chunk was made that cannot be read");
         }
     }
-    exercise(host, host.forest.tree(ROWS), rows);
+    exercise(host, host.tree(), row_count);
 }

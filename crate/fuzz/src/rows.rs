@@ -1,21 +1,19 @@
 //! Arbitrary bytes as blocks of rows: each is refused with the place and the reason, or
 //! makes a store that reads back whole after all memory is lost.
 
-use crate::host::Host;
 use crate::input::Input;
 use hedgerow::boundary::Shape;
 use hedgerow::error::Error;
-use hedgerow::forest::ROWS;
-use hedgerow::ingest::{ByteValue, Format, Ingest};
+use hedgerow::ingest::{ByteValue, Format};
 use hedgerow::json::Pointer;
-use hedgerow::output::Output;
-use hedgerow::tree::{Parts, Range, Scan};
+use hedgerow::tree::{Parts, Range};
+use hedgerow_support::host::Host;
 
 /// See the module's text.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let mut host = Host::new(Shape::with_target(64));
-    let mut ingest = Ingest::new(host.forest.clone(), Vec::new(), host.shape);
+    let mut ingest = host.ingest();
     let how = input.byte();
     let mut blocks = vec![input.rest()];
     if how & 4 != 0 {
@@ -40,7 +38,7 @@ pub fn run(bytes: &[u8]) {
             text_len -= block.len().min(6);
         }
         ingest.feed(block.to_vec(), text_len, values, format);
-        match host.ingest(&mut ingest) {
+        match host.drive(&mut ingest) {
             Ok(()) => assert!(ingest.rows() >= rows),
             Err(Error::Row { row, offset, .. }) => {
                 assert!(row >= rows && row == ingest.rows() && offset <= block.len() as u64);
@@ -50,15 +48,13 @@ pub fn run(bytes: &[u8]) {
         }
         rows = ingest.rows();
     }
-    host.finish(ingest).expect("a commit");
+    host.finish(&mut ingest).expect("a commit");
     host.reopen(0);
-    let tree = host.forest.tree(ROWS);
+    let tree = host.tree();
     assert!(tree.count <= rows);
-    let mut out = Output::new();
     let parts = Parts { keys: true, values: true };
-    let mut scan = Scan::new(tree, Range::ALL, false, u64::MAX, parts);
-    host.read(|cache, budget| scan.step(cache, budget, &mut out)).expect("what was just stored");
-    out.close();
+    let (out, result) = host.scanned(tree, &Range::ALL, false, u64::MAX, parts);
+    result.expect("what was just stored");
     assert_eq!(u64::from(out.members()), 2 * tree.count);
     core::str::from_utf8(&out.text).expect("one block of text");
 }

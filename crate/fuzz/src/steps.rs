@@ -3,9 +3,9 @@
 //! holds next to nothing, segments that leave between two steps. Every operation ends, and
 //! ends as it would have without all that.
 
-use crate::host::Pace;
 use crate::input::Input;
 use crate::ops::World;
+use hedgerow_support::pace::Pace;
 
 /// Bytes of an input that choose how the host behaves.
 const PACE_BYTES: usize = 16;

@@ -106,12 +106,12 @@ impl Cursor {
     fn check_order(&mut self, hash: &Hash, leaf: &Leaf<'_>) -> Result<(), Error> {
         let (first, last) = (leaf.key(0), leaf.key(leaf.len() - 1));
         let (near, far) = if self.reverse { (last, first) } else { (first, last) };
-        let edge = self.edge.get_or_insert_default();
-        let beyond = edge.is_empty() || if self.reverse { near < edge } else { near > edge };
-        if !beyond {
+        let beyond = |edge: &[u8]| if self.reverse { near < edge } else { near > edge };
+        if !self.edge.as_deref().is_none_or(beyond) {
             let cause = Some(DecodeError::new(Field::KeyOrder, 0, 0, 0));
             return Err(Error::CorruptChunk { hash: *hash, cause });
         }
+        let edge = self.edge.get_or_insert_default();
         edge.clear();
         edge.extend_from_slice(far);
         Ok(())

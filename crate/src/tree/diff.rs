@@ -3,11 +3,14 @@
 //! Two walks in lockstep. Where both stand at subtrees with equal hashes, both step over
 //! them; else the one at the higher level goes down. So heights and boundaries may differ,
 //! and the cost is that of the nodes that are not shared. Memory is a path in each tree.
+//!
+//! What is opened is held to the order of keys; what both trees hold is passed unread, and
+//! both must say the same of it.
 
 use crate::cache::{Cache, Fetch, SegmentId};
-use crate::error::Error;
+use crate::error::{DecodeError, Error, Field};
 use crate::hash::Hash;
-use crate::node::{Entry, Node};
+use crate::node::{Entry, Inner, Node};
 use crate::output::Output;
 use crate::step::{Budget, Step};
 use crate::tree::scan::{Parts, write};
@@ -33,6 +36,9 @@ struct Frame {
 struct Side {
     root: Option<Tree>,
     stack: Vec<Frame>,
+    /// The last key before the node that was opened last, if there is one. Nodes under it are
+    /// read next; of the first of them no parent tells that it starts beyond.
+    edge: Option<Vec<u8>>,
 }
 
 /// What a walk stands at.
@@ -67,7 +73,7 @@ pub struct Diff {
 
 impl Side {
     fn new(tree: Tree) -> Self {
-        Self { root: (!tree.is_empty()).then_some(tree), stack: Vec::new() }
+        Self { root: (!tree.is_empty()).then_some(tree), stack: Vec::new(), edge: None }
     }
 
     /// What comes next that is not outside `range`.
@@ -120,20 +126,56 @@ impl Side {
 
     /// Opens the subtree that the walk stands at; where it is, if it is not in memory.
     fn open(&mut self, cache: &Cache, hash: Hash) -> Result<Option<SegmentId>, Error> {
-        let fetched = match self.stack.last() {
-            None => cache.node(&hash)?,
+        let (fetched, before) = match self.stack.last() {
+            None => (cache.node(&hash)?, None),
             Some(frame) => match cache.node(&frame.hash)? {
-                Fetch::Here(Node::Inner(parent)) => cache.child(&parent, frame.next)?,
-                fetched => fetched,
+                Fetch::Here(Node::Inner(parent)) => {
+                    let before = frame.next.checked_sub(1).map(|index| parent.key(index));
+                    (cache.child(&parent, frame.next)?, before)
+                }
+                fetched => (fetched, None),
             },
         };
-        if let Fetch::At(id) = fetched {
-            return Ok(Some(id));
+        let node = match fetched {
+            Fetch::At(id) => return Ok(Some(id)),
+            Fetch::Here(node) => node,
+        };
+        match (before, &mut self.edge) {
+            // That it starts beyond this key was checked against its parent.
+            (Some(before), edge) => {
+                let edge = edge.get_or_insert_default();
+                edge.clear();
+                edge.extend_from_slice(before);
+            }
+            (None, Some(edge)) if node.first_key() <= &edge[..] => {
+                return Err(corrupt(hash, DecodeError::new(Field::KeyOrder, 0, 0, 0)));
+            }
+            (None, _) => {}
         }
         self.skip();
         self.stack.push(Frame { hash, next: 0 });
         Ok(None)
     }
+}
+
+const fn corrupt(hash: Hash, cause: DecodeError) -> Error {
+    Error::CorruptChunk { hash, cause: Some(cause) }
+}
+
+/// Checks that two nodes say the same of a child that both have, `old` at `at` and `new` at
+/// `to`.
+fn agree(old: &Inner<'_>, at: usize, new: &Inner<'_>, to: usize) -> Result<(), Error> {
+    let (a, b) = (old.child(at), new.child(to));
+    let (field, offset, expected, got) = if old.level() != new.level() {
+        (Field::ChildLevel, 0, u64::from(old.level()) - 1, u64::from(new.level()) - 1)
+    } else if a.count != b.count {
+        (Field::ChildCount, 2, a.count, b.count)
+    } else if a.key != b.key {
+        (Field::ChildKey, 0, a.key.len() as u64, b.key.len() as u64)
+    } else {
+        return Ok(());
+    };
+    Err(corrupt(a.hash, DecodeError::new(field, offset, expected, got)))
 }
 
 impl Diff {
@@ -143,7 +185,8 @@ impl Diff {
         Self { old: Side::new(old), new: Side::new(new), range, stage: Stage::Start }
     }
 
-    /// Adds changes to `out`, as [`Scan::step`](crate::tree::Scan::step) adds entries. Costs the nodes that the trees do not share.
+    /// Adds changes to `out`, as [`Scan::step`](crate::tree::Scan::step) adds entries. Costs the
+    /// nodes that the trees do not share.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -171,8 +214,7 @@ impl Diff {
             match (old, new) {
                 (Item::End, Item::End) => return Ok(Step::Done(())),
                 (Item::Node(_, a), Item::Node(_, b)) if a == b => {
-                    self.old.skip();
-                    self.new.skip();
+                    budget.spend(16 * self.pass(cache)?);
                 }
                 (Item::Node(level, hash), Item::Node(other, _)) if level > other => {
                     if let Some(id) = self.old.open(cache, hash)? {
@@ -215,6 +257,33 @@ impl Diff {
                 }
             }
         }
+    }
+
+    /// Steps over the subtree that both trees hold, and over those beside it that they hold
+    /// as well; returns how many.
+    fn pass(&mut self, cache: &Cache) -> Result<usize, Error> {
+        let (Some(old), Some(new)) = (self.old.stack.last_mut(), self.new.stack.last_mut()) else {
+            // A root, which is in memory, with as many entries as its tree says.
+            if let Some(frame) = self.old.stack.last().or(self.new.stack.last())
+                && let Fetch::Here(Node::Inner(parent)) = cache.node(&frame.hash)?
+            {
+                cache.child(&parent, frame.next)?;
+            }
+            self.old.skip();
+            self.new.skip();
+            return Ok(1);
+        };
+        let from = old.next;
+        if let (Fetch::Here(Node::Inner(a)), Fetch::Here(Node::Inner(b))) =
+            (cache.node(&old.hash)?, cache.node(&new.hash)?)
+        {
+            while old.next < a.len() && new.next < b.len() && a.hash(old.next) == b.hash(new.next) {
+                agree(&a, old.next, &b, new.next)?;
+                old.next += 1;
+                new.next += 1;
+            }
+        }
+        Ok(old.next - from)
     }
 
     /// Writes the change between what the walks stand at, of which one at least is an entry,

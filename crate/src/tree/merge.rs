@@ -63,8 +63,8 @@ pub struct Merge {
     next: usize,
     /// The range of which all entries go.
     drop: Option<Range>,
-    /// The last key that the walk has passed.
-    edge: Vec<u8>,
+    /// The last key that the walk has passed, if it has passed one.
+    edge: Option<Vec<u8>>,
 }
 
 /// What becomes of a child.
@@ -88,7 +88,7 @@ impl Merge {
             stack: Vec::new(),
             next: 0,
             drop: None,
-            edge: Vec::new(),
+            edge: None,
         }
     }
 
@@ -179,7 +179,8 @@ impl Merge {
                 Fetch::Here(node) => node,
             };
             // Keys ascend across nodes, which no parent tells alone.
-            if frame.next == 0 && !self.edge.is_empty() && node.first_key() <= &self.edge[..] {
+            let reaches_back = |edge: &[u8]| node.first_key() <= edge;
+            if frame.next == 0 && self.edge.as_deref().is_some_and(reaches_back) {
                 let cause = Some(DecodeError::new(Field::KeyOrder, 0, 0, 0));
                 return Err(Error::CorruptChunk { hash: frame.hash, cause });
             }
@@ -189,8 +190,7 @@ impl Merge {
                     if !self.merge_leaf(&leaf, frame, edits, budget) {
                         return Ok(Step::Yield);
                     }
-                    self.edge.clear();
-                    self.edge.extend_from_slice(leaf.key(leaf.len() - 1));
+                    self.pass(leaf.key(leaf.len() - 1));
                     self.stack.pop();
                     continue;
                 }
@@ -232,6 +232,13 @@ impl Merge {
         }
     }
 
+    /// The walk is beyond `key`.
+    fn pass(&mut self, key: &[u8]) {
+        let edge = self.edge.get_or_insert_default();
+        edge.clear();
+        edge.extend_from_slice(key);
+    }
+
     /// Relinks children of `parent` from `frame.next` on as far as possible; returns the
     /// first that must be opened.
     fn relink(&mut self, parent: &Inner<'_>, frame: Frame, edits: &Batch) -> usize {
@@ -253,8 +260,7 @@ impl Merge {
             index += 1;
         }
         if index > frame.next {
-            self.edge.clear();
-            self.edge.extend_from_slice(parent.key(index - 1));
+            self.pass(parent.key(index - 1));
         }
         index
     }

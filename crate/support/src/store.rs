@@ -1,6 +1,6 @@
-//! What the benches share: rows, and a store that keeps all segments in its cache.
-#![allow(dead_code, reason = "every bench uses its own part")]
+//! A store that keeps all segments in its cache, and batches for it: what benches work on.
 
+use crate::rows::issue;
 use hedgerow::batch::{Batch, Edit};
 use hedgerow::boundary::Shape;
 use hedgerow::cache::Cache;
@@ -10,26 +10,16 @@ use hedgerow::step::{Budget, Step};
 use hedgerow::tree::{Builder, Diff, Merge, Parts, Range, Replace, Scan, Tree};
 use hedgerow::value::Kind;
 
-/// The key and the JSON text of a row: about 147 bytes of JSON.
-pub fn row(index: usize) -> (String, String) {
-    let key = format!("issue/{index:08}");
-    let value = format!(
-        "{{\"id\":\"{key}\",\"title\":\"The quick brown fox jumps over issue {index}\",\
-         \"status\":\"open\",\"owner\":\"user{}\",\"modified\":{}}}",
-        index % 97,
-        1_700_000_000_000_u64 + index as u64
-    );
-    (key, value)
-}
-
 /// Rows `0, 10, 20, ...`, so that there is room between any two.
 pub fn rows(count: usize) -> Vec<(String, String)> {
-    (0..count).map(|index| row(10 * index)).collect()
+    (0..count).map(|index| issue(10 * index)).collect()
 }
 
 /// A tree and the cache that holds its chunks.
 pub struct Store {
+    /// Where its chunks are.
     pub cache: Cache,
+    /// The tree.
     pub tree: Tree,
 }
 
@@ -45,6 +35,7 @@ pub fn build(rows: &[(String, String)]) -> (Tree, Packer) {
 }
 
 impl Store {
+    /// A store of sorted rows.
     pub fn new(rows: &[(String, String)]) -> Self {
         let (tree, mut packer) = build(rows);
         let mut store = Self { cache: Cache::new(usize::MAX), tree };
@@ -126,7 +117,7 @@ pub fn edits(rows: usize, count: usize, spread: Spread) -> Batch {
             Spread::Clustered => 10 * (rows / 2 + edit),
             Spread::Append => 10 * (rows + edit),
         };
-        let (key, value) = row(index);
+        let (key, value) = issue(index);
         let value = value.replace("open", "shut");
         batch.push(key.as_bytes(), Edit::Put(Kind::Json, value.as_bytes()));
     }
@@ -139,7 +130,35 @@ pub fn edits(rows: usize, count: usize, spread: Spread) -> Batch {
 pub fn one(index: usize, value: Option<&str>) -> Batch {
     let mut batch = Batch::new();
     let edit = value.map_or(Edit::Delete, |value| Edit::Put(Kind::Json, value.as_bytes()));
-    batch.push(row(index).0.as_bytes(), edit);
+    batch.push(issue(index).0.as_bytes(), edit);
     batch.close_run();
     batch
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_takes_its_edits() {
+        let mut store = Store::new(&rows(1000));
+        let empty = store.scan();
+        assert!(empty > 147 * 1000);
+        for (spread, added) in [(Spread::Even, 0), (Spread::Clustered, 0), (Spread::Append, 20)] {
+            let old = store.tree;
+            let (tree, mut merge) = store.merged(&edits(1000, 20, spread));
+            assert_eq!(tree.count, 1000 + added);
+            let mut changed = Store { tree, ..store };
+            changed.keep(merge.packer(), 10);
+            // A change has a member more than an addition.
+            assert_eq!(changed.diff(old), if added == 0 { 80 } else { 60 });
+            store = Store { tree: old, ..changed };
+            for id in 10..20 {
+                store.cache.remove(id);
+            }
+        }
+        let same = issue(5000).1.replace("open", "shut");
+        assert!(store.replace(&one(5000, Some(&same))));
+        assert_eq!(store.scan(), empty, "an edit leaves the tree as it was");
+    }
 }

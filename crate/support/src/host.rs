@@ -1,0 +1,382 @@
+//! A host that keeps segments in a map and steps operations to their end, either smoothly or
+//! as badly as the protocol allows.
+
+use crate::output::Value;
+use crate::pace::Pace;
+use crate::rows::{Rows, list, pairs};
+use crate::values::block;
+use hedgerow::boundary::Shape;
+use hedgerow::cache::{Cache, Fetch, SegmentId};
+use hedgerow::error::Error;
+use hedgerow::forest::{Forest, ROWS};
+use hedgerow::hash::Hash;
+use hedgerow::ingest::{Format, Ingest};
+use hedgerow::segment::{Packer, Sealed, Stream, Table};
+use hedgerow::step::{Budget, Step};
+use hedgerow::tree::{Range, Tree};
+use std::collections::BTreeMap;
+
+/// No operation needs more steps, however small they are.
+pub const MAX_STEPS: usize = 100_000;
+
+const CACHE_BYTES: usize = 64 << 20;
+
+/// See the module's text.
+pub struct Host {
+    /// What is in memory.
+    pub cache: Cache,
+    /// What is stored: the bytes and the table of each segment.
+    pub stored: BTreeMap<SegmentId, (Vec<u8>, Table)>,
+    /// The trees of the last commit.
+    pub forest: Forest,
+    /// The hash of the last commit.
+    pub root: Hash,
+    /// The shape of nodes.
+    pub shape: Shape,
+    /// Bytes of work in a step, where there is no pace.
+    pub slice: usize,
+    /// How to step; smoothly when `None`.
+    pub pace: Option<Pace>,
+    /// Segments that operations asked for.
+    pub asked: Vec<SegmentId>,
+    next: SegmentId,
+}
+
+/// Packs chunks: their hashes, and the one segment that they are in.
+pub fn seal(chunks: &[&[u8]]) -> (Vec<Hash>, Vec<Sealed>) {
+    let mut packer = Packer::new();
+    let put = |chunk: &&[u8]| packer.put(Stream::Leaf, |out| out.extend_from_slice(chunk));
+    let hashes = chunks.iter().map(put).collect();
+    packer.seal();
+    (hashes, packer.take_sealed())
+}
+
+impl Host {
+    /// A host without rows.
+    pub fn new(shape: Shape) -> Self {
+        Self {
+            cache: Cache::new(CACHE_BYTES),
+            stored: BTreeMap::new(),
+            forest: Forest::new(),
+            root: Hash::ZERO,
+            shape,
+            slice: usize::MAX,
+            pace: None,
+            asked: Vec::new(),
+            next: 1,
+        }
+    }
+
+    /// A host that was given all `rows` at once.
+    pub fn of(shape: Shape, rows: &Rows) -> Self {
+        let mut host = Self::new(shape);
+        let rows: Vec<_> = rows.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+        host.put_blocks(&rows, usize::MAX);
+        host
+    }
+
+    /// The tree of rows.
+    pub fn tree(&self) -> Tree {
+        self.forest.tree(ROWS)
+    }
+
+    /// Forgets everything in memory, as a new process would.
+    pub fn reopen(&mut self, cache_bytes: usize) {
+        self.cache = Cache::new(cache_bytes);
+        for (id, (_, table)) in &self.stored {
+            let table = Table::decode(table.bytes().to_vec()).expect("a stored table");
+            self.cache.add_table(*id, table);
+        }
+        self.asked.clear();
+    }
+
+    /// All stored chunks: where each is, its hash and its bytes.
+    pub fn chunks(&self) -> impl Iterator<Item = (SegmentId, Hash, &[u8])> {
+        self.stored.iter().flat_map(|(id, (bytes, table))| {
+            (0..table.len()).map(|at| (*id, table.hash(at), &bytes[table.range(at)]))
+        })
+    }
+
+    /// Stores one chunk in a segment of its own, not in memory.
+    pub fn store_chunk(&mut self, bytes: &[u8]) -> Hash {
+        let (hashes, sealed) = seal(&[bytes]);
+        for Sealed { bytes, table } in sealed {
+            self.cache.add_table(self.next, table.clone());
+            self.stored.insert(self.next, (bytes, table));
+            self.next += 1;
+        }
+        hashes[0]
+    }
+
+    /// Stores segments, which stay in memory; with a pace their chunks, as far apart as they
+    /// can be.
+    pub fn store(&mut self, sealed: Vec<Sealed>) {
+        for segment in sealed {
+            if self.pace.is_some() {
+                for at in 0..segment.table.len() {
+                    let hash = self.store_chunk(&segment.bytes[segment.table.range(at)]);
+                    assert_eq!(hash, segment.table.hash(at));
+                }
+                continue;
+            }
+            self.stored.insert(self.next, (segment.bytes.clone(), segment.table.clone()));
+            self.cache.add_fresh(self.next, segment);
+            self.cache.stored(self.next);
+            self.next += 1;
+        }
+    }
+
+    /// Any stored segment.
+    fn any(&self, choice: usize) -> Option<SegmentId> {
+        let nth = choice % self.stored.len().max(1);
+        self.stored.keys().nth(nth).copied()
+    }
+
+    /// A segment leaves memory.
+    pub fn evict(&mut self, id: SegmentId) {
+        self.cache.remove(id);
+        self.cache.add_table(id, self.stored[&id].1.clone());
+    }
+
+    /// Loads a stored segment.
+    pub fn load(&mut self, id: SegmentId) {
+        self.cache.load(id, self.stored[&id].0.clone());
+    }
+
+    fn budget(&mut self) -> Budget {
+        let Some(pace) = &mut self.pace else { return Budget::of(self.slice) };
+        let (budget, leaves) = pace.budget();
+        if let Some(id) = leaves.and_then(|choice| self.any(choice)) {
+            self.evict(id);
+        }
+        budget
+    }
+
+    /// Loads what an operation asks for.
+    pub fn answer(&mut self, ids: &[SegmentId]) {
+        assert!(!ids.is_empty(), "an empty need");
+        for (at, id) in ids.iter().enumerate() {
+            assert!(self.cache.wants(*id), "{id} is asked for and in memory, or unknown");
+            assert!(!ids[..at].contains(id), "{id} is asked for twice at once");
+        }
+        self.asked.extend(ids);
+        let order = match self.pace.take() {
+            None => ids.to_vec(),
+            Some(mut pace) => {
+                let order = pace.answer(ids, |choice| self.any(choice));
+                self.pace = Some(pace);
+                order
+            }
+        };
+        for id in order {
+            self.load(id);
+        }
+    }
+
+    /// Steps an operation to its end; `step` also hands over the segments that it has made.
+    fn steps<T>(
+        &mut self,
+        mut step: impl FnMut(&Cache, &mut Budget) -> (Result<Step<T>, Error>, Vec<Sealed>),
+    ) -> Result<T, Error> {
+        if let Some(pace) = &mut self.pace {
+            pace.begin();
+        }
+        for _ in 0..MAX_STEPS {
+            let mut budget = self.budget();
+            let (result, sealed) = step(&self.cache, &mut budget);
+            self.store(sealed);
+            match result? {
+                Step::Done(done) => return Ok(done),
+                Step::Need(ids) => self.answer(&ids),
+                Step::Yield => {}
+            }
+        }
+        panic!("no end after {MAX_STEPS} steps");
+    }
+
+    /// Steps an operation that makes no segments.
+    ///
+    /// # Errors
+    /// Those of `step`.
+    pub fn run<T>(
+        &mut self,
+        mut step: impl FnMut(&Cache, &mut Budget) -> Result<Step<T>, Error>,
+    ) -> Result<T, Error> {
+        let smooth = self.pace.is_none() && self.slice == usize::MAX;
+        self.steps(|cache, budget| {
+            let result = step(cache, budget);
+            assert!(!smooth || !matches!(result, Ok(Step::Yield)), "a yield without need");
+            (result, Vec::new())
+        })
+    }
+
+    /// Waits for something looked up at once.
+    ///
+    /// # Errors
+    /// Those of `look`.
+    pub fn fetch<T>(
+        &mut self,
+        mut look: impl FnMut(&Cache) -> Result<Fetch<T>, Error>,
+    ) -> Result<T, Error> {
+        self.run(|cache, _| {
+            Ok(match look(cache)? {
+                Fetch::Here(found) => Step::Done(found),
+                Fetch::At(id) => Step::Need(vec![id]),
+            })
+        })
+    }
+
+    /// An ingest on top of the last commit.
+    pub fn ingest(&self) -> Ingest {
+        Ingest::new(self.forest.clone(), Vec::new(), self.shape)
+    }
+
+    /// Goes on with an ingest until it waits for the next block, or has made its commit.
+    ///
+    /// # Errors
+    /// Those of [`Ingest::step`].
+    pub fn drive(&mut self, ingest: &mut Ingest) -> Result<(), Error> {
+        self.steps(|cache, budget| {
+            let result = ingest.step(cache, budget);
+            (result, ingest.sealed())
+        })
+    }
+
+    /// Feeds an ingest a block of rows with values of any kind.
+    ///
+    /// # Errors
+    /// Those of [`Ingest::step`].
+    pub fn feed_values<'v>(
+        &mut self,
+        ingest: &mut Ingest,
+        rows: impl IntoIterator<Item = (&'v String, &'v Value)>,
+    ) -> Result<(), Error> {
+        let (bytes, text_len, places) = block(rows);
+        ingest.feed(bytes, text_len, places, Format::Pairs);
+        self.drive(ingest)
+    }
+
+    /// Commits rows with values of any kind.
+    pub fn put_values<'v>(&mut self, rows: impl IntoIterator<Item = (&'v String, &'v Value)>) {
+        let mut ingest = self.ingest();
+        self.feed_values(&mut ingest, rows).expect("good rows");
+        self.finish(&mut ingest).expect("a commit");
+    }
+
+    /// Feeds an ingest a block of JSON text.
+    ///
+    /// # Errors
+    /// Those of [`Ingest::step`].
+    pub fn feed(&mut self, ingest: &mut Ingest, text: &str, format: &Format) -> Result<(), Error> {
+        ingest.feed(text.as_bytes().to_vec(), text.len(), Vec::new(), format.clone());
+        self.drive(ingest)
+    }
+
+    /// Makes the commit of an ingest, and moves to it.
+    ///
+    /// # Errors
+    /// Those of [`Ingest::step`].
+    pub fn finish(&mut self, ingest: &mut Ingest) -> Result<(), Error> {
+        ingest.finish();
+        self.drive(ingest)?;
+        let (root, forest) = ingest.committed().expect("a commit after the last step");
+        (self.root, self.forest) = (root, forest.clone());
+        Ok(())
+    }
+
+    /// Commits blocks of JSON text; returns the ingest, which tells what it made.
+    ///
+    /// # Errors
+    /// Those of [`Ingest::step`].
+    pub fn commit(&mut self, blocks: &[(String, Format)]) -> Result<Ingest, Error> {
+        let mut ingest = self.ingest();
+        for (text, format) in blocks {
+            self.feed(&mut ingest, text, format)?;
+        }
+        self.finish(&mut ingest)?;
+        Ok(ingest)
+    }
+
+    /// Puts rows, in blocks of a hundred.
+    pub fn put(&mut self, rows: &[(String, String)]) {
+        self.put_blocks(rows, 100);
+    }
+
+    /// Puts rows, in blocks of `block`.
+    pub fn put_blocks(&mut self, rows: &[(String, String)], block: usize) {
+        let blocks: Vec<_> = rows.chunks(block).map(|rows| (pairs(rows), Format::Pairs)).collect();
+        self.commit(&blocks).expect("good rows");
+    }
+
+    /// Deletes keys.
+    pub fn delete(&mut self, keys: &[String]) {
+        self.commit(&[(list(keys), Format::Deletes)]).expect("good keys");
+    }
+
+    /// Deletes a range.
+    pub fn delete_range(&mut self, range: &Range) {
+        let mut ingest = self.ingest();
+        ingest.drop_range(range.clone());
+        self.drive(&mut ingest).expect("a range");
+        self.finish(&mut ingest).expect("a commit");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::issue;
+
+    const SMALL: Shape = Shape::with_target(128);
+
+    #[test]
+    fn it_holds_what_it_was_given() {
+        let mut host = Host::new(SMALL);
+        let rows: Rows = (0..100).map(issue).collect();
+        host.put(&rows.clone().into_iter().collect::<Vec<_>>());
+        host.reopen(0);
+        assert_eq!(host.contents(), rows);
+        let (key, value) = issue(7);
+        assert_eq!(host.get(&key), Some(value.clone()));
+        assert_eq!(host.get_many(&["no".to_owned(), key.clone()]), [None, Some(value)]);
+        let before = host.tree();
+        host.delete(std::slice::from_ref(&key));
+        assert_eq!(host.diff(before, &Range::ALL), [(key, Some(issue(7).1), None)]);
+        assert_eq!(host.count(&Range::ALL), 99);
+        host.delete_range(&Range::prefix(b"issue"));
+        assert_eq!((host.tree(), host.root), (Tree::EMPTY, Hash::ZERO));
+    }
+
+    #[test]
+    fn it_comes_to_the_same_end_when_it_does_its_worst() {
+        let rows: Rows = (0..100).map(issue).collect();
+        let smooth = Host::of(SMALL, &rows);
+        for choices in [&[][..], &[0, 0xe8, 3, 1, 2, 7, 0xff, 0xe1, 5], &[0xe0]] {
+            let mut host = Host::new(SMALL);
+            host.pace = Some(Pace::new(choices));
+            host.put(&rows.clone().into_iter().collect::<Vec<_>>());
+            assert_eq!(host.root, smooth.root, "{choices:?}");
+            assert_eq!(host.contents(), rows, "{choices:?}");
+            assert!(host.stored.values().all(|(_, table)| table.len() == 1));
+        }
+    }
+
+    #[test]
+    fn it_tells_which_segments_were_asked_for() {
+        let mut host = Host::of(SMALL, &(0..10).map(issue).collect());
+        assert_eq!(host.asked, []);
+        host.reopen(CACHE_BYTES);
+        host.contents();
+        let ids: Vec<_> = host.stored.keys().copied().collect();
+        assert!(!host.asked.is_empty() && host.asked.iter().all(|id| ids.contains(id)));
+        let (id, hash, bytes) = host.chunks().next().expect("a chunk");
+        assert_eq!((id, hash), (ids[0], Hash::of(bytes)));
+    }
+
+    #[test]
+    #[should_panic(expected = "asked for and in memory")]
+    fn it_refuses_a_need_of_what_is_there() {
+        let mut host = Host::of(SMALL, &(0..10).map(issue).collect());
+        let _ = host.run(|_, _| Ok(Step::<()>::Need(vec![1])));
+    }
+}

@@ -1,0 +1,205 @@
+//! What reads hand out: split into its members, and as it should be.
+
+use hedgerow::json::{push_string, skip_value, unquote};
+use hedgerow::output::{Mark, Output};
+use hedgerow::tree::Parts;
+use hedgerow::value::Kind;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+
+/// A change that a diff tells: the key, the old value and the new one.
+pub type Change<V = String> = (String, Option<V>, Option<V>);
+
+/// A value: what its bytes are, and they.
+pub type Value = (Kind, Vec<u8>);
+
+/// Splits the members of an output, which are framed by the core's own scanner (it has unit
+/// tests of its own).
+pub fn members(out: &Output) -> Vec<String> {
+    let text = &out.text;
+    let mut values = Vec::new();
+    let mut at = 1;
+    while text[at] != b']' {
+        let end = skip_value(text, at).expect("output is JSON");
+        values.push(String::from_utf8(text[at..end].to_vec()).expect("output is text"));
+        at = if text[end] == b',' { end + 1 } else { end };
+    }
+    assert_eq!(at + 1, text.len());
+    values
+}
+
+fn unquoted(quoted: &str) -> String {
+    let mut key = Vec::new();
+    unquote(quoted.as_bytes(), &mut key).expect("a string");
+    String::from_utf8(key).expect("a key is text")
+}
+
+/// The rows that a scan of keys and values has handed out.
+pub fn entries(out: &Output) -> Vec<(String, String)> {
+    members(out).chunks(2).map(|pair| (unquoted(&pair[0]), pair[1].clone())).collect()
+}
+
+/// The changes that a diff has handed out.
+pub fn changes(out: &Output) -> Vec<Change> {
+    let mut members = members(out).into_iter();
+    let mut changes = Vec::new();
+    while let Some(code) = members.next() {
+        let mut next = || members.next().expect("a member");
+        let key = unquoted(&next());
+        changes.push(match &*code {
+            "0" => (key, None, Some(next())),
+            "1" => (key, Some(next()), Some(next())),
+            "2" => (key, Some(next()), None),
+            other => panic!("change {other}"),
+        });
+    }
+    changes
+}
+
+/// The changes that lead from `old` to `new`, which are entries in the order of keys.
+pub fn changes_between<'r, K, V>(
+    old: impl IntoIterator<Item = (&'r K, &'r V)>,
+    new: impl IntoIterator<Item = (&'r K, &'r V)>,
+) -> Vec<(K, Option<V>, Option<V>)>
+where
+    K: Ord + Clone + 'r,
+    V: Eq + Clone + 'r,
+{
+    let old: BTreeMap<_, _> = old.into_iter().collect();
+    let new: BTreeMap<_, _> = new.into_iter().collect();
+    let keys: BTreeSet<_> = old.keys().chain(new.keys()).copied().collect();
+    keys.into_iter()
+        .map(|key| (key.clone(), old.get(key).copied(), new.get(key).copied()))
+        .filter(|(_, old, new)| old != new)
+        .map(|(key, old, new)| (key, old.cloned(), new.cloned()))
+        .collect()
+}
+
+/// What a read should hand out.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Expected {
+    text: Vec<u8>,
+    bytes: Vec<u8>,
+    marks: Vec<Mark>,
+    members: u32,
+}
+
+impl Expected {
+    fn separate(&mut self) {
+        self.text.push(if self.members == 0 { b'[' } else { b',' });
+        self.members += 1;
+    }
+
+    /// A key.
+    pub fn key(&mut self, key: &str) {
+        self.separate();
+        push_string(&mut self.text, key.as_bytes());
+    }
+
+    /// A value.
+    pub fn value(&mut self, (kind, value): &Value) {
+        self.separate();
+        if *kind == Kind::Json {
+            self.text.extend_from_slice(value);
+            return;
+        }
+        self.text.push(b'0');
+        let (start, len) = (self.bytes.len() as u32, value.len() as u32);
+        self.marks.push(Mark { member: self.members - 1, start, len });
+        self.bytes.extend_from_slice(value);
+    }
+
+    /// A change.
+    pub fn change(&mut self, (key, old, new): &Change<Value>) {
+        let code: &[u8] = match (old, new) {
+            (None, _) => b"0",
+            (Some(_), Some(_)) => b"1",
+            (Some(_), None) => b"2",
+        };
+        self.value(&(Kind::Json, code.to_vec()));
+        self.key(key);
+        old.iter().chain(new).for_each(|value| self.value(value));
+    }
+
+    /// What a scan of `entries` should hand out.
+    pub fn entries<'v>(
+        entries: impl Iterator<Item = (&'v String, &'v Value)>,
+        parts: Parts,
+    ) -> Self {
+        let mut expected = Self::default();
+        for (key, value) in entries {
+            if parts.keys {
+                expected.key(key);
+            }
+            if parts.values {
+                expected.value(value);
+            }
+        }
+        expected
+    }
+
+    /// Compares with a closed output.
+    pub fn check(mut self, out: &Output, context: &dyn Debug) {
+        self.text.extend_from_slice(if self.members == 0 { b"[]" } else { b"]" });
+        assert!(self.text == out.text, "text of {context:?}");
+        assert!(self.bytes == out.bytes, "bytes of {context:?}");
+        assert_eq!(self.marks, out.marks, "marks of {context:?}");
+        assert_eq!(self.members, out.members(), "members of {context:?}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(text: &str) -> Value {
+        (Kind::Bytes, text.as_bytes().to_vec())
+    }
+
+    fn json(text: &str) -> Value {
+        (Kind::Json, text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn members_are_taken_apart() {
+        let mut out = Output::new();
+        for member in ["a\"b", "c"] {
+            out.key(member.as_bytes());
+            out.value(Kind::Json, |text| text.extend_from_slice(b"[1,{}]"));
+        }
+        out.close();
+        let value = || "[1,{}]".to_owned();
+        assert_eq!(members(&out), ["\"a\\\"b\"", "[1,{}]", "\"c\"", "[1,{}]"]);
+        assert_eq!(entries(&out), [("a\"b".to_owned(), value()), ("c".to_owned(), value())]);
+    }
+
+    #[test]
+    fn changes_are_told_as_a_diff_tells_them() {
+        let rows = |rows: &[(&str, Value)]| -> BTreeMap<String, Value> {
+            rows.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
+        };
+        let old = rows(&[("a", json("1")), ("b", json("1")), ("c", json("1"))]);
+        let new = rows(&[("b", bytes("1")), ("c", json("1")), ("d", bytes("23"))]);
+        let mut expected = Expected::default();
+        let changes = changes_between(&old, &new);
+        for change in &changes {
+            expected.change(change);
+        }
+        assert_eq!(expected.text, br#"[2,"a",1,1,"b",1,0,0,"d",0"#);
+        assert_eq!(expected.bytes, b"123");
+        let places: Vec<_> = expected.marks.iter().map(|m| (m.member, m.start, m.len)).collect();
+        assert_eq!(places, [(6, 0, 1), (9, 1, 2)]);
+    }
+
+    #[test]
+    #[should_panic(expected = "bytes of")]
+    fn a_difference_is_found() {
+        let mut out = Output::new();
+        out.value(Kind::Bytes, |bytes| bytes.extend_from_slice(b"x"));
+        out.close();
+        let key = String::new();
+        let values = Parts { keys: false, values: true };
+        Expected::entries([(&key, &bytes("x"))].into_iter(), values).check(&out, &"the same");
+        Expected::entries([(&key, &bytes("y"))].into_iter(), values).check(&out, &"others");
+    }
+}

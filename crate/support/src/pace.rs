@@ -1,0 +1,60 @@
+//! How badly a host treats an operation.
+
+use hedgerow::cache::SegmentId;
+use hedgerow::step::Budget;
+
+/// Evictions during one operation: so many that all segments leave, so few that it ends.
+const EVICTIONS: usize = 200;
+
+/// The choices of a host that does its worst: bytes, used over and over.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    choices: Vec<u8>,
+    at: usize,
+    evictions: usize,
+}
+
+impl Pace {
+    /// A pace with these choices.
+    pub fn new(choices: &[u8]) -> Self {
+        Self { choices: choices.to_vec(), at: 0, evictions: 0 }
+    }
+
+    fn choice(&mut self) -> usize {
+        self.at += 1;
+        if self.choices.is_empty() { 0 } else { self.choices[self.at % self.choices.len()].into() }
+    }
+
+    /// Another operation begins.
+    pub const fn begin(&mut self) {
+        self.evictions = EVICTIONS;
+    }
+
+    /// The budget of the next step; and which of the stored segments leaves memory before it.
+    pub fn budget(&mut self) -> (Budget, Option<usize>) {
+        let choice = self.choice();
+        let mut leaves = None;
+        if choice >= 0xe0 && self.evictions > 0 {
+            self.evictions -= 1;
+            leaves = Some(self.choice());
+        }
+        (Budget::of([1, 1, 7, 64, 300, 4096, 1 << 16, usize::MAX][choice % 8]), leaves)
+    }
+
+    /// What is loaded when `ids` are asked for, in what order; `any` is any stored segment.
+    pub fn answer(
+        &mut self,
+        ids: &[SegmentId],
+        any: impl Fn(usize) -> Option<SegmentId>,
+    ) -> Vec<SegmentId> {
+        let (how, which) = (self.choice(), self.choice());
+        let mut order = ids.to_vec();
+        match how % 4 {
+            0 => {}
+            1 => order.reverse(),
+            2 => order = vec![ids[which % ids.len()]],
+            _ => order.splice(..0, any(which)).for_each(drop),
+        }
+        order
+    }
+}

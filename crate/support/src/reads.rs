@@ -1,0 +1,101 @@
+//! What a host reads, each operation to its end.
+
+use crate::host::Host;
+use crate::output::{Change, changes, entries, members};
+use crate::rows::Rows;
+use hedgerow::cache::Fetch;
+use hedgerow::error::Error;
+use hedgerow::output::Output;
+use hedgerow::tree::{Count, Diff, Find, Parts, Range, Scan, Tree, get};
+
+impl Host {
+    /// What a scan of `tree` hands out, up to its end or its fault.
+    pub fn scanned(
+        &mut self,
+        tree: Tree,
+        range: &Range,
+        reverse: bool,
+        limit: u64,
+        parts: Parts,
+    ) -> (Output, Result<(), Error>) {
+        let mut scan = Scan::new(tree, range.clone(), reverse, limit, parts);
+        let mut out = Output::new();
+        let result = self.run(|cache, budget| scan.step(cache, budget, &mut out));
+        out.close();
+        (out, result)
+    }
+
+    /// The rows of a range, in the order of a scan.
+    pub fn scan(&mut self, range: &Range, reverse: bool, limit: u64) -> Vec<(String, String)> {
+        let parts = Parts { keys: true, values: true };
+        let (out, result) = self.scanned(self.tree(), range, reverse, limit, parts);
+        result.expect("a scan");
+        entries(&out)
+    }
+
+    /// All rows.
+    pub fn contents(&mut self) -> Rows {
+        self.scan(&Range::ALL, false, u64::MAX).into_iter().collect()
+    }
+
+    /// The value of a key as it lies in its leaf: not of one that is stored apart.
+    ///
+    /// # Errors
+    /// As [`get`].
+    pub fn look_up(&mut self, tree: Tree, key: &str) -> Result<Option<Vec<u8>>, Error> {
+        self.fetch(|cache| {
+            Ok(match get(cache, tree, key.as_bytes())? {
+                Fetch::At(id) => Fetch::At(id),
+                Fetch::Here(entry) => Fetch::Here(entry.map(|entry| {
+                    assert_eq!(entry.key, key.as_bytes());
+                    assert!(!entry.tag.far, "an inline value");
+                    entry.value.to_vec()
+                })),
+            })
+        })
+    }
+
+    /// The value of a key.
+    pub fn get(&mut self, key: &str) -> Option<String> {
+        let value = self.look_up(self.tree(), key).expect("a get")?;
+        Some(String::from_utf8(value).expect("JSON text"))
+    }
+
+    /// The values of keys, in one descent.
+    pub fn get_many(&mut self, keys: &[String]) -> Vec<Option<String>> {
+        let mut find = Find::new(self.tree(), keys.iter().map(String::as_bytes));
+        let (mut out, mut found) = (Output::new(), Vec::new());
+        self.run(|cache, budget| find.step(cache, budget, &mut out, &mut found)).expect("a find");
+        out.close();
+        let values = members(&out);
+        assert_eq!(values.len(), found.len());
+        let mut result = vec![None; keys.len()];
+        for (value, position) in values.into_iter().zip(found) {
+            result[position as usize] = Some(value);
+        }
+        result
+    }
+
+    /// What a diff of two trees hands out.
+    ///
+    /// # Errors
+    /// As [`Diff::step`].
+    pub fn differ(&mut self, old: Tree, new: Tree, range: &Range) -> Result<Output, Error> {
+        let mut diff = Diff::new(old, new, range.clone());
+        let mut out = Output::new();
+        self.run(|cache, budget| diff.step(cache, budget, &mut out))?;
+        out.close();
+        Ok(out)
+    }
+
+    /// The changes from `old` to the tree of rows.
+    pub fn diff(&mut self, old: Tree, range: &Range) -> Vec<Change> {
+        changes(&self.differ(old, self.tree(), range).expect("a diff"))
+    }
+
+    /// The number of rows in a range.
+    pub fn count(&mut self, range: &Range) -> u64 {
+        let count = Count::new(self.tree(), range.clone());
+        self.run(|cache, _| count.step(cache)).expect("a count")
+    }
+}

@@ -1,0 +1,378 @@
+//! Trees whose chunks are well formed and have the right hashes, and that no store makes:
+//! children that are not what their parents say, counts and levels beyond all bounds, nodes
+//! named again and again. Every operation that comes upon the fault refuses it, and ends.
+
+use hedgerow::boundary::Shape;
+use hedgerow::cache::{Cache, Fetch};
+use hedgerow::chunk::ChunkKind;
+use hedgerow::error::{Error, Field};
+use hedgerow::forest::{Forest, ROWS};
+use hedgerow::hash::Hash;
+use hedgerow::ingest::{Format, Ingest};
+use hedgerow::limits::MAX_LEVEL;
+use hedgerow::node::Node;
+use hedgerow::output::Output;
+use hedgerow::segment::Sealed;
+use hedgerow::step::{Budget, Step};
+use hedgerow::tree::{Census, Count, Diff, Find, Parts, Range, Scan, Tree, get};
+use hedgerow_support::faults::{Facts, cache, cause, failed};
+use hedgerow_support::host::seal;
+use hedgerow_support::layout::{inner, leaf};
+use std::time::Duration;
+
+/// Descends into the second child of a parent that says `what` of it; every operation that
+/// does must fail with the same error.
+fn descend(level: u8, child: &[u8], key: &[u8], count: u64) -> Facts {
+    let first = leaf(&[(0, b"a", b"1"), (0, b"b", b"2")]);
+    let hashes = [Hash::of(&first), Hash::of(child)];
+    let parent = inner(level, &[(b"b", 2, hashes[0]), (key, 2 + count, hashes[1])]);
+    let (cache, hashes) = cache(&[&first[..], child, &parent]);
+    let tree = Tree { root: hashes[2], count: 2 + count };
+    let wanted = &b"c"[..];
+    let mut budget = Budget::of(usize::MAX);
+    let (mut out, mut found) = (Output::new(), Vec::new());
+    let parts = Parts { keys: true, values: true };
+    let range = || Range { lower: std::ops::Bound::Included(wanted.to_vec()), ..Range::ALL };
+    let mut forest = Forest::new();
+    forest.set(ROWS, tree);
+    let mut ingest = Ingest::new(forest, Vec::new(), Shape::with_target(128));
+    ingest.feed(b"[\"c\",1]".to_vec(), 7, Vec::new(), Format::Pairs);
+    ingest.step(&cache, &mut budget).expect("only parsing");
+    ingest.finish();
+    let changed = loop {
+        match ingest.step(&cache, &mut budget) {
+            Ok(_) => assert!(ingest.committed().is_none(), "a commit"),
+            Err(error) => break cause(error),
+        }
+    };
+    let errors = [
+        failed(get(&cache, tree, wanted)),
+        failed(Find::new(tree, [wanted]).step(&cache, &mut budget, &mut out, &mut found)),
+        failed(Scan::new(tree, range(), false, 9, parts).step(&cache, &mut budget, &mut out)),
+        failed(Scan::new(tree, range(), true, 9, parts).step(&cache, &mut budget, &mut out)),
+        failed(Count::new(tree, range()).step(&cache)),
+        changed,
+    ];
+    let facts = errors[0].1.expect("a cause");
+    assert_eq!(errors, [(hashes[1], Some(facts)); 6]);
+    facts
+}
+
+#[test]
+fn a_child_that_is_not_what_its_parent_says_is_refused_on_descent() {
+    let child = leaf(&[(0, b"c", b"1"), (0, b"ddd", b"2")]);
+    let level_1 = inner(1, &[(b"ddd", 2, Hash::of(&child))]);
+    assert_eq!(descend(2, &child, b"ddd", 2), (Field::ChildLevel, 0, 1, 0));
+    assert_eq!(descend(1, &level_1, b"ddd", 2), (Field::ChildLevel, 0, 0, 1));
+    assert_eq!(descend(40, &child, b"ddd", 2), (Field::ChildLevel, 0, 39, 0));
+    assert_eq!(descend(1, &child, b"ddd", 3), (Field::ChildCount, 2, 3, 2));
+    assert_eq!(descend(1, &child, b"ddd", 1), (Field::ChildCount, 2, 1, 2));
+    assert_eq!(descend(1, &child, b"dddd", 2), (Field::ChildKey, 0, 4, 3));
+    assert_eq!(descend(1, &child, b"dd", 2), (Field::ChildKey, 0, 2, 3));
+    let below = leaf(&[(0, b"aa", b"1"), (0, b"ddd", b"2")]);
+    assert_eq!(descend(1, &below, b"ddd", 2), (Field::KeyOrder, 0, 0, 0));
+    let equal = leaf(&[(0, b"b", b"1"), (0, b"ddd", b"2")]);
+    assert_eq!(descend(1, &equal, b"ddd", 2), (Field::KeyOrder, 0, 0, 0));
+}
+
+/// The first child of a node may not reach back behind the nodes before its parent, though
+/// its parent does not say where it starts.
+#[test]
+fn a_first_child_that_reaches_into_another_subtree_is_refused_by_walks() {
+    let leaves =
+        [leaf(&[(0, b"a", b"1"), (0, b"d", b"2")]), leaf(&[(0, b"c", b"1"), (0, b"e", b"2")])];
+    let inners = [
+        inner(1, &[(b"d", 2, Hash::of(&leaves[0]))]),
+        inner(1, &[(b"e", 2, Hash::of(&leaves[1]))]),
+    ];
+    let of = Hash::of;
+    let top = inner(2, &[(b"d", 2, of(&inners[0])), (b"e", 4, of(&inners[1]))]);
+    let (cache, hashes) = cache(&[&leaves[0], &leaves[1], &inners[0], &inners[1], &top]);
+    let tree = Tree { root: hashes[4], count: 4 };
+    let parts = Parts { keys: true, values: false };
+    for reverse in [false, true] {
+        let mut out = Output::new();
+        let mut scan = Scan::new(tree, Range::ALL, reverse, 9, parts);
+        let mut budget = Budget::of(usize::MAX);
+        let (_, cause) = failed(scan.step(&cache, &mut budget, &mut out));
+        assert_eq!(cause.map(|facts| facts.0), Some(Field::KeyOrder));
+    }
+}
+
+// --- trees that no store makes ---
+
+/// A batch on top of `tree`; `None` when it is refused, with an error that names a chunk.
+fn changed(cache: &Cache, tree: Tree, text: &str) -> Option<Vec<Sealed>> {
+    let mut forest = Forest::new();
+    forest.set(ROWS, tree);
+    let mut ingest = Ingest::new(forest, Vec::new(), Shape::with_target(64));
+    ingest.feed(text.as_bytes().to_vec(), text.len(), Vec::new(), Format::Pairs);
+    let mut budget = Budget::of(usize::MAX);
+    let mut sealed = Vec::new();
+    for finish in [false, true] {
+        if finish {
+            ingest.finish();
+        }
+        loop {
+            match ingest.step(cache, &mut budget) {
+                Ok(Step::Done(())) => break,
+                Ok(_) => {}
+                Err(Error::CorruptChunk { .. } | Error::MissingChunk(_)) => return None,
+                Err(error) => panic!("{error}"),
+            }
+            sealed.extend(ingest.sealed());
+        }
+    }
+    sealed.extend(ingest.sealed());
+    Some(sealed)
+}
+
+fn check_nodes(sealed: &[Sealed]) {
+    for Sealed { bytes, table } in sealed {
+        for at in 0..table.len() {
+            let chunk = &bytes[table.range(at)];
+            let result = match ChunkKind::decode(chunk) {
+                Ok(ChunkKind::Commit) => Forest::decode(chunk).map(|_| ()),
+                _ => Node::decode(chunk).map(|_| ()),
+            };
+            assert_eq!(result, Ok(()), "a chunk was made that cannot be read");
+        }
+    }
+}
+
+#[test]
+fn a_tree_that_claims_the_highest_count_takes_no_more_entries() {
+    // Many a last entry ends a leaf by its own hash, so that the next one stays shut;
+    // one edit takes the fast path, two are a merge.
+    for last in (0..60).map(|number| format!("b{number}")) {
+        let last = last.as_bytes();
+        let first = leaf(&[(0, b"a", b"1"), (0, b"ab", b"2"), (0, last, &[b'3'; 100])]);
+        let top = inner(1, &[(last, 3, Hash::of(&first)), (b"z", u64::MAX, Hash([1; 32]))]);
+        let (cache, hashes) = cache(&[&first, &top]);
+        let tree = Tree { root: hashes[1], count: u64::MAX };
+        for text in ["[\"ac\",1]", "[\"ac\",1,\"ad\",2]", "[\"ab\",7]"] {
+            if let Some(sealed) = changed(&cache, tree, text) {
+                check_nodes(&sealed);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tree_of_the_highest_level_grows_no_higher() {
+    let last = leaf(&[(0, b"y", b"1"), (0, b"z", b"2")]);
+    let mut chunks = vec![last];
+    for level in 1..MAX_LEVEL {
+        let below = Hash::of(&chunks[chunks.len() - 1]);
+        chunks.push(inner(level, &[(b"z", 2, below)]));
+    }
+    let keys: Vec<_> = (0..60).map(|at| format!("k{at:02}")).collect();
+    let mut children: Vec<(&[u8], u64, Hash)> =
+        keys.iter().zip(1..).map(|(key, count)| (key.as_bytes(), count, Hash([9; 32]))).collect();
+    children.push((b"z", 62, Hash::of(&chunks[chunks.len() - 1])));
+    chunks.push(inner(MAX_LEVEL, &children));
+    let (cache, hashes) = cache(&chunks);
+    let tree = Tree { root: hashes[hashes.len() - 1], count: 62 };
+    assert!(matches!(get(&cache, tree, b"y"), Ok(Fetch::Here(Some(_)))));
+    if let Some(sealed) = changed(&cache, tree, "[\"y\",3,\"zz\",4]") {
+        check_nodes(&sealed);
+    }
+}
+
+/// A few nodes that stand for more than can be counted: each names the one below it 60 times.
+fn bomb(chunks: &mut Vec<Vec<u8>>, levels: u8) {
+    let keys: Vec<_> = (0..60).map(|at| format!("k{at:02}")).collect();
+    for level in 1..=levels {
+        let below = Hash::of(&chunks[chunks.len() - 1]);
+        let child = |(key, count): (&'_ String, u64)| (key.clone(), count);
+        let children: Vec<_> = keys.iter().zip(1..).map(child).collect();
+        let children: Vec<_> =
+            children.iter().map(|(key, count)| (key.as_bytes(), *count, below)).collect();
+        chunks.push(inner(level, &children));
+    }
+}
+
+/// Fails when `act` is still at it after five seconds.
+fn in_time(act: impl FnOnce() + Send + 'static) {
+    let (done, wait) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        act();
+        let _ = done.send(());
+    });
+    assert!(wait.recv_timeout(Duration::from_secs(5)).is_ok(), "no end in sight");
+}
+
+#[test]
+fn a_census_of_nodes_named_again_and_again_ends() {
+    let mut chunks = vec![leaf(&[(0, b"k59", b"1")])];
+    bomb(&mut chunks, 12);
+    in_time(move || {
+        let (cache, hashes) = cache(&chunks);
+        let mut census = Census::new(Tree { root: hashes[12], count: 60 });
+        // As many steps as there are nodes would do.
+        for _ in 0..1000 {
+            match census.step(&cache, &mut Budget::of(4096)) {
+                Ok(Step::Yield) => {}
+                Ok(step) => panic!("{step:?}"),
+                Err(error) => {
+                    cause(error);
+                    return;
+                }
+            }
+        }
+        panic!("nodes are counted again and again");
+    });
+}
+
+#[test]
+fn looking_ahead_past_nodes_named_again_and_again_ends() {
+    let mut chunks = vec![leaf(&[(0, b"k59", b"1")])];
+    bomb(&mut chunks, 12);
+    let wanted = leaf(&[(0, b"a", b"1")]);
+    let mut below = Hash::of(&wanted);
+    for level in 1..=12 {
+        chunks.push(inner(level, &[(b"a", 1, below)]));
+        below = Hash::of(&chunks[chunks.len() - 1]);
+    }
+    chunks.push(inner(13, &[(b"a", 1, below), (b"k59", 61, Hash::of(&chunks[12]))]));
+    in_time(move || {
+        let (mut cache, hashes) = cache(&chunks);
+        cache.add_table(2, seal(&[&wanted]).1.remove(0).table);
+        let tree = Tree { root: hashes[hashes.len() - 1], count: 61 };
+        let parts = Parts { keys: true, values: true };
+        let mut scan = Scan::new(tree, Range::ALL, false, 99, parts);
+        let step = scan.step(&cache, &mut Budget::of(4096), &mut Output::new());
+        assert_eq!(step, Ok(Step::Need(vec![2])));
+    });
+}
+
+/// Keys ascend in each node of the tree, but not from one to the next: two leaves under
+/// parents of their own, `first` before `second`.
+fn crossed(first: &[u8], second: &[u8]) -> (Cache, Tree) {
+    let last = |leaf: &[u8]| match Node::decode(leaf) {
+        Ok(node) => (node.last_key().to_vec(), node.total()),
+        Err(error) => panic!("{error}"),
+    };
+    let [(key, count), (other, more)] = [first, second].map(last);
+    let parents = [
+        inner(1, &[(&key, count, Hash::of(first))]),
+        inner(1, &[(&other, more, Hash::of(second))]),
+    ];
+    let [left, right] = [0, 1].map(|at| Hash::of(&parents[at]));
+    let top = inner(2, &[(&key, count, left), (&other, count + more, right)]);
+    let (cache, hashes) = cache(&[first, second, &parents[0], &parents[1], &top]);
+    (cache, Tree { root: hashes[4], count: count + more })
+}
+
+fn diffed(cache: &Cache, old: Tree, new: Tree) -> Result<Step<()>, Error> {
+    Diff::new(old, new, Range::ALL).step(cache, &mut Budget::of(usize::MAX), &mut Output::new())
+}
+
+#[test]
+fn keys_that_do_not_ascend_across_nodes_are_refused_by_a_diff() {
+    let first = leaf(&[(0, b"a", b"1"), (0, b"d", b"2")]);
+    let lasts =
+        [leaf(&[(0, b"c", b"1"), (0, b"e", b"2")]), leaf(&[(0, b"d", b"1"), (0, b"e", b"2")])];
+    for last in lasts {
+        let (cache, tree) = crossed(&first, &last);
+        for (old, new) in [(tree, Tree::EMPTY), (Tree::EMPTY, tree)] {
+            let (hash, cause) = failed(diffed(&cache, old, new));
+            assert_eq!((hash, cause), (Hash::of(&last), Some((Field::KeyOrder, 0, 0, 0))));
+        }
+    }
+    let (cache, tree) = crossed(&first, &leaf(&[(0, b"da", b"1"), (0, b"e", b"2")]));
+    assert_eq!(diffed(&cache, tree, Tree::EMPTY), Ok(Step::Done(())));
+}
+
+/// The empty key is a key: nothing may come before it, and it may not come again.
+#[test]
+fn an_empty_key_that_comes_again_is_refused_by_walks() {
+    let (cache, tree) = crossed(
+        &leaf(&[(0, b"", b"1")]),
+        &leaf(&[(0, b"", b"1"), (0, b"a", b"2"), (0, b"b", b"3")]),
+    );
+    let order = Some((Field::KeyOrder, 0, 0, 0));
+    assert_eq!(failed(diffed(&cache, tree, Tree::EMPTY)).1, order, "diff");
+    for reverse in [false, true] {
+        let mut scan = Scan::new(tree, Range::ALL, reverse, 9, Parts { keys: true, values: false });
+        let step = scan.step(&cache, &mut Budget::of(usize::MAX), &mut Output::new());
+        assert_eq!(failed(step).1, order, "scan, reverse: {reverse}");
+    }
+    let rows: Vec<_> = ["a", "b"].into_iter().map(|key| format!("\"{key}\",7")).collect();
+    let made = changed(&cache, tree, &format!("[{}]", rows.join(",")));
+    assert!(made.is_none(), "merge");
+}
+
+/// A few nodes that stand for more than can be walked, though each is what its parent says:
+/// on every third level, a node whose children all begin with the one below it. That none
+/// of them may, their parents' parents would have to say.
+#[test]
+fn a_diff_of_a_subtree_that_comes_again_and_again_ends() {
+    const WIDTH: usize = 20;
+    const ROUNDS: u8 = 9;
+    let name = |round: u8, at: usize| format!("{round}/{at:02}");
+    let mut chunks = vec![leaf(&[(0, b"", b"1")])];
+    let mut make = |bytes: Vec<u8>| {
+        chunks.push(bytes);
+        Hash::of(&chunks[chunks.len() - 1])
+    };
+    let (mut below, mut last, mut count) = (Hash::of(&leaf(&[(0, b"", b"1")])), String::new(), 1);
+    for round in 0..ROUNDS {
+        let level = 3 * round;
+        let mut children = Vec::new();
+        for at in 0..WIDTH {
+            let key = name(round, at);
+            let key = key.as_bytes();
+            let mut alone = make(leaf(&[(0, key, b"2")]));
+            for level in 1..=level {
+                alone = make(inner(level, &[(key, 1, alone)]));
+            }
+            let both = [(last.as_bytes(), count, below), (key, count + 1, alone)];
+            let pair = make(inner(level + 1, &both));
+            children.push(make(inner(level + 2, &[(key, count + 1, pair)])));
+        }
+        let named: Vec<_> = (0..WIDTH).map(|at| name(round, at)).collect();
+        let of = |at: usize| (named[at].as_bytes(), (at as u64 + 1) * (count + 1), children[at]);
+        below = make(inner(level + 3, &(0..WIDTH).map(of).collect::<Vec<_>>()));
+        (last, count) = (named[WIDTH - 1].clone(), WIDTH as u64 * (count + 1));
+    }
+    let (cache, _) = cache(&chunks);
+    let mut diff = Diff::new(Tree { root: below, count }, Tree::EMPTY, Range::ALL);
+    for _ in 0..1000 {
+        match diff.step(&cache, &mut Budget::of(4096), &mut Output::new()) {
+            Ok(Step::Yield) => {}
+            Ok(step) => panic!("{step:?}"),
+            Err(error) => {
+                assert_eq!(cause(error).1.map(|facts| facts.0), Some(Field::KeyOrder));
+                return;
+            }
+        }
+    }
+    panic!("nodes are walked again and again");
+}
+
+/// Where both trees hold a subtree, a diff passes it unread; but they must agree on it.
+#[test]
+fn a_shared_subtree_of_which_two_trees_say_different_things_is_refused_by_a_diff() {
+    let shared = leaf(&[(0, b"c", b"1"), (0, b"p", b"2")]);
+    let rest = leaf(&[(0, b"q", b"3")]);
+    let of = |key: &[u8], count| {
+        inner(1, &[(key, count, Hash::of(&shared)), (b"q", count + 1, Hash::of(&rest))])
+    };
+    let (honest, chunks) = (of(b"p", 2), [of(b"d", 2), of(b"p", 3)]);
+    let facts = [(Field::ChildKey, 0, 1, 1), (Field::ChildCount, 2, 2, 3)];
+    for ((lying, count), expected) in chunks.iter().zip([3, 4]).zip(facts) {
+        let (cache, hashes) = cache(&[&shared, &rest, &honest, lying]);
+        let lie = Tree { root: hashes[3], count };
+        let truth = Tree { root: hashes[2], count: 3 };
+        assert_eq!(failed(diffed(&cache, truth, lie)), (hashes[0], Some(expected)));
+        assert_eq!(diffed(&cache, truth, truth), Ok(Step::Done(())));
+        // The other tree is nothing but the shared node.
+        let whole = Tree { root: hashes[0], count: 2 };
+        for (old, new) in [(whole, lie), (lie, whole)] {
+            let (hash, cause) = failed(diffed(&cache, old, new));
+            assert_eq!((hash, cause.map(|facts| facts.0)), (hashes[0], Some(expected.0)));
+        }
+        assert_eq!(diffed(&cache, whole, truth), Ok(Step::Done(())));
+    }
+}

@@ -1,0 +1,194 @@
+//! A hundred thousand damaged chunks under their right hashes, as a hostile peer would send
+//! them: each is refused by name, or is a chunk like any other, of which an encoder that
+//! owes nothing to the core's makes the same bytes again. How many of each there were is
+//! printed (`cargo test --test rehashed -- --nocapture`).
+
+use hedgerow::boundary::Shape;
+use hedgerow::cache::{Cache, Fetch};
+use hedgerow::chunk::{ChunkKind, VERSION, piece, piece_list, pieces_of};
+use hedgerow::error::Error;
+use hedgerow::forest::Forest;
+use hedgerow::hash::Hash;
+use hedgerow::limits::PIECE_BYTES;
+use hedgerow::segment::Packer;
+use hedgerow_support::faults::cache;
+use hedgerow_support::host::Host;
+use hedgerow_support::layout;
+use hedgerow_support::rows::issue;
+use hedgerow_support::values::values;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeMap;
+
+const SEED: u64 = 20_261_121;
+const CHUNKS: usize = 100_000;
+/// So many share a segment.
+const BATCH: usize = 500;
+/// Larger ones are many bytes of one value: a fault in them seldom meets anything else.
+const MAX_BYTES: usize = 3000;
+
+/// Chunks of every kind, as the core makes them.
+fn honest() -> Vec<Vec<u8>> {
+    let mut chunks = Vec::new();
+    for target in [64, 512] {
+        let mut host = Host::new(Shape::with_target(target));
+        host.put(&(0..400).map(issue).collect::<Vec<_>>());
+        host.put_values(&values());
+        chunks.extend(host.chunks().map(|(_, _, bytes)| bytes.to_vec()));
+    }
+    let hash = |at: u8| Hash([at; 32]);
+    chunks.push(layout::commit(&[(b"a", 1, hash(1)), (b"b", 22, hash(2)), (b"c/d", 333, hash(3))]));
+    chunks.push(layout::piece(b"[1,2,3]"));
+    chunks.retain(|chunk| chunk.len() <= MAX_BYTES);
+    chunks
+}
+
+fn kind_of(bytes: &[u8]) -> &'static str {
+    match ChunkKind::decode(bytes) {
+        Ok(ChunkKind::Node(0)) => "leaf",
+        Ok(ChunkKind::Node(_)) => "internal node",
+        Ok(ChunkKind::Commit) => "commit",
+        Ok(ChunkKind::Piece) => "piece",
+        Ok(ChunkKind::PieceList) => "list of pieces",
+        Err(_) => "no kind",
+    }
+}
+
+/// Puts one fault into `bytes`, at places that mean something more often than not.
+fn fault(random: &mut ChaCha8Rng, bytes: &mut Vec<u8>, other: &[u8]) {
+    if bytes.is_empty() {
+        bytes.push(random.random());
+        return;
+    }
+    let head = bytes.len().min(64);
+    let at = if random.random() {
+        random.random_range(0..head)
+    } else {
+        random.random_range(0..bytes.len())
+    };
+    let end = (at + random.random_range(1..48)).min(bytes.len());
+    match random.random_range(0..9) {
+        0 => bytes[at] = random.random(),
+        1 => bytes[at] ^= 1 << random.random_range(0..8),
+        2 => bytes[at] = bytes[at].wrapping_add(if random.random() { 1 } else { u8::MAX }),
+        3 => bytes[at] = [0, 1, 0x7f, 0x80, 0xff][random.random_range(0..5)],
+        4 => bytes.truncate(at),
+        5 => bytes.insert(at, random.random()),
+        6 => drop(bytes.drain(at..end)),
+        7 => {
+            // A part of itself again.
+            let to = random.random_range(0..=bytes.len());
+            let part = bytes[at..end].to_vec();
+            bytes.splice(to..to, part);
+        }
+        _ => {
+            let from = random.random_range(0..other.len());
+            let len = (end - at).min(other.len() - from);
+            bytes[at..at + len].copy_from_slice(&other[from..from + len]);
+        }
+    }
+}
+
+/// The bytes that the chunk `hash` stands for, written anew, when it is accepted.
+fn accepted(cache: &Cache, hash: &Hash, bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    fn here<T>(fetched: Fetch<T>) -> T {
+        match fetched {
+            Fetch::Here(found) => found,
+            Fetch::At(id) => panic!("segment {id} is in memory"),
+        }
+    }
+    // The length of a list's value comes from the leaf that names it: the one that fits best.
+    let len = bytes.len().saturating_sub(2) / 32 * PIECE_BYTES;
+    Ok(match ChunkKind::decode(bytes) {
+        Ok(ChunkKind::Commit) => {
+            let check = |bytes: &[u8]| Forest::decode(bytes).map(|_| ());
+            let forest = Forest::decode(here(cache.chunk(hash, check)?)).expect("it was checked");
+            let mut packer = Packer::new();
+            forest.commit(&mut packer);
+            packer.seal();
+            packer.take_sealed().remove(0).bytes
+        }
+        Ok(ChunkKind::Piece) => {
+            let check = |bytes: &[u8]| piece(bytes).map(|_| ());
+            layout::piece(piece(here(cache.chunk(hash, check)?)).expect("it was checked"))
+        }
+        Ok(ChunkKind::PieceList) => {
+            let check = |bytes: &[u8]| piece_list(bytes, len).map(|_| ());
+            let pieces = piece_list(here(cache.chunk(hash, check)?), len).expect("it was checked");
+            assert_eq!(pieces.len(), pieces_of(len));
+            layout::piece_list(&pieces)
+        }
+        Ok(ChunkKind::Node(_)) | Err(_) => layout::node(&here(cache.node(hash)?)),
+    })
+}
+
+#[test]
+fn a_hundred_thousand_damaged_chunks_are_refused_or_canonical() {
+    let honest = honest();
+    let mut by_kind: BTreeMap<&str, Vec<&Vec<u8>>> = BTreeMap::new();
+    for chunk in &honest {
+        by_kind.entry(kind_of(chunk)).or_default().push(chunk);
+    }
+    let by_kind: Vec<_> = by_kind.into_values().collect();
+    let mut random = ChaCha8Rng::seed_from_u64(SEED);
+    let mut counts: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
+    for _ in 0..CHUNKS / BATCH {
+        let mut chunks = Vec::new();
+        while chunks.len() < BATCH {
+            // Kinds in equal shares, however many there are of each.
+            let mut pick = || {
+                let chunks = &by_kind[random.random_range(0..by_kind.len())];
+                chunks[random.random_range(0..chunks.len())]
+            };
+            let (good, other) = (pick(), pick());
+            let mut bytes = good.clone();
+            for _ in 0..random.random_range(1..4) {
+                fault(&mut random, &mut bytes, other);
+            }
+            // An empty chunk has no place in a segment.
+            if bytes != *good && !bytes.is_empty() {
+                chunks.push(bytes);
+            }
+        }
+        let (cache, hashes) = cache(&chunks);
+        for (hash, bytes) in hashes.iter().zip(&chunks) {
+            assert_eq!(*hash, Hash::of(bytes));
+            let took = match accepted(&cache, hash, bytes) {
+                Ok(again) => {
+                    assert!(again == *bytes, "seed {SEED}: {bytes:02x?} becomes {again:02x?}");
+                    true
+                }
+                Err(Error::CorruptChunk { hash: named, cause: Some(_) }) => {
+                    assert_eq!(named, *hash);
+                    false
+                }
+                Err(Error::UnsupportedFormat { version }) => {
+                    assert!(version > VERSION && version == bytes[1]);
+                    false
+                }
+                Err(error) => panic!("seed {SEED}: {error} of {bytes:02x?}"),
+            };
+            counts.entry(kind_of(bytes)).or_default()[usize::from(took)] += 1;
+        }
+    }
+    println!("{CHUNKS} damaged chunks, seed {SEED}\n| kind | refused | accepted |\n|---|---|---|");
+    for (kind, [refused, accepted]) in &counts {
+        println!("| {kind} | {refused} | {accepted} |");
+    }
+    let total: usize = counts.values().flatten().sum();
+    assert_eq!(total, CHUNKS);
+    // Both ways are taken, or this shows nothing. What has no kind is never accepted.
+    for kind in ["leaf", "internal node", "commit", "piece", "list of pieces"] {
+        assert!(counts[kind].iter().all(|count| *count > 500), "{kind}: {:?}", counts[kind]);
+    }
+    assert_eq!(counts["no kind"][1], 0);
+}
+
+#[test]
+fn undamaged_chunks_are_accepted() {
+    let honest = honest();
+    let (cache, hashes) = cache(&honest);
+    for (hash, bytes) in hashes.iter().zip(&honest) {
+        assert_eq!(accepted(&cache, hash, bytes).as_ref(), Ok(bytes));
+    }
+}
