@@ -23,6 +23,9 @@ export async function withPlainBrowser({ profileDir, executablePath }, work) {
   const args = [...FLAGS, ...root, `--user-data-dir=${profileDir}`, 'about:blank'];
   const child = spawn(path, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const exited = once(child, 'exit');
+  // A test that runs out of time ends its process without ado.
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
   try {
     const endpoint = await endpointOf(child);
     const browser = await chromium.connectOverCDP(endpoint, { noDefaults: true });
@@ -33,9 +36,10 @@ export async function withPlainBrowser({ profileDir, executablePath }, work) {
     await session.send('Browser.close').catch(() => {});
     return result;
   } finally {
-    const timer = setTimeout(() => child.kill('SIGKILL'), 5000);
+    const timer = setTimeout(kill, 5000);
     if (child.exitCode === null) child.kill();
     await exited.finally(() => clearTimeout(timer));
+    process.off('exit', kill);
   }
 }
 

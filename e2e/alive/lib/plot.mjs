@@ -89,7 +89,7 @@ export function draw({ scenarios }) {
   <text x="0" y="18" class="title">How long a page waits while rows are loaded</text>
   <text x="0" y="38" class="note">Dot: median. Thick: 80 of 100. Tick: p99. Ring: longest. Log scale, in ms; numbers are p50 / p99 / max.</text>${legend(scenarios).join('')}${ticks.join('')}
   <path d="M${x(SLICE_MS)} ${TOP - 10}V${bottom}" class="slice"/>
-  <text x="${(at(SLICE_MS) - 5).toFixed(1)}" y="${bottom + 18}" text-anchor="end" class="slice-name">a slice</text>${probes.join('')}
+  <text x="${x(SLICE_MS)}" y="${TOP - 16}" text-anchor="middle" class="slice-name">one slice, 8 ms</text>${probes.join('')}
 </svg>
 `;
 }
