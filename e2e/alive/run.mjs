@@ -9,6 +9,7 @@ import { readArguments } from './lib/arguments.mjs';
 import { draw } from './lib/plot.mjs';
 import { printReport } from './lib/report.mjs';
 import { timeHidden, timeSlicing } from './lib/timing.mjs';
+import { traceAll } from './lib/trace.mjs';
 import { watchAll } from './lib/watching.mjs';
 
 const CONFIG = fileURLToPath(new URL('vite.config.ts', import.meta.url));
@@ -25,12 +26,14 @@ async function main() {
   const results = await withBrowser(page, async (browser) => {
     const scenarios = await watchAll(browser, options, show);
     const slicing = await timeSlicing(browser, options, show);
+    const traces = await traceAll(browser, scenarios, show);
     show('reads during a load');
+    await browser.reload();
     const reads = await browser.call('readWhileLoading', options.shortRows);
     // The files of the databases are still there, which tell what keeps them.
     const about = await environment(browser);
     const hidden = await timeHidden(browser, options, show);
-    return { ...about, scenarios, slicing, reads, hidden };
+    return { ...about, scenarios, traces, slicing, reads, hidden };
   });
   progress.clear();
 

@@ -9,7 +9,7 @@ const ROWS = [
   ['click', 'click'],
 ];
 
-export function printReport({ browser, machine, scenarios, slicing, hidden, reads }) {
+export function printReport({ browser, machine, scenarios, traces, slicing, hidden, reads }) {
   console.log(`
 ${browser.product}, IndexedDB on ${browser.indexedDb}, on-disk profile
 ${machine.cores} cores (${machine.cpu}), load average ${machine.loadAverage.toFixed(1)} at the end
@@ -25,8 +25,14 @@ p50 / p99 / max in ms`);
     ['frames over 50 ms', ...scenarios.map(({ probes }) => longest(probes.longFrames))],
     ['longest slice', ...scenarios.map(({ loads }) => longestSlice(loads))],
   );
+  const traced = (from) =>
+    scenarios.map(({ name }) => {
+      const trace = traces.find((one) => one.name === name);
+      return trace === undefined ? '' : triple(trace[from]);
+    });
+  rows.push(['a task*', ...traced('tasks')], ["its thread's time*", ...traced('threadTimes')]);
   printTable([head, ...rows]);
-  console.log('');
+  console.log('  * of a millisecond or more, in a trace of the same load without probes\n');
   for (const { name, title, loads } of scenarios) {
     const [first] = loads;
     if (first === undefined) {
@@ -44,7 +50,20 @@ p50 / p99 / max in ms`);
   hidden:  ${times(hidden.hiddenSpeed)} the speed of the visible page; there, slicing takes ${times(hidden.slicedOverUnsliced)} the time of one piece
            (visible: ${hidden.visible.frames} frames, ${hidden.visible.timers} timers in ${hidden.lookMs} ms; hidden: ${hidden.hidden.frames}, ${hidden.hidden.timers})
   reads:   ${reads.gets} gets, ${reads.counts} counts and ${reads.scans} scans during a load, ${reads.after} reads after it, one scan across its end: ${reads.wrong.length} wrong`);
+  for (const trace of traces) printTasks(trace);
   for (const wrong of reads.wrong) console.log(`           ${wrong}`);
+}
+
+/** The longest tasks of each trace, and what they consist of. */
+function printTasks({ name, longest, longestThreadTimes }) {
+  const one = ({ ms, threadMs, parts }) => {
+    const inside = Object.entries(parts).map(([part, { ms }]) => `, ${part} ${show(ms)}`);
+    return `${show(ms)} (thread ${show(threadMs)}${inside.join('')})`;
+  };
+  const some = (tasks) => tasks.slice(0, 4).map(one).join('; ');
+  console.log(`
+  ${name}, longest tasks: ${some(longest)}
+  ${' '.repeat(name.length)}  by thread time: ${some(longestThreadTimes)}`);
 }
 
 function triple(summary) {
