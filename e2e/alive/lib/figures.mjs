@@ -1,17 +1,25 @@
 // What the delays of a probe come to.
 
-/** The value below which `share` of the sorted values lie. */
-function quantile(sorted, share) {
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
-}
-
 const rounded = (ms) => Math.round(ms * 100) / 100;
 
-/** Half, 99 of 100, and all of the delays are at most this; `null` for no delays. */
-export function summary(delays) {
+/**
+ * What delays come to; `null` for none. Those of a probe that asks again only when it has been
+ * answered, `pauseMs` later, count for as long as they took: or a freeze of a second, in which
+ * it could ask once, would weigh as much as one of the many answers that took no time.
+ */
+export function summary(delays, pauseMs = null) {
   if (delays.length === 0) return null;
   const sorted = [...delays].sort((a, b) => a - b);
-  const at = (share) => rounded(quantile(sorted, share));
+  const weight = (ms) => (pauseMs === null ? 1 : ms + pauseMs);
+  const total = sorted.reduce((sum, ms) => sum + weight(ms), 0);
+  const at = (share) => {
+    let below = 0;
+    const found = sorted.find((ms) => {
+      below += weight(ms);
+      return below > share * total;
+    });
+    return rounded(found ?? sorted.at(-1));
+  };
   return {
     count: sorted.length,
     p50: at(0.5),

@@ -10,14 +10,14 @@ const PROBES = [
   ['database', 'IndexedDB get', 'on another database'],
   ['click', 'Click', 'to its handler'],
 ];
-const [WIDTH, LEFT, RIGHT, TOP] = [880, 170, 200, 118];
+const [WIDTH, LEFT, RIGHT, TOP] = [880, 180, 190, 118];
 const [STRIP, GAP] = [15, 24];
-const [LOW, HIGH] = [0.1, 1000];
-const [SPAN_TITLE, SLICE_MS] = [WIDTH - LEFT - RIGHT, 8];
+const [LOW, HIGH] = [0.1, 1500];
+const [SPAN, SLICE_MS] = [WIDTH - LEFT - RIGHT, 8];
 
 const escaped = (text) => text.replace(/[&<>]/g, (char) => `&#${char.charCodeAt(0)};`);
 const at = (ms) =>
-  LEFT + (Math.log(Math.min(HIGH, Math.max(LOW, ms)) / LOW) / Math.log(HIGH / LOW)) * SPAN_TITLE;
+  LEFT + (Math.log(Math.min(HIGH, Math.max(LOW, ms)) / LOW) / Math.log(HIGH / LOW)) * SPAN;
 const x = (ms) => at(ms).toFixed(1);
 
 const STYLE = `

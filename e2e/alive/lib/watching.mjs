@@ -3,7 +3,8 @@
 import { clicking } from './clicks.mjs';
 import { summary } from './figures.mjs';
 
-const PROBES = ['frame', 'timer', 'message', 'fetch', 'database', 'click'];
+/** The probes, and how long each rests before it asks again; `null` for those from outside. */
+const PROBES = { frame: 0, timer: 4, message: null, fetch: 4, database: 4, click: null };
 const TASKS = ['longTasks', 'longFrames'];
 
 /** The scenarios, in the order in which they are shown. */
@@ -63,9 +64,12 @@ function summarize({ name, title, load }, passes) {
   const quiet = passes.filter(({ clicks }) => !clicks);
   const clicked = passes.filter(({ clicks }) => clicks);
   const probes = {};
-  for (const probe of PROBES) {
+  for (const [probe, pauseMs] of Object.entries(PROBES)) {
     const from = probe === 'click' ? clicked : quiet;
-    probes[probe] = summary(from.flatMap(({ seen }) => seen[probe]));
+    probes[probe] = summary(
+      from.flatMap(({ seen }) => seen[probe]),
+      pauseMs,
+    );
   }
   for (const kind of TASKS) {
     const all = quiet.map(({ seen }) => seen[kind]);
