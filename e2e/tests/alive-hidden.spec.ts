@@ -8,7 +8,7 @@ import type { Load } from '../alive/page/loads.js';
 
 const PROFILES_DIR = fileURLToPath(new URL('../../.cache/profiles', import.meta.url));
 
-const ROUNDS = 3;
+const ROUNDS = 2;
 const ROWS = 50_000;
 
 /** The page in a browser that hides what is covered, as Playwright's own do not. */
