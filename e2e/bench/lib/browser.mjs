@@ -22,22 +22,30 @@ const FLAGS = [
   '--js-flags=--expose-gc',
 ];
 
-/** Runs `work` with a browser, which it takes down in the end. */
-export async function withBrowser({ profile }, work) {
+/**
+ * Runs `work` with a browser, which it takes down in the end. Of another page than that of the
+ * benchmarks, `config` is its Vite configuration and `global` where its functions are; `launch`
+ * are further options of Playwright.
+ */
+export async function withBrowser(
+  { profile, config = CONFIG, global = 'bench', launch = {} },
+  work,
+) {
   const ends = [];
   try {
-    const url = await serve(profile, ends);
+    const url = await serve(config, profile, ends);
     await mkdir(PROFILES, { recursive: true });
     const profileDir = await mkdtemp(join(PROFILES, 'bench-'));
     ends.push(() => rm(profileDir, { recursive: true, force: true, maxRetries: 5 }));
     const executablePath = findBrowser();
     const context = await chromium.launchPersistentContext(profileDir, {
       args: FLAGS,
+      ...launch,
       ...(executablePath === undefined ? {} : { executablePath }),
     });
     ends.push(() => context.close());
     const page = context.pages()[0] ?? (await context.newPage());
-    const browser = new BenchPage(context, page, url, profileDir);
+    const browser = new BenchPage(context, page, url, profileDir, global);
     if (profile) await page.exposeFunction('profiler', (start) => browser.onTimed?.(start));
     await browser.reload();
     return await work(browser);
@@ -46,14 +54,14 @@ export async function withBrowser({ profile }, work) {
   }
 }
 
-async function serve(profile, ends) {
+async function serve(configFile, profile, ends) {
   const outDir = join(CACHE, 'bench', String(process.pid));
   process.env.BENCH_OUT_DIR = outDir;
   if (profile) process.env.BENCH_PROFILE = '1';
   ends.push(() => rm(outDir, { recursive: true, force: true }));
-  await build({ configFile: CONFIG });
+  await build({ configFile });
   const port = 20_000 + (process.pid % 10_000);
-  const server = await preview({ configFile: CONFIG, preview: { host: '127.0.0.1', port } });
+  const server = await preview({ configFile, preview: { host: '127.0.0.1', port } });
   ends.push(() => server.close());
   return server.resolvedUrls.local[0];
 }
@@ -63,13 +71,15 @@ class BenchPage {
   /** Called with `true` before and with `false` after a stretch that the page times. */
   onTimed;
   #url;
+  #global;
   #problem;
 
-  constructor(context, page, url, profileDir) {
+  constructor(context, page, url, profileDir, global) {
     this.context = context;
     this.page = page;
     this.profileDir = profileDir;
     this.#url = url;
+    this.#global = global;
     page.on('pageerror', (error) => {
       this.#problem ??= error;
     });
@@ -81,14 +91,14 @@ class BenchPage {
   /** Loads the page anew: compiled code and memory of what ran before are gone. */
   async reload() {
     await this.page.goto(this.#url);
-    await this.page.waitForFunction(() => globalThis.bench !== undefined);
+    await this.page.waitForFunction((name) => globalThis[name] !== undefined, this.#global);
   }
 
-  /** Calls a function of `page/main.ts`. */
+  /** Calls a function of the page, such as those of `page/main.ts`. */
   async call(name, ...args) {
     const result = await this.page.evaluate(
-      ([name, args]) => globalThis.bench[name](...args),
-      [name, args],
+      ([global, name, args]) => globalThis[global][name](...args),
+      [this.#global, name, args],
     );
     if (this.#problem !== undefined) throw this.#problem;
     return result;

@@ -21,19 +21,25 @@ export function idOf(at: number): string {
   return `issue/${String(at).padStart(8, '0')}`;
 }
 
-/** `count` rows in the order of their keys, as `JSON.parse` makes them of a response. */
-export function makeRows(count: number): Row[] {
+/** `count` rows in the order of their keys, each made when it is asked for. */
+export function* rowsInTurn(count: number): Generator<Row, void, void> {
   const next = random(1);
   const pick = (from: readonly string[]) => from[Math.floor(next() * from.length)] ?? '';
-  const rows = Array.from({ length: count }, (_, at) => ({
-    id: idOf(at),
-    title: Array.from({ length: 8 + Math.floor(next() * 5) }, () => pick(WORDS)).join(' '),
-    status: pick(STATES),
-    owner: pick(OWNERS),
-    modified: 1_700_000_000_000 + Math.floor(next() * 1e10),
-  }));
+  for (let at = 0; at < count; at++) {
+    yield {
+      id: idOf(at),
+      title: Array.from({ length: 8 + Math.floor(next() * 5) }, () => pick(WORDS)).join(' '),
+      status: pick(STATES),
+      owner: pick(OWNERS),
+      modified: 1_700_000_000_000 + Math.floor(next() * 1e10),
+    };
+  }
+}
+
+/** The same rows all at once, as `JSON.parse` makes them of a response. */
+export function makeRows(count: number): Row[] {
   // Strings put together here would be ropes, which the first to read them pays for.
-  return JSON.parse(JSON.stringify(rows)) as Row[];
+  return JSON.parse(JSON.stringify([...rowsInTurn(count)])) as Row[];
 }
 
 /** The rows in an order without order. */

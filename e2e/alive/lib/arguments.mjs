@@ -1,0 +1,37 @@
+import { parseArgs } from 'node:util';
+
+const USAGE = `npm run alive -- [--rows 1000000] [--quick]
+  --rows   rows of the long loads; 20 stores get a twentieth each
+  --quick  100,000 rows and few rounds: to see that everything works`;
+
+/** What the command was asked to do, and how much of each thing that comes to. */
+export function readArguments(args) {
+  const { values } = parseArgs({
+    args,
+    options: {
+      rows: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(USAGE);
+    process.exit(0);
+  }
+  const { quick } = values;
+  const rows = Number(values.rows ?? (quick ? 100_000 : 1_000_000));
+  if (!Number.isInteger(rows) || rows < 1000) {
+    throw new Error(`--rows is a whole number from 1,000, not ${values.rows}\n${USAGE}`);
+  }
+  return {
+    rows,
+    quick,
+    stores: 20,
+    /** What is loaded in one go, and against the clock. */
+    shortRows: Math.min(rows, 100_000),
+    /** Of loads against the clock. */
+    rounds: quick ? 2 : 7,
+    idleMs: quick ? 1500 : 6000,
+    unslicedPasses: quick ? 1 : 4,
+  };
+}

@@ -1,0 +1,48 @@
+// What the delays of a probe come to.
+
+const rounded = (ms) => Math.round(ms * 100) / 100;
+
+/**
+ * What delays come to; `null` for none. Those of a probe that asks again only when it has been
+ * answered, `pauseMs` later, count for as long as they took: or a freeze of a second, in which
+ * it could ask once, would weigh as much as one of the many answers that took no time.
+ */
+export function summary(delays, pauseMs = null) {
+  if (delays.length === 0) return null;
+  const sorted = [...delays].sort((a, b) => a - b);
+  const weight = (ms) => (pauseMs === null ? 1 : ms + pauseMs);
+  const total = sorted.reduce((sum, ms) => sum + weight(ms), 0);
+  const at = (share) => {
+    let below = 0;
+    const found = sorted.find((ms) => {
+      below += weight(ms);
+      return below > share * total;
+    });
+    return rounded(found ?? sorted.at(-1));
+  };
+  return {
+    count: sorted.length,
+    p50: at(0.5),
+    p90: at(0.9),
+    p99: at(0.99),
+    max: rounded(sorted.at(-1)),
+    // For the plot: how the delays are spread.
+    percentiles: Array.from({ length: 100 }, (_, percent) => at(percent / 100)),
+  };
+}
+
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
+}
+
+/** Median, least and most of what pairs of times come to, each pair taken at about one time. */
+export function ratio(pairs) {
+  const ratios = pairs.map(([ours, other]) => ours / other);
+  return {
+    median: median(ratios),
+    min: Math.min(...ratios),
+    max: Math.max(...ratios),
+    pairs: pairs.map((pair) => pair.map(rounded)),
+  };
+}
