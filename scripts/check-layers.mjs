@@ -36,7 +36,7 @@ export const TYPESCRIPT_LAYERS = [
   [['host']],
   [['commit']],
   [['ingest'], ['scan']],
-  [['rows'], ['single-edits'], ['diff']],
+  [['rows'], ['single-edits'], ['diff'], ['writer']],
   [['intake']],
   [['put-many']],
   [['store']],

@@ -14,7 +14,7 @@ use crate::hash::Hash;
 use crate::rows::{Block, Bytes, Next, Reader};
 use crate::segment::{Packer, Sealed};
 use crate::step::{Budget, Step};
-use crate::tree::{Builder, Merge, Range, Replace, Tree};
+use crate::tree::{Builder, Merge, Range, Rebase, Replace, Touched, Tree};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -30,6 +30,7 @@ enum State {
     Sort(Batch),
     Replace(Batch, Box<Replace>),
     Merge(Batch, Box<Merge>),
+    Rebase(Batch, Box<Rebase>),
 }
 
 /// See the module's text. Feed its [`Reader`], call [`Ingest::step`] until it is done, and so on;
@@ -39,6 +40,12 @@ enum State {
 pub struct Ingest {
     shape: Shape,
     forest: Forest,
+    /// The tree of rows that the change began with, or was brought onto.
+    base: Tree,
+    /// What the change made of an empty tree; once it was brought onto another.
+    own: Option<Tree>,
+    touched: Touched,
+    rebase: Option<Box<Rebase>>,
     tree: Tree,
     state: State,
     reader: Reader,
@@ -65,7 +72,7 @@ impl Ingest {
     /// An ingest of a stream of bytes on top of `forest`.
     #[must_use]
     pub fn of_bytes(forest: Forest, bytes: Bytes, shape: Shape) -> Self {
-        Self::from(forest, Reader::Bytes(bytes), shape)
+        Self::from(forest, Reader::Bytes(Box::new(bytes)), shape)
     }
 
     fn from(forest: Forest, reader: Reader, shape: Shape) -> Self {
@@ -78,6 +85,10 @@ impl Ingest {
         Self {
             shape,
             forest,
+            base: tree,
+            own: None,
+            touched: Touched::default(),
+            rebase: None,
             tree,
             state,
             reader,
@@ -125,7 +136,24 @@ impl Ingest {
 
     /// Deletes all rows of `range`, instead of a block. Costs what is at its two ends.
     pub fn drop_range(&mut self, range: Range) {
+        self.touched.add_range(range.clone());
         self.drop = Some(range);
+    }
+
+    /// Brings the change, whose commit was made, onto the commit `theirs` that another writer
+    /// made meanwhile: the next steps make a commit of both. What this change has touched
+    /// stays as this change left it. Costs what the other writer changed.
+    pub fn rebase(&mut self, theirs: Forest) {
+        self.commit = None;
+        if self.base.is_empty() && self.own.is_none() {
+            self.own = Some(self.tree);
+        }
+        self.touched.close();
+        let onto = theirs.tree(ROWS);
+        let rebase = Box::new(Rebase::new(self.base, onto, self.own));
+        self.base = onto;
+        self.forest = theirs;
+        self.state = State::Rebase(Batch::new(), rebase);
     }
 
     /// There are no more rows: the next steps make the commit.
@@ -196,6 +224,7 @@ impl Ingest {
                         State::Merge(batch, merge)
                     };
                 }
+                State::Rebase(..) => return self.step_rebase(cache, budget),
                 State::Replace(batch, replace) => match replace.step(cache, batch)? {
                     Step::Done(Some(tree)) => {
                         let packer = core::mem::take(replace.packer());
@@ -228,6 +257,27 @@ impl Ingest {
         }
     }
 
+    /// Gathers what another writer has changed, and has it merged when it takes too much memory.
+    fn step_rebase(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
+        let State::Rebase(batch, rebase) = &mut self.state else { return Ok(Step::Yield) };
+        let step = rebase.step(cache, &self.touched, batch, budget)?;
+        let done = matches!(step, Step::Done(()));
+        if !done && batch.held_bytes() <= SPILL_BYTES {
+            return Ok(step);
+        }
+        batch.close_run();
+        let batch = core::mem::take(batch);
+        if done && batch.is_empty() {
+            return Ok(self.end(self.tree, Packer::new()));
+        }
+        if let State::Rebase(_, rebase) = core::mem::replace(&mut self.state, State::Sort(batch))
+            && !done
+        {
+            self.rebase = Some(rebase);
+        }
+        Ok(Step::Yield)
+    }
+
     fn start_merge(&mut self) {
         if let State::Gather(batch) = &mut self.state {
             batch.close_run();
@@ -248,7 +298,11 @@ impl Ingest {
     fn end(&mut self, tree: Tree, mut packer: Packer) -> Step<()> {
         self.tree = tree;
         self.state = State::Gather(Batch::new());
-        let ended = self.finishing && self.reader.is_spent();
+        if let Some(rebase) = self.rebase.take() {
+            self.state = State::Rebase(Batch::new(), rebase);
+        }
+        let rebasing = matches!(self.state, State::Rebase(..));
+        let ended = self.finishing && self.reader.is_spent() && !rebasing;
         if ended {
             self.forest.set(ROWS, tree);
             self.commit = Some(self.forest.commit(&mut packer));
@@ -265,7 +319,7 @@ impl Ingest {
             State::Stream(builder) => self.sealed.extend(builder.packer().take_sealed()),
             State::Merge(_, merge) => self.sealed.extend(merge.packer().take_sealed()),
             State::Replace(_, replace) => self.sealed.extend(replace.packer().take_sealed()),
-            State::Gather(_) | State::Sort(_) => {}
+            State::Gather(_) | State::Sort(_) | State::Rebase(..) => {}
         }
     }
 
@@ -287,7 +341,13 @@ impl Ingest {
                     builder.push(&self.key, kind, value);
                     core::mem::swap(self.last_key.get_or_insert_default(), &mut self.key);
                 }
-                (State::Gather(batch), edit) => batch.push(&self.key, edit),
+                (State::Gather(batch), edit) => {
+                    // What an empty tree becomes tells by itself which keys were put.
+                    if !self.base.is_empty() || edit == Edit::Delete {
+                        self.touched.add(&self.key);
+                    }
+                    batch.push(&self.key, edit);
+                }
                 _ => {
                     // The row stays next, for the batch.
                     self.end_stream();

@@ -366,6 +366,11 @@ export class Engine {
     this.#core.ingest_finish(op);
   }
 
+  /** Brings an ingest whose commit was made onto the commit of a view. */
+  rebase(op: Op, view: number): void {
+    this.#core.ingest_rebase(op, view);
+  }
+
   /** Takes the next segment that an ingest has made. */
   takeSegment(op: Op): MadeSegment | undefined {
     if (this.#core.ingest_segment(op) !== Status.segment) return undefined;

@@ -16,6 +16,7 @@ export { idb } from './segment-stores/idb.js';
 export { memory } from './segment-stores/memory.js';
 export type { Source } from './source.js';
 export type { LevelStats, OpenOptions, Stats, Store } from './store.js';
+export type { Writer, WriterOptions } from './writer.js';
 
 /**
  * Opens the store `name`, creating it when there is none. Costs two reads of storage

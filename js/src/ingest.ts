@@ -47,6 +47,15 @@ const HELD_BYTES = 4 * WRITE_BYTES;
 /** So many bytes of segments at most go into the transaction that moves the ref. */
 const LAST_BYTES = WRITE_BYTES / 2;
 
+/** The commit that an ingest has made. */
+export interface Committed {
+  readonly commitBytes: Uint8Array;
+  /** Chunks made for it. */
+  readonly chunks: number;
+  /** Rows of the commit before. */
+  readonly rowsBefore: number;
+}
+
 /** What an ingest is fed, and how. */
 export interface IngestOptions {
   readonly prefix?: string | undefined;
@@ -73,7 +82,10 @@ export class Ingest {
   #writingBytes = 0;
   #written: number[] = [];
   #failure: unknown;
+  #finished = false;
   #ended = false;
+  /** The generation that the change builds on. */
+  #onto: number;
   readonly #holdBytes: number;
   segments = 0;
   rows = 0;
@@ -93,7 +105,8 @@ export class Ingest {
     this.#signal = signal;
     this.#isBytes = bytes !== undefined;
     this.#holdBytes = commits.head.rows === 0 ? WRITE_BYTES : HELD_BYTES;
-    const { view } = commits.head;
+    const { view, generation } = commits.head;
+    this.#onto = generation;
     this.#op =
       bytes === undefined
         ? host.engine.ingest(view, prefix, pointer ?? '')
@@ -233,13 +246,38 @@ export class Ingest {
   }
 
   /**
-   * Makes the commit. `undefined` when another writer was first: nothing of this change is
-   * then left, and it may be made again on top of the new head.
+   * Makes the commit, when no other commit is being made. It is atomic and the last word: of
+   * what other writers have committed since this change began, all stays that it did not touch.
    */
-  async commit(): Promise<{ chunks: number; commitBytes: Uint8Array } | undefined> {
-    const { engine } = this.#host;
-    engine.finish(this.#op);
+  async commit(): Promise<Committed> {
+    await this.#finish();
+    await this.#flush(LAST_BYTES);
+    await this.#settle(0);
+    return this.#commits.exclusively(() => this.commitNow(), this.#signal);
+  }
+
+  /** As `commit`, for a caller that makes sure that no other commit is being made. */
+  async commitNow(): Promise<Committed> {
+    await this.#finish();
+    return this.#commits.retry(() => this.#attempt());
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#host.engine.finish(this.#op);
     await this.#work(performance.now());
+  }
+
+  /** `undefined` when another writer was first. */
+  async #attempt(): Promise<Committed | undefined> {
+    const { engine } = this.#host;
+    const { head } = this.#commits;
+    if (head.generation !== this.#onto) {
+      this.#onto = head.generation;
+      engine.rebase(this.#op, head.view);
+      await this.#work(performance.now());
+    }
     // The reply of the last step is gone by now: ask once more.
     engine.step(this.#op, 1);
     const [chunks, commitBytes] = [engine.word(1), engine.hash(3)];
@@ -247,21 +285,17 @@ export class Ingest {
     await this.#settle(0);
     checkSignal(this.#signal);
     if (this.#commits.isHead(commitBytes)) {
-      await this.abandon();
       // Nothing to write, if nobody else has moved the store.
       if (await this.#commits.refresh()) return undefined;
-      this.durableRows = this.rows;
-      return { chunks: 0, commitBytes };
-    }
-    const { generation } = this.#commits.head;
-    if (!(await this.#waiting(this.#move(commitBytes)))) {
       await this.abandon();
-      return undefined;
+      this.durableRows = this.rows;
+      return { chunks: 0, commitBytes, rowsBefore: head.rows };
     }
+    if (!(await this.#waiting(this.#move(commitBytes)))) return undefined;
     this.#keep();
     this.durableRows = this.rows;
-    await this.#commits.moveTo(commitBytes, generation + 1);
-    return { chunks, commitBytes };
+    await this.#commits.moveTo(commitBytes, head.generation + 1);
+    return { chunks, commitBytes, rowsBefore: head.rows };
   }
 
   async #move(commitBytes: Uint8Array): Promise<boolean> {

@@ -4,7 +4,14 @@ import type { Commits } from './commit.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
-import { guarded, Ingest, type IngestOptions, type IngestResult, type Progress } from './ingest.js';
+import {
+  type Committed,
+  guarded,
+  Ingest,
+  type IngestOptions,
+  type IngestResult,
+  type Progress,
+} from './ingest.js';
 import { Reporter, takeAsyncRows, takeBytes, takeRows } from './intake.js';
 import { checkKey } from './key.js';
 import { encodeRange, type KeyRange } from './range.js';
@@ -40,7 +47,7 @@ interface Job<Row> extends PutManyOptions<Row> {
   readonly deletes?: boolean;
 }
 
-/** Puts or deletes rows; the caller makes sure that no other change runs. */
+/** Puts or deletes rows. */
 export async function putMany<Row>(
   host: Host,
   commits: Commits,
@@ -65,11 +72,6 @@ export async function putMany<Row>(
       taken = true;
       await take(opened, ingest, reporter, host, job);
       const committed = await ingest.commit();
-      if (committed === undefined) {
-        // The rows are gone: only the caller can give them again.
-        await commits.refresh();
-        throw new HedgerowError('conflict', 'another writer moved the store during the ingest');
-      }
       reporter.report(true);
       return resultOf(ingest, committed, ingest.rows, startMs);
     });
@@ -115,7 +117,7 @@ function fractionOf<Row>(opened: OpenSource<Row>, ingest: Ingest): number | unde
   return opened.total > 0 ? Math.min(1, taken / opened.total) : 1;
 }
 
-/** Deletes all rows of a range; the caller makes sure that no other change runs. */
+/** Deletes all rows of a range. */
 export async function deleteRange(
   host: Host,
   commits: Commits,
@@ -125,20 +127,18 @@ export async function deleteRange(
   const startMs = performance.now();
   const encoded = encodeRange(range);
   await commits.prepareIds();
-  return commits.retry(() => {
-    const ingest = new Ingest(host, commits, durability, {});
-    const { rows } = commits.head;
-    return guarded(ingest, async () => {
-      await ingest.drop(encoded);
-      const committed = await ingest.commit();
-      return committed && resultOf(ingest, committed, rows - commits.head.rows, startMs);
-    });
+  const ingest = new Ingest(host, commits, durability, {});
+  return guarded(ingest, async () => {
+    await ingest.drop(encoded);
+    const committed = await ingest.commit();
+    return resultOf(ingest, committed, committed.rowsBefore - commits.head.rows, startMs);
   });
 }
 
-function resultOf(
+/** What is told of a bulk change. */
+export function resultOf(
   ingest: Ingest,
-  { chunks, commitBytes }: { chunks: number; commitBytes: Uint8Array },
+  { chunks, commitBytes }: Committed,
   rows: number,
   startMs: number,
 ): IngestResult {

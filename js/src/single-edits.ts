@@ -80,7 +80,7 @@ export class SingleEdits {
   async #commitAll(edits: Edit[], waiters: Waiter[]): Promise<void> {
     while (edits.length > 0) {
       try {
-        await this.#commits.retry(() => this.#commit(edits));
+        await this.#commit(edits);
         return;
       } catch (cause) {
         if (!(cause instanceof HedgerowError) || cause.row === undefined) throw cause;
@@ -92,11 +92,11 @@ export class SingleEdits {
     }
   }
 
-  #commit(edits: readonly Edit[]): Promise<object | undefined> {
+  #commit(edits: readonly Edit[]): Promise<object> {
     const ingest = new Ingest(this.#host, this.#commits, this.#durability, {});
     return guarded(ingest, async () => {
       for (const group of groups(edits)) await ingest.feed(blockOf(group), performance.now());
-      return ingest.commit();
+      return ingest.commitNow();
     });
   }
 }

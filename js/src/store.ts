@@ -15,6 +15,7 @@ import { idb } from './segment-stores/idb.js';
 import { checkSignal } from './signal.js';
 import { SingleEdits } from './single-edits.js';
 import type { Source } from './source.js';
+import { Flusher, Writer, type WriterOptions } from './writer.js';
 
 /** How a store is opened. */
 export interface OpenOptions {
@@ -65,6 +66,8 @@ export class Store {
   readonly #commits: Commits;
   readonly #edits: SingleEdits;
   readonly #durability: Durability;
+  readonly #bulks = new Set<Promise<void>>();
+  readonly #flushers = new Set<Flusher>();
   #closing: Promise<void> | undefined;
 
   private constructor(name: string, host: Host, commits: Commits, durability: Durability) {
@@ -112,7 +115,8 @@ export class Store {
   /**
    * Puts many rows in one commit: all of them are seen, or none. Keys may come in any order;
    * of equal keys the last wins. Ascending keys into an empty store are fastest, and take
-   * bounded memory.
+   * bounded memory. Other writes go on meanwhile; the commit comes when the rows end, on top
+   * of theirs.
    *
    * Rows come from an iterable or async iterable, or as bytes, NDJSON or one JSON array of
    * them, which is the faster way: from a `Response`, a `Blob`, a stream, or an iterable of
@@ -125,10 +129,7 @@ export class Store {
     this.#check();
     checkSignal(options.signal);
     const durability = options.durability ?? this.#durability;
-    return this.#commits.exclusively(
-      () => putMany(this.#host, this.#commits, source, { ...options, durability }),
-      options.signal,
-    );
+    return this.#bulk(putMany(this.#host, this.#commits, source, { ...options, durability }));
   }
 
   /**
@@ -146,22 +147,53 @@ export class Store {
       throw new HedgerowError('invalid-argument', 'deleteMany takes keys or a range');
     }
     const durability = options.durability ?? this.#durability;
-    return this.#commits.exclusively(
-      () =>
-        Symbol.iterator in keysOrRange || Symbol.asyncIterator in keysOrRange
-          ? putMany(this.#host, this.#commits, keysOrRange as Source<string>, {
-              ...options,
-              durability,
-              deletes: true,
-            })
-          : deleteRange(this.#host, this.#commits, keysOrRange, durability),
-      options.signal,
+    const isRange = !(Symbol.iterator in keysOrRange || Symbol.asyncIterator in keysOrRange);
+    if (isRange) {
+      return this.#bulk(
+        deleteRange(this.#host, this.#commits, keysOrRange as KeyRange, durability),
+      );
+    }
+    const job = { ...options, durability, deletes: true };
+    const keys = keysOrRange as Source<string>;
+    return this.#bulk(putMany(this.#host, this.#commits, keys, job));
+  }
+
+  /** Keeps account of a bulk change, which `close` waits for. */
+  #bulk<T>(change: Promise<T>): Promise<T> {
+    const ended = change.then(
+      () => {},
+      () => {},
     );
+    this.#bulks.add(ended);
+    void ended.then(() => this.#bulks.delete(ended));
+    return change;
   }
 
   /** Deletes all rows. */
   async clear(): Promise<void> {
     await this.deleteMany({});
+  }
+
+  /**
+   * A writer that takes rows one by one without a promise for each:
+   * `if (!writer.tryPut(key, value)) await writer.put(key, value);`. Nothing is seen before
+   * `writer.finish()`, or before every `commitEvery` rows. It holds up no other write; when
+   * the store is closed, or the writer forgotten, its rows are dropped.
+   */
+  writer({ commitEvery = Number.POSITIVE_INFINITY, durability }: WriterOptions = {}): Writer {
+    this.#check();
+    if (!(commitEvery >= 1)) {
+      throw new HedgerowError('invalid-argument', 'commitEvery is at least 1');
+    }
+    const flusher = new Flusher(
+      this.#host,
+      this.#commits,
+      durability ?? this.#durability,
+      commitEvery,
+      (ended) => this.#flushers.delete(ended),
+    );
+    this.#flushers.add(flusher);
+    return new Writer(flusher);
   }
 
   /** Puts one row. Rows put in one turn share one commit. */
@@ -270,7 +302,8 @@ export class Store {
   }
 
   async #close(): Promise<void> {
-    await this.#edits.settled();
+    const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
+    await Promise.all([this.#edits.settled(), ...this.#bulks, ...aborts]);
     await this.#commits.exclusively(() => this.#host.segments.close());
   }
 }

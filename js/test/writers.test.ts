@@ -1,6 +1,6 @@
 /** Several handles on one store, as several tabs have. */
 import { describe, expect, it } from 'vitest';
-import { type HedgerowError, memory, open } from '../src/index.js';
+import { memory, open } from '../src/index.js';
 import type { Storage } from '../src/segment-store.js';
 import { all, type Entry, expectSame, failure, sorted } from './model.js';
 import { forSeeds, random } from './random.js';
@@ -42,31 +42,48 @@ describe('a handle that is behind', () => {
     ]);
   });
 
-  it('has its putMany refused with conflict, which succeeds when made again', async () => {
+  it('has its bulk changes on top of what another has put', async () => {
     const [one, other] = await twoHandles();
     const rows = Array.from({ length: 2000 }, (_, at): Entry => [`k${at}`, at]);
-    await one.putMany([['a', 1]]);
-    const error = await other.putMany(rows).catch((cause: unknown) => cause);
-    expect(error).toEqual(failure('conflict'));
-    expect((error as HedgerowError).retryable).toBe(true);
-    expect(await all(other)).toEqual([['a', 1]]);
+    await one.putMany([
+      ['a', 1],
+      ['k5', 'of one'],
+    ]);
     await other.putMany(rows);
     expectSame(await all(other), sorted([['a', 1], ...rows]));
+    await one.put('late', 1);
+    await other.deleteMany({ prefix: 'k1' });
+    await one.put('k1', 'again');
+    await other.deleteMany(['a']);
+    const rest = rows.filter(([key]) => !key.startsWith('k1'));
+    expectSame(await all(other), sorted([['k1', 'again'], ['late', 1], ...rest]));
   });
 
-  it('leaves nothing of a refused putMany in storage', async () => {
-    const storage = watched(memory());
-    const [one, other] = await twoHandles(storage);
-    await one.put('a', 1);
-    const stored = storage.stored.size;
-    const rows = Array.from(
-      { length: 80 },
-      (_, at): Entry => [`k${at + 100}`, new Uint8Array(60_000).fill(at)],
-    );
-    await expect(other.putMany(rows)).rejects.toEqual(failure('conflict'));
-    expect(storage.stored.size).toBe(stored);
-    await other.putMany(rows);
-    expectSame(await all(await open('test', { storage })), sorted([['a', 1], ...rows]));
+  it('keeps what another has put while its rows were coming', async () => {
+    await forSeeds(20, async (from) => {
+      const storage = memory();
+      const [one, other] = await twoHandles(storage);
+      const keys = Array.from({ length: 300 }, (_, at) => `k${at}`);
+      const model = new Map<string, unknown>(keys.slice(0, from.below(300)).map((k) => [k, 0]));
+      await one.putMany(model);
+      const mine = from.shuffle(keys).slice(0, 50);
+      const source = async function* (): AsyncGenerator<Entry> {
+        for (const key of mine) {
+          // Puts that change nothing count as well.
+          yield [key, 0];
+          const theirs = from.pick(keys);
+          const db = from.pick([one, other]);
+          if (from.below(2) === 0) await db.put(theirs, 1);
+          else await db.delete(theirs);
+          model.set(theirs, await db.get(theirs));
+        }
+      };
+      await other.putMany(source());
+      for (const key of mine) model.set(key, 0);
+      const expected = sorted([...model].filter(([, value]) => value !== undefined));
+      expectSame(await all(other), expected);
+      expectSame(await all(await open('test', { storage })), expected);
+    });
   });
 
   it('reads what it saw until it looks again', async () => {

@@ -12,6 +12,7 @@ use crate::batch::Edit;
 use crate::error::{Error, RowFault};
 use crate::json::{JsonFault, unquote};
 use crate::limits::MAX_KEY_BYTES;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// What a reader comes to next.
@@ -30,7 +31,7 @@ pub enum Reader {
     /// Blocks of the wrapper.
     Block(Block),
     /// A stream of bytes.
-    Bytes(Bytes),
+    Bytes(Box<Bytes>),
 }
 
 impl Reader {

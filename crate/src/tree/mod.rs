@@ -5,12 +5,15 @@ mod census;
 mod cursor;
 mod diff;
 mod find;
+mod lockstep;
 mod merge;
 mod plan;
 mod range;
 mod rank;
+mod rebase;
 mod replace;
 mod scan;
+mod touched;
 mod value;
 
 pub use builder::{Builder, Finished};
@@ -21,8 +24,10 @@ pub use find::{Find, get};
 pub use merge::Merge;
 pub use range::Range;
 pub use rank::Count;
+pub use rebase::Rebase;
 pub use replace::Replace;
 pub use scan::{Parts, Scan};
+pub use touched::Touched;
 pub use value::ValueReader;
 
 use crate::cache::{Cache, Fetch};

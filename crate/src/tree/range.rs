@@ -74,6 +74,12 @@ impl Range {
         }
     }
 
+    /// Whether `key` is in the range.
+    #[must_use]
+    pub fn contains(&self, key: &[u8]) -> bool {
+        !self.is_after(key) && !self.is_before(key)
+    }
+
     /// Whether `key` sorts after the range.
     #[must_use]
     pub fn is_before(&self, key: &[u8]) -> bool {

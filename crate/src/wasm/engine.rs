@@ -14,6 +14,7 @@ use crate::rows::{Bytes, Columns, Framing};
 use crate::step::{Budget, Step};
 use crate::tree::{Census, Count, Diff, Find, Parts, Range, Scan, Tree, get};
 use crate::value::Kind;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
@@ -33,7 +34,7 @@ pub enum Op {
     Diff { diff: Diff, out: Output },
     Count(Count),
     Census(Census),
-    Ingest(IngestOp),
+    Ingest(Box<IngestOp>),
 }
 
 #[derive(Default)]
@@ -204,7 +205,7 @@ impl Engine {
         let forest = self.views.get(view as usize).cloned().flatten().unwrap_or_default();
         let ingest = Ingest::new(forest, prefix.to_vec(), Shape::STORED);
         let (buffer, made) = (Vec::new(), Vec::new());
-        self.add_op(Op::Ingest(IngestOp { ingest, buffer, pointer, made, taken: 0 }))
+        self.add_op(Op::Ingest(Box::new(IngestOp { ingest, buffer, pointer, made, taken: 0 })))
     }
 
     pub fn ingest_bytes(
@@ -233,7 +234,14 @@ impl Engine {
         let ingest = Ingest::of_bytes(forest, bytes, Shape::STORED);
         let (buffer, made) = (Vec::new(), Vec::new());
         let pointer = Pointer::default();
-        self.add_op(Op::Ingest(IngestOp { ingest, buffer, pointer, made, taken: 0 }))
+        self.add_op(Op::Ingest(Box::new(IngestOp { ingest, buffer, pointer, made, taken: 0 })))
+    }
+
+    pub fn ingest_rebase(&mut self, op: u32, view: u32) {
+        let theirs = self.views.get(view as usize).cloned().flatten().unwrap_or_default();
+        if let Some(Op::Ingest(ingest)) = self.op(op) {
+            ingest.ingest.rebase(theirs);
+        }
     }
 
     pub fn ingest_segment(&mut self, op: u32) -> u32 {

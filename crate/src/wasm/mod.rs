@@ -230,6 +230,13 @@ pub fn ingest_finish(op: u32) {
     });
 }
 
+/// Brings an ingest whose commit was made onto the commit of a view. Step it until it is done
+/// again.
+#[wasm_bindgen]
+pub fn ingest_rebase(op: u32, view: u32) {
+    with(|engine| engine.ingest_rebase(op, view));
+}
+
 /// Takes the next segment that an ingest has made: [`status::DONE`] when there is none, else
 /// [`status::SEGMENT`]. Reply: id; address and length of the segment; of its table.
 #[wasm_bindgen]

@@ -1,0 +1,295 @@
+//! Two walks in lockstep through two trees.
+//!
+//! Where both stand at subtrees with equal hashes, both step over them; else the one at the
+//! higher level goes down. So heights and boundaries may differ, and the cost is that of the
+//! nodes that are not shared. Memory is a path in each tree.
+//!
+//! What is opened is held to the order of keys; what both trees hold is passed unread, and
+//! both must say the same of it.
+
+use crate::cache::{Cache, Fetch, SegmentId};
+use crate::error::{DecodeError, Error, Field};
+use crate::hash::Hash;
+use crate::node::{Entry, Inner, Node};
+use crate::step::{Budget, Step};
+use crate::tree::{Range, Tree, top};
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    hash: Hash,
+    next: usize,
+}
+
+/// A walk through one of the trees.
+#[derive(Clone, Debug)]
+struct Side {
+    root: Option<Tree>,
+    stack: Vec<Frame>,
+    /// The last key before the node that was opened last, if there is one. Nodes under it are
+    /// read next; of the first of them no parent tells that it starts beyond.
+    edge: Option<Vec<u8>>,
+}
+
+/// What a walk stands at.
+#[derive(Clone, Copy, Debug)]
+enum Item<'a> {
+    /// A subtree with its level.
+    Node(u8, Hash),
+    Entry(Entry<'a>),
+    End,
+}
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub(super) struct Lockstep {
+    old: Side,
+    new: Side,
+    range: Range,
+}
+
+impl Side {
+    fn new(tree: Tree) -> Self {
+        Self { root: (!tree.is_empty()).then_some(tree), stack: Vec::new(), edge: None }
+    }
+
+    /// What comes next that is not outside `range`.
+    fn item<'c>(&mut self, cache: &'c Cache, range: &Range) -> Result<Fetch<Item<'c>>, Error> {
+        if let Some(tree) = self.root {
+            return Ok(match top(cache, tree)? {
+                Fetch::Here(node) => Fetch::Here(Item::Node(node.level(), tree.root)),
+                Fetch::At(id) => Fetch::At(id),
+            });
+        }
+        while let Some(frame) = self.stack.last_mut() {
+            match cache.node(&frame.hash)? {
+                Fetch::At(id) => return Ok(Fetch::At(id)),
+                Fetch::Here(Node::Leaf(leaf)) if frame.next < leaf.len() => {
+                    let entry = leaf.entry(frame.next);
+                    if range.is_before(entry.key) {
+                        return Ok(Fetch::Here(Item::End));
+                    }
+                    if !range.is_after(entry.key) {
+                        return Ok(Fetch::Here(Item::Entry(entry)));
+                    }
+                    frame.next += 1;
+                }
+                Fetch::Here(Node::Inner(inner)) if frame.next < inner.len() => {
+                    if frame.next > 0 && range.ends_by(inner.key(frame.next - 1)) {
+                        return Ok(Fetch::Here(Item::End));
+                    }
+                    if !range.is_after(inner.key(frame.next)) {
+                        let hash = inner.hash(frame.next);
+                        return Ok(Fetch::Here(Item::Node(inner.level() - 1, hash)));
+                    }
+                    frame.next += 1;
+                }
+                Fetch::Here(_) => {
+                    self.stack.pop();
+                }
+            }
+        }
+        Ok(Fetch::Here(Item::End))
+    }
+
+    /// Steps over the item.
+    fn skip(&mut self) {
+        if self.root.take().is_none()
+            && let Some(frame) = self.stack.last_mut()
+        {
+            frame.next += 1;
+        }
+    }
+
+    /// Opens the subtree that the walk stands at; where it is, if it is not in memory.
+    fn open(&mut self, cache: &Cache, hash: Hash) -> Result<Option<SegmentId>, Error> {
+        let (fetched, before) = match self.stack.last() {
+            None => (cache.node(&hash)?, None),
+            Some(frame) => match cache.node(&frame.hash)? {
+                Fetch::Here(Node::Inner(parent)) => {
+                    let before = frame.next.checked_sub(1).map(|index| parent.key(index));
+                    (cache.child(&parent, frame.next)?, before)
+                }
+                fetched => (fetched, None),
+            },
+        };
+        let node = match fetched {
+            Fetch::At(id) => return Ok(Some(id)),
+            Fetch::Here(node) => node,
+        };
+        match (before, &mut self.edge) {
+            // That it starts beyond this key was checked against its parent.
+            (Some(before), edge) => {
+                let edge = edge.get_or_insert_default();
+                edge.clear();
+                edge.extend_from_slice(before);
+            }
+            (None, Some(edge)) if node.first_key() <= &edge[..] => {
+                return Err(corrupt(hash, DecodeError::new(Field::KeyOrder, 0, 0, 0)));
+            }
+            (None, _) => {}
+        }
+        self.skip();
+        self.stack.push(Frame { hash, next: 0 });
+        Ok(None)
+    }
+}
+
+const fn corrupt(hash: Hash, cause: DecodeError) -> Error {
+    Error::CorruptChunk { hash, cause: Some(cause) }
+}
+
+/// Checks that two nodes say the same of a child that both have, `old` at `at` and `new` at
+/// `to`.
+fn agree(old: &Inner<'_>, at: usize, new: &Inner<'_>, to: usize) -> Result<(), Error> {
+    let (a, b) = (old.child(at), new.child(to));
+    let (field, offset, expected, got) = if old.level() != new.level() {
+        (Field::ChildLevel, 0, u64::from(old.level()) - 1, u64::from(new.level()) - 1)
+    } else if a.count != b.count {
+        (Field::ChildCount, 2, a.count, b.count)
+    } else if a.key != b.key {
+        (Field::ChildKey, 0, a.key.len() as u64, b.key.len() as u64)
+    } else {
+        return Ok(());
+    };
+    Err(corrupt(a.hash, DecodeError::new(field, offset, expected, got)))
+}
+
+impl Lockstep {
+    pub(super) fn new(old: Tree, new: Tree, range: Range) -> Self {
+        Self { old: Side::new(old), new: Side::new(new), range }
+    }
+
+    /// Walks on, and calls `change` with the two entries of a key that differ, or with the one
+    /// that has no other. It returns what it cost; while it waits, it is called again with the
+    /// same entries.
+    pub(super) fn step(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+        mut change: impl FnMut(Option<&Entry<'_>>, Option<&Entry<'_>>) -> Result<Step<usize>, Error>,
+    ) -> Result<Step<()>, Error> {
+        loop {
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            let (old, new) =
+                match (self.old.item(cache, &self.range)?, self.new.item(cache, &self.range)?) {
+                    (Fetch::Here(old), Fetch::Here(new)) => (old, new),
+                    (Fetch::At(a), Fetch::At(b)) if a != b => {
+                        return Ok(Step::Need(Vec::from([a, b])));
+                    }
+                    (Fetch::At(id), _) | (_, Fetch::At(id)) => {
+                        return Ok(Step::Need(Vec::from([id])));
+                    }
+                };
+            budget.spend(64);
+            match (old, new) {
+                (Item::End, Item::End) => return Ok(Step::Done(())),
+                (Item::Node(_, a), Item::Node(_, b)) if a == b => {
+                    budget.spend(16 * self.pass(cache)?);
+                }
+                (Item::Node(level, hash), Item::Node(other, _)) if level > other => {
+                    if let Some(id) = self.old.open(cache, hash)? {
+                        return Ok(Step::Need(Vec::from([id])));
+                    }
+                }
+                (Item::Node(level, _), Item::Node(other, hash)) if level < other => {
+                    if let Some(id) = self.new.open(cache, hash)? {
+                        return Ok(Step::Need(Vec::from([id])));
+                    }
+                }
+                (Item::Node(_, a), Item::Node(_, b)) => {
+                    // Both are looked up before either is opened: one wait for two reads.
+                    let missing = [cache.missing(&a)?, cache.missing(&b)?];
+                    let mut missing: Vec<_> = missing.into_iter().flatten().collect();
+                    missing.dedup();
+                    if !missing.is_empty() {
+                        return Ok(Step::Need(missing));
+                    }
+                    self.old.open(cache, a)?;
+                    self.new.open(cache, b)?;
+                    budget.spend(4096);
+                }
+                (Item::Node(_, hash), _) => {
+                    if let Some(id) = self.old.open(cache, hash)? {
+                        return Ok(Step::Need(Vec::from([id])));
+                    }
+                }
+                (_, Item::Node(_, hash)) => {
+                    if let Some(id) = self.new.open(cache, hash)? {
+                        return Ok(Step::Need(Vec::from([id])));
+                    }
+                }
+                (Item::Entry(_), _) | (_, Item::Entry(_)) => {
+                    match self.entries(old, new, &mut change)? {
+                        Step::Done(cost) => budget.spend(cost),
+                        Step::Need(ids) => return Ok(Step::Need(ids)),
+                        Step::Yield => return Ok(Step::Yield),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Steps over the subtree that both trees hold, and over those beside it that they hold
+    /// as well; returns how many.
+    fn pass(&mut self, cache: &Cache) -> Result<usize, Error> {
+        let (Some(old), Some(new)) = (self.old.stack.last_mut(), self.new.stack.last_mut()) else {
+            // A root, which is in memory, with as many entries as its tree says.
+            if let Some(frame) = self.old.stack.last().or(self.new.stack.last())
+                && let Fetch::Here(Node::Inner(parent)) = cache.node(&frame.hash)?
+            {
+                cache.child(&parent, frame.next)?;
+            }
+            self.old.skip();
+            self.new.skip();
+            return Ok(1);
+        };
+        let from = old.next;
+        if let (Fetch::Here(Node::Inner(a)), Fetch::Here(Node::Inner(b))) =
+            (cache.node(&old.hash)?, cache.node(&new.hash)?)
+        {
+            while old.next < a.len() && new.next < b.len() && a.hash(old.next) == b.hash(new.next) {
+                agree(&a, old.next, &b, new.next)?;
+                old.next += 1;
+                new.next += 1;
+            }
+        }
+        Ok(old.next - from)
+    }
+
+    /// Tells of the difference between what the walks stand at, of which one at least is an
+    /// entry, and steps over it.
+    fn entries(
+        &mut self,
+        old: Item<'_>,
+        new: Item<'_>,
+        change: &mut impl FnMut(Option<&Entry<'_>>, Option<&Entry<'_>>) -> Result<Step<usize>, Error>,
+    ) -> Result<Step<usize>, Error> {
+        let entry = |item| if let Item::Entry(entry) = item { Some(entry) } else { None };
+        let (mut old, mut new) = (entry(old), entry(new));
+        if let (Some(a), Some(b)) = (&old, &new) {
+            match a.key.cmp(b.key) {
+                Ordering::Less => new = None,
+                Ordering::Greater => old = None,
+                Ordering::Equal => {}
+            }
+        }
+        let mut cost = 0;
+        if old != new {
+            match change(old.as_ref(), new.as_ref())? {
+                Step::Done(spent) => cost = spent,
+                waiting => return Ok(waiting),
+            }
+        }
+        if old.is_some() {
+            self.old.skip();
+        }
+        if new.is_some() {
+            self.new.skip();
+        }
+        Ok(Step::Done(cost))
+    }
+}

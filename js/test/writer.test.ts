@@ -1,0 +1,199 @@
+/** The synchronous-first writer. */
+import { describe, expect, it } from 'vitest';
+import { memory, open } from '../src/index.js';
+import { faulty } from '../src/segment-stores/faulty.js';
+import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
+import { forSeeds, random } from './random.js';
+
+const rows = (count: number, round = 0): Entry[] =>
+  Array.from({ length: count }, (_, at): Entry => [`k${(at * 7919) % count}`, { at, round }]);
+
+async function putAll(
+  writer: ReturnType<Awaited<ReturnType<typeof open>>['writer']>,
+  all: Entry[],
+) {
+  let awaited = 0;
+  for (const [key, value] of all) {
+    if (writer.tryPut(key, value)) continue;
+    awaited++;
+    await writer.put(key, value);
+  }
+  return awaited;
+}
+
+describe('a writer', () => {
+  it('puts as putMany does, with few promises', async () => {
+    const [db, other] = await Promise.all(
+      ['a', 'b'].map((name) => open(name, { storage: memory() })),
+    );
+    if (db === undefined || other === undefined) return;
+    const source = rows(100_000);
+    const writer = db.writer();
+    const awaited = await putAll(writer, source);
+    expect(awaited).toBeGreaterThan(0);
+    expect(awaited).toBeLessThan(100);
+    expect(await db.count()).toBe(0);
+    const result = await writer.finish();
+    const { root } = await other.putMany(source);
+    expect(result).toMatchObject({ root, rows: 100_000 });
+    expect(result.slices).toBeGreaterThan(5);
+    expect(result.chunks).toBeGreaterThan(100);
+    expect(db.root).toBe(root);
+  });
+
+  it('takes values as they are at that time', async () => {
+    const db = await open('copies', { storage: memory() });
+    const writer = db.writer();
+    const [row, bytes] = [{ n: 0 }, Uint8Array.of(0)];
+    for (let n = 0; n < 10; n++) {
+      row.n = n;
+      bytes[0] = n;
+      expect(writer.tryPut(`row${n}`, row)).toBe(true);
+      expect(writer.tryPut(`bytes${n}`, bytes)).toBe(true);
+    }
+    await writer.finish();
+    expect(await db.get('row3')).toEqual({ n: 3 });
+    expect(await db.get('bytes3')).toEqual(Uint8Array.of(3));
+  });
+
+  it('mixes puts and deletes in their order, and rows of any size', async () => {
+    await forSeeds(20, async (from) => {
+      const db = await open('mixed', { storage: memory() });
+      await db.putMany(rows(300));
+      const model = new Map<string, unknown>(await all(db));
+      const writer = db.writer({ commitEvery: from.pick([1, 7, 100, 1e9]) });
+      for (let at = 0; at < 200; at++) {
+        const key = `k${from.below(400)}`;
+        if (from.below(3) === 0) {
+          if (!writer.tryDelete(key)) await writer.delete(key);
+          model.delete(key);
+        } else {
+          const size = from.pick([1, 10, 1000, 300_000, 1 << 20]);
+          const value = from.below(2) === 0 ? 'x'.repeat(size) : new Uint8Array(size).fill(at);
+          if (!writer.tryPut(key, value)) await writer.put(key, value);
+          model.set(key, value);
+        }
+      }
+      await writer.finish();
+      expectSame(await all(db), sorted(model));
+    });
+  });
+
+  it('commits every so many rows when asked', async () => {
+    const db = await open('every', { storage: memory() });
+    const writer = db.writer({ commitEvery: 1000 });
+    const seen = new Set<number>();
+    for (const [key, value] of rows(25_500)) {
+      if (!writer.tryPut(key, value)) await writer.put(key, value);
+      if (seen.size % 2 === 0) await new Promise((resolve) => setImmediate(resolve));
+      seen.add(await db.count());
+    }
+    expect((await writer.finish()).rows).toBe(25_500);
+    seen.add(await db.count());
+    expect([...seen].filter((count) => count % 1000 !== 0)).toEqual([25_500]);
+    expect(seen.size).toBeGreaterThan(5);
+  });
+
+  it('may come to nothing', async () => {
+    const db = await open('nothing', { storage: memory() });
+    await db.put('a', 1);
+    const { root } = db;
+    expect(await db.writer().finish()).toMatchObject({ root, rows: 0, chunks: 0 });
+  });
+
+  it('leaves nothing when it is aborted', async () => {
+    const storage = memory();
+    const db = await open('aborted', { storage });
+    for (const count of [1, 100_000]) {
+      const writer = db.writer();
+      await putAll(writer, rows(count));
+      await writer.abort();
+      await writer.abort();
+      expect(() => writer.tryPut('a', 1)).toThrow('closed');
+      await expect(writer.put('a', 1)).rejects.toEqual(failure('closed'));
+      await expect(writer.finish()).rejects.toEqual(failure('closed'));
+    }
+    expect(await db.count()).toBe(0);
+    expect((await (await open('aborted', { storage })).stats()).segments).toBe(0);
+  });
+
+  it('refuses a bad row and goes on', async () => {
+    const db = await open('bad', { storage: memory() });
+    const writer = db.writer();
+    expect(writer.tryPut('a', 1)).toBe(true);
+    expect(() => writer.tryPut('\ud800', 1)).toThrow('invalid-key');
+    expect(() => writer.tryPut('b', undefined)).toThrow('invalid-value');
+    await expect(writer.put('b', 1n)).rejects.toEqual(failure('invalid-value'));
+    await expect(writer.delete('k'.repeat(1025))).rejects.toEqual(failure('invalid-key'));
+    await writer.finish();
+    expect(await all(db)).toEqual([['a', 1]]);
+  });
+
+  it('tells of a failure in the next call that is awaited', async () => {
+    for (const end of ['put', 'finish'] as const) {
+      const storage = faulty(memory());
+      const db = await open('failing', { storage });
+      const error = new Error('for a test');
+      storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error });
+      const writer = db.writer();
+      let refused = false;
+      // In the order of keys, so that segments are written on the way.
+      for (const [key, value] of sorted(rows(200_000))) {
+        refused = !writer.tryPut(key, value);
+        if (refused) {
+          const failed = await writer.put(key, value).catch((cause: unknown) => cause);
+          if (failed === undefined) continue;
+          expect(failed).toBe(error);
+          break;
+        }
+      }
+      expect(refused).toBe(true);
+      expect(writer.tryPut('a', 1)).toBe(false);
+      const again = end === 'put' ? writer.put('a', 1) : writer.finish();
+      await expect(again).rejects.toBe(error);
+      storage.heal();
+      expect(await db.count()).toBe(0);
+      await db.put('a', 1);
+    }
+  });
+
+  it('does not hold up other writes, which it respects', async () => {
+    const db = await open('others', { storage: memory() });
+    const writer = db.writer();
+    await putAll(writer, rows(20_000));
+    await within(1000, db.put('mine', 1));
+    await within(1000, db.put('k5', 'overwritten by the later commit'));
+    await within(1000, db.putMany([['more', 1]]));
+    await writer.finish();
+    expectSame(await all(db), sorted([...rows(20_000), ['mine', 1], ['more', 1]]));
+  });
+
+  it('is closed with its store', async () => {
+    const storage = memory();
+    const db = await open('closed', { storage });
+    const writer = db.writer();
+    await putAll(writer, rows(50_000));
+    await within(2000, db.close());
+    expect(() => writer.tryPut('a', 1)).toThrow('the store was closed');
+    expect(() => db.writer()).toThrow('closed');
+    expect((await (await open('closed', { storage })).stats()).segments).toBe(0);
+  });
+
+  it('is told what it cannot do', async () => {
+    const db = await open('options', { storage: memory() });
+    for (const commitEvery of [0, -1, Number.NaN]) {
+      expect(() => db.writer({ commitEvery })).toThrow('invalid-argument');
+    }
+  });
+
+  it('keeps its buffer bounded when nobody awaits', async () => {
+    const db = await open('bounded', { storage: memory() });
+    const writer = db.writer();
+    const { next } = random(3);
+    let taken = 0;
+    while (writer.tryPut(`k${next()}`, 'x'.repeat(100))) taken++;
+    expect(taken).toBeLessThan(12_000);
+    await writer.finish();
+    expect(await db.count()).toBe(taken);
+  });
+});
