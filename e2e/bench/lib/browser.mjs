@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from '@playwright/test';
 import { build, preview } from 'vite';
 import { findBrowser } from '../../../scripts/lib/browser.mjs';
+import { processMemory } from './process-memory.mjs';
 
 const CONFIG = fileURLToPath(new URL('../vite.config.ts', import.meta.url));
 const CACHE = fileURLToPath(new URL('../../../.cache/', import.meta.url));
@@ -45,6 +46,7 @@ export async function withBrowser({ profile }, work) {
     const session = await context.newCDPSession(page);
     const browser = new BenchPage({ context, page, session, port, profileDir });
     if (profile) await page.exposeFunction('profiler', (start) => browser.onTimed?.(start));
+    await page.exposeFunction('processMemory', (action) => processMemory(context, action));
     await browser.visit('bench');
     return await work(browser);
   } finally {

@@ -45,7 +45,7 @@ export function summarize({ name, title, unit }, contestants, rounds, failures, 
       // A floor is there only where there is one.
       const reason = cannot?.[name];
       if (kind === 'floor' && reason === undefined) return [];
-      return [{ ...about, reason: reason ?? 'no figure' }];
+      return [{ ...about, reason: reason ?? 'this system does not tell' }];
     }
     const values = samples.map(({ value }) => value);
     const others = Object.keys(samples[0].also ?? {}).map((other) =>

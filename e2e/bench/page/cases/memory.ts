@@ -1,48 +1,42 @@
-/** How much memory a load takes, in samples of its own: to measure it stops the page. */
+/** How much memory a load takes, in samples of its own: the page alone knows what is its own. */
 import type { Samples, Setting, Suite } from '../bench-case.js';
 import { settle } from '../measure.js';
 import { type Peer, RELAXED, within } from '../peers/database.js';
 import { makeRows } from '../rows.js';
 import { everyone } from './contestants.js';
 
-const EVERY_MS = 50;
-
 declare global {
+  /** MiB of the renderer processes now, or the most since; null where the system does not tell. */
+  var processMemory: (action: 'reset' | 'peak') => Promise<number | null>;
+
   interface Performance {
     measureUserAgentSpecificMemory?(): Promise<{ bytes: number }>;
   }
 }
 
-async function memoryMiB(): Promise<number> {
-  if (performance.measureUserAgentSpecificMemory === undefined) {
-    throw new Error('this browser does not tell how much memory a page takes');
-  }
-  return (await performance.measureUserAgentSpecificMemory()).bytes / 2 ** 20;
+/** What lives in JavaScript, of page and workers. WebAssembly is not in it. */
+async function javaScriptMiB(): Promise<number> {
+  const measured = await performance.measureUserAgentSpecificMemory?.();
+  return (measured?.bytes ?? Number.NaN) / 2 ** 20;
 }
 
 async function memory(peer: Peer, setting: Setting): Promise<Samples> {
   const rows = makeRows(setting.rows);
   return within(peer, RELAXED, async (db): Promise<Samples> => {
     await settle();
-    const before = await memoryMiB();
-    let peak = before;
-    let isLoading = true;
-    const watching = (async () => {
-      while (isLoading) {
-        peak = Math.max(peak, await memoryMiB());
-        await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
-      }
-    })();
+    const javaScript = await javaScriptMiB();
+    await settle();
+    const before = await globalThis.processMemory('reset');
     await db.load(rows);
     await db.persisted?.();
-    isLoading = false;
-    await watching;
+    const peak = await globalThis.processMemory('peak');
     await settle();
-    const after = await memoryMiB();
+    const kept = (await javaScriptMiB()) - javaScript;
+    if (before === null || peak === null) return {};
     return {
       memory: {
-        value: Math.max(peak, after) - before,
-        details: { 'kept after the load, MiB': after - before, 'the rows and page, MiB': before },
+        value: peak - before,
+        details: { 'before the load, MiB': before, 'JavaScript kept after it, MiB': kept },
       },
     };
   });
@@ -53,7 +47,7 @@ export const MEMORY: Suite = {
   cases: [
     {
       name: 'memory',
-      title: 'most memory of page and workers during the load, beyond the rows themselves',
+      title: 'most memory of the page and its workers during the load, beyond what they had before',
       unit: 'MiB',
     },
   ],

@@ -1,6 +1,5 @@
 import type { Contestant, Suite } from '../bench-case.js';
 import { timed } from '../measure.js';
-import { openHedgerow } from '../peers/hedgerow.js';
 import { makeRows } from '../rows.js';
 
 function sliced(name: string, kind: 'ours' | 'floor', sliceMs: number): Contestant {
@@ -9,6 +8,7 @@ function sliced(name: string, kind: 'ours' | 'floor', sliceMs: number): Contesta
     kind,
     acts: [
       async ({ rows: count }) => {
+        const { openHedgerow } = await import('../peers/hedgerow.js');
         const rows = makeRows(count);
         const db = await openHedgerow({ sliceMs });
         const { ms, result } = await timed(() => db.load(rows));

@@ -1,5 +1,6 @@
 /** All that is compared. A page loads the code of the one that it runs. */
 import type { Peer } from './database.js';
+import { openRaw } from './raw.js';
 
 const MILLION = {
   rows: 100_000,
@@ -59,7 +60,7 @@ export const PEERS: readonly Peer[] = [
     inMemory: false,
     most: MILLION,
     cannot: { watch: NO_WATCH },
-    open: async (setting) => (await import('./raw.js')).openRaw(setting),
+    open: openRaw,
   },
   {
     name: 'Dexie',
