@@ -72,7 +72,8 @@ function glance(cases) {
     if (row.samples === undefined) {
       return `<td title="${escaped(row.reason ?? row.failed)}">${row.failed === undefined ? '–' : 'failed'}</td>`;
     }
-    if (row.overOurs === null) return `<td>${shown(row.median)}</td>`;
+    if (row.overOurs === null)
+      return `<td>${shown(row.median)} <small>${escaped(one.unit)}</small></td>`;
     const ratio = row.overOurs.median;
     const look = row.kind === 'floor' ? '' : ratio < 0.5 ? 'worst' : ratio < 1 ? 'bad' : 'good';
     return `<td class="${look}" title="${shown(row.median)} ${escaped(one.unit)}">${shown(ratio)}</td>`;

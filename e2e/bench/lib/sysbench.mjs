@@ -28,5 +28,5 @@ export function sysbenchOf(cases) {
       { name, ours, peer, ratios, geometricMean: geometricMean(ratios.map((r) => r.median)) },
     ];
   });
-  return { rows: own[0].rows, pairs };
+  return { rows: own[0].ours.details.rows.median, pairs };
 }

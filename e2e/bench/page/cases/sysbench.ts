@@ -35,7 +35,7 @@ async function run(side: Side, setting: Setting): Promise<Samples> {
   const rows = rowsOf(setting);
   const samples: Samples = {};
   const measure = async (name: string, work: () => Promise<unknown>) => {
-    samples[`sysbench-${name}`] = { value: (await timed(work)).ms };
+    samples[`sysbench-${name}`] = { value: (await timed(work)).ms, details: { rows } };
   };
   const each = async (statements: readonly Statement[]) => {
     for (const statement of statements) await side.one(statement);

@@ -84,6 +84,18 @@ export const PEERS: readonly Peer[] = [
     },
   },
   {
+    name: 'doltlite-wasm OPFS',
+    kind: 'peer',
+    note: 'in a worker, on the opfs file system that its README offers',
+    inMemory: false,
+    most: MILLION,
+    cannot: { watch: NO_WATCH },
+    open: async () => {
+      const { doltliteWorker, openSqlite } = await import('./sqlite/database.js');
+      return openSqlite(doltliteWorker(), { where: 'opfs' });
+    },
+  },
+  {
     name: 'doltlite-wasm memory',
     kind: 'peer',
     note: 'in a worker, nothing is stored',
