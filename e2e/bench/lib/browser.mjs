@@ -25,6 +25,8 @@ const FLAGS = [
   '--enable-blink-features=ForceEagerMeasureMemory',
 ];
 
+const MOST_MS = 300_000;
+
 // Where Chromium keeps what pages store.
 export const STORAGE_PATH = /IndexedDB|WebStorage|File System/;
 
@@ -101,12 +103,19 @@ class BenchPage {
     await this.page.waitForFunction(() => globalThis.bench !== undefined);
   }
 
-  /** Calls a function of `page/main.ts`. */
+  /** Calls a function of `page/main.ts`; fails when there is no answer for minutes. */
   async call(name, ...args) {
-    const result = await this.page.evaluate(
+    let timer;
+    const silence = new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer in ${MOST_MS / 1000} s`)), MOST_MS);
+    });
+    const answer = this.page.evaluate(
       ([name, args]) => globalThis.bench[name](...args),
       [name, args],
     );
+    // The page may go away while nobody waits for it any more.
+    answer.catch(() => {});
+    const result = await Promise.race([answer, silence]).finally(() => clearTimeout(timer));
     if (this.#problem !== undefined) throw this.#problem;
     return result;
   }

@@ -25,7 +25,6 @@ const COLOURS = [
   ['sqlite-wasm OPFS', '#9a62c4'],
   ['sqlite-wasm OPFS, WAL', '#cc4778'],
   ['sqlite-wasm memory', '#2a9d9a'],
-  ['doltlite-wasm OPFS', '#5b8c2a'],
   ['doltlite-wasm memory', '#8f8a1e'],
   ['Replicache', '#d0543c'],
   ['PouchDB', '#7a7f9a'],

@@ -7,6 +7,7 @@ import { Profiler } from './profile.mjs';
 const SIZES = [1000, 10_000, 100_000, 1_000_000];
 /** What is drawn over the number of rows. */
 const GROWING = ['load', 'open', 'get', 'scan', 'put'];
+const WARM_UP_ROWS = 2000;
 /** Cases whose samples the runner adds the size of the profile's files to. */
 const DISK = ['disk', 'disk-after'];
 
@@ -68,15 +69,20 @@ async function runSuite(browser, suite, setting, options, show) {
   );
   const rounds = [];
   const failures = new Map();
-  // Round 0 warms up: the disk, the browser's processes and its caches of compiled code.
+  // Round 0 warms up: the disk, the browser's processes and its caches of compiled code. For
+  // that a few rows do.
+  const warmUp = { ...setting, rows: Math.min(setting.rows, WARM_UP_ROWS), quick: true };
   for (let round = options.quick ? 1 : 0; round <= options.rounds; round++) {
     const taken = new Map();
     for (const contestant of inTurn(taking, round)) {
       const { name } = contestant;
       if (failures.has(name)) continue;
-      show(`${round === 0 ? 'warming up' : `round ${round} of ${options.rounds}`}, ${name}`);
+      show(
+        `${round === 0 ? 'warming up' : `round ${round} of ${options.rounds}`}, ${name.replaceAll(',', '')}`,
+      );
       try {
-        taken.set(name, await runActs(browser, suite, contestant, setting));
+        const used = round === 0 ? warmUp : setting;
+        taken.set(name, await runActs(browser, suite, contestant, used));
       } catch (error) {
         failures.set(name, `${error.message.split('\n')[0]} (round ${round})`);
       }

@@ -9,6 +9,7 @@ const MILLION = {
 const NO_WATCH = 'has no way to watch a row';
 const GONE = 'in memory: nothing is left to open';
 const NOTHING_STORED = 'in memory: nothing is stored';
+const NO_DOLTLITE_FILE = 'in memory: its release 0.50.12 fails on a file of OPFS (null function)';
 const IN_MEMORY = {
   open: GONE,
   'get-cold': GONE,
@@ -84,24 +85,18 @@ export const PEERS: readonly Peer[] = [
     },
   },
   {
-    name: 'doltlite-wasm OPFS',
-    kind: 'peer',
-    note: 'in a worker, on the opfs file system that its README offers',
-    inMemory: false,
-    most: MILLION,
-    cannot: { watch: NO_WATCH },
-    open: async () => {
-      const { doltliteWorker, openSqlite } = await import('./sqlite/database.js');
-      return openSqlite(doltliteWorker(), { where: 'opfs' });
-    },
-  },
-  {
     name: 'doltlite-wasm memory',
     kind: 'peer',
     note: 'in a worker, nothing is stored',
     inMemory: true,
     most: MILLION,
-    cannot: IN_MEMORY,
+    cannot: {
+      ...IN_MEMORY,
+      open: NO_DOLTLITE_FILE,
+      disk: NO_DOLTLITE_FILE,
+      'disk-after': NO_DOLTLITE_FILE,
+      'put-strict': NO_DOLTLITE_FILE,
+    },
     open: async () => {
       const { doltliteWorker, openSqlite } = await import('./sqlite/database.js');
       return openSqlite(doltliteWorker(), { where: 'memory' });

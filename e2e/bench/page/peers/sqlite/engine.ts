@@ -14,8 +14,6 @@ async function openDatabase(init: Init, { where, tuned = false }: OpenCall): Pro
   if (where === 'pool') {
     const pool = await sqlite3.installOpfsSAHPoolVfs({});
     db = new pool.OpfsSAHPoolDb('/bench.sqlite3');
-  } else if (where === 'opfs') {
-    db = new sqlite3.oo1.OpfsDb('/bench.sqlite3', 'c');
   } else {
     db = new sqlite3.oo1.DB(':memory:');
   }

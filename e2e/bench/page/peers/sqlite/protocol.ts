@@ -3,8 +3,8 @@ import type { Statement } from '../../sysbench/workload.js';
 import type { Limits } from '../database.js';
 
 export interface OpenCall {
-  /** A file of the OPFS SAH pool, or of the `opfs` file system, or `:memory:`. */
-  readonly where: 'pool' | 'opfs' | 'memory';
+  /** A file of the OPFS SAH pool, or `:memory:`. */
+  readonly where: 'pool' | 'memory';
   /** A write-ahead log and `synchronous=NORMAL`, instead of SQLite's own defaults. */
   readonly tuned?: boolean;
 }
