@@ -82,12 +82,12 @@ async function write(setting: Setting): Promise<Samples> {
   const samples: Samples = {};
   const rows = makeRows(setting.rows);
   await withIndexedDb(async (db) => {
-    for (const [name, { durability }] of [
-      ['put', RELAXED],
-      ['put-strict', STRICT],
+    for (const [name, { durability }, seed] of [
+      ['put', RELAXED, 5],
+      ['put-strict', STRICT, 10],
     ] as const) {
       if (!wants(setting, name)) continue;
-      samples[name] = await putLatency(setting, rows, (row) =>
+      samples[name] = await putLatency(setting, rows, seed, (row) =>
         inTransaction(db, 'rows', durability, (store) => store.put(row)),
       );
     }

@@ -41,7 +41,7 @@ export async function thirdVisit(peer: Peer, setting: Setting): Promise<Samples>
   if (wants(setting, 'put-strict') && peer.cannot?.['put-strict'] === undefined) {
     await pause(200);
     samples['put-strict'] = await within(peer, STRICT, (db) =>
-      putLatency(setting, rows, (row) => db.put(row)),
+      putLatency(setting, rows, 10, (row) => db.put(row)),
     );
   }
   return samples;
@@ -61,7 +61,7 @@ async function changes(
     samples[name] = { value: ms, ...(result === undefined ? {} : { details: result }) };
   }
   if (wants(setting, 'delete')) samples.delete = await deletes(db, rows);
-  if (wants(setting, 'put')) samples.put = await putLatency(setting, rows, (row) => db.put(row));
+  if (wants(setting, 'put')) samples.put = await putLatency(setting, rows, 5, (row) => db.put(row));
   if (wants(setting, 'puts-100')) {
     const changed = randomlyChanged(rows, IN_A_ROW, 8);
     const { ms } = await timed(async () => {
