@@ -124,7 +124,8 @@ export function curve(growth, name) {
       lines.set(row.name, [...(lines.get(row.name) ?? []), { rows, value: row.median }]);
     }
   }
-  const [left, right, top, bottom] = [64, 190, 56, 356];
+  const [left, right, top, bottom] = [64, 212, 56, 356];
+  const most = Math.max(...found.map(({ rows }) => rows));
   const points = [...lines.values()].flat();
   const x = logScale(
     points.map(({ rows }) => rows),
@@ -165,7 +166,7 @@ export function curve(growth, name) {
     }),
     ...labels.map(
       ({ who, y: at, end }) =>
-        `  <path d="M${fixed(x.at(end.rows) + 5)} ${fixed(y.at(end.value))}L${WIDTH - right + 10} ${fixed(at)}" stroke="${colourOf(who)}" opacity="0.5"/><text x="${WIDTH - right + 14}" y="${fixed(at + 4)}" class="name" font-size="12">${escaped(who)} <tspan class="tick">${shown(end.value)}</tspan></text>`,
+        `  <path d="M${fixed(x.at(end.rows) + 5)} ${fixed(y.at(end.value))}L${WIDTH - right + 10} ${fixed(at)}" stroke="${colourOf(who)}" opacity="0.5"/><text x="${WIDTH - right + 14}" y="${fixed(at + 4)}" class="name" font-size="12">${escaped(who)} <tspan class="tick">${shown(end.value)}${end.rows < most ? ` at ${tickText(end.rows)}` : ''}</tspan></text>`,
     ),
   ];
   const height = Math.max(bottom + 26, (labels.at(-1)?.y ?? 0) + 14);

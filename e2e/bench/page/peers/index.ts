@@ -115,7 +115,7 @@ export const PEERS: readonly Peer[] = [
     name: 'PouchDB',
     kind: 'peer',
     inMemory: false,
-    most: { rows: 10_000, reason: 'a load of 100,000 rows takes it minutes' },
+    most: { rows: 10_000, reason: 'left out above 10,000 rows, where each pass takes it seconds' },
     cannot: { watch: NO_WATCH, 'put-strict': 'has no strict durability' },
     open: async () => (await import('./pouchdb.js')).openPouchDb(),
   },
