@@ -28,7 +28,7 @@ async function main() {
     const slicing = await timeSlicing(browser, options, show);
     const traces = await traceAll(browser, scenarios, show);
     show('reads during a load');
-    await browser.reload();
+    await browser.visit('alive');
     const reads = await browser.call('readWhileLoading', options.shortRows);
     // The files of the databases are still there, which tell what keeps them.
     const about = await environment(browser);

@@ -17,8 +17,15 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     chunkSizeWarningLimit: 2000,
+    rolldownOptions: {
+      // doltlite-wasm names modules of Node that it does not use in a browser.
+      onLog: (level, log, next) => {
+        if (!log.message.includes('externalized for browser compatibility')) next(level, log);
+      },
+    },
     // A CPU profile is to be read.
     minify: process.env.BENCH_PROFILE === undefined,
   },
+  worker: { format: 'es' },
   preview: { headers },
 });

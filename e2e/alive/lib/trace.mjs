@@ -24,7 +24,7 @@ export async function traceAll(browser, scenarios, show) {
   for (const { name, load } of scenarios) {
     if (load === undefined) continue;
     show(`trace of ${name}`);
-    await browser.reload();
+    await browser.visit('alive');
     const events = await traced(browser, () => browser.call('time', load));
     results.push({ name, ...tasksOf(events) });
   }

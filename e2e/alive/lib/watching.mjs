@@ -46,7 +46,7 @@ export async function watchAll(browser, options, show) {
     for (let pass = 0; pass < 2 * scenario.passes; pass++) {
       const clicks = pass % 2 === 1;
       show(`${scenario.title}${clicks ? ', with clicks' : ''}`);
-      await browser.reload();
+      await browser.visit('alive');
       const watch = () => watchOnce(browser, scenario);
       passes.push({ clicks, ...(clicks ? await clicking(browser, watch) : await watch()) });
     }

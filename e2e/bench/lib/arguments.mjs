@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 
-const USAGE = `node e2e/bench/run.mjs [--rows 100000] [--rounds 5] [--only load,scan,...] [--quick] [--profile]
-  --rows     rows in a full store
+const USAGE = `node e2e/bench/run.mjs [--rows 100000] [--rounds 3] [--only load,scan,...] [--quick] [--profile]
+  --rows     rows in a full store; 1000000 runs Hedgerow and the floor alone
   --rounds   rounds that count; one more comes first that does not
-  --only     cases to run, by name
-  --quick    10,000 rows and one round: to see that everything works
+  --only     cases or suites to run, by name
+  --quick    10,000 rows and one round without warming up: to see that everything works
   --profile  also print where the time of Hedgerow's samples goes, by function`;
 
 /** What the command was asked to do. */
@@ -27,7 +27,7 @@ export function readArguments(args) {
   const { quick, profile } = values;
   return {
     rows: whole('--rows', values.rows ?? (quick ? '10000' : '100000')),
-    rounds: whole('--rounds', values.rounds ?? (quick ? '1' : '5')),
+    rounds: whole('--rounds', values.rounds ?? (quick ? '1' : '3')),
     only: values.only?.split(',').filter((name) => name !== '') ?? null,
     quick,
     profile,

@@ -1,18 +1,20 @@
 // Serves a production build of the page and opens it in Chromium on a fresh on-disk profile.
 
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from '@playwright/test';
 import { build, preview } from 'vite';
 import { findBrowser } from '../../../scripts/lib/browser.mjs';
+import { processMemory } from './process-memory.mjs';
 
 const CONFIG = fileURLToPath(new URL('../vite.config.ts', import.meta.url));
 const CACHE = fileURLToPath(new URL('../../../.cache/', import.meta.url));
 // In the repository, since a system's temporary folder may lie in memory.
 const PROFILES = join(CACHE, 'profiles');
 
-// Those of `e2e/playwright.config.ts`, and a call that collects garbage before a clock starts.
+// Those of `e2e/playwright.config.ts`, a call that collects garbage before a clock starts, and
+// memory that is measured when it is asked for, not at the next collection.
 const FLAGS = [
   ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
   '--disable-background-networking',
@@ -20,7 +22,13 @@ const FLAGS = [
   '--disable-sync',
   '--no-first-run',
   '--js-flags=--expose-gc',
+  '--enable-blink-features=ForceEagerMeasureMemory',
 ];
+
+const MOST_MS = 300_000;
+
+// Where Chromium keeps what pages store.
+export const STORAGE_PATH = /IndexedDB|WebStorage|File System/;
 
 /**
  * Runs `work` with a browser, which it takes down in the end. Of another page than that of the
@@ -33,7 +41,7 @@ export async function withBrowser(
 ) {
   const ends = [];
   try {
-    const url = await serve(config, profile, ends);
+    const port = await serve(config, profile, ends);
     await mkdir(PROFILES, { recursive: true });
     const profileDir = await mkdtemp(join(PROFILES, 'bench-'));
     ends.push(() => rm(profileDir, { recursive: true, force: true, maxRetries: 5 }));
@@ -45,9 +53,11 @@ export async function withBrowser(
     });
     ends.push(() => context.close());
     const page = context.pages()[0] ?? (await context.newPage());
-    const browser = new BenchPage(context, page, url, profileDir, global);
+    const session = await context.newCDPSession(page);
+    const browser = new BenchPage({ context, page, session, port, profileDir, global });
     if (profile) await page.exposeFunction('profiler', (start) => browser.onTimed?.(start));
-    await browser.reload();
+    await page.exposeFunction('processMemory', (action) => processMemory(context, action));
+    await browser.visit('bench');
     return await work(browser);
   } finally {
     for (const end of ends.reverse()) await end();
@@ -63,22 +73,25 @@ async function serve(configFile, profile, ends) {
   const port = 20_000 + (process.pid % 10_000);
   const server = await preview({ configFile, preview: { host: '127.0.0.1', port } });
   ends.push(() => server.close());
-  return server.resolvedUrls.local[0];
+  return port;
 }
 
 /** The page of the benchmarks. */
 class BenchPage {
   /** Called with `true` before and with `false` after a stretch that the page times. */
   onTimed;
-  #url;
+  #port;
   #global;
+  #origin;
+  #session;
   #problem;
 
-  constructor(context, page, url, profileDir, global) {
+  constructor({ context, page, session, port, profileDir, global }) {
     this.context = context;
     this.page = page;
     this.profileDir = profileDir;
-    this.#url = url;
+    this.#session = session;
+    this.#port = port;
     this.#global = global;
     page.on('pageerror', (error) => {
       this.#problem ??= error;
@@ -88,19 +101,54 @@ class BenchPage {
     });
   }
 
-  /** Loads the page anew: compiled code and memory of what ran before are gone. */
-  async reload() {
-    await this.page.goto(this.#url);
+  /**
+   * Loads the page anew: compiled code and memory of what ran before are gone. Each name is an
+   * origin of its own, with its own databases and files.
+   */
+  async visit(name) {
+    this.#problem = undefined;
+    const host = name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+    this.#origin = `http://${host}.localhost:${this.#port}`;
+    await this.page.goto(this.#origin);
     await this.page.waitForFunction((name) => globalThis[name] !== undefined, this.#global);
   }
 
-  /** Calls a function of the page, such as those of `page/main.ts`. */
+  /** Calls a function of the page, such as those of `page/main.ts`; fails when there is no answer for minutes. */
   async call(name, ...args) {
-    const result = await this.page.evaluate(
+    let timer;
+    const silence = new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer in ${MOST_MS / 1000} s`)), MOST_MS);
+    });
+    const answer = this.page.evaluate(
       ([global, name, args]) => globalThis[global][name](...args),
       [this.#global, name, args],
     );
+    // The page may go away while nobody waits for it any more.
+    answer.catch(() => {});
+    const result = await Promise.race([answer, silence]).finally(() => clearTimeout(timer));
     if (this.#problem !== undefined) throw this.#problem;
     return result;
+  }
+
+  /** Ends the page, with its workers, and deletes all that its origin stored. */
+  async clear() {
+    await this.page.goto('about:blank');
+    await this.#session.send('Storage.clearDataForOrigin', {
+      origin: this.#origin,
+      storageTypes: 'indexeddb,file_systems,cache_storage,local_storage,service_workers',
+    });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+
+  /** MiB of the files that hold what pages stored. */
+  async storedMiB() {
+    const files = await readdir(this.profileDir, { recursive: true });
+    let bytes = 0;
+    for (const file of files.filter((file) => STORAGE_PATH.test(file))) {
+      // Files come and go while the browser tidies up.
+      const found = await stat(join(this.profileDir, file)).catch(() => undefined);
+      if (found?.isFile()) bytes += found.size;
+    }
+    return bytes / 2 ** 20;
   }
 }

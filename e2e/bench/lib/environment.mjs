@@ -4,6 +4,15 @@ import { open, readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { cpus, loadavg, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { STORAGE_PATH } from './browser.mjs';
+
+const PEERS = [
+  'dexie',
+  '@sqlite.org/sqlite-wasm',
+  '@dolthub/doltlite-wasm',
+  'replicache',
+  'pouchdb-browser',
+];
 
 /** To be called while the profile holds databases. */
 export async function environment({ context, page, profileDir }) {
@@ -13,7 +22,7 @@ export async function environment({ context, page, profileDir }) {
   return {
     versions: {
       hedgerow: await versionOf('hedgerow'),
-      dexie: await versionOf('dexie'),
+      ...(await versionsOf(PEERS)),
       vite: await versionOf('vite'),
       playwright: await versionOf('@playwright/test'),
       node: process.version,
@@ -29,6 +38,11 @@ export async function environment({ context, page, profileDir }) {
   };
 }
 
+async function versionsOf(names) {
+  const found = names.map(async (name) => [name, await versionOf(name)]);
+  return Object.fromEntries(await Promise.all(found));
+}
+
 /** The package's version; its `package.json` may not be exported, so it is looked for. */
 async function versionOf(name) {
   const paths = createRequire(import.meta.url).resolve.paths(name) ?? [];
@@ -42,7 +56,7 @@ async function versionOf(name) {
 /** What keeps IndexedDB, by the files that it left in the profile. */
 async function backendOf(profileDir) {
   const files = await readdir(profileDir, { recursive: true });
-  const own = files.filter((file) => /IndexedDB|WebStorage/.test(file));
+  const own = files.filter((file) => STORAGE_PATH.test(file));
   const found = new Set();
   for (const file of own) {
     if (/\.leveldb[\\/]MANIFEST/.test(file)) found.add('leveldb');

@@ -10,35 +10,63 @@ export function figure(values) {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
-/** What the samples of a case came to: see README.md for the form. */
-export function summarize({ name, title, unit, contestants }, samples, profile) {
+export function geometricMean(values) {
+  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+}
+
+/**
+ * What a case came to: see README.md for the form. `rounds` has a map for each round, from
+ * contestants to their samples of all cases.
+ */
+export function summarize({ name, title, unit }, contestants, rounds, failures, { rows }) {
   const ours = contestants.find(({ kind }) => kind === 'ours');
-  const oursValues = samples.get(ours.name).map(({ value }) => value);
-  const summaries = contestants.map((contestant) => {
-    const own = samples.get(contestant.name);
-    const values = own.map(({ value }) => value);
-    // Of one round: what else the machine did then was much the same for both.
+  const oursValues = rounds.map((taken) => taken.get(ours.name)?.[name]?.value);
+  // Of one round: what else the machine did then was much the same for both.
+  const ratiosOf = (values) => {
     const ratios = values.map((value, round) =>
       unit === 'per second' ? oursValues[round] / value : value / oursValues[round],
     );
-    return {
-      ...contestant,
-      ...figure(values),
-      samples: values,
-      timeOverOurs: figure(ratios),
-      details: detailsOf(own),
-    };
+    return ratios.every(Number.isFinite) ? figure(ratios) : null;
+  };
+  const rowOf = (about, values, details) => ({
+    ...about,
+    ...figure(values),
+    samples: values,
+    overOurs: ratiosOf(values),
+    details,
   });
-  const isOurs = ({ kind }) => kind === 'ours';
+  const summaries = contestants.flatMap((contestant) => {
+    const { name: who, kind, note, cannot, most } = contestant;
+    const about = { name: who, kind, ...(note === undefined ? {} : { note }) };
+    const samples = rounds.map((taken) => taken.get(who)?.[name]);
+    if (failures.has(who)) return [{ ...about, failed: failures.get(who) }];
+    if (rows > (most?.rows ?? Number.POSITIVE_INFINITY)) return [{ ...about, reason: most.reason }];
+    if (samples.some((sample) => sample === undefined)) {
+      // A floor is there only where there is one.
+      const reason = cannot?.[name];
+      if (kind === 'floor' && reason === undefined) return [];
+      return [{ ...about, reason: reason ?? 'this system does not tell' }];
+    }
+    const values = samples.map(({ value }) => value);
+    const others = Object.keys(samples[0].also ?? {}).map((other) =>
+      rowOf(
+        { name: other, kind: kind === 'ours' ? 'variant' : kind },
+        samples.map(({ also }) => also[other]),
+        {},
+      ),
+    );
+    return [rowOf(about, values, detailsOf(samples)), ...others];
+  });
+  const of = (kind) => summaries.filter((one) => one.kind === kind);
   return {
     name,
     title,
     unit,
-    ours: summaries.find(isOurs),
-    floor: summaries.find(({ kind }) => kind === 'floor') ?? null,
-    peers: summaries.filter(({ kind }) => kind === 'peer'),
-    variants: summaries.filter(({ kind }) => kind === 'variant'),
-    ...(profile === undefined ? {} : { profile }),
+    rows,
+    ours: of('ours')[0],
+    floor: of('floor')[0] ?? null,
+    peers: of('peer'),
+    variants: of('variant'),
   };
 }
 

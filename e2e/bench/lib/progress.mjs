@@ -1,4 +1,4 @@
-// One line that tells what goes on: on a terminal it is written over, elsewhere a line per case.
+// One line that tells what goes on: on a terminal it is written over, elsewhere a line per round.
 
 const FRAMES = ['|', '/', '-', '\\'];
 const TURN_MS = 120;
@@ -16,7 +16,8 @@ export class Progress {
       this.#draw();
       return;
     }
-    const phase = text.split(':')[0];
+    // Without the contestant.
+    const phase = text.split(/, (?=[^,]*$)/)[0];
     if (phase !== this.#phase) console.log(`... ${phase}`);
     this.#phase = phase;
   }

@@ -4,34 +4,75 @@ export function printEnvironment({ options, rowBytes, versions, browser, machine
   const { cores, cpu, memoryGiB, loadAverage } = machine;
   console.log(`
 ${browser.product}, IndexedDB on ${browser.indexedDb}, on-disk profile
-hedgerow ${versions.hedgerow}, dexie ${versions.dexie}
+${Object.entries(versions)
+  .map(([name, version]) => `${name} ${version}`)
+  .join(', ')}
 ${cores} cores (${cpu}), ${memoryGiB.toFixed(0)} GiB, load average ${loadAverage.toFixed(1)} at the end
 ${options.rows.toLocaleString('en')} rows, ${rowBytes.toFixed(1)} bytes of JSON each; ${options.rounds} rounds`);
 }
 
 /** A table for each case, and below it the further figures. */
-export function printCase({ name, title, unit, error, ours, floor, peers, variants, profile }) {
+export function printCase({ name, title, unit, ours, floor, peers, variants, profile }) {
   console.log(`\n${name}: ${title} [${unit}]`);
-  if (error !== undefined) {
-    console.log(`  FAILED: ${error}`);
-    return;
-  }
   const all = [ours, ...(floor === null ? [] : [floor]), ...variants, ...peers];
-  const rows = all.map((one) => [
+  const measured = all.filter(({ samples }) => samples !== undefined);
+  const rows = measured.map((one) => [
     one.kind === 'floor' && one.name !== 'floor' ? `${one.name} (floor)` : one.name,
     show(one.median),
     show(one.min),
     show(one.max),
-    one.kind === 'ours' ? '' : `${show(one.timeOverOurs.median)} x`,
-    one.kind === 'ours' ? '' : `${show(one.timeOverOurs.min)} .. ${show(one.timeOverOurs.max)}`,
+    ...(one.kind === 'ours' || one.overOurs === null
+      ? ['', '']
+      : [
+          `${show(one.overOurs.median)} x`,
+          `${show(one.overOurs.min)} .. ${show(one.overOurs.max)}`,
+        ]),
   ]);
-  printTable(['', 'median', 'min', 'max', 'time / hedgerow', 'min .. max'], rows);
-  for (const one of all) {
+  const over = unit === 'MiB' ? '/ hedgerow' : 'time / hedgerow';
+  printTable(['', 'median', 'min', 'max', over, 'min .. max'], rows);
+  for (const { name: who, reason, failed } of all) {
+    if (reason !== undefined) console.log(`    ${who}: none, ${reason}`);
+    if (failed !== undefined) console.log(`    ${who}: FAILED, ${failed}`);
+  }
+  for (const one of measured) {
     const details = Object.entries(one.details).map(detail);
     if (details.length === 0) continue;
     console.log(`    ${one.name}: ${details.join('; ')}`);
   }
   for (const stretch of profile ?? []) printProfile(stretch);
+}
+
+/** A line for each case and side, and the mean that they come to. */
+export function printSysbench({ pairs }) {
+  for (const { name, ours, peer, ratios, geometricMean } of pairs) {
+    console.log(`\nsysbench, ${name}: time of ${peer} / time of ${ours}`);
+    const rows = ratios.map((one) => [one.case, show(one.median), show(one.min), show(one.max)]);
+    printTable(
+      ['', 'median', 'min', 'max'],
+      [...rows, ['geometric mean', show(geometricMean), '', '']],
+    );
+  }
+}
+
+/** For each job a table: sizes down, contestants across. */
+export function printGrowth(growth) {
+  for (const { name, unit } of growth[0]?.cases ?? []) {
+    const found = growth.flatMap(({ rows, cases }) =>
+      cases.filter((one) => one.name === name).map((one) => ({ rows, one })),
+    );
+    const rowsOf = ({ ours, floor, peers }) =>
+      [ours, floor, ...peers].filter((row) => row?.samples !== undefined);
+    const names = [...new Set(found.flatMap(({ one }) => rowsOf(one).map((row) => row.name)))];
+    console.log(`\ngrowth of ${name} [${unit}]`);
+    const table = names.map((who) => [
+      who,
+      ...found.map(({ one }) => {
+        const row = rowsOf(one).find((row) => row.name === who);
+        return row === undefined ? '-' : show(row.median);
+      }),
+    ]);
+    printTable(['rows', ...found.map(({ rows }) => rows.toLocaleString('en'))], table);
+  }
 }
 
 function detail([key, { median, max }]) {
@@ -51,6 +92,7 @@ function printProfile({ ms, functions }) {
 }
 
 export function printBudgets(budgets) {
+  if (budgets.length === 0) return;
   console.log('\nbudgets (docs: section 9 of the design)');
   const rows = budgets.map(({ job, limit, figure, unit, met }) => [
     job,

@@ -1,56 +1,117 @@
-// Runs the cases: contestants take turns in every round, and each has a page of its own.
+// Runs the suites: contestants take turns in every round, and each act has a page of its own.
 
 import { summarize } from './figures.mjs';
 import { Profiler } from './profile.mjs';
 
-/** Runs the cases that `options` names and returns what they came to. */
-export async function runCases(browser, options, progress) {
+/** Sizes of the curve, up to `--rows`. */
+const SIZES = [1000, 10_000, 100_000, 1_000_000];
+/** What is drawn over the number of rows. */
+const GROWING = ['load', 'open', 'get', 'scan', 'put'];
+const WARM_UP_ROWS = 2000;
+/** Cases whose samples the runner adds the size of the profile's files to. */
+const DISK = ['disk', 'disk-after'];
+
+/** Runs what `options` names, and returns what the cases and the curve came to. */
+export async function runSuites(browser, options, progress) {
   const all = await browser.call('describe');
-  const unknown = options.only?.filter((name) => !all.some((one) => one.name === name)) ?? [];
-  if (unknown.length > 0) {
-    const names = all.map(({ name }) => name).join(', ');
-    throw new Error(`no case ${unknown.join(', ')}; there are ${names}`);
-  }
-  const chosen = all.filter(({ name }) => options.only?.includes(name) ?? true);
-  const results = [];
-  for (const [at, one] of chosen.entries()) {
-    const label = `case ${at + 1} of ${chosen.length}, ${one.name}`;
+  const plan = planOf(all, options);
+  const outcome = { cases: [], growth: [] };
+  for (const [at, { suite, setting, growing }] of plan.entries()) {
+    const rows = setting.rows.toLocaleString('en');
+    const label = `${at + 1} of ${plan.length}, ${suite.name} of ${rows} rows`;
     const show = (text) => progress.show(`${label}: ${text}`);
-    results.push(await runCase(browser, one, options, show).catch((error) => failed(one, error)));
+    const results = await runSuite(browser, suite, setting, options, show);
+    if (growing) outcome.growth.push({ rows: setting.rows, cases: results });
+    else outcome.cases.push(...results);
   }
+  // The largest size of the curve has been measured already where all cases ran.
+  if (
+    outcome.growth.length > 0 &&
+    !plan.some(({ growing, setting }) => growing && setting.rows === options.rows)
+  ) {
+    const cases = outcome.cases.filter(({ name }) => GROWING.includes(name));
+    outcome.growth.push({ rows: options.rows, cases });
+  }
+  return outcome;
+}
+
+function planOf(all, { only, rows, quick }) {
+  const names = all.flatMap(({ name, cases }) => [name, ...cases.map((one) => one.name)]);
+  const unknown = only?.filter((name) => name !== 'growth' && !names.includes(name)) ?? [];
+  if (unknown.length > 0) {
+    throw new Error(
+      `no case ${unknown.join(', ')}; there are growth, ${[...new Set(names)].join(', ')}`,
+    );
+  }
+  const chosen = (suite, name) => only === null || only.includes(suite.name) || only.includes(name);
+  const plan = [];
+  for (const suite of all) {
+    const cases = suite.cases.map(({ name }) => name).filter((name) => chosen(suite, name));
+    if (cases.length > 0) plan.push({ suite, setting: { rows, quick, cases }, growing: false });
+  }
+  if (only !== null && !only.includes('growth')) return plan;
+  const life = all.find(({ name }) => name === 'life');
+  const measured = plan.find(({ suite }) => suite === life)?.setting.cases ?? [];
+  const isMeasured = GROWING.every((name) => measured.includes(name));
+  for (const size of SIZES.filter((size) => size < rows || (size === rows && !isMeasured))) {
+    const setting = { rows: size, quick: true, cases: GROWING };
+    plan.push({ suite: life, setting, growing: true });
+  }
+  return plan;
+}
+
+async function runSuite(browser, suite, setting, options, show) {
+  const wanted = suite.cases.filter(({ name }) => setting.cases.includes(name));
+  const taking = suite.contestants.filter(
+    ({ most, cannot = {} }) =>
+      setting.rows <= (most?.rows ?? Number.POSITIVE_INFINITY) &&
+      wanted.some(({ name }) => cannot[name] === undefined),
+  );
+  const rounds = [];
+  const failures = new Map();
+  // Round 0 warms up: the disk, the browser's processes and its caches of compiled code. For
+  // that a few rows do.
+  const warmUp = { ...setting, rows: Math.min(setting.rows, WARM_UP_ROWS), quick: true };
+  for (let round = options.quick ? 1 : 0; round <= options.rounds; round++) {
+    const taken = new Map();
+    for (const contestant of inTurn(taking, round)) {
+      const { name } = contestant;
+      if (failures.has(name)) continue;
+      show(
+        `${round === 0 ? 'warming up' : `round ${round} of ${options.rounds}`}, ${name.replaceAll(',', '')}`,
+      );
+      try {
+        const used = round === 0 ? warmUp : setting;
+        taken.set(name, await runActs(browser, suite, contestant, used));
+      } catch (error) {
+        failures.set(name, `${error.message.split('\n')[0]} (round ${round})`);
+      }
+      await browser.clear();
+    }
+    if (round > 0) rounds.push(taken);
+  }
+  const profile = options.profile ? await profileOurs(browser, suite, setting, show) : undefined;
+  const results = wanted.map((one) => summarize(one, suite.contestants, rounds, failures, setting));
+  if (profile !== undefined && results[0] !== undefined) results[0].profile = profile;
   return results;
 }
 
-/** A case that went wrong ends there; the others still run. */
-function failed({ name, title, unit }, error) {
-  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return { name, title, unit, error: `${error.message}${cause}` };
-}
-
-async function runCase(browser, one, options, show) {
-  const setting = { rows: options.rows, quick: options.quick };
-  const samples = new Map(one.contestants.map(({ name }) => [name, []]));
-  if (one.stored) {
-    for (const { name } of one.contestants) {
-      show(`filling ${name}`);
-      await browser.reload();
-      await browser.call('prepare', one.name, name, setting);
+/** All pages of one contestant, on one database. */
+async function runActs(browser, suite, { name, acts }, setting) {
+  const taken = {};
+  const beforeMiB = await browser.storedMiB();
+  for (let at = 0; at < acts; at++) {
+    await browser.visit(name);
+    const samples = await browser.call('act', suite.name, name, at, setting);
+    for (const disk of DISK) {
+      const sample = samples[disk];
+      if (sample === undefined) continue;
+      const filesMiB = (await browser.storedMiB()) - beforeMiB;
+      samples[disk] = { ...sample, details: { 'files of the profile, MiB': filesMiB } };
     }
+    Object.assign(taken, samples);
   }
-  // Round 0 warms up: the disk, the browser's processes and its caches of compiled code.
-  for (let round = 0; round <= options.rounds; round++) {
-    for (const { name } of inTurn(one.contestants, round)) {
-      show(round === 0 ? `warming up ${name}` : `round ${round} of ${options.rounds}, ${name}`);
-      await browser.reload();
-      const sample = await browser.call('sample', one.name, name, setting).catch((cause) => {
-        throw new Error(`${one.name}, ${name}, round ${round}`, { cause });
-      });
-      if (!one.stored) await browser.call('clear');
-      if (round > 0) samples.get(name).push(sample);
-    }
-  }
-  const profile = options.profile ? await profileOurs(browser, one, setting, show) : undefined;
-  return summarize(one, samples, profile);
+  return taken;
 }
 
 /** Rotated in each round and reversed in every other: nobody always follows the same one. */
@@ -60,13 +121,15 @@ function inTurn(contestants, round) {
   return round % 2 === 0 ? turned : turned.reverse();
 }
 
-async function profileOurs(browser, one, setting, show) {
+async function profileOurs(browser, suite, setting, show) {
   show('CPU profile');
-  await browser.reload();
+  const ours = suite.contestants.find(({ kind }) => kind === 'ours');
   const profiler = await Profiler.attach(browser);
-  const ours = one.contestants.find(({ kind }) => kind === 'ours');
-  await browser.call('sample', one.name, ours.name, setting);
+  for (let at = 0; at < ours.acts; at++) {
+    await browser.visit(ours.name);
+    await browser.call('act', suite.name, ours.name, at, setting);
+  }
   await profiler.detach();
-  if (!one.stored) await browser.call('clear');
+  await browser.clear();
   return profiler.summary();
 }

@@ -1,36 +1,35 @@
 /** What `run.mjs` calls in the page. */
-import type { BenchCase, Contestant, Sample, Setting } from './bench-case.js';
-import { CASES } from './cases/index.js';
-import { settle } from './measure.js';
-import { deleteDatabases } from './peers/databases.js';
+import type { Contestant, Samples, Setting, Suite } from './bench-case.js';
+import { SUITES } from './cases/index.js';
+import { openIndexedDb } from './peers/raw.js';
 import { makeRows } from './rows.js';
 
-function find(caseName: string, contestantName: string): Contestant {
-  const found = CASES.find(({ name }) => name === caseName);
+function find(suiteName: string, contestantName: string): Contestant {
+  const found = SUITES.find(({ name }) => name === suiteName);
   const contestant = found?.contestants.find(({ name }) => name === contestantName);
-  if (contestant === undefined) throw new Error(`no ${contestantName} in ${caseName}`);
+  if (contestant === undefined) throw new Error(`no ${contestantName} in ${suiteName}`);
   return contestant;
 }
 
 const calls = {
-  /** The cases, without their functions. */
+  /** The suites, without their functions. */
   describe: () =>
-    CASES.map(({ contestants, ...rest }: BenchCase) => ({
+    SUITES.map(({ contestants, ...rest }: Suite) => ({
       ...rest,
-      contestants: contestants.map(({ name, kind }) => ({ name, kind })),
+      contestants: contestants.map(({ acts, ...contestant }) => ({
+        ...contestant,
+        acts: acts.length,
+      })),
     })),
 
-  prepare: async (caseName: string, contestant: string, setting: Setting): Promise<void> => {
-    await find(caseName, contestant).prepare?.(setting);
+  act: (suite: string, contestant: string, at: number, setting: Setting): Promise<Samples> => {
+    const act = find(suite, contestant).acts[at];
+    if (act === undefined) throw new Error(`${contestant} has no act ${at}`);
+    return act(setting);
   },
 
-  sample: (caseName: string, contestant: string, setting: Setting): Promise<Sample> =>
-    find(caseName, contestant).sample(setting),
-
-  clear: async (): Promise<void> => {
-    await deleteDatabases();
-    await settle();
-  },
+  /** Leaves a database whose files tell what keeps IndexedDB. */
+  leaveDatabase: async (): Promise<void> => (await openIndexedDb()).close(),
 
   /** Bytes of JSON in a row, on average. */
   rowBytes: (rows: number): number => {

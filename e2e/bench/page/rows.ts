@@ -7,6 +7,8 @@ export interface Row {
   readonly status: string;
   readonly owner: string;
   readonly modified: number;
+  /** Only in wide rows. */
+  readonly body?: string;
 }
 
 const WORDS =
@@ -21,8 +23,13 @@ export function idOf(at: number): string {
   return `issue/${String(at).padStart(8, '0')}`;
 }
 
+/** Bytes of JSON that a wide row has more than another. */
+const BODY_BYTES = 870;
+
+type Width = 'narrow' | 'wide';
+
 /** `count` rows in the order of their keys, each made when it is asked for. */
-export function* rowsInTurn(count: number): Generator<Row, void, void> {
+export function* rowsInTurn(count: number, width: Width = 'narrow'): Generator<Row, void, void> {
   const next = random(1);
   const pick = (from: readonly string[]) => from[Math.floor(next() * from.length)] ?? '';
   for (let at = 0; at < count; at++) {
@@ -32,14 +39,21 @@ export function* rowsInTurn(count: number): Generator<Row, void, void> {
       status: pick(STATES),
       owner: pick(OWNERS),
       modified: 1_700_000_000_000 + Math.floor(next() * 1e10),
+      ...(width === 'wide' ? { body: makeBody(pick) } : {}),
     };
   }
 }
 
 /** The same rows all at once, as `JSON.parse` makes them of a response. */
-export function makeRows(count: number): Row[] {
+export function makeRows(count: number, width: Width = 'narrow'): Row[] {
   // Strings put together here would be ropes, which the first to read them pays for.
-  return JSON.parse(JSON.stringify([...rowsInTurn(count)])) as Row[];
+  return JSON.parse(JSON.stringify([...rowsInTurn(count, width)])) as Row[];
+}
+
+function makeBody(pick: (from: readonly string[]) => string): string {
+  let body = '';
+  while (body.length < BODY_BYTES) body += `${pick(WORDS)} `;
+  return body.slice(0, BODY_BYTES);
 }
 
 /** The rows in an order without order. */
@@ -53,11 +67,20 @@ export function shuffled(rows: readonly Row[]): Row[] {
   return all;
 }
 
-/** Every tenth row, changed. */
-export function tenthChanged(rows: readonly Row[]): Row[] {
+/** Every `step`th row, changed. */
+export function changedRows(rows: readonly Row[], step: number): Row[] {
   return rows
-    .filter((_, at) => at % 10 === 0)
-    .map((row) => ({ ...row, status: 'merged', modified: row.modified + 1 }));
+    .filter((_, at) => at % step === 0)
+    .map((row) => ({ ...row, status: 'merged', modified: row.modified + step }));
+}
+
+/** `count` rows at random, each changed in another way. */
+export function randomlyChanged(rows: readonly Row[], count: number, seed: number): Row[] {
+  const next = random(seed);
+  return Array.from({ length: count }, (_, at) => {
+    const row = rows[Math.floor(next() * rows.length)] as Row;
+    return { ...row, modified: row.modified + seed * 100_000 + at };
+  });
 }
 
 /** `count` keys of stored rows, at random. */

@@ -1,21 +1,20 @@
-/** All cases, in the order in which they run: those that write first, see `stored`. */
-import type { BenchCase } from '../bench-case.js';
-import { GET, GET_MANY } from './get.js';
-import { LOAD, LOAD_SHUFFLED } from './load.js';
-import { OPEN } from './open.js';
-import { PUT } from './put.js';
-import { SCAN } from './scan.js';
+/** All suites, in the order in which they run. */
+import type { Suite } from '../bench-case.js';
+import { FRAMES, FRAMES_SHUFFLED } from './frames.js';
+import { LIFE } from './life.js';
+import { LOAD_SHUFFLED, LOAD_WIDE, LOAD_WIDE_SHUFFLED } from './loads.js';
+import { MEMORY } from './memory.js';
 import { SLICING } from './slicing.js';
-import { UPDATE } from './update.js';
+import { SYSBENCH } from './sysbench.js';
 
-export const CASES: readonly BenchCase[] = [
-  LOAD,
+export const SUITES: readonly Suite[] = [
+  LIFE,
   LOAD_SHUFFLED,
-  UPDATE,
+  LOAD_WIDE,
+  LOAD_WIDE_SHUFFLED,
+  FRAMES,
+  FRAMES_SHUFFLED,
+  MEMORY,
   SLICING,
-  PUT,
-  SCAN,
-  GET,
-  GET_MANY,
-  OPEN,
+  SYSBENCH,
 ];

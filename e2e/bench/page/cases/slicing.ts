@@ -1,32 +1,26 @@
-import type { BenchCase, Contestant } from '../bench-case.js';
+import type { Contestant, Suite } from '../bench-case.js';
 import { timed } from '../measure.js';
-import { load, withStore } from '../peers/hedgerow.js';
 import { makeRows } from '../rows.js';
 
 function sliced(name: string, kind: 'ours' | 'floor', sliceMs: number): Contestant {
   return {
     name,
     kind,
-    sample: ({ rows: count }) => {
-      const rows = makeRows(count);
-      return withStore(
-        async (db) => {
-          const { ms, result } = await timed(() => load(db, rows));
-          return {
-            value: ms,
-            details: { slices: result.slices, 'longest slice, ms': result.longestSliceMs },
-          };
-        },
-        { sliceMs },
-      );
-    },
+    acts: [
+      async ({ rows: count }) => {
+        const { openHedgerow } = await import('../peers/hedgerow.js');
+        const rows = makeRows(count);
+        const db = await openHedgerow({ sliceMs });
+        const { ms, result } = await timed(() => db.load(rows));
+        await db.close();
+        return { slicing: { value: ms, ...(result === undefined ? {} : { details: result }) } };
+      },
+    ],
   };
 }
 
-export const SLICING: BenchCase = {
+export const SLICING: Suite = {
   name: 'slicing',
-  title: 'the same load in slices and in one go',
-  unit: 'ms',
-  stored: false,
+  cases: [{ name: 'slicing', title: 'the same load in slices and in one go', unit: 'ms' }],
   contestants: [sliced('hedgerow', 'ours', 8), sliced('hedgerow, sliceMs: 1e9', 'floor', 1e9)],
 };

@@ -1,30 +1,38 @@
-/** Dexie, as its documentation has it: no index but the key, and relaxed durability. */
-import { Dexie, type EntityTable } from 'dexie';
-import type { Setting } from '../bench-case.js';
-import { makeRows, type Row } from '../rows.js';
+/** Dexie, as its documentation has it: no index but the key. */
+import { Dexie, type EntityTable, liveQuery } from 'dexie';
+import type { Row } from '../rows.js';
+import type { Database, Limits, OpenSetting } from './database.js';
 
-export type RowsDexie = Dexie & { rows: EntityTable<Row, 'id'> };
+type RowsDexie = Dexie & { rows: EntityTable<Row, 'id'> };
 
-export async function openDexie(): Promise<RowsDexie> {
-  const db = new Dexie('bench-dexie', { chromeTransactionDurability: 'relaxed' }) as RowsDexie;
+function limited(db: RowsDexie, { prefix, from, limit }: Limits) {
+  const chosen =
+    prefix !== undefined
+      ? db.rows.where('id').startsWith(prefix)
+      : from !== undefined
+        ? db.rows.where('id').aboveOrEqual(from)
+        : db.rows.toCollection();
+  return limit === undefined ? chosen : chosen.limit(limit);
+}
+
+export async function openDexie({ durability }: OpenSetting): Promise<Database> {
+  const db = new Dexie('bench-dexie', { chromeTransactionDurability: durability }) as RowsDexie;
   db.version(1).stores({ rows: 'id' });
   await db.open();
-  return db;
-}
-
-/** Opens the database, and closes it after use. */
-export async function withDexie<T>(use: (db: RowsDexie) => Promise<T>): Promise<T> {
-  const db = await openDexie();
-  try {
-    return await use(db);
-  } finally {
-    db.close();
-  }
-}
-
-/** Makes sure that the database holds all rows. */
-export function fillDexie({ rows }: Setting): Promise<void> {
-  return withDexie(async (db) => {
-    if ((await db.rows.count()) !== rows) await db.rows.bulkPut(makeRows(rows));
-  });
+  return {
+    load: async (rows) => {
+      await db.rows.bulkPut(rows);
+      return undefined;
+    },
+    remove: (ids) => db.rows.bulkDelete([...ids]),
+    put: (row) => db.rows.put(row),
+    get: (id) => db.rows.get(id),
+    getMany: (ids) => db.rows.bulkGet(ids),
+    scan: (limits) => limited(db, limits).toArray(),
+    watch: async (id, changed) => {
+      const subscription = liveQuery(() => db.rows.get(id)).subscribe(changed);
+      return () => subscription.unsubscribe();
+    },
+    close: async () => db.close(),
+  };
 }

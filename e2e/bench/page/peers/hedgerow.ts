@@ -1,33 +1,36 @@
-import { type IngestResult, type OpenOptions, open, type Store } from 'hedgerow';
-import type { Setting } from '../bench-case.js';
-import { makeRows, type Row } from '../rows.js';
-
-const NAME = 'bench';
+import { type OpenOptions, open, type Store } from 'hedgerow';
+import type { Row } from '../rows.js';
+import type { Database } from './database.js';
 
 export function openStore(options: OpenOptions = {}): Promise<Store> {
-  return open(NAME, { durability: 'relaxed', ...options });
+  return open('bench', { durability: 'relaxed', ...options });
 }
 
-/** Opens the store, and closes it after use. */
-export async function withStore<T>(
-  use: (db: Store) => Promise<T>,
-  options: OpenOptions = {},
-): Promise<T> {
-  const db = await openStore(options);
-  try {
-    return await use(db);
-  } finally {
-    await db.close();
-  }
+/** A store that shows what is special to it, too. */
+export interface HedgerowDatabase extends Database {
+  readonly store: Store;
 }
 
-export function load(db: Store, rows: readonly Row[]): Promise<IngestResult> {
-  return db.putMany(rows, { key: '/id' });
-}
-
-/** Makes sure that the store holds all rows. */
-export function fillStore({ rows }: Setting): Promise<void> {
-  return withStore(async (db) => {
-    if ((await db.count()) !== rows) await load(db, makeRows(rows));
-  });
+export async function openHedgerow(options: OpenOptions): Promise<HedgerowDatabase> {
+  const store = await openStore(options);
+  return {
+    store,
+    load: async (rows: readonly Row[]) => {
+      const { slices, longestSliceMs, storageMs, segments } = await store.putMany(rows, {
+        key: '/id',
+      });
+      return {
+        slices,
+        'longest slice, ms': longestSliceMs,
+        'waiting for storage, ms': storageMs,
+        segments,
+      };
+    },
+    remove: (ids) => store.deleteMany(ids),
+    put: (row) => store.put(row.id, row),
+    get: (id) => store.get(id),
+    getMany: (ids) => store.getMany(ids),
+    scan: ({ prefix, from, limit }) => store.scan({ prefix, gte: from, limit }).values().toArray(),
+    close: () => store.close(),
+  };
 }

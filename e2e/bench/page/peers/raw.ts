@@ -1,6 +1,6 @@
 /** IndexedDB without a library: one object store of rows, one of blocks of bytes. */
-import type { Setting } from '../bench-case.js';
-import { makeRows, type Row } from '../rows.js';
+import type { Row } from '../rows.js';
+import type { Database, Limits, OpenSetting } from './database.js';
 
 export function settled<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -16,7 +16,7 @@ function completed(transaction: IDBTransaction): Promise<void> {
   });
 }
 
-export function openRaw(): Promise<IDBDatabase> {
+export function openIndexedDb(): Promise<IDBDatabase> {
   const request = indexedDB.open('bench-raw', 1);
   request.onupgradeneeded = () => {
     request.result.createObjectStore('rows', { keyPath: 'id' });
@@ -25,42 +25,51 @@ export function openRaw(): Promise<IDBDatabase> {
   return settled(request);
 }
 
-/** Opens the database, and closes it after use. */
-export async function withRaw<T>(use: (db: IDBDatabase) => Promise<T>): Promise<T> {
-  const db = await openRaw();
-  try {
-    return await use(db);
-  } finally {
-    db.close();
-  }
-}
-
-/** Runs `write` in one relaxed transaction and waits until it is complete. */
+/** Runs `write` in one transaction and waits until it is complete. */
 export function inTransaction(
   db: IDBDatabase,
   store: 'rows' | 'blocks',
+  durability: OpenSetting['durability'],
   write: (store: IDBObjectStore) => void,
 ): Promise<void> {
-  const transaction = db.transaction(store, 'readwrite', { durability: 'relaxed' });
+  const transaction = db.transaction(store, 'readwrite', { durability });
   const done = completed(transaction);
   write(transaction.objectStore(store));
   return done;
-}
-
-/** One `put` for each row, in one transaction. */
-export function putRows(db: IDBDatabase, rows: readonly Row[]): Promise<void> {
-  return inTransaction(db, 'rows', (store) => {
-    for (const row of rows) store.put(row);
-  });
 }
 
 export function storedRows(db: IDBDatabase): IDBObjectStore {
   return db.transaction('rows').objectStore('rows');
 }
 
-/** Makes sure that the database holds all rows. */
-export function fillRaw({ rows }: Setting): Promise<void> {
-  return withRaw(async (db) => {
-    if ((await settled(storedRows(db).count())) !== rows) await putRows(db, makeRows(rows));
-  });
+function rangeOf({ prefix, from }: Limits): IDBKeyRange | null {
+  if (prefix !== undefined) return IDBKeyRange.bound(prefix, `${prefix}\uffff`);
+  return from === undefined ? null : IDBKeyRange.lowerBound(from);
+}
+
+export async function openRaw({ durability }: OpenSetting): Promise<Database> {
+  const db = await openIndexedDb();
+  const write = (work: (store: IDBObjectStore) => void) =>
+    inTransaction(db, 'rows', durability, work);
+  return {
+    // One `put` for each row, in one transaction.
+    load: async (rows: readonly Row[]) => {
+      await write((store) => {
+        for (const row of rows) store.put(row);
+      });
+      return undefined;
+    },
+    remove: (ids) =>
+      write((store) => {
+        for (const id of ids) store.delete(id);
+      }),
+    put: (row) => write((store) => store.put(row)),
+    get: (id) => settled(storedRows(db).get(id)),
+    getMany: (ids) => {
+      const store = storedRows(db);
+      return Promise.all(ids.map((id) => settled(store.get(id))));
+    },
+    scan: (limits) => settled(storedRows(db).getAll(rangeOf(limits), limits.limit)),
+    close: async () => db.close(),
+  };
 }

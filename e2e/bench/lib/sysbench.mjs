@@ -1,0 +1,32 @@
+// The sysbench cases together: what each side took, and the geometric mean of the ratios.
+
+import { geometricMean } from './figures.mjs';
+
+/** Who is compared with whom: those that promise the same of a commit. */
+const PAIRS = [
+  { name: 'neither waits for the disk', ours: 'hedgerow', peer: 'sqlite-wasm OPFS, WAL' },
+  { name: 'both wait for the disk', ours: 'hedgerow, strict', peer: 'sqlite-wasm OPFS' },
+];
+
+/** Time of SQLite over time of Hedgerow: above 1, Hedgerow is faster. */
+export function sysbenchOf(cases) {
+  const own = cases.filter(({ name, ours }) => name.startsWith('sysbench-') && ours.samples);
+  if (own.length === 0) return null;
+  const pairs = PAIRS.flatMap(({ name, ours, peer }) => {
+    const ratios = own.flatMap((result) => {
+      const all = [result.ours, ...result.variants, ...result.peers];
+      const one = all.find((row) => row.name === ours)?.samples;
+      const other = all.find((row) => row.name === peer)?.samples;
+      if (one === undefined || other === undefined) return [];
+      const values = other.map((value, round) => value / one[round]).sort((a, b) => a - b);
+      const [min, max] = [values[0], values.at(-1)];
+      const middle = geometricMean([values[(values.length - 1) >> 1], values[values.length >> 1]]);
+      return [{ case: result.name.slice('sysbench-'.length), median: middle, min, max }];
+    });
+    if (ratios.length === 0) return [];
+    return [
+      { name, ours, peer, ratios, geometricMean: geometricMean(ratios.map((r) => r.median)) },
+    ];
+  });
+  return { rows: own[0].ours.details.rows.median, pairs };
+}

@@ -1,0 +1,28 @@
+/** The first visit: everything is loaded into an empty database. */
+import { type Sample, type Samples, type Setting, wants } from '../bench-case.js';
+import { timed } from '../measure.js';
+import { type Peer, RELAXED, within } from '../peers/database.js';
+import { makeRows, type Row } from '../rows.js';
+import { bytesOnDisk } from './disk.js';
+
+/** How long a load takes: until rows are seen and, where it is not the same, until stored. */
+export async function loadSample(peer: Peer, rows: readonly Row[]): Promise<Sample> {
+  return within(peer, RELAXED, async (db) => {
+    let startMs = 0;
+    const { ms, result } = await timed(() => {
+      startMs = performance.now();
+      return db.load(rows);
+    });
+    const sample = { value: ms, ...(result === undefined ? {} : { details: result }) };
+    if (db.persisted === undefined) return sample;
+    await db.persisted();
+    const storedMs = performance.now() - startMs;
+    return { ...sample, also: { [`${peer.name}, until stored`]: storedMs } };
+  });
+}
+
+export async function firstVisit(peer: Peer, setting: Setting): Promise<Samples> {
+  const load = await loadSample(peer, makeRows(setting.rows));
+  if (!wants(setting, 'disk') || peer.inMemory) return { load };
+  return { load, disk: { value: await bytesOnDisk() } };
+}

@@ -1,0 +1,55 @@
+/** How much memory a load takes, in samples of its own: the page alone knows what is its own. */
+import type { Samples, Setting, Suite } from '../bench-case.js';
+import { settle } from '../measure.js';
+import { type Peer, RELAXED, within } from '../peers/database.js';
+import { makeRows } from '../rows.js';
+import { everyone } from './contestants.js';
+
+declare global {
+  /** MiB of the renderer processes now, or the most since; null where the system does not tell. */
+  var processMemory: (action: 'reset' | 'peak') => Promise<number | null>;
+
+  interface Performance {
+    measureUserAgentSpecificMemory?(): Promise<{ bytes: number }>;
+  }
+}
+
+/** What lives in JavaScript, of page and workers. WebAssembly is not in it. */
+async function javaScriptMiB(): Promise<number> {
+  const measured = await performance.measureUserAgentSpecificMemory?.();
+  return (measured?.bytes ?? Number.NaN) / 2 ** 20;
+}
+
+async function memory(peer: Peer, setting: Setting): Promise<Samples> {
+  const rows = makeRows(setting.rows);
+  return within(peer, RELAXED, async (db): Promise<Samples> => {
+    await settle();
+    const javaScript = await javaScriptMiB();
+    await settle();
+    const before = await globalThis.processMemory('reset');
+    await db.load(rows);
+    await db.persisted?.();
+    const peak = await globalThis.processMemory('peak');
+    await settle();
+    const kept = (await javaScriptMiB()) - javaScript;
+    if (before === null || peak === null) return {};
+    return {
+      memory: {
+        value: peak - before,
+        details: { 'before the load, MiB': before, 'JavaScript kept after it, MiB': kept },
+      },
+    };
+  });
+}
+
+export const MEMORY: Suite = {
+  name: 'memory',
+  cases: [
+    {
+      name: 'memory',
+      title: 'most memory of the page and its workers during the load, beyond what they had before',
+      unit: 'MiB',
+    },
+  ],
+  contestants: everyone([memory]),
+};

@@ -1,0 +1,122 @@
+/** All that is compared. A page loads the code of the one that it runs. */
+import type { Peer } from './database.js';
+import { openRaw } from './raw.js';
+
+const MILLION = {
+  rows: 100_000,
+  reason: 'only Hedgerow and the floor run with more than 100,000 rows',
+};
+const NO_WATCH = 'has no way to watch a row';
+const GONE = 'in memory: nothing is left to open';
+const NOTHING_STORED = 'in memory: nothing is stored';
+const NO_DOLTLITE_FILE = 'in memory: its release 0.50.12 fails on a file of OPFS (null function)';
+const IN_MEMORY = {
+  open: GONE,
+  'get-cold': GONE,
+  disk: NOTHING_STORED,
+  'disk-after': NOTHING_STORED,
+  'put-strict': NOTHING_STORED,
+  watch: NO_WATCH,
+};
+
+export const HEDGEROW: Peer = {
+  name: 'hedgerow',
+  kind: 'ours',
+  inMemory: false,
+  cannot: { watch: 'watch() is not there yet' },
+  open: async ({ durability }) => (await import('./hedgerow.js')).openHedgerow({ durability }),
+};
+
+export const SQLITE_POOL: Peer = {
+  name: 'sqlite-wasm OPFS',
+  kind: 'peer',
+  note: 'in a worker, each commit waits for the disk (synchronous=FULL, its default)',
+  inMemory: false,
+  most: MILLION,
+  cannot: { watch: NO_WATCH },
+  open: async () => {
+    const { openSqlite, sqliteWorker } = await import('./sqlite/database.js');
+    return openSqlite(sqliteWorker(), { where: 'pool' });
+  },
+};
+
+export const SQLITE_WAL: Peer = {
+  name: 'sqlite-wasm OPFS, WAL',
+  kind: 'peer',
+  note: 'in a worker, with a write-ahead log and synchronous=NORMAL: a commit does not wait for the disk',
+  inMemory: false,
+  most: MILLION,
+  cannot: { watch: NO_WATCH, 'put-strict': 'synchronous=NORMAL does not wait for the disk' },
+  open: async () => {
+    const { openSqlite, sqliteWorker } = await import('./sqlite/database.js');
+    return openSqlite(sqliteWorker(), { where: 'pool', tuned: true });
+  },
+};
+
+export const PEERS: readonly Peer[] = [
+  {
+    name: 'IndexedDB',
+    kind: 'peer',
+    note: 'a `put` for each row, all of one load in one transaction',
+    inMemory: false,
+    most: MILLION,
+    cannot: { watch: NO_WATCH },
+    open: openRaw,
+  },
+  {
+    name: 'Dexie',
+    kind: 'peer',
+    inMemory: false,
+    most: MILLION,
+    open: async (setting) => (await import('./dexie.js')).openDexie(setting),
+  },
+  SQLITE_POOL,
+  SQLITE_WAL,
+  {
+    name: 'sqlite-wasm memory',
+    kind: 'peer',
+    note: 'in a worker, nothing is stored',
+    inMemory: true,
+    most: MILLION,
+    cannot: IN_MEMORY,
+    open: async () => {
+      const { openSqlite, sqliteWorker } = await import('./sqlite/database.js');
+      return openSqlite(sqliteWorker(), { where: 'memory' });
+    },
+  },
+  {
+    name: 'doltlite-wasm memory',
+    kind: 'peer',
+    note: 'in a worker, nothing is stored',
+    inMemory: true,
+    most: MILLION,
+    cannot: {
+      ...IN_MEMORY,
+      open: NO_DOLTLITE_FILE,
+      disk: NO_DOLTLITE_FILE,
+      'disk-after': NO_DOLTLITE_FILE,
+      'put-strict': NO_DOLTLITE_FILE,
+    },
+    open: async () => {
+      const { doltliteWorker, openSqlite } = await import('./sqlite/database.js');
+      return openSqlite(doltliteWorker(), { where: 'memory' });
+    },
+  },
+  {
+    name: 'Replicache',
+    kind: 'peer',
+    note: 'in memory first, stored when the page has been idle for a while',
+    inMemory: false,
+    most: MILLION,
+    cannot: { 'put-strict': 'a mutation resolves before it is stored' },
+    open: async () => (await import('./replicache.js')).openReplicache(),
+  },
+  {
+    name: 'PouchDB',
+    kind: 'peer',
+    inMemory: false,
+    most: { rows: 10_000, reason: 'left out above 10,000 rows, where each pass takes it seconds' },
+    cannot: { watch: NO_WATCH, 'put-strict': 'has no strict durability' },
+    open: async () => (await import('./pouchdb.js')).openPouchDb(),
+  },
+];

@@ -1,0 +1,39 @@
+/** What the page asks of the worker. One message for a call, one for its answer. */
+import type { Statement } from '../../sysbench/workload.js';
+import type { Limits } from '../database.js';
+
+export interface OpenCall {
+  /** A file of the OPFS SAH pool, or `:memory:`. */
+  readonly where: 'pool' | 'memory';
+  /** A write-ahead log and `synchronous=NORMAL`, instead of SQLite's own defaults. */
+  readonly tuned?: boolean;
+}
+
+/** The calls, each with what it takes and what it answers. Texts are JSON. */
+export interface Calls {
+  open(call: OpenCall): void;
+  begin(): void;
+  putBatch(rows: readonly { readonly id: string }[]): void;
+  commit(): void;
+  remove(ids: readonly string[]): void;
+  put(row: { readonly id: string }): void;
+  delete(id: string): void;
+  get(id: string): string | undefined;
+  getMany(ids: readonly string[]): string;
+  scan(limits: Limits): string;
+  /** Everything in one transaction; the answer is an array of what the reads found. */
+  transaction(statements: readonly Statement[]): string;
+  close(): void;
+}
+
+export interface Request {
+  readonly id: number;
+  readonly name: keyof Calls;
+  readonly argument: unknown;
+}
+
+export interface Answer {
+  readonly id: number;
+  readonly result?: unknown;
+  readonly error?: string;
+}
