@@ -1,6 +1,7 @@
 //! A batch: edits gathered from rows, sorted by key, the last of equal keys winning.
 //!
-//! Keys and values lie in one arena; an edit is 24 bytes beside it. Edits arrive in runs.
+//! Keys and values lie in pages; an edit is 24 bytes beside them. A page never moves, since
+//! growing one block of many megabytes would be a pause of its own. Edits arrive in runs.
 //! A run is sorted when it is closed, and [`Batch::sort`] merges runs two by two, so that
 //! no step of the work grows with the whole.
 
@@ -25,9 +26,22 @@ enum What {
     Delete,
 }
 
+/// Bytes of a page. A larger edit has a page of its own.
+const PAGE_BYTES: usize = 1 << 20;
+
+/// Bytes of the first page: most batches are small.
+const FIRST_PAGE_BYTES: usize = 16 << 10;
+
+/// Where an edit's key starts. In the order of age.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    page: u32,
+    at: u32,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Item {
-    at: usize,
+    at: Place,
     value_len: u32,
     key_len: u16,
     what: What,
@@ -36,7 +50,7 @@ struct Item {
 /// See the module's text.
 #[derive(Debug, Default)]
 pub struct Batch {
-    arena: Vec<u8>,
+    pages: Vec<Vec<u8>>,
     items: Vec<Item>,
     /// Where each closed run ends among the items.
     runs: Vec<usize>,
@@ -56,8 +70,9 @@ struct Merging {
     begun: bool,
 }
 
-fn key<'a>(arena: &'a [u8], item: &Item) -> &'a [u8] {
-    &arena[item.at..item.at + usize::from(item.key_len)]
+fn key<'a>(pages: &'a [Vec<u8>], item: &Item) -> &'a [u8] {
+    let at = item.at.at as usize;
+    &pages[item.at.page as usize][at..at + usize::from(item.key_len)]
 }
 
 impl Batch {
@@ -70,17 +85,25 @@ impl Batch {
     /// Adds an edit to the open run. `key` is at most
     /// [`MAX_KEY_BYTES`](crate::limits::MAX_KEY_BYTES) long.
     pub fn push(&mut self, key: &[u8], edit: Edit<'_>) {
-        let at = self.arena.len();
-        self.arena.extend_from_slice(key);
         let (what, value) = match edit {
             Edit::Put(Kind::Json, value) => (What::Json, value),
             Edit::Put(Kind::Bytes, value) => (What::Bytes, value),
             Edit::Delete => (What::Delete, &[][..]),
         };
-        self.arena.extend_from_slice(value);
-        if self.arena.len() == at {
-            // Position is age: no two edits may share one.
-            self.arena.push(0);
+        // Position is age: no two edits may share one.
+        let len = (key.len() + value.len()).max(1);
+        let full = |page: &Vec<u8>| page.capacity() - page.len() < len;
+        if self.pages.last().is_none_or(full) {
+            let bytes = if self.pages.is_empty() { FIRST_PAGE_BYTES } else { PAGE_BYTES };
+            self.pages.push(Vec::with_capacity(len.max(bytes)));
+        }
+        let index = self.pages.len() - 1;
+        let page = &mut self.pages[index];
+        let at = Place { page: index as u32, at: page.len() as u32 };
+        page.extend_from_slice(key);
+        page.extend_from_slice(value);
+        if page.len() == at.at as usize {
+            page.push(0);
         }
         let value_len = value.len() as u32;
         self.items.push(Item { at, value_len, key_len: key.len() as u16, what });
@@ -88,26 +111,26 @@ impl Batch {
 
     /// Closes the open run and sorts it.
     pub fn close_run(&mut self) {
-        let Self { arena, items, runs, .. } = self;
+        let Self { pages, items, runs, .. } = self;
         let start = runs.last().copied().unwrap_or(0);
         let run = &mut items[start..];
         if run.is_empty() {
             return;
         }
-        let ordered = run.windows(2).all(|pair| key(arena, &pair[0]) < key(arena, &pair[1]));
+        let ordered = run.windows(2).all(|pair| key(pages, &pair[0]) < key(pages, &pair[1]));
         if !ordered {
-            // The arena grows, so that position is age: with it the order is total.
-            run.sort_unstable_by(|a, b| key(arena, a).cmp(key(arena, b)).then(a.at.cmp(&b.at)));
+            // Pages are filled in turn, so that position is age: with it the order is total.
+            run.sort_unstable_by(|a, b| key(pages, a).cmp(key(pages, b)).then(a.at.cmp(&b.at)));
             let mut kept = start;
             for index in start + 1..items.len() {
-                if key(arena, &items[index]) != key(arena, &items[kept]) {
+                if key(pages, &items[index]) != key(pages, &items[kept]) {
                     kept += 1;
                 }
                 items[kept] = items[index];
             }
             items.truncate(kept + 1);
         }
-        if start > 0 && key(arena, &items[start - 1]) < key(arena, &items[start]) {
+        if start > 0 && key(pages, &items[start - 1]) < key(pages, &items[start]) {
             runs.pop();
         }
         runs.push(items.len());
@@ -124,7 +147,7 @@ impl Batch {
     }
 
     fn merge_pass(&mut self, budget: &mut Budget) -> bool {
-        let Self { arena, items, runs, merging } = self;
+        let Self { pages, items, runs, merging } = self;
         merging.into.reserve_exact(items.len().saturating_sub(merging.into.len()));
         while merging.pair < runs.len() {
             let start = if merging.pair == 0 { 0 } else { runs[merging.pair - 1] };
@@ -143,7 +166,7 @@ impl Batch {
                 } else if merging.left == middle {
                     Ordering::Greater
                 } else {
-                    key(arena, &items[merging.left]).cmp(key(arena, &items[merging.right]))
+                    key(pages, &items[merging.left]).cmp(key(pages, &items[merging.right]))
                 };
                 if order == Ordering::Less {
                     merging.into.push(items[merging.left]);
@@ -181,23 +204,24 @@ impl Batch {
 
     /// Bytes that it takes in memory.
     #[must_use]
-    pub const fn held_bytes(&self) -> usize {
-        self.arena.capacity()
+    pub fn held_bytes(&self) -> usize {
+        self.pages.iter().map(Vec::capacity).sum::<usize>()
             + (self.items.capacity() + self.merging.into.capacity()) * size_of::<Item>()
     }
 
     /// The key at `index`, below [`Batch::len`].
     #[must_use]
     pub fn key(&self, index: usize) -> &[u8] {
-        key(&self.arena, &self.items[index])
+        key(&self.pages, &self.items[index])
     }
 
     /// The edit at `index`, below [`Batch::len`].
     #[must_use]
     pub fn edit(&self, index: usize) -> Edit<'_> {
         let item = &self.items[index];
-        let start = item.at + usize::from(item.key_len);
-        let value = &self.arena[start..start + item.value_len as usize];
+        let start = item.at.at as usize + usize::from(item.key_len);
+        let page = &self.pages[item.at.page as usize];
+        let value = &page[start..start + item.value_len as usize];
         match item.what {
             What::Json => Edit::Put(Kind::Json, value),
             What::Bytes => Edit::Put(Kind::Bytes, value),

@@ -66,6 +66,9 @@ export interface IngestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** So few bytes are handed to storage in the slice that made them. */
+const QUICK_BYTES = 32 << 10;
+
 /** One change on its way to a commit. */
 export class Ingest {
   readonly times: SliceTimes = { slices: 0, longestSliceMs: 0, storageMs: 0 };
@@ -291,6 +294,8 @@ export class Ingest {
       this.durableRows = this.rows;
       return { chunks: 0, commitBytes, rowsBefore: head.rows };
     }
+    // Copying much into storage is a slice of its own; a small commit does not wait for one.
+    if (this.#heldBytes > QUICK_BYTES) await turn();
     if (!(await this.#waiting(this.#move(commitBytes)))) return undefined;
     this.#keep();
     this.durableRows = this.rows;

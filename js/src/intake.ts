@@ -79,6 +79,8 @@ export async function takeAsyncRows<Row>(
     await turn();
     await feed(gatherer, ingest, performance.now());
     reporter.report();
+    // Else a source that is always ready would fill the next block in the same slice.
+    await turn();
   });
   if (gatherer.rows > 0) await feed(gatherer, ingest, performance.now());
 }
