@@ -21,15 +21,12 @@ export interface ByteParts {
   readonly total?: number;
 }
 
-/** Bytes of a file that are read at a time. */
-const FILE_PART_BYTES = 1 << 20;
-
 /** The parts of a source that is made of bytes by its kind; `undefined` for all others. */
 export function partsOf(source: unknown): ByteParts | undefined {
   if (source instanceof Uint8Array) return { parts: [source].values(), total: source.length };
   if (source instanceof ArrayBuffer) return partsOf(new Uint8Array(source));
   if (typeof Blob !== 'undefined' && source instanceof Blob) {
-    return { parts: partsOfBlob(source), total: source.size };
+    return { parts: streamIterator(source.stream()), total: source.size };
   }
   if (typeof Response !== 'undefined' && source instanceof Response) return partsOfResponse(source);
   return undefined;
@@ -66,20 +63,4 @@ function partsOfResponse(response: Response): ByteParts {
   const isPlain = response.headers.get('content-encoding') === null;
   const total = length !== null && isPlain ? Number(length) : Number.NaN;
   return total >= 0 ? { parts, total } : { parts };
-}
-
-/** The next part is read while the one before is at work. */
-async function* partsOfBlob(blob: Blob): AsyncGenerator<Uint8Array> {
-  const read = (at: number) => {
-    const reading = blob.slice(at, at + FILE_PART_BYTES).arrayBuffer();
-    // Its failure is told when it is waited for.
-    reading.catch(() => {});
-    return reading;
-  };
-  let next = read(0);
-  for (let at = 0; at < blob.size; at += FILE_PART_BYTES) {
-    const part = await next;
-    if (at + FILE_PART_BYTES < blob.size) next = read(at + FILE_PART_BYTES);
-    yield new Uint8Array(part);
-  }
 }

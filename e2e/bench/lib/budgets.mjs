@@ -24,6 +24,15 @@ export function budgets(results, { rows }) {
     least(`Replicache / ${name}`, 3, peerOf(load, 'Replicache'));
     most(`${name}: longest slice`, 12, load.ours.details['longest slice, ms']?.median, 'ms');
   }
+  const bytes = cases.get('bytes');
+  if (bytes) {
+    const objects = bytes.variants.find(({ name }) => name === 'hedgerow, objects');
+    most('bytes / floor of bytes', 2, overFloor(bytes));
+    least('objects / bytes', 1.5, objects?.overOurs?.median);
+  }
+  const writer = cases.get('writer');
+  const slow = writer?.variants.find(({ name }) => name === 'hedgerow, await put');
+  least('await put / tryPut', 5, slow?.overOurs?.median);
   for (const name of ['frames', 'frames-shuffled']) {
     most(`${name}: longest frame gap`, 34, cases.get(name)?.ours.median, 'ms');
   }

@@ -1,17 +1,21 @@
 /** All suites, in the order in which they run. */
 import type { Suite } from '../bench-case.js';
+import { BYTES } from './bytes.js';
 import { FRAMES, FRAMES_SHUFFLED } from './frames.js';
 import { LIFE } from './life.js';
 import { LOAD_SHUFFLED, LOAD_WIDE, LOAD_WIDE_SHUFFLED } from './loads.js';
 import { MEMORY } from './memory.js';
 import { SLICING } from './slicing.js';
 import { SYSBENCH } from './sysbench.js';
+import { WRITER } from './writer.js';
 
 export const SUITES: readonly Suite[] = [
   LIFE,
   LOAD_SHUFFLED,
   LOAD_WIDE,
   LOAD_WIDE_SHUFFLED,
+  BYTES,
+  WRITER,
   FRAMES,
   FRAMES_SHUFFLED,
   MEMORY,
