@@ -394,6 +394,11 @@ export class Engine {
     return this.#core.step(op, Math.min(budget, 0x7fff_ffff));
   }
 
+  /** The segments that a scan will want next. Overwrites the reply of its last step. */
+  ahead(op: Op): number[] {
+    return this.#core.ahead(op) === Status.need ? this.needed() : [];
+  }
+
   /** Frees an operation; segments of an ingest are forgotten unless it is committed. */
   free(op: Op, committed = true): void {
     this.#core.free(op, committed ? 1 : 0);

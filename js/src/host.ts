@@ -47,6 +47,11 @@ export class Host {
     await Promise.all(wanted.map((id) => this.#loading.get(id)));
   }
 
+  /** Loads segments that will be wanted. A failure is told to whoever needs them. */
+  prefetch(wanted: readonly number[]): void {
+    if (wanted.length > 0) this.load(wanted).catch(() => {});
+  }
+
   async #read(ids: readonly number[]): Promise<void> {
     const found = await this.segments.read(ids);
     for (const [index, id] of ids.entries()) {

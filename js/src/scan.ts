@@ -59,6 +59,7 @@ export async function* blocks(
         const ms = performance.now() - startMs;
         const growth = Math.min(4, Math.max(0.25, (0.7 * sliceMs) / Math.max(ms, 0.05)));
         budget = Math.min(LARGEST_BLOCK, Math.max(FIRST_BLOCK, budget * growth));
+        if (status === Status.yield) host.prefetch(engine.ahead(op));
         if (members.length > 0) yield members;
         if (status === Status.done) return;
         await turn();

@@ -160,11 +160,11 @@ impl Cursor {
         }
     }
 
-    /// Up to `most` segments that the walk will want, in order, `first` the first of them.
-    /// Looks only at nodes in memory.
+    /// Up to `most` segments that the walk will want, in order, `first` the first of them if
+    /// it is known. Looks only at nodes in memory.
     #[must_use]
-    pub fn ahead(&self, cache: &Cache, first: SegmentId, most: usize) -> Vec<SegmentId> {
-        let mut wanted = Vec::from([first]);
+    pub fn ahead(&self, cache: &Cache, first: Option<SegmentId>, most: usize) -> Vec<SegmentId> {
+        let mut wanted = Vec::from_iter(first);
         for frame in self.stack.iter().rev() {
             if let Ok(Fetch::Here(Node::Inner(parent))) = cache.node(&frame.hash) {
                 self.gather(cache, &parent, frame.next, most, &mut wanted);

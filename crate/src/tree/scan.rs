@@ -1,12 +1,13 @@
 //! Writes the entries of a range to an [`Output`], in slices.
 
-use crate::cache::{Cache, Fetch};
+use crate::cache::{Cache, Fetch, SegmentId};
 use crate::error::Error;
 use crate::node::Entry;
 use crate::output::Output;
 use crate::step::{Budget, Step};
 use crate::tree::{Cursor, Range, Tree, ValueReader};
 use crate::value::Kind;
+use alloc::vec::Vec;
 
 /// What of an entry is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,9 @@ pub struct Parts {
     /// Its value.
     pub values: bool,
 }
+
+/// Segments asked for at once, and on the way while others are read.
+const MOST_AHEAD: usize = 8;
 
 /// See the module's text.
 #[derive(Clone, Debug)]
@@ -36,6 +40,16 @@ impl Scan {
     pub fn new(tree: Tree, range: Range, reverse: bool, limit: u64, parts: Parts) -> Self {
         let cursor = Cursor::new(tree, range, reverse);
         Self { cursor, reverse, parts, left: limit, ahead: 1, far: None }
+    }
+
+    /// The segments that the scan will want next and that are not in memory: none before it
+    /// has shown to be long. A host may fetch them while it hands out what there is.
+    #[must_use]
+    pub fn ahead(&self, cache: &Cache) -> Vec<SegmentId> {
+        if self.ahead < MOST_AHEAD.min(cache.window()) || self.left == 0 {
+            return Vec::new();
+        }
+        self.cursor.ahead(cache, None, self.ahead / 2)
     }
 
     /// Adds entries to `out` until the end (`Done`), the budget's end (`Yield`) or a missing
@@ -70,8 +84,8 @@ impl Scan {
                 Fetch::Here(None) => return Ok(Step::Done(())),
                 Fetch::Here(Some(run)) => run,
                 Fetch::At(id) => {
-                    self.ahead = (self.ahead * 2).min(cache.window()).min(32);
-                    return Ok(Step::Need(self.cursor.ahead(cache, id, self.ahead)));
+                    self.ahead = (self.ahead * 2).min(cache.window()).min(MOST_AHEAD);
+                    return Ok(Step::Need(self.cursor.ahead(cache, Some(id), self.ahead)));
                 }
             };
             let mut done = 0;

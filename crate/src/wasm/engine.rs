@@ -323,6 +323,14 @@ impl Engine {
         }
     }
 
+    pub fn ahead(&mut self, op: u32) -> u32 {
+        let ids = match self.ops.get(op as usize) {
+            Some(Some(Op::Scan { scan, .. })) => scan.ahead(&self.cache),
+            _ => Vec::new(),
+        };
+        if ids.is_empty() { status::DONE } else { self.reply.need(&ids) }
+    }
+
     pub fn free(&mut self, op: u32, committed: bool) {
         let Some(slot) = self.ops.get_mut(op as usize) else { return };
         if let Some(Op::Ingest(ingest)) = slot.take()

@@ -255,6 +255,13 @@ pub fn step(op: u32, budget: u32) -> u32 {
     with(|engine| engine.step(op, budget as usize))
 }
 
+/// What a scan will want next: [`status::NEED`] with segment ids in the reply as in [`step`], or
+/// [`status::DONE`]. Overwrites the reply of the last step.
+#[wasm_bindgen]
+pub fn ahead(op: u32) -> u32 {
+    with(|engine| engine.ahead(op))
+}
+
 /// Frees an operation. Segments of an ingest that is not committed are forgotten.
 #[wasm_bindgen]
 pub fn free(op: u32, committed: bool) {
