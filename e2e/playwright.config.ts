@@ -16,6 +16,8 @@ const args = [
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
+  // What happens to things that nobody holds any more can only be seen by collecting them.
+  '--js-flags=--expose-gc',
 ];
 
 export default defineConfig({
