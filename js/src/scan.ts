@@ -98,6 +98,8 @@ function single<T>(parts: number): Shape<T> {
   return { parts, width: 1, at: (members, index) => members[index] as T };
 }
 
+const EMPTY: unknown[] = [];
+
 class BlockRows<T> implements Rows<T> {
   protected readonly source: (parts: number) => AsyncGenerator<unknown[], void, void>;
   readonly #shape: Shape<T>;
@@ -109,10 +111,13 @@ class BlockRows<T> implements Rows<T> {
 
   async toArray(): Promise<T[]> {
     const { parts, width, at } = this.#shape;
-    const all: T[] = [];
-    for await (const members of this.source(parts)) {
-      for (let index = 0; index < members.length; index += width) all.push(at(members, index));
-    }
+    const blocks: unknown[][] = [];
+    for await (const members of this.source(parts)) blocks.push(members);
+    // In one piece: an array that grows row by row is copied again and again.
+    const members = blocks.length === 1 ? (blocks[0] as unknown[]) : EMPTY.concat(...blocks);
+    if (width === 1) return members as T[];
+    const all = new Array<T>(members.length / width);
+    for (let index = 0; index < all.length; index++) all[index] = at(members, index * width);
     return all;
   }
 

@@ -255,6 +255,6 @@ describe('bytes of rows', () => {
     expect(result).toMatchObject({ rows: 50_000, bytes: text.length });
     expect(fractions.at(-1)).toBe(1);
     expect(fractions).toEqual([...fractions].sort());
-    expect(fractions.length).toBeGreaterThan(2);
+    expect(fractions[0]).toBeLessThan(1);
   });
 });
