@@ -5,6 +5,7 @@ use hedgerow::boundary::Shape;
 use hedgerow::ingest::{Format, Ingest};
 use hedgerow::tree::Range;
 use hedgerow_support::host::Host;
+use hedgerow_support::pace::Pace;
 use hedgerow_support::rows::{Rows, list, pairs};
 use proptest::prelude::*;
 use std::ops::Bound;
@@ -72,11 +73,13 @@ proptest! {
         ours in prop::collection::vec(op(), 0..4),
         theirs in prop::collection::vec(prop::collection::vec(op(), 1..3), 1..4),
         slice in prop_oneof![Just(1_usize), Just(1000), Just(usize::MAX)],
+        pace in prop::option::weighted(0.3, prop::collection::vec(any::<u8>(), 1..30)),
     ) {
         let mut host = Host::of(SMALL, &base);
         let mut expected = base;
         let mut ingest = host.ingest();
         host.slice = slice;
+        host.pace = pace.map(|choices| Pace::new(&choices));
         feed(&mut host, &mut ingest, &ours);
         ingest.finish();
         host.drive(&mut ingest).unwrap();
