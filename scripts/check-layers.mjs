@@ -30,7 +30,7 @@ export const RUST_LAYERS = [
 
 export const TYPESCRIPT_LAYERS = [
   [['errors', 'limits']],
-  [['segment-store'], ['scheduler'], ['key'], ['signal'], ['bytes']],
+  [['segment-store'], ['scheduler'], ['key'], ['signal'], ['bytes'], ['tabs']],
   [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source']],
   [['engine']],
   [['host']],

@@ -165,6 +165,39 @@ for (const before of [0, 1000]) {
   });
 }
 
+test('a tab sees what another has committed', async ({ persistentPage }) => {
+  const one = await visit(persistentPage.page);
+  const other = await visit(await persistentPage.newPage());
+  for (const page of [one, other]) await openStore(page, 'seen');
+  const soon = (page: typeof one, key: string) =>
+    page.waitForFunction(async (key) => (await window.db.get(key)) !== undefined, key);
+  for (let at = 0; at < 10; at++) {
+    await one.evaluate((at) => window.db.put(`one/${at}`, at), at);
+    await soon(other, `one/${at}`);
+    await other.evaluate((at) => window.db.put(`other/${at}`, at), at);
+    await soon(one, `other/${at}`);
+  }
+  await one.evaluate(() => window.db.putMany(window.rows(5000)));
+  await soon(other, 'issue/004999');
+  expect(await stateOf(other)).toEqual(await stateOf(one));
+  // A scan that has begun keeps to what it began with.
+  const rows = await other.evaluate(async () => {
+    const rows = window.db.scan()[Symbol.asyncIterator]();
+    await rows.next();
+    return new Promise<number>((resolve) => {
+      window.hedgerow.open('seen').then(async (handle) => {
+        await handle.clear();
+        await handle.close();
+        while ((await window.db.count()) > 0) await new Promise((next) => setTimeout(next, 5));
+        let count = 1;
+        while ((await rows.next()).done !== true) count += 1;
+        resolve(count);
+      });
+    });
+  });
+  expect(rows).toBe(5020);
+});
+
 test('two tabs load at the same time, and lose nothing', async ({ persistentPage }) => {
   const one = await visit(persistentPage.page);
   const other = await visit(await persistentPage.newPage());

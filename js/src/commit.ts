@@ -36,15 +36,19 @@ const EMPTY_COMMIT = new Uint8Array(32);
 /** See the module's text. */
 export class Commits {
   readonly #host: Host;
+  readonly #onCommit: (generation: number) => void;
   readonly #known = new Set<number>();
   #head: Head = { commitBytes: EMPTY_COMMIT, generation: 0, view: 0, rows: 0 };
   #opened = false;
   #lastId = 0;
   #endId = 0;
   #tail: Promise<unknown> = Promise.resolve();
+  #following: Promise<void> | undefined;
 
-  constructor(host: Host) {
+  /** `onCommit` is called with the generation of each commit made here. */
+  constructor(host: Host, onCommit: (generation: number) => void = () => {}) {
     this.#host = host;
+    this.#onCommit = onCommit;
   }
 
   /** The commit that reads see. */
@@ -72,6 +76,19 @@ export class Commits {
     this.#opened = true;
     await this.moveTo(ref?.commitBytes ?? EMPTY_COMMIT, generation);
     return true;
+  }
+
+  /**
+   * Moves on to what another tab has committed, when no commit is being made here. A failure
+   * is left to the next read or write to tell.
+   */
+  follow(generation = Number.POSITIVE_INFINITY): void {
+    if (generation <= this.#head.generation) return;
+    this.#following ??= this.exclusively(async () => {
+      // News that come from now on need another look.
+      this.#following = undefined;
+      await this.refresh();
+    }).catch(() => {});
   }
 
   /** Opens a view of a commit; the caller closes it. */
@@ -158,6 +175,7 @@ export class Commits {
       if (!(await this.#hasMoved(move, cause))) throw cause;
     }
     for (const { id } of segments) this.#host.engine.storedSegment(id);
+    this.#onCommit(move.generation);
     return true;
   }
 

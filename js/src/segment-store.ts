@@ -82,6 +82,8 @@ export interface SegmentStore {
 
 /** A kind of storage: opens stores by name. */
 export interface Storage {
+  /** Other tabs may have the same store open. */
+  readonly isShared?: boolean;
   /** Opens the store `name`, creating it when there is none. */
   open(name: string): Promise<SegmentStore>;
   /** Deletes the store `name` and all that it holds; resolves when there is none, too. */

@@ -15,6 +15,7 @@ import { idb } from './segment-stores/idb.js';
 import { checkSignal } from './signal.js';
 import { SingleEdits } from './single-edits.js';
 import type { Source } from './source.js';
+import { Tabs } from './tabs.js';
 import { Flusher, Writer, type WriterOptions } from './writer.js';
 
 /** How a store is opened. */
@@ -68,10 +69,18 @@ export class Store {
   readonly #durability: Durability;
   readonly #bulks = new Set<Promise<void>>();
   readonly #flushers = new Set<Flusher>();
+  readonly #tabs: Tabs | undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor(name: string, host: Host, commits: Commits, durability: Durability) {
+  private constructor(
+    name: string,
+    host: Host,
+    commits: Commits,
+    durability: Durability,
+    tabs: Tabs | undefined,
+  ) {
     this.name = name;
+    this.#tabs = tabs;
     this.#host = host;
     this.#commits = commits;
     this.#durability = durability;
@@ -92,14 +101,18 @@ export class Store {
     }
     const [engine, segments] = await both(Engine.create(cacheBytes), storage.open(name));
     const host = new Host(engine, segments, sliceMs);
-    const commits = new Commits(host);
+    let tabs: Tabs | undefined;
+    const commits = new Commits(host, (generation) => tabs?.announce(generation));
+    // Before the first look, so that nothing is missed in between.
+    if (storage.isShared === true) tabs = new Tabs(name, (news) => commits.follow(news));
     try {
       await commits.refresh();
     } catch (cause) {
+      tabs?.close();
       await segments.close();
       throw cause;
     }
-    return new Store(name, host, commits, durability);
+    return new Store(name, host, commits, durability, tabs);
   }
 
   /** The hash of all that the store holds, in hexadecimal. */
@@ -302,6 +315,7 @@ export class Store {
   }
 
   async #close(): Promise<void> {
+    this.#tabs?.close();
     const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
     await Promise.all([this.#edits.settled(), ...this.#bulks, ...aborts]);
     await this.#commits.exclusively(() => this.#host.segments.close());

@@ -34,6 +34,7 @@ const COUNTER_KEY = 0;
 /** Keeps stores in IndexedDB, each in a database of its own. */
 export function idb(): Storage {
   return {
+    isShared: true,
     open: async (name) => new IdbSegmentStore(await Connection.open(databaseName(name))),
     destroy: (name) => destroyDatabase(databaseName(name)),
   };
