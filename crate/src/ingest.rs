@@ -142,15 +142,16 @@ impl Ingest {
 
     /// Brings the change, whose commit was made, onto the commit `theirs` that another writer
     /// made meanwhile: the next steps make a commit of both. What this change has touched
-    /// stays as this change left it. Costs what the other writer changed.
-    pub fn rebase(&mut self, theirs: Forest) {
+    /// stays as this change left it, but for the keys `kept`, which stay as they are in `theirs`.
+    /// Costs what the other writer changed.
+    pub fn rebase(&mut self, theirs: Forest, kept: Vec<Vec<u8>>) {
         self.commit = None;
         if self.base.is_empty() && self.own.is_none() {
             self.own = Some(self.tree);
         }
         self.touched.close();
         let onto = theirs.tree(ROWS);
-        let rebase = Box::new(Rebase::new(self.base, onto, self.own));
+        let rebase = Box::new(Rebase::new(self.base, onto, self.own, kept));
         self.base = onto;
         self.forest = theirs;
         self.state = State::Rebase(Batch::new(), rebase);

@@ -73,6 +73,7 @@ proptest! {
         ours in prop::collection::vec(op(), 0..4),
         theirs in prop::collection::vec(prop::collection::vec(op(), 1..3), 1..4),
         slice in prop_oneof![Just(1_usize), Just(1000), Just(usize::MAX)],
+        kept in prop::collection::vec(key(), 0..5),
         pace in prop::option::weighted(0.3, prop::collection::vec(any::<u8>(), 1..30)),
     ) {
         let mut host = Host::of(SMALL, &base);
@@ -90,10 +91,18 @@ proptest! {
             feed(&mut host, &mut other, ops);
             host.finish(&mut other).unwrap();
             apply(&mut expected, ops);
-            ingest.rebase(host.forest.clone());
+            let kept = kept.iter().map(|key| key.clone().into_bytes()).collect();
+            ingest.rebase(host.forest.clone(), kept);
             host.drive(&mut ingest).unwrap();
         }
+        let theirs = expected.clone();
         apply(&mut expected, &ours);
+        for key in kept {
+            match theirs.get(&key) {
+                Some(value) => expected.insert(key, value.clone()),
+                None => expected.remove(&key),
+            };
+        }
         let (root, forest) = ingest.committed().expect("a commit after the last step");
         let fresh = Host::of(SMALL, &expected);
         prop_assert_eq!(forest, &fresh.forest);
@@ -112,7 +121,7 @@ fn more_than_fits_in_memory_is_brought_over_in_parts() {
     let value = format!("\"{}\"", "x".repeat(1 << 20));
     let rows: Vec<_> = (0..120).map(|row| (format!("b/{row}"), value.clone())).collect();
     host.put(&rows);
-    ingest.rebase(host.forest.clone());
+    ingest.rebase(host.forest.clone(), Vec::new());
     host.drive(&mut ingest).unwrap();
     let mut expected: Rows = rows.into_iter().collect();
     expected.extend([("a".into(), "1".into()), ("b/7".into(), "1".into())]);
@@ -133,7 +142,7 @@ fn what_lies_between_two_bounds_only_is_touched() {
     ingest.finish();
     host.drive(&mut ingest).unwrap();
     host.put(&rows(&["b5", "bz"]));
-    ingest.rebase(host.forest.clone());
+    ingest.rebase(host.forest.clone(), Vec::new());
     host.drive(&mut ingest).unwrap();
     let expected: Rows = rows(&["a", "bz", "c"]).into_iter().collect();
     assert_eq!(ingest.committed().expect("a commit").0, Host::of(SMALL, &expected).root);

@@ -26,10 +26,17 @@ export class UnknownOutcome extends Error {
   }
 }
 
+/**
+ * A bulk change under way. Keys, as JSON texts, that were edited after it was called for: those
+ * edits are the last word, though they are committed before it.
+ */
+export type Overrides = Set<string>;
+
 function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return a.every((byte, at) => byte === b[at]);
 }
 
+const NONE: readonly Overrides[] = [];
 const REF = 'main';
 const EMPTY_COMMIT = new Uint8Array(32);
 
@@ -44,6 +51,8 @@ export class Commits {
   #endId = 0;
   #tail: Promise<unknown> = Promise.resolve();
   #following: Promise<void> | undefined;
+  readonly #underWay = new Set<Overrides>();
+  #bulkTail: Promise<void> = Promise.resolve();
 
   /** `onCommit` is called with the generation of each commit made here. */
   constructor(host: Host, onCommit: (generation: number) => void = () => {}) {
@@ -130,6 +139,33 @@ export class Commits {
       throw cause;
     });
     return Promise.race([result, waiting]).finally(aborted.stop);
+  }
+
+  /** The bulk changes under way, for an edit that is called for now. */
+  underWay(): readonly Overrides[] {
+    return this.#underWay.size === 0 ? NONE : [...this.#underWay];
+  }
+
+  /**
+   * A bulk change begins. What it has at hand is committed in the order of calls: it waits for
+   * `before`. One that waits for its source waits for nobody else, and nobody for it.
+   */
+  beginBulk(isAtHand: boolean): { overrides: Overrides; before: Promise<void>; end(): void } {
+    const overrides: Overrides = new Set();
+    this.#underWay.add(overrides);
+    const before = isAtHand ? this.#bulkTail : Promise.resolve();
+    let release = () => {};
+    if (isAtHand) {
+      const ended = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      this.#bulkTail = before.then(() => ended);
+    }
+    const end = () => {
+      this.#underWay.delete(overrides);
+      release();
+    };
+    return { overrides, before, end };
   }
 
   /** Makes sure that new segments have ids that no other writer uses. */

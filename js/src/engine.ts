@@ -366,9 +366,13 @@ export class Engine {
     this.#core.ingest_finish(op);
   }
 
-  /** Brings an ingest whose commit was made onto the commit of a view. */
-  rebase(op: Op, view: number): void {
-    this.#core.ingest_rebase(op, view);
+  /**
+   * Brings an ingest whose commit was made onto the commit of a view; `kept` are the keys, as
+   * JSON texts, that stay as they are in that.
+   */
+  rebase(op: Op, view: number, kept: Iterable<string>): void {
+    const status = this.#core.ingest_rebase(op, view, this.#passText(`[${[...kept].join(',')}]`));
+    if (status !== Status.done) this.fail(status);
   }
 
   /** Takes the next segment that an ingest has made. */

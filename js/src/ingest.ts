@@ -1,5 +1,5 @@
 /** Feeds rows to the core in slices, writes the segments that it makes, and commits. */
-import { type Commits, UnknownOutcome } from './commit.js';
+import { type Commits, type Overrides, UnknownOutcome } from './commit.js';
 import { type MadeSegment, type Op, Status } from './engine.js';
 import type { Host, SliceTimes } from './host.js';
 import { MAX_IN_FLIGHT_BYTES, WRITE_BYTES } from './limits.js';
@@ -64,6 +64,8 @@ export interface IngestOptions {
   /** Rows come as bytes: in this format, or in one to be found out. */
   readonly bytes?: { readonly format: 'ndjson' | 'json' | undefined };
   readonly signal?: AbortSignal | undefined;
+  /** Of a bulk change: see `Commits.beginBulk`. */
+  readonly bulk?: { readonly overrides: Overrides; readonly before: Promise<void> };
 }
 
 /** So few bytes are handed to storage in the slice that made them. */
@@ -78,6 +80,7 @@ export class Ingest {
   readonly #op: Op;
   readonly #signal: AbortSignal | undefined;
   readonly #isBytes: boolean;
+  readonly #bulk: IngestOptions['bulk'];
   /** Made and not yet handed to storage. */
   #held: MadeSegment[] = [];
   #heldBytes = 0;
@@ -100,13 +103,14 @@ export class Ingest {
     host: Host,
     commits: Commits,
     durability: Durability,
-    { prefix = '', pointer, bytes, signal }: IngestOptions,
+    { prefix = '', pointer, bytes, signal, bulk }: IngestOptions,
   ) {
     this.#host = host;
     this.#commits = commits;
     this.#durability = durability;
     this.#signal = signal;
     this.#isBytes = bytes !== undefined;
+    this.#bulk = bulk;
     this.#holdBytes = commits.head.rows === 0 ? WRITE_BYTES : HELD_BYTES;
     const { view, generation } = commits.head;
     this.#onto = generation;
@@ -256,6 +260,7 @@ export class Ingest {
     await this.#finish();
     await this.#flush(LAST_BYTES);
     await this.#settle(0);
+    if (this.#bulk !== undefined) await this.#bulk.before;
     return this.#commits.exclusively(() => this.commitNow(), this.#signal);
   }
 
@@ -276,9 +281,10 @@ export class Ingest {
   async #attempt(): Promise<Committed | undefined> {
     const { engine } = this.#host;
     const { head } = this.#commits;
-    if (head.generation !== this.#onto) {
+    const overrides = this.#bulk?.overrides ?? new Set();
+    if (head.generation !== this.#onto || overrides.size > 0) {
       this.#onto = head.generation;
-      engine.rebase(this.#op, head.view);
+      engine.rebase(this.#op, head.view, overrides);
       await this.#work(performance.now());
     }
     // The reply of the last step is gone by now: ask once more.

@@ -19,7 +19,7 @@ import { type KeyOf, RowGatherer } from './rows.js';
 import { turn } from './scheduler.js';
 import type { Durability } from './segment-store.js';
 import { checkSignal } from './signal.js';
-import { endSource, type OpenSource, openSource, type Source } from './source.js';
+import { endSource, isAtHand, type OpenSource, openSource, type Source } from './source.js';
 
 /** How rows are put. */
 export interface PutManyOptions<Row> {
@@ -55,18 +55,38 @@ export async function putMany<Row>(
   job: Job<Row>,
 ): Promise<IngestResult> {
   const startMs = performance.now();
-  const { prefix, signal, durability } = job;
+  const { prefix, signal } = job;
   if (prefix !== undefined) checkKey(prefix);
-  await commits.prepareIds();
-  await turn();
-  checkSignal(signal);
+  // In the turn of the call: the order of calls is that of commits.
+  const bulk = commits.beginBulk(isAtHand(source));
+  try {
+    await commits.prepareIds();
+    await turn();
+    checkSignal(signal);
+    return await ingestAll(host, commits, source, job, bulk, startMs);
+  } finally {
+    bulk.end();
+  }
+}
+
+type Bulk = ReturnType<Commits['beginBulk']>;
+
+async function ingestAll<Row>(
+  host: Host,
+  commits: Commits,
+  source: Source<Row> | ByteSource,
+  job: Job<Row>,
+  bulk: Bulk,
+  startMs: number,
+): Promise<IngestResult> {
+  const { signal, durability } = job;
   // With a function even bytes may be a row.
   const mayBeBytes = typeof job.key !== 'function' && job.deletes !== true;
   const opened = await openSource(source, signal, mayBeBytes);
   let taken = false;
   try {
     const options = ingestOptions(opened.kind === 'bytes', job);
-    const ingest = new Ingest(host, commits, durability, options);
+    const ingest = new Ingest(host, commits, durability, { ...options, bulk });
     return await guarded(ingest, async () => {
       const reporter = new Reporter(ingest, job.onProgress, () => fractionOf(opened, ingest));
       taken = true;
@@ -126,13 +146,18 @@ export async function deleteRange(
 ): Promise<IngestResult> {
   const startMs = performance.now();
   const encoded = encodeRange(range);
-  await commits.prepareIds();
-  const ingest = new Ingest(host, commits, durability, {});
-  return guarded(ingest, async () => {
-    await ingest.drop(encoded);
-    const committed = await ingest.commit();
-    return resultOf(ingest, committed, committed.rowsBefore - commits.head.rows, startMs);
-  });
+  const bulk = commits.beginBulk(true);
+  try {
+    await commits.prepareIds();
+    const ingest = new Ingest(host, commits, durability, { bulk });
+    return await guarded(ingest, async () => {
+      await ingest.drop(encoded);
+      const committed = await ingest.commit();
+      return resultOf(ingest, committed, committed.rowsBefore - commits.head.rows, startMs);
+    });
+  } finally {
+    bulk.end();
+  }
 }
 
 /** What is told of a bulk change. */

@@ -1,6 +1,6 @@
 /** Puts and deletes of single rows. Those made in one turn, or while a commit is under way,
  * share the next commit. */
-import type { Commits } from './commit.js';
+import type { Commits, Overrides } from './commit.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
 import { guarded, Ingest } from './ingest.js';
@@ -13,6 +13,8 @@ interface Edit {
   readonly key: string;
   /** As JSON text or bytes; absent when the row is to be deleted. */
   readonly value?: string | Uint8Array;
+  /** The bulk changes that were under way when it was called for. */
+  readonly over: readonly Overrides[];
 }
 
 interface Waiter {
@@ -39,13 +41,13 @@ export class SingleEdits {
   put(key: string, value: unknown): Promise<void> {
     checkKey(key);
     const kept = isBytes(value) ? new Uint8Array(value) : stringify(checkValue(value));
-    return this.#add({ key: JSON.stringify(key), value: kept });
+    return this.#add({ key: JSON.stringify(key), value: kept, over: this.#commits.underWay() });
   }
 
   /** Deletes one row. */
   delete(key: string): Promise<void> {
     checkKey(key);
-    return this.#add({ key: JSON.stringify(key) });
+    return this.#add({ key: JSON.stringify(key), over: this.#commits.underWay() });
   }
 
   #add(edit: Edit): Promise<void> {
@@ -81,6 +83,7 @@ export class SingleEdits {
     while (edits.length > 0) {
       try {
         await this.#commit(edits);
+        for (const { key, over } of edits) for (const overrides of over) overrides.add(key);
         return;
       } catch (cause) {
         if (!(cause instanceof HedgerowError) || cause.row === undefined) throw cause;

@@ -16,6 +16,14 @@ export type OpenSource<Row> =
       readonly total?: number;
     };
 
+/** Whether a source has its rows at hand, and never waits for a network or a program. */
+export function isAtHand(source: unknown): boolean {
+  if (typeof source !== 'object' || source === null) return false;
+  if (typeof Blob !== 'undefined' && source instanceof Blob) return true;
+  if (source instanceof ArrayBuffer) return true;
+  return Symbol.iterator in source && !(Symbol.asyncIterator in source);
+}
+
 /**
  * Opens a source. Whether an iterable holds bytes is told by its first member, if that may
  * be so.

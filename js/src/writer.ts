@@ -41,6 +41,7 @@ export class Flusher {
   readonly #durability: Durability;
   readonly #commitEvery: number;
   readonly #onEnd: (flusher: Flusher) => void;
+  readonly #bulk: ReturnType<Commits['beginBulk']>;
   readonly #startMs = performance.now();
   #rows: Row[] = [];
   #units = 0;
@@ -69,6 +70,7 @@ export class Flusher {
     this.#durability = durability;
     this.#commitEvery = commitEvery;
     this.#onEnd = onEnd;
+    this.#bulk = commits.beginBulk(false);
   }
 
   /** Buffers a row, or says no. */
@@ -79,6 +81,8 @@ export class Flusher {
     if (this.#units + row.units > BUFFER_UNITS && this.#units > 0) return false;
     this.#rows.push(row);
     this.#units += row.units;
+    // Of edits that came before this row it is the last word.
+    this.#bulk.overrides.delete(row.key);
     if (this.#units >= BLOCK_UNITS) this.#flush();
     return true;
   }
@@ -148,7 +152,8 @@ export class Flusher {
       if (this.#rows.length === 0) break;
       if (this.#ingest === undefined) {
         await this.#commits.prepareIds();
-        this.#ingest = new Ingest(this.#host, this.#commits, this.#durability, {});
+        const bulk = this.#bulk;
+        this.#ingest = new Ingest(this.#host, this.#commits, this.#durability, { bulk });
       }
       const startMs = performance.now();
       await this.#ingest.feed(this.#take(), startMs);
@@ -188,6 +193,8 @@ export class Flusher {
     const { chunks }: Committed = await ingest.commit();
     this.#ingest = undefined;
     this.#uncommitted = 0;
+    // The next commit begins on top of the edits so far.
+    this.#bulk.overrides.clear();
     const { rows, bytes, segments, times } = ingest;
     this.#total.rows += rows;
     this.#total.bytes += bytes;
@@ -201,6 +208,7 @@ export class Flusher {
   async #drop(): Promise<void> {
     const ingest = this.#ingest;
     this.#ingest = undefined;
+    this.#bulk.end();
     this.#onEnd(this);
     await ingest?.abandon();
   }

@@ -163,10 +163,15 @@ describe('a writer', () => {
     const writer = db.writer();
     await putAll(writer, rows(20_000));
     await within(1000, db.put('mine', 1));
-    await within(1000, db.put('k5', 'overwritten by the later commit'));
+    await within(1000, db.put('k5', 'the last word'));
     await within(1000, db.putMany([['more', 1]]));
     await writer.finish();
-    expectSame(await all(db), sorted([...rows(20_000), ['mine', 1], ['more', 1]]));
+    const others: Entry[] = [
+      ['k5', 'the last word'],
+      ['mine', 1],
+      ['more', 1],
+    ];
+    expectSame(await all(db), sorted([...rows(20_000), ...others]));
   });
 
   it('is closed with its store', async () => {

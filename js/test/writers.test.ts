@@ -67,19 +67,21 @@ describe('a handle that is behind', () => {
       const model = new Map<string, unknown>(keys.slice(0, from.below(300)).map((k) => [k, 0]));
       await one.putMany(model);
       const mine = from.shuffle(keys).slice(0, 50);
+      const lastWords = new Set<string>();
       const source = async function* (): AsyncGenerator<Entry> {
         for (const key of mine) {
           // Puts that change nothing count as well.
           yield [key, 0];
           const theirs = from.pick(keys);
           const db = from.pick([one, other]);
+          if (db === other) lastWords.add(theirs);
           if (from.below(2) === 0) await db.put(theirs, 1);
           else await db.delete(theirs);
           model.set(theirs, await db.get(theirs));
         }
       };
       await other.putMany(source());
-      for (const key of mine) model.set(key, 0);
+      for (const key of mine) if (!lastWords.has(key)) model.set(key, 0);
       const expected = sorted([...model].filter(([, value]) => value !== undefined));
       expectSame(await all(other), expected);
       expectSame(await all(await open('test', { storage })), expected);
@@ -94,6 +96,93 @@ describe('a handle that is behind', () => {
     await other.put('b', 1);
     await other.delete('b');
     expect(other.root).toBe(root);
+  });
+});
+
+describe('calls on one handle', () => {
+  it('are done in their order, whoever awaits them', async () => {
+    await forSeeds(60, async (from) => {
+      const db = await open('test', { storage: memory() });
+      const keys = Array.from({ length: 12 }, (_, at) => `k${at}`);
+      const model = new Map<string, unknown>();
+      const calls: Promise<unknown>[] = [];
+      for (let call = 0; call < 25; call++) {
+        const [key, some] = [from.pick(keys), from.shuffle(keys).slice(0, from.below(8))];
+        // Few values, so that many writes change nothing.
+        const value = from.below(3);
+        switch (from.below(7)) {
+          case 0:
+          case 1:
+            calls.push(db.put(key, value));
+            model.set(key, value);
+            break;
+          case 2:
+            calls.push(db.delete(key));
+            model.delete(key);
+            break;
+          case 3:
+            calls.push(db.putMany(some.map((key): Entry => [key, value])));
+            for (const key of some) model.set(key, value);
+            break;
+          case 4: {
+            const text = some.map((key) => JSON.stringify([key, value])).join('\n');
+            calls.push(db.putMany(new Blob([text])));
+            for (const key of some) model.set(key, value);
+            break;
+          }
+          case 5:
+            calls.push(db.deleteMany(some));
+            for (const key of some) model.delete(key);
+            break;
+          default:
+            calls.push(db.deleteMany({ gte: 'k1', lt: 'k3' }));
+            for (const key of keys) if (key >= 'k1' && key < 'k3') model.delete(key);
+        }
+        if (from.below(3) === 0) await calls.at(-1);
+        if (from.below(3) === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+      await Promise.all(calls);
+      expectSame(await all(db), sorted(model));
+    });
+  });
+
+  it('that edit a row while a load is under way have the last word on it', async () => {
+    const db = await open('test', { storage: memory() });
+    await db.putMany([
+      ['same', 1],
+      ['gone', 1],
+      ['kept', 0],
+    ]);
+    let proceed = () => {};
+    const edited = new Promise<void>((resolve) => {
+      proceed = resolve;
+    });
+    const source = async function* (): AsyncGenerator<Entry> {
+      for (const key of ['changed', 'gone', 'kept', 'same']) yield [key, 2];
+      await edited;
+      yield ['zz', 2];
+    };
+    const loading = db.putMany(source());
+    const writer = db.writer();
+    writer.tryPut('written', 3);
+    await db.put('changed', 'by hand');
+    await db.put('same', 1);
+    await db.delete('gone');
+    await db.put('written', 'by hand');
+    await expect(db.put('kept', undefined)).rejects.toEqual(failure('invalid-value'));
+    writer.tryPut('changed', 'written later');
+    proceed();
+    await loading;
+    expect(await all(db)).toEqual([
+      ['changed', 'by hand'],
+      ['kept', 2],
+      ['same', 1],
+      ['written', 'by hand'],
+      ['zz', 2],
+    ]);
+    await writer.finish();
+    expect(await db.get('changed')).toBe('written later');
+    expect(await db.get('written')).toBe('by hand');
   });
 });
 

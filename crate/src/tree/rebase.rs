@@ -2,8 +2,9 @@
 //!
 //! What changed from the tree that the change began with to the one that is there now becomes
 //! a batch of edits, to be merged into what the change made of the former. Keys that the
-//! change has touched are left out: the later commit wins, as if it had begun later. Costs
-//! what the other writer changed, not what this one did.
+//! change has touched are left out: the later commit wins, as if it had begun later. Of some
+//! keys the host knows better: they were edited after the change was called for, and stay as
+//! the other writer left them. Costs what the other writer changed, not what this one did.
 
 use crate::batch::{Batch, Edit};
 use crate::cache::{Cache, Fetch};
@@ -19,23 +20,63 @@ use alloc::vec::Vec;
 #[derive(Debug)]
 pub struct Rebase {
     walk: Lockstep,
+    theirs: Tree,
     /// What the change made of an empty tree: all that it holds was touched.
     own: Option<Tree>,
-    /// A value out of line that is being read.
+    /// Keys that stay as they are in `theirs`, sorted; and how many were looked up.
+    kept: Vec<Vec<u8>>,
+    next: usize,
+    walked: bool,
+    value: Value,
+}
+
+/// A value that is being read, if it is out of line.
+#[derive(Debug, Default)]
+struct Value {
     reader: Option<ValueReader>,
-    value: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
+impl Value {
+    /// Adds the entry to `batch`; returns what it cost.
+    fn put(
+        &mut self,
+        cache: &Cache,
+        entry: &Entry<'_>,
+        batch: &mut Batch,
+    ) -> Result<Step<usize>, Error> {
+        let Self { reader, bytes } = self;
+        let kind = entry.tag.kind;
+        if !entry.tag.far {
+            batch.push(entry.key, Edit::Put(kind, entry.value));
+            return Ok(Step::Done(64 + entry.key.len() + entry.value.len()));
+        }
+        let started = reader.get_or_insert_with(|| ValueReader::new(Far::read(entry.value)));
+        match started.step(cache, bytes)? {
+            Step::Done(()) => {}
+            Step::Need(ids) => return Ok(Step::Need(ids)),
+            Step::Yield => return Ok(Step::Yield),
+        }
+        batch.push(entry.key, Edit::Put(kind, bytes));
+        *reader = None;
+        let cost = bytes.len();
+        bytes.clear();
+        Ok(Step::Done(cost))
+    }
 }
 
 impl Rebase {
-    /// Of a change that began with `base`, onto `theirs`. `own` is what it made of an empty
-    /// tree before any rebasing, if it began with one.
+    /// Of a change that began with `base`, onto `theirs`, of which the keys `kept` stay as they
+    /// are. `own` is what the change made of an empty tree before any rebasing, if it began
+    /// with one.
     #[must_use]
-    pub fn new(base: Tree, theirs: Tree, own: Option<Tree>) -> Self {
+    pub fn new(base: Tree, theirs: Tree, own: Option<Tree>, mut kept: Vec<Vec<u8>>) -> Self {
+        kept.sort_unstable();
         let walk = Lockstep::new(base, theirs, Range::ALL);
-        Self { walk, own, reader: None, value: Vec::new() }
+        Self { walk, theirs, own, kept, next: 0, walked: false, value: Value::default() }
     }
 
-    /// Adds edits to `batch`, in ascending order.
+    /// Adds edits to `batch`.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -46,10 +87,46 @@ impl Rebase {
         batch: &mut Batch,
         budget: &mut Budget,
     ) -> Result<Step<()>, Error> {
-        let Self { walk, own, reader, value } = self;
+        if !self.walked {
+            match self.walk(cache, touched, batch, budget)? {
+                Step::Done(()) => self.walked = true,
+                waiting => return Ok(waiting),
+            }
+        }
+        while let Some(key) = self.kept.get(self.next) {
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            let spent = match get(cache, self.theirs, key)? {
+                Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
+                Fetch::Here(Some(entry)) => match self.value.put(cache, &entry, batch)? {
+                    Step::Done(cost) => cost,
+                    Step::Need(ids) => return Ok(Step::Need(ids)),
+                    Step::Yield => return Ok(Step::Yield),
+                },
+                Fetch::Here(None) => {
+                    batch.push(key, Edit::Delete);
+                    64
+                }
+            };
+            budget.spend(256 + spent);
+            self.next += 1;
+        }
+        Ok(Step::Done(()))
+    }
+
+    fn walk(
+        &mut self,
+        cache: &Cache,
+        touched: &Touched,
+        batch: &mut Batch,
+        budget: &mut Budget,
+    ) -> Result<Step<()>, Error> {
+        let Self { walk, own, kept, value, .. } = self;
         walk.step(cache, budget, |old, new| {
             let Some(key) = new.or(old).map(|entry| entry.key) else { return Ok(Step::Done(0)) };
-            if touched.contains(key) {
+            let later = kept.binary_search_by(|other| other[..].cmp(key)).is_ok();
+            if later || touched.contains(key) {
                 return Ok(Step::Done(64));
             }
             if let Some(own) = *own {
@@ -63,25 +140,7 @@ impl Rebase {
                 batch.push(key, Edit::Delete);
                 return Ok(Step::Done(64));
             };
-            if new.tag.far {
-                let started = reader.get_or_insert_with(|| ValueReader::new(Far::read(new.value)));
-                match started.step(cache, value)? {
-                    Step::Done(()) => {}
-                    Step::Need(ids) => return Ok(Step::Need(ids)),
-                    Step::Yield => return Ok(Step::Yield),
-                }
-                batch.push(key, Edit::Put(new.tag.kind, value));
-                let cost = value.len();
-                *reader = None;
-                value.clear();
-                return Ok(Step::Done(cost));
-            }
-            batch.push(key, Edit::Put(new.tag.kind, new.value));
-            Ok(Step::Done(64 + cost_of(new)))
+            value.put(cache, new, batch)
         })
     }
-}
-
-const fn cost_of(entry: &Entry<'_>) -> usize {
-    entry.key.len() + entry.value.len()
 }

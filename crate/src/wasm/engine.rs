@@ -237,10 +237,16 @@ impl Engine {
         self.add_op(Op::Ingest(Box::new(IngestOp { ingest, buffer, pointer, made, taken: 0 })))
     }
 
-    pub fn ingest_rebase(&mut self, op: u32, view: u32) {
+    pub fn ingest_rebase(&mut self, op: u32, view: u32, len: usize) -> u32 {
         let theirs = self.views.get(view as usize).cloned().flatten().unwrap_or_default();
-        if let Some(Op::Ingest(ingest)) = self.op(op) {
-            ingest.ingest.rebase(theirs);
+        match keys(&self.scratch[..len]) {
+            Ok(kept) => {
+                if let Some(Op::Ingest(ingest)) = self.op(op) {
+                    ingest.ingest.rebase(theirs, kept);
+                }
+                status::DONE
+            }
+            Err(error) => self.reply.error(&error),
         }
     }
 

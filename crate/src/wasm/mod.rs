@@ -230,11 +230,11 @@ pub fn ingest_finish(op: u32) {
     });
 }
 
-/// Brings an ingest whose commit was made onto the commit of a view. Step it until it is done
-/// again.
+/// Brings an ingest whose commit was made onto the commit of a view. `scratch` holds a JSON array
+/// of the keys that stay as they are in that. Step it until it is done again.
 #[wasm_bindgen]
-pub fn ingest_rebase(op: u32, view: u32) {
-    with(|engine| engine.ingest_rebase(op, view));
+pub fn ingest_rebase(op: u32, view: u32, len: u32) -> u32 {
+    with(|engine| engine.ingest_rebase(op, view, len as usize))
 }
 
 /// Takes the next segment that an ingest has made: [`status::DONE`] when there is none, else
