@@ -9,8 +9,11 @@
 //! the address sanitizer. Put an input that makes a target panic into
 //! `regressions/<target>/`, under a name that says what was wrong.
 
+pub mod allocation;
+pub mod bytes;
 pub mod decode;
 pub mod input;
+pub mod json;
 pub mod ops;
 pub mod oracle;
 pub mod rehashed;
@@ -61,5 +64,10 @@ mod tests {
     #[test]
     fn rows_takes_all_kept_inputs() {
         replay("rows", crate::rows::run);
+    }
+
+    #[test]
+    fn bytes_takes_all_kept_inputs() {
+        replay("bytes", crate::bytes::run);
     }
 }

@@ -1,13 +1,14 @@
 //! JSON as it passes through: framed, pointed into, quoted and unquoted, brought to normal
 //! form, never parsed into values.
 
+mod decimal;
 mod normal;
 mod number;
 mod pointer;
 mod scan;
 mod string;
 
-pub use normal::{Scanned, Scanner, normalize};
+pub use normal::{Scanned, Scanner};
 pub use pointer::Pointer;
 pub use scan::{JsonFault, skip_space, skip_value};
 pub use string::{LoneSurrogate, push_string, unquote};

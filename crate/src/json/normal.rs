@@ -4,56 +4,90 @@
 //! `Number.prototype.toString` prints them; of members with equal names the last value at
 //! the place of the first; names that are array indices first, in ascending order.
 //!
-//! [`Scanner::scan`] checks the grammar and tells whether a value is in normal form already,
-//! as text printed by `JSON.stringify` is. Only what is not is rewritten, by [`normalize`].
+//! [`Scanner::scan`] checks the grammar and finds the normal form in one pass. Text in normal
+//! form, as `JSON.stringify` prints it, is only read. From the first difference on, what is
+//! the same is copied in runs, and what is not is written anew. Members that stand in
+//! another order than theirs are noted, and moved at the end.
 
-use crate::json::number::{is_normal_number, push_number};
-use crate::json::scan::{JsonFault, Nesting, expect, skip_number, skip_space, skip_word};
-use crate::json::string::{normalize_string, scan_string, unquote};
+use crate::json::number::{Form, form, push_number, skip_number};
+use crate::json::scan::{JsonFault, expect, skip_space, skip_word};
+use crate::json::string::{normalize_string, scan_string, unquote, word_at};
+use crate::limits::MAX_JSON_DEPTH;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::ops::Range;
 
-/// Names of an object up to this many are compared each with each.
-const FEW_NAMES: usize = 16;
+/// Names of an object up to this many are compared each with those that it may be equal to.
+const FEW_NAMES: usize = 64;
+
+/// Memory that is kept from one value to the next, in bytes.
+const KEPT_BYTES: usize = 1 << 20;
 
 /// What a scan has found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scanned {
     /// The offset after the value.
     pub end: usize,
-    /// The value is in normal form.
+    /// The value is in normal form; else that is in [`Scanner::normalized`].
     pub normal: bool,
+    /// No byte of the value is above 127. May be false for one that has none.
+    pub ascii: bool,
     /// The value of the member that was sought, with its quotes if it is a string.
     pub found: Option<Range<usize>>,
 }
 
+/// The name of a member, without its quotes.
 #[derive(Clone, Copy, Debug)]
 struct Name {
+    /// Its first bytes: most names differ here.
+    head: u64,
+    /// Where it is in the text, or in the output if it was written there.
     at: usize,
     len: usize,
-    /// The first bytes of the name: most names differ here.
-    head: u64,
+    written: bool,
+    /// Where its member starts in the output.
+    start: usize,
 }
 
-/// The object around a place, as far as its names were read.
-#[derive(Clone, Copy, Debug)]
-struct Names {
+/// The container around a place.
+#[derive(Clone, Copy, Debug, Default)]
+struct Open {
+    is_object: bool,
+    /// Its names are in their order, as far as they were read, and each is there once.
+    in_order: bool,
+    /// Its first name.
     first: usize,
-    /// The smallest array index that may still come; none when a name that is no index has.
-    next_index: Option<u64>,
+    /// The smallest array index that may still come; none after a name that is no index.
+    next_index: u64,
+    /// A bit for each name, by its hash.
+    seen: u64,
+}
+
+/// Members that change their places.
+#[derive(Clone, Debug)]
+struct Move {
+    /// Where they are in the output.
+    from: usize,
+    to: usize,
+    /// What comes there instead.
+    members: Range<usize>,
 }
 
 /// Scans values; keeps its memory from one to the next.
 #[derive(Debug, Default)]
 pub struct Scanner {
+    opened: Vec<Open>,
     names: Vec<Name>,
-    objects: Vec<Names>,
+    output: Vec<u8>,
+    moves: Vec<Move>,
+    /// Of all moves: where they are in the output, in their new order.
+    members: Vec<Range<usize>>,
 }
 
 impl Scanner {
     /// Scans the value that starts at `at`, and finds the member `sought` of it if it is an
-    /// object: the last of equal names. Costs one pass over the value.
+    /// object: the last of equal names. Costs one pass over the value, and another over its
+    /// output when members move.
     ///
     /// # Errors
     /// The first fault.
@@ -63,137 +97,161 @@ impl Scanner {
         at: usize,
         sought: Option<&[u8]>,
     ) -> Result<Scanned, JsonFault> {
-        self.names.clear();
-        self.objects.clear();
-        let mut scan = Scan { text, sought, normal: true, pending: None, found: None };
-        let mut nesting = Nesting::new();
+        self.clear();
+        let sought = sought.map(|name| (name, head(name, 0, name.len())));
+        let mut scan = Scan { text, sought, copied: at, wide: false, pending: None, memory: self };
+        let (end, found) = scan.value(at)?;
+        let (copied, wide) = (scan.copied, scan.wide);
+        if !self.moves.is_empty() {
+            self.output.extend_from_slice(&text[copied..end]);
+            self.output = moved(&self.output, &self.moves, &self.members);
+        } else if copied > at {
+            self.output.extend_from_slice(&text[copied..end]);
+        }
+        let normal = copied == at && self.moves.is_empty();
+        Ok(Scanned { end, normal, ascii: !wide, found })
+    }
+
+    /// The normal form of the value scanned last, if it was not in it.
+    pub fn normalized(&self) -> &[u8] {
+        &self.output
+    }
+
+    /// Bytes of memory that it holds.
+    #[cfg(test)]
+    pub(crate) const fn held_bytes(&self) -> usize {
+        self.names.capacity() * size_of::<Name>()
+            + self.output.capacity()
+            + self.moves.capacity() * size_of::<Move>()
+            + self.members.capacity() * size_of::<Range<usize>>()
+    }
+
+    fn clear(&mut self) {
+        self.opened.clear();
+        keep(&mut self.names);
+        keep(&mut self.output);
+        keep(&mut self.moves);
+        keep(&mut self.members);
+    }
+}
+
+/// Empties a list, and frees its memory if that is large.
+fn keep<T>(list: &mut Vec<T>) {
+    list.clear();
+    if list.capacity() * size_of::<T>() > KEPT_BYTES {
+        *list = Vec::new();
+    }
+}
+
+struct Scan<'a> {
+    text: &'a [u8],
+    /// With its head.
+    sought: Option<(&'a [u8], u64)>,
+    /// So far the text was copied, or written in another form.
+    copied: usize,
+    wide: bool,
+    /// Where the value starts that belongs to the name that was sought.
+    pending: Option<usize>,
+    memory: &'a mut Scanner,
+}
+
+impl Scan<'_> {
+    /// Scans the value at `at`: the offset after it, and the value that was sought.
+    fn value(&mut self, at: usize) -> Result<(usize, Option<Range<usize>>), JsonFault> {
+        let text = self.text;
+        let mut found = None;
         let mut at = at;
+        // The innermost container; those around it, and one more for none, are on the stack.
+        let mut open = Open::default();
         loop {
             match text.get(at) {
-                Some(b'"') => at = scan.string(at)?,
+                Some(b'"') => at = self.string(at)?,
                 Some(b'{') => {
-                    let inside = scan.space(at + 1);
+                    let inside = self.space(at + 1);
                     if text.get(inside) == Some(&b'}') {
                         at = inside + 1;
                     } else {
-                        nesting.push(true, at)?;
-                        self.objects.push(Names { first: self.names.len(), next_index: Some(0) });
-                        at = self.name(&mut scan, inside, nesting.depth())?;
+                        self.open(open, at)?;
+                        let first = self.memory.names.len();
+                        open =
+                            Open { is_object: true, in_order: true, first, next_index: 0, seen: 0 };
+                        at = self.name(&mut open, inside)?;
                         continue;
                     }
                 }
                 Some(b'[') => {
-                    let inside = scan.space(at + 1);
+                    let inside = self.space(at + 1);
                     if text.get(inside) == Some(&b']') {
                         at = inside + 1;
                     } else {
-                        nesting.push(false, at)?;
+                        self.open(open, at)?;
+                        open = Open::default();
                         at = inside;
                         continue;
                     }
                 }
-                Some(b'-' | b'0'..=b'9') => at = scan.number(at)?,
+                Some(b'-' | b'0'..=b'9') => at = self.number(at)?,
                 Some(b't') => at = skip_word(text, at, b"true")?,
                 Some(b'f') => at = skip_word(text, at, b"false")?,
                 Some(b'n') => at = skip_word(text, at, b"null")?,
                 _ => return Err(JsonFault::Syntax(at)),
             }
             loop {
-                if nesting.depth() == 0 {
-                    return Ok(Scanned { end: at, normal: scan.normal, found: scan.found });
+                let depth = self.memory.opened.len();
+                if depth == 0 {
+                    return Ok((at, found));
                 }
-                if nesting.depth() == 1
-                    && let Some(start) = scan.pending.take()
+                if depth == 1
+                    && let Some(start) = self.pending.take()
                 {
-                    scan.found = Some(start..at);
+                    found = Some(start..at);
                 }
-                at = scan.space(at);
-                let object = nesting.in_object();
+                at = self.space(at);
                 match text.get(at) {
                     Some(b',') => {
-                        at = scan.space(at + 1);
-                        if object {
-                            at = self.name(&mut scan, at, nesting.depth())?;
+                        at = self.space(at + 1);
+                        if open.is_object {
+                            at = self.name(&mut open, at)?;
                         }
                         break;
                     }
-                    Some(b'}') if object => {
-                        nesting.pop();
-                        self.close(&mut scan);
-                    }
-                    Some(b']') if !object => nesting.pop(),
+                    Some(b'}') if open.is_object => self.close(open, at),
+                    Some(b']') if !open.is_object => {}
                     _ => return Err(JsonFault::Syntax(at)),
                 }
                 at += 1;
+                open = self.memory.opened.pop().unwrap_or_default();
             }
         }
     }
 
-    /// Reads a name and its colon; the offset of the value.
     #[inline]
-    fn name(&mut self, scan: &mut Scan<'_>, at: usize, depth: usize) -> Result<usize, JsonFault> {
-        let end = scan.string(at)?;
-        let name = &scan.text[at + 1..end - 1];
-        let colon = scan.space(end);
-        let value = scan.space(expect(scan.text, colon, b':')?);
-        let open = self.objects.last_mut();
-        if scan.normal
-            && let Some(open) = open
-        {
-            match (array_index(name), open.next_index) {
-                (Some(index), Some(next)) if index >= next => open.next_index = Some(index + 1),
-                (Some(_), _) => scan.normal = false,
-                (None, _) => open.next_index = None,
-            }
-            let head = head(name);
-            let before = &self.names[open.first..];
-            if before.len() < FEW_NAMES {
-                let is_equal = |other: &Name| {
-                    other.head == head
-                        && other.len == name.len()
-                        && &scan.text[other.at..other.at + other.len] == name
-                };
-                scan.normal &= !before.iter().any(is_equal);
-            }
-            self.names.push(Name { at: at + 1, len: name.len(), head });
+    fn open(&mut self, around: Open, at: usize) -> Result<(), JsonFault> {
+        if self.memory.opened.len() == MAX_JSON_DEPTH {
+            return Err(JsonFault::TooDeep(at));
         }
-        if depth == 1
-            && let Some(sought) = scan.sought
-            && is_name(&scan.text[at..end], sought)
-        {
-            scan.pending = Some(value);
-        }
-        Ok(value)
+        self.memory.opened.push(around);
+        Ok(())
     }
 
-    /// Ends the innermost object.
-    fn close(&mut self, scan: &mut Scan<'_>) {
-        let Some(Names { first, .. }) = self.objects.pop() else { return };
-        let names = &self.names[first..];
-        if scan.normal && names.len() > FEW_NAMES {
-            let text = |at: usize| &scan.text[names[at].at..names[at].at + names[at].len];
-            scan.normal = is_distinct(names.len(), &|a, b| text(a).cmp(text(b)));
-        }
-        self.names.truncate(first);
+    /// Copies the text up to `at`, and goes on at `next`.
+    fn copy(&mut self, at: usize, next: usize) {
+        self.memory.output.extend_from_slice(&self.text[self.copied..at]);
+        self.copied = next;
     }
-}
 
-struct Scan<'a> {
-    text: &'a [u8],
-    sought: Option<&'a [u8]>,
-    normal: bool,
-    /// Where the value starts that belongs to the name that was sought.
-    pending: Option<usize>,
-    found: Option<Range<usize>>,
-}
+    /// Where the text at `at` comes in the output.
+    fn place(&self, at: usize) -> usize {
+        self.memory.output.len() + (at - self.copied)
+    }
 
-impl Scan<'_> {
     #[inline]
     fn space(&mut self, at: usize) -> usize {
         match self.text.get(at) {
             Some(b' ' | b'\n' | b'\r' | b'\t') => {
-                self.normal = false;
-                skip_space(self.text, at)
+                let end = skip_space(self.text, at + 1);
+                self.copy(at, end);
+                end
             }
             _ => at,
         }
@@ -201,24 +259,187 @@ impl Scan<'_> {
 
     #[inline]
     fn string(&mut self, at: usize) -> Result<usize, JsonFault> {
-        let (end, normal) = scan_string(self.text, at)?;
-        self.normal &= normal;
-        Ok(end)
+        let string = scan_string(self.text, at)?;
+        self.wide |= string.wide;
+        if !string.normal {
+            self.copy(at, string.end);
+            normalize_string(&self.text[at..string.end], &mut self.memory.output);
+        }
+        Ok(string.end)
     }
 
     #[inline]
     fn number(&mut self, at: usize) -> Result<usize, JsonFault> {
-        let end = skip_number(self.text, at)?;
-        self.normal = self.normal && is_normal_number(&self.text[at..end]);
-        Ok(end)
+        let scan = skip_number(self.text, at)?;
+        match form(self.text, scan) {
+            Form::Same => {}
+            Form::Cut(end) => self.copy(end, scan.end),
+            Form::Other => {
+                let mut printed = Vec::with_capacity(32);
+                push_number(self.text, scan, &mut printed);
+                if printed != self.text[at..scan.end] {
+                    self.copy(at, scan.end);
+                    self.memory.output.extend_from_slice(&printed);
+                }
+            }
+        }
+        Ok(scan.end)
+    }
+
+    /// Reads a name and its colon; the offset of the value.
+    #[inline]
+    fn name(&mut self, open: &mut Open, at: usize) -> Result<usize, JsonFault> {
+        let start = self.place(at);
+        let string = scan_string(self.text, at)?;
+        let end = string.end;
+        self.wide |= string.wide;
+        let mut name = Name { head: 0, at: at + 1, len: end - at - 2, written: false, start };
+        if string.normal {
+            name.head = head(self.text, name.at, name.len);
+        } else {
+            self.copy(at, end);
+            normalize_string(&self.text[at..end], &mut self.memory.output);
+            let len = self.memory.output.len() - start - 2;
+            let head = head(&self.memory.output, start + 1, len);
+            name = Name { head, at: start + 1, len, written: true, start };
+        }
+        self.add(open, name);
+        if let Some((sought, head)) = self.sought
+            && self.memory.opened.len() == 1
+        {
+            let is_sought = if string.escaped {
+                is_name(&self.text[at..end], sought)
+            } else {
+                name.head == head && self.text[at + 1..end - 1] == *sought
+            };
+            if is_sought {
+                let colon = self.space(end);
+                let value = expect(self.text, colon, b':')?;
+                let value = self.space(value);
+                self.pending = Some(value);
+                return Ok(value);
+            }
+        }
+        let colon = self.space(end);
+        let value = expect(self.text, colon, b':')?;
+        Ok(self.space(value))
+    }
+
+    /// Adds a name to the innermost object.
+    #[inline]
+    fn add(&mut self, open: &mut Open, name: Name) {
+        let bytes = self.bytes(&name);
+        match array_index(bytes) {
+            Some(index) => {
+                open.in_order &= index >= open.next_index;
+                open.next_index = open.next_index.max(index + 1);
+            }
+            None => open.next_index = u64::MAX,
+        }
+        let bit = 1 << ((name.head ^ name.len as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58);
+        if open.seen & bit != 0 {
+            let before = &self.memory.names[open.first..];
+            let is_equal = |other: &Name| {
+                other.head == name.head && other.len == name.len && self.bytes(other) == bytes
+            };
+            if before.len() < FEW_NAMES && before.iter().any(is_equal) {
+                open.in_order = false;
+            }
+        }
+        open.seen |= bit;
+        self.memory.names.push(name);
+    }
+
+    fn bytes(&self, name: &Name) -> &[u8] {
+        let text = if name.written { &self.memory.output } else { self.text };
+        &text[name.at..name.at + name.len]
+    }
+
+    /// Ends the innermost object, whose bracket is at `at`.
+    #[inline]
+    fn close(&mut self, open: Open, at: usize) {
+        if !open.in_order || self.memory.names.len() - open.first > FEW_NAMES {
+            self.arrange(open, at);
+        }
+        self.memory.names.truncate(open.first);
+    }
+
+    /// Notes how the members of an object come into their order, if they are not.
+    #[cold]
+    fn arrange(&mut self, open: Open, at: usize) {
+        let names = &self.memory.names[open.first..];
+        let bytes = |at: usize| self.bytes(&names[at]);
+        let by_name = sorted(names.len(), &|a, b| bytes(a).cmp(bytes(b)).then(a.cmp(&b)));
+        // The place of each member that is kept: that of the first of its name.
+        let mut kept: Vec<(usize, usize)> = Vec::with_capacity(by_name.len());
+        for at in by_name {
+            match kept.last_mut() {
+                Some((_, last)) if bytes(*last) == bytes(at) => *last = at,
+                _ => kept.push((at, at)),
+            }
+        }
+        if open.in_order && kept.len() == names.len() {
+            return;
+        }
+        let rank = |at: usize| (array_index(bytes(kept[at].0)).unwrap_or(u64::MAX), kept[at].0);
+        let order = sorted(kept.len(), &|a, b| rank(a).cmp(&rank(b)));
+        let to = self.place(at);
+        let first = self.memory.members.len();
+        let members = order.into_iter().map(|at| {
+            let last = kept[at].1;
+            // A comma is behind all but the last.
+            names[last].start..names.get(last + 1).map_or(to, |next| next.start - 1)
+        });
+        let from = names[0].start;
+        self.memory.members.extend(members);
+        self.memory.moves.push(Move { from, to, members: first..self.memory.members.len() });
     }
 }
 
-fn head(name: &[u8]) -> u64 {
-    let mut bytes = [0; 8];
-    let len = name.len().min(8);
-    bytes[..len].copy_from_slice(&name[..len]);
-    u64::from_le_bytes(bytes)
+/// The output with all members in their places, each byte copied once.
+#[cold]
+fn moved(output: &[u8], moves: &[Move], members: &[Range<usize>]) -> Vec<u8> {
+    let by_place = sorted(moves.len(), &|a, b| moves[a].from.cmp(&moves[b].from));
+    let mut out = Vec::with_capacity(output.len());
+    // What is still to be copied of the run at hand, and the members that come after it.
+    let mut run = (0..output.len(), 0..0);
+    let mut around = Vec::new();
+    loop {
+        let (rest, next) = &mut run;
+        // A member may start where those of its object do.
+        let inner = by_place.partition_point(|at| moves[*at].from <= rest.start);
+        let inner = by_place.get(inner).map(|at| &moves[*at]);
+        if let Some(inner) = inner.filter(|inner| inner.from < rest.end) {
+            out.extend_from_slice(&output[rest.start..inner.from]);
+            rest.start = inner.to;
+            // An object that moves its members has some.
+            let first = members[inner.members.start].clone();
+            around.push(run);
+            run = (first, inner.members.start + 1..inner.members.end);
+            continue;
+        }
+        out.extend_from_slice(&output[rest.clone()]);
+        if let Some(member) = next.next() {
+            out.push(b',');
+            *rest = members[member].clone();
+        } else if let Some(outer) = around.pop() {
+            run = outer;
+        } else {
+            return out;
+        }
+    }
+}
+
+/// The first eight bytes of a name, zeros after its end.
+#[inline]
+fn head(text: &[u8], at: usize, len: usize) -> u64 {
+    if len == 0 {
+        return 0;
+    }
+    let word = word_at(text, at).unwrap_or_else(|| {
+        text[at..].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+    });
+    word & (u64::MAX >> (64 - 8 * len.min(8)))
 }
 
 /// Whether a quoted name stands for `sought`.
@@ -232,6 +453,7 @@ pub(super) fn is_name(quoted: &[u8], sought: &[u8]) -> bool {
 }
 
 /// The array index that a name is: objects list those first. (ECMA-262, 6.1.7 and 10.1.11.1)
+#[inline]
 fn array_index(name: &[u8]) -> Option<u64> {
     let (&first, _) = name.split_first()?;
     if !first.is_ascii_digit() || name.len() > 10 || (first == b'0' && name.len() > 1) {
@@ -244,144 +466,6 @@ fn array_index(name: &[u8]) -> Option<u64> {
     (index < u64::from(u32::MAX)).then_some(index)
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Member {
-    /// Where it starts in the output, with its name.
-    start: usize,
-    name_end: usize,
-    end: usize,
-    index: Option<u64>,
-}
-
-/// Appends the normal form of `text`, a well-formed value as [`Scanner::scan`] has found it,
-/// with nothing around it. Costs two passes; nesting is bounded by the scan.
-pub fn normalize(text: &[u8], out: &mut Vec<u8>) {
-    let mut writer = Writer { text, members: Vec::new(), scratch: Vec::new() };
-    writer.value(0, out);
-}
-
-struct Writer<'a> {
-    text: &'a [u8],
-    members: Vec<Member>,
-    scratch: Vec<u8>,
-}
-
-impl Writer<'_> {
-    fn byte(&self, at: usize) -> u8 {
-        self.text.get(at).copied().unwrap_or_default()
-    }
-
-    /// Writes the value at `at`; the offset after it.
-    fn value(&mut self, at: usize, out: &mut Vec<u8>) -> usize {
-        let at = skip_space(self.text, at);
-        match self.byte(at) {
-            b'{' => self.object(at, out),
-            b'[' => self.array(at, out),
-            b'"' => normalize_string(self.text, at, out),
-            b'-' | b'0'..=b'9' => {
-                let end = skip_number(self.text, at).unwrap_or(self.text.len());
-                push_number(&self.text[at..end], out);
-                end
-            }
-            first => {
-                let end = at + if first == b'f' { 5 } else { 4 };
-                out.extend_from_slice(self.text.get(at..end).unwrap_or_default());
-                end
-            }
-        }
-    }
-
-    fn array(&mut self, at: usize, out: &mut Vec<u8>) -> usize {
-        out.push(b'[');
-        let mut at = skip_space(self.text, at + 1);
-        while self.byte(at) != b']' && at < self.text.len() {
-            at = skip_space(self.text, self.value(at, out));
-            if self.byte(at) == b',' {
-                out.push(b',');
-                at += 1;
-            }
-        }
-        out.push(b']');
-        at + 1
-    }
-
-    fn object(&mut self, at: usize, out: &mut Vec<u8>) -> usize {
-        out.push(b'{');
-        let (opened, first) = (out.len(), self.members.len());
-        let mut at = skip_space(self.text, at + 1);
-        while self.byte(at) != b'}' && at < self.text.len() {
-            let start = out.len();
-            at = skip_space(self.text, normalize_string(self.text, at, out));
-            let name_end = out.len();
-            out.push(b':');
-            // `at` is at the colon.
-            at = skip_space(self.text, self.value(at + 1, out));
-            let index = array_index(&out[start + 1..name_end - 1]);
-            self.members.push(Member { start, name_end, end: out.len(), index });
-            if self.byte(at) == b',' {
-                at = skip_space(self.text, at + 1);
-            }
-            out.push(b',');
-        }
-        self.arrange(first, opened, out);
-        out.push(b'}');
-        at + 1
-    }
-
-    /// Brings the members from `first` on, written from `opened` on with a comma after each,
-    /// into their order, and drops the last comma.
-    fn arrange(&mut self, first: usize, opened: usize, out: &mut Vec<u8>) {
-        let members = &self.members[first..];
-        if is_arranged(members, out) {
-            if !members.is_empty() {
-                out.pop();
-            }
-            self.members.truncate(first);
-            return;
-        }
-        let name = |at: usize| &out[members[at].start..members[at].name_end];
-        let by_name = sorted(members.len(), &|a, b| name(a).cmp(name(b)).then(a.cmp(&b)));
-        // The place of each member that is kept: that of the first of its name.
-        let mut kept: Vec<(usize, usize)> = Vec::with_capacity(by_name.len());
-        for at in by_name {
-            match kept.last_mut() {
-                Some((_, last)) if name(*last) == name(at) => *last = at,
-                _ => kept.push((at, at)),
-            }
-        }
-        let rank = |at: usize| (members[kept[at].1].index.unwrap_or(u64::MAX), kept[at].0);
-        let order = sorted(kept.len(), &|a, b| rank(a).cmp(&rank(b)));
-        self.scratch.clear();
-        for (count, at) in order.into_iter().enumerate() {
-            if count > 0 {
-                self.scratch.push(b',');
-            }
-            let member = members[kept[at].1];
-            self.scratch.extend_from_slice(&out[member.start..member.end]);
-        }
-        out.truncate(opened);
-        out.extend_from_slice(&self.scratch);
-        self.members.truncate(first);
-    }
-}
-
-/// Whether members stand in their order, without repetition. Most do, and are not moved.
-fn is_arranged(members: &[Member], out: &[u8]) -> bool {
-    let name = |member: &Member| &out[member.start..member.name_end];
-    let indices = members.iter().take_while(|member| member.index.is_some()).count();
-    let (front, rest) = members.split_at(indices);
-    if rest.iter().any(|member| member.index.is_some())
-        || !front.windows(2).all(|pair| pair[0].index < pair[1].index)
-    {
-        return false;
-    }
-    if rest.len() <= FEW_NAMES {
-        let is_new = |at: usize| rest[..at].iter().all(|other| name(other) != name(&rest[at]));
-        return (1..rest.len()).all(is_new);
-    }
-    is_distinct(rest.len(), &|a, b| name(&rest[a]).cmp(name(&rest[b])))
-}
-
 /// What orders two things by their positions. Not generic: a sort is 4 KB of code, and none
 /// of these is on a hot path.
 type Order<'a> = &'a dyn Fn(usize, usize) -> Ordering;
@@ -392,10 +476,6 @@ fn sorted(len: usize, order: Order<'_>) -> Vec<usize> {
     positions
 }
 
-fn is_distinct(len: usize, order: Order<'_>) -> bool {
-    sorted(len, order).windows(2).all(|pair| order(pair[0], pair[1]) != Ordering::Equal)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -403,11 +483,16 @@ mod tests {
 
     /// The normal form, and whether the scan said that `text` has it.
     fn normal(text: &str) -> (String, bool) {
-        let scanned = Scanner::default().scan(text.as_bytes(), 0, None).unwrap();
+        let mut scanner = Scanner::default();
+        let scanned = scanner.scan(text.as_bytes(), 0, None).unwrap();
         assert_eq!(scanned.end, text.len(), "{text}");
-        let mut out = Vec::new();
-        normalize(text.as_bytes(), &mut out);
-        (String::from_utf8(out).unwrap(), scanned.normal)
+        assert!(text.is_ascii() || !scanned.ascii, "{text}");
+        if scanned.normal {
+            return (text.into(), true);
+        }
+        let out = String::from_utf8(scanner.normalized().to_vec()).unwrap();
+        assert!(scanner.scan(out.as_bytes(), 0, None).unwrap().normal, "{out}");
+        (out, false)
     }
 
     #[test]
@@ -437,6 +522,19 @@ mod tests {
             (r#"{"b":1,"10":2,"9":3,"a":4}"#, r#"{"9":3,"10":2,"b":1,"a":4}"#),
             (r#"{"1":1,"0":2}"#, r#"{"0":2,"1":1}"#),
             (r#"{"0":1,"0":2}"#, r#"{"0":2}"#),
+            (
+                r#"{"b":{"b":1,"a":[{"x":1,"x":{"2":1,"1":2}}],"b":3},"0":{"b":1,"a":2,"b":3}}"#,
+                r#"{"0":{"b":3,"a":2},"b":{"b":3,"a":[{"x":{"1":2,"2":1}}]}}"#,
+            ),
+            (
+                r#"{"a":{"1":1,"0":1},"b":{"1":1,"0":1},"a":{"3":1,"2":1}}"#,
+                r#"{"a":{"2":1,"3":1},"b":{"0":1,"1":1}}"#,
+            ),
+            (r#"{"":1,"":2}"#, r#"{"":2}"#),
+            (
+                r#"{"\u0031":1,"\u0030":{"\u0061\n":2},"\/":[ 0 ]}"#,
+                r#"{"0":{"a\n":2},"1":1,"/":[0]}"#,
+            ),
             (r#"{"o":{"x":1,"x":[2, 3]}}"#, r#"{"o":{"x":[2,3]}}"#),
             ("[1.0,-0,1E3,10e-1,0.10,1e400,-1e400]", "[1,0,1000,1,0.1,null,null]"),
         ] {

@@ -1,57 +1,196 @@
-//! Numbers as `Number.prototype.toString` prints them (ECMA-262, 6.1.6.1.20).
+//! Numbers: where they end, and how `Number.prototype.toString` prints them (ECMA-262,
+//! 6.1.6.1.20).
 
+use crate::json::decimal::{Near, round};
+use crate::json::scan::JsonFault;
+use crate::json::string::word_at;
 use alloc::vec::Vec;
 
 /// So many significant digits survive the way through a double and back, whatever they are.
 const SAFE_DIGITS: usize = 15;
 
-/// Whether `text`, a well-formed JSON number, is printed just so. The common forms are told
-/// by their digits; the rest is printed and compared.
-#[must_use]
-pub fn is_normal_number(text: &[u8]) -> bool {
-    plain(text).unwrap_or_else(|| {
-        let mut printed = Vec::with_capacity(32);
-        push_number(text, &mut printed);
-        printed == text
-    })
+/// No double needs more.
+const MOST_DIGITS: usize = 17;
+
+/// A 64-bit integer holds these, whatever they are.
+const WORD_DIGITS: usize = 19;
+
+/// The integers up to this one, 2^53, are doubles.
+const MAX_EXACT: &[u8; 16] = b"9007199254740992";
+
+/// A number that was scanned: where its parts are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NumberScan {
+    start: usize,
+    /// Where the digits start, after the sign.
+    whole: usize,
+    /// Where the whole digits end.
+    point: usize,
+    /// Where the fraction ends.
+    exponent: usize,
+    /// The offset after the number.
+    pub(super) end: usize,
 }
 
-/// The answer for integers and fractions of few digits; `None` for all others.
-fn plain(text: &[u8]) -> Option<bool> {
-    let digits = text.strip_prefix(b"-").unwrap_or(text);
-    let Some(point) = digits.iter().position(|byte| !byte.is_ascii_digit()) else {
-        // JSON has no leading zeros.
-        let negative_zero = digits == b"0" && text.len() > 1;
-        return (digits.len() <= SAFE_DIGITS).then_some(!negative_zero);
-    };
-    if digits[point] != b'.' {
-        return None;
+/// Scans the number at `start`.
+#[inline]
+pub(super) fn skip_number(text: &[u8], start: usize) -> Result<NumberScan, JsonFault> {
+    let whole = start + usize::from(text.get(start) == Some(&b'-'));
+    let point = if text.get(whole) == Some(&b'0') { whole + 1 } else { skip_digits(text, whole)? };
+    let exponent =
+        if text.get(point) == Some(&b'.') { skip_digits(text, point + 1)? } else { point };
+    let mut end = exponent;
+    if let Some(b'e' | b'E') = text.get(exponent) {
+        let signed = matches!(text.get(end + 1), Some(b'+' | b'-'));
+        end = skip_digits(text, end + 1 + usize::from(signed))?;
     }
-    let (whole, fraction) = (&digits[..point], &digits[point + 1..]);
-    if !fraction.iter().all(u8::is_ascii_digit) || whole.len() + fraction.len() > SAFE_DIGITS {
-        return None;
+    Ok(NumberScan { start, whole, point, exponent, end })
+}
+
+/// The offset after the digits at `at`, of which there must be one.
+#[inline]
+fn skip_digits(text: &[u8], at: usize) -> Result<usize, JsonFault> {
+    let mut end = at;
+    loop {
+        let digits = match word_at(text, end) {
+            Some(word) => leading_digits(word),
+            None => usize::from(text.get(end).is_some_and(u8::is_ascii_digit)),
+        };
+        end += digits;
+        if digits == 0 || (digits < 8 && end + 8 <= text.len()) {
+            return if end == at { Err(JsonFault::Syntax(at)) } else { Ok(end) };
+        }
     }
-    let zeros = fraction.iter().take_while(|byte| **byte == b'0').count();
+}
+
+/// How many of the bytes of `word` are digits, from the lowest on.
+const fn leading_digits(word: u64) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    // Digits become their values; whatever is above nine gets its high bit set.
+    let values = word ^ (ONES * 0x30);
+    let others = (((values & (ONES * 0x7f)) + ONES * 0x76) | values) & (ONES * 0x80);
+    others.trailing_zeros() as usize / 8
+}
+
+/// The normal form of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As it is.
+    Same,
+    /// It ends at this offset already.
+    Cut(usize),
+    /// That has to be printed, and may then be the same.
+    Other,
+}
+
+/// Tells the normal form of a number by its digits, where it can.
+#[inline]
+pub(super) fn form(text: &[u8], scan: NumberScan) -> Form {
+    let NumberScan { start, whole, point, end, .. } = scan;
+    let is_zero = text[whole] == b'0';
+    if scan.exponent < end {
+        return Form::Other;
+    }
+    if point == end {
+        // Of zero there is no negative.
+        let same = if is_zero { whole == start } else { is_double(&text[whole..end]) };
+        return if same { Form::Same } else { Form::Other };
+    }
+    let fraction = &text[point + 1..end];
+    if fraction.last() == Some(&b'0') {
+        return cut(text, scan);
+    }
+    let zeros = if is_zero { leading_zeros(fraction) } else { 0 };
+    let digits = if is_zero { fraction.len() - zeros } else { end - whole - 1 };
     // From 1e-7 downwards there is an exponent.
-    if whole == b"0" && zeros > 5 {
-        return None;
+    if zeros > 5 || digits > MOST_DIGITS {
+        return Form::Other;
     }
-    Some(fraction.last() != Some(&b'0'))
+    if digits <= SAFE_DIGITS || is_shortest(&text[whole..point], fraction) {
+        return Form::Same;
+    }
+    Form::Other
 }
 
-/// Appends the number that `text`, a well-formed JSON number, stands for, as JavaScript
-/// prints it; `null` when it is too large for a double.
-pub fn push_number(text: &[u8], out: &mut Vec<u8>) {
-    let number: f64 =
-        core::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0.0);
+fn leading_zeros(digits: &[u8]) -> usize {
+    digits.iter().take_while(|digit| **digit == b'0').count()
+}
+
+/// Whether an integer is told from all others by a double.
+fn is_double(digits: &[u8]) -> bool {
+    digits.len() <= SAFE_DIGITS || (digits.len() == MAX_EXACT.len() && digits <= MAX_EXACT)
+}
+
+/// The form of a number whose fraction ends with a zero.
+#[cold]
+fn cut(text: &[u8], scan: NumberScan) -> Form {
+    let fraction = &text[scan.point + 1..scan.end];
+    let kept = fraction.len() - fraction.iter().rev().take_while(|digit| **digit == b'0').count();
+    let end = if kept == 0 { scan.point } else { scan.point + 1 + kept };
+    match form(text, NumberScan { exponent: end, end, ..scan }) {
+        Form::Same => Form::Cut(end),
+        _ => Form::Other,
+    }
+}
+
+/// Of a number of 16 or 17 digits.
+fn is_shortest(whole: &[u8], fraction: &[u8]) -> bool {
+    let digits = whole.iter().chain(fraction).fold(0, |number, digit| push(number, *digit));
+    let near = Near::of(digits, fraction.len());
+    near.and_then(|near| near.is_shortest(digits)) == Some(true)
+}
+
+const fn push(number: u64, digit: u8) -> u64 {
+    10 * number + (digit - b'0') as u64
+}
+
+/// Appends the number as JavaScript prints it; `null` when it is too large for a double.
+pub(super) fn push_number(text: &[u8], scan: NumberScan, out: &mut Vec<u8>) {
+    let number = value(text, scan);
     if !number.is_finite() {
         out.extend_from_slice(b"null");
     } else if number == 0.0 {
         // Negative zero, too.
         out.push(b'0');
     } else {
+        if scan.whole > scan.start {
+            out.push(b'-');
+        }
         out.extend_from_slice(ryu_js::Buffer::new().format_finite(number).as_bytes());
     }
+}
+
+/// The double that a number stands for, without its sign.
+fn value(text: &[u8], scan: NumberScan) -> f64 {
+    let places = scan.exponent.saturating_sub(scan.point + 1);
+    let mut exponent = 0_i64;
+    if let Some((sign, digits)) =
+        text[scan.exponent..scan.end].get(1..).and_then(<[u8]>::split_first)
+    {
+        let first = sign.is_ascii_digit().then_some(sign);
+        for digit in first.into_iter().chain(digits) {
+            exponent = exponent.saturating_mul(10).saturating_add((digit - b'0').into());
+        }
+        if *sign == b'-' {
+            exponent = -exponent;
+        }
+    }
+    let exponent = exponent.saturating_sub(i64::try_from(places).unwrap_or(i64::MAX));
+    let digits = text[scan.whole..scan.exponent].iter().copied().filter(u8::is_ascii_digit);
+    let significant = digits.clone().skip_while(|digit| *digit == b'0');
+    if significant.clone().nth(WORD_DIGITS).is_none() {
+        let number = significant.fold(0, push);
+        let exact = match (u32::try_from(exponent), usize::try_from(exponent.saturating_neg())) {
+            #[expect(clippy::cast_precision_loss, reason = "rounds once, as it should")]
+            (Ok(power @ 0..20), _) => Some((u128::from(number) * 10_u128.pow(power)) as f64),
+            (_, Ok(places)) => Near::of(number, places).map(|near| near.value()),
+            _ => None,
+        };
+        if let Some(exact) = exact {
+            return exact;
+        }
+    }
+    round(digits, exponent)
 }
 
 #[cfg(test)]
@@ -59,10 +198,26 @@ mod tests {
     use super::*;
     use alloc::string::String;
 
+    fn scan(text: &str) -> NumberScan {
+        let scan = skip_number(text.as_bytes(), 0).unwrap();
+        assert_eq!(scan.end, text.len(), "{text}");
+        scan
+    }
+
     fn printed(text: &str) -> String {
         let mut out = Vec::new();
-        push_number(text.as_bytes(), &mut out);
+        push_number(text.as_bytes(), scan(text), &mut out);
         String::from_utf8(out).unwrap()
+    }
+
+    /// The form by the digits, which must be the printed one; whether there is one.
+    fn is_told(text: &str) -> bool {
+        match form(text.as_bytes(), scan(text)) {
+            Form::Same => assert_eq!(printed(text), text),
+            Form::Cut(end) => assert_eq!(printed(text), text[..end]),
+            Form::Other => return false,
+        }
+        true
     }
 
     #[test]
@@ -93,7 +248,7 @@ mod tests {
             ("333333333.33333329", "333333333.3333333"),
         ] {
             assert_eq!(printed(text), expected, "{text}");
-            assert_eq!(is_normal_number(text.as_bytes()), text == expected, "{text}");
+            is_told(text);
         }
     }
 
@@ -108,9 +263,138 @@ mod tests {
                     f64::from(digits) / 10_f64.powi(places.into())
                 );
                 for text in [text.clone(), alloc::format!("-{text}")] {
-                    assert_eq!(is_normal_number(text.as_bytes()), printed(&text) == text, "{text}");
+                    // Only negative zero, and what has an exponent, is not told.
+                    assert!(
+                        is_told(&text) || printed(&text) == "0" || printed(&text).contains('e')
+                    );
                 }
             }
         }
+    }
+
+    /// Numbers of all kinds, from a fixed seed.
+    fn any_bits(mut use_bits: impl FnMut(u64)) {
+        let mut state = 1_u64;
+        for _ in 0..200_000 {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            use_bits(state ^ state >> 29);
+        }
+    }
+
+    fn check(text: &str) {
+        let expected: f64 = text.parse().unwrap();
+        let got = value(text.as_bytes(), scan(text));
+        assert_eq!(got.to_bits(), expected.abs().to_bits(), "{text}");
+        is_told(text);
+    }
+
+    #[test]
+    fn numbers_are_rounded_as_the_standard_library_does() {
+        any_bits(|bits| {
+            let number = f64::from_bits(bits);
+            if number.is_finite() {
+                check(&alloc::format!("{number:e}"));
+                check(&alloc::format!("{number:.17e}"));
+                check(&alloc::format!("{number:.30e}"));
+            }
+            let (digits, places) = (bits >> 8 >> (bits % 50), bits % 400);
+            check(&alloc::format!("{digits}e-{places}"));
+            check(&alloc::format!("{digits}e{places}"));
+            check(&alloc::format!("{}e-{}", digits, places % 25));
+            check(&alloc::format!("{digits}.{}", bits % 1_000_000_007));
+        });
+    }
+
+    #[test]
+    fn numbers_between_two_doubles_go_to_the_even_one() {
+        any_bits(|bits| {
+            // Half-way between neighbours, in full, and a little to either side of it.
+            let low = f64::from_bits(bits & 0x7fff_ffff_ffff_ffff);
+            let high = f64::from_bits(low.to_bits() + 1);
+            if bits % 16 != 0 || !high.is_finite() {
+                return;
+            }
+            let exponent = (low.to_bits() >> 52) as i32;
+            if (900..1100).contains(&exponent) {
+                // The mean has 54 bits, and is printed exactly.
+                let mean = exact_mean(low);
+                for text in [mean.clone(), alloc::format!("{mean}1"), alloc::format!("{mean}0001")]
+                {
+                    check(&text);
+                }
+            }
+        });
+        check("9007199254740993");
+        check("9007199254740993.00000000000000000000000000000000000001");
+        check("5e-324");
+        check("2.4703282292062327e-324");
+        check("2.4703282292062328e-324");
+        check("1.7976931348623158e308");
+        check("1.7976931348623159e308");
+        check("2.2250738585072011e-308");
+        check("0.1e-999999999999999999999999");
+        check("0.1e999999999999999999999999");
+        let long = alloc::format!("0.{}1e1001", "0".repeat(1000));
+        check(&long);
+        check(&alloc::format!("1{}e-1000", "0".repeat(1000)));
+        check(&alloc::format!("9007199254740993{}e-1000", "0".repeat(1000)));
+        check(&alloc::format!("9007199254740993{}1e-1000", "0".repeat(999)));
+    }
+
+    /// What is half-way between a double and the next, all its digits.
+    fn exact_mean(low: f64) -> String {
+        let bits = low.to_bits();
+        let (mantissa, exponent) = (bits << 12 >> 12 | 1 << 52, (bits >> 52) as i32 - 1076);
+        let mut digits = alloc::vec![0_u8; 1];
+        let times = |digits: &mut Vec<u8>, factor: u64, mut carry: u64| {
+            for digit in digits.iter_mut().rev() {
+                carry += u64::from(*digit) * factor;
+                *digit = (carry % 10) as u8;
+                carry /= 10;
+            }
+            while carry > 0 {
+                digits.insert(0, (carry % 10) as u8);
+                carry /= 10;
+            }
+        };
+        times(&mut digits, 1, 2 * mantissa + 1);
+        // Two to a negative power is five to it, with the point moved.
+        for _ in 0..exponent.abs() {
+            times(&mut digits, if exponent < 0 { 5 } else { 2 }, 0);
+        }
+        let places = usize::try_from(exponent.saturating_neg()).unwrap_or(0);
+        while digits.len() <= places {
+            digits.insert(0, 0);
+        }
+        let mut text: String = digits.iter().map(|digit| char::from(b'0' + digit)).collect();
+        let text_point = text.len() - places;
+        text.insert(text_point, '.');
+        if places == 0 {
+            text.push('0');
+        }
+        text
+    }
+
+    #[test]
+    fn the_shortest_form_of_any_double_is_told() {
+        let mut told = 0;
+        let mut count = 0;
+        any_bits(|bits| {
+            // From 1e-6 to 1e15, evenly over the exponents.
+            let number = f64::from_bits((1003 + bits % 70) << 52 | bits >> 12);
+            let text = alloc::format!("{number}");
+            if !text.contains('.') || number < 1e-6 {
+                return;
+            }
+            count += 1;
+            told += usize::from(is_told(&text));
+            // Its neighbours of as many digits are not the shortest, or not the nearest.
+            let last = text.len() - 1;
+            for digit in '1'..='9' {
+                is_told(&alloc::format!("{}{digit}", &text[..last]));
+            }
+        });
+        // Numbers with a fraction near 2^53, or next to a power of two, may not be.
+        assert!(told * 100 > count * 99, "{told} of {count}");
     }
 }

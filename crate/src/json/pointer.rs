@@ -2,6 +2,7 @@
 
 use crate::json::normal::is_name;
 use crate::json::scan::{JsonFault, skip_space, skip_string, skip_value};
+use crate::limits::MAX_JSON_DEPTH;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -14,14 +15,14 @@ pub struct Pointer {
 impl Pointer {
     /// Reads a pointer such as `/id` or `/a~1b/0`; the empty text points to the whole value.
     /// `None` when it neither is empty nor starts with a slash, or holds a `~` that is not
-    /// part of `~0` or `~1`.
+    /// part of `~0` or `~1`, or has more names than any value has levels.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if text.is_empty() {
             return Some(Self::default());
         }
-        let tokens = text.strip_prefix('/')?.split('/').map(token).collect::<Option<_>>()?;
-        Some(Self { tokens })
+        let tokens = text.strip_prefix('/')?.split('/').map(token).collect::<Option<Vec<_>>>()?;
+        (tokens.len() <= MAX_JSON_DEPTH).then_some(Self { tokens })
     }
 
     /// The only name on the path, if it is one; that of an index is none.
@@ -158,6 +159,8 @@ mod tests {
         for pointer in ["id", "/a~", "/a~2"] {
             assert_eq!(Pointer::parse(pointer), None, "{pointer}");
         }
+        assert!(Pointer::parse(&"/a".repeat(MAX_JSON_DEPTH)).is_some());
+        assert_eq!(Pointer::parse(&"/a".repeat(MAX_JSON_DEPTH + 1)), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Finds where a JSON value ends, checking its grammar on the way (RFC 8259).
 
+use crate::json::number::skip_number;
 use crate::json::string::scan_string;
 use crate::limits::MAX_JSON_DEPTH;
 
@@ -14,25 +15,25 @@ pub enum JsonFault {
 }
 
 /// The containers around a place: a bit each, set for an object.
-pub(super) struct Nesting {
+struct Nesting {
     bits: [u64; MAX_JSON_DEPTH / 64],
     depth: usize,
 }
 
 impl Nesting {
-    pub(super) const fn new() -> Self {
+    const fn new() -> Self {
         Self { bits: [0; MAX_JSON_DEPTH / 64], depth: 0 }
     }
 
-    pub(super) const fn depth(&self) -> usize {
+    const fn depth(&self) -> usize {
         self.depth
     }
 
-    pub(super) const fn pop(&mut self) {
+    const fn pop(&mut self) {
         self.depth -= 1;
     }
 
-    pub(super) fn push(&mut self, object: bool, at: usize) -> Result<(), JsonFault> {
+    fn push(&mut self, object: bool, at: usize) -> Result<(), JsonFault> {
         if self.depth == MAX_JSON_DEPTH {
             return Err(JsonFault::TooDeep(at));
         }
@@ -46,7 +47,7 @@ impl Nesting {
         Ok(())
     }
 
-    pub(super) const fn in_object(&self) -> bool {
+    const fn in_object(&self) -> bool {
         let top = self.depth - 1;
         self.bits[top / 64] & (1 << (top % 64)) != 0
     }
@@ -95,7 +96,7 @@ pub fn skip_value(text: &[u8], at: usize) -> Result<usize, JsonFault> {
                     continue;
                 }
             }
-            Some(b'-' | b'0'..=b'9') => at = skip_number(text, at)?,
+            Some(b'-' | b'0'..=b'9') => at = skip_number(text, at)?.end,
             Some(b't') => at = skip_word(text, at, b"true")?,
             Some(b'f') => at = skip_word(text, at, b"false")?,
             Some(b'n') => at = skip_word(text, at, b"null")?,
@@ -136,32 +137,9 @@ pub(super) fn skip_word(text: &[u8], at: usize, word: &[u8]) -> Result<usize, Js
     if equal == word.len() { Ok(at + equal) } else { Err(JsonFault::Syntax(at + equal)) }
 }
 
-fn skip_digits(text: &[u8], at: usize) -> Result<usize, JsonFault> {
-    let digits = text[at.min(text.len())..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    if digits == 0 { Err(JsonFault::Syntax(at)) } else { Ok(at + digits) }
-}
-
-pub(super) fn skip_number(text: &[u8], mut at: usize) -> Result<usize, JsonFault> {
-    if text[at] == b'-' {
-        at += 1;
-    }
-    at = if text.get(at) == Some(&b'0') { at + 1 } else { skip_digits(text, at)? };
-    if text.get(at) == Some(&b'.') {
-        at = skip_digits(text, at + 1)?;
-    }
-    if let Some(b'e' | b'E') = text.get(at) {
-        at += 1;
-        if let Some(b'+' | b'-') = text.get(at) {
-            at += 1;
-        }
-        at = skip_digits(text, at)?;
-    }
-    Ok(at)
-}
-
 /// The offset after the string whose opening quote is at `at`.
 pub(super) fn skip_string(text: &[u8], at: usize) -> Result<usize, JsonFault> {
-    scan_string(text, at).map(|(end, _)| end)
+    scan_string(text, at).map(|string| string.end)
 }
 
 #[cfg(test)]

@@ -6,24 +6,45 @@ use alloc::vec::Vec;
 const ONES: u64 = u64::MAX / 255;
 const HIGHS: u64 = ONES << 7;
 
-/// The high bit of each byte of `word` that is zero; bits above the first such byte may lie.
-const fn zero_bytes(word: u64) -> u64 {
-    word.wrapping_sub(ONES) & !word & HIGHS
+/// The high bit of each byte of `word` that is a quote, a backslash or a control character;
+/// bits above the first such byte may lie.
+const fn specials(word: u64) -> u64 {
+    // With its second bit turned, a quote is the first byte after the control characters.
+    let ends = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
+    let escapes = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
+    (ends | escapes) & !word & HIGHS
 }
 
-/// The offset after the string whose opening quote is at `at`, and whether it is in normal
-/// form for sure: an escaped half of a surrogate pair may be, and is not looked into.
+/// The eight bytes at `at`, the first one lowest.
 #[inline]
-pub(super) fn scan_string(text: &[u8], at: usize) -> Result<(usize, bool), JsonFault> {
+pub(super) fn word_at(text: &[u8], at: usize) -> Option<u64> {
+    text.get(at..at + 8)?.try_into().map(u64::from_le_bytes).ok()
+}
+
+/// A string that was scanned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StringScan {
+    /// The offset after it.
+    pub(super) end: usize,
+    /// It holds a backslash.
+    pub(super) escaped: bool,
+    /// It is in normal form for sure: an escaped half of a surrogate pair may be, and is not
+    /// looked into.
+    pub(super) normal: bool,
+    /// It, or some text behind it, holds a byte that is not ASCII.
+    pub(super) wide: bool,
+}
+
+/// Scans the string whose opening quote is at `at`.
+#[inline]
+pub(super) fn scan_string(text: &[u8], at: usize) -> Result<StringScan, JsonFault> {
     let mut at = expect(text, at, b'"')?;
-    let mut normal = true;
+    let (mut escaped, mut normal, mut seen) = (false, true, 0);
     loop {
-        // Eight bytes at a time, to the first quote, backslash or control character.
-        while let Some(Ok(bytes)) = text.get(at..at + 8).map(<[u8; 8]>::try_from) {
-            let word = u64::from_le_bytes(bytes);
-            let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-            let special =
-                zero_bytes(word ^ (ONES * 0x22)) | zero_bytes(word ^ (ONES * 0x5c)) | control;
+        // Eight bytes at a time, to the first one that is special.
+        while let Some(word) = word_at(text, at) {
+            seen |= word;
+            let special = specials(word);
             if special == 0 {
                 at += 8;
             } else {
@@ -32,27 +53,38 @@ pub(super) fn scan_string(text: &[u8], at: usize) -> Result<(usize, bool), JsonF
             }
         }
         match text.get(at) {
-            Some(b'"') => return Ok((at + 1, normal)),
-            Some(b'\\') => match text.get(at + 1) {
-                Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => at += 2,
-                Some(b'/') => {
-                    normal = false;
-                    at += 2;
-                }
-                Some(b'u') => {
-                    for offset in 2..6 {
-                        if !text.get(at + offset).is_some_and(u8::is_ascii_hexdigit) {
-                            return Err(JsonFault::Syntax(at + offset));
-                        }
-                    }
-                    normal &= is_normal_escape(&text[at + 2..at + 6]);
-                    at += 6;
-                }
-                _ => return Err(JsonFault::Syntax(at + 1)),
-            },
-            Some(0x20..) => at += 1,
+            Some(b'"') => {
+                return Ok(StringScan { end: at + 1, escaped, normal, wide: seen & HIGHS != 0 });
+            }
+            Some(b'\\') => {
+                let (len, is_normal) = scan_escape(text, at)?;
+                escaped = true;
+                normal &= is_normal;
+                at += len;
+            }
+            Some(&byte @ 0x20..) => {
+                seen |= u64::from(byte);
+                at += 1;
+            }
             _ => return Err(JsonFault::Syntax(at)),
         }
+    }
+}
+
+/// The length of the escape at `at`, and whether it is in normal form.
+fn scan_escape(text: &[u8], at: usize) -> Result<(usize, bool), JsonFault> {
+    match text.get(at + 1) {
+        Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => Ok((2, true)),
+        Some(b'/') => Ok((2, false)),
+        Some(b'u') => {
+            for offset in 2..6 {
+                if !text.get(at + offset).is_some_and(u8::is_ascii_hexdigit) {
+                    return Err(JsonFault::Syntax(at + offset));
+                }
+            }
+            Ok((6, is_normal_escape(&text[at + 2..at + 6])))
+        }
+        _ => Err(JsonFault::Syntax(at + 1)),
     }
 }
 
@@ -65,16 +97,9 @@ fn is_normal_escape(digits: &[u8]) -> bool {
     )
 }
 
-/// Appends the string whose opening quote is at `at` in normal form: the shortest escape of
-/// what must be escaped, halves of surrogate pairs among that. The string is well-formed.
-/// Returns the offset after it. (ECMA-262, 25.5.2.3)
-pub(super) fn normalize_string(text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
-    let Ok((end, normal)) = scan_string(text, at) else { return text.len() };
-    let quoted = &text[at..end];
-    if normal {
-        out.extend_from_slice(quoted);
-        return end;
-    }
+/// Appends a string, well-formed and with its quotes, in normal form: the shortest escape of
+/// what must be escaped, halves of surrogate pairs among that. (ECMA-262, 25.5.2.3)
+pub(super) fn normalize_string(quoted: &[u8], out: &mut Vec<u8>) {
     let mut rest = &quoted[..quoted.len() - 1];
     while let Some(escape) = rest.iter().position(|byte| *byte == b'\\') {
         out.extend_from_slice(&rest[..escape]);
@@ -99,7 +124,6 @@ pub(super) fn normalize_string(text: &[u8], at: usize, out: &mut Vec<u8>) -> usi
     }
     out.extend_from_slice(rest);
     out.push(b'"');
-    end
 }
 
 /// Appends a character, or half of a surrogate pair, as it stands in a string.

@@ -4,11 +4,14 @@ use super::framing::Finder;
 use super::{Framing, Next, fault_of, read_key};
 use crate::batch::Edit;
 use crate::error::{Error, RowFault};
-use crate::json::{Pointer, Scanner, normalize, skip_space, skip_value};
+use crate::json::{Pointer, Scanner, skip_space, skip_value};
 use crate::limits::{MAX_ROW_TEXT_BYTES, MAX_VALUE_BYTES};
 use crate::value::Kind;
 use alloc::vec::Vec;
 use core::ops::Range;
+
+/// Memory that is kept from one part to the next, in bytes.
+const KEPT_BYTES: usize = 4 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -24,6 +27,9 @@ pub enum Columns {
 /// What comes next in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
+    /// A byte order mark, perhaps.
+    Mark,
+    /// What tells the framing.
     Start,
     /// A row of a line, or of an array after a comma.
     Row,
@@ -39,6 +45,7 @@ struct Found {
     key: Range<usize>,
     value: Range<usize>,
     normal: bool,
+    ascii: bool,
     end: usize,
 }
 
@@ -56,13 +63,12 @@ pub struct Bytes {
     /// Offset in the stream of the buffer's first byte.
     base: u64,
     ended: bool,
-    /// No line ends before this place.
+    /// No line ends before this place; and before the first row, all from `at` to this place
+    /// was looked at.
     searched: usize,
     /// Of the row at `at`, if it was found incomplete.
     finder: Option<Finder>,
     scanner: Scanner,
-    /// The value in normal form, when it did not come in it.
-    rewritten: Vec<u8>,
     /// Where the row that was found ends.
     end: usize,
 }
@@ -76,7 +82,7 @@ impl Bytes {
             columns,
             prefix,
             framing,
-            expected: Expected::Start,
+            expected: Expected::Mark,
             buffer: Vec::new(),
             at: 0,
             filled: 0,
@@ -85,7 +91,6 @@ impl Bytes {
             searched: 0,
             finder: None,
             scanner: Scanner::default(),
-            rewritten: Vec::new(),
             end: 0,
         }
     }
@@ -98,6 +103,11 @@ impl Bytes {
             self.filled -= self.at;
             self.searched = self.searched.saturating_sub(self.at);
             self.at = 0;
+            // What a large row took is given back once it is read.
+            if self.buffer.len() > KEPT_BYTES.max(2 * (self.filled + len)) {
+                self.buffer.truncate(self.filled);
+                self.buffer.shrink_to_fit();
+            }
         }
         let start = self.filled;
         self.filled += len;
@@ -112,6 +122,12 @@ impl Bytes {
         self.ended = true;
     }
 
+    /// Bytes of memory that it holds.
+    #[cfg(test)]
+    pub(super) const fn held_bytes(&self) -> usize {
+        self.buffer.capacity() + self.scanner.held_bytes()
+    }
+
     pub(super) const fn is_spent(&self) -> bool {
         self.at >= self.filled
     }
@@ -122,24 +138,16 @@ impl Bytes {
             Ok(None) => return Ok(Next::More),
             Err((offset, fault)) => return Err(self.error(row, offset, fault)),
         };
-        let Found { key: name, value, normal, end } = found;
+        let Found { key: name, value, normal, ascii, end } = found;
         let text = &self.buffer[..self.filled];
-        let fault = if let Err(error) = core::str::from_utf8(&text[self.at..end]) {
-            Err((self.at + error.valid_up_to(), RowFault::Syntax))
-        } else {
-            read_key(&text[name.clone()], &self.prefix, key).map_err(|fault| (name.start, fault))
-        };
-        if let Err((offset, fault)) = fault {
-            return Err(self.error(row, offset, fault));
+        if !ascii && let Err(error) = core::str::from_utf8(&text[self.at..end]) {
+            return Err(self.error(row, self.at + error.valid_up_to(), RowFault::Syntax));
+        }
+        if let Err(fault) = read_key(&text[name.clone()], &self.prefix, key) {
+            return Err(self.error(row, name.start, fault));
         }
         self.end = end;
-        let value_text = if normal {
-            &self.buffer[value.clone()]
-        } else {
-            self.rewritten.clear();
-            normalize(&self.buffer[value.clone()], &mut self.rewritten);
-            &self.rewritten
-        };
+        let value_text = if normal { &text[value.clone()] } else { self.scanner.normalized() };
         if value_text.len() > MAX_VALUE_BYTES {
             return Err(self.error(row, value.start, RowFault::ValueTooLarge));
         }
@@ -162,67 +170,70 @@ impl Bytes {
 
     /// The next row, where it is complete; moves `at` to its start.
     fn find(&mut self) -> Result<Option<Found>, (usize, RowFault)> {
-        if self.expected == Expected::Start && !self.start()? {
+        if let Expected::Mark | Expected::Start = self.expected
+            && !self.start()?
+        {
             return Ok(None);
         }
-        let found = match self.framing {
+        match self.framing {
             Some(Framing::Array) => self.find_in_array(),
             _ => self.find_line(),
-        };
-        if let Ok(None) = found
-            && self.filled - self.at > MAX_ROW_TEXT_BYTES
-        {
-            return Err((self.at, RowFault::ValueTooLarge));
         }
-        found
     }
 
     /// Passes over what precedes the first row, when enough has come to tell.
     fn start(&mut self) -> Result<bool, (usize, RowFault)> {
-        let text = &self.buffer[self.at..self.filled];
-        let marked = text.starts_with(BYTE_ORDER_MARK);
-        if !marked && BYTE_ORDER_MARK.starts_with(text) && !self.ended {
-            return Ok(false);
-        }
-        let skipped = if marked { BYTE_ORDER_MARK.len() } else { 0 };
-        let Some(framing) = self.framing.or_else(|| Framing::detect(&text[skipped..], self.ended))
-        else {
-            return Ok(false);
-        };
-        let at = skip_space(text, skipped);
-        if framing == Framing::Lines {
-            self.at += skipped;
-            self.expected = Expected::Row;
-        } else {
-            match text.get(at) {
-                Some(b'[') => self.expected = Expected::RowOrEnd,
-                None if !self.ended => return Ok(false),
-                _ => return Err((self.at + at, RowFault::Syntax)),
+        let text = &self.buffer[..self.filled];
+        if self.expected == Expected::Mark {
+            let rest = &text[self.at..];
+            if rest.starts_with(BYTE_ORDER_MARK) {
+                self.at += BYTE_ORDER_MARK.len();
+            } else if BYTE_ORDER_MARK.starts_with(rest) && !self.ended {
+                return Ok(false);
             }
-            self.at += at + 1;
+            self.expected = Expected::Start;
         }
+        self.at = skip_space(text, self.at);
+        let first = text.get(self.at).copied();
+        self.searched = skip_space(text, self.searched.max(self.at + 1).min(self.filled));
+        let second = text.get(self.searched).copied();
+        let is_told = match first {
+            None => self.ended,
+            Some(b'[') => self.ended || self.framing.is_some() || second.is_some(),
+            Some(_) => true,
+        };
+        if !is_told {
+            return Ok(false);
+        }
+        let framing = self.framing.unwrap_or_else(|| Framing::detect(first, second));
         self.framing = Some(framing);
+        self.searched = self.at;
+        self.expected = Expected::Row;
+        if framing == Framing::Array {
+            if first != Some(b'[') {
+                return Err((self.at, RowFault::Syntax));
+            }
+            self.at += 1;
+            self.expected = Expected::RowOrEnd;
+        }
         Ok(true)
     }
 
     fn find_line(&mut self) -> Result<Option<Found>, (usize, RowFault)> {
         loop {
             let from = self.searched.max(self.at);
-            let end = match memchr::memchr(b'\n', &self.buffer[from..self.filled]) {
-                Some(length) => from + length,
-                None if self.ended => self.filled,
-                None => {
-                    self.searched = self.filled;
-                    return Ok(None);
-                }
-            };
+            let feed = memchr::memchr(b'\n', &self.buffer[from..self.filled]);
+            let end = feed.map_or(self.filled, |length| from + length);
             self.searched = end;
             let line = &self.buffer[..end];
             self.at = skip_space(line, self.at);
+            if end - self.at > MAX_ROW_TEXT_BYTES {
+                return Err((self.at, RowFault::ValueTooLarge));
+            }
+            if feed.is_none() && (!self.ended || self.at == end) {
+                return Ok(None);
+            }
             if self.at == end {
-                if end == self.filled {
-                    return Ok(None);
-                }
                 self.at = end + 1;
                 continue;
             }
@@ -260,26 +271,27 @@ impl Bytes {
     }
 
     fn find_element(&mut self, first: u8) -> Result<Option<Found>, (usize, RowFault)> {
-        let text = &self.buffer[..self.filled];
-        if !self.ended
-            && let Some(finder) = &mut self.finder
-            && !finder.is_complete(&text[self.at..])
+        // What would be too long is not looked at, so that the answer is the same however
+        // much of it has come.
+        let end = self.filled.min(self.at + MAX_ROW_TEXT_BYTES);
+        let is_full = end < self.filled;
+        let text = &self.buffer[..end];
+        // Where a number ends is told by what follows it.
+        if !matches!(first, b'{' | b'[' | b'"') {
+            self.finder.get_or_insert_default();
+        }
+        if let Some(finder) = &mut self.finder
+            && !(self.ended || is_full || finder.is_complete(&text[self.at..]))
         {
             return Ok(None);
         }
         match read_row(&mut self.scanner, &self.columns, text, self.at) {
-            // Whether a number goes on is told by what follows it.
-            Ok(found) if found.end == self.filled && !self.ended => Ok(None),
-            Ok(found) => Ok(Some(found)),
-            Err((offset, _)) if offset >= self.filled && !self.ended => {
-                if let b'{' | b'[' | b'"' = first {
-                    let mut finder = Finder::default();
-                    finder.is_complete(&text[self.at..]);
-                    self.finder = Some(finder);
-                }
+            Err((offset, _)) if offset >= end && is_full => Err((self.at, RowFault::ValueTooLarge)),
+            Err((offset, _)) if offset >= end && !self.ended => {
+                self.finder.get_or_insert_default().is_complete(&text[self.at..]);
                 Ok(None)
             }
-            Err(fault) => Err(fault),
+            result => result.map(Some),
         }
     }
 }
@@ -302,7 +314,8 @@ fn read_row(
                 pointer.locate(text, at).map_err(fault_of)?.0
             };
             let key = key.ok_or((at, RowFault::KeyMissing))?;
-            Ok(Found { key, value: at..scanned.end, normal: scanned.normal, end: scanned.end })
+            let (normal, ascii, end) = (scanned.normal, scanned.ascii, scanned.end);
+            Ok(Found { key, value: at..end, normal, ascii, end })
         }
     }
 }
@@ -317,7 +330,9 @@ fn read_pair(scanner: &mut Scanner, text: &[u8], at: usize) -> Result<Found, (us
     let value_at = skip_space(text, expect(key_end, b',')?);
     let value = scanner.scan(text, value_at, None).map_err(fault_of)?;
     let end = expect(value.end, b']')?;
-    Ok(Found { key: start..key_end, value: value_at..value.end, normal: value.normal, end })
+    let ascii = value.ascii && text[start..key_end].is_ascii();
+    let (key, normal) = (start..key_end, value.normal);
+    Ok(Found { key, value: value_at..value.end, normal, ascii, end })
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! How rows follow each other in a stream of bytes, and where an incomplete one ends.
 
-use crate::json::skip_space;
-
 /// How rows follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
@@ -12,20 +10,14 @@ pub enum Framing {
 }
 
 impl Framing {
-    /// Tells the framing by the first bytes; `None` when they are too few. A bracket opens an
+    /// Tells the framing by the first two bytes that are no white space. A bracket opens an
     /// array when a row follows it, where a row is an object or, in two columns, an array
     /// itself; else it belongs to the first line's row.
     #[must_use]
-    pub fn detect(text: &[u8], ended: bool) -> Option<Self> {
-        let at = skip_space(text, 0);
-        match text.get(at) {
-            Some(b'[') => match text.get(skip_space(text, at + 1)) {
-                Some(b'{' | b'[' | b']') => Some(Self::Array),
-                Some(_) => Some(Self::Lines),
-                None => ended.then_some(Self::Array),
-            },
-            Some(_) => Some(Self::Lines),
-            None => ended.then_some(Self::Lines),
+    pub const fn detect(first: Option<u8>, second: Option<u8>) -> Self {
+        match (first, second) {
+            (Some(b'['), Some(b'{' | b'[' | b']') | None) => Self::Array,
+            _ => Self::Lines,
         }
     }
 }
@@ -41,9 +33,15 @@ pub struct Finder {
 }
 
 impl Finder {
-    /// Whether `text`, which starts with a container or a string, holds all of it. `text`
-    /// starts where it started before, and may have grown.
+    /// Whether `text`, which starts with a value, holds all of it. `text` starts where it
+    /// started before, and may have grown.
     pub fn is_complete(&mut self, text: &[u8]) -> bool {
+        if !matches!(text.first(), Some(b'{' | b'[' | b'"')) {
+            // A number or a word ends before something else.
+            let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+            self.seen += text[self.seen..].iter().take_while(|byte| goes_on(byte)).count();
+            return self.seen < text.len();
+        }
         while let Some(&byte) = text.get(self.seen) {
             if self.depth == 0 && !self.in_string && self.seen > 0 {
                 return true;
@@ -74,19 +72,17 @@ mod tests {
     #[test]
     fn the_first_bytes_tell_the_framing() {
         for (text, expected) in [
-            ("{\"a\":1}", Framing::Lines),
-            (" \r\n {", Framing::Lines),
+            ("{\"", Framing::Lines),
             ("[{", Framing::Array),
-            (" [ [", Framing::Array),
-            ("[\n]", Framing::Array),
-            ("[\"key\",1]", Framing::Lines),
+            ("[[", Framing::Array),
+            ("[]", Framing::Array),
+            ("[", Framing::Array),
+            ("[\"", Framing::Lines),
             ("x", Framing::Lines),
+            ("", Framing::Lines),
         ] {
-            assert_eq!(Framing::detect(text.as_bytes(), false), Some(expected), "{text}");
-        }
-        for text in ["", "  ", "[", "[ "] {
-            assert_eq!(Framing::detect(text.as_bytes(), false), None, "{text}");
-            assert!(Framing::detect(text.as_bytes(), true).is_some(), "{text}");
+            let mut bytes = text.bytes();
+            assert_eq!(Framing::detect(bytes.next(), bytes.next()), expected, "{text}");
         }
     }
 
@@ -99,6 +95,13 @@ mod tests {
             }
             assert!(finder.is_complete(text.as_bytes()), "{text}");
             assert!(Finder::default().is_complete(&[text.as_bytes(), b",x"].concat()), "{text}");
+        }
+        for text in ["-1.5e+7", "true", "0"] {
+            let mut finder = Finder::default();
+            for len in 1..=text.len() {
+                assert!(!finder.is_complete(&text.as_bytes()[..len]), "{len} of {text}");
+            }
+            assert!(finder.is_complete(&[text.as_bytes(), b"]"].concat()), "{text}");
         }
     }
 }

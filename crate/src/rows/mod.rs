@@ -3,6 +3,8 @@
 mod block;
 mod bytes;
 mod framing;
+#[cfg(test)]
+mod hostile;
 
 pub use block::{Block, ByteValue, Format};
 pub use bytes::{Bytes, Columns};

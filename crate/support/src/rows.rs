@@ -18,6 +18,39 @@ pub fn issue(index: usize) -> (String, String) {
     (id, value)
 }
 
+/// Rows of places, whose coordinates have about 17 digits: about 150 bytes of JSON each.
+pub fn place(index: usize) -> (String, String) {
+    let id = format!("place/{index:08}");
+    // Irrational enough that hardly any prints short.
+    let spread = |step: f64, range: f64| (f64::from(index as u32) * step).fract() * range;
+    let value = format!(
+        "{{\"id\":\"{id}\",\"lat\":{},\"lon\":{},\"height\":{},\"weight\":{},\"name\":\"Place {index}\",\
+         \"kind\":\"village\"}}",
+        spread(0.618_033_988_749_894_9, 180.0) - 90.0,
+        spread(0.754_877_666_246_692_7, 360.0) - 180.0,
+        spread(0.569_840_290_998_053_3, 4000.0),
+        spread(0.324_717_957_244_746, 1.0),
+    );
+    (id, value)
+}
+
+/// The text of a value as Python prints it: a space after each comma and colon between
+/// tokens.
+pub fn spaced(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 8);
+    let (mut in_string, mut escaped) = (false, false);
+    for character in text.chars() {
+        out.push(character);
+        match character {
+            '"' if !escaped => in_string = !in_string,
+            ',' | ':' if !in_string => out.push(' '),
+            _ => {}
+        }
+        escaped = character == '\\' && !escaped;
+    }
+    out
+}
+
 /// A string as JSON text.
 pub fn quote(text: &str) -> String {
     let mut out = Vec::new();
@@ -51,5 +84,8 @@ mod tests {
         let (key, value) = issue(12);
         assert_eq!(key, "issue/00000012");
         assert!(value.starts_with(r#"{"id":"issue/00000012","#));
+        let (_, value) = place(12);
+        assert!(value.starts_with(r#"{"id":"place/00000012","lat":-"#) && value.len() > 140);
+        assert_eq!(spaced(r#"{"a:\",":[1,{}]}"#), r#"{"a:\",": [1, {}]}"#);
     }
 }
