@@ -35,7 +35,7 @@ fn each(text: &[u8], mut scan: impl FnMut(usize) -> usize) {
 }
 
 fn read(text: &[u8], framing: Framing) -> u64 {
-    let mut reader = Reader::Bytes(reader(framing));
+    let mut reader = Reader::Bytes(Box::new(reader(framing)));
     let (mut rows, mut key) = (0, Vec::new());
     let mut parts = text.chunks(PART_BYTES);
     loop {

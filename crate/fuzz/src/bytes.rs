@@ -69,7 +69,7 @@ fn read<'a>(
     let columns = pointer.map_or(Columns::Two, |pointer| {
         Columns::Keyed(Pointer::parse(pointer).expect("a pointer"))
     });
-    let mut reader = Reader::Bytes(Bytes::new(columns, framing, Vec::new()));
+    let mut reader = Reader::Bytes(Box::new(Bytes::new(columns, framing, Vec::new())));
     let mut rows = Vec::new();
     let mut parts = parts.into_iter();
     loop {

@@ -5,6 +5,7 @@ use crate::batch::Edit;
 use crate::error::{Error, RowFault};
 use crate::json::Pointer;
 use crate::limits::{MAX_JSON_DEPTH, MAX_ROW_TEXT_BYTES};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -20,7 +21,7 @@ type Read = (u64, Vec<u8>, Option<(u64, RowFault)>);
 
 fn reader(framing: Option<Framing>) -> Reader {
     let pointer = Pointer::parse("/id").expect("a pointer");
-    Reader::Bytes(Bytes::new(Columns::Keyed(pointer), framing, Vec::new()))
+    Reader::Bytes(Box::new(Bytes::new(Columns::Keyed(pointer), framing, Vec::new())))
 }
 
 fn stream(reader: &mut Reader) -> &mut Bytes {
