@@ -36,37 +36,57 @@ pub(super) struct StringScan {
 }
 
 /// Scans the string whose opening quote is at `at`.
-#[inline]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "most of a scan is this loop; its result is in registers")]
 pub(super) fn scan_string(text: &[u8], at: usize) -> Result<StringScan, JsonFault> {
     let mut at = expect(text, at, b'"')?;
-    let (mut escaped, mut normal, mut seen) = (false, true, 0);
-    loop {
-        // Eight bytes at a time, to the first one that is special.
-        while let Some(word) = word_at(text, at) {
-            seen |= word;
-            let special = specials(word);
-            if special == 0 {
-                at += 8;
-            } else {
-                at += special.trailing_zeros() as usize / 8;
-                break;
+    let mut seen = 0;
+    // Eight bytes at a time, to the first one that is special.
+    while let Some(word) = word_at(text, at) {
+        seen |= word;
+        let special = specials(word);
+        if special != 0 {
+            at += special.trailing_zeros() as usize / 8;
+            if text[at] == b'"' {
+                let wide = seen & HIGHS != 0;
+                return Ok(StringScan { end: at + 1, escaped: false, normal: true, wide });
             }
+            break;
         }
-        match text.get(at) {
+        at += 8;
+    }
+    scan_rest(text, at, seen & HIGHS != 0)
+}
+
+/// Scans a string from `at` on, where no escape was before.
+#[inline(never)]
+fn scan_rest(text: &[u8], at: usize, wide: bool) -> Result<StringScan, JsonFault> {
+    let mut scan = StringScan { end: at, escaped: false, normal: true, wide };
+    loop {
+        let mut seen = 0;
+        while let Some(word) = word_at(text, scan.end)
+            && specials(word) == 0
+        {
+            seen |= word;
+            scan.end += 8;
+        }
+        scan.wide |= seen & HIGHS != 0;
+        match text.get(scan.end) {
             Some(b'"') => {
-                return Ok(StringScan { end: at + 1, escaped, normal, wide: seen & HIGHS != 0 });
+                scan.end += 1;
+                return Ok(scan);
             }
             Some(b'\\') => {
-                let (len, is_normal) = scan_escape(text, at)?;
-                escaped = true;
-                normal &= is_normal;
-                at += len;
+                let (len, normal) = scan_escape(text, scan.end)?;
+                scan.escaped = true;
+                scan.normal &= normal;
+                scan.end += len;
             }
-            Some(&byte @ 0x20..) => {
-                seen |= u64::from(byte);
-                at += 1;
+            Some(byte @ 0x20..) => {
+                scan.wide |= !byte.is_ascii();
+                scan.end += 1;
             }
-            _ => return Err(JsonFault::Syntax(at)),
+            _ => return Err(JsonFault::Syntax(scan.end)),
         }
     }
 }
@@ -185,7 +205,7 @@ pub struct LoneSurrogate;
 pub fn unquote(quoted: &[u8], out: &mut Vec<u8>) -> Result<(), LoneSurrogate> {
     let inside = &quoted[1..quoted.len() - 1];
     let mut rest = inside;
-    while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
+    while let Some(at) = memchr::memchr(b'\\', rest) {
         out.extend_from_slice(&rest[..at]);
         let unit = hex(rest, at);
         let (character, len) = match rest.get(at + 1) {
