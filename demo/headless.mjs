@@ -158,12 +158,13 @@ async function compare(page) {
   await page.waitForFunction(() => !document.querySelector('#compare').disabled);
 }
 
-function printReload({ rows, root, opened, mapMs }, right) {
+function printReload({ rows, root, opened, scan }, right) {
   check(opened !== undefined, 'the page loaded again what was stored');
   say('reload: open', ms(opened.openMs));
   say('reload: first get', ms(opened.getMs));
-  say('reload: scan of all', ms(mapMs));
+  say('reload: scan of all', `${ms(scan.ms)}, longest frame gap ${ms(scan.worstGapMs)}`);
   say('reload: root', root);
+  check(scan.dots === right.rows, `the map shows ${scan.dots} rows after the reload`);
   check(opened.found, 'the first key is not found');
   check(rows === right.rows, `${rows} rows after the reload, not ${right.rows}`);
   check(root === right.root, `root ${root} after the reload, not ${right.root}`);

@@ -24,6 +24,8 @@ export class FramePlot {
   readonly #context: CanvasRenderingContext2D;
   readonly #recorder: FrameRecorder;
   marks: Mark[] = [];
+  /** The longest slice of what ran; its line is drawn when it is known. */
+  sliceMs: number | undefined;
   #nowMs = 0;
   #width = 0;
   #height = 0;
@@ -60,7 +62,7 @@ export class FramePlot {
     while (this.#spanMs < nowMs) this.#spanMs *= 1.5;
     if (!isRunning && nowMs > 0) this.#spanMs = nowMs;
     this.#topMs = LOWEST_TOP_MS;
-    while (this.#topMs < (worst?.ms ?? 0) * 1.12) this.#topMs *= 1.25;
+    while (this.#topMs < Math.max(worst?.ms ?? 0, this.sliceMs ?? 0) * 1.12) this.#topMs *= 1.25;
 
     this.#drawMarks();
     this.#drawBars();
@@ -107,19 +109,29 @@ export class FramePlot {
     context.lineTo(this.#width, this.#y(0) + 0.5);
     context.stroke();
 
-    const y = Math.round(this.#y(FRAME_MS)) + 0.5;
-    context.strokeStyle = colour('ink');
+    this.#drawLevel(FRAME_MS, 'ink');
+    this.#label('16.7 ms', this.#width, this.#y(FRAME_MS) - 6, 'right', true);
+    if (this.sliceMs !== undefined) {
+      this.#drawLevel(this.sliceMs, 'berry');
+      const text = `longest slice ${this.sliceMs.toFixed(1)} ms`;
+      this.#label(text, 4, this.#y(this.sliceMs) - 6, 'left', true);
+    }
+
+    const floor = this.#y(0) + 15;
+    this.#label('0 s', 0, floor, 'left');
+    this.#label(`${(this.#spanMs / 1000).toFixed(1)} s`, this.#width, floor, 'right');
+  }
+
+  #drawLevel(ms: number, name: string): void {
+    const context = this.#context;
+    const y = Math.round(this.#y(ms)) + 0.5;
+    context.strokeStyle = colour(name);
     context.setLineDash([2, 4]);
     context.beginPath();
     context.moveTo(0, y);
     context.lineTo(this.#width, y);
     context.stroke();
     context.setLineDash([]);
-    this.#label('16.7 ms', this.#width, y - 6, 'right', true);
-
-    const floor = this.#y(0) + 15;
-    this.#label('0 s', 0, floor, 'left');
-    this.#label(`${(this.#spanMs / 1000).toFixed(1)} s`, this.#width, floor, 'right');
   }
 
   #drawMarks(): void {
@@ -142,7 +154,7 @@ export class FramePlot {
     const y = this.#y(ms) - 6;
     const isLeft = this.#x(endMs) < this.#width / 2;
     const x = isLeft ? this.#x(endMs - ms) : this.#x(endMs);
-    this.#label(`longest ${ms.toFixed(1)} ms`, x, y, isLeft ? 'left' : 'right', true);
+    this.#label(`longest gap ${ms.toFixed(1)} ms`, x, y, isLeft ? 'left' : 'right', true);
   }
 
   /** Text; on a ground of its own where bars may lie behind it. */
