@@ -39,7 +39,7 @@ export class FramesView {
     this.#plot.marks = [{ atMs: 0, label }];
     this.#recorder.onFrame = (nowMs) => {
       this.onFrame?.();
-      this.#plot.draw(nowMs, true);
+      this.#plot.run(nowMs);
     };
     this.#recorder.start();
     let value: T;
