@@ -1,10 +1,38 @@
 /** A bee, about 20 pixels long, heading right. */
-export function drawBee(
-  context: CanvasRenderingContext2D,
-  x: number,
-  y: number,
-  nowMs: number,
-): void {
+
+/** Of the square that it is drawn in: it flaps and turns. */
+const SIZE = 36;
+
+/** A bee on a small canvas of its own, so that to move it is to paint next to nothing. */
+export class Bee {
+  readonly canvas = document.createElement('canvas');
+  readonly #context = this.canvas.getContext('2d') as CanvasRenderingContext2D;
+
+  constructor() {
+    const { canvas } = this;
+    const scale = Math.min(devicePixelRatio, 2);
+    canvas.width = SIZE * scale;
+    canvas.height = SIZE * scale;
+    this.#context.scale(scale, scale);
+    canvas.className = 'bee';
+    canvas.ariaHidden = 'true';
+    canvas.hidden = true;
+  }
+
+  /** Puts it where `x` and `y` are its middle. */
+  fly(x: number, y: number, nowMs: number): void {
+    this.canvas.hidden = false;
+    this.canvas.style.transform = `translate(${x - SIZE / 2}px, ${y - SIZE / 2}px)`;
+    this.#context.clearRect(0, 0, SIZE, SIZE);
+    drawBee(this.#context, SIZE / 2, SIZE / 2, nowMs);
+  }
+
+  hide(): void {
+    this.canvas.hidden = true;
+  }
+}
+
+function drawBee(context: CanvasRenderingContext2D, x: number, y: number, nowMs: number): void {
   const ellipse = (cx: number, cy: number, rx: number, ry: number, turn: number, fill: string) => {
     context.fillStyle = fill;
     context.beginPath();

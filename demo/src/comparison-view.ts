@@ -24,7 +24,7 @@ export class ComparisonView {
     announce('The comparison has begun');
     const rows = await store.scan<City>().values().toArray();
     this.#plot.marks = [];
-    this.#recorder.onFrame = (nowMs) => this.#plot.draw(nowMs, true);
+    this.#recorder.onFrame = (nowMs) => this.#plot.run(nowMs);
     this.#recorder.start();
     try {
       this.#show(

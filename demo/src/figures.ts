@@ -16,10 +16,12 @@ export interface Figures {
     bytes: number;
     slices: number;
     longestSliceMs: number;
+    storageMs: number;
     worstGapMs: number;
+    dots: number;
   };
   opened?: { openMs: number; getMs: number; found: boolean };
-  mapMs?: number;
+  scan?: { ms: number; worstGapMs: number; dots: number };
   search?: { typed: string; matches: number; scanMs: number; countMs: number };
   comparison?: {
     rows: number;

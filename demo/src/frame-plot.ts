@@ -3,14 +3,17 @@
  * long. Above it flies a bee. It is moved by the page's own thread, once a frame, and
  * leaves a dot in each: where the thread is held up, it stops, and its trail has a hole.
  */
-import { drawBee } from './bee.js';
-import { colour, onColourScheme, prefersStillness } from './elements.js';
+import { Bee } from './bee.js';
+import { colour, make, onColourScheme, prefersStillness } from './elements.js';
 import { FRAME_MS, type FrameRecorder, type Gap } from './frames.js';
 
 const BEE_SPACE = 46;
 const AXIS_SPACE = 22;
 const FIRST_SPAN_MS = 2400;
 const LOWEST_TOP_MS = 42;
+
+/** Between two drawings of a plot that grows; the bee moves in every frame. */
+const DRAW_MS = 64;
 
 /** A time to mark, with the name of what began then. */
 export interface Mark {
@@ -24,7 +27,11 @@ export class FramePlot {
   readonly #context: CanvasRenderingContext2D;
   readonly #recorder: FrameRecorder;
   marks: Mark[] = [];
+  /** The longest slice of what ran; its line is drawn when it is known. */
+  sliceMs: number | undefined;
+  readonly #bee = new Bee();
   #nowMs = 0;
+  #drawnMs = 0;
   #width = 0;
   #height = 0;
   #spanMs = FIRST_SPAN_MS;
@@ -34,6 +41,9 @@ export class FramePlot {
     this.#canvas = canvas;
     this.#context = canvas.getContext('2d') as CanvasRenderingContext2D;
     this.#recorder = recorder;
+    const flight = make('div', { class: 'flight' });
+    canvas.replaceWith(flight);
+    flight.append(canvas, this.#bee.canvas);
     // Measured when it changes: asking for it in each frame would force a layout.
     new ResizeObserver(([entry]) => {
       if (entry === undefined) return;
@@ -48,9 +58,23 @@ export class FramePlot {
     onColourScheme(() => this.draw(this.#nowMs, false));
   }
 
-  /** Draws all that was recorded until `nowMs`; with the bee while something is running. */
+  /**
+   * To be called in every frame while something is running: moves the bee, and now and then
+   * draws the plot, which may cost more than a slice where the browser paints by itself.
+   */
+  run(nowMs: number): void {
+    const isNew = nowMs < this.#drawnMs;
+    if (isNew || nowMs - this.#drawnMs >= DRAW_MS) this.draw(nowMs, true);
+    if (prefersStillness()) return;
+    const left = Math.min(this.#x(nowMs), this.#width - 8);
+    this.#bee.fly(left, flightHeight(nowMs), nowMs);
+  }
+
+  /** Draws all that was recorded until `nowMs`. */
   draw(nowMs: number, isRunning: boolean): void {
     this.#nowMs = nowMs;
+    this.#drawnMs = nowMs;
+    if (!isRunning) this.#bee.hide();
     const context = this.#context;
     context.clearRect(0, 0, this.#width, this.#height);
     if (this.#width === 0) return;
@@ -60,13 +84,13 @@ export class FramePlot {
     while (this.#spanMs < nowMs) this.#spanMs *= 1.5;
     if (!isRunning && nowMs > 0) this.#spanMs = nowMs;
     this.#topMs = LOWEST_TOP_MS;
-    while (this.#topMs < (worst?.ms ?? 0) * 1.12) this.#topMs *= 1.25;
+    while (this.#topMs < Math.max(worst?.ms ?? 0, this.sliceMs ?? 0) * 1.12) this.#topMs *= 1.25;
 
     this.#drawMarks();
     this.#drawBars();
     this.#drawLine();
     if (worst !== undefined) this.#nameWorst(worst);
-    if (!prefersStillness()) this.#drawFlight(nowMs, isRunning);
+    if (!prefersStillness()) this.#drawTrail();
   }
 
   #x(ms: number): number {
@@ -107,19 +131,29 @@ export class FramePlot {
     context.lineTo(this.#width, this.#y(0) + 0.5);
     context.stroke();
 
-    const y = Math.round(this.#y(FRAME_MS)) + 0.5;
-    context.strokeStyle = colour('ink');
+    this.#drawLevel(FRAME_MS, 'ink');
+    this.#label('16.7 ms', this.#width, this.#y(FRAME_MS) - 6, 'right', true);
+    if (this.sliceMs !== undefined) {
+      this.#drawLevel(this.sliceMs, 'berry');
+      const text = `longest slice ${this.sliceMs.toFixed(1)} ms`;
+      this.#label(text, 4, this.#y(this.sliceMs) - 6, 'left', true);
+    }
+
+    const floor = this.#y(0) + 15;
+    this.#label('0 s', 0, floor, 'left');
+    this.#label(`${(this.#spanMs / 1000).toFixed(1)} s`, this.#width, floor, 'right');
+  }
+
+  #drawLevel(ms: number, name: string): void {
+    const context = this.#context;
+    const y = Math.round(this.#y(ms)) + 0.5;
+    context.strokeStyle = colour(name);
     context.setLineDash([2, 4]);
     context.beginPath();
     context.moveTo(0, y);
     context.lineTo(this.#width, y);
     context.stroke();
     context.setLineDash([]);
-    this.#label('16.7 ms', this.#width, y - 6, 'right', true);
-
-    const floor = this.#y(0) + 15;
-    this.#label('0 s', 0, floor, 'left');
-    this.#label(`${(this.#spanMs / 1000).toFixed(1)} s`, this.#width, floor, 'right');
   }
 
   #drawMarks(): void {
@@ -142,7 +176,7 @@ export class FramePlot {
     const y = this.#y(ms) - 6;
     const isLeft = this.#x(endMs) < this.#width / 2;
     const x = isLeft ? this.#x(endMs - ms) : this.#x(endMs);
-    this.#label(`longest ${ms.toFixed(1)} ms`, x, y, isLeft ? 'left' : 'right', true);
+    this.#label(`longest gap ${ms.toFixed(1)} ms`, x, y, isLeft ? 'left' : 'right', true);
   }
 
   /** Text; on a ground of its own where bars may lie behind it. */
@@ -161,18 +195,21 @@ export class FramePlot {
     context.fillText(text, x, y);
   }
 
-  #drawFlight(nowMs: number, isRunning: boolean): void {
+  #drawTrail(): void {
     const context = this.#context;
-    const height = (ms: number) => 30 + 7 * Math.sin(ms / 210) + 4 * Math.sin(ms / 93);
     context.fillStyle = colour('soft');
     for (const { endMs } of this.#recorder.gaps) {
-      context.fillRect(this.#x(endMs) - 0.75, height(endMs), 1.5, 1.5);
+      context.fillRect(this.#x(endMs) - 0.75, flightHeight(endMs), 1.5, 1.5);
     }
-    if (isRunning) drawBee(context, this.#x(nowMs), height(nowMs), nowMs);
   }
 
   /** Where the plot is, for a screen reader's description. */
   describe(text: string): void {
     this.#canvas.setAttribute('aria-label', text);
   }
+}
+
+/** How far below the upper edge the bee is at a time. */
+function flightHeight(ms: number): number {
+  return 30 + 7 * Math.sin(ms / 210) + 4 * Math.sin(ms / 93);
 }

@@ -14,16 +14,32 @@ export class FramesView {
   /** Work to be done in every frame before the plot is drawn. */
   onFrame: (() => void) | undefined;
 
+  /** The longest gap so far, or of what was recorded last, in milliseconds. */
+  get worstGapMs(): number {
+    return this.#recorder.worst()?.ms ?? 0;
+  }
+
+  /** Draws how long the longest slice was beside the frames it ran between. */
+  showLongestSlice(ms: number): void {
+    this.#plot.sliceMs = ms;
+    this.#drawAll();
+  }
+
+  #drawAll(): void {
+    this.#plot.draw(this.#recorder.gaps.at(-1)?.endMs ?? 0, false);
+  }
+
   /** Records while `work` runs. Returns the longest gap in milliseconds, and the result. */
   async during<T>(
     label: string,
     work: () => Promise<T>,
   ): Promise<{ value: T; worstGapMs: number }> {
     setText('frames-verdict', '');
+    this.#plot.sliceMs = undefined;
     this.#plot.marks = [{ atMs: 0, label }];
     this.#recorder.onFrame = (nowMs) => {
       this.onFrame?.();
-      this.#plot.draw(nowMs, true);
+      this.#plot.run(nowMs);
     };
     this.#recorder.start();
     let value: T;
@@ -32,9 +48,9 @@ export class FramesView {
     } finally {
       await this.#recorder.stop();
       this.onFrame?.();
-      this.#plot.draw(this.#recorder.gaps.at(-1)?.endMs ?? 0, false);
+      this.#drawAll();
     }
-    const worstGapMs = this.#recorder.worst()?.ms ?? 0;
+    const { worstGapMs } = this;
     const frames = format.plural(this.#recorder.gaps.length, 'frame');
     const verdict = `${frames}, longest gap ${format.duration(worstGapMs)}`;
     setText('frames-verdict', verdict);

@@ -10,8 +10,10 @@ import { type City, FIRST_KEY, type Order, STORE } from './cities.js';
 import { ComparisonView } from './comparison-view.js';
 import { byId } from './elements.js';
 import { figures } from './figures.js';
+import { nextFrame } from './frames.js';
 import { FramesView } from './frames-view.js';
 import { load } from './load.js';
+import { MapFeed } from './map-feed.js';
 import { MatchMap } from './match-map.js';
 import { SearchView } from './search-view.js';
 import * as stage from './stage.js';
@@ -23,7 +25,8 @@ const map = new WorldMap(byId<HTMLCanvasElement>('map'));
 const matchMap = new MatchMap(byId<HTMLCanvasElement>('match-map'), map);
 map.onRecolour = () => matchMap.draw();
 const frames = new FramesView();
-frames.onFrame = () => map.draw();
+const mapFeed = new MapFeed(map);
+frames.onFrame = () => mapFeed.work();
 const searchView = new SearchView(matchMap);
 const comparisonView = new ComparisonView();
 const againButton = byId<HTMLButtonElement>('again');
@@ -61,28 +64,23 @@ async function start(): Promise<void> {
 
 async function showOpened(opened: Store, times: { openMs: number; getMs: number }): Promise<void> {
   const { rows, storedBytes } = await opened.stats();
-  const opening = { rows, storedBytes, ...times, key: FIRST_KEY, scanMs: undefined };
+  const opening = { rows, storedBytes, ...times, key: FIRST_KEY, scan: undefined };
   stage.showOpened(opening);
   searchView.attach(opened);
   await showWhatIsStored(opened);
-  const { value: scanMs } = await frames.during('One scan of all rows, for the map', () =>
-    drawMap(opened),
-  );
-  figures.mapMs = scanMs;
-  stage.showOpened({ ...opening, scanMs });
+  await painted();
+  const scanned = await frames.during('One scan of all rows, for the map', () => drawMap(opened));
+  const { value: scanMs, worstGapMs } = scanned;
+  map.draw();
+  figures.scan = { ms: scanMs, worstGapMs, dots: map.dots };
+  stage.showOpened({ ...opening, scan: figures.scan });
   await ready(opened);
 }
 
 /** Reads every row once. Returns the milliseconds that it took. */
 async function drawMap(opened: Store): Promise<number> {
   const startMs = performance.now();
-  let block: City[] = [];
-  for await (const city of opened.scan<City>().values()) {
-    if (block.push(city) < 500) continue;
-    map.add(block);
-    block = [];
-  }
-  map.add(block);
+  for await (const { lat, lng } of opened.scan<City>().values()) map.addDot(lat, lng);
   return performance.now() - startMs;
 }
 
@@ -92,16 +90,35 @@ async function fill(order: Order): Promise<void> {
   if (target === undefined) return;
   figures.state = 'loading';
   stage.showLoadBegins(order);
-  const { value, worstGapMs } = await frames.during(`Loading, ${order}`, () =>
-    load(target, order, stage.showLoadProgress, (rows) => map.add(rows)),
-  );
-  const { slices, longestSliceMs } = value.result;
-  const { ms, bytes } = value;
-  figures.load = { order, ms, bytes, slices, longestSliceMs, worstGapMs };
-  stage.showLoaded(value, order);
+  await painted();
+  const { value, worstGapMs } = await frames.during(`Loading, ${order}`, async () => {
+    const loaded = await load(
+      target,
+      order,
+      (progress) => stage.showLoadProgress(progress, frames.worstGapMs),
+      (copy) => mapFeed.follow(copy),
+    );
+    await mapFeed.finish();
+    return loaded;
+  });
+  const { bytes, slices, longestSliceMs, storageMs } = value.result;
+  const { ms } = value;
+  const { dots } = map;
+  figures.load = { order, ms, bytes, slices, longestSliceMs, storageMs, worstGapMs, dots };
+  frames.showLongestSlice(longestSliceMs);
+  stage.showLoaded(value, order, worstGapMs);
   searchView.attach(target);
   await showWhatIsStored(target);
   await ready(target);
+}
+
+/** Resolves when the page is there: its own making is not to be counted as the load's. */
+async function painted(): Promise<void> {
+  if (document.readyState !== 'complete') {
+    await new Promise((resolve) => addEventListener('load', resolve, { once: true }));
+  }
+  await nextFrame();
+  await nextFrame();
 }
 
 async function showWhatIsStored(opened: Store): Promise<void> {

@@ -1,7 +1,6 @@
 /** Failures in plain words, for people who did not write the page. */
 import { HedgerowError } from 'hedgerow';
 import { FetchFailure } from './cities.js';
-import { MalformedLine } from './ndjson.js';
 
 /** What went wrong, and what can be done. */
 export interface PlainWords {
@@ -36,6 +35,10 @@ const BY_CODE: Partial<Record<string, PlainWords>> = {
     what: 'The browser gave the page too little memory.',
     advice: 'Close some tabs, and try again.',
   },
+  'invalid-row': {
+    what: 'The file with the cities is damaged.',
+    advice: 'Delete the folder demo/public/data, and run “node demo/prepare.mjs”.',
+  },
   'unsupported-format': {
     what: 'What is stored here was written by another version of Hedgerow.',
     advice: 'Load it again from nothing.',
@@ -64,12 +67,6 @@ export function inPlainWords(failure: unknown): PlainWords {
           what: 'The cities could not be fetched from the server.',
           advice: 'See whether the server still runs and the network is there, and try again.',
         };
-  }
-  if (failure instanceof MalformedLine) {
-    return {
-      what: 'The file with the cities is damaged.',
-      advice: 'Delete the folder demo/public/data, and run “node demo/prepare.mjs”.',
-    };
   }
   if (failure instanceof TypeError && /network|fetch|load/i.test(failure.message)) {
     return {

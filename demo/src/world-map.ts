@@ -1,5 +1,4 @@
 /** A map of the world that nobody drew: one pixel for each city, as its row comes by. */
-import type { City } from './cities.js';
 import { colour, onColourScheme } from './elements.js';
 
 const WIDTH = 1080;
@@ -10,6 +9,9 @@ const HEIGHT = Math.round((WIDTH * (NORTH - SOUTH)) / 360);
 
 /** So many cities in a pixel are shown in the strongest tone. */
 const STRONGEST = 6;
+
+/** Between two drawings while cities come by. */
+const DRAW_MS = 64;
 
 /** Where a city is on the map, as fractions of its width and height. */
 export function place(lat: number, lng: number): { x: number; y: number } {
@@ -25,6 +27,8 @@ export class WorldMap {
   readonly #pixels: Uint32Array;
   #tones = new Uint32Array(STRONGEST + 1);
   #isDirty = false;
+  #dots = 0;
+  #drawnMs = 0;
   /** Called when other colours were put on the canvas. */
   onRecolour: (() => void) | undefined;
 
@@ -63,24 +67,37 @@ export class WorldMap {
     });
   }
 
-  /** Adds cities; they are seen after the next `draw`. */
-  add(cities: readonly City[]): void {
-    for (const { lat, lng } of cities) {
-      const { x, y } = place(lat, lng);
-      const [column, row] = [Math.floor(x * WIDTH), Math.floor(y * HEIGHT)];
-      if (column < 0 || column >= WIDTH || row < 0 || row >= HEIGHT) continue;
-      const at = row * WIDTH + column;
-      const count = Math.min((this.#counts[at] ?? 0) + 1, STRONGEST);
-      this.#counts[at] = count;
-      this.#pixels[at] = this.#tones[count] ?? 0;
-    }
+  /** Adds a city; it is seen after the next drawing. */
+  addDot(lat: number, lng: number): void {
+    const { x, y } = place(lat, lng);
+    const [column, row] = [Math.floor(x * WIDTH), Math.floor(y * HEIGHT)];
+    this.#dots += 1;
+    if (column < 0 || column >= WIDTH || row < 0 || row >= HEIGHT) return;
+    const at = row * WIDTH + column;
+    const count = Math.min((this.#counts[at] ?? 0) + 1, STRONGEST);
+    this.#counts[at] = count;
+    this.#pixels[at] = this.#tones[count] ?? 0;
     this.#isDirty = true;
+  }
+
+  /** How many cities were added. */
+  get dots(): number {
+    return this.#dots;
+  }
+
+  /**
+   * Draws, unless it did so a moment ago: a canvas that has changed is copied and painted
+   * whole by the browser, which costs more than what is done here.
+   */
+  drawSoon(): void {
+    if (this.#isDirty && performance.now() - this.#drawnMs >= DRAW_MS) this.draw();
   }
 
   /** Puts what was added on the canvas. */
   draw(): void {
     if (!this.#isDirty) return;
     this.#isDirty = false;
+    this.#drawnMs = performance.now();
     this.#context.putImageData(this.#image, 0, 0);
   }
 
@@ -88,6 +105,7 @@ export class WorldMap {
   clear(): void {
     this.#counts.fill(0);
     this.#pixels.fill(0);
+    this.#dots = 0;
     this.#isDirty = true;
     this.draw();
   }
