@@ -137,7 +137,11 @@ fn json(bytes: &[u8]) {
     // A pointer that the input itself names.
     if let Some(path) = theirs.get("path").and_then(Value::as_str) {
         match Pointer::parse(path) {
-            None => assert!(!path.is_empty() && (!path.starts_with('/') || path.contains('~'))),
+            None => {
+                let is_deep = path.split('/').count() > MAX_JSON_DEPTH;
+                let is_malformed = !path.starts_with('/') || path.contains('~');
+                assert!(!path.is_empty() && (is_malformed || is_deep));
+            }
             Some(pointer) => {
                 let found = pointer.locate(bytes, 0).expect("a value that was framed").0;
                 let ours = found.map(|range| serde_json::from_slice::<Value>(&bytes[range]));
