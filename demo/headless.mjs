@@ -117,6 +117,7 @@ async function picturesOfLoad(page) {
           globalThis.demo.state === 'loading' &&
           Number(document.querySelector('#hedge')?.getAttribute('aria-valuenow')) > 35,
       );
+      await page.evaluate(() => scrollTo(0, 0));
       await page.screenshot({ path: join(flags.screenshot, `load-${device}-${colorScheme}.png`) });
       await settled(page);
     }
