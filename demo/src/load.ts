@@ -4,9 +4,8 @@ import { fetchFile, type Meta, type Order, rowsUrl } from './cities.js';
 
 /** How far a load has come. */
 export interface LoadProgress {
-  /** Bytes that the store has taken, of all. */
+  /** Bytes that the store has taken. */
   readonly bytes: number;
-  readonly totalBytes: number;
   /** Rows that the store has taken, of all. */
   readonly rows: number;
   readonly totalRows: number;
@@ -42,7 +41,6 @@ export async function load(
     onProgress: ({ rows, bytes, durableRows }) =>
       onProgress({
         bytes,
-        totalBytes: meta.bytes,
         rows,
         totalRows: meta.rows,
         durableRows,

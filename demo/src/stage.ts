@@ -63,7 +63,7 @@ export function showLoadBegins(order: Order): void {
 
 /** A load goes on. */
 export function showLoadProgress(progress: LoadProgress, worstGapMs: number): void {
-  const { rows, totalRows, bytes, totalBytes, durableRows, ms } = progress;
+  const { rows, totalRows, bytes, durableRows, ms } = progress;
   const fraction = Math.min(rows / totalRows, 1);
   const now = performance.now();
   if (now - textMs < TEXT_MS && fraction < 1) return;
@@ -71,8 +71,7 @@ export function showLoadProgress(progress: LoadProgress, worstGapMs: number): vo
   grow(fraction);
   setText('headline', format.count(rows));
   setText('headline-unit', `of ${format.count(totalRows)} rows`);
-  const received = `${(bytes / 1e6).toFixed(1)} of ${format.size(totalBytes)}`;
-  showLoadFigures({ rows, bytes: received, durableRows, ms, worstGapMs });
+  showLoadFigures({ rows, bytes: format.size(bytes), durableRows, ms, worstGapMs });
   const quarter = Math.floor(4 * fraction);
   if (quarter > announced && quarter < 4) {
     announced = quarter;
