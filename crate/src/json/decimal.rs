@@ -14,6 +14,16 @@ use core::cmp::Ordering;
 /// 10^22 is the highest power of ten that is a double.
 pub(super) const MAX_PLACES: usize = 22;
 
+const POWERS_OF_FIVE: [u64; MAX_PLACES + 1] = {
+    let mut powers = [1; MAX_PLACES + 1];
+    let mut at = 1;
+    while at <= MAX_PLACES {
+        powers[at] = 5 * powers[at - 1];
+        at += 1;
+    }
+    powers
+};
+
 const FRACTION_BITS: u32 = 52;
 const HIDDEN_BIT: u64 = 1 << FRACTION_BITS;
 const MIN_EXPONENT: i32 = -1074;
@@ -43,7 +53,7 @@ impl Near {
         if digits == 0 || places > MAX_PLACES {
             return None;
         }
-        let power = 5_u64.pow(places as u32);
+        let power = POWERS_OF_FIVE[places];
         #[expect(clippy::cast_precision_loss, reason = "an estimate; the power is exact")]
         let estimate = (digits as f64 / power as f64).to_bits();
         let mut mantissa = estimate & (HIDDEN_BIT - 1) | HIDDEN_BIT;

@@ -164,6 +164,9 @@ impl Scan<'_> {
         // The innermost container; those around it, and one more for none, are on the stack.
         let mut open = Open::default();
         loop {
+            if open.is_object {
+                at = self.name(&mut open, at)?;
+            }
             match text.get(at) {
                 Some(b'"') => at = self.string(at)?,
                 Some(b'{') => {
@@ -175,7 +178,7 @@ impl Scan<'_> {
                         let first = self.memory.names.len();
                         open =
                             Open { is_object: true, in_order: true, first, next_index: 0, seen: 0 };
-                        at = self.name(&mut open, inside)?;
+                        at = inside;
                         continue;
                     }
                 }
@@ -210,9 +213,6 @@ impl Scan<'_> {
                 match text.get(at) {
                     Some(b',') => {
                         at = self.space(at + 1);
-                        if open.is_object {
-                            at = self.name(&mut open, at)?;
-                        }
                         break;
                     }
                     Some(b'}') if open.is_object => self.close(open, at),
@@ -287,7 +287,8 @@ impl Scan<'_> {
     }
 
     /// Reads a name and its colon; the offset of the value.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "called from one place, where `open` is in registers")]
     fn name(&mut self, open: &mut Open, at: usize) -> Result<usize, JsonFault> {
         let start = self.place(at);
         let string = scan_string(self.text, at)?;
@@ -304,25 +305,17 @@ impl Scan<'_> {
             name = Name { head, at: start + 1, len, written: true, start };
         }
         self.add(open, name);
-        if let Some((sought, head)) = self.sought
-            && self.memory.opened.len() == 1
-        {
-            let is_sought = if string.escaped {
-                is_name(&self.text[at..end], sought)
-            } else {
-                name.head == head && self.text[at + 1..end - 1] == *sought
-            };
-            if is_sought {
-                let colon = self.space(end);
-                let value = expect(self.text, colon, b':')?;
-                let value = self.space(value);
-                self.pending = Some(value);
-                return Ok(value);
-            }
-        }
         let colon = self.space(end);
         let value = expect(self.text, colon, b':')?;
-        Ok(self.space(value))
+        let value = self.space(value);
+        if let Some((sought, head)) = self.sought
+            && self.memory.opened.len() == 1
+            && (string.escaped || head == name.head)
+            && is_name(&self.text[at..end], string.escaped, sought)
+        {
+            self.pending = Some(value);
+        }
+        Ok(value)
     }
 
     /// Adds a name to the innermost object.
@@ -442,9 +435,9 @@ fn head(text: &[u8], at: usize, len: usize) -> u64 {
     word & (u64::MAX >> (64 - 8 * len.min(8)))
 }
 
-/// Whether a quoted name stands for `sought`.
-pub(super) fn is_name(quoted: &[u8], sought: &[u8]) -> bool {
-    if quoted.contains(&b'\\') {
+/// Whether a quoted name, which may be escaped, stands for `sought`.
+pub(super) fn is_name(quoted: &[u8], escaped: bool, sought: &[u8]) -> bool {
+    if escaped {
         let mut name = Vec::new();
         unquote(quoted, &mut name).is_ok() && name == sought
     } else {

@@ -33,7 +33,8 @@ pub(super) struct NumberScan {
 }
 
 /// Scans the number at `start`.
-#[inline]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "its result has many parts, and few are used")]
 pub(super) fn skip_number(text: &[u8], start: usize) -> Result<NumberScan, JsonFault> {
     let whole = start + usize::from(text.get(start) == Some(&b'-'));
     let point = if text.get(whole) == Some(&b'0') { whole + 1 } else { skip_digits(text, whole)? };
@@ -135,9 +136,21 @@ fn cut(text: &[u8], scan: NumberScan) -> Form {
 
 /// Of a number of 16 or 17 digits.
 fn is_shortest(whole: &[u8], fraction: &[u8]) -> bool {
-    let digits = whole.iter().chain(fraction).fold(0, |number, digit| push(number, *digit));
+    let digits = push_all(push_all(0, whole), fraction);
     let near = Near::of(digits, fraction.len());
     near.and_then(|near| near.is_shortest(digits)) == Some(true)
+}
+
+fn push_all(number: u64, digits: &[u8]) -> u64 {
+    let (eights, rest) = digits.as_chunks();
+    let number = eights.iter().fold(number, |number, eight| {
+        // Neighbours are joined: ones to pairs, to fours, to eight.
+        let ones = u64::from_le_bytes(*eight) & 0x0f0f_0f0f_0f0f_0f0f;
+        let pairs = (ones.wrapping_mul(10 << 8 | 1) >> 8) & 0x00ff_00ff_00ff_00ff;
+        let fours = (pairs.wrapping_mul(100 << 16 | 1) >> 16) & 0x0000_ffff_0000_ffff;
+        100_000_000 * number + (fours.wrapping_mul(10_000 << 32 | 1) >> 32)
+    });
+    rest.iter().fold(number, |number, digit| push(number, *digit))
 }
 
 const fn push(number: u64, digit: u8) -> u64 {

@@ -1,7 +1,8 @@
 //! JSON pointers (RFC 6901) into the text of a value.
 
 use crate::json::normal::is_name;
-use crate::json::scan::{JsonFault, skip_space, skip_string, skip_value};
+use crate::json::scan::{JsonFault, skip_space, skip_value};
+use crate::json::string::{StringScan, scan_string};
 use crate::limits::MAX_JSON_DEPTH;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -87,8 +88,8 @@ fn locate(
     }
     for index in 0_usize.. {
         let hit = if object {
-            let end = skip_string(text, next)?;
-            let hit = is_name(&text[next..end], token);
+            let StringScan { end, escaped, .. } = scan_string(text, next)?;
+            let hit = is_name(&text[next..end], escaped, token);
             let colon = skip_space(text, end);
             if text.get(colon) != Some(&b':') {
                 return Err(JsonFault::Syntax(colon));

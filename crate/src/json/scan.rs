@@ -138,7 +138,7 @@ pub(super) fn skip_word(text: &[u8], at: usize, word: &[u8]) -> Result<usize, Js
 }
 
 /// The offset after the string whose opening quote is at `at`.
-pub(super) fn skip_string(text: &[u8], at: usize) -> Result<usize, JsonFault> {
+fn skip_string(text: &[u8], at: usize) -> Result<usize, JsonFault> {
     scan_string(text, at).map(|string| string.end)
 }
 
