@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { constants, deflateRawSync } from 'node:zlib';
+import { trapAtOnce } from './panics.mjs';
 import { ROOT, run } from './run.mjs';
 
 const PKG_DIR = join(ROOT, 'js', 'pkg');
@@ -38,6 +39,7 @@ const INPUTS = [
   '.cargo/config.toml',
   'package-lock.json', // the version of wasm-opt
   'scripts/lib/wasm.mjs',
+  'scripts/lib/panics.mjs',
 ];
 
 /** Builds what is out of date. Returns whether there was anything to do. */
@@ -91,6 +93,7 @@ async function runWasmPack() {
 
 async function optimize() {
   const optimized = `${WASM_FILE}.opt`;
+  await writeFile(WASM_FILE, trapAtOnce(await readFile(WASM_FILE)));
   await run('wasm-opt', [...WASM_OPT_ARGS, WASM_FILE, '-o', optimized]);
   await rename(optimized, WASM_FILE);
 }
