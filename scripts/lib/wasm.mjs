@@ -17,6 +17,7 @@ const STAMP_FILE = join(PKG_DIR, '.inputs');
 // The features of `.cargo/config.toml`, and those that rustc turns on by itself.
 const WASM_OPT_ARGS = [
   '-O3',
+  '--converge', // until it gets no smaller
   '--enable-simd',
   '--enable-bulk-memory',
   '--enable-sign-ext',
