@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { constants, deflateRawSync } from 'node:zlib';
+import { trapAtOnce } from './panics.mjs';
 import { ROOT, run } from './run.mjs';
 
 const PKG_DIR = join(ROOT, 'js', 'pkg');
@@ -16,6 +17,7 @@ const STAMP_FILE = join(PKG_DIR, '.inputs');
 // The features of `.cargo/config.toml`, and those that rustc turns on by itself.
 const WASM_OPT_ARGS = [
   '-O3',
+  '--converge', // until it gets no smaller
   '--enable-simd',
   '--enable-bulk-memory',
   '--enable-sign-ext',
@@ -38,6 +40,7 @@ const INPUTS = [
   '.cargo/config.toml',
   'package-lock.json', // the version of wasm-opt
   'scripts/lib/wasm.mjs',
+  'scripts/lib/panics.mjs',
 ];
 
 /** Builds what is out of date. Returns whether there was anything to do. */
@@ -91,6 +94,7 @@ async function runWasmPack() {
 
 async function optimize() {
   const optimized = `${WASM_FILE}.opt`;
+  await writeFile(WASM_FILE, trapAtOnce(await readFile(WASM_FILE)));
   await run('wasm-opt', [...WASM_OPT_ARGS, WASM_FILE, '-o', optimized]);
   await rename(optimized, WASM_FILE);
 }

@@ -205,8 +205,11 @@ impl Big {
     /// Multiplies by two to the power of `bits`.
     fn shift(&mut self, bits: u32) {
         self.scale(1 << (bits % 32), 0);
-        if !self.is_zero() {
-            self.0.splice(..0, core::iter::repeat_n(0, (bits / 32) as usize));
+        let (len, zeros) = (self.0.len(), (bits / 32) as usize);
+        if len > 0 {
+            self.0.resize(len + zeros, 0);
+            self.0.copy_within(..len, zeros);
+            self.0[..zeros].fill(0);
         }
     }
 

@@ -1,0 +1,43 @@
+// What is left of a panic in the module: the trap at its end. Nobody sees its message, since
+// WebAssembly has nowhere to print it; yet each check of an index carries a file, a line
+// and numbers for it, and the formatting behind them is kept alive.
+
+import binaryen from 'binaryen';
+
+// Functions that never return, by their names without the hashes of their crates.
+const DIVERGING = [
+  /^core::panicking::/, // panic, panic_fmt, panic_bounds_check, ...
+  /^core::(cell::panic_already|option::|result::)\w*(borrowed|failed)/,
+  /^core::(slice|str)::.*(_fail|panic_on_ord_violation)$/,
+  /^alloc::(raw_vec::(handle_error|capacity_overflow)|alloc::handle_alloc_error)/,
+  /^hashbrown::raw::Fallibility::(capacity_overflow|alloc_err)/,
+];
+
+const plainName = (name) => name.replace(/\[[0-9a-f]+\]/g, '').replace(/::h[0-9a-f]{16}$/, '');
+
+/**
+ * Has functions that only panic trap at once. wasm-opt then drops their arguments, and all
+ * that is reached through them alone.
+ */
+export function trapAtOnce(wasmBytes) {
+  binaryen.setDebugInfo(true); // the names of functions, for profiles
+  const module = binaryen.readBinary(wasmBytes);
+  const infos = Array.from({ length: module.getNumFunctions() }, (_, index) =>
+    binaryen.getFunctionInfo(module.getFunctionByIndex(index)),
+  );
+  const diverging = infos.filter(
+    ({ name, module: importedFrom }) =>
+      importedFrom === '' && DIVERGING.some((pattern) => pattern.test(plainName(name))),
+  );
+  // Names change with compilers: a module without the most common one was not understood.
+  if (!diverging.some(({ name }) => name.includes('panic_bounds_check'))) {
+    throw new Error('no panics found by their names: see scripts/lib/panics.mjs');
+  }
+  for (const { name, params, results } of diverging) {
+    module.removeFunction(name);
+    module.addFunction(name, params, results, [], module.unreachable());
+  }
+  const bytes = module.emitBinary();
+  module.dispose();
+  return bytes;
+}
