@@ -5,7 +5,6 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { constants, deflateRawSync } from 'node:zlib';
-import { trapAtOnce } from './panics.mjs';
 import { ROOT, run } from './run.mjs';
 
 const PKG_DIR = join(ROOT, 'js', 'pkg');
@@ -93,6 +92,8 @@ async function runWasmPack() {
 }
 
 async function optimize() {
+  // Imported late: its package is only there once `setup` has run.
+  const { trapAtOnce } = await import('./panics.mjs');
   const optimized = `${WASM_FILE}.opt`;
   await writeFile(WASM_FILE, trapAtOnce(await readFile(WASM_FILE)));
   await run('wasm-opt', [...WASM_OPT_ARGS, WASM_FILE, '-o', optimized]);
