@@ -23,19 +23,19 @@ export const RUST_LAYERS = [
   [['output'], ['rows/*']],
   [['tree/*']],
   [['forest']],
-  [['ingest'], ['scan']],
+  [['ingest'], ['collect/*']],
   [['wasm/*']],
   [['lib']],
 ];
 
 export const TYPESCRIPT_LAYERS = [
-  [['errors', 'limits']],
-  [['segment-store'], ['scheduler'], ['key'], ['signal'], ['bytes'], ['tabs']],
+  [['errors', 'limits', 'locks']],
+  [['segment-store'], ['scheduler'], ['key'], ['signal'], ['bytes'], ['tabs'], ['pins']],
   [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source']],
   [['engine']],
   [['host']],
   [['commit']],
-  [['ingest'], ['scan']],
+  [['ingest'], ['scan'], ['collector']],
   [['rows'], ['single-edits'], ['diff'], ['writer']],
   [['intake']],
   [['put-many']],

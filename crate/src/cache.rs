@@ -260,6 +260,13 @@ impl Cache {
         self.segments.iter().flatten().map(|segment| segment.table.segment_len() as u64).sum()
     }
 
+    /// Number of known segments below `bytes`.
+    #[must_use]
+    pub fn known_below(&self, bytes: usize) -> usize {
+        let lens = self.segments.iter().flatten().map(|segment| segment.table.segment_len());
+        lens.filter(|len| *len < bytes).count()
+    }
+
     /// Number of known segments.
     #[must_use]
     pub fn known_segments(&self) -> usize {
@@ -270,6 +277,22 @@ impl Cache {
     #[must_use]
     pub fn known_chunks(&self) -> usize {
         self.index.len()
+    }
+
+    /// The tables of all stored segments, in no order.
+    pub(crate) fn stored_tables(&self) -> impl Iterator<Item = (SegmentId, &Table)> {
+        let stored = self.segments.iter().flatten().filter(|segment| !segment.fresh);
+        stored.map(|segment| (segment.id, &segment.table))
+    }
+
+    /// Every place where the chunk `hash` is: its segment, its position there, and its length.
+    pub(crate) fn copies(&self, hash: &Hash) -> impl Iterator<Item = (SegmentId, usize, usize)> {
+        self.index.iter_hash(hash.short()).filter_map(move |slot| {
+            let chunk = slot.chunk as usize;
+            let segment = self.segments[slot.segment as usize].as_ref()?;
+            let is_it = segment.table.has_hash(chunk, hash);
+            is_it.then(|| (segment.id, chunk, segment.table.range(chunk).len()))
+        })
     }
 
     /// Where `hash` is stored, in memory if anywhere there.

@@ -40,6 +40,11 @@ impl Forest {
         found.map_or(Tree::EMPTY, |(_, tree)| *tree)
     }
 
+    /// The roots of all trees.
+    pub fn roots(&self) -> impl Iterator<Item = Hash> {
+        self.trees.iter().map(|(_, tree)| tree.root)
+    }
+
     /// Sets the tree `name`, which is at most [`MAX_TREE_NAME_BYTES`] long.
     pub fn set(&mut self, name: &str, tree: Tree) {
         self.trees.retain(|(other, _)| other != name);

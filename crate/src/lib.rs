@@ -8,6 +8,7 @@
 //! - [`Forest`](forest::Forest): reads the commit chunk, which names the trees.
 //! - [`tree::get`], [`tree::Find`], [`tree::Scan`], [`tree::Count`]: reads.
 //! - [`Ingest`](ingest::Ingest): takes rows and makes the segments of a new commit.
+//! - [`Collect`](collect::Collect): gives back the room of what no commit reaches any more.
 //!
 //! Operations that may wait or take long follow the [`Step`](step::Step) protocol.
 //! The formats are drawn in `docs/format.md`, the rooms in `docs/architecture.md`.
@@ -23,6 +24,7 @@ pub mod batch;
 pub mod boundary;
 pub mod cache;
 pub mod chunk;
+pub mod collect;
 pub mod error;
 pub mod forest;
 pub mod hash;

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! segment  n x chunk, one after the other
-//! table    "HDGT" | version:u8 | 3 zero bytes | n:u32 | n x hash:32 | n x chunk end:u32
+//! table    "HDGT" | version:u8 | streams:u8 | 2 zero bytes | n:u32 | n x hash:32
+//!                 | n x chunk end:u32
 //! ```
 
 use crate::chunk::VERSION;
@@ -14,6 +15,8 @@ use core::ops::Range;
 
 const MAGIC: [u8; 4] = *b"HDGT";
 const TABLE_HEADER_BYTES: usize = 12;
+/// The bits of all streams in a table.
+const ALL_STREAMS: u8 = 0b111;
 /// Bytes that a chunk takes of a table.
 pub const TABLE_ENTRY_BYTES: usize = HASH_BYTES + 4;
 
@@ -44,9 +47,12 @@ impl Table {
             let expected = u32::from_le_bytes(MAGIC).into();
             return Err(DecodeError::new(Field::Kind, 0, expected, u32_at(&bytes, 0).into()));
         }
-        let version = u32_at(&bytes, 4);
-        if version != u32::from(VERSION) {
-            return Err(DecodeError::new(Field::Version, 4, VERSION.into(), version.into()));
+        if bytes[4] != VERSION {
+            return Err(DecodeError::new(Field::Version, 4, VERSION.into(), bytes[4].into()));
+        }
+        let rest = u32_at(&bytes, 4) >> 8;
+        if rest > ALL_STREAMS.into() {
+            return Err(DecodeError::new(Field::Kind, 5, ALL_STREAMS.into(), rest.into()));
         }
         let count = u32_at(&bytes, 8) as usize;
         if count == 0 || count > MAX_SEGMENT_CHUNKS {
@@ -75,6 +81,11 @@ impl Table {
     #[allow(clippy::len_without_is_empty, reason = "a segment is never empty")]
     pub const fn len(&self) -> usize {
         self.count
+    }
+
+    /// Whether the segment holds values only, as its writer says: nothing proves it.
+    pub(crate) fn only_values(&self) -> bool {
+        self.bytes[5] == 1 << Stream::Value as u8
     }
 
     /// The table as it is stored.
@@ -138,14 +149,14 @@ struct Open {
 }
 
 impl Open {
-    fn seal(&mut self) -> Option<Sealed> {
+    fn seal(&mut self, streams: u8) -> Option<Sealed> {
         if self.ends.is_empty() {
             return None;
         }
         let count = self.ends.len() / 4;
         let mut table = Vec::with_capacity(TABLE_HEADER_BYTES + count * TABLE_ENTRY_BYTES);
         table.extend_from_slice(&MAGIC);
-        table.extend_from_slice(&u32::from(VERSION).to_le_bytes());
+        table.extend_from_slice(&[VERSION, streams, 0, 0]);
         table.extend_from_slice(&(count as u32).to_le_bytes());
         table.extend_from_slice(&self.hashes);
         table.extend_from_slice(&self.ends);
@@ -187,20 +198,36 @@ impl Packer {
         }
         write(&mut open.bytes);
         let hash = Hash::of(&open.bytes[start..]);
+        self.put_end(stream, start, &hash);
+        hash
+    }
+
+    /// Adds the chunk `bytes`, of which the hash is known.
+    pub(crate) fn put_known(&mut self, stream: Stream, hash: Hash, bytes: &[u8]) {
+        let open = &mut self.streams[stream as usize];
+        let start = open.bytes.len();
+        open.bytes.extend_from_slice(bytes);
+        self.put_end(stream, start, &hash);
+    }
+
+    /// Notes the chunk that starts at `start` and ends the stream.
+    fn put_end(&mut self, stream: Stream, start: usize, hash: &Hash) {
+        let open = &mut self.streams[stream as usize];
         open.hashes.extend_from_slice(&hash.0);
         open.ends.extend_from_slice(&(open.bytes.len() as u32).to_le_bytes());
         self.chunks += 1;
         self.bytes += (open.bytes.len() - start) as u64;
         if open.bytes.len() >= SEGMENT_BYTES {
-            self.sealed.extend(open.seal());
+            self.sealed.extend(open.seal(1 << stream as u8));
         }
-        hash
     }
 
     /// Seals what is open: all streams into one segment when they fit, so that a small
     /// commit is one record.
     pub fn seal(&mut self) {
         let total: usize = self.streams.iter().map(|open| open.bytes.len()).sum();
+        let used = self.streams.iter().enumerate().filter(|(_, open)| !open.ends.is_empty());
+        let streams = used.map(|(stream, _)| 1 << stream).sum();
         if total <= SEGMENT_BYTES {
             let [first, rest @ ..] = &mut self.streams;
             for open in rest {
@@ -212,9 +239,15 @@ impl Packer {
                 }
                 open.ends.clear();
             }
+            self.sealed.extend(first.seal(streams));
         }
-        for open in &mut self.streams {
-            self.sealed.extend(open.seal());
+        self.seal_apart();
+    }
+
+    /// Seals what is open, each stream on its own.
+    pub(crate) fn seal_apart(&mut self) {
+        for (stream, open) in self.streams.iter_mut().enumerate() {
+            self.sealed.extend(open.seal(1 << stream));
         }
     }
 

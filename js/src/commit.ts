@@ -6,7 +6,8 @@ import { Status } from './engine.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
 import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS, SEGMENTS_PER_WRITER } from './limits.js';
-import type { Durability, RefMove, SegmentRecord } from './segment-store.js';
+import type { Hold, Pins } from './pins.js';
+import type { Durability, Ref, RefMove, SegmentRecord } from './segment-store.js';
 import { abortion, checkSignal } from './signal.js';
 
 /** The commit that a store stands at. */
@@ -17,6 +18,19 @@ export interface Head {
   readonly view: number;
   /** Number of rows. */
   readonly rows: number;
+}
+
+/** A head that stays whole, and is read, until it is released. */
+export interface HeldHead extends Hold {
+  readonly head: Head;
+}
+
+/** What the last collection found, in bytes. */
+export interface Facts {
+  /** What was live. */
+  readonly live: number;
+  /** What was live of values stored out of line, when that was last known. */
+  readonly values: number;
 }
 
 /** A commit of which nobody can tell whether it was made. */
@@ -38,15 +52,26 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
 
 const NONE: readonly Overrides[] = [];
 const REF = 'main';
+/** A ref that points at nothing: its 32 bytes are `Facts`, as doubles. */
+const FACTS_REF = 'collected';
 const EMPTY_COMMIT = new Uint8Array(32);
 
 /** See the module's text. */
 export class Commits {
   readonly #host: Host;
+  readonly pins: Pins;
   readonly #onCommit: (generation: number) => void;
+  /** Called when the head has moved, by whomever. */
+  onMoved: () => void = () => {};
   readonly #known = new Set<number>();
   #head: Head = { commitBytes: EMPTY_COMMIT, generation: 0, view: 0, rows: 0 };
   #opened = false;
+  /** How often views are held. */
+  readonly #uses = new Map<number, number>();
+  #facts: { readonly ref: Ref | undefined; readonly facts: Facts } = {
+    ref: undefined,
+    facts: { live: 0, values: 0 },
+  };
   #lastId = 0;
   #endId = 0;
   #tail: Promise<unknown> = Promise.resolve();
@@ -55,9 +80,13 @@ export class Commits {
   #bulkTail: Promise<void> = Promise.resolve();
 
   /** `onCommit` is called with the generation of each commit made here. */
-  constructor(host: Host, onCommit: (generation: number) => void = () => {}) {
+  constructor(host: Host, pins: Pins, onCommit: (generation: number) => void = () => {}) {
     this.#host = host;
+    this.pins = pins;
     this.#onCommit = onCommit;
+    host.onGone = async () => {
+      await this.#load();
+    };
   }
 
   /** The commit that reads see. */
@@ -67,12 +96,23 @@ export class Commits {
 
   /** Moves to the commit that storage holds; true when that is another one. */
   async refresh(): Promise<boolean> {
+    const ref = await this.#load();
+    const generation = ref?.generation ?? 0;
+    if (this.#opened && generation === this.#head.generation) return false;
+    this.#opened = true;
+    await this.moveTo(ref?.commitBytes ?? EMPTY_COMMIT, generation);
+    return true;
+  }
+
+  /** Makes all stored segments known; returns the ref. */
+  async #load(): Promise<Ref | undefined> {
     const { engine, segments } = this.#host;
     const { refs, tables } = await segments.load(this.#known);
     const ref = refs.find(({ name }) => name === REF);
     if (ref !== undefined && ref.format > FORMAT) {
       throw new HedgerowError('unsupported-format', `the store has format ${ref.format}`);
     }
+    this.#takeFacts(refs.find(({ name }) => name === FACTS_REF));
     engine.reserve(tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0));
     for (const { id, tableBytes, segmentBytes } of tables) {
       this.#known.add(id);
@@ -80,11 +120,81 @@ export class Commits {
       const isKnown = engine.addTable(id, tableBytes);
       if (isKnown && segmentBytes !== undefined) engine.loadSegment(id, segmentBytes);
     }
-    const generation = ref?.generation ?? 0;
-    if (this.#opened && generation === this.#head.generation) return false;
-    this.#opened = true;
-    await this.moveTo(ref?.commitBytes ?? EMPTY_COMMIT, generation);
-    return true;
+    return ref;
+  }
+
+  /** What the last collection found. */
+  get facts(): Facts {
+    return this.#facts.facts;
+  }
+
+  #takeFacts(ref: Ref | undefined): void {
+    if (ref === undefined) return;
+    const { buffer, byteOffset, length } = ref.commitBytes;
+    const view = new DataView(buffer, byteOffset, length);
+    const bytesAt = (at: number) => Math.max(0, view.getFloat64(at, true)) || 0;
+    this.#facts = { ref, facts: { live: bytesAt(0), values: bytesAt(8) } };
+  }
+
+  /** Keeps what a collection has found for those who open the store later. */
+  async noteFacts(facts: Facts): Promise<void> {
+    const commitBytes = new Uint8Array(32);
+    const view = new DataView(commitBytes.buffer);
+    view.setFloat64(0, facts.live, true);
+    view.setFloat64(8, facts.values, true);
+    const expected = this.#facts.ref?.generation ?? 0;
+    const generation = expected + 1;
+    const move = { name: FACTS_REF, commitBytes, generation, format: FORMAT, expected };
+    // Where another handle was first, what it noted will do.
+    await this.#host.segments.write({ segments: [], move, durability: 'relaxed' });
+    this.#facts = { ref: move, facts };
+  }
+
+  /**
+   * Holds the commit that reads see: nothing that it reaches is collected until it is released.
+   * In a tab that is not the collector it may first have to move on to the newest commit, when
+   * no commit is being made here.
+   */
+  async holdHead(): Promise<HeldHead> {
+    while (!this.pins.covers(this.#head.commitBytes)) {
+      await this.exclusively(() => this.coverHead());
+    }
+    const head = this.#head;
+    this.#uses.set(head.view, (this.#uses.get(head.view) ?? 0) + 1);
+    const held = await this.hold(head.commitBytes);
+    const release = () => {
+      held.release();
+      const uses = (this.#uses.get(head.view) ?? 1) - 1;
+      if (uses > 0) this.#uses.set(head.view, uses);
+      else this.#endView(head.view);
+    };
+    return { head, release };
+  }
+
+  /** A view is used no more, unless it is the head's. */
+  #endView(view: number): void {
+    this.#uses.delete(view);
+    if (view !== this.#head.view) this.#host.engine.closeView(view);
+  }
+
+  /** Holds any commit from now on, whole or not. */
+  async hold(commitBytes: Uint8Array): Promise<Hold> {
+    const used = this.pins.use(commitBytes);
+    const pinned = await this.pins.pin(commitBytes);
+    const release = () => {
+      used.release();
+      pinned.release();
+    };
+    return { release };
+  }
+
+  /** Sees to it that the head may be held, for a caller that makes sure that it does not move. */
+  async coverHead(): Promise<void> {
+    if (this.pins.covers(this.#head.commitBytes)) return;
+    await this.pins.pinHead(async () => {
+      await this.refresh();
+      return this.#head.commitBytes;
+    });
   }
 
   /**
@@ -117,7 +227,9 @@ export class Commits {
     const { view, rows } = await this.openView(commitBytes);
     const before = this.#head;
     this.#head = { commitBytes, generation, view, rows };
-    if (before.view !== view) this.#host.engine.closeView(before.view);
+    if (before.view !== view && !this.#uses.has(before.view)) this.#endView(before.view);
+    if (!isSame(before.commitBytes, commitBytes)) this.pins.moved();
+    this.onMoved();
   }
 
   /**
@@ -175,6 +287,22 @@ export class Commits {
     this.#lastId = writer * SEGMENTS_PER_WRITER;
     this.#endId = this.#lastId + SEGMENTS_PER_WRITER;
     this.#host.engine.setNextSegment(this.#lastId);
+  }
+
+  /** The writer that an id belongs to. */
+  writerOf(id: number): number {
+    return Math.floor(id / SEGMENTS_PER_WRITER);
+  }
+
+  /** The ids of a writer: from the first to before the second. */
+  idsOf(writer: number): [number, number] {
+    return [writer * SEGMENTS_PER_WRITER, (writer + 1) * SEGMENTS_PER_WRITER];
+  }
+
+  /** Notes that another handle has deleted segments, once it is known where their chunks are. */
+  async gone(ids: readonly number[]): Promise<void> {
+    await this.#load();
+    for (const id of ids) this.#host.engine.removeSegment(id);
   }
 
   /** Notes that a segment was made here. */

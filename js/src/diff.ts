@@ -52,6 +52,18 @@ async function* changes(
   const { flags, rangeBytes } = encodeRange(options);
   const [fromBytes, toBytes] = [rootBytes(from), rootBytes(to)];
   const start = async () => {
+    const holds = await Promise.all([commits.hold(fromBytes), commits.hold(toBytes)]);
+    const end = () => {
+      for (const hold of holds) hold.release();
+    };
+    try {
+      return { op: await startDiff(), end };
+    } catch (cause) {
+      end();
+      throw cause;
+    }
+  };
+  const startDiff = async () => {
     const old = await commits.openView(fromBytes);
     try {
       const { view } = await commits.openView(toBytes);

@@ -375,9 +375,9 @@ export class Engine {
     if (status !== Status.done) this.fail(status);
   }
 
-  /** Takes the next segment that an ingest has made. */
+  /** Takes the next segment that an ingest or a collection has made. */
   takeSegment(op: Op): MadeSegment | undefined {
-    if (this.#core.ingest_segment(op) !== Status.segment) return undefined;
+    if (this.#core.take_segment(op) !== Status.segment) return undefined;
     const memory = this.#memory;
     const [id, at, length, tableAt, tableLength] = [0, 1, 2, 3, 4].map((i) => this.word(i)) as [
       number,
@@ -436,14 +436,42 @@ export class Engine {
     return new Uint32Array(this.#memory.buffer, this.word(6), this.word(7)).slice();
   }
 
-  /** Segments, chunks and bytes known, and bytes in memory. */
-  cacheStats(): { segments: number; chunks: number; storedBytes: number; cachedBytes: number } {
+  /** Starts a collection of what is stored now; see `crate/src/wasm/mod.rs` for the flags. */
+  collect(flags: number, valuesBefore: number): Op {
+    return this.#core.collect(flags, valuesBefore);
+  }
+
+  /** Has a collection take all for live that a commit reaches. */
+  collectCommit(op: Op, commitBytes: Uint8Array): void {
+    this.#pass(commitBytes);
+    this.#core.collect_commit(op);
+  }
+
+  /** Has a collection keep the segments from `from` to before `to`. */
+  collectKeep(op: Op, from: number, to: number): void {
+    this.#core.collect_keep(op, from, to);
+  }
+
+  /** What a collection asked for is stored, and what it named is deleted. */
+  collectExchanged(op: Op): void {
+    this.#core.collect_exchanged(op);
+  }
+
+  /** Segments, chunks and bytes known, bytes in memory, and how many segments are small. */
+  cacheStats(): {
+    segments: number;
+    chunks: number;
+    storedBytes: number;
+    cachedBytes: number;
+    smallSegments: number;
+  } {
     this.#core.cache_stats();
     return {
       segments: this.word(0),
       chunks: this.word(1),
       storedBytes: this.word(2),
       cachedBytes: this.word(3),
+      smallSegments: this.word(4),
     };
   }
 }

@@ -61,3 +61,8 @@ export class HedgerowError extends Error {
     return RETRYABLE.has(this.code);
   }
 }
+
+/** Whether a chunk was not where it should be. */
+export function isMissing(cause: unknown): boolean {
+  return cause instanceof HedgerowError && cause.code === 'missing-chunk';
+}

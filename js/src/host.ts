@@ -27,6 +27,8 @@ export class Host {
   readonly sliceMs: number;
   readonly #pace: Pace;
   readonly #loading = new Map<number, Promise<void>>();
+  /** Called when a segment is gone: another handle may have moved what was in it. */
+  onGone: () => Promise<void> = async () => {};
 
   constructor(engine: Engine, segments: SegmentStore, sliceMs: number) {
     this.engine = engine;
@@ -54,6 +56,7 @@ export class Host {
 
   async #read(ids: readonly number[]): Promise<void> {
     const found = await this.segments.read(ids);
+    if (found.includes(undefined)) await this.onGone();
     for (const [index, id] of ids.entries()) {
       const segmentBytes = found[index];
       // Without its segment the core finds the chunk elsewhere, or says that it is missing.

@@ -1,8 +1,9 @@
 /** Feeds rows to the core in slices, writes the segments that it makes, and commits. */
-import { type Commits, type Overrides, UnknownOutcome } from './commit.js';
+import { type Commits, type HeldHead, type Overrides, UnknownOutcome } from './commit.js';
 import { type MadeSegment, type Op, Status } from './engine.js';
 import type { Host, SliceTimes } from './host.js';
 import { MAX_IN_FLIGHT_BYTES, WRITE_BYTES } from './limits.js';
+import type { Hold } from './pins.js';
 import type { EncodedRange } from './range.js';
 import { turn } from './scheduler.js';
 import type { Durability } from './segment-store.js';
@@ -81,6 +82,9 @@ export class Ingest {
   readonly #signal: AbortSignal | undefined;
   readonly #isBytes: boolean;
   readonly #bulk: IngestOptions['bulk'];
+  /** What it builds on and what it has written, which nobody may collect. */
+  readonly #holds: Hold[] = [];
+  readonly #writers = new Set<number>();
   /** Made and not yet handed to storage. */
   #held: MadeSegment[] = [];
   #heldBytes = 0;
@@ -98,13 +102,35 @@ export class Ingest {
   bytes = 0;
   durableRows = 0;
 
-  /** Call `commits.prepareIds` first. */
+  /** A change that may take its time, and is brought onto what others commit meanwhile. */
+  static async begin(
+    host: Host,
+    commits: Commits,
+    durability: Durability,
+    options: IngestOptions,
+  ): Promise<Ingest> {
+    await commits.prepareIds();
+    const held = await commits.holdHead();
+    try {
+      return new Ingest(host, commits, durability, options, held);
+    } catch (cause) {
+      held.release();
+      throw cause;
+    }
+  }
+
+  /**
+   * A change that is made while no commit is, or else with `held`. Call `commits.prepareIds`
+   * first.
+   */
   constructor(
     host: Host,
     commits: Commits,
     durability: Durability,
     { prefix = '', pointer, bytes, signal, bulk }: IngestOptions,
+    held?: HeldHead,
   ) {
+    if (held !== undefined) this.#holds.push(held);
     this.#host = host;
     this.#commits = commits;
     this.#durability = durability;
@@ -112,7 +138,7 @@ export class Ingest {
     this.#isBytes = bytes !== undefined;
     this.#bulk = bulk;
     this.#holdBytes = commits.head.rows === 0 ? WRITE_BYTES : HELD_BYTES;
-    const { view, generation } = commits.head;
+    const { view, generation } = held?.head ?? commits.head;
     this.#onto = generation;
     this.#op =
       bytes === undefined
@@ -209,6 +235,7 @@ export class Ingest {
    */
   async #flush(bytes: number): Promise<void> {
     while (this.#heldBytes > bytes) {
+      await this.#announce();
       await turn();
       const startMs = performance.now();
       do this.#write();
@@ -216,6 +243,16 @@ export class Ingest {
       this.#endSlice(startMs);
       if (this.#writingBytes > MAX_IN_FLIGHT_BYTES) await this.#settle(MAX_IN_FLIGHT_BYTES / 2);
       this.#check();
+    }
+  }
+
+  /** Tells that segments will be stored which no commit reaches yet. */
+  async #announce(): Promise<void> {
+    for (const { id } of this.#held) {
+      const writer = this.#commits.writerOf(id);
+      if (this.#writers.has(writer)) continue;
+      this.#writers.add(writer);
+      this.#holds.push(await this.#commits.pins.writing(writer));
     }
   }
 
@@ -268,6 +305,15 @@ export class Ingest {
   async commitNow(): Promise<Committed> {
     await this.#finish();
     return this.#commits.retry(() => this.#attempt());
+  }
+
+  /**
+   * As `commitNow`, once: `undefined` when another writer was first. Without a hold on what it
+   * builds on, the change must then be made again from the start.
+   */
+  async commitOnce(): Promise<Committed | undefined> {
+    await this.#finish();
+    return this.#attempt();
   }
 
   async #finish(): Promise<void> {
@@ -323,6 +369,11 @@ export class Ingest {
   #keep(): void {
     this.#host.engine.free(this.#op);
     this.#ended = true;
+    this.#release();
+  }
+
+  #release(): void {
+    for (const hold of this.#holds.splice(0)) hold.release();
   }
 
   /** Drops the change and deletes what was written of it. Idempotent. */
@@ -335,10 +386,10 @@ export class Ingest {
     await Promise.all(this.#writing);
     const written = this.#written;
     this.#written = [];
-    if (written.length === 0) return;
     for (const id of written) this.#commits.unmade(id);
-    // Debris costs space and nothing else: that it stays is no reason to hide the failure.
-    await this.#host.segments.delete(written).catch(() => {});
+    // Debris costs space until it is collected: that it stays is no reason to hide the failure.
+    if (written.length > 0) await this.#host.segments.delete(written).catch(() => {});
+    this.#release();
   }
 }
 

@@ -60,7 +60,6 @@ export async function putMany<Row>(
   // In the turn of the call: the order of calls is that of commits.
   const bulk = commits.beginBulk(isAtHand(source));
   try {
-    await commits.prepareIds();
     await turn();
     checkSignal(signal);
     return await ingestAll(host, commits, source, job, bulk, startMs);
@@ -86,7 +85,7 @@ async function ingestAll<Row>(
   let taken = false;
   try {
     const options = ingestOptions(opened.kind === 'bytes', job);
-    const ingest = new Ingest(host, commits, durability, { ...options, bulk });
+    const ingest = await Ingest.begin(host, commits, durability, { ...options, bulk });
     return await guarded(ingest, async () => {
       const reporter = new Reporter(ingest, job.onProgress, () => fractionOf(opened, ingest));
       taken = true;
@@ -148,8 +147,7 @@ export async function deleteRange(
   const encoded = encodeRange(range);
   const bulk = commits.beginBulk(true);
   try {
-    await commits.prepareIds();
-    const ingest = new Ingest(host, commits, durability, { bulk });
+    const ingest = await Ingest.begin(host, commits, durability, { bulk });
     return await guarded(ingest, async () => {
       await ingest.drop(encoded);
       const committed = await ingest.commit();
@@ -161,7 +159,7 @@ export async function deleteRange(
 }
 
 /** What is told of a bulk change. */
-export function resultOf(
+function resultOf(
   ingest: Ingest,
   { chunks, commitBytes }: Committed,
   rows: number,

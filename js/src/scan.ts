@@ -1,5 +1,5 @@
 /** Reads ranges: blocks come from the core as one JSON text each, and are handed out in rows. */
-import type { Head } from './commit.js';
+import type { Commits, Head } from './commit.js';
 import { type Engine, type Op, Status } from './engine.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
@@ -35,18 +35,21 @@ export interface Scan<Value> extends Rows<[key: string, value: Value]> {
 const FIRST_BLOCK = 32 << 10;
 const LARGEST_BLOCK = 4 << 20;
 
-/** Starts an operation that has an output. */
-export type Start = () => Op | Promise<Op>;
+/** An operation that has an output, and what to do when it has ended. */
+export interface Started {
+  readonly op: Op;
+  end(): void;
+}
 
 /** Reads the members of an output, block by block. */
 export async function* blocks(
   host: Host,
-  start: Start,
+  start: () => Promise<Started>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<unknown[], void, void> {
   const { engine, sliceMs } = host;
   checkSignal(signal);
-  const op = await start();
+  const { op, end } = await start();
   try {
     let budget = FIRST_BLOCK;
     for (;;) {
@@ -70,6 +73,7 @@ export async function* blocks(
     }
   } finally {
     engine.free(op);
+    end();
   }
 }
 
@@ -171,10 +175,19 @@ class EntryRows extends BlockRows<[string, unknown]> implements Scan<unknown> {
   }
 }
 
-/** A scan of the head that `head` returns when it begins to be read. */
-export function scanOf(host: () => Host, head: () => Head, options: ScanOptions): Scan<unknown> {
+/** A scan of the head as it is when it begins to be read. */
+export function scanOf(host: () => Host, commits: Commits, options: ScanOptions): Scan<unknown> {
   return new EntryRows((parts) => {
     const { engine } = host();
-    return blocks(host(), () => startScan(engine, head(), options, parts), options.signal);
+    const start = async () => {
+      const { head, release } = await commits.holdHead();
+      try {
+        return { op: startScan(engine, head, options, parts), end: release };
+      } catch (cause) {
+        release();
+        throw cause;
+      }
+    };
+    return blocks(host(), start, options.signal);
   }, ENTRIES);
 }

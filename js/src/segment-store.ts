@@ -3,6 +3,7 @@
  * nothing of trees: segments and their tables are opaque to it, and the one thing
  * that it must get right is that a `write` happens whole or not at all.
  */
+import type { Locks } from './locks.js';
 
 /** When a write counts as done. */
 export type Durability = 'relaxed' | 'strict';
@@ -43,6 +44,8 @@ export interface TableRecord {
 /** What is written in one transaction. */
 export interface WriteBatch {
   readonly segments: readonly SegmentRecord[];
+  /** Segments to be deleted with their tables; unknown ids are ignored. */
+  readonly deletes?: readonly number[];
   readonly move?: RefMove;
   readonly durability: Durability;
 }
@@ -84,6 +87,8 @@ export interface SegmentStore {
 export interface Storage {
   /** Other tabs may have the same store open. */
   readonly isShared?: boolean;
+  /** What all who may have the same store open have in common, to tell what they use. */
+  readonly locks?: Locks | undefined;
   /** Opens the store `name`, creating it when there is none. */
   open(name: string): Promise<SegmentStore>;
   /** Deletes the store `name` and all that it holds; resolves when there is none, too. */

@@ -1,9 +1,9 @@
 /** Puts and deletes of single rows. Those made in one turn, or while a commit is under way,
  * share the next commit. */
 import type { Commits, Overrides } from './commit.js';
-import { HedgerowError } from './errors.js';
+import { HedgerowError, isMissing } from './errors.js';
 import type { Host } from './host.js';
-import { guarded, Ingest } from './ingest.js';
+import { Ingest } from './ingest.js';
 import { checkKey } from './key.js';
 import type { Durability } from './segment-store.js';
 import { checkValue, isBytes, stringify } from './value.js';
@@ -82,7 +82,7 @@ export class SingleEdits {
   async #commitAll(edits: Edit[], waiters: Waiter[]): Promise<void> {
     while (edits.length > 0) {
       try {
-        await this.#commit(edits);
+        await this.#commits.retry(() => this.#attempt(edits));
         for (const { key, over } of edits) for (const overrides of over) overrides.add(key);
         return;
       } catch (cause) {
@@ -95,12 +95,20 @@ export class SingleEdits {
     }
   }
 
-  #commit(edits: readonly Edit[]): Promise<object> {
+  /** `undefined` when another writer was first: nobody holds for us what we built on. */
+  async #attempt(edits: readonly Edit[]): Promise<object | undefined> {
     const ingest = new Ingest(this.#host, this.#commits, this.#durability, {});
-    return guarded(ingest, async () => {
+    try {
       for (const group of groups(edits)) await ingest.feed(blockOf(group), performance.now());
-      return ingest.commitNow();
-    });
+      const committed = await ingest.commitOnce();
+      if (committed === undefined) await ingest.abandon();
+      return committed;
+    } catch (cause) {
+      await ingest.abandon();
+      // It may have been collected after another tab moved on.
+      if (!isMissing(cause) || !(await this.#commits.refresh())) throw cause;
+      return undefined;
+    }
   }
 }
 

@@ -1,12 +1,14 @@
 /** What a user holds: an open store. */
 import type { ByteSource } from './bytes.js';
-import { Commits } from './commit.js';
+import { Collector, type CollectResult } from './collector.js';
+import { Commits, type Head } from './commit.js';
 import { type Change, type DiffOptions, diffOf } from './diff.js';
-import { Engine, hex, Status } from './engine.js';
-import { HedgerowError } from './errors.js';
+import { Engine, hex, type Op, Status } from './engine.js';
+import { HedgerowError, isMissing } from './errors.js';
 import { Host } from './host.js';
 import type { IngestResult } from './ingest.js';
 import { checkKey } from './key.js';
+import { Pins } from './pins.js';
 import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
 import { encodeRange, type KeyRange } from './range.js';
 import { type Rows, type Scan, type ScanOptions, scanOf } from './scan.js';
@@ -52,6 +54,10 @@ export interface Stats {
   readonly segments: number;
   readonly chunks: number;
   readonly storedBytes: number;
+  /** How many of the segments are small. */
+  readonly smallSegments: number;
+  /** Bytes of the chunks that the root reaches. */
+  readonly liveBytes: number;
   /** Bytes of segments in memory, and all linear memory. */
   readonly cachedBytes: number;
   readonly memoryBytes: number;
@@ -70,6 +76,7 @@ export class Store {
   readonly #bulks = new Set<Promise<void>>();
   readonly #flushers = new Set<Flusher>();
   readonly #tabs: Tabs | undefined;
+  readonly #collector: Collector;
   #closing: Promise<void> | undefined;
 
   private constructor(
@@ -85,6 +92,10 @@ export class Store {
     this.#commits = commits;
     this.#durability = durability;
     this.#edits = new SingleEdits(host, commits, durability);
+    this.#collector = new Collector(host, commits, (ids) => tabs?.announceGone(ids));
+    commits.onMoved = () => this.#collector.changed();
+    if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
+    this.#collector.changed();
   }
 
   /** Opens a store; see the function `open`. */
@@ -99,16 +110,29 @@ export class Store {
     if (!(cacheBytes >= 0 && cacheBytes < 2 ** 31)) {
       throw new HedgerowError('invalid-argument', 'cacheBytes is below 2 GiB');
     }
-    const [engine, segments] = await both(Engine.create(cacheBytes), storage.open(name));
+    const isAlone = storage.isShared !== true;
+    let commits: Commits | undefined;
+    const onRole = async () => commits?.exclusively(async () => commits?.refresh());
+    const [[engine, segments], pins] = await Promise.all([
+      both(Engine.create(cacheBytes), storage.open(name)),
+      Pins.open(storage.locks, isAlone, name, onRole),
+    ]);
     const host = new Host(engine, segments, sliceMs);
     let tabs: Tabs | undefined;
-    const commits = new Commits(host, (generation) => tabs?.announce(generation));
+    const own = new Commits(host, pins, (generation) => tabs?.announce(generation));
+    commits = own;
     // Before the first look, so that nothing is missed in between.
-    if (storage.isShared === true) tabs = new Tabs(name, (news) => commits.follow(news));
+    if (!isAlone) {
+      tabs = new Tabs(name, {
+        onCommit: (news) => own.follow(news),
+        onGone: (ids) => own.gone(ids).catch(() => {}),
+      });
+    }
     try {
       await commits.refresh();
     } catch (cause) {
       tabs?.close();
+      pins.close();
       await segments.close();
       throw cause;
     }
@@ -242,15 +266,17 @@ export class Store {
     const wanted = [...keys];
     for (const [row, key] of wanted.entries()) checkKey(key, row);
     const { engine } = this.#host;
-    const op = engine.find(this.#commits.head.view, wanted);
-    return this.#host.read(op, () => {
-      const values = new Array<Value | undefined>(wanted.length).fill(undefined);
-      const { members } = engine.output();
-      for (const [index, position] of engine.positions().entries()) {
-        values[position] = members[index] as Value;
-      }
-      return values;
-    });
+    return this.#read(
+      ({ view }) => engine.find(view, wanted),
+      () => {
+        const values = new Array<Value | undefined>(wanted.length).fill(undefined);
+        const { members } = engine.output();
+        for (const [index, position] of engine.positions().entries()) {
+          values[position] = members[index] as Value;
+        }
+        return values;
+      },
+    );
   }
 
   /** Whether there is a row with this key. */
@@ -265,8 +291,24 @@ export class Store {
     this.#check();
     const { engine } = this.#host;
     const { flags, rangeBytes } = encodeRange(range);
-    const op = engine.count(this.#commits.head.view, flags, rangeBytes);
-    return this.#host.read(op, () => engine.word(0));
+    return this.#read(
+      ({ view }) => engine.count(view, flags, rangeBytes),
+      () => engine.word(0),
+    );
+  }
+
+  /** Reads from the head, which is not held for it: again from a later one if it was collected. */
+  async #read<T>(start: (head: Head) => Op, answer: () => T): Promise<T> {
+    for (;;) {
+      const { head } = this.#commits;
+      try {
+        return await this.#host.read(start(head), answer);
+      } catch (cause) {
+        if (!isMissing(cause)) throw cause;
+        await this.#commits.exclusively(() => this.#commits.refresh());
+        if (this.#commits.head === head) throw cause;
+      }
+    }
   }
 
   /** The rows of a range in the order of their keys, as they are when the reading begins. */
@@ -275,7 +317,7 @@ export class Store {
       this.#check();
       return this.#host;
     };
-    return scanOf(host, () => this.#commits.head, options) as Scan<Value>;
+    return scanOf(host, this.#commits, options) as Scan<Value>;
   }
 
   /**
@@ -290,13 +332,38 @@ export class Store {
     return diffOf(host, this.#commits, from, to, options) as Rows<Change<Value>>;
   }
 
-  /** What the store holds, and the shape of its tree. Reads all internal nodes. */
+  /**
+   * Gives back the room of what no commit reaches any more: rows that were changed or deleted,
+   * and what loads have left that were cut off. It happens by itself, too, when as much again
+   * as is needed is stored. What anybody reads, here or in another tab, stays. Costs the internal
+   * nodes, and what is moved; where values are stored out of line, all leaves.
+   *
+   * Where several tabs have the store open one of them is its collector, and is asked.
+   */
+  async collect(): Promise<CollectResult> {
+    this.#check();
+    const { pins } = this.#commits;
+    if (pins.isCollector) return this.#collector.collect(true);
+    if (!pins.isCollected || this.#tabs === undefined) {
+      throw new HedgerowError('blocked', 'nobody can tell here what other tabs use');
+    }
+    return this.#tabs.askToCollect();
+  }
+
+  /**
+   * What the store holds, and the shape of its tree. Reads all internal nodes, and all leaves
+   * when it is not plain without them what is live.
+   */
   async stats(): Promise<Stats> {
     this.#check();
     const { engine } = this.#host;
-    const { root } = this;
-    const { rows, view } = this.#commits.head;
-    const numbers = await this.#host.read(engine.census(view), () => engine.numbers());
+    const liveBytes = await this.#collector.liveBytes();
+    const { head, release } = await this.#commits.holdHead();
+    const { rows } = head;
+    const root = hex(head.commitBytes);
+    const numbers = await this.#host
+      .read(engine.census(head.view), () => engine.numbers())
+      .finally(release);
     const count = numbers.length / CENSUS_WORDS;
     const levels = Array.from({ length: count }, (_, index) => {
       const [nodes = 0, bytes = 0, minBytes = 0, maxBytes = 0] = numbers.slice(
@@ -305,7 +372,8 @@ export class Store {
       );
       return { level: count - 1 - index, nodes, bytes, minBytes, maxBytes };
     });
-    return { root, rows, levels, ...engine.cacheStats(), memoryBytes: engine.memoryBytes };
+    const { memoryBytes } = engine;
+    return { root, rows, levels, liveBytes, ...engine.cacheStats(), memoryBytes };
   }
 
   /** Closes the store, after the writes under way have ended. Idempotent. */
@@ -318,7 +386,9 @@ export class Store {
     this.#tabs?.close();
     const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
     await Promise.all([this.#edits.settled(), ...this.#bulks, ...aborts]);
+    await this.#collector.close();
     await this.#commits.exclusively(() => this.#host.segments.close());
+    this.#commits.pins.close();
   }
 }
 

@@ -2,30 +2,98 @@
  * Tells the other tabs of an origin about commits, and hears of theirs. A message can be lost,
  * and a frozen page hears none: whoever becomes visible looks for itself.
  */
+import { HedgerowError } from './errors.js';
+
+/** What other tabs tell. */
+export interface News {
+  /** Another tab has made a commit, of this generation if it is known. */
+  onCommit(generation?: number): void;
+  /** Another tab has deleted these segments, and moved what was live of them. */
+  onGone(ids: readonly number[]): void;
+}
+
+type Message =
+  | { readonly is: 'commit'; readonly generation: number }
+  | { readonly is: 'gone'; readonly ids: readonly number[] }
+  | { readonly is: 'collect'; readonly asker: string }
+  | { readonly is: 'collected'; readonly asker: string; readonly result: unknown };
+
+/** How long the tab that collects may take for it, in milliseconds. */
+const COLLECT_LIMIT = 60_000;
+
+/** See the module's text. */
 export class Tabs {
   readonly #channel: BroadcastChannel | undefined;
   readonly #onVisible: (() => void) | undefined;
+  readonly #asked = new Map<string, (result: unknown) => void>();
+  /** Collects, if this tab is the one that does. */
+  onCollect: () => Promise<unknown> = () => Promise.reject(new Error('not open yet'));
 
-  /** Calls `onNews` with the generation that another tab has made, if it is known. */
-  constructor(storeName: string, onNews: (generation?: number) => void) {
+  /** Tells `news` what is heard. */
+  constructor(storeName: string, news: News) {
     if (typeof BroadcastChannel !== 'undefined') {
       const channel = new BroadcastChannel(`hedgerow/${storeName}`);
-      channel.onmessage = ({ data }: MessageEvent<unknown>) => {
-        if (typeof data === 'number') onNews(data);
-      };
+      channel.onmessage = ({ data }: MessageEvent<Message>) => this.#hear(data, news);
       this.#channel = channel;
     }
     if (typeof document !== 'undefined') {
       this.#onVisible = () => {
-        if (document.visibilityState === 'visible') onNews();
+        if (document.visibilityState === 'visible') news.onCommit();
       };
       document.addEventListener('visibilitychange', this.#onVisible);
     }
   }
 
+  #hear(message: Message, news: News): void {
+    switch (message?.is) {
+      case 'commit':
+        news.onCommit(message.generation);
+        break;
+      case 'gone':
+        news.onGone(message.ids);
+        break;
+      case 'collect': {
+        const { asker } = message;
+        // Only the collector can; what fails there is left to the asker's limit.
+        const tell = (result: unknown) => this.#tell({ is: 'collected', asker, result });
+        this.onCollect().then(tell, () => {});
+        break;
+      }
+      case 'collected':
+        this.#asked.get(message.asker)?.(message.result);
+        break;
+    }
+  }
+
+  #tell(message: Message): void {
+    this.#channel?.postMessage(message);
+  }
+
   /** Tells of a commit. */
   announce(generation: number): void {
-    this.#channel?.postMessage(generation);
+    this.#tell({ is: 'commit', generation });
+  }
+
+  /** Tells which segments were deleted. */
+  announceGone(ids: readonly number[]): void {
+    this.#tell({ is: 'gone', ids });
+  }
+
+  /** Has the tab that is the collector collect, and resolves to what that came to. */
+  async askToCollect<T>(): Promise<T> {
+    const asker = crypto.randomUUID();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    try {
+      return await new Promise<T>((resolve, reject) => {
+        this.#asked.set(asker, (result) => resolve(result as T));
+        const late = () => reject(new HedgerowError('blocked', 'the tab that collects is silent'));
+        timer = setTimeout(late, COLLECT_LIMIT);
+        this.#tell({ is: 'collect', asker });
+      });
+    } finally {
+      clearTimeout(timer);
+      this.#asked.delete(asker);
+    }
   }
 
   /** Tells and hears no more. */

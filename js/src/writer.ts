@@ -151,9 +151,8 @@ export class Flusher {
       // It may have been aborted meanwhile.
       if (this.#rows.length === 0) break;
       if (this.#ingest === undefined) {
-        await this.#commits.prepareIds();
         const bulk = this.#bulk;
-        this.#ingest = new Ingest(this.#host, this.#commits, this.#durability, { bulk });
+        this.#ingest = await Ingest.begin(this.#host, this.#commits, this.#durability, { bulk });
       }
       const startMs = performance.now();
       await this.#ingest.feed(this.#take(), startMs);

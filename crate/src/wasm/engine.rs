@@ -3,6 +3,7 @@
 use super::reply::{Reply, status};
 use crate::boundary::Shape;
 use crate::cache::{Cache, Fetch, SegmentId};
+use crate::collect::{Collect, Thoroughness};
 use crate::error::{Error, RowFault};
 use crate::forest::{Forest, ROWS};
 use crate::hash::{HASH_BYTES, Hash};
@@ -11,6 +12,7 @@ use crate::json::{Pointer, skip_space, skip_value, unquote};
 use crate::limits::MAX_KEY_BYTES;
 use crate::output::Output;
 use crate::rows::{Bytes, Columns, Framing};
+use crate::segment::Sealed;
 use crate::step::{Budget, Step};
 use crate::tree::{Census, Count, Diff, Find, Parts, Range, Scan, Tree, get};
 use crate::value::Kind;
@@ -23,9 +25,32 @@ pub struct IngestOp {
     pub ingest: Ingest,
     pub buffer: Vec<u8>,
     pointer: Pointer,
-    /// Segments made, and how many of them the host has taken.
-    made: Vec<SegmentId>,
+    made: Made,
+}
+
+/// A collection and what the host is to exchange for it.
+pub struct CollectOp {
+    collect: Collect,
+    gone: Vec<SegmentId>,
+    gone_words: Vec<f64>,
+    made: Made,
+}
+
+/// Segments that an operation has made, and how many of them the host has taken.
+#[derive(Default)]
+struct Made {
+    ids: Vec<SegmentId>,
     taken: usize,
+}
+
+impl Made {
+    fn add(&mut self, cache: &mut Cache, next_segment: &mut SegmentId, sealed: Vec<Sealed>) {
+        for sealed in sealed {
+            cache.add_fresh(*next_segment, sealed);
+            self.ids.push(*next_segment);
+            *next_segment += 1;
+        }
+    }
 }
 
 pub enum Op {
@@ -35,6 +60,7 @@ pub enum Op {
     Count(Count),
     Census(Census),
     Ingest(Box<IngestOp>),
+    Collect(Box<CollectOp>),
 }
 
 #[derive(Default)]
@@ -71,6 +97,38 @@ impl IngestOp {
             _ => Format::Deletes,
         };
         self.ingest.feed(buffer, text_len, values, format);
+    }
+}
+
+impl CollectOp {
+    fn step(
+        &mut self,
+        cache: &mut Cache,
+        reply: &mut Reply,
+        next_segment: &mut SegmentId,
+        budget: &mut Budget,
+    ) -> Result<Step<()>, Error> {
+        let exchange = match self.collect.step(cache, budget)? {
+            Step::Done(exchange) => exchange,
+            Step::Need(ids) => return Ok(Step::Need(ids)),
+            Step::Yield => return Ok(Step::Yield),
+        };
+        let (gone, sealed) = exchange.map(|next| (next.gone, next.sealed)).unwrap_or_default();
+        // What was not exchanged stays as it was.
+        core::mem::take(&mut self.made).ids.iter().for_each(|id| cache.remove(*id));
+        self.made.add(cache, next_segment, sealed);
+        self.gone_words = gone.iter().map(|id| *id as f64).collect();
+        self.gone = gone;
+        let totals = self.collect.totals();
+        reply.set(&[
+            f64::from(self.gone_words.as_ptr() as u32),
+            self.gone_words.len() as f64,
+            totals.stored as f64,
+            totals.live as f64,
+            totals.values as f64,
+            f64::from(u8::from(totals.exact)),
+        ]);
+        Ok(Step::Done(()))
     }
 }
 
@@ -204,8 +262,8 @@ impl Engine {
         let Some(pointer) = pointer else { return status::NO_OP };
         let forest = self.views.get(view as usize).cloned().flatten().unwrap_or_default();
         let ingest = Ingest::new(forest, prefix.to_vec(), Shape::STORED);
-        let (buffer, made) = (Vec::new(), Vec::new());
-        self.add_op(Op::Ingest(Box::new(IngestOp { ingest, buffer, pointer, made, taken: 0 })))
+        let (buffer, made) = (Vec::new(), Made::default());
+        self.add_op(Op::Ingest(Box::new(IngestOp { ingest, buffer, pointer, made })))
     }
 
     pub fn ingest_bytes(
@@ -232,9 +290,9 @@ impl Engine {
         let forest = self.views.get(view as usize).cloned().flatten().unwrap_or_default();
         let bytes = Bytes::new(columns, framing, prefix.to_vec());
         let ingest = Ingest::of_bytes(forest, bytes, Shape::STORED);
-        let (buffer, made) = (Vec::new(), Vec::new());
+        let (buffer, made) = (Vec::new(), Made::default());
         let pointer = Pointer::default();
-        self.add_op(Op::Ingest(Box::new(IngestOp { ingest, buffer, pointer, made, taken: 0 })))
+        self.add_op(Op::Ingest(Box::new(IngestOp { ingest, buffer, pointer, made })))
     }
 
     pub fn ingest_rebase(&mut self, op: u32, view: u32, len: usize) -> u32 {
@@ -250,11 +308,15 @@ impl Engine {
         }
     }
 
-    pub fn ingest_segment(&mut self, op: u32) -> u32 {
+    pub fn take_segment(&mut self, op: u32) -> u32 {
         let Self { ops, cache, reply, .. } = self;
-        let Some(Some(Op::Ingest(ingest))) = ops.get_mut(op as usize) else { return status::DONE };
-        let Some(id) = ingest.made.get(ingest.taken) else { return status::DONE };
-        ingest.taken += 1;
+        let made = match ops.get_mut(op as usize) {
+            Some(Some(Op::Ingest(ingest))) => &mut ingest.made,
+            Some(Some(Op::Collect(collect))) => &mut collect.made,
+            _ => return status::DONE,
+        };
+        let Some(id) = made.ids.get(made.taken) else { return status::DONE };
+        made.taken += 1;
         let Some((bytes, table)) = cache.segment_bytes(*id) else { return status::DONE };
         reply.set(&[
             *id as f64,
@@ -305,11 +367,7 @@ impl Engine {
             }
             Op::Ingest(ingest) => {
                 let step = ingest.ingest.step(cache, &mut budget);
-                for sealed in ingest.ingest.sealed() {
-                    cache.add_fresh(*next_segment, sealed);
-                    ingest.made.push(*next_segment);
-                    *next_segment += 1;
-                }
+                ingest.made.add(cache, next_segment, ingest.ingest.sealed());
                 let counts =
                     [ingest.ingest.rows(), ingest.ingest.chunks(), ingest.ingest.chunk_bytes()];
                 reply.set(&counts.map(|count| count as f64));
@@ -320,6 +378,7 @@ impl Engine {
                 }
                 step
             }
+            Op::Collect(collect) => collect.step(cache, reply, next_segment, &mut budget),
         };
         match result {
             Ok(Step::Done(())) => status::DONE,
@@ -339,10 +398,44 @@ impl Engine {
 
     pub fn free(&mut self, op: u32, committed: bool) {
         let Some(slot) = self.ops.get_mut(op as usize) else { return };
-        if let Some(Op::Ingest(ingest)) = slot.take()
-            && !committed
-        {
-            ingest.made.iter().for_each(|id| self.cache.remove(*id));
+        let made = match slot.take() {
+            Some(Op::Ingest(ingest)) if !committed => ingest.made,
+            Some(Op::Collect(collect)) if !committed => collect.made,
+            _ => return,
+        };
+        made.ids.iter().for_each(|id| self.cache.remove(*id));
+    }
+
+    pub fn collect(&mut self, flags: u32, values_before: f64) -> u32 {
+        let thoroughness = Thoroughness {
+            survey: flags & 1 != 0,
+            full: flags & 2 != 0,
+            values_before: values_before as u64,
+        };
+        let collect = Collect::new(&self.cache, thoroughness);
+        let (gone, gone_words, made) = (Vec::new(), Vec::new(), Made::default());
+        self.add_op(Op::Collect(Box::new(CollectOp { collect, gone, gone_words, made })))
+    }
+
+    pub fn collect_commit(&mut self, op: u32) {
+        let commit = Hash::read(&self.scratch[..HASH_BYTES]);
+        if let Some(Op::Collect(collect)) = self.op(op) {
+            collect.collect.add_commit(commit);
+        }
+    }
+
+    pub fn collect_keep(&mut self, op: u32, from: SegmentId, to: SegmentId) {
+        if let Some(Op::Collect(collect)) = self.op(op) {
+            collect.collect.keep(from, to);
+        }
+    }
+
+    pub fn collect_exchanged(&mut self, op: u32) {
+        let Self { ops, cache, .. } = self;
+        let Some(Some(Op::Collect(collect))) = ops.get_mut(op as usize) else { return };
+        core::mem::take(&mut collect.made).ids.iter().for_each(|id| cache.stored(*id));
+        for id in core::mem::take(&mut collect.gone) {
+            cache.remove(id);
         }
     }
 }

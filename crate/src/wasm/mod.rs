@@ -14,6 +14,7 @@ mod engine;
 mod reply;
 
 use crate::cache::SegmentId;
+use crate::collect::SMALL_BYTES;
 use crate::segment::{TABLE_ENTRY_BYTES, Table};
 use core::cell::RefCell;
 use engine::{Engine, Op};
@@ -237,11 +238,37 @@ pub fn ingest_rebase(op: u32, view: u32, len: u32) -> u32 {
     with(|engine| engine.ingest_rebase(op, view, len as usize))
 }
 
-/// Takes the next segment that an ingest has made: [`status::DONE`] when there is none, else
-/// [`status::SEGMENT`]. Reply: id; address and length of the segment; of its table.
+/// Takes the next segment that an ingest or a collection has made: [`status::DONE`] when there is
+/// none, else [`status::SEGMENT`]. Reply: id; address and length of the segment; of its table.
 #[wasm_bindgen]
-pub fn ingest_segment(op: u32) -> u32 {
-    with(|engine| engine.ingest_segment(op))
+pub fn take_segment(op: u32) -> u32 {
+    with(|engine| engine.take_segment(op))
+}
+
+/// Starts a collection of the segments that are stored now. `flags`: 1 only a survey, 2 full;
+/// `values_before`: bytes of values that were live when that was last known.
+#[wasm_bindgen]
+pub fn collect(flags: u32, values_before: f64) -> u32 {
+    with(|engine| engine.collect(flags, values_before))
+}
+
+/// Has a collection take all for live that the commit reaches whose hash is in the first 32
+/// bytes of `scratch`.
+#[wasm_bindgen]
+pub fn collect_commit(op: u32) {
+    with(|engine| engine.collect_commit(op));
+}
+
+/// Has a collection keep the segments `from..to`.
+#[wasm_bindgen]
+pub fn collect_keep(op: u32, from: f64, to: f64) {
+    with(|engine| engine.collect_keep(op, from as SegmentId, to as SegmentId));
+}
+
+/// The segments that a collection asked for are stored, and those that it named are deleted.
+#[wasm_bindgen]
+pub fn collect_exchanged(op: u32) {
+    with(|engine| engine.collect_exchanged(op));
 }
 
 /// Goes on with an operation for about `budget` bytes of work. On [`status::NEED`] the reply
@@ -249,7 +276,9 @@ pub fn ingest_segment(op: u32) -> u32 {
 /// scan or a diff, address and length of text, address of bytes, address and number of marks (three
 /// 32-bit numbers each), number of members, address and number of positions found; for a
 /// count, the count; for an ingest, rows, and when it is finished chunks, their bytes, the
-/// address of the commit's hash.
+/// address of the commit's hash; for a collection, address and number of the ids of segments
+/// (doubles) that may go once its new ones are stored, none at its end, and bytes of chunks
+/// stored, live and of live values, and whether the last two are exact.
 #[wasm_bindgen]
 pub fn step(op: u32, budget: u32) -> u32 {
     with(|engine| engine.step(op, budget as usize))
@@ -268,7 +297,7 @@ pub fn free(op: u32, committed: bool) {
     with(|engine| engine.free(op, committed));
 }
 
-/// Reply: segments, chunks and bytes known, and bytes in memory.
+/// Reply: segments, chunks and bytes known, bytes in memory, and how many segments are small.
 #[wasm_bindgen]
 pub fn cache_stats() {
     with(|engine| {
@@ -278,6 +307,7 @@ pub fn cache_stats() {
             cache.known_chunks() as f64,
             cache.known_bytes() as f64,
             cache.held_bytes() as f64,
+            cache.known_below(SMALL_BYTES) as f64,
         ];
         engine.reply.set(&words);
     });

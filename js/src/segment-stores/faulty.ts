@@ -63,6 +63,7 @@ export function faulty(inner: Storage, ...initial: readonly Fault[]): FaultyStor
   }
 
   return {
+    ...inner,
     open: (name) => through('open', async () => wrapped(await inner.open(name))),
     destroy: (name) => through('destroy', () => inner.destroy(name)),
     calls: (call) => (call === undefined ? total : (counts.get(call) ?? 0)),

@@ -3,6 +3,7 @@
  * and no index. `segments` and `tables` map an id to bytes; `refs` is a journal of moves,
  * see `idb-journal.ts`, and maps `COUNTER_KEY` to the last number that `reserve` gave out.
  */
+import type { Locks } from '../locks.js';
 import type {
   Loaded,
   Ref,
@@ -35,6 +36,9 @@ const COUNTER_KEY = 0;
 export function idb(): Storage {
   return {
     isShared: true,
+    get locks() {
+      return globalThis.navigator?.locks as Locks | undefined;
+    },
     open: async (name) => new IdbSegmentStore(await Connection.open(databaseName(name))),
     destroy: (name) => destroyDatabase(databaseName(name)),
   };
@@ -77,11 +81,13 @@ class IdbSegmentStore implements SegmentStore {
 
   async write(batch: WriteBatch): Promise<boolean> {
     const own = exact(batch);
-    return this.#connection.run((db, repetition) =>
+    const written = await this.#connection.run((db, repetition) =>
       own.move === undefined
         ? writeOnce(db, own)
         : moveOnce(db, own, own.move, this.#carriers, repetition),
     );
+    if (written) for (const id of own.deletes ?? []) this.#carriers.delete(id);
+    return written;
   }
 
   async delete(ids: readonly number[]): Promise<void> {
@@ -169,10 +175,15 @@ function readOnce(
   });
 }
 
-function writeOnce(db: IDBDatabase, { segments, durability }: WriteBatch): Promise<boolean> {
-  return transact(db, ['segments', 'tables'], 'readwrite', durability, (work) => {
+function writeOnce(
+  db: IDBDatabase,
+  { segments, deletes = [], durability }: WriteBatch,
+): Promise<boolean> {
+  const stores = deletes.length > 0 ? STORES : (['segments', 'tables'] as const);
+  return transact(db, stores, 'readwrite', durability, (work) => {
     putAll(work, segments);
-    work.commit(true);
+    if (deletes.length > 0) deleteAll(work, new Set(deletes), () => work.commit(true));
+    else work.commit(true);
   });
 }
 
@@ -191,12 +202,12 @@ function putAll<T>(work: Work<T>, segments: readonly SegmentRecord[]): void {
  */
 async function moveOnce(
   db: IDBDatabase,
-  { segments, durability }: WriteBatch,
+  { segments, deletes = [], durability }: WriteBatch,
   move: RefMove,
   carriers: Map<number, MoveKey>,
   repetition: number,
 ): Promise<boolean> {
-  const carried = isCarried(segments) ? segments[0] : undefined;
+  const carried = isCarried(segments) && deletes.length === 0 ? segments[0] : undefined;
   const stores = carried === undefined ? STORES : (['refs'] as const);
   const { key, bytes } = recordOf(move, carried);
   const moved = await transact<boolean>(db, stores, 'readwrite', durability, (work) => {
@@ -212,7 +223,8 @@ async function moveOnce(
       if (stands && second === undefined) {
         // Nothing is left in the record before but what the new one says better.
         if (first?.length === 2) refs.delete(first);
-        work.commit(true);
+        if (deletes.length > 0) deleteAll(work, new Set(deletes), () => work.commit(true));
+        else work.commit(true);
       } else if (before === undefined) work.undo(false);
       // The first attempt may have been committed after all.
       else work.after(before, (value) => work.undo(isSame(value, bytes)));
@@ -224,25 +236,30 @@ async function moveOnce(
 
 function deleteOnce(db: IDBDatabase, unwanted: ReadonlySet<number>): Promise<void> {
   return transact<void>(db, STORES, 'readwrite', 'relaxed', (work) => {
-    const refs = work.store('refs');
-    for (const id of unwanted) {
-      work.store('segments').delete(id);
-      work.store('tables').delete(id);
-    }
-    work.after(refs.getAllKeys(), (keys) => {
-      const moves = moveKeys(keys, COUNTER_KEY);
-      const last = new Set(lastMoves(moves));
-      const carriers = moves.filter(([, , id]) => id !== undefined && unwanted.has(id));
-      // A ref must not lose its last move: only what that carries goes.
-      const kept = carriers.filter((key) => last.has(key));
-      const values = kept.map((key): IDBRequest<unknown> => refs.get(key));
-      for (const key of carriers) refs.delete(key);
-      whenAll(work, values, (found) => {
-        for (const [at, [name, generation]] of kept.entries()) {
-          refs.put(withoutCarried(found[at]), [name, generation]);
-        }
-        work.commit();
-      });
+    deleteAll(work, unwanted, () => work.commit());
+  });
+}
+
+/** Deletes segments and their tables, then calls `then`. */
+function deleteAll<T>(work: Work<T>, unwanted: ReadonlySet<number>, then: () => void): void {
+  const refs = work.store('refs');
+  for (const id of unwanted) {
+    work.store('segments').delete(id);
+    work.store('tables').delete(id);
+  }
+  work.after(refs.getAllKeys(), (keys) => {
+    const moves = moveKeys(keys, COUNTER_KEY);
+    const last = new Set(lastMoves(moves));
+    const carriers = moves.filter(([, , id]) => id !== undefined && unwanted.has(id));
+    // A ref must not lose its last move: only what that carries goes.
+    const kept = carriers.filter((key) => last.has(key));
+    const values = kept.map((key): IDBRequest<unknown> => refs.get(key));
+    for (const key of carriers) refs.delete(key);
+    whenAll(work, values, (found) => {
+      for (const [at, [name, generation]] of kept.entries()) {
+        refs.put(withoutCarried(found[at]), [name, generation]);
+      }
+      then();
     });
   });
 }
@@ -264,10 +281,10 @@ function exact(batch: WriteBatch): WriteBatch {
     segmentBytes: exactBytes(segmentBytes),
     tableBytes: exactBytes(tableBytes),
   }));
-  const { durability, move } = batch;
-  if (move === undefined) return { segments, durability };
-  const commitBytes = exactBytes(move.commitBytes);
-  return { segments, durability, move: { ...move, commitBytes } };
+  const { durability, move, deletes = [] } = batch;
+  const own = { segments, durability, deletes: [...deletes] };
+  if (move === undefined) return own;
+  return { ...own, move: { ...move, commitBytes: exactBytes(move.commitBytes) } };
 }
 
 /**

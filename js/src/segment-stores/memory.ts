@@ -1,5 +1,6 @@
 /** The adapter that keeps all bytes in memory: for Node, for tests, and for scratch data. */
 import { HedgerowError } from '../errors.js';
+import { localLocks } from '../locks.js';
 import type { Loaded, Ref, SegmentStore, Storage, WriteBatch } from '../segment-store.js';
 
 interface StoredSegment {
@@ -22,6 +23,7 @@ class World {
 export function memory(): Storage {
   const worlds = new Map<string, World>();
   return {
+    locks: localLocks(),
     async open(name) {
       let world = worlds.get(name);
       if (world === undefined) {
@@ -69,7 +71,7 @@ class MemorySegmentStore implements SegmentStore {
     });
   }
 
-  async write({ segments, move }: WriteBatch): Promise<boolean> {
+  async write({ segments, deletes, move }: WriteBatch): Promise<boolean> {
     const world = this.#open();
     if (move !== undefined) {
       if ((world.refs.get(move.name)?.generation ?? 0) !== move.expected) return false;
@@ -78,6 +80,7 @@ class MemorySegmentStore implements SegmentStore {
     for (const { id, segmentBytes, tableBytes } of segments) {
       world.segments.set(id, { segmentBytes, tableBytes });
     }
+    for (const id of deletes ?? []) world.segments.delete(id);
     return true;
   }
 

@@ -1,0 +1,97 @@
+//! Which stored chunks are live, and where in the order of trees they stand.
+
+use crate::cache::{Cache, SegmentId};
+use crate::error::Error;
+use crate::hash::Hash;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// A stored segment as it was when the collection began.
+#[derive(Debug)]
+pub struct Marked {
+    pub id: SegmentId,
+    /// Bytes of all its chunks.
+    pub bytes: u64,
+    /// Bytes of those that are live.
+    pub live: u64,
+    /// It holds nothing but values, if its table is to be believed.
+    pub only_values: bool,
+    /// A change that is not committed yet may need it.
+    pub kept: bool,
+    /// For each chunk 0, or its position among the live ones, from 1.
+    ordinals: Vec<u32>,
+}
+
+impl Marked {
+    /// The position of a chunk among the live ones; `None` when it is not live.
+    pub fn ordinal(&self, chunk: usize) -> Option<u32> {
+        self.ordinals.get(chunk).copied().filter(|ordinal| *ordinal > 0)
+    }
+
+    pub const fn dead(&self) -> u64 {
+        self.bytes - self.live
+    }
+}
+
+/// See the module's text.
+#[derive(Debug)]
+pub struct Marks {
+    /// In ascending order of ids.
+    pub segments: Vec<Marked>,
+    marked: u32,
+}
+
+impl Marks {
+    /// No chunk is live yet, of the segments that are stored now.
+    pub fn new(cache: &Cache) -> Self {
+        let mut segments: Vec<_> = cache
+            .stored_tables()
+            .map(|(id, table)| Marked {
+                id,
+                bytes: table.segment_len() as u64,
+                live: 0,
+                only_values: table.only_values(),
+                kept: false,
+                ordinals: vec![0; table.len()],
+            })
+            .collect();
+        segments.sort_unstable_by_key(|segment| segment.id);
+        Self { segments, marked: 0 }
+    }
+
+    /// Keeps the segments `from..to` as they are.
+    pub fn keep(&mut self, from: SegmentId, to: SegmentId) {
+        let range = |id: SegmentId| (from..to).contains(&id);
+        self.segments.iter_mut().filter(|segment| range(segment.id)).for_each(|s| s.kept = true);
+    }
+
+    pub fn find(&self, id: SegmentId) -> Option<&Marked> {
+        let at = self.segments.binary_search_by_key(&id, |segment| segment.id).ok()?;
+        self.segments.get(at)
+    }
+
+    /// Marks a chunk; whether it was not marked before. Of several copies one is live: the
+    /// newest that no change under way may still take back.
+    ///
+    /// # Errors
+    /// [`Error::MissingChunk`].
+    pub fn mark(&mut self, cache: &Cache, hash: &Hash) -> Result<bool, Error> {
+        let mut best: Option<(bool, usize, usize, usize)> = None;
+        for (id, chunk, len) in cache.copies(hash) {
+            let Ok(at) = self.segments.binary_search_by_key(&id, |segment| segment.id) else {
+                continue;
+            };
+            let copy = (!self.segments[at].kept, at, chunk, len);
+            best = best.max(Some(copy));
+        }
+        let Some((_, at, chunk, len)) = best else { return Err(Error::MissingChunk(*hash)) };
+        let segment = &mut self.segments[at];
+        if segment.ordinals[chunk] > 0 {
+            return Ok(false);
+        }
+        self.marked += 1;
+        segment.ordinals[chunk] = self.marked;
+        segment.live += len as u64;
+        Ok(true)
+    }
+}

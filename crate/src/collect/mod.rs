@@ -1,0 +1,212 @@
+//! Collection: finds the chunks that no commit reaches any more, and gives their room back.
+//!
+//! Segments whose chunks are all dead go. Of those that are dead for a good part, and of small
+//! ones that are many, what is live moves into new segments. It is mark and copy, in steps:
+//! internal nodes are read to know which nodes are live. Which values are live only leaves tell,
+//! and they are read only when values may take much room for nothing; until then all stay.
+//!
+//! What is dead when the collection begins stays dead, because whoever may bring a chunk back
+//! holds a commit that reaches it. `docs/reliability.md` tells how those are known.
+
+mod marks;
+mod moving;
+mod walk;
+
+use crate::cache::{Cache, SegmentId};
+use crate::error::Error;
+use crate::hash::Hash;
+use crate::segment::Sealed;
+use crate::step::{Budget, Step};
+use alloc::vec::Vec;
+use marks::Marks;
+use moving::Moving;
+use walk::Walk;
+
+/// A segment below this is small.
+pub const SMALL_BYTES: usize = 64 << 10;
+/// Small segments are merged when they are at least so many.
+const MANY: usize = 32;
+/// As few as a thorough collection may leave: one of each kind.
+const FEW: usize = 4;
+/// Values are looked at when they take this much more than twice what they were known to need.
+const VALUE_SLACK: u64 = 4 << 20;
+
+/// How far a collection goes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Thoroughness {
+    /// Only finds out what is live.
+    pub survey: bool,
+    /// Finds out which values are live, and moves what is only a little dead, too.
+    pub full: bool,
+    /// Bytes of values that were live when that was last known.
+    pub values_before: u64,
+}
+
+/// What a collection knows once it has marked what is live.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Bytes of all stored chunks.
+    pub stored: u64,
+    /// Bytes of those that are live.
+    pub live: u64,
+    /// Bytes of live values out of line; where `exact` is false, those of all that are stored
+    /// in segments of their own.
+    pub values: u64,
+    /// Whether leaves were read, so that the values which are live are known.
+    pub exact: bool,
+}
+
+/// What takes one transaction of the host.
+#[derive(Debug)]
+pub struct Exchange {
+    /// Segments to be deleted, once `sealed` are stored.
+    pub gone: Vec<SegmentId>,
+    /// Segments to be stored.
+    pub sealed: Vec<Sealed>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Nodes,
+    Values,
+    Moving,
+}
+
+/// See the module's text. Add commits and what is to be kept before the first step.
+#[derive(Debug)]
+pub struct Collect {
+    thoroughness: Thoroughness,
+    marks: Marks,
+    walk: Walk,
+    state: State,
+    totals: Totals,
+    /// To be looked at, the last first.
+    chosen: Vec<SegmentId>,
+    moving: Moving,
+}
+
+impl Collect {
+    /// A collection of the segments that the cache knows to be stored now.
+    #[must_use]
+    pub fn new(cache: &Cache, thoroughness: Thoroughness) -> Self {
+        Self {
+            thoroughness,
+            marks: Marks::new(cache),
+            walk: Walk::default(),
+            state: State::Nodes,
+            totals: Totals::default(),
+            chosen: Vec::new(),
+            moving: Moving::default(),
+        }
+    }
+
+    /// All that `commit` reaches is live.
+    pub fn add_commit(&mut self, commit: Hash) {
+        self.walk.add(commit);
+    }
+
+    /// The segments `from..to` stay: a change that is not committed yet may need them.
+    pub fn keep(&mut self, from: SegmentId, to: SegmentId) {
+        self.marks.keep(from, to);
+    }
+
+    /// What is known after the first step that is done.
+    #[must_use]
+    pub const fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Goes on until the host is to exchange segments, or, with `None`, to the end. An exchange
+    /// that fails is simply left out. Costs the internal nodes, and what is moved.
+    ///
+    /// # Errors
+    /// As [`Cache::node`]: nothing is collected where it is not known what is live.
+    pub fn step(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+    ) -> Result<Step<Option<Exchange>>, Error> {
+        let Self { marks, walk, .. } = self;
+        if self.state == State::Nodes {
+            match walk.nodes(cache, marks, budget)? {
+                Step::Done(()) => self.choose_way(),
+                Step::Need(ids) => return Ok(Step::Need(ids)),
+                Step::Yield => return Ok(Step::Yield),
+            }
+        }
+        let Self { marks, walk, .. } = self;
+        if self.state == State::Values {
+            match walk.values(cache, marks, budget)? {
+                Step::Done(()) => self.state = State::Moving,
+                Step::Need(ids) => return Ok(Step::Need(ids)),
+                Step::Yield => return Ok(Step::Yield),
+            }
+            self.count();
+            self.choose();
+        }
+        while let Some(id) = self.chosen.last() {
+            if self.moving.is_full() {
+                break;
+            }
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            let exact = self.totals.exact;
+            if let Some(id) = self.moving.take(cache, &self.marks, *id, exact, budget) {
+                return Ok(Step::Need(Vec::from([id])));
+            }
+            self.chosen.pop();
+        }
+        let (gone, sealed) = self.moving.finish();
+        Ok(Step::Done((!gone.is_empty()).then_some(Exchange { gone, sealed })))
+    }
+
+    /// After the nodes: whether values must be known.
+    fn choose_way(&mut self) {
+        self.count();
+        let Thoroughness { full, values_before, .. } = self.thoroughness;
+        let grown = self.totals.values > 2 * values_before + VALUE_SLACK;
+        let segments = &self.marks.segments;
+        let is_unsure = segments.iter().any(|segment| segment.dead() > 0);
+        self.totals.exact = !is_unsure || full || grown;
+        self.state = if is_unsure && self.totals.exact { State::Values } else { State::Moving };
+        if self.state == State::Moving {
+            self.count();
+            self.choose();
+        }
+    }
+
+    fn count(&mut self) {
+        let segments = &self.marks.segments;
+        let sum = |of: fn(&marks::Marked) -> u64| segments.iter().map(of).sum::<u64>();
+        let exact = self.totals.exact;
+        let values = |segment: &marks::Marked| if segment.only_values { segment.bytes } else { 0 };
+        let live_values =
+            |segment: &marks::Marked| if segment.only_values { segment.live } else { 0 };
+        self.totals = Totals {
+            stored: sum(|segment| segment.bytes),
+            live: sum(|segment| segment.live) + if exact { 0 } else { sum(values) },
+            values: sum(if exact { live_values } else { values }),
+            exact,
+        };
+    }
+
+    fn choose(&mut self) {
+        let Thoroughness { survey, full, .. } = self.thoroughness;
+        if survey {
+            return;
+        }
+        let exact = self.totals.exact;
+        let part = if full { 16 } else { 4 };
+        let free = |segment: &&marks::Marked| !segment.kept && (exact || !segment.only_values);
+        let is_small = |segment: &marks::Marked| segment.bytes < SMALL_BYTES as u64;
+        let segments = &self.marks.segments;
+        let small = segments.iter().filter(free).filter(|segment| is_small(segment)).count();
+        let merges = small >= if full { FEW } else { MANY };
+        let is_chosen = |segment: &&marks::Marked| {
+            segment.dead() * part >= segment.bytes || (merges && is_small(segment))
+        };
+        let chosen = segments.iter().filter(free).filter(is_chosen).map(|segment| segment.id);
+        self.chosen = chosen.rev().collect();
+    }
+}

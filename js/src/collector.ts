@@ -1,0 +1,217 @@
+/** Gives back the room of what no commit reaches any more, in slices, when there is time. */
+import type { Commits, Facts } from './commit.js';
+import { type Op, Status } from './engine.js';
+import { HedgerowError } from './errors.js';
+import type { Host } from './host.js';
+import { turn } from './scheduler.js';
+
+/** What a collection came to. */
+export interface CollectResult {
+  /** Bytes of stored segments before and after. */
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+  /** Segments deleted, and those written in their place. */
+  readonly segmentsDeleted: number;
+  readonly segmentsWritten: number;
+  readonly ms: number;
+  readonly slices: number;
+  readonly longestSliceMs: number;
+}
+
+/** How often a store is looked at, in milliseconds, while there are commits. */
+const LOOK_MS = 1000;
+/** A collection is due when twice what is live and this much more is stored, in bytes. */
+const SLACK_BYTES = 1 << 20;
+/** And when so many segments are small. */
+const MANY_SMALL = 256;
+/** How long a collection that is due waits for the browser to be idle, in milliseconds. */
+const IDLE_MS = 2000;
+
+const Flag = { survey: 1, full: 2 } as const;
+
+/** Resolves when the browser has time, where it can tell. */
+function idle(): Promise<void> {
+  // Safari has none.
+  if (typeof requestIdleCallback === 'undefined') return turn();
+  return new Promise((resolve) => requestIdleCallback(() => resolve(), { timeout: IDLE_MS }));
+}
+
+/** See the module's text. */
+export class Collector {
+  readonly #host: Host;
+  readonly #commits: Commits;
+  readonly #onGone: (ids: readonly number[]) => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #running: Promise<CollectResult> | undefined;
+  /** Bytes stored from which on the next collection is due, when that is known. */
+  #due: number | undefined;
+  #closed = false;
+
+  /** `onGone` is told which segments were deleted. */
+  constructor(host: Host, commits: Commits, onGone: (ids: readonly number[]) => void) {
+    this.#host = host;
+    this.#commits = commits;
+    this.#onGone = onGone;
+  }
+
+  /** The store has changed: looks soon whether there is something to collect. */
+  changed(): void {
+    if (this.#timer !== undefined || this.#closed || !this.#commits.pins.isCollector) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#isDue()) void this.#collectWhenIdle();
+    }, LOOK_MS);
+    // Node must not wait for it.
+    (this.#timer as { unref?(): void }).unref?.();
+  }
+
+  async #collectWhenIdle(): Promise<void> {
+    await idle();
+    if (this.#closed) return;
+    // Of what is wrong with the store whoever reads it will hear.
+    await this.collect(false).catch(() => {});
+  }
+
+  #isDue(): boolean {
+    if (this.#closed || this.#running !== undefined) return false;
+    const { storedBytes, smallSegments } = this.#host.engine.cacheStats();
+    this.#due ??= 2 * this.#commits.facts.live + SLACK_BYTES;
+    return storedBytes > this.#due || smallSegments > MANY_SMALL;
+  }
+
+  /** Collects; a full collection reads all leaves where values are stored out of line. */
+  collect(full: boolean): Promise<CollectResult> {
+    const before = this.#running ?? Promise.resolve();
+    const running = before
+      .catch(() => {})
+      .then(() => this.#collect(full))
+      .finally(() => {
+        if (this.#running === running) this.#running = undefined;
+      });
+    this.#running = running;
+    return running;
+  }
+
+  /** Bytes of what the head reaches. Reads internal nodes; leaves as `collect` does. */
+  async liveBytes(): Promise<number> {
+    const { engine } = this.#host;
+    const held = await this.#commits.holdHead();
+    const op = engine.collect(Flag.survey | Flag.full, 0);
+    try {
+      engine.collectCommit(op, held.head.commitBytes);
+      return await this.#step(op, () => engine.word(3));
+    } finally {
+      engine.free(op);
+      held.release();
+    }
+  }
+
+  /** Stops; resolves when nothing is under way. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#running?.catch(() => {});
+  }
+
+  async #collect(full: boolean): Promise<CollectResult> {
+    const startMs = performance.now();
+    const times = { slices: 0, longestSliceMs: 0 };
+    await this.#commits.prepareIds();
+    const op = await this.#begin(full);
+    const { engine } = this.#host;
+    const counts = { segmentsDeleted: 0, segmentsWritten: 0 };
+    const bytesBefore = engine.cacheStats().storedBytes;
+    let done = false;
+    try {
+      for (;;) {
+        const reply = () => ({
+          gone: engine.numbers(),
+          live: engine.word(3),
+          values: engine.word(5) === 1 ? engine.word(4) : this.#commits.facts.values,
+        });
+        const { gone, ...facts } = await this.#step(op, reply, times);
+        if (gone.length === 0) {
+          await this.#note(facts);
+          break;
+        }
+        counts.segmentsWritten += await this.#exchange(op, gone);
+        counts.segmentsDeleted += gone.length;
+        if (this.#closed) break;
+      }
+      done = true;
+      const bytesAfter = engine.cacheStats().storedBytes;
+      this.#due = Math.max(2 * this.#commits.facts.live + SLACK_BYTES, 1.25 * bytesAfter);
+      return { bytesBefore, bytesAfter, ...counts, ms: performance.now() - startMs, ...times };
+    } finally {
+      engine.free(op, done);
+    }
+  }
+
+  /** Finds out what must stay, when no commit is being made here. */
+  #begin(full: boolean): Promise<Op> {
+    const { engine } = this.#host;
+    return this.#commits.exclusively(async () => {
+      if (!this.#commits.pins.isCollector || this.#closed) {
+        throw new HedgerowError('blocked', 'another handle of the store is its collector');
+      }
+      await this.#commits.refresh();
+      // First what is stored, then who uses it: what comes to be stored later is not looked at.
+      const op = engine.collect(full ? Flag.full : 0, this.#commits.facts.values);
+      try {
+        engine.collectCommit(op, this.#commits.head.commitBytes);
+        const { commits, writers } = await this.#commits.pins.inUse();
+        for (const commitBytes of commits) engine.collectCommit(op, commitBytes);
+        for (const writer of writers) {
+          const [from, to] = this.#commits.idsOf(writer);
+          engine.collectKeep(op, from, to);
+        }
+        return op;
+      } catch (cause) {
+        engine.free(op, false);
+        throw cause;
+      }
+    });
+  }
+
+  /** Steps until the core is done, and takes `answer` from its reply at once. */
+  async #step<T>(op: Op, answer: () => T, times = { slices: 0, longestSliceMs: 0 }): Promise<T> {
+    for (;;) {
+      await turn();
+      const startMs = performance.now();
+      const status = this.#host.step(op, startMs);
+      if (status >= Status.row) this.#host.engine.fail(status);
+      const needed = status === Status.need ? this.#host.engine.needed() : [];
+      times.slices += 1;
+      times.longestSliceMs = Math.max(times.longestSliceMs, performance.now() - startMs);
+      if (status === Status.done) return answer();
+      if (needed.length > 0) await this.#host.load(needed);
+    }
+  }
+
+  /** Stores new segments and deletes old ones in one transaction; how many are new. */
+  async #exchange(op: Op, gone: readonly number[]): Promise<number> {
+    const { engine, segments } = this.#host;
+    const made = [];
+    for (let next = engine.takeSegment(op); next; next = engine.takeSegment(op)) {
+      this.#commits.made(next.id);
+      made.push(next);
+    }
+    try {
+      await segments.write({ segments: made, deletes: gone, durability: 'relaxed' });
+    } catch (cause) {
+      // If it was written after all, others will tell where the chunks are.
+      for (const { id } of made) this.#commits.unmade(id);
+      throw cause;
+    }
+    engine.collectExchanged(op);
+    this.#onGone(gone);
+    return made.length;
+  }
+
+  async #note(facts: Facts): Promise<void> {
+    const before = this.#commits.facts;
+    if (facts.live !== before.live || facts.values !== before.values) {
+      await this.#commits.noteFacts(facts);
+    }
+  }
+}

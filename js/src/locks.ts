@@ -1,0 +1,77 @@
+/**
+ * How those who have a store open tell each other what they use: by locks, which end when their
+ * holder does. In a browser these are Web Locks, seen by all tabs of an origin.
+ */
+
+/** What is used of a `LockManager`. */
+export interface Locks {
+  request<T>(
+    name: string,
+    options: { mode?: 'shared' | 'exclusive'; ifAvailable?: boolean; signal?: AbortSignal },
+    hold: (lock: unknown) => Promise<T>,
+  ): Promise<T>;
+  query(): Promise<{ held?: readonly { name?: string }[] }>;
+}
+
+interface Holder {
+  readonly isShared: boolean;
+  start(): void;
+}
+
+/** The locks of one name: who holds it, and who waits, in the order of asking. */
+class Queue {
+  readonly held = new Set<Holder>();
+  readonly waiting: Holder[] = [];
+
+  isFree(isShared: boolean): boolean {
+    return this.held.size === 0 || (isShared && [...this.held].every((held) => held.isShared));
+  }
+
+  next(): void {
+    for (let first = this.waiting[0]; first && this.isFree(first.isShared); ) {
+      this.waiting.shift();
+      this.held.add(first);
+      first.start();
+      first = this.waiting[0];
+    }
+  }
+}
+
+/** Locks among those who share this value, as the Web Locks API has them. */
+export function localLocks(): Locks {
+  const queues = new Map<string, Queue>();
+  return {
+    async request(name, { mode = 'exclusive', ifAvailable = false, signal }, hold) {
+      signal?.throwIfAborted();
+      const queue = queues.get(name) ?? new Queue();
+      queues.set(name, queue);
+      const holder: Holder = { isShared: mode === 'shared', start: () => {} };
+      if (queue.waiting.length === 0 && queue.isFree(holder.isShared)) queue.held.add(holder);
+      else if (ifAvailable) return hold(null);
+      else {
+        await new Promise<void>((start, refuse) => {
+          holder.start = start;
+          queue.waiting.push(holder);
+          signal?.addEventListener('abort', () => {
+            const at = queue.waiting.indexOf(holder);
+            if (at < 0) return;
+            queue.waiting.splice(at, 1);
+            refuse(signal.reason);
+            queue.next();
+          });
+        });
+      }
+      try {
+        return await hold(holder);
+      } finally {
+        queue.held.delete(holder);
+        queue.next();
+        if (queue.held.size === 0 && queue.waiting.length === 0) queues.delete(name);
+      }
+    },
+    async query() {
+      const held = [...queues].flatMap(([name, queue]) => [...queue.held].map(() => ({ name })));
+      return { held };
+    },
+  };
+}
