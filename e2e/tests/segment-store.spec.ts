@@ -102,7 +102,7 @@ test('another tab deletes a store that is open', async ({ persistentPage }) => {
   );
   expect(codes).toEqual(['closed', 'closed', 'closed']);
   await openStore(page, 'shared');
-  expect(await page.evaluate(() => window.store.load())).toEqual({ refs: [], tables: [] });
+  expect(await page.evaluate(() => window.store.load())).toEqual({ refs: [], tables: [], ids: [] });
 });
 
 test('a store whose data the user clears fails with closed', async ({ persistentPage }) => {

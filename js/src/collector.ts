@@ -40,15 +40,15 @@ function idle(): Promise<void> {
 export class Collector {
   readonly #host: Host;
   readonly #commits: Commits;
-  readonly #onGone: (ids: readonly number[]) => void;
+  readonly #onGone: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: Promise<CollectResult> | undefined;
   /** Bytes stored from which on the next collection is due, when that is known. */
   #due: number | undefined;
   #closed = false;
 
-  /** `onGone` is told which segments were deleted. */
-  constructor(host: Host, commits: Commits, onGone: (ids: readonly number[]) => void) {
+  /** `onGone` is called when segments were deleted. */
+  constructor(host: Host, commits: Commits, onGone: () => void) {
     this.#host = host;
     this.#commits = commits;
     this.#onGone = onGone;
@@ -204,7 +204,9 @@ export class Collector {
       throw cause;
     }
     engine.collectExchanged(op);
-    this.#onGone(gone);
+    for (const { id } of made) this.#commits.stored(id);
+    for (const id of gone) this.#commits.unmade(id);
+    this.#onGone();
     return made.length;
   }
 

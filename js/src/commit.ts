@@ -64,6 +64,8 @@ export class Commits {
   /** Called when the head has moved, by whomever. */
   onMoved: () => void = () => {};
   readonly #known = new Set<number>();
+  /** Of the known segments those made here that storage may not have yet. */
+  readonly #unstored = new Set<number>();
   #head: Head = { commitBytes: EMPTY_COMMIT, generation: 0, view: 0, rows: 0 };
   #opened = false;
   /** How often views are held. */
@@ -107,7 +109,9 @@ export class Commits {
   /** Makes all stored segments known; returns the ref. */
   async #load(): Promise<Ref | undefined> {
     const { engine, segments } = this.#host;
-    const { refs, tables } = await segments.load(this.#known);
+    // What was known to be stored before, and is not now, was deleted.
+    const before = [...this.#known].filter((id) => !this.#unstored.has(id));
+    const { refs, tables, ids } = await segments.load(this.#known);
     const ref = refs.find(({ name }) => name === REF);
     if (ref !== undefined && ref.format > FORMAT) {
       throw new HedgerowError('unsupported-format', `the store has format ${ref.format}`);
@@ -120,6 +124,8 @@ export class Commits {
       const isKnown = engine.addTable(id, tableBytes);
       if (isKnown && segmentBytes !== undefined) engine.loadSegment(id, segmentBytes);
     }
+    const stored = new Set(ids);
+    for (const id of before) if (!stored.has(id)) this.#forget(id);
     return ref;
   }
 
@@ -157,8 +163,18 @@ export class Commits {
    */
   async holdHead(): Promise<HeldHead> {
     while (!this.pins.covers(this.#head.commitBytes)) {
-      await this.exclusively(() => this.coverHead());
+      await this.exclusively(() => this.#coverHead());
     }
+    return this.#holdCovered();
+  }
+
+  /** As `holdHead`, for a caller that makes sure that no commit is being made. */
+  async holdNow(): Promise<HeldHead> {
+    await this.#coverHead();
+    return this.#holdCovered();
+  }
+
+  async #holdCovered(): Promise<HeldHead> {
     const head = this.#head;
     this.#uses.set(head.view, (this.#uses.get(head.view) ?? 0) + 1);
     const held = await this.hold(head.commitBytes);
@@ -188,8 +204,8 @@ export class Commits {
     return { release };
   }
 
-  /** Sees to it that the head may be held, for a caller that makes sure that it does not move. */
-  async coverHead(): Promise<void> {
+  /** Sees to it that the head may be held. */
+  async #coverHead(): Promise<void> {
     if (this.pins.covers(this.#head.commitBytes)) return;
     await this.pins.pinHead(async () => {
       await this.refresh();
@@ -299,21 +315,33 @@ export class Commits {
     return [writer * SEGMENTS_PER_WRITER, (writer + 1) * SEGMENTS_PER_WRITER];
   }
 
-  /** Notes that another handle has deleted segments, once it is known where their chunks are. */
-  async gone(ids: readonly number[]): Promise<void> {
+  /** Finds out which segments another handle has deleted, and where their chunks are now. */
+  async reload(): Promise<void> {
     await this.#load();
-    for (const id of ids) this.#host.engine.removeSegment(id);
+  }
+
+  #forget(id: number): void {
+    this.#known.delete(id);
+    this.#host.engine.removeSegment(id);
   }
 
   /** Notes that a segment was made here. */
   made(id: number): void {
     this.#known.add(id);
+    this.#unstored.add(id);
     this.#lastId = id;
+  }
+
+  /** Notes that a segment that was made here is stored. */
+  stored(id: number): void {
+    this.#unstored.delete(id);
+    this.#host.engine.storedSegment(id);
   }
 
   /** Forgets a segment that was made here and will not be committed. */
   unmade(id: number): void {
     this.#known.delete(id);
+    this.#unstored.delete(id);
   }
 
   /** Whether a commit would change nothing, as far as is known here. */
@@ -338,7 +366,7 @@ export class Commits {
     } catch (cause) {
       if (!(await this.#hasMoved(move, cause))) throw cause;
     }
-    for (const { id } of segments) this.#host.engine.storedSegment(id);
+    for (const { id } of segments) this.stored(id);
     this.#onCommit(move.generation);
     return true;
   }

@@ -267,7 +267,7 @@ export class Ingest {
     const writing = this.#host.segments
       .write({ segments: [segment], durability: this.#durability })
       .then(() => {
-        this.#host.engine.storedSegment(id);
+        this.#commits.stored(id);
         this.#written.push(id);
         this.durableRows = Math.max(this.durableRows, rows);
       })
@@ -326,9 +326,13 @@ export class Ingest {
   /** `undefined` when another writer was first. */
   async #attempt(): Promise<Committed | undefined> {
     const { engine } = this.#host;
-    const { head } = this.#commits;
+    let { head } = this.#commits;
     const overrides = this.#bulk?.overrides ?? new Set();
     if (head.generation !== this.#onto || overrides.size > 0) {
+      // What it will be made of is of that commit, even if yet another one comes first.
+      const held = await this.#commits.holdNow();
+      this.#holds.push(held);
+      ({ head } = held);
       this.#onto = head.generation;
       engine.rebase(this.#op, head.view, overrides);
       await this.#work(performance.now());

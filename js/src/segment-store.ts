@@ -55,6 +55,8 @@ export interface Loaded {
   readonly refs: readonly Ref[];
   /** In ascending order of `id`. */
   readonly tables: readonly TableRecord[];
+  /** Of all segments that are stored, known or not, in ascending order. */
+  readonly ids: readonly number[];
 }
 
 /** One open store. */

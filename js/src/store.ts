@@ -92,7 +92,7 @@ export class Store {
     this.#commits = commits;
     this.#durability = durability;
     this.#edits = new SingleEdits(host, commits, durability);
-    this.#collector = new Collector(host, commits, (ids) => tabs?.announceGone(ids));
+    this.#collector = new Collector(host, commits, () => tabs?.announceGone());
     commits.onMoved = () => this.#collector.changed();
     if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
     this.#collector.changed();
@@ -125,7 +125,7 @@ export class Store {
     if (!isAlone) {
       tabs = new Tabs(name, {
         onCommit: (news) => own.follow(news),
-        onGone: (ids) => own.gone(ids).catch(() => {}),
+        onGone: () => own.reload().catch(() => {}),
       });
     }
     try {

@@ -8,13 +8,13 @@ import { HedgerowError } from './errors.js';
 export interface News {
   /** Another tab has made a commit, of this generation if it is known. */
   onCommit(generation?: number): void;
-  /** Another tab has deleted these segments, and moved what was live of them. */
-  onGone(ids: readonly number[]): void;
+  /** Another tab has deleted segments, and moved what was live of them. */
+  onGone(): void;
 }
 
 type Message =
   | { readonly is: 'commit'; readonly generation: number }
-  | { readonly is: 'gone'; readonly ids: readonly number[] }
+  | { readonly is: 'gone' }
   | { readonly is: 'collect'; readonly asker: string }
   | { readonly is: 'collected'; readonly asker: string; readonly result: unknown };
 
@@ -50,7 +50,7 @@ export class Tabs {
         news.onCommit(message.generation);
         break;
       case 'gone':
-        news.onGone(message.ids);
+        news.onGone();
         break;
       case 'collect': {
         const { asker } = message;
@@ -74,9 +74,9 @@ export class Tabs {
     this.#tell({ is: 'commit', generation });
   }
 
-  /** Tells which segments were deleted. */
-  announceGone(ids: readonly number[]): void {
-    this.#tell({ is: 'gone', ids });
+  /** Tells that segments were deleted. */
+  announceGone(): void {
+    this.#tell({ is: 'gone' });
   }
 
   /** Has the tab that is the collector collect, and resolves to what that came to. */

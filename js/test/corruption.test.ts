@@ -190,8 +190,8 @@ describe('a segment', () => {
 
   it('whose table claims more bytes makes its last chunk corrupt-chunk', async () => {
     const { id } = chunks(LEAF)[5]!.segment;
-    storage.hooks.load = ({ refs, tables }) => ({
-      refs,
+    storage.hooks.load = ({ tables, ...rest }) => ({
+      ...rest,
       tables: tables.map((table) =>
         table.id === id
           ? { id, tableBytes: table.tableBytes.with(table.tableBytes.length - 1, 0xff) }
@@ -233,8 +233,8 @@ describe('a table', () => {
   for (const [title, change] of changes) {
     it(`${title} leaves the rows of other segments readable`, async () => {
       const { id } = chunks(LEAF)[5]!.segment;
-      storage.hooks.load = ({ refs, tables }) => ({
-        refs,
+      storage.hooks.load = ({ tables, ...rest }) => ({
+        ...rest,
         tables: tables.map((table) =>
           table.id === id ? { id, tableBytes: change(table.tableBytes) } : table,
         ),
@@ -250,9 +250,9 @@ describe('a table', () => {
 
 describe('a ref', () => {
   const changed = (change: object) => {
-    storage.hooks.load = ({ refs, tables }) => ({
+    storage.hooks.load = ({ refs, ...rest }) => ({
       refs: refs.map((ref) => ({ ...ref, ...change })),
-      tables,
+      ...rest,
     });
   };
 

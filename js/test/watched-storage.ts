@@ -28,6 +28,7 @@ export interface WatchedStorage extends Storage {
 /** Wraps `inner`; without hooks it behaves as `inner` does. */
 export function watched(inner: Storage, hooks: Hooks = {}): WatchedStorage {
   const storage: WatchedStorage = {
+    ...inner,
     hooks,
     stored: new Map(),
     written: [],
@@ -58,6 +59,7 @@ function wrap(store: SegmentStore, storage: WatchedStorage): SegmentStore {
       if (done) {
         written.push(batch);
         for (const segment of batch.segments) stored.set(segment.id, segment);
+        for (const id of batch.deletes ?? []) stored.delete(id);
       }
       return done;
     },

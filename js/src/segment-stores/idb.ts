@@ -130,7 +130,12 @@ function loadOnce(
           carriers.set(id, key);
           found.push({ id, ...carriedBy(moveValues[at]) });
         }
-        work.answer({ refs: heads, tables: found.sort((a, b) => a.id - b.id) });
+        const carried = moves.flatMap(([, , id]) => id ?? []);
+        work.answer({
+          refs: heads,
+          tables: found.sort((a, b) => a.id - b.id),
+          ids: [...ids, ...carried].sort((a, b) => a - b),
+        });
       });
     });
   });

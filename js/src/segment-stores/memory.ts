@@ -52,11 +52,12 @@ class MemorySegmentStore implements SegmentStore {
 
   async load(known?: ReadonlySet<number>): Promise<Loaded> {
     const { refs, segments } = this.#open();
+    const ids = [...segments.keys()].sort((a, b) => a - b);
     const tables = [...segments]
       .filter(([id]) => !known?.has(id))
       .sort(([a], [b]) => a - b)
       .map(([id, { tableBytes }]) => ({ id, tableBytes: copyOf(tableBytes) }));
-    return { refs: [...refs.values()].map(copyOfRef), tables };
+    return { refs: [...refs.values()].map(copyOfRef), tables, ids };
   }
 
   async reserve(): Promise<number> {

@@ -1,0 +1,127 @@
+/** Collection on real IndexedDB, with Web Locks between real tabs. */
+import type { Page } from '@playwright/test';
+import { expect, test } from './fixtures.js';
+import { openStore, stateOf, visit } from './store-page.js';
+
+/** Bytes of all segments of a store, wherever they are stored. */
+function storedBytes(page: Page): Promise<number> {
+  return page.evaluate(async () => (await window.db.stats()).storedBytes);
+}
+
+test('heavy rewriting takes at most twice the room of what is live', async ({ persistentPage }) => {
+  const page = await visit(persistentPage.page);
+  await openStore(page, 'rewritten');
+  const most = await page.evaluate(async () => {
+    let most = 0;
+    for (let round = 0; round < 10; round++) {
+      await window.db.putMany(window.rows(20_000, round));
+      for (let at = 0; at < 50; at++) await window.db.put(`single/${at}`, round);
+      // It looks once a second, and waits until the browser is idle.
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      const { storedBytes, liveBytes } = await window.db.stats();
+      most = Math.max(most, (storedBytes - (1 << 20)) / liveBytes);
+    }
+    return most;
+  });
+  await expect
+    .poll(() =>
+      page.evaluate(async () => {
+        const { storedBytes, liveBytes } = await window.db.stats();
+        return storedBytes <= 2 * liveBytes + (1 << 20);
+      }),
+    )
+    .toBe(true);
+  console.log(`at most ${most.toFixed(2)} x live, besides 1 MiB, a second after each rewriting`);
+  // Nothing of it is needed to open the store again.
+  const state = await stateOf(page);
+  const result = await page.evaluate(() => window.db.collect());
+  expect(result.bytesAfter).toBeLessThanOrEqual(result.bytesBefore);
+  expect(await page.evaluate(() => window.countRecords('rewritten', 'segments'))).toBeLessThan(15);
+  const after = await visit(await persistentPage.relaunch());
+  await openStore(after, 'rewritten');
+  expect(await stateOf(after)).toEqual(state);
+});
+
+test('a tab that scans misses nothing while another rewrites and collects', async ({
+  persistentPage,
+}) => {
+  const collector = await visit(persistentPage.page);
+  await openStore(collector, 'pinned');
+  await collector.evaluate(() => window.db.putMany(window.rows(30_000)));
+  const reader = await visit(await persistentPage.newPage());
+  await reader.evaluate(async () => {
+    window.db = await window.hedgerow.open('pinned', { cacheBytes: 0 });
+  });
+  const first = await reader.evaluate(async () => {
+    const scan = window.db.scan()[Symbol.asyncIterator]();
+    Object.assign(window, { scan });
+    return (await scan.next()).value[1].round;
+  });
+  for (let round = 1; round < 4; round++) {
+    await collector.evaluate((round) => window.db.putMany(window.rows(30_000, round)), round);
+    const { segmentsDeleted } = await collector.evaluate(() => window.db.collect());
+    // What the scan began with stays; what came in between goes.
+    if (round > 1) expect(segmentsDeleted).toBeGreaterThan(0);
+  }
+  const seen = await reader.evaluate(async () => {
+    const { scan } = window as unknown as { scan: AsyncIterator<[string, { round: number }]> };
+    const rounds = new Set<number>();
+    let rows = 1;
+    for (let next = await scan.next(); next.done !== true; next = await scan.next()) {
+      rounds.add(next.value[1].round);
+      rows++;
+    }
+    return { rows, rounds: [...rounds] };
+  });
+  expect(seen).toEqual({ rows: 30_000, rounds: [first] });
+  // The other tab may ask for a collection, too, and what it has let go of is taken then.
+  const before = await storedBytes(collector);
+  const asked = await reader.evaluate(() => window.db.collect());
+  expect(asked.bytesBefore).toBe(before);
+  const { liveBytes } = await collector.evaluate(() => window.db.stats());
+  expect(await storedBytes(collector)).toBeLessThan(1.07 * liveBytes);
+  expect(await stateOf(reader)).toEqual(await stateOf(collector));
+});
+
+test('when the tab that collects is closed another one does', async ({ persistentPage }) => {
+  const second = await visit(persistentPage.page);
+  const first = await visit(await persistentPage.newPage());
+  await openStore(first, 'handed-on');
+  await first.evaluate(() => window.db.putMany(window.rows(20_000)));
+  await openStore(second, 'handed-on');
+  await first.evaluate(() => window.db.putMany(window.rows(20_000, 1)));
+  const state = await stateOf(first);
+  await first.close();
+  await expect
+    .poll(() => second.evaluate(async () => (await window.db.collect()).segmentsDeleted))
+    .toBeGreaterThan(0);
+  expect(await stateOf(second)).toEqual(state);
+});
+
+test('what a page that was closed in mid-load has left is collected', async ({
+  persistentPage,
+}) => {
+  const page = await visit(persistentPage.page);
+  await openStore(page, 'debris');
+  await page.evaluate(() => window.db.putMany(window.rows(1000)));
+  const [state, stored] = [await stateOf(page), await storedBytes(page)];
+  const loading = await visit(await persistentPage.newPage());
+  await openStore(loading, 'debris');
+  const count = () => page.evaluate(() => window.countRecords('debris', 'segments'));
+  const before = await count();
+  await loading.evaluate(() => {
+    void window.db.putMany(window.manyBytes(600));
+  });
+  await expect.poll(count).toBeGreaterThan(before + 4);
+  // While it lives its segments are its own.
+  await page.evaluate(() => window.db.collect());
+  expect(await count()).toBeGreaterThan(before);
+  await loading.close();
+  await expect
+    .poll(async () => {
+      await page.evaluate(() => window.db.collect());
+      return storedBytes(page);
+    })
+    .toBeLessThanOrEqual(stored);
+  expect(await stateOf(page)).toEqual(state);
+});

@@ -1,0 +1,331 @@
+/** Collection: the room of what nobody needs comes back, and nobody misses anything. */
+import { describe, expect, it } from 'vitest';
+import { memory, open, type Store } from '../src/index.js';
+import { faulty } from '../src/segment-stores/faulty.js';
+import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
+import { type Random, random } from './random.js';
+import { watched } from './watched-storage.js';
+
+function rows(count: number, round: number): Entry[] {
+  return Array.from(
+    { length: count },
+    (_, at): Entry => [
+      `k${String(at).padStart(6, '0')}`,
+      { at, round, text: `some text of row ${at * 31 + round}`.repeat(3) },
+    ],
+  );
+}
+
+function storedBytes({ stored }: ReturnType<typeof watched>): number {
+  return [...stored.values()].reduce((sum, { segmentBytes }) => sum + segmentBytes.length, 0);
+}
+
+describe('a collection', () => {
+  it('gives back the room of rows that were changed, and is told by stats', async () => {
+    const storage = watched(memory());
+    const db = await open('test', { storage });
+    for (let round = 0; round < 4; round++) await db.putMany(rows(20_000, round));
+    const before = await db.stats();
+    expect(before.liveBytes).toBeLessThan(before.storedBytes / 3);
+    const result = await db.collect();
+    expect(result.bytesBefore).toBe(before.storedBytes);
+    expect(result.bytesAfter).toBe(storedBytes(storage));
+    expect(result.segmentsDeleted).toBeGreaterThan(0);
+    const after = await db.stats();
+    expect(after.storedBytes).toBeLessThan(1.07 * after.liveBytes);
+    expect([after.root, after.rows, after.liveBytes]).toEqual([
+      before.root,
+      before.rows,
+      before.liveBytes,
+    ]);
+    const again = await open('test', { storage });
+    expectSame(await all(again), rows(20_000, 3));
+    expect((await db.collect()).segmentsDeleted).toBe(0);
+  });
+
+  it('comes by itself: heavy rewriting takes at most twice the room of what is live', async () => {
+    const storage = watched(memory());
+    const db = await open('test', { storage });
+    let most = 0;
+    for (let round = 0; round < 12; round++) {
+      await db.putMany(rows(20_000, round));
+      const { liveBytes } = await db.stats();
+      await within(
+        20_000,
+        settled(() => storedBytes(storage) <= 2 * liveBytes + (1 << 20)),
+      );
+      most = Math.max(most, storedBytes(storage) / liveBytes);
+    }
+    console.log(`stored at most ${most.toFixed(2)} x live after each of 12 rewritings`);
+    expect(most).toBeLessThan(2.5);
+    expectSame(await all(await open('test', { storage })), rows(20_000, 11));
+  });
+
+  it('merges the segments of many small commits by itself', async () => {
+    const storage = watched(memory());
+    const db = await open('test', { storage });
+    for (let at = 0; at < 300; at++) await db.put(`k${at % 50}`, at);
+    await within(
+      20_000,
+      settled(() => storage.stored.size < 10),
+    );
+    const expected = Array.from({ length: 50 }, (_, at): Entry => [`k${at}`, 250 + at]);
+    expectSame(await all(await open('test', { storage })), sorted(expected));
+  });
+
+  it('takes what a load has left that was cut off', async () => {
+    const inner = watched(memory());
+    const storage = faulty(inner);
+    const db = await open('test', { storage });
+    await db.putMany(rows(1000, 0));
+    const before = storedBytes(inner);
+    // Neither the last transaction nor the deletion of what was written before it is made.
+    const error = new Error('cut off');
+    storage.fail({
+      call: 'write',
+      at: storage.calls('write') + 9,
+      lasting: true,
+      when: 'before',
+      error,
+    });
+    storage.fail({ call: 'delete', at: 1, lasting: true, when: 'before', error });
+    await expect(db.putMany(rows(60_000, 1))).rejects.toBe(error);
+    storage.heal();
+    expect(storedBytes(inner)).toBeGreaterThan(before + (2 << 20));
+    await db.collect();
+    expect(storedBytes(inner)).toBe(before);
+    expectSame(await all(await open('test', { storage })), rows(1000, 0));
+  });
+
+  it('knows which large values are live', async () => {
+    const storage = watched(memory());
+    const db = await open('test', { storage });
+    const from = random(7);
+    const values = Array.from({ length: 3 }, () =>
+      Array.from({ length: 20 }, (_, at): Entry => [`v${at + 10}`, from.bytes(20_000 * (at + 1))]),
+    );
+    for (const entries of values) await db.putMany(entries);
+    await db.collect();
+    const { liveBytes, storedBytes: stored } = await db.stats();
+    expect(stored).toBeLessThan(1.07 * liveBytes);
+    expectSame(await all(await open('test', { storage })), values[2]);
+  });
+
+  it('that fails leaves all as it was, and another one succeeds', async () => {
+    const inner = memory();
+    const storage = faulty(inner);
+    const error = new Error('for a test');
+    const make = async () => {
+      const db = await open('test', { storage });
+      for (let round = 0; round < 3; round++) await db.putMany(rows(3000, round));
+      return db;
+    };
+    const db = await make();
+    const start = storage.calls();
+    await db.collect();
+    const calls = storage.calls() - start;
+    expect(calls).toBeGreaterThan(1);
+    await db.close();
+    for (const when of ['before', 'after'] as const) {
+      for (let at = 1; at <= calls; at++) {
+        await storage.destroy('test');
+        const again = await make();
+        storage.fail({ at: storage.calls() + at, when, error });
+        await again.collect().catch((cause: unknown) => expect(cause).toBe(error));
+        expectSame(await all(again), rows(3000, 2), `call ${at}, ${when}`);
+        await again.put('k000000', 'new');
+        storage.heal();
+        await again.collect();
+        const { liveBytes, storedBytes: stored } = await again.stats();
+        expect(stored).toBeLessThan(1.07 * liveBytes);
+        await again.close();
+        const fresh = await open('test', { storage: inner });
+        const expected = rows(3000, 2);
+        expectSame(await all(fresh), [['k000000', 'new'], ...expected.slice(1)]);
+        await fresh.close();
+      }
+    }
+  });
+});
+
+/** Resolves when a condition holds. */
+async function settled(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+describe('among several handles', () => {
+  it('one collects, and the next one when it is closed', async () => {
+    const storage = memory();
+    const first = await open('test', { storage });
+    const second = await open('test', { storage });
+    await first.collect();
+    await expect(second.collect()).rejects.toEqual(failure('blocked'));
+    await first.close();
+    await within(5000, untilItCollects(second));
+  });
+
+  it('a scan in one sees its rows to the end, whatever another rewrites and collects', async () => {
+    const storage = watched(memory());
+    const collector = await open('test', { storage });
+    const reader = await open('test', { storage, cacheBytes: 0 });
+    for (let round = 0; round < 3; round++) {
+      await collector.putMany(rows(20_000, round));
+      const scan = reader.scan()[Symbol.asyncIterator]();
+      const seen: Entry[] = [(await scan.next()).value as Entry];
+      const [[, { round: seenRound }]] = seen as [[string, { round: number }]];
+      await collector.putMany(rows(20_000, round + 100));
+      const own = all(reader);
+      const { segmentsDeleted } = await collector.collect();
+      if (round > 0) expect(segmentsDeleted).toBeGreaterThan(0);
+      for (let next = await scan.next(); !next.done; next = await scan.next())
+        seen.push(next.value as Entry);
+      expectSame(seen, rows(20_000, seenRound));
+      await own;
+    }
+    // Nothing is pinned any more.
+    await reader.close();
+    await collector.collect();
+    const { liveBytes } = await collector.stats();
+    expect(storedBytes(storage)).toBeLessThan(1.07 * liveBytes);
+  });
+
+  it('single reads and edits on a commit that was collected go on with the newest', async () => {
+    const storage = memory();
+    const collector = await open('test', { storage });
+    await collector.putMany(rows(20_000, 0));
+    const other = await open('test', { storage, cacheBytes: 0 });
+    await other.put('k000000', 'mine');
+    await collector.putMany(rows(20_000, 1));
+    await collector.collect();
+    expectSame(await other.get('k010000'), rows(20_000, 1)[10_000]?.[1]);
+    await collector.putMany(rows(20_000, 2));
+    await collector.collect();
+    await other.put('k015000', 'mine');
+    await collector.putMany(rows(20_000, 3));
+    await collector.collect();
+    expect(await other.count({ lt: 'k010000' })).toBe(10_000);
+    await collector.putMany(rows(20_000, 4));
+    await collector.collect();
+    await other.delete('k015000');
+    expect(await all(other)).toHaveLength(19_999);
+  });
+
+  it('what a load has written early stays until it is committed', async () => {
+    const storage = watched(memory());
+    const collector = await open('test', { storage });
+    const other = await open('test', { storage });
+    let open_ = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open_ = resolve;
+    });
+    const source = async function* () {
+      yield* rows(30_000, 0);
+      await gate;
+      yield ['last', 1] as Entry;
+    };
+    const load = other.putMany(source());
+    await within(
+      20_000,
+      settled(() => storage.stored.size > 3),
+    );
+    await collector.put('a', 1);
+    expect((await collector.collect()).segmentsDeleted).toBe(0);
+    open_();
+    await load;
+    await collector.collect();
+    expect(await all(await open('test', { storage }))).toHaveLength(30_002);
+  });
+
+  it('random changes, reads and collections miss nothing', async () => {
+    for (let seed = 1; seed <= 25; seed++) {
+      await session(seed).catch((cause: unknown) => {
+        throw new Error(`seed ${seed}: ${cause}`, { cause });
+      });
+    }
+  });
+});
+
+async function untilItCollects(db: Store): Promise<void> {
+  for (;;) {
+    const result = await db.collect().catch(() => undefined);
+    if (result !== undefined) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Three handles, of which any may be closed and opened again, doing all sorts of things at once. */
+async function session(seed: number): Promise<void> {
+  const from = random(seed);
+  const storage = memory();
+  const handles = await Promise.all(
+    [0, 1, 2].map(() => open('test', { storage, cacheBytes: from.below(2) * (64 << 20) })),
+  );
+  const own = (who: number, at: number) => `${who}/${String(at).padStart(4, '0')}`;
+  const models = [0, 1, 2].map(() => new Map<string, unknown>());
+  const worker = async (who: number) => {
+    // Of the rows of this handle nobody else changes any.
+    const model = models[who] as Map<string, unknown>;
+    for (let turn = 0; turn < 25; turn++) {
+      const db = handles[who] as Store;
+      await act(db, who, model, from, own);
+      if (from.below(12) === 0) {
+        await db.close();
+        handles[who] = await open('test', { storage });
+      }
+    }
+  };
+  await within(50_000, Promise.all([0, 1, 2].map(worker)));
+  const expected = sorted(models.flatMap((model) => [...model]));
+  for (const db of handles) await db.collect().catch(() => {});
+  const fresh = await open('test', { storage, cacheBytes: 0 });
+  expectSame(await all(fresh), expected);
+  await Promise.all([fresh, ...handles].map((db) => db.close()));
+}
+
+async function act(
+  db: Store,
+  who: number,
+  model: Map<string, unknown>,
+  from: Random,
+  own: (who: number, at: number) => string,
+): Promise<void> {
+  const value = () => (from.below(20) === 0 ? from.bytes(6000) : from.below(1e9));
+  switch (from.below(6)) {
+    case 0: {
+      const entries = Array.from(
+        { length: from.below(300) },
+        (): Entry => [own(who, from.below(1000)), value()],
+      );
+      await db.putMany(entries);
+      for (const [key, put] of entries) model.set(key, put);
+      break;
+    }
+    case 1:
+    case 2: {
+      const [key, put] = [own(who, from.below(1000)), value()];
+      await db.put(key, put);
+      model.set(key, put);
+      break;
+    }
+    case 3: {
+      const key = own(who, from.below(1000));
+      await db.delete(key);
+      model.delete(key);
+      break;
+    }
+    case 4: {
+      const before = sorted(model);
+      const seen: Entry[] = [];
+      for await (const entry of db.scan({ prefix: `${who}/` })) {
+        seen.push(entry);
+        if (from.below(40) === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+      }
+      expectSame(seen, before);
+      const key = own(who, from.below(1000));
+      expectSame(await db.get(key), model.get(key));
+      break;
+    }
+    default:
+      await db.collect().catch((cause: unknown) => expect(cause).toEqual(failure('blocked')));
+  }
+}
