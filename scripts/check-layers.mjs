@@ -32,6 +32,7 @@ export const TYPESCRIPT_LAYERS = [
   [['errors', 'limits']],
   [['segment-store'], ['scheduler'], ['key'], ['signal'], ['bytes'], ['tabs']],
   [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source']],
+  [['guard']], // between the wrapper and an instance of the core
   [['engine']],
   [['host']],
   [['commit']],

@@ -47,6 +47,8 @@ export class Commits {
   readonly #known = new Set<number>();
   #head: Head = { commitBytes: EMPTY_COMMIT, generation: 0, view: 0, rows: 0 };
   #opened = false;
+  /** It was opened once, whatever has become of the instance since. */
+  #isOpen = false;
   #lastId = 0;
   #endId = 0;
   #tail: Promise<unknown> = Promise.resolve();
@@ -54,10 +56,21 @@ export class Commits {
   readonly #underWay = new Set<Overrides>();
   #bulkTail: Promise<void> = Promise.resolve();
 
+  /** Called when the core has trapped for good: nothing works any more. */
+  onFinalTrap: (cause: HedgerowError) => void = () => {};
+  #rebuilding: Promise<void> | undefined;
+
   /** `onCommit` is called with the generation of each commit made here. */
   constructor(host: Host, onCommit: (generation: number) => void = () => {}) {
     this.#host = host;
     this.#onCommit = onCommit;
+    host.engine.onTrap = () => {
+      const { finalTrap } = host.engine;
+      if (finalTrap !== undefined) this.onFinalTrap(finalTrap);
+      // A store that is being opened fails instead.
+      else if (this.#isOpen) this.ready().catch(() => {});
+    };
+    host.recover = () => this.ready();
   }
 
   /** The commit that reads see. */
@@ -84,7 +97,33 @@ export class Commits {
     if (this.#opened && generation === this.#head.generation) return false;
     this.#opened = true;
     await this.moveTo(ref?.commitBytes ?? EMPTY_COMMIT, generation);
+    this.#isOpen = true;
     return true;
+  }
+
+  /**
+   * After a trap: resolves when another instance stands where storage stands. Whoever must act
+   * in the turn of its call asks `engine.isReady` first.
+   */
+  ready(): Promise<void> {
+    this.#rebuilding ??= this.exclusively(async () => {}).finally(() => {
+      this.#rebuilding = undefined;
+    });
+    return this.#rebuilding;
+  }
+
+  /** Has a new instance take the place of one that trapped. Run it exclusively. */
+  async #rebuild(): Promise<void> {
+    const { engine } = this.#host;
+    const { finalTrap: cause } = engine;
+    if (cause !== undefined) throw new HedgerowError('closed', 'the core trapped twice', { cause });
+    await engine.restart();
+    // Ids of the instance before are never given again, though nothing may be left of it.
+    if (this.#endId > 0) engine.setNextSegment(this.#lastId + 1);
+    this.#known.clear();
+    this.#opened = false;
+    await this.refresh();
+    engine.ready();
   }
 
   /**
@@ -97,7 +136,9 @@ export class Commits {
       // News that come from now on need another look.
       this.#following = undefined;
       await this.refresh();
-    }).catch(() => {});
+    }).catch(() => {
+      this.#following = undefined;
+    });
   }
 
   /** Opens a view of a commit; the caller closes it. */
@@ -109,7 +150,7 @@ export class Commits {
       status = engine.openView(commitBytes);
     }
     if (status !== Status.done) engine.fail(status);
-    return { view: engine.word(0), rows: engine.word(1) };
+    return engine.openedView();
   }
 
   /** Moves on to a commit that storage holds. */
@@ -120,17 +161,34 @@ export class Commits {
     if (before.view !== view) this.#host.engine.closeView(before.view);
   }
 
+  /** Moves on to a commit that was made here, which it stays whatever becomes of the instance. */
+  async moveOnto(commitBytes: Uint8Array, generation: number): Promise<void> {
+    const { engine } = this.#host;
+    engine.succeeded();
+    try {
+      await this.moveTo(commitBytes, generation);
+    } catch (cause) {
+      if (engine.isReady) throw cause;
+      this.#head = { ...this.#head, commitBytes, generation };
+      // What hinders it is told to the next call.
+      await this.#rebuild().catch(() => {});
+    }
+  }
+
   /**
    * Runs `change` when all changes before it have ended, and none at the same time. An abort
    * while it waits takes effect at once.
    */
   exclusively<T>(change: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     let started = false;
-    const result = this.#tail.then(() => {
+    const begin = () => {
       checkSignal(signal);
       started = true;
       return change();
-    });
+    };
+    const result = this.#tail.then(() =>
+      this.#host.engine.isReady ? begin() : this.#rebuild().then(begin),
+    );
     this.#tail = result.catch(() => {});
     if (signal === undefined) return result;
     const aborted = abortion(signal);
@@ -139,6 +197,12 @@ export class Commits {
       throw cause;
     });
     return Promise.race([result, waiting]).finally(aborted.stop);
+  }
+
+  /** Runs `change` when all changes have ended, though the core may not work any more. */
+  afterAll(change: () => Promise<void>): Promise<void> {
+    this.#tail = this.#tail.then(change);
+    return this.#tail as Promise<void>;
   }
 
   /** The bulk changes under way, for an edit that is called for now. */

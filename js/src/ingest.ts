@@ -98,7 +98,7 @@ export class Ingest {
   bytes = 0;
   durableRows = 0;
 
-  /** Call `commits.prepareIds` first. */
+  /** Call `commits.prepareIds` and `commits.ready` first. */
   constructor(
     host: Host,
     commits: Commits,
@@ -305,7 +305,7 @@ export class Ingest {
     if (!(await this.#waiting(this.#move(commitBytes)))) return undefined;
     this.#keep();
     this.durableRows = this.rows;
-    await this.#commits.moveTo(commitBytes, head.generation + 1);
+    await this.#commits.moveOnto(commitBytes, head.generation + 1);
     return { chunks, commitBytes, rowsBefore: head.rows };
   }
 
@@ -339,6 +339,8 @@ export class Ingest {
     for (const id of written) this.#commits.unmade(id);
     // Debris costs space and nothing else: that it stays is no reason to hide the failure.
     await this.#host.segments.delete(written).catch(() => {});
+    // An instance that was started meanwhile may have seen them.
+    for (const id of written) this.#host.engine.removeSegment(id);
   }
 }
 

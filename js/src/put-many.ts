@@ -86,6 +86,7 @@ async function ingestAll<Row>(
   let taken = false;
   try {
     const options = ingestOptions(opened.kind === 'bytes', job);
+    if (!host.engine.isReady) await commits.ready();
     const ingest = new Ingest(host, commits, durability, { ...options, bulk });
     return await guarded(ingest, async () => {
       const reporter = new Reporter(ingest, job.onProgress, () => fractionOf(opened, ingest));
@@ -149,6 +150,7 @@ export async function deleteRange(
   const bulk = commits.beginBulk(true);
   try {
     await commits.prepareIds();
+    if (!host.engine.isReady) await commits.ready();
     const ingest = new Ingest(host, commits, durability, { bulk });
     return await guarded(ingest, async () => {
       await ingest.drop(encoded);

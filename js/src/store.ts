@@ -71,6 +71,8 @@ export class Store {
   readonly #flushers = new Set<Flusher>();
   readonly #tabs: Tabs | undefined;
   #closing: Promise<void> | undefined;
+  /** Why it was closed, if not because somebody asked for it. */
+  #closedBy: HedgerowError | undefined;
 
   private constructor(
     name: string,
@@ -85,6 +87,10 @@ export class Store {
     this.#commits = commits;
     this.#durability = durability;
     this.#edits = new SingleEdits(host, commits, durability);
+    commits.onFinalTrap = (cause) => {
+      this.#closedBy = cause;
+      this.close().catch(() => {});
+    };
   }
 
   /** Opens a store; see the function `open`. */
@@ -121,8 +127,10 @@ export class Store {
   }
 
   #check(): void {
-    if (this.#closing !== undefined)
-      throw new HedgerowError('closed', `the store ${this.name} is closed`);
+    if (this.#closing === undefined) return;
+    const cause = this.#closedBy;
+    const facts = cause === undefined ? {} : { cause };
+    throw new HedgerowError('closed', `the store ${this.name} is closed`, facts);
   }
 
   /**
@@ -227,6 +235,7 @@ export class Store {
       this.#check();
       checkKey(key);
       const { engine } = this.#host;
+      if (!engine.isReady) return this.#host.recover().then(() => this.get<Value>(key));
       const status = engine.get(this.#commits.head.view, key);
       if (status === Status.done) return Promise.resolve(engine.found() as Value | undefined);
       if (status >= Status.row) engine.fail(status);
@@ -242,6 +251,7 @@ export class Store {
     const wanted = [...keys];
     for (const [row, key] of wanted.entries()) checkKey(key, row);
     const { engine } = this.#host;
+    if (!engine.isReady) await this.#host.recover();
     const op = engine.find(this.#commits.head.view, wanted);
     return this.#host.read(op, () => {
       const values = new Array<Value | undefined>(wanted.length).fill(undefined);
@@ -265,6 +275,7 @@ export class Store {
     this.#check();
     const { engine } = this.#host;
     const { flags, rangeBytes } = encodeRange(range);
+    if (!engine.isReady) await this.#host.recover();
     const op = engine.count(this.#commits.head.view, flags, rangeBytes);
     return this.#host.read(op, () => engine.word(0));
   }
@@ -294,6 +305,7 @@ export class Store {
   async stats(): Promise<Stats> {
     this.#check();
     const { engine } = this.#host;
+    if (!engine.isReady) await this.#host.recover();
     const { root } = this;
     const { rows, view } = this.#commits.head;
     const numbers = await this.#host.read(engine.census(view), () => engine.numbers());
@@ -318,7 +330,7 @@ export class Store {
     this.#tabs?.close();
     const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
     await Promise.all([this.#edits.settled(), ...this.#bulks, ...aborts]);
-    await this.#commits.exclusively(() => this.#host.segments.close());
+    await this.#commits.afterAll(() => this.#host.segments.close());
   }
 }
 

@@ -152,6 +152,7 @@ export class Flusher {
       if (this.#rows.length === 0) break;
       if (this.#ingest === undefined) {
         await this.#commits.prepareIds();
+        if (!this.#host.engine.isReady) await this.#commits.ready();
         const bulk = this.#bulk;
         this.#ingest = new Ingest(this.#host, this.#commits, this.#durability, { bulk });
       }
