@@ -64,12 +64,12 @@ export class Commits {
   constructor(host: Host, onCommit: (generation: number) => void = () => {}) {
     this.#host = host;
     this.#onCommit = onCommit;
-    host.engine.onTrap = () => {
+    host.engine.onTrap(() => {
       const { finalTrap } = host.engine;
       if (finalTrap !== undefined) this.onFinalTrap(finalTrap);
       // A store that is being opened fails instead.
       else if (this.#isOpen) this.ready().catch(() => {});
-    };
+    });
     host.recover = () => this.ready();
   }
 

@@ -81,8 +81,7 @@ const FINAL_TRAPS = 2;
 
 /** See the module's text. */
 export class Engine {
-  /** Called when the instance has trapped. */
-  onTrap: (error: HedgerowError) => void = () => {};
+  readonly #onTrap = new Set<(error: HedgerowError) => void>();
   readonly #cacheBytes: number;
   #core: Core;
   #reply = 0;
@@ -129,13 +128,19 @@ export class Engine {
     this.#core = refuse(this.#core, () => this.#refusal());
     this.#bytes = new Uint8Array();
     this.#words = new Float64Array();
-    this.onTrap(error);
+    for (const listener of [...this.#onTrap]) listener(error);
   }
 
   #refusal(): HedgerowError {
     const cause = this.#trap;
     const message = 'the core has trapped while this was under way';
     return new HedgerowError(cause?.code ?? 'crashed', message, { cause });
+  }
+
+  /** Has `listener` called when an instance traps; returns how to end that. */
+  onTrap(listener: (error: HedgerowError) => void): () => void {
+    this.#onTrap.add(listener);
+    return () => this.#onTrap.delete(listener);
   }
 
   /** Whether new calls may be made: not from a trap until `ready` is called. */

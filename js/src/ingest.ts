@@ -120,6 +120,11 @@ export class Ingest {
         : host.engine.ingestBytes(view, prefix, pointer, bytes.format);
   }
 
+  /** Has `listener` called when the core traps, and the ingest is lost with it. */
+  onLost(listener: (cause: unknown) => void): () => void {
+    return this.#host.engine.onTrap(listener);
+  }
+
   /** Feeds a block, as part of the slice that began at `startMs`. */
   async feed(block: Block, startMs: number): Promise<void> {
     const { engine } = this.#host;
