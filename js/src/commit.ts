@@ -49,6 +49,7 @@ export class Commits {
   #opened = false;
   /** It was opened once, whatever has become of the instance since. */
   #isOpen = false;
+  #durableGeneration = 0;
   #lastId = 0;
   #endId = 0;
   #tail: Promise<unknown> = Promise.resolve();
@@ -252,6 +253,11 @@ export class Commits {
     this.#known.delete(id);
   }
 
+  /** Whether the head is known to have been flushed, with all before it. */
+  get isHeadDurable(): boolean {
+    return this.#head.generation <= this.#durableGeneration;
+  }
+
   /** Whether a commit would change nothing, as far as is known here. */
   isHead(commitBytes: Uint8Array): boolean {
     return isSame(this.#head.commitBytes, commitBytes);
@@ -271,6 +277,7 @@ export class Commits {
     const move = { name: REF, commitBytes, generation: expected + 1, format: FORMAT, expected };
     try {
       if (!(await this.#host.segments.write({ segments, move, durability }))) return false;
+      if (durability === 'strict') this.#durableGeneration = move.generation;
     } catch (cause) {
       if (!(await this.#hasMoved(move, cause))) throw cause;
     }

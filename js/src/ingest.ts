@@ -301,22 +301,26 @@ export class Ingest {
     if (this.#commits.isHead(commitBytes)) {
       // Nothing to write, if nobody else has moved the store.
       if (await this.#commits.refresh()) return undefined;
+      // Yet what is there already may not be durable: then a flush has to carry something.
+      const isSafe = this.#durability === 'relaxed' || this.#commits.isHeadDurable;
+      if (!isSafe && !(await this.#move(commitBytes, []))) return undefined;
+      if (!isSafe) await this.#commits.moveOnto(commitBytes, head.generation + 1);
       await this.abandon();
       this.durableRows = this.rows;
       return { chunks: 0, commitBytes, rowsBefore: head.rows };
     }
     // Copying much into storage is a slice of its own; a small commit does not wait for one.
     if (this.#heldBytes > QUICK_BYTES) await turn();
-    if (!(await this.#waiting(this.#move(commitBytes)))) return undefined;
+    if (!(await this.#waiting(this.#move(commitBytes, this.#held)))) return undefined;
     this.#keep();
     this.durableRows = this.rows;
     await this.#commits.moveOnto(commitBytes, head.generation + 1);
     return { chunks, commitBytes, rowsBefore: head.rows };
   }
 
-  async #move(commitBytes: Uint8Array): Promise<boolean> {
+  async #move(commitBytes: Uint8Array, segments: readonly MadeSegment[]): Promise<boolean> {
     try {
-      return await this.#commits.move(commitBytes, this.#held, this.#durability);
+      return await this.#commits.move(commitBytes, segments, this.#durability);
     } catch (cause) {
       if (!(cause instanceof UnknownOutcome)) throw cause;
       // The ref may point at what was written: rather debris than a hole.

@@ -102,7 +102,9 @@ class Line {
 
   toString(): string {
     return this.#states
-      .map(({ rows, begunAt, doneAt }) => [begunAt, doneAt ?? '-', ...rows.keys()].join(' '))
+      .map(({ rows, begunAt, doneAt, isStrict }) =>
+        [begunAt, doneAt ?? '-', isStrict ? 'strict' : '', ...rows.keys()].join(' '),
+      )
       .join('\n');
   }
 }
