@@ -32,6 +32,7 @@ export const TYPESCRIPT_LAYERS = [
   [['errors', 'limits', 'locks']],
   [['segment-store'], ['scheduler'], ['key'], ['signal'], ['bytes'], ['tabs'], ['pins']],
   [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source']],
+  [['guard']], // between the wrapper and an instance of the core
   [['engine']],
   [['host']],
   [['commit']],

@@ -59,22 +59,23 @@ export class Collector {
     if (this.#timer !== undefined || this.#closed || !this.#commits.pins.isCollector) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      if (this.#isDue()) void this.#collectWhenIdle();
+      // Of what is wrong with the store whoever reads it will hear.
+      this.#collectWhenDue().catch(() => {});
     }, LOOK_MS);
     // Node must not wait for it.
     (this.#timer as { unref?(): void }).unref?.();
   }
 
-  async #collectWhenIdle(): Promise<void> {
+  async #collectWhenDue(): Promise<void> {
+    if (!this.#isDue()) return;
     await idle();
-    if (this.#closed) return;
-    // Of what is wrong with the store whoever reads it will hear.
-    await this.collect(false).catch(() => {});
+    if (!this.#closed) await this.collect(false);
   }
 
   #isDue(): boolean {
-    if (this.#closed || this.#running !== undefined) return false;
-    const { storedBytes, smallSegments } = this.#host.engine.cacheStats();
+    const { engine } = this.#host;
+    if (this.#closed || this.#running !== undefined || !engine.isReady) return false;
+    const { storedBytes, smallSegments } = engine.cacheStats();
     this.#due ??= 2 * this.#commits.facts.live + SLACK_BYTES;
     return storedBytes > this.#due || smallSegments > MANY_SMALL;
   }

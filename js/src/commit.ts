@@ -74,12 +74,19 @@ export class Commits {
     ref: undefined,
     facts: { live: 0, values: 0 },
   };
+  /** It was opened once, whatever has become of the instance since. */
+  #isOpen = false;
+  #durableGeneration = 0;
   #lastId = 0;
   #endId = 0;
   #tail: Promise<unknown> = Promise.resolve();
   #following: Promise<void> | undefined;
   readonly #underWay = new Set<Overrides>();
   #bulkTail: Promise<void> = Promise.resolve();
+
+  /** Called when the core has trapped for good: nothing works any more. */
+  onFinalTrap: (cause: HedgerowError) => void = () => {};
+  #rebuilding: Promise<void> | undefined;
 
   /** `onCommit` is called with the generation of each commit made here. */
   constructor(host: Host, pins: Pins, onCommit: (generation: number) => void = () => {}) {
@@ -89,6 +96,13 @@ export class Commits {
     host.onGone = async () => {
       await this.#load();
     };
+    host.engine.onTrap(() => {
+      const { finalTrap } = host.engine;
+      if (finalTrap !== undefined) this.onFinalTrap(finalTrap);
+      // A store that is being opened fails instead.
+      else if (this.#isOpen) this.ready().catch(() => {});
+    });
+    host.recover = () => this.ready();
   }
 
   /** The commit that reads see. */
@@ -103,6 +117,7 @@ export class Commits {
     if (this.#opened && generation === this.#head.generation) return false;
     this.#opened = true;
     await this.moveTo(ref?.commitBytes ?? EMPTY_COMMIT, generation);
+    this.#isOpen = true;
     return true;
   }
 
@@ -162,7 +177,8 @@ export class Commits {
    * no commit is being made here.
    */
   async holdHead(): Promise<HeldHead> {
-    while (!this.pins.covers(this.#head.commitBytes)) {
+    const { engine } = this.#host;
+    while (!engine.isReady || !this.pins.covers(this.#head.commitBytes)) {
       await this.exclusively(() => this.#coverHead());
     }
     return this.#holdCovered();
@@ -214,6 +230,32 @@ export class Commits {
   }
 
   /**
+   * After a trap: resolves when another instance stands where storage stands. Whoever must act
+   * in the turn of its call asks `engine.isReady` first.
+   */
+  ready(): Promise<void> {
+    this.#rebuilding ??= this.exclusively(async () => {}).finally(() => {
+      this.#rebuilding = undefined;
+    });
+    return this.#rebuilding;
+  }
+
+  /** Has a new instance take the place of one that trapped. Run it exclusively. */
+  async #rebuild(): Promise<void> {
+    const { engine } = this.#host;
+    const { finalTrap: cause } = engine;
+    if (cause !== undefined) throw new HedgerowError('closed', 'the core trapped twice', { cause });
+    await engine.restart();
+    // Ids of the instance before are never given again, though nothing may be left of it.
+    if (this.#endId > 0) engine.setNextSegment(this.#lastId + 1);
+    this.#known.clear();
+    this.#unstored.clear();
+    this.#opened = false;
+    await this.refresh();
+    engine.ready();
+  }
+
+  /**
    * Moves on to what another tab has committed, when no commit is being made here. A failure
    * is left to the next read or write to tell.
    */
@@ -223,7 +265,9 @@ export class Commits {
       // News that come from now on need another look.
       this.#following = undefined;
       await this.refresh();
-    }).catch(() => {});
+    }).catch(() => {
+      this.#following = undefined;
+    });
   }
 
   /** Opens a view of a commit; the caller closes it. */
@@ -235,7 +279,7 @@ export class Commits {
       status = engine.openView(commitBytes);
     }
     if (status !== Status.done) engine.fail(status);
-    return { view: engine.word(0), rows: engine.word(1) };
+    return engine.openedView();
   }
 
   /** Moves on to a commit that storage holds. */
@@ -248,17 +292,34 @@ export class Commits {
     this.onMoved();
   }
 
+  /** Moves on to a commit that was made here, which it stays whatever becomes of the instance. */
+  async moveOnto(commitBytes: Uint8Array, generation: number): Promise<void> {
+    const { engine } = this.#host;
+    engine.succeeded();
+    try {
+      await this.moveTo(commitBytes, generation);
+    } catch (cause) {
+      if (engine.isReady) throw cause;
+      this.#head = { ...this.#head, commitBytes, generation };
+      // What hinders it is told to the next call.
+      await this.#rebuild().catch(() => {});
+    }
+  }
+
   /**
    * Runs `change` when all changes before it have ended, and none at the same time. An abort
    * while it waits takes effect at once.
    */
   exclusively<T>(change: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     let started = false;
-    const result = this.#tail.then(() => {
+    const begin = () => {
       checkSignal(signal);
       started = true;
       return change();
-    });
+    };
+    const result = this.#tail.then(() =>
+      this.#host.engine.isReady ? begin() : this.#rebuild().then(begin),
+    );
     this.#tail = result.catch(() => {});
     if (signal === undefined) return result;
     const aborted = abortion(signal);
@@ -267,6 +328,12 @@ export class Commits {
       throw cause;
     });
     return Promise.race([result, waiting]).finally(aborted.stop);
+  }
+
+  /** Runs `change` when all changes have ended, though the core may not work any more. */
+  afterAll(change: () => Promise<void>): Promise<void> {
+    this.#tail = this.#tail.then(change);
+    return this.#tail as Promise<void>;
   }
 
   /** The bulk changes under way, for an edit that is called for now. */
@@ -344,6 +411,11 @@ export class Commits {
     this.#unstored.delete(id);
   }
 
+  /** Whether the head is known to have been flushed, with all before it. */
+  get isHeadDurable(): boolean {
+    return this.#head.generation <= this.#durableGeneration;
+  }
+
   /** Whether a commit would change nothing, as far as is known here. */
   isHead(commitBytes: Uint8Array): boolean {
     return isSame(this.#head.commitBytes, commitBytes);
@@ -363,6 +435,7 @@ export class Commits {
     const move = { name: REF, commitBytes, generation: expected + 1, format: FORMAT, expected };
     try {
       if (!(await this.#host.segments.write({ segments, move, durability }))) return false;
+      if (durability === 'strict') this.#durableGeneration = move.generation;
     } catch (cause) {
       if (!(await this.#hasMoved(move, cause))) throw cause;
     }

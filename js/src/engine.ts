@@ -1,13 +1,16 @@
 /**
  * Owns one instance of the core and speaks its language: handles, statuses and addresses.
- * Everything here is synchronous; `host.ts` adds time and storage.
+ * Everything but the start is synchronous; `host.ts` adds time and storage.
+ *
+ * An instance that traps is let go of at once, with all its memory. Its handles are refused
+ * from then on; `commit.ts` has another one started, and brings it to where the store stands.
  *
  * Views of linear memory are taken anew after every call that may grow it. Bytes that
  * leave are copied.
  */
 import { HedgerowError } from './errors.js';
-import type { InitOutput } from './generated/exports.js';
 import { MODULE_BASE64 } from './generated/module.js';
+import { type Core, guard, refuse } from './guard.js';
 import { MAX_KEY_BYTES } from './limits.js';
 
 /** The meanings of a status; `crate/src/wasm/reply.rs` has the same list. */
@@ -55,10 +58,37 @@ async function compile(): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
 
+async function instantiate(): Promise<Core> {
+  compiled ??= compile();
+  try {
+    const instance = await WebAssembly.instantiate(await compiled, {
+      // wasm-bindgen's table of JavaScript values, which this module never uses.
+      './hedgerow_bg.js': { __wbindgen_init_externref_table: () => {} },
+    });
+    return instance.exports as unknown as Core;
+  } catch (cause) {
+    compiled = undefined;
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new HedgerowError('out-of-memory', 'there is no memory for the core', { cause });
+  }
+}
+
+/** Handles of an instance are above those of all before it. */
+const HANDLES = 2 ** 32;
+
+/** So many traps without a successful call in between are final. */
+const FINAL_TRAPS = 2;
+
 /** See the module's text. */
 export class Engine {
-  readonly #core: InitOutput;
-  readonly #reply: number;
+  readonly #onTrap = new Set<(error: HedgerowError) => void>();
+  readonly #cacheBytes: number;
+  #core: Core;
+  #reply = 0;
+  #firstHandle = 0;
+  #isReady = false;
+  #trap: HedgerowError | undefined;
+  #trapsInARow = 0;
   readonly #encoder = new TextEncoder();
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   #bytes = new Uint8Array();
@@ -67,19 +97,96 @@ export class Engine {
   #scratchLength = 0;
   #bytesPerUnit = 1;
 
-  private constructor(core: InitOutput, cacheBytes: number) {
+  private constructor(core: Core, cacheBytes: number) {
+    this.#cacheBytes = cacheBytes;
     this.#core = core;
-    this.#reply = core.start(cacheBytes);
+    this.#start(core);
+    this.#isReady = true;
   }
 
   /** Starts an engine that keeps about `cacheBytes` of stored segments in memory. */
   static async create(cacheBytes: number): Promise<Engine> {
-    compiled ??= compile();
-    const instance = await WebAssembly.instantiate(await compiled, {
-      // wasm-bindgen's table of JavaScript values, which this module never uses.
-      './hedgerow_bg.js': { __wbindgen_init_externref_table: () => {} },
-    });
-    return new Engine(instance.exports as unknown as InitOutput, cacheBytes);
+    return new Engine(await instantiate(), cacheBytes);
+  }
+
+  /** Starts a new instance in the place of one that trapped. It knows nothing yet. */
+  async restart(): Promise<void> {
+    this.#start(await instantiate());
+  }
+
+  #start(core: Core): void {
+    this.#core = guard(core, (error) => this.#trapped(error));
+    this.#scratchLength = 0;
+    this.#reply = this.#core.start(this.#cacheBytes);
+  }
+
+  #trapped(error: HedgerowError): void {
+    this.#trap = error;
+    this.#trapsInARow += 1;
+    this.#isReady = false;
+    this.#firstHandle += HANDLES;
+    this.#core = refuse(this.#core, () => this.#refusal());
+    this.#bytes = new Uint8Array();
+    this.#words = new Float64Array();
+    for (const listener of [...this.#onTrap]) listener(error);
+  }
+
+  #refusal(): HedgerowError {
+    const cause = this.#trap;
+    const message = 'the core has trapped while this was under way';
+    return new HedgerowError(cause?.code ?? 'crashed', message, { cause });
+  }
+
+  /** Has `listener` called when an instance traps; returns how to end that. */
+  onTrap(listener: (error: HedgerowError) => void): () => void {
+    this.#onTrap.add(listener);
+    return () => this.#onTrap.delete(listener);
+  }
+
+  /** Whether new calls may be made: not from a trap until `ready` is called. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** A new instance stands where the store stands. */
+  ready(): void {
+    this.#isReady = true;
+  }
+
+  /** A call of a user has succeeded. */
+  succeeded(): void {
+    this.#trapsInARow = 0;
+  }
+
+  /** The trap after which no other instance is worth a try. */
+  get finalTrap(): HedgerowError | undefined {
+    return this.#trapsInARow < FINAL_TRAPS ? undefined : this.#trap;
+  }
+
+  /** Changes with each trap: what began before it is of no use to the next instance. */
+  get epoch(): number {
+    return this.#firstHandle;
+  }
+
+  /** A handle that the core gave, as it is known outside. */
+  #given(handle: number): number {
+    return this.#firstHandle + (handle >>> 0);
+  }
+
+  /** A handle as the core gave it; throws when that was another instance. */
+  #own(handle: number): number {
+    if (handle < this.#firstHandle) throw this.#refusal();
+    return handle - this.#firstHandle;
+  }
+
+  /** For what nobody waits for: the next call is told of a trap. */
+  #quietly(call: () => void): void {
+    const { epoch } = this;
+    try {
+      call();
+    } catch (cause) {
+      if (this.#isReady && this.epoch === epoch) throw cause;
+    }
   }
 
   get #memory(): Uint8Array {
@@ -181,12 +288,12 @@ export class Engine {
 
   /** A segment made here is stored, and may leave memory. */
   storedSegment(id: number): void {
-    this.#core.stored_segment(id);
+    this.#quietly(() => this.#core.stored_segment(id));
   }
 
   /** Forgets a segment and its chunks. */
   removeSegment(id: number): void {
-    this.#core.remove_segment(id);
+    this.#quietly(() => this.#core.remove_segment(id));
   }
 
   /** Sets the id of the next segment made here. */
@@ -194,20 +301,28 @@ export class Engine {
     this.#core.set_next_segment(id);
   }
 
-  /** Opens a view of a commit. Reply: the view, its number of rows. */
+  /** Opens a view of a commit; `openedView` then tells of it. */
   openView(commitBytes: Uint8Array): number {
     this.#pass(commitBytes);
     return this.#core.open_view();
   }
 
+  /** The view that was opened. */
+  openedView(): { view: number; rows: number } {
+    return { view: this.#given(this.word(0)), rows: this.word(1) };
+  }
+
   /** Closes a view. */
   closeView(view: number): void {
-    this.#core.close_view(view);
+    if (view < this.#firstHandle) return;
+    this.#quietly(() => this.#core.close_view(this.#own(view)));
   }
 
   /** Looks up a key, which must be well-formed and within its limit. */
   get(view: number, key: string): number {
-    return this.#core.get(view, this.#passKey(key));
+    const status = this.#core.get(this.#own(view), this.#passKey(key));
+    this.#trapsInARow = 0;
+    return status;
   }
 
   /** As `#passText`; for short ASCII a loop is more than twice as fast as `encodeInto`. */
@@ -243,37 +358,38 @@ export class Engine {
 
   /** Starts a search for many keys. */
   find(view: number, keys: readonly string[]): Op {
-    const op = this.#core.find(view, this.#passText(JSON.stringify(keys)));
-    return op >>> 0 === Status.noOp ? this.fail(Status.row) : op;
+    const op = this.#core.find(this.#own(view), this.#passText(JSON.stringify(keys)));
+    return op >>> 0 === Status.noOp ? this.fail(Status.row) : this.#given(op);
   }
 
   /** Starts a scan of an encoded range, see `range.ts`. */
   scan(view: number, flags: number, rangeBytes: Uint8Array, limit: number): Op {
     this.#pass(rangeBytes);
-    return this.#core.scan(view, flags, rangeBytes.length, limit);
+    return this.#given(this.#core.scan(this.#own(view), flags, rangeBytes.length, limit));
   }
 
   /** Starts a count of an encoded range. */
   count(view: number, flags: number, rangeBytes: Uint8Array): Op {
     this.#pass(rangeBytes);
-    return this.#core.count(view, flags, rangeBytes.length);
+    return this.#given(this.#core.count(this.#own(view), flags, rangeBytes.length));
   }
 
   /** Starts a diff of two views over an encoded range. */
   diff(from: number, to: number, flags: number, rangeBytes: Uint8Array): Op {
     this.#pass(rangeBytes);
-    return this.#core.diff(from, to, flags, rangeBytes.length);
+    const [old, young] = [this.#own(from), this.#own(to)];
+    return this.#given(this.#core.diff(old, young, flags, rangeBytes.length));
   }
 
   /** Has an ingest delete all rows of an encoded range. */
   drop(op: Op, flags: number, rangeBytes: Uint8Array): void {
     this.#pass(rangeBytes);
-    this.#core.ingest_drop(op, flags, rangeBytes.length);
+    this.#core.ingest_drop(this.#own(op), flags, rangeBytes.length);
   }
 
   /** Starts a census of the tree of rows. */
   census(view: number): Op {
-    return this.#core.census(view);
+    return this.#given(this.#core.census(this.#own(view)));
   }
 
   /** The doubles at the address in the reply, as many as it says. */
@@ -284,8 +400,8 @@ export class Engine {
   /** Starts an ingest on top of a view. */
   ingest(view: number, prefix: string, pointer: string): Op {
     const [prefixLength, pointerLength] = this.#passBoth(prefix, pointer);
-    const op = this.#core.ingest(view, prefixLength, pointerLength);
-    return op >>> 0 === Status.noOp ? refusePointer(pointer) : op;
+    const op = this.#core.ingest(this.#own(view), prefixLength, pointerLength);
+    return op >>> 0 === Status.noOp ? refusePointer(pointer) : this.#given(op);
   }
 
   /** Starts an ingest of bytes on top of a view; without a pointer rows are `[key, value]`. */
@@ -298,8 +414,8 @@ export class Engine {
     const [prefixLength, pointerLength] = this.#passBoth(prefix, pointer ?? '');
     const framing = format === undefined ? 0 : { ndjson: 1, json: 2 }[format];
     const length = pointer === undefined ? -1 : pointerLength;
-    const op = this.#core.ingest_bytes(view, prefixLength, length, framing);
-    return op >>> 0 === Status.noOp ? refusePointer(pointer ?? '') : op;
+    const op = this.#core.ingest_bytes(this.#own(view), prefixLength, length, framing);
+    return op >>> 0 === Status.noOp ? refusePointer(pointer ?? '') : this.#given(op);
   }
 
   #passBoth(prefix: string, pointer: string): [number, number] {
@@ -314,13 +430,13 @@ export class Engine {
 
   /** Gives an ingest of bytes the next ones. */
   append(op: Op, bytes: Uint8Array): void {
-    const at = this.#core.ingest_room(op, bytes.length);
+    const at = this.#core.ingest_room(this.#own(op), bytes.length);
     this.#memory.set(bytes, at);
   }
 
   /** Tells an ingest of bytes that it has all of them. */
   end(op: Op): void {
-    this.#core.ingest_end(op);
+    this.#core.ingest_end(this.#own(op));
   }
 
   /**
@@ -337,11 +453,11 @@ export class Engine {
     const extra = valueBytes + 12 * values.length;
     // Room as the blocks before needed it; only when it proves too little, for the worst case.
     let room = Math.ceil(text.length * this.#bytesPerUnit);
-    let at = this.#core.ingest_buffer(op, room + extra);
+    let at = this.#core.ingest_buffer(this.#own(op), room + extra);
     let encoded = this.#encoder.encodeInto(text, this.#memory.subarray(at, at + room));
     if (encoded.read < text.length) {
       room = text.length * 3;
-      at = this.#core.ingest_buffer(op, room + extra);
+      at = this.#core.ingest_buffer(this.#own(op), room + extra);
       encoded = this.#encoder.encodeInto(text, this.#memory.subarray(at, at + room));
       this.#bytesPerUnit = Math.min(3, (1.1 * encoded.written) / text.length);
     }
@@ -357,13 +473,13 @@ export class Engine {
     }
     const length = encoded.written + extra;
     const code = { pairs: 0, rows: 1, deletes: 2 }[format];
-    this.#core.ingest_feed(op, encoded.written, length, values.length, code);
+    this.#core.ingest_feed(this.#own(op), encoded.written, length, values.length, code);
     return length;
   }
 
   /** Tells an ingest that it has all rows. */
   finish(op: Op): void {
-    this.#core.ingest_finish(op);
+    this.#core.ingest_finish(this.#own(op));
   }
 
   /**
@@ -371,13 +487,15 @@ export class Engine {
    * JSON texts, that stay as they are in that.
    */
   rebase(op: Op, view: number, kept: Iterable<string>): void {
-    const status = this.#core.ingest_rebase(op, view, this.#passText(`[${[...kept].join(',')}]`));
+    const text = `[${[...kept].join(',')}]`;
+    const [own, onto] = [this.#own(op), this.#own(view)];
+    const status = this.#core.ingest_rebase(own, onto, this.#passText(text));
     if (status !== Status.done) this.fail(status);
   }
 
   /** Takes the next segment that an ingest or a collection has made. */
   takeSegment(op: Op): MadeSegment | undefined {
-    if (this.#core.take_segment(op) !== Status.segment) return undefined;
+    if (this.#core.take_segment(this.#own(op)) !== Status.segment) return undefined;
     const memory = this.#memory;
     const [id, at, length, tableAt, tableLength] = [0, 1, 2, 3, 4].map((i) => this.word(i)) as [
       number,
@@ -395,17 +513,18 @@ export class Engine {
 
   /** Goes on with an operation for about `budget` bytes of work. */
   step(op: Op, budget: number): number {
-    return this.#core.step(op, Math.min(budget, 0x7fff_ffff));
+    return this.#core.step(this.#own(op), Math.min(budget, 0x7fff_ffff));
   }
 
   /** The segments that a scan will want next. Overwrites the reply of its last step. */
   ahead(op: Op): number[] {
-    return this.#core.ahead(op) === Status.need ? this.needed() : [];
+    return this.#core.ahead(this.#own(op)) === Status.need ? this.needed() : [];
   }
 
   /** Frees an operation; segments of an ingest are forgotten unless it is committed. */
   free(op: Op, committed = true): void {
-    this.#core.free(op, committed ? 1 : 0);
+    if (op < this.#firstHandle) return;
+    this.#quietly(() => this.#core.free(this.#own(op), committed ? 1 : 0));
   }
 
   /** The hash whose address is in the reply at `index`. */
@@ -438,23 +557,23 @@ export class Engine {
 
   /** Starts a collection of what is stored now; see `crate/src/wasm/mod.rs` for the flags. */
   collect(flags: number, valuesBefore: number): Op {
-    return this.#core.collect(flags, valuesBefore);
+    return this.#given(this.#core.collect(flags, valuesBefore));
   }
 
   /** Has a collection take all for live that a commit reaches. */
   collectCommit(op: Op, commitBytes: Uint8Array): void {
     this.#pass(commitBytes);
-    this.#core.collect_commit(op);
+    this.#core.collect_commit(this.#own(op));
   }
 
   /** Has a collection keep the segments from `from` to before `to`. */
   collectKeep(op: Op, from: number, to: number): void {
-    this.#core.collect_keep(op, from, to);
+    this.#core.collect_keep(this.#own(op), from, to);
   }
 
   /** What a collection asked for is stored, and what it named is deleted. */
   collectExchanged(op: Op): void {
-    this.#core.collect_exchanged(op);
+    this.#core.collect_exchanged(this.#own(op));
   }
 
   /** Segments, chunks and bytes known, bytes in memory, and how many segments are small. */

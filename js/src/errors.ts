@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'closed'
   | 'blocked'
   | 'out-of-memory'
+  | 'crashed'
   | 'storage';
 
 /** Facts that some errors carry beside their message. */
@@ -33,6 +34,7 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'quota-exceeded',
   'disconnected',
   'blocked',
+  'crashed',
   'storage',
 ]);
 

@@ -25,6 +25,8 @@ export class Host {
   readonly engine: Engine;
   readonly segments: SegmentStore;
   readonly sliceMs: number;
+  /** Resolves when the core works again after a trap. */
+  recover: () => Promise<void> = async () => {};
   readonly #pace: Pace;
   readonly #loading = new Map<number, Promise<void>>();
   /** Called when a segment is gone: another handle may have moved what was in it. */
@@ -55,8 +57,12 @@ export class Host {
   }
 
   async #read(ids: readonly number[]): Promise<void> {
+    const { epoch } = this.engine;
     const found = await this.segments.read(ids);
+    // Whoever works on another instance by now asks again.
+    if (this.engine.epoch !== epoch) return;
     if (found.includes(undefined)) await this.onGone();
+    if (this.engine.epoch !== epoch) return;
     for (const [index, id] of ids.entries()) {
       const segmentBytes = found[index];
       // Without its segment the core finds the chunk elsewhere, or says that it is missing.
@@ -83,7 +89,10 @@ export class Host {
     try {
       let status = this.engine.step(op, QUICK_BUDGET);
       for (;;) {
-        if (status === Status.done) return answer();
+        if (status === Status.done) {
+          this.engine.succeeded();
+          return answer();
+        }
         if (status === Status.need) await this.load(this.engine.needed());
         else if (status === Status.yield) await turn();
         else this.engine.fail(status);

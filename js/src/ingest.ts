@@ -146,6 +146,11 @@ export class Ingest {
         : host.engine.ingestBytes(view, prefix, pointer, bytes.format);
   }
 
+  /** Has `listener` called when the core traps, and the ingest is lost with it. */
+  onLost(listener: (cause: unknown) => void): () => void {
+    return this.#host.engine.onTrap(listener);
+  }
+
   /** Feeds a block, as part of the slice that began at `startMs`. */
   async feed(block: Block, startMs: number): Promise<void> {
     const { engine } = this.#host;
@@ -346,22 +351,26 @@ export class Ingest {
     if (this.#commits.isHead(commitBytes)) {
       // Nothing to write, if nobody else has moved the store.
       if (await this.#commits.refresh()) return undefined;
+      // Yet what is there already may not be durable: then a flush has to carry something.
+      const isSafe = this.#durability === 'relaxed' || this.#commits.isHeadDurable;
+      if (!isSafe && !(await this.#move(commitBytes, []))) return undefined;
+      if (!isSafe) await this.#commits.moveOnto(commitBytes, head.generation + 1);
       await this.abandon();
       this.durableRows = this.rows;
       return { chunks: 0, commitBytes, rowsBefore: head.rows };
     }
     // Copying much into storage is a slice of its own; a small commit does not wait for one.
     if (this.#heldBytes > QUICK_BYTES) await turn();
-    if (!(await this.#waiting(this.#move(commitBytes)))) return undefined;
+    if (!(await this.#waiting(this.#move(commitBytes, this.#held)))) return undefined;
     this.#keep();
     this.durableRows = this.rows;
-    await this.#commits.moveTo(commitBytes, head.generation + 1);
+    await this.#commits.moveOnto(commitBytes, head.generation + 1);
     return { chunks, commitBytes, rowsBefore: head.rows };
   }
 
-  async #move(commitBytes: Uint8Array): Promise<boolean> {
+  async #move(commitBytes: Uint8Array, segments: readonly MadeSegment[]): Promise<boolean> {
     try {
-      return await this.#commits.move(commitBytes, this.#held, this.#durability);
+      return await this.#commits.move(commitBytes, segments, this.#durability);
     } catch (cause) {
       if (!(cause instanceof UnknownOutcome)) throw cause;
       // The ref may point at what was written: rather debris than a hole.
@@ -393,6 +402,11 @@ export class Ingest {
     for (const id of written) this.#commits.unmade(id);
     // Debris costs space until it is collected: that it stays is no reason to hide the failure.
     if (written.length > 0) await this.#host.segments.delete(written).catch(() => {});
+    for (const id of written) {
+      // An instance that was started meanwhile may have seen them.
+      this.#commits.unmade(id);
+      this.#host.engine.removeSegment(id);
+    }
     this.#release();
   }
 }

@@ -70,7 +70,7 @@ export async function takeAsyncRows<Row>(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   let firstMs = 0;
-  await each(rows, signal, async (row) => {
+  await each(rows, ingest, signal, async (row) => {
     const now = performance.now();
     if (gatherer.rows === 0) firstMs = now;
     const full = gatherer.add(row);
@@ -113,7 +113,7 @@ export async function takeBytes(
     await ingest.drain(performance.now());
     reporter.report();
   };
-  await each(parts, signal, async (part: Uint8Array | ArrayBuffer) => {
+  await each(parts, ingest, signal, async (part: Uint8Array | ArrayBuffer) => {
     const bytes = part instanceof ArrayBuffer ? new Uint8Array(part) : part;
     for (let at = 0; at < bytes.length; at += GATHER_BYTES) {
       const now = performance.now();
@@ -134,10 +134,13 @@ export async function takeBytes(
  */
 async function each<T>(
   source: AsyncIterator<T> | Iterator<T>,
+  ingest: Ingest,
   signal: AbortSignal | undefined,
   take: (member: T) => Promise<void>,
 ): Promise<void> {
   const wait = new AbortableWait(signal);
+  // A source may keep it waiting for long.
+  const stop = ingest.onLost((cause) => wait.fail(cause));
   let ended = false;
   const ask = async () => {
     try {
@@ -160,6 +163,7 @@ async function each<T>(
       await take(result.value);
     }
   } finally {
+    stop();
     wait.end();
     if (!ended) endIterator(source);
   }

@@ -49,6 +49,7 @@ export async function* blocks(
 ): AsyncGenerator<unknown[], void, void> {
   const { engine, sliceMs } = host;
   checkSignal(signal);
+  if (!engine.isReady) await host.recover();
   const { op, end } = await start();
   try {
     let budget = FIRST_BLOCK;
@@ -58,6 +59,7 @@ export async function* blocks(
       if (status === Status.need) {
         await host.load(engine.needed());
       } else if (status === Status.done || status === Status.yield) {
+        engine.succeeded();
         const { members } = engine.output();
         const ms = performance.now() - startMs;
         const growth = Math.min(4, Math.max(0.25, (0.7 * sliceMs) / Math.max(ms, 0.05)));

@@ -29,6 +29,7 @@ export function abortion(signal: AbortSignal): { promise: Promise<never>; stop: 
 export class AbortableWait {
   readonly #signal: AbortSignal | undefined;
   #reject: ((cause: unknown) => void) | undefined;
+  #failure: unknown;
   readonly #listener = () => {
     if (this.#signal !== undefined) this.#reject?.(abortedBy(this.#signal));
   };
@@ -38,10 +39,16 @@ export class AbortableWait {
     signal?.addEventListener('abort', this.#listener, { once: true });
   }
 
+  /** Makes the wait under way, or the next one, reject with `cause`. */
+  fail(cause: unknown): void {
+    this.#failure = cause;
+    this.#reject?.(cause);
+  }
+
   /** What `promise` resolves to, or `aborted`. */
   for<T>(promise: Promise<T>): Promise<T> {
-    if (this.#signal === undefined) return promise;
     checkSignal(this.#signal);
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
       this.#reject = reject;
       promise.then(resolve, reject);

@@ -63,19 +63,28 @@ export class SingleEdits {
   }
 
   #flush(): Promise<void> {
-    return this.#commits.exclusively(async () => {
-      const [edits, waiters] = [this.#edits, this.#waiters];
-      this.#edits = [];
-      this.#waiters = [];
-      this.#flushing = undefined;
-      try {
-        await this.#commits.prepareIds();
-        await this.#commitAll(edits, waiters);
-        for (const { resolve } of waiters) resolve();
-      } catch (cause) {
+    return this.#commits
+      .exclusively(async () => {
+        const [edits, waiters] = [this.#edits, this.#waiters];
+        this.#edits = [];
+        this.#waiters = [];
+        this.#flushing = undefined;
+        try {
+          await this.#commits.prepareIds();
+          await this.#commitAll(edits, waiters);
+          for (const { resolve } of waiters) resolve();
+        } catch (cause) {
+          for (const { reject } of waiters) reject(cause);
+        }
+      })
+      .catch((cause: unknown) => {
+        // It did not even begin.
+        const waiters = this.#waiters;
+        this.#edits = [];
+        this.#waiters = [];
+        this.#flushing = undefined;
         for (const { reject } of waiters) reject(cause);
-      }
-    });
+      });
   }
 
   /** Commits the edits; one that the core refuses is rejected, and removed from both lists. */

@@ -78,6 +78,8 @@ export class Store {
   readonly #tabs: Tabs | undefined;
   readonly #collector: Collector;
   #closing: Promise<void> | undefined;
+  /** Why it was closed, if not because somebody asked for it. */
+  #closedBy: HedgerowError | undefined;
 
   private constructor(
     name: string,
@@ -96,6 +98,10 @@ export class Store {
     commits.onMoved = () => this.#collector.changed();
     if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
     this.#collector.changed();
+    commits.onFinalTrap = (cause) => {
+      this.#closedBy = cause;
+      this.close().catch(() => {});
+    };
   }
 
   /** Opens a store; see the function `open`. */
@@ -145,8 +151,10 @@ export class Store {
   }
 
   #check(): void {
-    if (this.#closing !== undefined)
-      throw new HedgerowError('closed', `the store ${this.name} is closed`);
+    if (this.#closing === undefined) return;
+    const cause = this.#closedBy;
+    const facts = cause === undefined ? {} : { cause };
+    throw new HedgerowError('closed', `the store ${this.name} is closed`, facts);
   }
 
   /**
@@ -251,6 +259,7 @@ export class Store {
       this.#check();
       checkKey(key);
       const { engine } = this.#host;
+      if (!engine.isReady) return this.#host.recover().then(() => this.get<Value>(key));
       const status = engine.get(this.#commits.head.view, key);
       if (status === Status.done) return Promise.resolve(engine.found() as Value | undefined);
       if (status >= Status.row) engine.fail(status);
@@ -300,6 +309,7 @@ export class Store {
   /** Reads from the head, which is not held for it: again from a later one if it was collected. */
   async #read<T>(start: (head: Head) => Op, answer: () => T): Promise<T> {
     for (;;) {
+      if (!this.#host.engine.isReady) await this.#host.recover();
       const { head } = this.#commits;
       try {
         return await this.#host.read(start(head), answer);
@@ -387,7 +397,7 @@ export class Store {
     const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
     await Promise.all([this.#edits.settled(), ...this.#bulks, ...aborts]);
     await this.#collector.close();
-    await this.#commits.exclusively(() => this.#host.segments.close());
+    await this.#commits.afterAll(() => this.#host.segments.close());
     this.#commits.pins.close();
   }
 }

@@ -13,11 +13,15 @@ const DIVERGING = [
   /^hashbrown::raw::Fallibility::(capacity_overflow|alloc_err)/,
 ];
 
+// Those of them that are called when memory could not be had.
+const OUT_OF_MEMORY = /^(alloc::|hashbrown::)/;
+
 const plainName = (name) => name.replace(/\[[0-9a-f]+\]/g, '').replace(/::h[0-9a-f]{16}$/, '');
 
 /**
  * Has functions that only panic trap at once. wasm-opt then drops their arguments, and all
- * that is reached through them alone.
+ * that is reached through them alone. The host learns of a trap for want of memory by the
+ * exported global `out_of_memory`, which is then 1.
  */
 export function trapAtOnce(wasmBytes) {
   binaryen.setDebugInfo(true); // the names of functions, for profiles
@@ -29,13 +33,20 @@ export function trapAtOnce(wasmBytes) {
     ({ name, module: importedFrom }) =>
       importedFrom === '' && DIVERGING.some((pattern) => pattern.test(plainName(name))),
   );
-  // Names change with compilers: a module without the most common one was not understood.
-  if (!diverging.some(({ name }) => name.includes('panic_bounds_check'))) {
-    throw new Error('no panics found by their names: see scripts/lib/panics.mjs');
+  // Names change with compilers: a module without the most common ones was not understood.
+  for (const expected of ['panic_bounds_check', 'handle_alloc_error']) {
+    if (diverging.some(({ name }) => name.includes(expected))) continue;
+    throw new Error(`no ${expected} found by its name: see scripts/lib/panics.mjs`);
   }
+  module.addGlobal('out_of_memory', binaryen.i32, true, module.i32.const(0));
+  module.addGlobalExport('out_of_memory', 'out_of_memory');
+  const note = () => module.global.set('out_of_memory', module.i32.const(1));
   for (const { name, params, results } of diverging) {
+    const isMemory = OUT_OF_MEMORY.test(plainName(name));
+    const trap = module.unreachable();
     module.removeFunction(name);
-    module.addFunction(name, params, results, [], module.unreachable());
+    const body = isMemory ? module.block(null, [note(), trap], binaryen.unreachable) : trap;
+    module.addFunction(name, params, results, [], body);
   }
   const bytes = module.emitBinary();
   module.dispose();

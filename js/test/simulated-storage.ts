@@ -1,0 +1,444 @@
+/**
+ * A storage of which everything follows from a seed: when calls take effect, when they are
+ * answered, when the machine stops, and what of that which was not yet durable is then left.
+ *
+ * The model. Transactions of one store take effect one after the other, in the order in which
+ * they were begun, whoever began them, as those of IndexedDB with overlapping scopes do. The
+ * answer comes later. What a transaction did is seen at once, and durable some time after, or
+ * when a strict one is answered: its flush is one of the log, and so of all before it.
+ *
+ * - A process that is killed loses what has not taken effect. What has is with the system.
+ * - A tab that is killed loses its calls; the others go on.
+ * - Power that fails also takes what is not durable: either the end of the log, as in engines
+ *   with one log (LevelDB, SQLite), or any transactions on whose records no surviving one rests,
+ *   which is more than these engines do. Of segments that were written relaxed and survive as
+ *   records the bytes may be torn, zeroed, or gone: Chromium and Firefox keep large values in
+ *   files of their own. Where `filesApart`, a flush of the log is none of these files.
+ *   A strict write is whole or absent: its files are flushed before its record.
+ */
+import type {
+  Durability,
+  Loaded,
+  Ref,
+  SegmentRecord,
+  SegmentStore,
+  Storage,
+  WriteBatch,
+} from '../src/segment-store.js';
+import type { Random } from './random.js';
+
+/** How a crash comes about. */
+export type Crash = 'process' | 'power';
+
+/** Segment ids of one reserved number. */
+const IDS_PER_WRITER = 2 ** 20;
+
+/** One transaction that changes something. */
+interface Transaction {
+  readonly segments: readonly SegmentRecord[];
+  readonly deletes: readonly number[];
+  readonly ref?: Ref;
+  readonly counter?: number;
+  readonly durability: Durability;
+}
+
+class Disk {
+  segments = new Map<number, SegmentRecord>();
+  refs = new Map<string, Ref>();
+  counter = 0;
+
+  apply({ segments, deletes, ref, counter }: Transaction): void {
+    for (const id of deletes) this.segments.delete(id);
+    for (const segment of segments) this.segments.set(segment.id, segment);
+    if (ref !== undefined) this.refs.set(ref.name, ref);
+    if (counter !== undefined) this.counter = counter;
+  }
+
+  copy(): Disk {
+    const copy = new Disk();
+    copy.segments = new Map(this.segments);
+    copy.refs = new Map(this.refs);
+    copy.counter = this.counter;
+    return copy;
+  }
+}
+
+interface Call {
+  readonly connection: Connection;
+  /** Takes effect; returns what answers it. */
+  run(): () => void;
+}
+
+/** What a crash left. */
+export interface Remains {
+  readonly kind: Crash;
+  /** Generation of the newest commit that must be there. */
+  readonly least: number;
+  /** Whether bytes that were handed over are gone though something later stayed. */
+  readonly isDamaged: boolean;
+}
+
+/** What is given to a call to keep the same whatever happens to the caller's own. */
+const copyOf = (bytes: Uint8Array) => new Uint8Array(bytes);
+
+/** The world that all connections to one store share. */
+export class World implements Storage {
+  readonly #from: Random;
+  #seen = new Disk();
+  #durable = new Disk();
+  /** What is seen and not yet durable. */
+  #log: Transaction[] = [];
+  /** Segments that are durable as records, and not as bytes. */
+  #files = new Set<number>();
+  readonly #filesApart: boolean;
+  #queue: Call[] = [];
+  #answers: { connection: Connection; answer: () => void }[] = [];
+  #isPumping = false;
+  #eventsLeft = Number.POSITIVE_INFINITY;
+  #onCrash = () => {};
+  #epoch = 0;
+  /** All segments ever written, and all commits ever made, by their hash. */
+  readonly #everWritten = new Map<number, SegmentRecord>();
+  readonly #commits = new Map<string, Ref>();
+  /** Ids that nobody may use again; those that a power failure took may be. */
+  #ids = new Set<number>();
+  #strictGeneration = 0;
+  events = 0;
+  transactions = 0;
+
+  constructor(from: Random) {
+    this.#from = from;
+    this.#filesApart = from.below(3) === 0;
+  }
+
+  /** The generation that the running tabs see. */
+  get generation(): number {
+    return this.#seen.refs.get('main')?.generation ?? 0;
+  }
+
+  /** Changes when everything stops: what goes on from before is of a process that is gone. */
+  get life(): number {
+    return this.#epoch;
+  }
+
+  /** Resolves when everything has stopped, after so many events from now. */
+  crashAfter(events: number): Promise<void> {
+    this.#eventsLeft = events;
+    return new Promise((resolve) => {
+      this.#onCrash = resolve;
+    });
+  }
+
+  /** What was asked of `crashAfter` no longer counts. */
+  crashNever(): void {
+    this.#eventsLeft = Number.POSITIVE_INFINITY;
+  }
+
+  /** Everything stops: no call under way is ever answered. Tells what is left. */
+  crash(kind: Crash): Remains {
+    this.#epoch += 1;
+    this.#queue = [];
+    this.#answers = [];
+    this.#eventsLeft = Number.POSITIVE_INFINITY;
+    const acknowledged = this.#strictGeneration;
+    if (kind === 'process') return { kind, least: this.generation, isDamaged: false };
+    const least = this.#durable.refs.get('main')?.generation ?? 0;
+    if (least < acknowledged) throw new Error('the simulation lost a strict commit');
+    const isDamaged = this.#losePower();
+    return { kind, least, isDamaged };
+  }
+
+  #losePower(): boolean {
+    const from = this.#from;
+    const disk = this.#durable;
+    let isDamaged = false;
+    const kept = from.below(2) === 0 ? this.#prefix() : this.#independent();
+    if (kept.hasHole) isDamaged = true;
+    const tearing = from.pick([0, 0, 0.3, 1]);
+    const torn = (segment: SegmentRecord): SegmentRecord | undefined => {
+      if (from.next() >= tearing) return segment;
+      isDamaged = true;
+      return tear(segment, from);
+    };
+    for (const transaction of kept.transactions) {
+      disk.apply(transaction);
+      if (transaction.durability === 'strict') continue;
+      for (const { id } of transaction.segments) this.#files.add(id);
+    }
+    for (const id of this.#files) {
+      const segment = disk.segments.get(id);
+      if (segment === undefined) continue;
+      const left = torn(segment);
+      if (left !== undefined) disk.segments.set(id, left);
+    }
+    this.#files.clear();
+    this.#log = [];
+    this.#strictGeneration = 0;
+    this.#seen = disk.copy();
+    const isTaken = (id: number) => Math.floor(id / IDS_PER_WRITER) <= disk.counter;
+    this.#ids = new Set([...this.#ids].filter(isTaken));
+    return isDamaged;
+  }
+
+  /** The log up to some point. */
+  #prefix() {
+    const end = this.#from.below(this.#log.length + 1);
+    return { transactions: this.#log.slice(0, end), hasHole: false };
+  }
+
+  /** Any transactions, but none without those that it rests on. */
+  #independent() {
+    const from = this.#from;
+    const dropping = from.pick([0.1, 0.5, 0.9]);
+    const lost = new Set<string>();
+    const transactions: Transaction[] = [];
+    let [holes, hasHole] = [0, false];
+    for (const transaction of this.#log) {
+      const { segments, deletes, ref, counter } = transaction;
+      const changes = [
+        ...(counter === undefined ? [] : ['counter', `writer ${counter}`]),
+        ...(ref === undefined ? [] : [`ref ${ref.name}`]),
+        ...segments.map(({ id }) => `segment ${id}`),
+        ...deletes.map((id) => `segment ${id}`),
+      ];
+      const writers = segments.map(({ id }) => `writer ${Math.floor(id / IDS_PER_WRITER)}`);
+      const isLost = [...changes, ...writers].some((record) => lost.has(record));
+      if (isLost || from.next() < dropping) {
+        for (const record of changes) lost.add(record);
+        // A commit waits for its strict segments to be answered: it never rests on these.
+        if (transaction.durability === 'relaxed') holes += segments.length;
+      } else {
+        transactions.push(transaction);
+        if (holes > 0) hasHole = true;
+      }
+    }
+    return { transactions, hasHole };
+  }
+
+  /** A store of its own that holds all that was ever written, at one of its commits. */
+  intact(commit: string): Storage {
+    const disk = new Disk();
+    disk.segments = this.#everWritten;
+    const ref = this.#commits.get(commit);
+    if (ref !== undefined) disk.refs.set(ref.name, ref);
+    const world = new World(this.#from);
+    world.#seen = disk;
+    return world;
+  }
+
+  /** Whether a commit was made, at some time. */
+  isCommit(commit: string): boolean {
+    return /^0*$/.test(commit) || this.#commits.has(commit);
+  }
+
+  /** A connection that can be killed before it is open. */
+  connect(): Connection {
+    return new Connection(this, this.#epoch);
+  }
+
+  open(): Promise<Connection> {
+    return this.connect().opened();
+  }
+
+  async destroy(): Promise<void> {
+    throw new Error('not simulated');
+  }
+
+  /** Has a call take effect in its turn, and answers it later. */
+  call<T>(connection: Connection, run: (disk: Disk) => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (!this.#isAlive(connection)) return;
+      const effect = () => {
+        try {
+          const result = run(this.#seen);
+          return () => resolve(result);
+        } catch (cause) {
+          return () => reject(cause);
+        }
+      };
+      this.#queue.push({ connection, run: effect });
+      this.#pump();
+    });
+  }
+
+  /** As `call`, of what changes the store if `make` returns a transaction. */
+  change<T>(
+    connection: Connection,
+    make: (disk: Disk) => { transaction?: Transaction; result: T },
+  ): Promise<T> {
+    let made: Transaction | undefined;
+    const done = this.call(connection, (disk) => {
+      const { transaction, result } = make(disk);
+      if (transaction !== undefined) this.#commit(transaction);
+      made = transaction;
+      return result;
+    });
+    return done.then((result) => {
+      if (made?.ref !== undefined && made.durability === 'strict') {
+        this.#strictGeneration = Math.max(this.#strictGeneration, made.ref.generation);
+      }
+      return result;
+    });
+  }
+
+  #commit(transaction: Transaction): void {
+    for (const segment of transaction.segments) {
+      if (this.#ids.has(segment.id)) throw new Error(`segment ${segment.id} is written twice`);
+      this.#ids.add(segment.id);
+      this.#everWritten.set(segment.id, segment);
+    }
+    this.transactions += 1;
+    this.#seen.apply(transaction);
+    this.#log.push(transaction);
+    const { ref } = transaction;
+    if (ref !== undefined) this.#commits.set(Buffer.from(ref.commitBytes).toString('hex'), ref);
+  }
+
+  /** Makes the first `count` transactions of the log durable. */
+  #flush(count: number, withFiles: boolean): void {
+    for (const transaction of this.#log.splice(0, count)) {
+      this.#durable.apply(transaction);
+      if (transaction.durability === 'strict') continue;
+      for (const { id } of transaction.segments) this.#files.add(id);
+    }
+    if (withFiles) this.#files.clear();
+  }
+
+  #isAlive(connection: Connection): boolean {
+    return connection.epoch === this.#epoch && !connection.isKilled;
+  }
+
+  #pump(): void {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    setImmediate(() => this.#tick());
+  }
+
+  /** One event: something takes effect, is answered or becomes durable, or all ends. */
+  #tick(): void {
+    this.#isPumping = false;
+    this.events += 1;
+    if (--this.#eventsLeft === 0) {
+      this.#epoch += 1;
+      this.#onCrash();
+      return;
+    }
+    const from = this.#from;
+    const chance = from.next();
+    if (chance < 0.04) this.#flush(from.below(this.#log.length + 1), from.below(2) === 0);
+    if (this.#answers.length > 0 && (this.#queue.length === 0 || chance < 0.5)) this.#answer();
+    else this.#take();
+    if (this.#queue.length + this.#answers.length > 0) this.#pump();
+  }
+
+  #take(): void {
+    const call = this.#queue.shift();
+    if (call === undefined || !this.#isAlive(call.connection)) return;
+    const before = this.#log.length;
+    const { connection, run } = call;
+    const answer = run();
+    const made = this.#log.length > before ? this.#log.at(-1) : undefined;
+    this.#answers.push({
+      connection,
+      answer: () => {
+        if (made?.durability === 'strict') {
+          this.#flush(this.#log.indexOf(made) + 1, !this.#filesApart);
+        }
+        answer();
+      },
+    });
+  }
+
+  #answer(): void {
+    const next = this.#answers.shift();
+    if (next !== undefined && this.#isAlive(next.connection)) next.answer();
+  }
+}
+
+function tear(segment: SegmentRecord, from: Random): SegmentRecord | undefined {
+  const { id, segmentBytes, tableBytes } = segment;
+  const cut = from.below(segmentBytes.length + 1);
+  const zeroed = copyOf(segmentBytes).fill(0, cut);
+  const kinds: SegmentRecord[] = [
+    { id, tableBytes, segmentBytes: segmentBytes.slice(0, cut) },
+    { id, tableBytes, segmentBytes: zeroed },
+    { id, tableBytes, segmentBytes: new Uint8Array() },
+    { id, tableBytes: tableBytes.slice(0, from.below(tableBytes.length)), segmentBytes },
+  ];
+  return from.pick(kinds);
+}
+
+/** The store as one tab has it open. */
+export class Connection implements SegmentStore {
+  readonly #world: World;
+  readonly epoch: number;
+  /** The tab was killed. */
+  isKilled = false;
+
+  constructor(world: World, epoch: number) {
+    this.#world = world;
+    this.epoch = epoch;
+  }
+
+  /** Resolves to itself when it is open. */
+  opened(): Promise<this> {
+    return this.#world.call(this, () => this);
+  }
+
+  load(known?: ReadonlySet<number>): Promise<Loaded> {
+    return this.#world.call(this, ({ segments, refs }) => ({
+      refs: [...refs.values()],
+      tables: [...segments.values()]
+        .filter(({ id }) => !known?.has(id))
+        .sort((a, b) => a.id - b.id)
+        .map(({ id, tableBytes, segmentBytes }) => ({
+          id,
+          tableBytes: copyOf(tableBytes),
+          // Small commits carry their segments.
+          ...(id % 3 === 0 ? { segmentBytes: copyOf(segmentBytes) } : {}),
+        })),
+      ids: [...segments.keys()].sort((a, b) => a - b),
+    }));
+  }
+
+  reserve(): Promise<number> {
+    return this.#world.change(this, (disk) => {
+      const counter = disk.counter + 1;
+      const transaction = { segments: [], deletes: [], counter, durability: 'relaxed' as const };
+      return { transaction, result: counter };
+    });
+  }
+
+  read(ids: readonly number[]): Promise<(Uint8Array | undefined)[]> {
+    return this.#world.call(this, ({ segments }) =>
+      ids.map((id) => {
+        const segment = segments.get(id);
+        return segment && copyOf(segment.segmentBytes);
+      }),
+    );
+  }
+
+  write(batch: WriteBatch & { readonly deletes?: readonly number[] }): Promise<boolean> {
+    return this.#world.change(this, (disk) => {
+      const { segments, move, durability, deletes = [] } = batch;
+      if (move === undefined) {
+        return { transaction: { segments, deletes, durability }, result: true };
+      }
+      const { expected, ...ref } = move;
+      if ((disk.refs.get(ref.name)?.generation ?? 0) !== expected) return { result: false };
+      return { transaction: { segments, deletes, ref, durability }, result: true };
+    });
+  }
+
+  delete(ids: readonly number[]): Promise<void> {
+    const deletes = [...ids];
+    return this.#world.change(this, () => ({
+      transaction: { segments: [], deletes, durability: 'relaxed' as const },
+      result: undefined,
+    }));
+  }
+
+  close(): Promise<void> {
+    return this.#world.call(this, () => {});
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Makes instances of the core trap: a call of an export first calls another one with what makes
+ * it panic. The trap is a real one, and what it leaves behind is what such traps leave behind.
+ * Import it before the store is opened; it watches all instances of its test file.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+type Call = (...args: unknown[]) => unknown;
+
+/** No view has this number: the core indexes out of bounds. */
+const NO_VIEW = 0xffff_ffff;
+
+const instantiate = WebAssembly.instantiate as (
+  module: WebAssembly.Module,
+  imports: WebAssembly.Imports,
+) => Promise<WebAssembly.Instance>;
+let instances: WeakRef<WebAssembly.Instance>[] = [];
+let callsLeft = Number.POSITIVE_INFINITY;
+let only: string | undefined;
+
+/** How many traps hit which export. */
+export const trapped = new Map<string, number>();
+
+/** Instances started so far. */
+export const started = () => instances.length;
+
+/** Has the core trap at the `count`-th call from now, of the export `name` or of any. */
+export function trapIn(count: number, name?: string): void {
+  callsLeft = count;
+  only = name;
+}
+
+/** Whether the trap that was asked for is still to come. */
+export const isPending = () => callsLeft !== Number.POSITIVE_INFINITY;
+
+function watchedCall(instance: WebAssembly.Instance, name: string, call: Call): Call {
+  return (...args) => {
+    if ((only === undefined || only === name) && --callsLeft === 0) {
+      callsLeft = Number.POSITIVE_INFINITY;
+      trapped.set(name, (trapped.get(name) ?? 0) + 1);
+      (instance.exports.close_view as Call)(NO_VIEW);
+    }
+    return call(...args);
+  };
+}
+
+Object.assign(WebAssembly, {
+  instantiate: async (module: WebAssembly.Module, imports: WebAssembly.Imports) => {
+    const instance = await instantiate(module, imports);
+    instances.push(new WeakRef(instance));
+    const members = Object.entries(instance.exports).map(([name, member]) => [
+      name,
+      typeof member === 'function' ? watchedCall(instance, name, member as Call) : member,
+    ]);
+    return { exports: Object.fromEntries(members) };
+  },
+});
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** Instances whose memory is still held, after garbage was collected. */
+export async function alive(): Promise<number> {
+  for (let round = 0; round < 3; round++) {
+    // What a WeakRef has given stays until the end of its turn.
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    collectGarbage();
+  }
+  return instances.filter((instance) => instance.deref() !== undefined).length;
+}
+
+/** Counts anew. */
+export function forget(): void {
+  instances = [];
+}

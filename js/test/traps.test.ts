@@ -1,0 +1,307 @@
+/**
+ * The core traps: the call fails with a typed error, and the next one finds the store as it was.
+ * `TRAPS=100000` makes so many instead of 1,000, `SEED=n` begins with another seed.
+ */
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HedgerowError, memory, open } from '../src/index.js';
+import { faulty } from '../src/segment-stores/faulty.js';
+import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
+import { random } from './random.js';
+import { callFrom } from './trap-workload.js';
+import { alive, forget, isPending, started, trapIn, trapped } from './trapping.js';
+import { watched } from './watched-storage.js';
+
+const TRAPS = Number(process.env.TRAPS ?? 1000);
+const SEED = Number(process.env.SEED ?? 1);
+const HOUR = 3_600_000;
+
+const crashed = failure('crashed', { retryable: true });
+const rows = (count: number, bytes = 0): Entry[] =>
+  Array.from({ length: count }, (_, at): Entry => {
+    const value = bytes === 0 ? { at } : random(at).bytes(bytes);
+    return [`k${String(at).padStart(6, '0')}`, value];
+  });
+const pause = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+beforeEach(forget);
+afterEach(() => trapIn(Number.POSITIVE_INFINITY));
+
+describe(`after ${TRAPS} traps, each in a random call`, () => {
+  afterAll(() => {
+    const each = [...trapped].sort(([, a], [, b]) => b - a);
+    console.info(each.map(([name, count]) => `${name} ${count}`).join(', '));
+  });
+
+  it(
+    'the next call is right each time, and no memory is held',
+    async () => {
+      const from = random(SEED);
+      const storage = memory();
+      const db = await open('test', { storage, cacheBytes: 0 });
+      let model = new Map<string, unknown>();
+      const errors: unknown[] = [];
+      const codes = new Map<string, number>();
+      let [traps, calls, survived] = [0, 0, 0];
+      let memoryBytes = 0;
+      while (traps < TRAPS) {
+        // Only calls that are made from now on count: a new instance is left alone.
+        if (!isPending()) trapIn(1 + from.below(from.pick([3, 30, 150])));
+        const call = callFrom(from);
+        calls += 1;
+        const before = sorted(model);
+        const caught = await within(
+          20_000,
+          call.run(db, before).then(
+            () => undefined,
+            (cause: unknown) => cause,
+          ),
+        );
+        const isHit = !isPending();
+        if (caught !== undefined) {
+          expect(caught, call.title).toEqual(crashed);
+          expect(isHit, call.title).toBe(true);
+          codes.set(call.title, (codes.get(call.title) ?? 0) + 1);
+          errors.push(caught);
+        }
+        const states = [...call.changes(new Map(model))].length;
+        const after = new Map(model);
+        const changes = call.changes(after)[Symbol.iterator]();
+        if (caught === undefined) {
+          for (let state = 0; state < states; state++) changes.next();
+          model = after;
+          survived += Number(isHit);
+        } else if (states > 1) {
+          // Some of its commits may have been made.
+          const found = await all(db);
+          const same = (candidate: Map<string, unknown>) => {
+            try {
+              expectSame(found, sorted(candidate));
+              return true;
+            } catch {
+              return false;
+            }
+          };
+          const candidate = new Map(model);
+          const steps = call.changes(candidate)[Symbol.iterator]();
+          while (!same(candidate) && steps.next().done !== true);
+          model = candidate;
+        }
+        if (isHit) {
+          traps += 1;
+          expectSame(await all(db), sorted(model), `after ${call.title}, trap ${traps}`);
+          const key = from.pick([...model.keys(), 'none']);
+          expectSame(await db.get(key), model.get(key), key);
+        }
+        if (traps % 100 === 0 && isHit) {
+          const other = await open('test', { storage });
+          expectSame(await all(other), sorted(model), `stored after trap ${traps}`);
+          await other.close();
+          ({ memoryBytes } = await db.stats());
+          expect(memoryBytes).toBeLessThan(16 << 20);
+          // That of the store, and those of the stores just closed, in part.
+          expect(await alive(), `instances after ${traps} traps`).toBeLessThan(4);
+        }
+      }
+      const instances = started();
+      console.info(
+        `${traps} traps in ${calls} calls (seed ${SEED}): ${errors.length} calls rejected, ` +
+          `${survived} ended well all the same; ${instances} instances started, ` +
+          `${await alive()} held, linear memory ${memoryBytes >> 10} KiB`,
+      );
+      console.info([...codes].map(([title, count]) => `${title} ${count}`).join(', '));
+      await db.close();
+    },
+    HOUR,
+  );
+});
+
+describe('a trap', () => {
+  it('fails all that is under way, and nothing that has not begun', async () => {
+    const storage = watched(memory());
+    const db = await open('test', { storage });
+    const source = async function* () {
+      yield* rows(300, 40_000);
+      await new Promise(() => {});
+    };
+    // What comes among other rows is not written before all of it is known.
+    const loading = db.putMany(source());
+    loading.catch(() => {});
+    while (storage.written.length < 4) await pause();
+    const early = new Set(storage.stored.keys());
+    await db.putMany(rows(2000));
+    const scan = db.scan()[Symbol.asyncIterator]();
+    await scan.next();
+    const writer = db.writer();
+    for (const [key] of rows(100)) await writer.put(key, 'by the writer'.repeat(4000));
+    trapIn(1, 'count');
+    await expect(db.count()).rejects.toEqual(crashed);
+    const put = db.put('mine', 1);
+    const count = db.count();
+    const get = db.get('k000001');
+    await within(5000, put);
+    expect(await within(5000, get)).toEqual({ at: 1 });
+    expect([2000, 2001]).toContain(await within(5000, count));
+    await expect(within(5000, loading)).rejects.toEqual(crashed);
+    await expect(within(5000, writer.finish())).rejects.toEqual(crashed);
+    const rest = async () => {
+      for (;;) if ((await scan.next()).done === true) return;
+    };
+    await expect(within(5000, rest())).rejects.toEqual(crashed);
+    expectSame(await all(db), sorted([...rows(2000), ['mine', 1]]));
+    expect(early.size).toBeGreaterThan(3);
+    expect([...storage.stored.keys()].filter((id) => early.has(id))).toEqual([]);
+    expect((await db.stats()).segments).toBe(storage.stored.size);
+  });
+
+  it('does not undo a commit that storage has been given', async () => {
+    for (const inBetween of ['get', 'open_view', 'stored_segment', 'free', 'close_view']) {
+      const storage = watched(memory());
+      const db = await open('test', { storage });
+      await db.put('a', 1);
+      let reading: Promise<unknown> = Promise.resolve();
+      storage.hooks.write = async () => {
+        trapIn(1, inBetween);
+        reading = inBetween === 'get' ? db.get('a').catch((cause: unknown) => cause) : reading;
+        await pause();
+      };
+      await within(5000, db.put('b', 2));
+      delete storage.hooks.write;
+      expect(isPending(), inBetween).toBe(false);
+      if (inBetween === 'get') expect(await reading).toEqual(crashed);
+      expect(await db.get('b')).toBe(2);
+      expectSame(await all(db), [
+        ['a', 1],
+        ['b', 2],
+      ]);
+      expectSame(await all(await open('test', { storage })), await all(db));
+      await db.put('c', 3);
+      expect(await db.count()).toBe(3);
+    }
+  });
+
+  it('never has an id of a segment given twice', async () => {
+    const storage = watched(memory());
+    const db = await open('test', { storage });
+    const ids: number[] = [];
+    storage.hooks.write = ({ segments }) => {
+      ids.push(...segments.map(({ id }) => id));
+    };
+    for (let round = 0; round < 30; round++) {
+      trapIn(1 + round, round % 2 === 0 ? 'step' : undefined);
+      await db.putMany(rows(60, 40_000)).catch(() => {});
+      trapIn(Number.POSITIVE_INFINITY);
+      await db.put('a', round);
+      expect(await db.get('a')).toBe(round);
+    }
+    expect(ids.length).toBeGreaterThan(60);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('has later calls wait for the new instance, however long it takes', async () => {
+    const storage = watched(memory());
+    const slow = { delay: false };
+    const db = await open('test', {
+      storage: {
+        ...storage,
+        open: async (name) => {
+          const store = await storage.open(name);
+          const load: typeof store.load = async (known) => {
+            if (slow.delay) await new Promise((resolve) => setTimeout(resolve, 100));
+            return store.load(known);
+          };
+          return { ...store, load };
+        },
+      },
+    });
+    await db.putMany(rows(3));
+    slow.delay = true;
+    trapIn(1, 'get');
+    await expect(db.get('k000000')).rejects.toEqual(crashed);
+    const results = Promise.all([
+      db.get('k000001'),
+      db.getMany(['k000002']),
+      db.has('k000001'),
+      db.count(),
+      db.scan().keys().toArray(),
+      db.diff(db.root, db.root).toArray(),
+      db.stats().then(({ rows }) => rows),
+      db.put('k000009', 1),
+      db.putMany([]),
+      db.deleteMany({ gte: 'x' }),
+    ]);
+    const found = await within(5000, results);
+    const keys = ['k000000', 'k000001', 'k000002'];
+    expect(found.slice(0, 3)).toEqual([{ at: 1 }, [{ at: 2 }], true]);
+    expect([3, 4]).toContain(found[3]);
+    expect((found[4] as string[]).slice(0, 3)).toEqual(keys);
+    expect(await db.count()).toBe(4);
+  });
+
+  it('is told of, and survived, when storage does not answer for a while', async () => {
+    const storage = faulty(memory());
+    const db = await open('test', { storage });
+    await db.putMany(rows(10));
+    const error = new HedgerowError('disconnected', 'for a test');
+    storage.fail({ at: storage.calls() + 1, lasting: true, when: 'before', error });
+    trapIn(1, 'get');
+    await expect(db.get('k000000')).rejects.toEqual(crashed);
+    const calls = [db.get('k000001'), db.put('a', 1), db.count(), all(db), db.putMany([])];
+    for (const { status } of await within(5000, Promise.allSettled(calls))) {
+      expect(status).toBe('rejected');
+    }
+    for (const call of calls) await expect(call).rejects.toBe(error);
+    storage.heal();
+    expect(await db.get('k000001')).toEqual({ at: 1 });
+    await db.put('a', 1);
+    expect(await db.count()).toBe(11);
+  });
+
+  it('while a store is being opened fails that, and closes what was opened', async () => {
+    const storage = watched(memory());
+    await (await open('test', { storage })).putMany(rows(10));
+    for (const name of ['start', 'reserve_tables', 'add_table', 'open_view']) {
+      const { closed } = storage;
+      trapIn(1, name);
+      await expect(open('test', { storage }), name).rejects.toEqual(crashed);
+      await pause();
+      expect(storage.closed, name).toBe(closed + 1);
+    }
+    expectSame(await all(await open('test', { storage })), rows(10));
+  });
+
+  it('after a successful call is never the last', async () => {
+    const db = await open('test', { storage: memory() });
+    await db.put('a', 0);
+    for (let round = 1; round <= 20; round++) {
+      trapIn(1, 'ingest_feed');
+      await expect(db.put('a', -1)).rejects.toEqual(crashed);
+      if (round % 2 === 0) await db.put('a', round);
+      else expect(await db.get('a')).toBe(round - 1);
+    }
+    await db.close();
+  });
+
+  it('right after another is the last: the store is closed', async () => {
+    for (const second of ['get', 'start', 'add_table', 'open_view', 'find']) {
+      const storage = watched(memory());
+      const db = await open('test', { storage });
+      await db.putMany(rows(3));
+      const writer = db.writer();
+      writer.tryPut('w', 1);
+      trapIn(1, 'get');
+      await expect(db.get('a')).rejects.toEqual(crashed);
+      trapIn(1, second);
+      const call = second === 'get' ? db.get('a') : db.getMany(['a']);
+      await expect(within(5000, call), second).rejects.toEqual(crashed);
+      const closed = failure('closed', { cause: crashed });
+      for (const call of [db.get('a'), db.put('a', 1), db.count(), all(db), db.putMany([])]) {
+        await expect(within(5000, call), second).rejects.toEqual(closed);
+      }
+      await expect(within(5000, writer.finish())).rejects.toEqual(failure('closed'));
+      await within(5000, db.close());
+      expect(storage.closed, second).toBe(1);
+      const again = await open('test', { storage });
+      expect(await again.count()).toBe(3);
+    }
+  });
+});
