@@ -13,8 +13,6 @@ export type Core = InitOutput & {
 
 type Call = (a: unknown, b: unknown, c: unknown, d: unknown, e: unknown) => unknown;
 
-const NO_MEMORY = { buffer: new ArrayBuffer(0) };
-
 /** Exports that turn an exception into a typed error, and tell `onTrap` of it before. */
 export function guard(core: Core, onTrap: (error: HedgerowError) => void): Core {
   return withCalls(core, core.memory, (call) => (a, b, c, d, e) => {
@@ -28,9 +26,14 @@ export function guard(core: Core, onTrap: (error: HedgerowError) => void): Core 
   });
 }
 
-/** Exports of nothing: each call throws what `refusal` makes. */
+/** Exports of nothing: each call, and each look at memory, throws what `refusal` makes. */
 export function refuse(core: Core, refusal: () => HedgerowError): Core {
-  return withCalls(core, NO_MEMORY, () => () => {
+  const memory = {
+    get buffer(): ArrayBuffer {
+      throw refusal();
+    },
+  };
+  return withCalls(core, memory, () => () => {
     throw refusal();
   });
 }
