@@ -12,9 +12,10 @@ use crate::limits::MAX_KEY_BYTES;
 use crate::output::Output;
 use crate::rows::{Bytes, Columns, Framing};
 use crate::step::{Budget, Step};
-use crate::tree::{Census, Count, Diff, Find, Parts, Range, Scan, Tree, get};
+use crate::tree::{Census, Count, Diff, Fault, Find, Part, Parts, Range, Scan, Tree, Verify, get};
 use crate::value::Kind;
 use alloc::boxed::Box;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
@@ -34,6 +35,7 @@ pub enum Op {
     Diff { diff: Diff, out: Output },
     Count(Count),
     Census(Census),
+    Verify { verify: Verify, out: Output },
     Ingest(Box<IngestOp>),
 }
 
@@ -198,6 +200,11 @@ impl Engine {
         self.add_op(Op::Census(census))
     }
 
+    pub fn verify(&mut self, view: u32) -> u32 {
+        let verify = Verify::new(self.tree(view));
+        self.add_op(Op::Verify { verify, out: Output::new() })
+    }
+
     pub fn ingest(&mut self, view: u32, prefix_len: usize, pointer_len: usize) -> u32 {
         let (prefix, rest) = self.scratch.split_at(prefix_len);
         let pointer = core::str::from_utf8(&rest[..pointer_len]).ok().and_then(Pointer::parse);
@@ -303,6 +310,19 @@ impl Engine {
                 let step = diff.step(cache, &mut budget, out);
                 hand_out(reply, out, step)
             }
+            Op::Verify { verify, out } => {
+                out.clear();
+                let step = verify.step(cache, &mut budget);
+                if !matches!(step, Step::Need(_)) {
+                    verify.take_faults().iter().for_each(|fault| tell(fault, out));
+                    out.close();
+                    set_output(reply, out, &[]);
+                    let tally = verify.tally();
+                    let counts = [tally.rows, tally.nodes, tally.values, tally.bytes];
+                    reply.add(8, &counts.map(|count| count as f64));
+                }
+                Ok(step)
+            }
             Op::Ingest(ingest) => {
                 let step = ingest.ingest.step(cache, &mut budget);
                 for sealed in ingest.ingest.sealed() {
@@ -332,6 +352,7 @@ impl Engine {
     pub fn ahead(&mut self, op: u32) -> u32 {
         let ids = match self.ops.get(op as usize) {
             Some(Some(Op::Scan { scan, .. })) => scan.ahead(&self.cache),
+            Some(Some(Op::Verify { verify, .. })) => verify.ahead(&self.cache),
             _ => Vec::new(),
         };
         if ids.is_empty() { status::DONE } else { self.reply.need(&ids) }
@@ -378,6 +399,34 @@ fn set_output(reply: &mut Reply, out: &Output, found: &[u32]) {
         address(found.as_ptr().cast()),
         found.len() as f64,
     ]);
+}
+
+/// Writes a fault: its chunk, the status that stands for it, the level (-1 for a value, null
+/// where it is unknown), rows, whether the lower bound is in the range, both bounds or null.
+fn tell(fault: &Fault, out: &mut Output) {
+    let number = |out: &mut Output, text: &str| {
+        out.value(Kind::Json, |bytes| bytes.extend_from_slice(text.as_bytes()));
+    };
+    let status = match fault.error {
+        Error::MissingChunk(_) => status::MISSING_CHUNK,
+        Error::UnsupportedFormat { .. } => status::UNSUPPORTED_FORMAT,
+        _ => status::CORRUPT_CHUNK,
+    };
+    out.key(fault.hash.to_string().as_bytes());
+    number(out, &status.to_string());
+    match fault.part {
+        Part::Node(Some(level)) => number(out, &level.to_string()),
+        Part::Node(None) => number(out, "null"),
+        Part::Value => number(out, "-1"),
+    }
+    number(out, &fault.rows.to_string());
+    number(out, if matches!(fault.range.lower, Bound::Included(_)) { "true" } else { "false" });
+    for bound in [&fault.range.lower, &fault.range.upper] {
+        match bound {
+            Bound::Included(key) | Bound::Excluded(key) => out.key(key),
+            Bound::Unbounded => number(out, "null"),
+        }
+    }
 }
 
 /// The keys in a JSON array of strings.
