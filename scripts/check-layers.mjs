@@ -30,16 +30,16 @@ export const RUST_LAYERS = [
 
 export const TYPESCRIPT_LAYERS = [
   [['errors', 'limits']],
-  [['segment-store'], ['scheduler'], ['key'], ['signal'], ['bytes'], ['tabs']],
+  [['segment-store'], ['scheduler'], ['key'], ['signal'], ['bytes'], ['tabs'], ['persistence']],
   [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source']],
   [['engine']],
   [['host']],
   [['commit']],
-  [['ingest'], ['scan']],
-  [['rows'], ['single-edits'], ['diff'], ['writer']],
+  [['ingest'], ['scan'], ['verify']],
+  [['rows'], ['single-edits'], ['diff'], ['writer'], ['repair']],
   [['intake']],
   [['put-many']],
-  [['store']],
+  [['store'], ['rescue']],
   [['index']],
 ];
 

@@ -37,7 +37,8 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 const NONE: readonly Overrides[] = [];
-const REF = 'main';
+/** The one ref that a store has. */
+export const REF = 'main';
 const EMPTY_COMMIT = new Uint8Array(32);
 
 /** See the module's text. */

@@ -276,6 +276,11 @@ export class Engine {
     return this.#core.census(view);
   }
 
+  /** Starts a verification of the tree of rows; see `verify.ts`. */
+  verify(view: number): Op {
+    return this.#core.verify(view);
+  }
+
   /** The doubles at the address in the reply, as many as it says. */
   numbers(): number[] {
     return this.needed();
@@ -398,7 +403,7 @@ export class Engine {
     return this.#core.step(op, Math.min(budget, 0x7fff_ffff));
   }
 
-  /** The segments that a scan will want next. Overwrites the reply of its last step. */
+  /** The segments that a scan or a verification will want next. Overwrites the reply of its last step. */
   ahead(op: Op): number[] {
     return this.#core.ahead(op) === Status.need ? this.needed() : [];
   }

@@ -1,10 +1,11 @@
 /**
  * Tells the other tabs of an origin about commits, and hears of theirs. A message can be lost,
- * and a frozen page hears none: whoever becomes visible looks for itself.
+ * and a frozen page hears none: whoever becomes visible, or gets the focus, looks for itself.
+ * That look also opens a connection again that was lost meanwhile, before the user waits for it.
  */
 export class Tabs {
   readonly #channel: BroadcastChannel | undefined;
-  readonly #onVisible: (() => void) | undefined;
+  readonly #stop: () => void = () => {};
 
   /** Calls `onNews` with the generation that another tab has made, if it is known. */
   constructor(storeName: string, onNews: (generation?: number) => void) {
@@ -15,11 +16,17 @@ export class Tabs {
       };
       this.#channel = channel;
     }
-    if (typeof document !== 'undefined') {
-      this.#onVisible = () => {
+    // Two windows side by side are both visible all the time: only the focus tells.
+    if (typeof document !== 'undefined' && typeof window !== 'undefined') {
+      const look = () => {
         if (document.visibilityState === 'visible') onNews();
       };
-      document.addEventListener('visibilitychange', this.#onVisible);
+      document.addEventListener('visibilitychange', look);
+      window.addEventListener('focus', look);
+      this.#stop = () => {
+        document.removeEventListener('visibilitychange', look);
+        window.removeEventListener('focus', look);
+      };
     }
   }
 
@@ -31,8 +38,6 @@ export class Tabs {
   /** Tells and hears no more. */
   close(): void {
     this.#channel?.close();
-    if (this.#onVisible !== undefined) {
-      document.removeEventListener('visibilitychange', this.#onVisible);
-    }
+    this.#stop();
   }
 }

@@ -15,7 +15,6 @@ use crate::step::{Budget, Step};
 use crate::tree::{Census, Count, Diff, Fault, Find, Part, Parts, Range, Scan, Tree, Verify, get};
 use crate::value::Kind;
 use alloc::boxed::Box;
-use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
@@ -401,32 +400,53 @@ fn set_output(reply: &mut Reply, out: &Output, found: &[u32]) {
     ]);
 }
 
-/// Writes a fault: its chunk, the status that stands for it, the level (-1 for a value, null
+/// Writes a fault: its chunk, the status that stands for it, the level (255 for a value, null
 /// where it is unknown), rows, whether the lower bound is in the range, both bounds or null.
 fn tell(fault: &Fault, out: &mut Output) {
-    let number = |out: &mut Output, text: &str| {
-        out.value(Kind::Json, |bytes| bytes.extend_from_slice(text.as_bytes()));
-    };
+    out.begin(Kind::Json);
+    let text = out.part(Kind::Json);
+    text.push(b'"');
+    for byte in fault.hash.0 {
+        text.extend([byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
+    }
+    text.push(b'"');
     let status = match fault.error {
         Error::MissingChunk(_) => status::MISSING_CHUNK,
         Error::UnsupportedFormat { .. } => status::UNSUPPORTED_FORMAT,
         _ => status::CORRUPT_CHUNK,
     };
-    out.key(fault.hash.to_string().as_bytes());
-    number(out, &status.to_string());
-    match fault.part {
-        Part::Node(Some(level)) => number(out, &level.to_string()),
-        Part::Node(None) => number(out, "null"),
-        Part::Value => number(out, "-1"),
+    let level = match fault.part {
+        Part::Node(level) => level,
+        Part::Value => Some(u8::MAX),
+    };
+    let is_included = matches!(fault.range.lower, Bound::Included(_));
+    let numbers =
+        [Some(status.into()), level.map(u64::from), Some(fault.rows), Some(is_included.into())];
+    for number in numbers {
+        out.value(Kind::Json, |text| match number {
+            Some(number) => push_digits(text, number),
+            None => text.extend_from_slice(b"null"),
+        });
     }
-    number(out, &fault.rows.to_string());
-    number(out, if matches!(fault.range.lower, Bound::Included(_)) { "true" } else { "false" });
     for bound in [&fault.range.lower, &fault.range.upper] {
         match bound {
             Bound::Included(key) | Bound::Excluded(key) => out.key(key),
-            Bound::Unbounded => number(out, "null"),
+            Bound::Unbounded => out.value(Kind::Json, |text| text.extend_from_slice(b"null")),
         }
     }
+}
+
+fn push_digits(text: &mut Vec<u8>, number: u64) {
+    let start = text.len();
+    let mut left = number;
+    loop {
+        text.push(b'0' + (left % 10) as u8);
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    text[start..].reverse();
 }
 
 /// The keys in a JSON array of strings.
