@@ -62,6 +62,12 @@ export async function repairStore(segments: SegmentStore, job: Job): Promise<Rep
     if (first === undefined || head === undefined) {
       return { root: verification.root, commitsDropped: 0, faults: [], lost: [], rowsLost: 0 };
     }
+    // Not damage: to cut it out would destroy what a later version of this library has written.
+    const later = verification.faults.find(({ code }) => code === 'unsupported-format');
+    if (later !== undefined) {
+      const message = 'a later version of this library has written to the store';
+      throw new HedgerowError('unsupported-format', message, { chunk: later.chunk });
+    }
     const repair = new Repair(inspection, head, verification, job);
     const result = await repair.make();
     if (result === 'beaten') continue;

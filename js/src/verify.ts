@@ -119,7 +119,12 @@ export class Inspection {
     const faults = new Map<number, SegmentFault>();
     const lengths = new Map<number, number>();
     engine.reserve(tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0));
+    let start = performance.now();
     for (const { id, tableBytes } of tables) {
+      if (performance.now() - start > sliceMs / 2) {
+        await turn();
+        start = performance.now();
+      }
       if (engine.addTable(id, tableBytes)) lengths.set(id, segmentLength(tableBytes));
       else faults.set(id, { segment: id, what: 'table' });
     }
