@@ -236,7 +236,7 @@ function checking(
     }
   };
   return {
-    load: (known) => segments.load(known),
+    load: (...args) => segments.load(...args),
     reserve: () => segments.reserve(),
     read: async (ids) => {
       let found: (Uint8Array | undefined)[];
