@@ -30,17 +30,26 @@ export const RUST_LAYERS = [
 
 export const TYPESCRIPT_LAYERS = [
   [['errors', 'limits', 'locks']],
-  [['segment-store'], ['scheduler'], ['key'], ['signal'], ['bytes'], ['tabs'], ['pins']],
+  [
+    ['segment-store'],
+    ['scheduler'],
+    ['key'],
+    ['signal'],
+    ['bytes'],
+    ['tabs'],
+    ['pins'],
+    ['persistence'],
+  ],
   [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source']],
   [['guard']], // between the wrapper and an instance of the core
   [['engine']],
   [['host']],
   [['commit']],
-  [['ingest'], ['scan'], ['collector']],
-  [['rows'], ['single-edits'], ['diff'], ['writer']],
+  [['ingest'], ['scan'], ['collector'], ['verify']],
+  [['rows'], ['single-edits'], ['diff'], ['writer'], ['repair']],
   [['intake']],
   [['put-many']],
-  [['store']],
+  [['store'], ['rescue']],
   [['index']],
 ];
 

@@ -35,6 +35,8 @@ pub enum Field {
     ChildCount,
     /// A node that does not end where the boundary function ends it.
     Boundary,
+    /// A JSON value that is not JSON.
+    ValueText,
 }
 
 /// Bytes that are not what they should be: where, what was expected and what was found.

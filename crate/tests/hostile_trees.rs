@@ -14,7 +14,7 @@ use hedgerow::node::Node;
 use hedgerow::output::Output;
 use hedgerow::segment::Sealed;
 use hedgerow::step::{Budget, Step};
-use hedgerow::tree::{Census, Count, Diff, Find, Parts, Range, Scan, Tree, get};
+use hedgerow::tree::{Census, Count, Diff, Fault, Find, Parts, Range, Scan, Tree, Verify, get};
 use hedgerow_support::faults::{Facts, cache, cause, failed};
 use hedgerow_support::host::seal;
 use hedgerow_support::layout::{inner, leaf};
@@ -55,7 +55,27 @@ fn descend(level: u8, child: &[u8], key: &[u8], count: u64) -> Facts {
     ];
     let facts = errors[0].1.expect("a cause");
     assert_eq!(errors, [(hashes[1], Some(facts)); 6]);
+    let (rows, faults) = verified(&cache, tree);
+    // A parent of the wrong level is wrong about its first child, too.
+    let fault = faults.last().expect("a fault");
+    assert_eq!((rows, faults.len()), if level > 1 { (0, 2) } else { (2, 1) });
+    assert_eq!((cause(fault.error), fault.rows), (errors[0], count));
+    assert!(!fault.range.contains(b"b") && fault.range.contains(key));
     facts
+}
+
+/// What a verification tells: sound rows, and faults. It ends after as many steps as there are
+/// names of nodes.
+fn verified(cache: &Cache, tree: Tree) -> (u64, Vec<Fault>) {
+    let mut verify = Verify::new(tree);
+    for _ in 0..20_000 {
+        match verify.step(cache, &mut Budget::of(1)) {
+            Step::Yield => {}
+            Step::Done(()) => return (verify.tally().rows, verify.take_faults()),
+            Step::Need(ids) => panic!("{ids:?}"),
+        }
+    }
+    panic!("no end in sight");
 }
 
 #[test]
@@ -89,6 +109,9 @@ fn a_first_child_that_reaches_into_another_subtree_is_refused_by_walks() {
     let top = inner(2, &[(b"d", 2, of(&inners[0])), (b"e", 4, of(&inners[1]))]);
     let (cache, hashes) = cache(&[&leaves[0], &leaves[1], &inners[0], &inners[1], &top]);
     let tree = Tree { root: hashes[4], count: 4 };
+    let (rows, faults) = verified(&cache, tree);
+    assert_eq!((rows, faults.len()), (2, 1));
+    assert_eq!(cause(faults[0].error), (hashes[1], Some((Field::KeyOrder, 0, 0, 0))));
     let parts = Parts { keys: true, values: false };
     for reverse in [false, true] {
         let mut out = Output::new();
@@ -301,6 +324,32 @@ fn an_empty_key_that_comes_again_is_refused_by_walks() {
     let rows: Vec<_> = ["a", "b"].into_iter().map(|key| format!("\"{key}\",7")).collect();
     let made = changed(&cache, tree, &format!("[{}]", rows.join(",")));
     assert!(made.is_none(), "merge");
+    let (rows, faults) = verified(&cache, tree);
+    assert_eq!((rows, faults.len()), (1, 1));
+    assert_eq!((faults[0].rows, cause(faults[0].error).1), (3, order));
+}
+
+#[test]
+fn a_verification_of_nodes_named_again_and_again_ends() {
+    let mut chunks = vec![leaf(&[(0, b"k59", b"1")])];
+    bomb(&mut chunks, 12);
+    in_time(move || {
+        let (cache, hashes) = cache(&chunks);
+        let (rows, faults) = verified(&cache, Tree { root: hashes[12], count: 60 });
+        // None of the children of the root is what the root says.
+        assert_eq!((rows, faults.len()), (0, 60));
+    });
+}
+
+#[test]
+fn a_verification_of_a_tree_that_claims_the_highest_count_ends() {
+    let first = leaf(&[(0, b"a", b"1"), (0, b"b", b"2")]);
+    let top = inner(1, &[(b"b", 2, Hash::of(&first)), (b"z", 1 << 48, Hash([1; 32]))]);
+    let (cache, hashes) = cache(&[&first, &top]);
+    let (rows, faults) = verified(&cache, Tree { root: hashes[1], count: 1 << 48 });
+    assert_eq!((rows, faults.len()), (2, 1));
+    assert_eq!(faults[0].rows, (1 << 48) - 2);
+    assert_eq!(faults[0].error, Error::MissingChunk(Hash([1; 32])));
 }
 
 /// A few nodes that stand for more than can be walked, though each is what its parent says:
@@ -337,6 +386,12 @@ fn a_diff_of_a_subtree_that_comes_again_and_again_ends() {
         (last, count) = (named[WIDTH - 1].clone(), WIDTH as u64 * (count + 1));
     }
     let (cache, _) = cache(&chunks);
+    let (rows, faults) = verified(&cache, Tree { root: below, count });
+    // One way down is sound; each further child of each node begins again.
+    assert_eq!((rows, faults.len()), (u64::from(ROUNDS) + 1, usize::from(ROUNDS) * (WIDTH - 1)));
+    let order = Some((Field::KeyOrder, 0, 0, 0));
+    assert!(faults.iter().all(|fault| cause(fault.error).1 == order));
+    assert_eq!(rows + faults.iter().map(|fault| fault.rows).sum::<u64>(), count);
     let mut diff = Diff::new(Tree { root: below, count }, Tree::EMPTY, Range::ALL);
     for _ in 0..1000 {
         match diff.step(&cache, &mut Budget::of(4096), &mut Output::new()) {

@@ -107,7 +107,11 @@ test('another tab deletes a store that is open', async ({ persistentPage }) => {
 
 test('a store whose data the user clears fails with closed', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
-  await openStore(page, 'cleared');
+  await page.evaluate(async () => {
+    window.openings = 0;
+    const onGone = () => window.openings++;
+    window.store = await window.idb().open('cleared', { onGone });
+  });
   await page.evaluate(() => window.commit(1));
   const cdp = await persistentPage.context.newCDPSession(page);
   const { origin } = new URL(page.url());
@@ -115,6 +119,30 @@ test('a store whose data the user clears fails with closed', async ({ persistent
   expect(await page.evaluate(() => window.codeOf(window.commit(2)))).toBe('closed');
   const names = await page.evaluate(async () => (await indexedDB.databases()).map((d) => d.name));
   expect(names).not.toContain('hedgerow/cleared');
+  expect(await page.evaluate(() => window.codeOf(window.store.load()))).toBe('closed');
+  expect(await page.evaluate(() => window.openings)).toBe(1);
+});
+
+test('a store is not taken for another of its name', async ({ persistentPage }) => {
+  const page = await visit(persistentPage.page);
+  await openStore(page, 'again');
+  await page.evaluate(() => window.commit(1));
+  const cdp = await persistentPage.context.newCDPSession(page);
+  const { origin } = new URL(page.url());
+  await cdp.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
+  // Made anew before the first handle learns of it, and as far on as the old one was.
+  const other = await visit(await persistentPage.newPage());
+  await openStore(other, 'again');
+  expect(await other.evaluate(() => window.commit(1))).toBe(true);
+  const codes = await page.evaluate(() =>
+    Promise.all([window.commit(2), window.store.load()].map(window.codeOf)),
+  );
+  expect(codes).toEqual(['closed', 'closed']);
+  const found = await other.evaluate(async () => {
+    const { refs, tables } = await window.store.load();
+    return [refs[0]?.generation, tables.map(({ id }) => id)];
+  });
+  expect(found).toEqual([1, [1]]);
 });
 
 test('destroy is blocked by a connection that stays open', async ({ persistentPage }) => {
@@ -300,14 +328,79 @@ test('a move gives up the segment that it carries and stays', async ({ persisten
   expect(await seen()).toEqual([3, [1, 2, 3]]);
   await page.evaluate(() => window.store.delete([1]));
   expect(await seen()).toEqual([3, [2, 3]]);
-  expect(await records('refs')).toBe(counter - 1);
   await page.evaluate(() => window.store.delete([2, 3]));
   expect(await seen()).toEqual([3, []]);
   expect(await page.evaluate(() => window.store.read([3]))).toEqual([undefined]);
-  // What carries nothing is gone once there is a later move.
+  // The last moves stay when what they carry goes.
   await page.evaluate(() => window.commit(4));
   expect(await seen()).toEqual([4, [4]]);
-  expect(await records('refs')).toBe(counter - 2);
+  expect(await records('refs')).toBe(counter + 1);
+  // Those before them go with it, and what carries nothing goes then as well.
+  await page.evaluate(async () => {
+    for (let id = 5; id <= 20; id++) await window.commit(id);
+    await window.store.delete([4, 5, 20]);
+  });
+  const last = Array.from({ length: 14 }, (_, at) => 6 + at);
+  expect(await seen()).toEqual([20, last]);
+  expect(await records('refs')).toBe(counter - 3 + last.length + 1);
+});
+
+test('moves that carry nothing are bounded without any deletion', async ({ persistentPage }) => {
+  const page = await visit(persistentPage.page);
+  await openStore(page, 'bounded');
+  const most = await page.evaluate(async () => {
+    let most = 0;
+    for (let id = 1; id <= 100; id++) {
+      await window.commit(id, 60_000);
+      const opening = indexedDB.open('hedgerow/bounded');
+      const db = await new Promise<IDBDatabase>((resolve) => {
+        opening.onsuccess = () => resolve(opening.result);
+      });
+      const count = db.transaction('refs').objectStore('refs').count();
+      await new Promise((resolve) => {
+        count.onsuccess = resolve;
+      });
+      most = Math.max(most, count.result);
+      db.close();
+    }
+    return most;
+  });
+  expect(most).toBeGreaterThan(8);
+  expect(most).toBeLessThanOrEqual(8 + 16);
+});
+
+test('a small commit is two requests, whatever was before', async ({ persistentPage }) => {
+  const page = await visit(persistentPage.page);
+  await openStore(page, 'requests');
+  const requests = await page.evaluate(async () => {
+    const names = ['get', 'getAllKeys', 'put', 'delete'] as const;
+    let made: string[] = [];
+    for (const name of names) {
+      const original = IDBObjectStore.prototype[name] as (...args: unknown[]) => IDBRequest;
+      Object.assign(IDBObjectStore.prototype, {
+        [name](...args: unknown[]) {
+          made.push(name);
+          return original.apply(this, args);
+        },
+      });
+    }
+    const found: string[] = [];
+    for (let id = 1; id <= 32; id++) {
+      made = [];
+      await window.commit(id, id % 2 === 0 ? 1000 : 60_000);
+      found.push(made.join());
+    }
+    return found;
+  });
+  for (const [at, made] of requests.entries()) {
+    const id = at + 1;
+    const own = id % 2 === 0 ? 'getAllKeys,put' : 'getAllKeys,put,put,put';
+    if (id % 16 !== 0) expect(made, `commit ${id}`).toBe(own);
+  }
+  // One in sixteen looks for what is no longer kept: of the moves 1 to 8 four carry nothing, of
+  // those up to 24 eight.
+  expect(requests[15]).toBe(`getAllKeys,getAllKeys,put${',delete'.repeat(4)}`);
+  expect(requests[31]).toBe(`getAllKeys,getAllKeys,put${',delete'.repeat(8)}`);
 });
 
 test('malformed records are typed errors', async ({ persistentPage }) => {

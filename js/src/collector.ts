@@ -85,7 +85,7 @@ export class Collector {
     const before = this.#running ?? Promise.resolve();
     const running = before
       .catch(() => {})
-      .then(() => this.#collect(full))
+      .then(() => this.#commits.pins.whileNotCollected(() => this.#collect(full)))
       .finally(() => {
         if (this.#running === running) this.#running = undefined;
       });

@@ -51,7 +51,8 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 const NONE: readonly Overrides[] = [];
-const REF = 'main';
+/** The one ref that a store has for its rows. */
+export const REF = 'main';
 /** A ref that points at nothing: its 32 bytes are `Facts`, as doubles. */
 const FACTS_REF = 'collected';
 const EMPTY_COMMIT = new Uint8Array(32);

@@ -392,6 +392,11 @@ export class Engine {
     return this.#given(this.#core.census(this.#own(view)));
   }
 
+  /** Starts a verification of the tree of rows; see `verify.ts`. */
+  verify(view: number): Op {
+    return this.#given(this.#core.verify(this.#own(view)));
+  }
+
   /** The doubles at the address in the reply, as many as it says. */
   numbers(): number[] {
     return this.needed();
@@ -516,7 +521,7 @@ export class Engine {
     return this.#core.step(this.#own(op), Math.min(budget, 0x7fff_ffff));
   }
 
-  /** The segments that a scan will want next. Overwrites the reply of its last step. */
+  /** The segments that a scan or a verification will want next. Overwrites the reply of its last step. */
   ahead(op: Op): number[] {
     return this.#core.ahead(this.#own(op)) === Status.need ? this.needed() : [];
   }

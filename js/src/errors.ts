@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'unsupported-format'
   | 'aborted'
   | 'closed'
+  | 'missing'
   | 'blocked'
   | 'out-of-memory'
   | 'crashed'

@@ -10,16 +10,25 @@ export { type ErrorCode, HedgerowError } from './errors.js';
 export type { IngestResult, Progress } from './ingest.js';
 export type { PutManyOptions } from './put-many.js';
 export type { KeyRange } from './range.js';
+export type { LostRange, RepairOptions, RepairResult } from './repair.js';
+export { repair, verify } from './rescue.js';
 export type { Rows, Scan, ScanOptions } from './scan.js';
-export type { Durability, SegmentStore, Storage } from './segment-store.js';
+export type { Durability, SegmentStore, Storage, StoreOptions } from './segment-store.js';
 export { idb } from './segment-stores/idb.js';
 export { memory } from './segment-stores/memory.js';
 export type { Source } from './source.js';
 export type { LevelStats, OpenOptions, Stats, Store } from './store.js';
+export type {
+  ChunkFault,
+  SegmentFault,
+  Verification,
+  VerifyOptions,
+  VerifyProgress,
+} from './verify.js';
 export type { Writer, WriterOptions } from './writer.js';
 
 /**
- * Opens the store `name`, creating it when there is none. Costs two reads of storage
+ * Opens the store `name`, creating it when there is none, unless told not to. Costs two reads of storage
  * and the tables of all segments, about 40 bytes for each stored chunk.
  */
 export function open(name: string, options?: OpenOptions): Promise<Store> {

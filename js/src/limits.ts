@@ -13,6 +13,10 @@ export const MAX_COMMIT_TRIES = 64;
 /** Longest wait before such a commit is made again, in milliseconds. */
 export const MAX_COMMIT_WAIT_MS = 64;
 
+/** So many of the last moves of a ref are remembered at least, and so many are told at most. */
+export const MIN_HISTORY = 8;
+export const MAX_HISTORY = 32;
+
 /** Bytes of finished segments that a long ingest gathers before it writes them. */
 export const WRITE_BYTES = 1 << 20;
 

@@ -9,8 +9,11 @@
  * A commit is pinned under the lock `gate`, in shared mode, after the ref was read there; the
  * collector reads the ref and then looks at the locks under `gate`, in exclusive mode. So it
  * either sees the pin, or the ref was read after its own look and reaches only what that keeps.
+ *
+ * Nothing else brings back what no commit reaches, but a repair: that takes the lock `collecting`,
+ * as a collection does.
  */
-import type { Locks } from './locks.js';
+import { type Locks, localLocks } from './locks.js';
 
 /** Something that is used until it is released. */
 export interface Hold {
@@ -34,6 +37,20 @@ function bytesOf(hex: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 }
 
+/** What the names of the locks of a store begin with. */
+export function prefixOf(storeName: string): string {
+  return `hedgerow/${encodeURIComponent(storeName)}/`;
+}
+
+/** Runs `run` while nobody collects; where there are no locks nobody does. */
+export function whileNotCollected<T>(
+  locks: Locks | undefined,
+  prefix: string,
+  run: () => Promise<T>,
+): Promise<T> {
+  return locks === undefined ? run() : locks.request(`${prefix}collecting`, {}, run);
+}
+
 /** See the module's text. */
 export class Pins {
   #locks: Locks | undefined;
@@ -50,23 +67,28 @@ export class Pins {
 
   private constructor(locks: Locks | undefined, name: string) {
     this.#locks = locks;
-    this.#prefix = `hedgerow/${encodeURIComponent(name)}/`;
+    this.#prefix = prefixOf(name);
   }
 
   /**
-   * The pins of one handle. Without locks a handle that is alone is the collector, and of those
-   * that are not nobody is. `onRole` is called, and waited for, when it becomes so later.
+   * The pins of one handle. Where there are no locks a handle that is alone is the collector, and
+   * of those that are not nobody is. `onRole` is called, and waited for, when it becomes so later.
    */
   static async open(
-    locks: Locks | undefined,
+    shared: Locks | undefined,
     isAlone: boolean,
     name: string,
     onRole: () => Promise<unknown>,
   ): Promise<Pins> {
+    const locks = shared ?? (isAlone ? localLocks() : undefined);
     const pins = new Pins(locks, name);
-    if (locks === undefined) pins.#isCollector = isAlone;
-    else await pins.#apply(locks, onRole);
+    if (locks !== undefined) await pins.#apply(locks, onRole);
     return pins;
+  }
+
+  /** Pins that nobody sees, for one who makes sure that nobody collects. */
+  static unseen(): Pins {
+    return new Pins(undefined, '');
   }
 
   /** Whether nobody else collects. */
@@ -213,6 +235,11 @@ export class Pins {
       commits: [...own.commits, ...after('pin/').map(bytesOf)],
       writers: [...own.writers, ...after('writer/').map(Number)],
     };
+  }
+
+  /** Runs `run` while nobody collects, and no two at a time. */
+  whileNotCollected<T>(run: () => Promise<T>): Promise<T> {
+    return whileNotCollected(this.#locks, this.#prefix, run);
   }
 
   /** Lets go of everything. */

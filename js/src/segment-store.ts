@@ -79,10 +79,28 @@ export interface SegmentStore {
    * not the generation of the ref. The store keeps the bytes: nobody may change them any more.
    */
   write(batch: WriteBatch): Promise<boolean>;
+  /**
+   * The last moves of a ref, newest first: where it stands, then where it stood before. At least
+   * `MIN_HISTORY` of them if there were so many, at most `MAX_HISTORY`. The segments of older
+   * commits may be gone. The caller owns the bytes.
+   */
+  history(name: string): Promise<Ref[]>;
   /** Deletes segments with their tables in one transaction; unknown ids are ignored. */
   delete(ids: readonly number[]): Promise<void>;
   /** Releases the store. Calls under way settle; later calls fail with `closed`. Idempotent. */
   close(): Promise<void>;
+}
+
+/** How a store is opened. */
+export interface StoreOptions {
+  /** Whether to create it when there is none, which is the default, or to fail with `missing`. */
+  readonly create?: boolean | undefined;
+  /**
+   * Called at most once, when it is found that the open store is gone: deleted by somebody, or
+   * by the browser. All later calls fail with `closed`, also when there is a new store of that
+   * name.
+   */
+  readonly onGone?: (() => void) | undefined;
 }
 
 /** A kind of storage: opens stores by name. */
@@ -91,8 +109,8 @@ export interface Storage {
   readonly isShared?: boolean;
   /** What all who may have the same store open have in common, to tell what they use. */
   readonly locks?: Locks | undefined;
-  /** Opens the store `name`, creating it when there is none. */
-  open(name: string): Promise<SegmentStore>;
+  /** Opens the store `name`. */
+  open(name: string, options?: StoreOptions): Promise<SegmentStore>;
   /** Deletes the store `name` and all that it holds; resolves when there is none, too. */
   destroy(name: string): Promise<void>;
 }

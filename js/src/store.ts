@@ -8,9 +8,11 @@ import { HedgerowError, isMissing } from './errors.js';
 import { Host } from './host.js';
 import type { IngestResult } from './ingest.js';
 import { checkKey } from './key.js';
+import { askToPersist, type Persistence, persistence } from './persistence.js';
 import { Pins } from './pins.js';
 import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
 import { encodeRange, type KeyRange } from './range.js';
+import { type RepairOptions, type RepairResult, repairStore } from './repair.js';
 import { type Rows, type Scan, type ScanOptions, scanOf } from './scan.js';
 import type { Durability, SegmentStore, Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
@@ -18,6 +20,7 @@ import { checkSignal } from './signal.js';
 import { SingleEdits } from './single-edits.js';
 import type { Source } from './source.js';
 import { Tabs } from './tabs.js';
+import { inspect, type Verification, type VerifyOptions } from './verify.js';
 import { Flusher, Writer, type WriterOptions } from './writer.js';
 
 /** How a store is opened. */
@@ -30,6 +33,19 @@ export interface OpenOptions {
   readonly sliceMs?: number | undefined;
   /** Bytes of stored segments kept in memory; 64 MiB by default, at least 24 MiB. */
   readonly cacheBytes?: number | undefined;
+  /** `false`: fail with `missing` when there is no such store, instead of creating it. */
+  readonly create?: boolean | undefined;
+  /**
+   * Called at most once, when it is found that the open store is gone: deleted in this tab or
+   * another, or by the browser. What was not read before is lost; all later calls fail with
+   * `closed`.
+   */
+  readonly onMissing?: (() => void) | undefined;
+  /**
+   * Asks the browser to clear the storage of this origin only when the user says so. Nothing
+   * waits for the answer, which `stats` tells as `isPersistent`.
+   */
+  readonly persist?: boolean | undefined;
 }
 
 /** One level of a tree. */
@@ -44,8 +60,8 @@ export interface LevelStats {
   readonly maxBytes: number;
 }
 
-/** What a store holds. */
-export interface Stats {
+/** What a store holds, and what the platform tells of the storage of the whole origin. */
+export interface Stats extends Persistence {
   readonly root: string;
   readonly rows: number;
   /** From the top. */
@@ -116,13 +132,22 @@ export class Store {
     if (!(cacheBytes >= 0 && cacheBytes < 2 ** 31)) {
       throw new HedgerowError('invalid-argument', 'cacheBytes is below 2 GiB');
     }
+    const { create, onMissing, persist = false } = options;
+    // Not from within the storage, which a callback that throws must not disturb.
+    const onGone = onMissing && (() => queueMicrotask(onMissing));
     const isAlone = storage.isShared !== true;
     let commits: Commits | undefined;
     const onRole = async () => commits?.exclusively(async () => commits?.refresh());
-    const [[engine, segments], pins] = await Promise.all([
-      both(Engine.create(cacheBytes), storage.open(name)),
-      Pins.open(storage.locks, isAlone, name, onRole),
-    ]);
+    const pinning = Pins.open(storage.locks, isAlone, name, onRole);
+    const opening = storage.open(name, { create, onGone });
+    const [engine, segments] = await both(Engine.create(cacheBytes), opening).catch(
+      async (cause: unknown) => {
+        (await pinning).close();
+        throw cause;
+      },
+    );
+    const pins = await pinning;
+    if (persist) askToPersist();
     const host = new Host(engine, segments, sliceMs);
     let tabs: Tabs | undefined;
     const own = new Commits(host, pins, (generation) => tabs?.announce(generation));
@@ -383,7 +408,47 @@ export class Store {
       return { level: count - 1 - index, nodes, bytes, minBytes, maxBytes };
     });
     const { memoryBytes } = engine;
-    return { root, rows, levels, liveBytes, ...engine.cacheStats(), memoryBytes };
+    const held = { ...engine.cacheStats(), memoryBytes };
+    return { root, rows, levels, liveBytes, ...held, ...(await persistence()) };
+  }
+
+  /**
+   * Reads all that the newest commit reaches from storage and checks it: each chunk against its
+   * hash and its form, keys, counts and levels across nodes, large values against their pieces.
+   * It does not end at a fault: each is told with the keys that it covers. Works in slices, holds
+   * about 32 MiB beside the store's own memory, and takes about as long as reading everything.
+   */
+  async verify(options: VerifyOptions = {}): Promise<Verification> {
+    this.#check();
+    checkSignal(options.signal);
+    const { segments, sliceMs } = this.#host;
+    const { verification } = await this.#commits.pins.whileNotCollected(() =>
+      inspect(segments, sliceMs, options),
+    );
+    return verification;
+  }
+
+  /**
+   * Brings a damaged store to the newest commit that verifies wholly, as a new commit. When none
+   * does it fails with the first fault of the newest one and changes nothing; with `salvage` it
+   * keeps that, and deletes the key ranges that are damaged. Does nothing to a sound store. Other
+   * writes wait meanwhile.
+   */
+  async repair(options: RepairOptions = {}): Promise<RepairResult> {
+    this.#check();
+    checkSignal(options.signal);
+    const { segments, sliceMs } = this.#host;
+    const onCommit = (generation: number) => this.#tabs?.announce(generation);
+    const job = { ...options, sliceMs, durability: 'strict', onCommit } as const;
+    const repair = async () => {
+      const result = await repairStore(segments, job);
+      await this.#commits.refresh();
+      return result;
+    };
+    // What a commit before reaches is nobody's, until it is the head again.
+    return this.#commits.pins.whileNotCollected(() =>
+      this.#commits.exclusively(repair, options.signal),
+    );
   }
 
   /** Closes the store, after the writes under way have ended. Idempotent. */

@@ -1,6 +1,7 @@
 /**
  * Tells the other tabs of an origin about commits, and hears of theirs. A message can be lost,
- * and a frozen page hears none: whoever becomes visible looks for itself.
+ * and a frozen page hears none: whoever becomes visible, or gets the focus, looks for itself.
+ * That look also opens a connection again that was lost meanwhile, before the user waits for it.
  */
 import { HedgerowError } from './errors.js';
 
@@ -24,7 +25,7 @@ const COLLECT_LIMIT = 60_000;
 /** See the module's text. */
 export class Tabs {
   readonly #channel: BroadcastChannel | undefined;
-  readonly #onVisible: (() => void) | undefined;
+  readonly #stop: () => void = () => {};
   readonly #asked = new Map<string, (result: unknown) => void>();
   /** Collects, if this tab is the one that does. */
   onCollect: () => Promise<unknown> = () => Promise.reject(new Error('not open yet'));
@@ -36,11 +37,17 @@ export class Tabs {
       channel.onmessage = ({ data }: MessageEvent<Message>) => this.#hear(data, news);
       this.#channel = channel;
     }
-    if (typeof document !== 'undefined') {
-      this.#onVisible = () => {
+    // Two windows side by side are both visible all the time: only the focus tells.
+    if (typeof document !== 'undefined' && typeof window !== 'undefined') {
+      const look = () => {
         if (document.visibilityState === 'visible') news.onCommit();
       };
-      document.addEventListener('visibilitychange', this.#onVisible);
+      document.addEventListener('visibilitychange', look);
+      window.addEventListener('focus', look);
+      this.#stop = () => {
+        document.removeEventListener('visibilitychange', look);
+        window.removeEventListener('focus', look);
+      };
     }
   }
 
@@ -99,8 +106,6 @@ export class Tabs {
   /** Tells and hears no more. */
   close(): void {
     this.#channel?.close();
-    if (this.#onVisible !== undefined) {
-      document.removeEventListener('visibilitychange', this.#onVisible);
-    }
+    this.#stop();
   }
 }

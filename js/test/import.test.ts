@@ -109,5 +109,7 @@ it('only what is meant for users is exported', () => {
     'idb',
     'memory',
     'open',
+    'repair',
+    'verify',
   ]);
 });

@@ -3,6 +3,7 @@
  * It uses no test framework, so that Node and a page in a browser can both run it.
  */
 import { HedgerowError } from '../src/errors.js';
+import { MAX_HISTORY, MIN_HISTORY } from '../src/limits.js';
 import type { Loaded, RefMove, SegmentRecord, WriteBatch } from '../src/segment-store.js';
 import { type ContractCase, fact } from './segment-store-scene.js';
 
@@ -295,6 +296,102 @@ export const segmentStoreContract: readonly ContractCase[] = [
     same(refs[0]?.commitBytes, bytes(32, 7), 'commit');
   }),
 
+  fact('history tells the moves of a ref, newest first', async (scene) => {
+    const { open, equal, same } = scene;
+    const store = await open();
+    equal(await store.history('main'), [], 'before the first move');
+    await store.write(batch([], move(0, 70, 'other')));
+    // Some carry a small segment, some come with a large one, some with none.
+    const written = [[segment(1)], [segment(2, 100_000)], [], [segment(3)], []];
+    for (const [at, segments] of written.entries()) {
+      equal(await store.write(batch(segments, move(at, 20 + at))), true, `move ${at}`);
+    }
+    await store.write(batch([segment(4)], move(2, 99)));
+    for (const handle of [store, await open()]) {
+      const told = await handle.history('main');
+      equal(
+        told.map(({ name, generation, format }) => [name, generation, format]),
+        [5, 4, 3, 2, 1].map((generation) => ['main', generation, 1]),
+        'moves',
+      );
+      for (const { commitBytes, generation } of told) {
+        same(commitBytes, bytes(32, 19 + generation), `commit ${generation}`);
+        commitBytes.fill(0);
+      }
+    }
+    same((await store.history('main'))[0]?.commitBytes, bytes(32, 24), 'bytes of the caller');
+    equal((await store.history('other')).length, 1, 'another ref');
+    equal(await store.history('none'), [], 'a ref that does not exist');
+  }),
+
+  fact('history is bounded, and reaches back far enough', async (scene) => {
+    const { open, equal, assert } = scene;
+    const store = await open();
+    const check = async (last: number, when: string) => {
+      const told = (await store.history('main')).map(({ generation }) => generation);
+      const least = Math.min(last, MIN_HISTORY);
+      equal(
+        told.slice(0, least),
+        Array.from({ length: least }, (_, at) => last - at),
+        `${when}: the newest`,
+      );
+      equal(
+        told,
+        [...new Set(told)].sort((a, b) => b - a),
+        `${when}: order`,
+      );
+      assert(told.length >= least && told.length <= MAX_HISTORY, `${when}: ${told.length} moves`);
+      equal(generationOf(await store.load()), last, `${when}: generation`);
+    };
+    for (let at = 0; at < 70; at++) {
+      const segments = at >= 40 && at < 55 ? [segment(at)] : [];
+      equal(await store.write(batch(segments, move(at, at))), true, `move ${at}`);
+      await check(at + 1, `after move ${at}`);
+    }
+    await store.delete([40, 41, 54, 99]);
+    await check(70, 'after a deletion');
+    equal(idsOf(await store.load()).length, 12, 'tables');
+    await store.write(batch([segment(70)], move(70)));
+    await store.delete([70]);
+    await check(71, 'when what the last move carried is deleted');
+  }),
+
+  fact('a store is not created when that is not wanted', async (scene) => {
+    const { storage, name, equal, open } = scene;
+    const find = async () => {
+      const handle = await storage.open(name, { create: false });
+      await handle.close();
+    };
+    const codeOf = (call: Promise<unknown>) =>
+      call.then(
+        () => 'none',
+        (error: unknown) => (error instanceof HedgerowError ? error.code : String(error)),
+      );
+    equal(await codeOf(find()), 'missing', 'no store');
+    equal(await codeOf(find()), 'missing', 'still no store');
+    const store = await open();
+    equal(await codeOf(find()), 'none', 'a new store');
+    await store.close();
+    equal(await codeOf(find()), 'none', 'a closed store');
+    await storage.destroy(name);
+    equal(await codeOf(find()), 'missing', 'a deleted store');
+  }),
+
+  fact('a handle whose store goes is told once', async ({ storage, name, equal, closed }) => {
+    let told = 0;
+    const handle = await storage.open(name, { onGone: () => told++ });
+    const done = await storage.open(name, { onGone: () => told++ });
+    await done.close();
+    equal(told, 0, 'at closing');
+    await storage.destroy(name);
+    await closed(handle.load(), 'load');
+    await closed(handle.history('main'), 'history');
+    equal(told, 1, 'when it is deleted');
+    await handle.close();
+    await storage.destroy(name);
+    equal(told, 1, 'when there is nothing to delete');
+  }),
+
   fact('delete removes segments with their tables and nothing else', async (scene) => {
     const { open, equal } = scene;
     const store = await open();
@@ -323,6 +420,7 @@ export const segmentStoreContract: readonly ContractCase[] = [
     await closed(store.write(batch([segment(1)])), 'write');
     await closed(store.write(batch([])), 'empty write');
     await closed(store.delete([1]), 'delete');
+    await closed(store.history('main'), 'history');
     await other.load();
   }),
 

@@ -430,6 +430,12 @@ export class Connection implements SegmentStore {
     });
   }
 
+  history(name: string): Promise<Ref[]> {
+    return this.#world.call(this, ({ refs }) =>
+      [...refs.values()].filter((ref) => ref.name === name),
+    );
+  }
+
   delete(ids: readonly number[]): Promise<void> {
     const deletes = [...ids];
     return this.#world.change(this, () => ({

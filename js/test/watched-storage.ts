@@ -33,7 +33,7 @@ export function watched(inner: Storage, hooks: Hooks = {}): WatchedStorage {
     stored: new Map(),
     written: [],
     closed: 0,
-    open: async (name) => wrap(await inner.open(name), storage),
+    open: async (name, options) => wrap(await inner.open(name, options), storage),
     destroy: (name) => inner.destroy(name),
   };
   return storage;
@@ -63,6 +63,7 @@ function wrap(store: SegmentStore, storage: WatchedStorage): SegmentStore {
       }
       return done;
     },
+    history: (name) => store.history(name),
     async delete(ids) {
       await store.delete(ids);
       for (const id of ids) stored.delete(id);

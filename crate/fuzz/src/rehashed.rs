@@ -8,14 +8,14 @@ use crate::oracle::Chunks;
 use hedgerow::boundary::Shape;
 use hedgerow::cache::Fetch;
 use hedgerow::chunk::{ChunkKind, piece, piece_list};
-use hedgerow::error::Error;
+use hedgerow::error::{Error, Field};
 use hedgerow::forest::{Forest, ROWS};
 use hedgerow::hash::Hash;
 use hedgerow::ingest::Format;
 use hedgerow::limits::{MAX_LEVEL, PIECE_BYTES};
 use hedgerow::node::{Child, Entry, Node};
 use hedgerow::output::Output;
-use hedgerow::tree::{Census, Count, Find, Parts, Range, Tree, get};
+use hedgerow::tree::{Census, Count, Find, Parts, Range, Tree, Verify, get};
 use hedgerow::value::{Kind, Tag};
 use hedgerow_support::host::Host;
 use hedgerow_support::layout;
@@ -323,6 +323,7 @@ fn compare(host: &mut Host, a: Tree, b: Tree, rows: usize) {
         if let Some(rows) = sound {
             Expected::entries(rows.iter(), all).check(&out, &"a scan");
         }
+        verify(host, tree, sound.as_ref().map(BTreeMap::len));
         if let Some(out) = tolerate(host.differ(tree, tree, &Range::ALL)) {
             Expected::default().check(&out, &"a tree and itself");
         }
@@ -347,6 +348,36 @@ fn compare(host: &mut Host, a: Tree, b: Tree, rows: usize) {
             } else if splits {
                 assert!(changes(&out).is_sorted_by(|a, b| a.0 < b.0), "keys ascend");
             }
+        }
+    }
+}
+
+/// A verification finds a fault where there is one, and counts each row once in any case.
+fn verify(host: &mut Host, tree: Tree, sound: Option<usize>) {
+    let mut verify = Verify::new(tree);
+    let mut faults = Vec::new();
+    host.run(|cache, budget| {
+        let step = verify.step(cache, budget);
+        faults.extend(verify.take_faults());
+        Ok(step)
+    })
+    .expect("a verification never fails");
+    // A scan hands out texts as they are; that they are JSON is for who parses them to see.
+    let is_text = |error: &Error| matches!(error, Error::CorruptChunk { cause: Some(cause), .. } if cause.field == Field::ValueText);
+    let rows = verify.tally().rows;
+    if let Some(sound) = sound {
+        assert!(faults.iter().all(|fault| is_text(&fault.error)), "{faults:?}");
+        assert_eq!(rows as usize + faults.len(), sound);
+    } else {
+        assert!(!faults.iter().all(|fault| is_text(&fault.error)), "no fault in what is damaged");
+    }
+    let mut end = None;
+    for fault in &faults {
+        if let (Some(end), Bound::Excluded(start)) = (&end, &fault.range.lower) {
+            assert!(end <= start, "ranges ascend");
+        }
+        if let Bound::Included(upper) = &fault.range.upper {
+            end = Some(upper.clone());
         }
     }
 }

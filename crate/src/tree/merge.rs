@@ -197,6 +197,7 @@ impl Merge {
             };
             let index = self.relink(&parent, frame, edits);
             if index < parent.len() && matches!(self.fate(&parent, index), Fate::Drop) {
+                self.pass(parent.key(index));
                 self.set_next(index + 1);
                 continue;
             }
@@ -269,8 +270,11 @@ impl Merge {
     fn fate(&self, parent: &Inner<'_>, index: usize) -> Fate {
         let Some(range) = &self.drop else { return Fate::Relink };
         let last = parent.key(index);
-        // The keys of the first child are bounded by those of an older node; it is opened.
-        let previous = index.checked_sub(1).map(|index| parent.key(index));
+        // All keys before those of the first child are behind the walk.
+        let previous = match index.checked_sub(1) {
+            Some(index) => Some(parent.key(index)),
+            None => self.edge.as_deref(),
+        };
         let starts_inside = match (&range.lower, previous) {
             (Bound::Unbounded, _) => true,
             (Bound::Included(lower) | Bound::Excluded(lower), Some(key)) => key >= &lower[..],

@@ -15,6 +15,7 @@ mod replace;
 mod scan;
 mod touched;
 mod value;
+mod verify;
 
 pub use builder::{Builder, Finished};
 pub use census::{Census, LEVEL_WORDS};
@@ -29,6 +30,7 @@ pub use replace::Replace;
 pub use scan::{Parts, Scan};
 pub use touched::Touched;
 pub use value::ValueReader;
+pub use verify::{Fault, Part, Tally, Verify};
 
 use crate::cache::{Cache, Fetch};
 use crate::error::{DecodeError, Error, Field};

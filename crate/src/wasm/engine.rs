@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::rows::{Bytes, Columns, Framing};
 use crate::segment::Sealed;
 use crate::step::{Budget, Step};
-use crate::tree::{Census, Count, Diff, Find, Parts, Range, Scan, Tree, get};
+use crate::tree::{Census, Count, Diff, Fault, Find, Part, Parts, Range, Scan, Tree, Verify, get};
 use crate::value::Kind;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -59,6 +59,7 @@ pub enum Op {
     Diff { diff: Diff, out: Output },
     Count(Count),
     Census(Census),
+    Verify { verify: Verify, out: Output },
     Ingest(Box<IngestOp>),
     Collect(Box<CollectOp>),
 }
@@ -256,6 +257,11 @@ impl Engine {
         self.add_op(Op::Census(census))
     }
 
+    pub fn verify(&mut self, view: u32) -> u32 {
+        let verify = Verify::new(self.tree(view));
+        self.add_op(Op::Verify { verify, out: Output::new() })
+    }
+
     pub fn ingest(&mut self, view: u32, prefix_len: usize, pointer_len: usize) -> u32 {
         let (prefix, rest) = self.scratch.split_at(prefix_len);
         let pointer = core::str::from_utf8(&rest[..pointer_len]).ok().and_then(Pointer::parse);
@@ -365,6 +371,19 @@ impl Engine {
                 let step = diff.step(cache, &mut budget, out);
                 hand_out(reply, out, step)
             }
+            Op::Verify { verify, out } => {
+                out.clear();
+                let step = verify.step(cache, &mut budget);
+                if !matches!(step, Step::Need(_)) {
+                    verify.take_faults().iter().for_each(|fault| tell(fault, out));
+                    out.close();
+                    set_output(reply, out, &[]);
+                    let tally = verify.tally();
+                    let counts = [tally.rows, tally.nodes, tally.values, tally.bytes];
+                    reply.add(8, &counts.map(|count| count as f64));
+                }
+                Ok(step)
+            }
             Op::Ingest(ingest) => {
                 let step = ingest.ingest.step(cache, &mut budget);
                 ingest.made.add(cache, next_segment, ingest.ingest.sealed());
@@ -391,6 +410,7 @@ impl Engine {
     pub fn ahead(&mut self, op: u32) -> u32 {
         let ids = match self.ops.get(op as usize) {
             Some(Some(Op::Scan { scan, .. })) => scan.ahead(&self.cache),
+            Some(Some(Op::Verify { verify, .. })) => verify.ahead(&self.cache),
             _ => Vec::new(),
         };
         if ids.is_empty() { status::DONE } else { self.reply.need(&ids) }
@@ -471,6 +491,55 @@ fn set_output(reply: &mut Reply, out: &Output, found: &[u32]) {
         address(found.as_ptr().cast()),
         found.len() as f64,
     ]);
+}
+
+/// Writes a fault: its chunk, the status that stands for it, the level (255 for a value, null
+/// where it is unknown), rows, whether the lower bound is in the range, both bounds or null.
+fn tell(fault: &Fault, out: &mut Output) {
+    out.begin(Kind::Json);
+    let text = out.part(Kind::Json);
+    text.push(b'"');
+    for byte in fault.hash.0 {
+        text.extend([byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
+    }
+    text.push(b'"');
+    let status = match fault.error {
+        Error::MissingChunk(_) => status::MISSING_CHUNK,
+        Error::UnsupportedFormat { .. } => status::UNSUPPORTED_FORMAT,
+        _ => status::CORRUPT_CHUNK,
+    };
+    let level = match fault.part {
+        Part::Node(level) => level,
+        Part::Value => Some(u8::MAX),
+    };
+    let is_included = matches!(fault.range.lower, Bound::Included(_));
+    let numbers =
+        [Some(status.into()), level.map(u64::from), Some(fault.rows), Some(is_included.into())];
+    for number in numbers {
+        out.value(Kind::Json, |text| match number {
+            Some(number) => push_digits(text, number),
+            None => text.extend_from_slice(b"null"),
+        });
+    }
+    for bound in [&fault.range.lower, &fault.range.upper] {
+        match bound {
+            Bound::Included(key) | Bound::Excluded(key) => out.key(key),
+            Bound::Unbounded => out.value(Kind::Json, |text| text.extend_from_slice(b"null")),
+        }
+    }
+}
+
+fn push_digits(text: &mut Vec<u8>, number: u64) {
+    let start = text.len();
+    let mut left = number;
+    loop {
+        text.push(b'0' + (left % 10) as u8);
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    text[start..].reverse();
 }
 
 /// The keys in a JSON array of strings.

@@ -284,7 +284,7 @@ pub fn step(op: u32, budget: u32) -> u32 {
     with(|engine| engine.step(op, budget as usize))
 }
 
-/// What a scan will want next: [`status::NEED`] with segment ids in the reply as in [`step`], or
+/// What a scan or a verification will want next: [`status::NEED`] with segment ids in the reply as in [`step`], or
 /// [`status::DONE`]. Overwrites the reply of the last step.
 #[wasm_bindgen]
 pub fn ahead(op: u32) -> u32 {
@@ -318,4 +318,12 @@ pub fn cache_stats() {
 #[wasm_bindgen]
 pub fn census(view: u32) -> u32 {
     with(|engine| engine.census(view))
+}
+
+/// Starts a walk that checks all of the tree of rows. On done and yield the reply holds an output
+/// as of a scan, seven members for each fault (see `tell` in `engine.rs`), and after it the
+/// sound rows, nodes, values out of line and bytes so far.
+#[wasm_bindgen]
+pub fn verify(view: u32) -> u32 {
+    with(|engine| engine.verify(view))
 }

@@ -57,6 +57,11 @@ impl Reply {
         self.words[..words.len()].copy_from_slice(words);
     }
 
+    /// Sets words from `at` on beside those set before.
+    pub fn add(&mut self, at: usize, words: &[f64]) {
+        self.words[at..at + words.len()].copy_from_slice(words);
+    }
+
     pub fn need(&mut self, ids: &[SegmentId]) -> u32 {
         self.ids.clear();
         self.ids.extend(ids.iter().map(|id| *id as f64));

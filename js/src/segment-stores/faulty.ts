@@ -57,6 +57,7 @@ export function faulty(inner: Storage, ...initial: readonly Fault[]): FaultyStor
       reserve: () => through('reserve', () => store.reserve()),
       read: (ids) => through('read', () => store.read(ids)),
       write: (batch) => through('write', () => store.write(batch)),
+      history: (name) => through('history', () => store.history(name)),
       delete: (ids) => through('delete', () => store.delete(ids)),
       close: () => through('close', () => store.close()),
     };
@@ -64,7 +65,7 @@ export function faulty(inner: Storage, ...initial: readonly Fault[]): FaultyStor
 
   return {
     ...inner,
-    open: (name) => through('open', async () => wrapped(await inner.open(name))),
+    open: (name, options) => through('open', async () => wrapped(await inner.open(name, options))),
     destroy: (name) => through('destroy', () => inner.destroy(name)),
     calls: (call) => (call === undefined ? total : (counts.get(call) ?? 0)),
     fail: (fault) => {

@@ -5,7 +5,7 @@
  */
 import { deleteDB, openDB, unwrap } from 'idb';
 import { HedgerowError } from '../errors.js';
-import type { Durability } from '../segment-store.js';
+import type { Durability, StoreOptions } from '../segment-store.js';
 
 export const STORES = ['segments', 'tables', 'refs'] as const;
 export type StoreName = (typeof STORES)[number];
@@ -23,6 +23,18 @@ const OPENING_LIMIT = 15_000;
 /** How long a deletion may take in all, and how long once it is blocked, in milliseconds. */
 const DELETION_LIMIT = 15_000;
 const BLOCKED_LIMIT = 2_000;
+
+/**
+ * An object store with this prefix and a random name is the identity of a database: one that is
+ * found in the place of another, which is gone, must not be taken for that.
+ */
+const IDENTITY = 'identity/';
+
+/** Why a store that is gone takes no more calls. */
+const DELETED = 'the store was deleted';
+
+/** What an opening is for: a store of the user, or one that was open before. */
+type Opening = 'create' | 'find' | 'again';
 
 /** A transaction under way; see `transact`. */
 export interface Work<T> {
@@ -96,6 +108,8 @@ export function transact<T>(
 /** A connection to one database, opened again when it is lost. */
 export class Connection {
   readonly #name: string;
+  readonly #onGone: () => void;
+  #identity: string | undefined;
   #db: IDBDatabase | undefined;
   #opening: Promise<IDBDatabase> | undefined;
   /** Why no more calls are taken. */
@@ -103,15 +117,19 @@ export class Connection {
   #underWay = 0;
   #onIdle: (() => void)[] = [];
 
-  private constructor(name: string) {
+  private constructor(name: string, onGone: () => void) {
     this.#name = name;
+    this.#onGone = onGone;
   }
 
-  /** Opens the database `name`, creating it when there is none. */
-  static async open(name: string): Promise<Connection> {
-    const connection = new Connection(name);
+  /** Opens the database `name`. */
+  static async open(
+    name: string,
+    { create = true, onGone = () => {} }: StoreOptions = {},
+  ): Promise<Connection> {
+    const connection = new Connection(name, onGone);
     await repeating(async () => {
-      connection.#db = await connection.#open(true);
+      connection.#db = await connection.#open(create ? 'create' : 'find');
     });
     return connection;
   }
@@ -154,6 +172,13 @@ export class Connection {
     if (this.#db !== undefined) this.#drop(this.#db);
   }
 
+  #gone(): void {
+    // One that was closed before needs no telling.
+    if (this.#closed !== undefined) return;
+    this.#end(DELETED);
+    this.#onGone();
+  }
+
   #drop(db: IDBDatabase): void {
     if (this.#db === db) this.#db = undefined;
     // Transactions under way still finish.
@@ -162,7 +187,7 @@ export class Connection {
 
   /** All calls that find the connection lost share one opening. */
   async #reopen(): Promise<IDBDatabase> {
-    this.#opening ??= this.#open(false).finally(() => {
+    this.#opening ??= this.#open('again').finally(() => {
       this.#opening = undefined;
     });
     const db = await this.#opening;
@@ -172,10 +197,10 @@ export class Connection {
     return db;
   }
 
-  async #open(create: boolean): Promise<IDBDatabase> {
+  async #open(purpose: Opening): Promise<IDBDatabase> {
     checkPresent();
     let db: IDBDatabase | undefined;
-    let gone = false;
+    let missing = false;
     let reason: unknown;
     const opened = openDB(this.#name, VERSION, {
       upgrade: (database, _from, _to, tx) => {
@@ -183,12 +208,13 @@ export class Connection {
         tx.done.catch((error: unknown) => {
           reason = error;
         });
-        gone = !create;
-        if (gone) tx.abort();
-        else for (const store of STORES) database.createObjectStore(store);
+        missing = purpose !== 'create';
+        if (missing) tx.abort();
+        else for (const store of [...STORES, newIdentity()]) database.createObjectStore(store);
       },
       // Another tab deletes the database, and must not wait for this one.
-      blocking: () => this.#end('the store was deleted'),
+      blocking: (_, next) =>
+        next === null ? this.#gone() : this.#end('a newer version needs the store'),
       terminated: () => {
         if (this.#db === db) this.#db = undefined;
       },
@@ -198,12 +224,23 @@ export class Connection {
       if (inTime === undefined) {
         // A connection that comes too late would block deletions.
         opened.then((late) => late.close()).catch(() => {});
-        throw create ? blocked() : new HedgerowError('disconnected', 'IndexedDB does not answer');
+        throw purpose !== 'again'
+          ? blocked()
+          : new HedgerowError('disconnected', 'IndexedDB does not answer');
       }
       db = unwrap(inTime);
-      return db;
+      const identity = identityOf(db);
+      this.#identity ??= identity;
+      missing = this.#identity !== identity;
+      if (!missing) return db;
+      // Another store of that name, made since: what is known here is nothing to it.
+      db.close();
+      throw new HedgerowError('closed', DELETED);
     } catch (cause) {
-      if (gone) this.#end('the store was deleted');
+      if (missing && purpose === 'find') {
+        throw new HedgerowError('missing', `there is no store ${this.#name}`);
+      }
+      if (missing) this.#gone();
       this.#check();
       throw reason ?? cause;
     }
@@ -249,6 +286,15 @@ async function within<T>(limit: number, promise: Promise<T>): Promise<T | undefi
   } finally {
     clearTimeout(timer);
   }
+}
+
+function newIdentity(): string {
+  return IDENTITY + crypto.getRandomValues(new Uint32Array(4)).join('-');
+}
+
+/** Stores made before there were identities all have the same. */
+function identityOf(db: IDBDatabase): string {
+  return [...db.objectStoreNames].find((name) => name.startsWith(IDENTITY)) ?? '';
 }
 
 function blocked(): HedgerowError {

@@ -3,10 +3,15 @@
  * each, of which the last one counts. A small commit carries its only segment in its own
  * record, so that it is one record in one object store: half of what three would cost.
  *
+ * A move leaves those before it alone, so that there is a way back when its commit turns out to
+ * be damaged. One that carries a segment stays for as long as that; of the others the last
+ * `MIN_HISTORY` stay, and every `SWEEP_EVERY` moves the rest is deleted, which bounds them.
+ *
  * The key of a record is `[name, generation]`, or `[name, generation, id]` when it carries
  * the segment `id`. The bytes are drawn in `docs/format.md`.
  */
 import { HedgerowError } from '../errors.js';
+import { MIN_HISTORY } from '../limits.js';
 import type { Ref, RefMove, SegmentRecord } from '../segment-store.js';
 
 /** The key of a record. */
@@ -16,6 +21,9 @@ export type MoveKey =
 
 /** Longest segment with its table that a record carries, in bytes. */
 const MAX_CARRIED_BYTES = 32 << 10;
+
+/** After so many moves those that carry nothing and are not kept are deleted. */
+const SWEEP_EVERY = 16;
 
 const COMMIT_LENGTH = 32;
 const TABLE_LENGTH_AT = COMMIT_LENGTH + 4;
@@ -83,9 +91,19 @@ function moveKey(key: IDBValidKey): MoveKey {
   return key as unknown as MoveKey;
 }
 
-/** The last move of each ref. Keys come in ascending order. */
-export function lastMoves(keys: readonly MoveKey[]): MoveKey[] {
-  return keys.filter(([name], at) => keys[at + 1]?.[0] !== name);
+/** The last `count` moves of each ref. Keys come in ascending order. */
+export function lastMoves(keys: readonly MoveKey[], count = 1): MoveKey[] {
+  return keys.filter(([name], at) => keys[at + count]?.[0] !== name);
+}
+
+/**
+ * The moves among which a move to `generation` deletes those that carry nothing; `undefined` when
+ * it is not its turn. The moves before them were among those of an earlier turn.
+ */
+export function sweptBy(name: string, generation: number): IDBKeyRange | undefined {
+  if (generation % SWEEP_EVERY !== 0) return undefined;
+  const end = generation - MIN_HISTORY + 1;
+  return IDBKeyRange.bound([name, end - SWEEP_EVERY], [name, end], false, true);
 }
 
 /** All moves of a ref from a generation on. */

@@ -3,6 +3,7 @@
  * and no index. `segments` and `tables` map an id to bytes; `refs` is a journal of moves,
  * see `idb-journal.ts`, and maps `COUNTER_KEY` to the last number that `reserve` gave out.
  */
+import { MAX_HISTORY, MIN_HISTORY } from '../limits.js';
 import type { Locks } from '../locks.js';
 import type {
   Loaded,
@@ -26,6 +27,7 @@ import {
   movesFrom,
   recordOf,
   refOf,
+  sweptBy,
   withoutCarried,
 } from './idb-journal.js';
 
@@ -39,7 +41,8 @@ export function idb(): Storage {
     get locks() {
       return globalThis.navigator?.locks as Locks | undefined;
     },
-    open: async (name) => new IdbSegmentStore(await Connection.open(databaseName(name))),
+    open: async (name, options) =>
+      new IdbSegmentStore(await Connection.open(databaseName(name), options)),
     destroy: (name) => destroyDatabase(databaseName(name)),
   };
 }
@@ -88,6 +91,10 @@ class IdbSegmentStore implements SegmentStore {
     );
     if (written) for (const id of own.deletes ?? []) this.#carriers.delete(id);
     return written;
+  }
+
+  history(name: string): Promise<Ref[]> {
+    return this.#connection.run((db) => historyOnce(db, name));
   }
 
   async delete(ids: readonly number[]): Promise<void> {
@@ -217,6 +224,9 @@ async function moveOnce(
   const { key, bytes } = recordOf(move, carried);
   const moved = await transact<boolean>(db, stores, 'readwrite', durability, (work) => {
     const refs = work.store('refs');
+    // Before the moves, so that it is answered by the time they are.
+    const swept = sweptBy(move.name, move.generation);
+    const old = swept && refs.getAllKeys(swept);
     const moves = refs.getAllKeys(movesFrom(move.name, move.expected));
     const before: IDBRequest<unknown> | undefined = repetition > 0 ? refs.get(key) : undefined;
     if (carried === undefined) putAll(work, segments);
@@ -226,8 +236,8 @@ async function moveOnce(
       const [first, second] = moveKeys(found, COUNTER_KEY);
       const stands = move.expected === 0 ? first === undefined : first?.[1] === move.expected;
       if (stands && second === undefined) {
-        // Nothing is left in the record before but what the new one says better.
-        if (first?.length === 2) refs.delete(first);
+        const unwanted = moveKeys(old?.result ?? [], COUNTER_KEY);
+        for (const key of unwanted) if (key.length === 2) refs.delete(key);
         if (deletes.length > 0) deleteAll(work, new Set(deletes), () => work.commit(true));
         else work.commit(true);
       } else if (before === undefined) work.undo(false);
@@ -237,6 +247,22 @@ async function moveOnce(
   });
   if (moved && carried !== undefined) carriers.set(carried.id, key);
   return moved;
+}
+
+function historyOnce(db: IDBDatabase, name: string): Promise<Ref[]> {
+  return transact(db, ['refs'], 'readonly', 'relaxed', (work) => {
+    const found: Ref[] = [];
+    const cursors = work.store('refs').openCursor(movesFrom(name, 0), 'prev');
+    work.after(cursors, (cursor) => {
+      if (cursor === null || found.length === MAX_HISTORY) return work.answer(found);
+      // A record that is no move does not hide those before it.
+      try {
+        const [key] = moveKeys([cursor.key], COUNTER_KEY);
+        if (key !== undefined) found.push(refOf(key, cursor.value));
+      } catch {}
+      cursor.continue();
+    });
+  });
 }
 
 function deleteOnce(db: IDBDatabase, unwanted: ReadonlySet<number>): Promise<void> {
@@ -254,12 +280,13 @@ function deleteAll<T>(work: Work<T>, unwanted: ReadonlySet<number>, then: () => 
   }
   work.after(refs.getAllKeys(), (keys) => {
     const moves = moveKeys(keys, COUNTER_KEY);
-    const last = new Set(lastMoves(moves));
+    const last = new Set(lastMoves(moves, MIN_HISTORY));
     const carriers = moves.filter(([, , id]) => id !== undefined && unwanted.has(id));
-    // A ref must not lose its last move: only what that carries goes.
+    // A ref must not lose its last moves: only what they carry goes.
     const kept = carriers.filter((key) => last.has(key));
     const values = kept.map((key): IDBRequest<unknown> => refs.get(key));
     for (const key of carriers) refs.delete(key);
+    for (const key of moves) if (key.length === 2 && !last.has(key)) refs.delete(key);
     whenAll(work, values, (found) => {
       for (const [at, [name, generation]] of kept.entries()) {
         refs.put(withoutCarried(found[at]), [name, generation]);

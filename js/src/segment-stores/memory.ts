@@ -1,5 +1,6 @@
 /** The adapter that keeps all bytes in memory: for Node, for tests, and for scratch data. */
 import { HedgerowError } from '../errors.js';
+import { MAX_HISTORY } from '../limits.js';
 import { localLocks } from '../locks.js';
 import type { Loaded, Ref, SegmentStore, Storage, WriteBatch } from '../segment-store.js';
 
@@ -12,6 +13,10 @@ interface StoredSegment {
 class World {
   readonly segments = new Map<number, StoredSegment>();
   readonly refs = new Map<string, Ref>();
+  /** The moves of each ref, newest first. */
+  readonly history = new Map<string, Ref[]>();
+  /** What tells the open handles that the store is gone. */
+  readonly onGone = new Set<() => void>();
   lastReserved = 0;
   destroyed = false;
 }
@@ -24,18 +29,22 @@ export function memory(): Storage {
   const worlds = new Map<string, World>();
   return {
     locks: localLocks(),
-    async open(name) {
+    async open(name, { create = true, onGone = () => {} } = {}) {
       let world = worlds.get(name);
       if (world === undefined) {
+        if (!create) throw new HedgerowError('missing', `there is no store ${name}`);
         world = new World();
         worlds.set(name, world);
       }
-      return new MemorySegmentStore(world);
+      return new MemorySegmentStore(world, onGone);
     },
     async destroy(name) {
       const world = worlds.get(name);
-      if (world !== undefined) world.destroyed = true;
       worlds.delete(name);
+      if (world === undefined) return;
+      world.destroyed = true;
+      for (const tell of world.onGone) tell();
+      world.onGone.clear();
     },
   };
 }
@@ -44,10 +53,14 @@ export function memory(): Storage {
 // and so each is atomic.
 class MemorySegmentStore implements SegmentStore {
   readonly #world: World;
+  // One of its own for each handle: two handles may share a callback.
+  readonly #onGone: () => void;
   #closed = false;
 
-  constructor(world: World) {
+  constructor(world: World, onGone: () => void) {
     this.#world = world;
+    this.#onGone = () => onGone();
+    world.onGone.add(this.#onGone);
   }
 
   async load(known?: ReadonlySet<number>): Promise<Loaded> {
@@ -76,13 +89,20 @@ class MemorySegmentStore implements SegmentStore {
     const world = this.#open();
     if (move !== undefined) {
       if ((world.refs.get(move.name)?.generation ?? 0) !== move.expected) return false;
-      world.refs.set(move.name, copyOfRef(move));
+      const ref = copyOfRef(move);
+      world.refs.set(move.name, ref);
+      const before = world.history.get(move.name) ?? [];
+      world.history.set(move.name, [ref, ...before].slice(0, MAX_HISTORY));
     }
     for (const { id, segmentBytes, tableBytes } of segments) {
       world.segments.set(id, { segmentBytes, tableBytes });
     }
     for (const id of deletes ?? []) world.segments.delete(id);
     return true;
+  }
+
+  async history(name: string): Promise<Ref[]> {
+    return (this.#open().history.get(name) ?? []).map(copyOfRef);
   }
 
   async delete(ids: readonly number[]): Promise<void> {
@@ -92,6 +112,7 @@ class MemorySegmentStore implements SegmentStore {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#world.onGone.delete(this.#onGone);
   }
 
   #open(): World {

@@ -1,0 +1,229 @@
+/** Verification and repair on real IndexedDB; stores that go, and connections that are lost. */
+import type { Page } from '@playwright/test';
+import { expect, test } from './fixtures.js';
+import { openStore, stateOf, visit } from './store-page.js';
+
+declare global {
+  interface Window {
+    /** How often a store was told to be missing, or a database was opened. */
+    told: number;
+  }
+}
+
+/** Opens a store into `window.db`, and counts in `window.told` how often it is missing. */
+function openWatching(page: Page, name: string): Promise<void> {
+  return page.evaluate(async (name) => {
+    window.told = 0;
+    window.db = await window.hedgerow.open(name, { onMissing: () => window.told++ });
+  }, name);
+}
+
+/** Damages the first large segment that is stored, in the middle. */
+function damageSegment(page: Page, name: string): Promise<void> {
+  return page.evaluate((name) => {
+    let left = 1;
+    return window.editRecords(name, 'segments', (value) => {
+      const bytes = value as Uint8Array;
+      if (bytes.length > 100_000 && left-- > 0) bytes[50_000] = (bytes[50_000] ?? 0) ^ 1;
+      return bytes;
+    });
+  }, name);
+}
+
+test('a damaged segment is found, told with its keys, and salvaged', async ({ persistentPage }) => {
+  const page = await visit(persistentPage.page);
+  await openStore(page, 'damaged');
+  await page.evaluate(() => window.db.putMany(window.rows(20_000)));
+  expect(await page.evaluate(() => window.db.verify())).toMatchObject({ ok: true, rows: 20_000 });
+  const before = await stateOf(page);
+  await damageSegment(page, 'damaged');
+
+  const found = await page.evaluate(() => window.db.verify());
+  expect(found).toMatchObject({ ok: false, root: before.root, segmentFaults: [] });
+  expect(found.faults).toHaveLength(1);
+  const [fault] = found.faults;
+  expect(fault).toMatchObject({ code: 'corrupt-chunk', kind: 'node', level: 0 });
+  expect(found.rows + (fault?.rows ?? 0)).toBe(20_000);
+
+  expect(await page.evaluate(() => window.codeOf(window.db.repair()))).toBe('corrupt-chunk');
+  expect(await page.evaluate(() => window.db.root)).toBe(before.root);
+  const done = await page.evaluate(() => window.db.repair({ salvage: true }));
+  expect(done).toMatchObject({ commitsDropped: 0, lost: [fault?.range], rowsLost: fault?.rows });
+
+  const after = await visit(await persistentPage.relaunch());
+  expect(await openStore(after, 'damaged')).toBe(done.root);
+  const read = await after.evaluate(async (range) => {
+    const rows = await window.db.scan().toArray();
+    return { rows: rows.length, lost: await window.db.count(range) };
+  }, fault?.range ?? {});
+  expect(read).toEqual({ rows: 20_000 - done.rowsLost, lost: 0 });
+  expect(await after.evaluate(() => window.db.verify())).toMatchObject({ ok: true });
+});
+
+test('a store whose newest commit is damaged is brought back, and other tabs follow', async ({
+  persistentPage,
+}) => {
+  const page = await visit(persistentPage.page);
+  await openStore(page, 'back');
+  await page.evaluate(() => window.db.putMany(window.rows(5000)));
+  const good = await stateOf(page);
+  await page.evaluate(async () => {
+    await window.db.put('newer', 1);
+    await window.db.put('newest', 1);
+  });
+  const other = await visit(await persistentPage.newPage());
+  await openStore(other, 'back');
+  // What small commits carry lies in the journal.
+  await page.evaluate(() =>
+    window.editRecords('back', 'refs', (value, key) => {
+      const bytes = value as Uint8Array;
+      if (Array.isArray(key) && key.length === 3) bytes[bytes.length - 1]! ^= 1;
+      return bytes;
+    }),
+  );
+  const third = await visit(await persistentPage.newPage());
+  const codes = await third.evaluate(() => window.codeOf(window.hedgerow.open('back')));
+  expect(codes).toBe('corrupt-chunk');
+  const done = await third.evaluate(() => window.hedgerow.repair('back'));
+  expect(done).toMatchObject({ root: good.root, commitsDropped: 2, lost: [], rowsLost: 0 });
+  for (const tab of [page, other]) {
+    await expect.poll(() => tab.evaluate(() => window.db.root)).toBe(good.root);
+    expect(await stateOf(tab)).toEqual(good);
+  }
+  await openStore(third, 'back');
+  expect(await stateOf(third)).toEqual(good);
+});
+
+test('a store that there is not is missing, and is not made', async ({ persistentPage }) => {
+  const page = await visit(persistentPage.page);
+  const missing = () =>
+    page.evaluate(() =>
+      Promise.all(
+        [
+          window.hedgerow.open('none', { create: false }),
+          window.hedgerow.verify('none'),
+          window.hedgerow.repair('none'),
+        ].map(window.codeOf),
+      ),
+    );
+  expect(await missing()).toEqual(['missing', 'missing', 'missing']);
+  const names = await page.evaluate(async () => (await indexedDB.databases()).map((d) => d.name));
+  expect(names).not.toContain('hedgerow/none');
+  await openStore(page, 'none');
+  await page.evaluate(() => window.db.put('a', 1));
+  await page.evaluate(async () => {
+    window.db = await window.hedgerow.open('none', { create: false });
+  });
+  expect(await page.evaluate(() => window.db.get('a'))).toBe(1);
+});
+
+test('a store that the user clears is told as missing, then and at the next opening', async ({
+  persistentPage,
+}) => {
+  const page = await visit(persistentPage.page);
+  await openWatching(page, 'cleared');
+  await page.evaluate(() => window.db.put('a', 1));
+  const cdp = await persistentPage.context.newCDPSession(page);
+  const { origin } = new URL(page.url());
+  await cdp.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
+  // Found when the page gets the focus, before any call is made.
+  await page.evaluate(() => window.dispatchEvent(new Event('focus')));
+  await expect.poll(() => page.evaluate(() => window.told)).toBe(1);
+  const codes = () =>
+    page.evaluate(() =>
+      Promise.all([window.db.put('b', 1), window.db.verify()].map(window.codeOf)),
+    );
+  expect(await codes()).toEqual(['closed', 'closed']);
+  expect(await page.evaluate(() => window.told)).toBe(1);
+  const after = await visit(await persistentPage.relaunch());
+  const code = await after.evaluate(() =>
+    window.codeOf(window.hedgerow.open('cleared', { create: false })),
+  );
+  expect(code).toBe('missing');
+});
+
+test('a store that another tab deletes is told as missing', async ({ persistentPage }) => {
+  const page = await visit(persistentPage.page);
+  await openWatching(page, 'deleted');
+  await page.evaluate(() => window.db.put('a', 1));
+  const other = await visit(await persistentPage.newPage());
+  await other.evaluate(() => window.hedgerow.destroy('deleted'));
+  await expect.poll(() => page.evaluate(() => window.told)).toBe(1);
+  expect(await page.evaluate(() => window.codeOf(window.db.put('b', 1)))).toBe('closed');
+  // One that was closed before is not missed.
+  await openWatching(page, 'deleted');
+  await page.evaluate(() => window.db.close());
+  await other.evaluate(() => window.hedgerow.destroy('deleted'));
+  expect(await page.evaluate(() => window.told)).toBe(0);
+});
+
+for (const event of ['focus', 'visibilitychange'] as const) {
+  test(`at ${event} a lost connection is opened again, and missed news are seen`, async ({
+    persistentPage,
+  }) => {
+    const page = await visit(persistentPage.page);
+    await openStore(page, 'probed');
+    await page.evaluate(() => window.db.put('a', 1));
+    const other = await visit(await persistentPage.newPage());
+    // Its messages are lost.
+    await other.evaluate(() => {
+      BroadcastChannel.prototype.postMessage = () => {};
+    });
+    await openStore(other, 'probed');
+    await page.evaluate(() => {
+      window.told = 0;
+      const { open } = IDBFactory.prototype;
+      IDBFactory.prototype.open = function (...args) {
+        const request = open.apply(this, args);
+        request.addEventListener('success', () => window.told++);
+        return request;
+      };
+    });
+    // Chromium's own page for it. All connections to the store are closed.
+    const internals = await persistentPage.context.newPage();
+    await internals.goto('chrome://indexeddb-internals');
+    await internals.locator('.force-close').first().click();
+    await other.evaluate(() => window.db.put('b', 2));
+    const root = await other.evaluate(() => window.db.root);
+    expect(await page.evaluate(() => window.told)).toBe(0);
+
+    await page.evaluate((event) => {
+      const target = event === 'focus' ? window : document;
+      Object.defineProperty(document, 'visibilityState', { value: 'visible' });
+      target.dispatchEvent(new Event(event));
+    }, event);
+    await expect.poll(() => page.evaluate(() => window.told)).toBe(1);
+    await expect.poll(() => page.evaluate(() => window.db.root)).toBe(root);
+    expect(await page.evaluate(() => window.db.get('b'))).toBe(2);
+  });
+}
+
+test('the quota, the usage and whether storage is persistent are told', async ({
+  persistentPage,
+}) => {
+  const page = await visit(persistentPage.page);
+  await openStore(page, 'told');
+  await page.evaluate(() => window.db.putMany(window.manyBytes(20)));
+  const stats = await page.evaluate(() => window.db.stats());
+  expect(stats.quotaBytes).toBeGreaterThan(10_000_000);
+  expect(stats.usageBytes).toBeGreaterThan(1_000_000);
+  expect(stats.isPersistent).toBe(false);
+  const asked = await page.evaluate(async () => {
+    let asked = 0;
+    const { persist } = StorageManager.prototype;
+    StorageManager.prototype.persist = function () {
+      asked++;
+      return persist.call(this);
+    };
+    const db = await window.hedgerow.open('told', { persist: true });
+    const { isPersistent } = await db.stats();
+    // What the browser answers is its own affair, also when it never does.
+    StorageManager.prototype.persist = () => new Promise(() => {});
+    await (await window.hedgerow.open('told', { persist: true })).close();
+    StorageManager.prototype.persist = () => Promise.reject(new TypeError('no'));
+    await (await window.hedgerow.open('told', { persist: true })).close();
+    return { asked, persisted: await navigator.storage.persisted(), isPersistent };
+  });
+  expect(asked.asked).toBe(1);
+  expect(typeof asked.isPersistent).toBe('boolean');
+});

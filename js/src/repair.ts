@@ -1,0 +1,180 @@
+/**
+ * Brings a store that is damaged to a state that is not: to the newest commit that verifies, or,
+ * when there is none and the caller says so, to what is left of the newest one.
+ */
+import { REF } from './commit.js';
+import { hex } from './engine.js';
+import { HedgerowError } from './errors.js';
+import { guarded, Ingest } from './ingest.js';
+import { FORMAT } from './limits.js';
+import { encodeRange } from './range.js';
+import type { Durability, Ref, SegmentStore } from './segment-store.js';
+import { checkSignal } from './signal.js';
+import {
+  type ChunkFault,
+  type Inspection,
+  inspect,
+  type Verification,
+  type VerifyOptions,
+} from './verify.js';
+
+/** Keys that a repair gave up. */
+export type LostRange = ChunkFault['range'];
+
+/** How a store is repaired. */
+export interface RepairOptions extends VerifyOptions {
+  /**
+   * When no commit verifies wholly: delete the key ranges that the damaged chunks cover, and keep
+   * the rest. Without it the repair then fails, and nothing is changed.
+   */
+  readonly salvage?: boolean | undefined;
+}
+
+/** What a repair came to. */
+export interface RepairResult {
+  /** Where the store stands now, in hexadecimal. */
+  readonly root: string;
+  /** Commits that were given up: 0 for a sound store, and where `lost` tells of all losses. */
+  readonly commitsDropped: number;
+  /** What was wrong with the newest commit. */
+  readonly faults: readonly ChunkFault[];
+  /** The key ranges that a salvage deleted, in order, and the rows that were in them. */
+  readonly lost: readonly LostRange[];
+  readonly rowsLost: number;
+}
+
+/** How often a repair begins again because another tab has moved the store. */
+const MAX_TRIES = 8;
+
+interface Job extends RepairOptions {
+  readonly sliceMs: number;
+  readonly durability: Durability;
+  /** Called with the generation that the repair made. */
+  readonly onCommit: (generation: number) => void;
+}
+
+/** Repairs a store; nobody else in this tab may be making a commit. */
+export async function repairStore(segments: SegmentStore, job: Job): Promise<RepairResult> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const { inspection, verification } = await inspect(segments, job.sliceMs, job);
+    const head = inspection.ref;
+    const [first] = verification.faults;
+    if (first === undefined || head === undefined) {
+      return { root: verification.root, commitsDropped: 0, faults: [], lost: [], rowsLost: 0 };
+    }
+    // Not damage: to cut it out would destroy what a later version of this library has written.
+    const later = verification.faults.find(({ code }) => code === 'unsupported-format');
+    if (later !== undefined) {
+      const message = 'a later version of this library has written to the store';
+      throw new HedgerowError('unsupported-format', message, { chunk: later.chunk });
+    }
+    const repair = new Repair(inspection, head, verification, job);
+    const result = await repair.make();
+    if (result === 'beaten') continue;
+    if (result !== undefined) return result;
+    const what = first.kind === 'commit' ? 'the newest commit' : 'a chunk of the newest commit';
+    throw new HedgerowError(first.code, `${what} is damaged, and no commit before verifies`, {
+      chunk: first.chunk,
+    });
+  }
+  throw new HedgerowError('conflict', `another tab moved the store ${MAX_TRIES} times`);
+}
+
+class Repair {
+  readonly #inspection: Inspection;
+  readonly #head: Ref;
+  readonly #verification: Verification;
+  readonly #job: Job;
+
+  constructor(inspection: Inspection, head: Ref, verification: Verification, job: Job) {
+    this.#inspection = inspection;
+    this.#head = head;
+    this.#verification = verification;
+    this.#job = job;
+  }
+
+  /** `undefined` when nothing can be done, `'beaten'` when the store has moved on. */
+  async make(): Promise<RepairResult | 'beaten' | undefined> {
+    const older = await this.#older();
+    for (const ref of older) {
+      const { ok } = await this.#inspection.verify(ref.commitBytes, this.#job, true);
+      if (ok) return this.#dropTo(ref);
+    }
+    if (this.#job.salvage !== true) return undefined;
+    for (const ref of [this.#head, ...older]) {
+      const found =
+        ref === this.#head
+          ? this.#verification
+          : await this.#inspection.verify(ref.commitBytes, this.#job);
+      // Of a commit or a root that is damaged nothing is left.
+      if (found.rows > 0) return this.#salvage(ref, found);
+    }
+    return undefined;
+  }
+
+  /** The commits before the head, newest first, each once. An empty one is no way back. */
+  async #older(): Promise<Ref[]> {
+    const seen = new Set([hex(this.#head.commitBytes)]);
+    const history = await this.#inspection.host.segments.history(REF);
+    return history.filter(({ commitBytes, generation, format }) => {
+      const root = hex(commitBytes);
+      if (seen.has(root) || generation >= this.#head.generation || format > FORMAT) return false;
+      seen.add(root);
+      return commitBytes.some((byte) => byte !== 0);
+    });
+  }
+
+  async #dropTo({ commitBytes, generation }: Ref): Promise<RepairResult | 'beaten'> {
+    const { generation: expected } = this.#head;
+    const move = { name: REF, commitBytes, generation: expected + 1, format: FORMAT, expected };
+    const { durability, onCommit } = this.#job;
+    checkSignal(this.#job.signal);
+    const { segments } = this.#inspection.host;
+    if (!(await segments.write({ segments: [], move, durability }))) return 'beaten';
+    onCommit(move.generation);
+    return this.#result(hex(commitBytes), generation, [], 0);
+  }
+
+  /**
+   * Deletes what is damaged, in one commit. Ranges go from the right to the left: what the
+   * deletion of one must read lies to its right, and is sound by then.
+   */
+  async #salvage(ref: Ref, found: Verification): Promise<RepairResult | 'beaten'> {
+    const { host, commits } = this.#inspection;
+    const { durability, signal, onCommit } = this.#job;
+    await commits.moveTo(ref.commitBytes, this.#head.generation);
+    const { rows } = commits.head;
+    const lost = together(found.faults);
+    await commits.prepareIds();
+    const ingest = new Ingest(host, commits, durability, { signal });
+    const committed = await guarded(ingest, async () => {
+      for (const range of [...lost].reverse()) await ingest.drop(encodeRange(range));
+      return ingest.commitNow();
+    });
+    onCommit(commits.head.generation);
+    return this.#result(hex(committed.commitBytes), ref.generation, lost, rows - found.rows);
+  }
+
+  #result(
+    root: string,
+    generation: number,
+    lost: readonly LostRange[],
+    rowsLost: number,
+  ): RepairResult {
+    const commitsDropped = this.#head.generation - generation;
+    return { root, commitsDropped, faults: this.#verification.faults, lost, rowsLost };
+  }
+}
+
+/** The ranges of faults, which come in order; those that touch as one. */
+function together(faults: readonly ChunkFault[]): LostRange[] {
+  const ranges: LostRange[] = [];
+  for (const { range } of faults) {
+    const last = ranges.at(-1);
+    const isSame = last !== undefined && range.gte !== undefined && last.lte === range.gte;
+    const touches = last?.lte !== undefined && last.lte === range.gt;
+    if (touches) ranges[ranges.length - 1] = { ...last, ...(range.lte && { lte: range.lte }) };
+    else if (!isSame) ranges.push(range);
+  }
+  return ranges;
+}

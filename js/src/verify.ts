@@ -1,0 +1,298 @@
+/**
+ * Reads all that a commit reaches from storage and checks it, without ending at the first fault.
+ *
+ * It works on a core of its own: the store's own has verified chunks in memory, which tell
+ * nothing of what is stored, and its memory is not to be taken up by everything there is.
+ */
+import { Commits, REF } from './commit.js';
+import { Engine, hex, type Op, Status } from './engine.js';
+import { HedgerowError } from './errors.js';
+import { Host } from './host.js';
+import { FORMAT } from './limits.js';
+import { Pins } from './pins.js';
+import type { KeyRange } from './range.js';
+import { turn } from './scheduler.js';
+import type { Ref, SegmentStore } from './segment-store.js';
+import { checkSignal } from './signal.js';
+
+/** A chunk that cannot be read, and what is lost with it. */
+export interface ChunkFault {
+  /** `unsupported-format` for one that a later version of this library has written. */
+  readonly code: 'corrupt-chunk' | 'missing-chunk' | 'unsupported-format';
+  /** Its hash, in hexadecimal. */
+  readonly chunk: string;
+  /** The commit itself, a node of the tree, or (a part of) a large value. */
+  readonly kind: 'commit' | 'node' | 'value';
+  /** Level of a node, 0 for a leaf, where its parent tells. */
+  readonly level?: number;
+  /** The keys that it covers: `{ gt, lte }`, without `gt` at the start; one key; or all, `{}`. */
+  readonly range: Pick<KeyRange, 'gt' | 'gte' | 'lte'>;
+  /** How many rows are in that range, as its parent says; `undefined` for a commit. */
+  readonly rows?: number;
+}
+
+/** A stored record that is not what it should be. What that costs, the faults of chunks tell. */
+export interface SegmentFault {
+  readonly segment: number;
+  /**
+   * `table`: its table is malformed, so that nobody knows what it holds. `length`: it is longer
+   * or shorter than its table says. `gone`: it is not there, or cannot be read.
+   */
+  readonly what: 'table' | 'length' | 'gone';
+}
+
+/** What a verification found. */
+export interface Verification {
+  /** The commit that was read: the newest that storage held. */
+  readonly root: string;
+  /** Whether every row can be read: there are no `faults`. */
+  readonly ok: boolean;
+  /** What was found sound: rows, nodes of the tree, large values, and the bytes of both. */
+  readonly rows: number;
+  readonly nodes: number;
+  readonly values: number;
+  readonly bytes: number;
+  /** In the order of keys. */
+  readonly faults: readonly ChunkFault[];
+  /** All malformed tables, and the segments that were read. */
+  readonly segmentFaults: readonly SegmentFault[];
+}
+
+/** How far a verification has come. */
+export interface VerifyProgress {
+  readonly rows: number;
+  readonly bytes: number;
+  /** Rows dealt with, lost ones too, in proportion to all: from 0 to 1. */
+  readonly fraction: number;
+}
+
+/** How a store is verified. */
+export interface VerifyOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each slice. */
+  readonly onProgress?: ((progress: VerifyProgress) => void) | undefined;
+}
+
+/** Bytes of segments that a verification keeps in memory: as many as it asks for ahead. */
+const CACHE_BYTES = 24 << 20;
+
+/** How often a verification begins again because the store has moved on under it. */
+const MAX_TRIES = 8;
+
+const EMPTY_COMMIT = new Uint8Array(32);
+
+/** Members of a fault in the output of the core; see `tell` in `crate/src/wasm/engine.rs`. */
+const FAULT_MEMBERS = 7;
+const VALUE = 255;
+
+/** A core that has nothing in memory, over what a store holds now. */
+export class Inspection {
+  readonly host: Host;
+  readonly commits: Commits;
+  /** Where the store stands; `undefined` when nothing was ever committed. */
+  readonly ref: Ref | undefined;
+  readonly #ids: ReadonlySet<number>;
+  readonly #segmentFaults: Map<number, SegmentFault>;
+
+  private constructor(
+    host: Host,
+    ref: Ref | undefined,
+    ids: ReadonlySet<number>,
+    faults: Map<number, SegmentFault>,
+  ) {
+    this.host = host;
+    this.commits = new Commits(host, Pins.unseen());
+    this.ref = ref;
+    this.#ids = ids;
+    this.#segmentFaults = faults;
+  }
+
+  /** Loads the tables of all segments. */
+  static async of(segments: SegmentStore, sliceMs: number): Promise<Inspection> {
+    const [engine, { refs, tables }] = await Promise.all([
+      Engine.create(CACHE_BYTES),
+      segments.load(),
+    ]);
+    const ref = refs.find(({ name }) => name === REF);
+    if (ref !== undefined && ref.format > FORMAT) {
+      throw new HedgerowError('unsupported-format', `the store has format ${ref.format}`);
+    }
+    const faults = new Map<number, SegmentFault>();
+    const lengths = new Map<number, number>();
+    engine.reserve(tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0));
+    let start = performance.now();
+    for (const { id, tableBytes } of tables) {
+      if (performance.now() - start > sliceMs / 2) {
+        await turn();
+        start = performance.now();
+      }
+      if (engine.addTable(id, tableBytes)) lengths.set(id, segmentLength(tableBytes));
+      else faults.set(id, { segment: id, what: 'table' });
+    }
+    const host = new Host(engine, checking(segments, lengths, faults), sliceMs);
+    return new Inspection(host, ref, new Set(tables.map(({ id }) => id)), faults);
+  }
+
+  /** Whether storage holds another commit, or other segments, than it did. */
+  async isOutdated(): Promise<boolean> {
+    const { refs, tables } = await this.host.segments.load(this.#ids);
+    const ref = refs.find(({ name }) => name === REF);
+    return tables.length > 0 || ref?.generation !== this.ref?.generation;
+  }
+
+  /** Verifies a commit; with `isTrial` it ends at the first faults. */
+  async verify(
+    commitBytes: Uint8Array,
+    { signal, onProgress }: VerifyOptions,
+    isTrial = false,
+  ): Promise<Verification> {
+    const { engine } = this.host;
+    const root = hex(commitBytes);
+    const found = { rows: 0, nodes: 0, values: 0, bytes: 0 };
+    const told = (faults: readonly ChunkFault[]): Verification => {
+      const segmentFaults = [...this.#segmentFaults.values()];
+      return { root, ok: faults.length === 0, ...found, faults, segmentFaults };
+    };
+    let opened: { view: number; rows: number };
+    try {
+      opened = await this.commits.openView(commitBytes);
+    } catch (cause) {
+      const fault = commitFault(root, cause);
+      if (fault === undefined) throw cause;
+      return told([fault]);
+    }
+    const faults: ChunkFault[] = [];
+    const op = engine.verify(opened.view);
+    try {
+      for (let status: number = Status.yield; status !== Status.done; ) {
+        await turn();
+        checkSignal(signal);
+        status = await this.#slice(op);
+        if (status === Status.need) continue;
+        faults.push(...faultsOf(engine.output().members));
+        found.rows = engine.word(8);
+        found.nodes = engine.word(9);
+        found.values = engine.word(10);
+        found.bytes = engine.word(11);
+        const lost = faults.reduce((sum, { rows = 0 }) => sum + rows, 0);
+        const fraction = opened.rows > 0 ? Math.min(1, (found.rows + lost) / opened.rows) : 1;
+        onProgress?.({ rows: found.rows, bytes: found.bytes, fraction });
+        if (isTrial && faults.length > 0) break;
+        if (status === Status.yield) this.host.prefetch(engine.ahead(op));
+      }
+    } finally {
+      engine.free(op);
+      engine.closeView(opened.view);
+    }
+    checkSignal(signal);
+    return told(faults);
+  }
+
+  async #slice(op: Op): Promise<number> {
+    const status = this.host.step(op, performance.now());
+    if (status === Status.need) await this.host.load(this.host.engine.needed());
+    else if (status !== Status.done && status !== Status.yield) this.host.engine.fail(status);
+    return status;
+  }
+}
+
+/** Verifies the commit that a store stands at, and returns what it was done with. */
+export async function inspect(
+  segments: SegmentStore,
+  sliceMs: number,
+  options: VerifyOptions = {},
+): Promise<{ inspection: Inspection; verification: Verification }> {
+  for (let tries = 1; ; tries++) {
+    checkSignal(options.signal);
+    const inspection = await Inspection.of(segments, sliceMs);
+    const commitBytes = inspection.ref?.commitBytes ?? EMPTY_COMMIT;
+    const verification = await inspection.verify(commitBytes, options);
+    // Another tab may have collected what this one was reading.
+    const isFinal = verification.ok || tries === MAX_TRIES;
+    if (isFinal || !(await inspection.isOutdated())) return { inspection, verification };
+  }
+}
+
+/** The length that a table, which is well-formed, says of its segment. */
+function segmentLength(tableBytes: Uint8Array): number {
+  const { buffer, byteOffset, length } = tableBytes;
+  return new DataView(buffer, byteOffset, length).getUint32(length - 4, true);
+}
+
+/**
+ * Reads as `segments` does, and notes which of them are not as they should be. One that cannot
+ * be read counts as gone: others in the same request can be.
+ */
+function checking(
+  segments: SegmentStore,
+  lengths: ReadonlyMap<number, number>,
+  faults: Map<number, SegmentFault>,
+): SegmentStore {
+  const readOne = async (id: number) => {
+    try {
+      return (await segments.read([id]))[0];
+    } catch (cause) {
+      if (isUnreadable(cause)) return undefined;
+      throw cause;
+    }
+  };
+  return {
+    load: (...args) => segments.load(...args),
+    reserve: () => segments.reserve(),
+    read: async (ids) => {
+      let found: (Uint8Array | undefined)[];
+      try {
+        found = await segments.read(ids);
+      } catch (cause) {
+        if (!isUnreadable(cause)) throw cause;
+        found = [];
+        for (const id of ids) found.push(await readOne(id));
+      }
+      for (const [at, segment] of ids.entries()) {
+        const length = found[at]?.length;
+        if (length === undefined) faults.set(segment, { segment, what: 'gone' });
+        else if (length !== lengths.get(segment)) faults.set(segment, { segment, what: 'length' });
+      }
+      return found;
+    },
+    write: (batch) => segments.write(batch),
+    history: (name) => segments.history(name),
+    delete: (ids) => segments.delete(ids),
+    close: () => segments.close(),
+  };
+}
+
+function isUnreadable(cause: unknown): boolean {
+  return cause instanceof HedgerowError && cause.code === 'storage';
+}
+
+function commitFault(chunk: string, cause: unknown): ChunkFault | undefined {
+  if (!(cause instanceof HedgerowError)) return undefined;
+  const { code } = cause;
+  if (code !== 'corrupt-chunk' && code !== 'missing-chunk' && code !== 'unsupported-format') {
+    return undefined;
+  }
+  return { code, chunk, kind: 'commit', range: {} };
+}
+
+const CODES = new Map<unknown, ChunkFault['code']>([
+  [Status.missingChunk, 'missing-chunk'],
+  [Status.unsupportedFormat, 'unsupported-format'],
+]);
+
+function faultsOf(members: readonly unknown[]): ChunkFault[] {
+  return Array.from({ length: members.length / FAULT_MEMBERS }, (_, index) => {
+    const at = index * FAULT_MEMBERS;
+    const [chunk, status, level, rows, isIncluded, lower, upper] = members.slice(
+      at,
+      at + FAULT_MEMBERS,
+    ) as [string, number, number | null, number, 0 | 1, string | null, string | null];
+    const range = {
+      ...(lower !== null && (isIncluded ? { gte: lower } : { gt: lower })),
+      ...(upper !== null && { lte: upper }),
+    };
+    const code = CODES.get(status) ?? 'corrupt-chunk';
+    if (level === VALUE) return { code, chunk, kind: 'value', range, rows };
+    return { code, chunk, kind: 'node', ...(level !== null && { level }), range, rows };
+  });
+}

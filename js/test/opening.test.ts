@@ -1,0 +1,120 @@
+/** How stores are opened: missing or new, gone while open, and what the platform tells. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { destroy, memory, open } from '../src/index.js';
+import { faulty } from '../src/segment-stores/faulty.js';
+import { failure } from './model.js';
+
+/** Lets what was queued run. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+describe('create: false', () => {
+  it('is missing where there is no store, and makes none', async () => {
+    const storage = memory();
+    const find = () => open('a', { storage, create: false });
+    await expect(find()).rejects.toEqual(failure('missing', { retryable: false }));
+    await expect(find()).rejects.toEqual(failure('missing'));
+    const db = await open('a', { storage });
+    await db.put('k', 1);
+    expect(await (await find()).get('k')).toBe(1);
+    await db.close();
+    expect(await (await find()).get('k')).toBe(1);
+    await destroy('a', { storage });
+    await expect(find()).rejects.toEqual(failure('missing'));
+  });
+
+  it('finds a store that was never written to', async () => {
+    const storage = memory();
+    await (await open('a', { storage })).close();
+    expect(await (await open('a', { storage, create: false })).count()).toBe(0);
+  });
+});
+
+describe('onMissing', () => {
+  it('is called once when the store is deleted, and calls fail with closed then', async () => {
+    const storage = faulty(memory());
+    const onMissing = vi.fn();
+    const db = await open('a', { storage, onMissing });
+    await db.put('k', 1);
+    await destroy('a', { storage });
+    await settled();
+    expect(onMissing).toHaveBeenCalledOnce();
+    for (const call of [db.put('k', 2), db.verify(), db.repair()]) {
+      await expect(call).rejects.toEqual(failure('closed'));
+    }
+    await db.close();
+    expect(onMissing).toHaveBeenCalledOnce();
+    // A new store of that name is another one.
+    const next = await open('a', { storage });
+    await next.put('other', 1);
+    await expect(db.put('k', 2)).rejects.toEqual(failure('closed'));
+    expect(await next.count()).toBe(1);
+  });
+
+  it('is not called for a store that was closed before, nor for another', async () => {
+    const storage = memory();
+    const onMissing = vi.fn();
+    const closed = await open('a', { storage, onMissing });
+    const other = await open('b', { storage, onMissing });
+    await closed.close();
+    await destroy('a', { storage });
+    await settled();
+    expect(onMissing).not.toHaveBeenCalled();
+    await other.close();
+  });
+});
+
+describe('persistence', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  it('is undefined where the platform does not tell', async () => {
+    const nothing = { quotaBytes: undefined, usageBytes: undefined, isPersistent: undefined };
+    const silent: unknown[] = [
+      undefined,
+      {},
+      { storage: undefined },
+      { storage: {} },
+      { storage: { estimate: () => Promise.reject(new TypeError('insecure')) } },
+      {
+        storage: {
+          persisted() {
+            throw new TypeError('no');
+          },
+        },
+      },
+    ];
+    for (const navigator of silent) {
+      vi.stubGlobal('navigator', navigator);
+      const db = await open('a', { storage: memory(), persist: true });
+      expect(await db.stats()).toMatchObject(nothing);
+    }
+  });
+
+  it('is what the platform tells, and is asked for only when that is wanted', async () => {
+    let isPersistent = false;
+    const persist = vi.fn(async () => {
+      isPersistent = true;
+      return true;
+    });
+    const estimate = async () => ({ quota: 100, usage: 7 });
+    const persisted = async () => isPersistent;
+    vi.stubGlobal('navigator', { storage: { estimate, persisted, persist } });
+    const db = await open('a', { storage: memory() });
+    const told = { quotaBytes: 100, usageBytes: 7 };
+    expect(await db.stats()).toMatchObject({ ...told, isPersistent: false });
+    expect(persist).not.toHaveBeenCalled();
+    const asking = await open('b', { storage: memory(), persist: true });
+    expect(await asking.stats()).toMatchObject({ ...told, isPersistent: true });
+    expect(persist).toHaveBeenCalledOnce();
+  });
+
+  it('that is never granted nor refused holds up nothing', async () => {
+    const persist = () => new Promise<boolean>(() => {});
+    vi.stubGlobal('navigator', { storage: { persist } });
+    const db = await open('a', { storage: memory(), persist: true });
+    expect((await db.stats()).isPersistent).toBeUndefined();
+    for (const broken of [() => Promise.reject(new TypeError('no')), 7]) {
+      vi.stubGlobal('navigator', { storage: { persist: broken } });
+      await open('a', { storage: memory(), persist: true });
+    }
+  });
+});

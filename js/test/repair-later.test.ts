@@ -1,0 +1,36 @@
+/** What a later version of the library has written is no damage, and no repair cuts it out. */
+import { expect, it, vi } from 'vitest';
+import { memory, open } from '../src/index.js';
+import { failure } from './model.js';
+import { watched } from './watched-storage.js';
+
+vi.mock('../src/verify.js', async (importActual) => {
+  const actual = await importActual<typeof import('../src/verify.js')>();
+  return {
+    ...actual,
+    // A chunk of a later version under its right hash takes that version to make.
+    inspect: async (...args: Parameters<typeof actual.inspect>) => {
+      const { inspection, verification } = await actual.inspect(...args);
+      const chunk = '07'.repeat(32);
+      const fault = { code: 'unsupported-format', chunk, kind: 'node', level: 0 } as const;
+      const faults = [{ ...fault, range: { lte: 'k' }, rows: 1 }];
+      return { inspection, verification: { ...verification, ok: false, faults } };
+    },
+  };
+});
+
+it('a chunk of a later version makes a repair fail, and nothing is changed', async () => {
+  const storage = watched(memory());
+  const db = await open('a', { storage });
+  await db.put('k', 1);
+  await db.put('l', 1);
+  const { root } = db;
+  const written = storage.written.length;
+  for (const salvage of [false, true]) {
+    await expect(db.repair({ salvage })).rejects.toEqual(
+      failure('unsupported-format', { chunk: '07'.repeat(32) }),
+    );
+  }
+  expect(storage.written).toHaveLength(written);
+  expect(db.root).toBe(root);
+});
