@@ -30,14 +30,14 @@ export const RUST_LAYERS = [
 
 export const TYPESCRIPT_LAYERS = [
   [['errors', 'limits']],
-  [['segment-store'], ['scheduler'], ['key'], ['signal'], ['bytes'], ['tabs']],
+  [['segment-store'], ['scheduler'], ['key'], ['signal'], ['bytes'], ['tabs'], ['lane']],
   [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source']],
   [['engine']],
   [['host']],
   [['commit']],
   [['ingest'], ['scan']],
   [['rows'], ['single-edits'], ['diff'], ['writer']],
-  [['intake']],
+  [['intake'], ['transaction/*']],
   [['put-many']],
   [['store']],
   [['index']],

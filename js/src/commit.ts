@@ -32,7 +32,8 @@ export class UnknownOutcome extends Error {
  */
 export type Overrides = Set<string>;
 
-function isSame(a: Uint8Array, b: Uint8Array): boolean {
+/** Whether two hashes are the same. */
+export function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return a.every((byte, at) => byte === b[at]);
 }
 
@@ -208,17 +209,28 @@ export class Commits {
     try {
       if (!(await this.#host.segments.write({ segments, move, durability }))) return false;
     } catch (cause) {
-      if (!(await this.#hasMoved(move, cause))) throw cause;
+      if (!(await this.#hasMoved(move, segments, cause))) throw cause;
     }
     for (const { id } of segments) this.#host.engine.storedSegment(id);
     this.#onCommit(move.generation);
     return true;
   }
 
-  /** Whether a move took effect though its answer was lost. */
-  async #hasMoved(move: RefMove, cause: unknown): Promise<boolean> {
+  /**
+   * Whether a move took effect though its answer was lost. Another writer may have made the same
+   * commit, or the next one: what tells are the segments that were written with the move.
+   */
+  async #hasMoved(
+    move: RefMove,
+    segments: readonly SegmentRecord[],
+    cause: unknown,
+  ): Promise<boolean> {
+    const known = new Set(this.#known);
+    for (const { id } of segments) known.delete(id);
     try {
-      const { refs } = await this.#host.segments.load(this.#known);
+      const { refs, tables } = await this.#host.segments.load(known);
+      const [first] = segments;
+      if (first !== undefined) return tables.some(({ id }) => id === first.id);
       const ref = refs.find(({ name }) => name === move.name);
       return ref?.generation === move.generation && isSame(ref.commitBytes, move.commitBytes);
     } catch {

@@ -264,10 +264,16 @@ export class Ingest {
     return this.#commits.exclusively(() => this.commitNow(), this.#signal);
   }
 
-  /** As `commit`, for a caller that makes sure that no other commit is being made. */
-  async commitNow(): Promise<Committed> {
+  /**
+   * As `commit`, for a caller that makes sure that no other commit is being made. `check` is
+   * called before each attempt, and may refuse the head that the commit would come upon.
+   */
+  async commitNow(check?: () => Promise<void>): Promise<Committed> {
     await this.#finish();
-    return this.#commits.retry(() => this.#attempt());
+    return this.#commits.retry(async () => {
+      await check?.();
+      return this.#attempt();
+    });
   }
 
   async #finish(): Promise<void> {

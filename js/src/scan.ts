@@ -73,12 +73,13 @@ export async function* blocks(
   }
 }
 
-function startScan(engine: Engine, head: Head, options: ScanOptions, parts: number): Op {
+/** Starts a scan of a view. */
+export function startScan(engine: Engine, view: number, options: ScanOptions, parts: number): Op {
   const { reverse = false, limit = Number.MAX_SAFE_INTEGER } = options;
   if (!(limit >= 0)) throw new HedgerowError('invalid-argument', 'limit is not below 0');
   const { flags, rangeBytes } = encodeRange(options);
   const allFlags = flags | parts | (reverse ? ScanFlag.reverse : 0);
-  return engine.scan(head.view, allFlags, rangeBytes, limit);
+  return engine.scan(view, allFlags, rangeBytes, limit);
 }
 
 /** How rows are taken from the members of a block. */
@@ -175,6 +176,6 @@ class EntryRows extends BlockRows<[string, unknown]> implements Scan<unknown> {
 export function scanOf(host: () => Host, head: () => Head, options: ScanOptions): Scan<unknown> {
   return new EntryRows((parts) => {
     const { engine } = host();
-    return blocks(host(), () => startScan(engine, head(), options, parts), options.signal);
+    return blocks(host(), () => startScan(engine, head().view, options, parts), options.signal);
   }, ENTRIES);
 }

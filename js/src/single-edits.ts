@@ -8,7 +8,8 @@ import { checkKey } from './key.js';
 import type { Durability } from './segment-store.js';
 import { checkValue, isBytes, stringify } from './value.js';
 
-interface Edit {
+/** A put or a delete of one key. */
+export interface Edit {
   /** As JSON text. */
   readonly key: string;
   /** As JSON text or bytes; absent when the row is to be deleted. */
@@ -116,7 +117,8 @@ function groups(edits: readonly Edit[]): Edit[][] {
   return split;
 }
 
-function blockOf(edits: readonly Edit[]) {
+/** The block of some edits: all puts, or all deletes. */
+export function blockOf(edits: readonly Edit[]) {
   const values: { row: number; bytes: Uint8Array }[] = [];
   const members: string[] = [];
   for (const [row, { key, value }] of edits.entries()) {

@@ -7,6 +7,7 @@ import { HedgerowError } from './errors.js';
 import { Host } from './host.js';
 import type { IngestResult } from './ingest.js';
 import { checkKey } from './key.js';
+import { Lane } from './lane.js';
 import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
 import { encodeRange, type KeyRange } from './range.js';
 import { type Rows, type Scan, type ScanOptions, scanOf } from './scan.js';
@@ -16,6 +17,8 @@ import { checkSignal } from './signal.js';
 import { SingleEdits } from './single-edits.js';
 import type { Source } from './source.js';
 import { Tabs } from './tabs.js';
+import { type TransactionOptions, Transactions } from './transaction/run.js';
+import type { Transaction } from './transaction/transaction.js';
 import { Flusher, Writer, type WriterOptions } from './writer.js';
 
 /** How a store is opened. */
@@ -66,6 +69,7 @@ export class Store {
   readonly #host: Host;
   readonly #commits: Commits;
   readonly #edits: SingleEdits;
+  readonly #transactions: Transactions;
   readonly #durability: Durability;
   readonly #bulks = new Set<Promise<void>>();
   readonly #flushers = new Set<Flusher>();
@@ -85,6 +89,8 @@ export class Store {
     this.#commits = commits;
     this.#durability = durability;
     this.#edits = new SingleEdits(host, commits, durability);
+    const lane = new Lane(tabs === undefined ? undefined : `hedgerow/${name}/lane`);
+    this.#transactions = new Transactions(host, commits, lane);
   }
 
   /** Opens a store; see the function `open`. */
@@ -171,7 +177,28 @@ export class Store {
     return this.#bulk(putMany(this.#host, this.#commits, keys, job));
   }
 
-  /** Keeps account of a bulk change, which `close` waits for. */
+  /**
+   * Runs `body` and commits what it has put and deleted, all of it or, when it throws, nothing.
+   * `body` reads the store as it was when the transaction began, with its own edits so far. When
+   * something that it has read was changed before its commit, it is run again from anew: so it
+   * is as if transactions came one after the other, in all tabs. Without edits it commits
+   * nothing.
+   *
+   * Resolves to what `body` returned. Rejects with what it threw, and with `conflict` when it was
+   * overtaken again and again.
+   */
+  async transaction<T>(
+    body: (tx: Transaction) => T | PromiseLike<T>,
+    { durability = this.#durability, signal }: TransactionOptions = {},
+  ): Promise<T> {
+    this.#check();
+    if (typeof body !== 'function') {
+      throw new HedgerowError('invalid-argument', 'a transaction is a function');
+    }
+    return this.#bulk(this.#transactions.run(body, { durability, signal }));
+  }
+
+  /** Keeps account of a change of several steps, which `close` waits for. */
   #bulk<T>(change: Promise<T>): Promise<T> {
     const ended = change.then(
       () => {},
