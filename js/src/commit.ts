@@ -5,6 +5,7 @@
 import { Status } from './engine.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
+import { Lane } from './lane.js';
 import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS, SEGMENTS_PER_WRITER } from './limits.js';
 import type { Durability, RefMove, SegmentRecord } from './segment-store.js';
 import { abortion, checkSignal } from './signal.js';
@@ -45,9 +46,12 @@ const EMPTY_COMMIT = new Uint8Array(32);
 export class Commits {
   readonly #host: Host;
   readonly #onCommit: (generation: number) => void;
+  readonly #lane: Lane;
   readonly #known = new Set<number>();
   #head: Head = { commitBytes: EMPTY_COMMIT, generation: 0, view: 0, rows: 0 };
   #opened = false;
+  /** The generation of the last commit made here. */
+  #ownGeneration = 0;
   #lastId = 0;
   #endId = 0;
   #tail: Promise<unknown> = Promise.resolve();
@@ -56,9 +60,19 @@ export class Commits {
   #bulkTail: Promise<void> = Promise.resolve();
 
   /** `onCommit` is called with the generation of each commit made here. */
-  constructor(host: Host, onCommit: (generation: number) => void = () => {}) {
+  constructor(
+    host: Host,
+    onCommit: (generation: number) => void = () => {},
+    lane: Lane = new Lane(),
+  ) {
     this.#host = host;
     this.#onCommit = onCommit;
+    this.#lane = lane;
+  }
+
+  /** Whether other tabs are writing, too. */
+  get isContended(): boolean {
+    return this.#lane.isBusy;
   }
 
   /** The commit that reads see. */
@@ -94,7 +108,7 @@ export class Commits {
    */
   follow(generation = Number.POSITIVE_INFINITY): void {
     if (generation <= this.#head.generation) return;
-    this.#following ??= this.exclusively(async () => {
+    this.#following ??= this.queued(async () => {
       // News that come from now on need another look.
       this.#following = undefined;
       await this.refresh();
@@ -121,18 +135,26 @@ export class Commits {
     if (before.view !== view) this.#host.engine.closeView(before.view);
   }
 
+  /** Runs `work` when all before it has ended, and nothing else at the same time. */
+  queued<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(work);
+    this.#tail = result.catch(() => {});
+    return result;
+  }
+
   /**
-   * Runs `change` when all changes before it have ended, and none at the same time. An abort
-   * while it waits takes effect at once.
+   * Runs `change`, which makes a commit, when all changes before it have ended, and none at the
+   * same time. An abort while it waits takes effect at once.
    */
   exclusively<T>(change: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     let started = false;
-    const result = this.#tail.then(() => {
+    const begin = async (isAlone: boolean) => {
+      if (isAlone) await this.#catchUp();
       checkSignal(signal);
       started = true;
       return change();
-    });
-    this.#tail = result.catch(() => {});
+    };
+    const result = this.queued(() => this.#lane.hold(begin));
     if (signal === undefined) return result;
     const aborted = abortion(signal);
     const waiting = aborted.promise.catch((cause: unknown) => {
@@ -212,6 +234,7 @@ export class Commits {
       if (!(await this.#hasMoved(move, segments, cause))) throw cause;
     }
     for (const { id } of segments) this.#host.engine.storedSegment(id);
+    this.#ownGeneration = move.generation;
     this.#onCommit(move.generation);
     return true;
   }
@@ -238,17 +261,35 @@ export class Commits {
     }
   }
 
+  /** Moves to where other tabs have come, while none of them writes. */
+  async #catchUp(): Promise<void> {
+    // If storage cannot be read, the change that follows says so.
+    await this.refresh().catch(() => {});
+    if (this.#head.generation !== this.#ownGeneration) this.#lane.note();
+  }
+
   /** Makes a commit by `attempt` until it wins its race; `attempt` tells whether it did. */
   async retry<T>(attempt: () => Promise<T | undefined>): Promise<T> {
-    for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
-      const result = await attempt();
-      if (result !== undefined) return result;
-      // A writer that commits again and again is quicker than one that must first read what
-      // the other wrote: only time lets the loser in.
-      const longest = Math.min(2 ** tries, MAX_COMMIT_WAIT_MS);
-      await new Promise((resolve) => setTimeout(resolve, longest * Math.random()));
-      await this.refresh();
-    }
-    throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
+    const result = await attempt();
+    if (result !== undefined) return result;
+    this.#lane.noteRace();
+    return this.#lane.hold(async (isAlone) => {
+      for (let tries = 1; tries < MAX_COMMIT_TRIES; tries++) {
+        // A writer that commits again and again is quicker than one that must first read what
+        // the other wrote: where there is no lane, only time lets the loser in.
+        const longest = Math.min(2 ** (tries - 1), MAX_COMMIT_WAIT_MS);
+        if (tries > 1 || !isAlone) await pause(longest * Math.random());
+        await this.refresh();
+        const result = await attempt();
+        if (result !== undefined) return result;
+        this.#lane.noteRace();
+      }
+      throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
+    });
   }
+}
+
+/** Waits for so many milliseconds. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -89,8 +89,7 @@ export class Store {
     this.#commits = commits;
     this.#durability = durability;
     this.#edits = new SingleEdits(host, commits, durability);
-    const lane = new Lane(tabs === undefined ? undefined : `hedgerow/${name}/lane`);
-    this.#transactions = new Transactions(host, commits, lane);
+    this.#transactions = new Transactions(host, commits);
   }
 
   /** Opens a store; see the function `open`. */
@@ -108,9 +107,19 @@ export class Store {
     const [engine, segments] = await both(Engine.create(cacheBytes), storage.open(name));
     const host = new Host(engine, segments, sliceMs);
     let tabs: Tabs | undefined;
-    const commits = new Commits(host, (generation) => tabs?.announce(generation));
+    const isShared = storage.isShared === true;
+    const lane = new Lane(isShared ? `hedgerow/${name}/lane` : undefined, () =>
+      tabs?.announceRace(),
+    );
+    const commits = new Commits(host, (generation) => tabs?.announce(generation), lane);
     // Before the first look, so that nothing is missed in between.
-    if (storage.isShared === true) tabs = new Tabs(name, (news) => commits.follow(news));
+    if (isShared) {
+      tabs = new Tabs(
+        name,
+        (news) => commits.follow(news),
+        () => lane.note(),
+      );
+    }
     try {
       await commits.refresh();
     } catch (cause) {
@@ -345,7 +354,7 @@ export class Store {
     this.#tabs?.close();
     const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
     await Promise.all([this.#edits.settled(), ...this.#bulks, ...aborts]);
-    await this.#commits.exclusively(() => this.#host.segments.close());
+    await this.#commits.queued(() => this.#host.segments.close());
   }
 }
 

@@ -3,15 +3,14 @@
  * come in front of. That is so when all that it has read is still the same at the commit that
  * its own comes upon.
  *
- * The first run is in nobody's way. A run after that keeps other writers of its tab waiting,
- * since they would win again, and stands in the lane with other tabs; for a bounded time, since
+ * The first run is in nobody's way. A run after that keeps other writers waiting, since they
+ * would win again: those of its tab and, in the lane, those of others. For a bounded time, since
  * its function may wait for anything, such as another write to the same store.
  */
-import { type Commits, type Head, isSame } from '../commit.js';
+import { type Commits, type Head, isSame, pause } from '../commit.js';
 import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
 import { guarded, Ingest } from '../ingest.js';
-import type { Lane } from '../lane.js';
 import { MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS, MAX_HOLD_MS } from '../limits.js';
 import { turn } from '../scheduler.js';
 import type { Durability } from '../segment-store.js';
@@ -42,12 +41,10 @@ class StaleRead extends Error {}
 export class Transactions {
   readonly #host: Host;
   readonly #commits: Commits;
-  readonly #lane: Lane;
 
-  constructor(host: Host, commits: Commits, lane: Lane) {
+  constructor(host: Host, commits: Commits) {
     this.#host = host;
     this.#commits = commits;
-    this.#lane = lane;
   }
 
   /** Resolves to what `body` returned, when its edits are committed. */
@@ -55,7 +52,7 @@ export class Transactions {
     for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
       checkSignal(job.signal);
       try {
-        return await this.#runOnce(body, job, tries === 0 && !this.#lane.isBusy);
+        return await this.#runOnce(body, job, tries === 0 && !this.#commits.isContended);
       } catch (cause) {
         if (!(cause instanceof StaleRead)) throw cause;
       }
@@ -87,7 +84,6 @@ export class Transactions {
   /** Runs and commits while no other writer of this tab does; gives up the latter after a while. */
   #hold<T>(body: TransactionFunction<T>, job: Job): Promise<Attempt<T>> {
     const change = async () => {
-      if (this.#lane.isBusy && (await this.#commits.refresh())) this.#lane.noteOthers();
       const attempt = await this.#begin(body, job);
       try {
         if (await attempt.endsWithin(MAX_HOLD_MS)) await this.#commit(attempt, job);
@@ -97,19 +93,14 @@ export class Transactions {
         throw cause;
       }
     };
-    const { signal } = job;
-    return this.#lane.hold(() => this.#commits.exclusively(change, signal), signal);
+    return this.#commits.exclusively(change, job.signal);
   }
 
   /** Commits what an attempt has edited, while no other writer of this tab does. */
   async #commit<T>(attempt: Attempt<T>, { durability, signal }: Job): Promise<void> {
     if (!attempt.isPending) return;
     const commits = this.#commits;
-    const { generation } = commits.head;
-    const check = () => {
-      if (commits.head.generation !== generation) this.#lane.noteOthers();
-      return attempt.checkReads(this.#host, commits.head);
-    };
+    const check = () => attempt.checkReads(this.#host, commits.head);
     // Before anything is made of the edits, and again for each commit that it may come upon.
     await check();
     await commits.prepareIds();
@@ -189,8 +180,4 @@ async function ended<T>(
     aborted?.stop();
     run.end();
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
