@@ -56,6 +56,8 @@ export class Commits {
   #endId = 0;
   #tail: Promise<unknown> = Promise.resolve();
   #following: Promise<void> | undefined;
+  /** The newest generation that another tab has told of. */
+  #news = 0;
   readonly #underWay = new Set<Overrides>();
   #bulkTail: Promise<void> = Promise.resolve();
 
@@ -83,7 +85,12 @@ export class Commits {
   /** Moves to the commit that storage holds; true when that is another one. */
   async refresh(): Promise<boolean> {
     const { engine, segments } = this.#host;
-    const { refs, tables } = await segments.load(this.#known);
+    // Not all moves so far: else each commit would cost more than the one before.
+    const since = this.#opened ? { name: REF, generation: this.#head.generation } : undefined;
+    let { refs, tables } = await segments.load(this.#known, since);
+    if (since !== undefined && refs.length === 0) {
+      ({ refs, tables } = await segments.load(this.#known));
+    }
     const ref = refs.find(({ name }) => name === REF);
     if (ref !== undefined && ref.format > FORMAT) {
       throw new HedgerowError('unsupported-format', `the store has format ${ref.format}`);
@@ -108,10 +115,14 @@ export class Commits {
    */
   follow(generation = Number.POSITIVE_INFINITY): void {
     if (generation <= this.#head.generation) return;
+    this.#news = Math.max(this.#news, generation);
     this.#following ??= this.queued(async () => {
+      const news = this.#news;
       // News that come from now on need another look.
       this.#following = undefined;
-      await this.refresh();
+      this.#news = 0;
+      // A writer before may have caught up.
+      if (news > this.#head.generation) await this.refresh();
     }).catch(() => {});
   }
 

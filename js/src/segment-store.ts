@@ -18,6 +18,9 @@ export interface Ref {
   readonly format: number;
 }
 
+/** Where a ref stood when it was read before. */
+export type Since = Pick<Ref, 'name' | 'generation'>;
+
 /** A request to move a ref, granted only when it still stands where expected. */
 export interface RefMove extends Ref {
   /** The generation that the ref must still have; 0 when it must not exist yet. */
@@ -58,9 +61,10 @@ export interface Loaded {
 export interface SegmentStore {
   /**
    * Reads all refs, and the tables of all segments except those in `known`, from
-   * one consistent state.
+   * one consistent state. With `since`, only that ref need be read, if it stands there or
+   * further on, and segments that were written with earlier moves of it may be left out.
    */
-  load(known?: ReadonlySet<number>): Promise<Loaded>;
+  load(known?: ReadonlySet<number>, since?: Since): Promise<Loaded>;
   /** A number that no other caller ever gets from this store: 1, 2, 3, ... */
   reserve(): Promise<number>;
   /**
