@@ -4,9 +4,6 @@ export const MAX_KEY_BYTES = 1024;
 /** Largest value, in bytes; the core has the same limit. */
 export const MAX_VALUE_BYTES = 64 << 20;
 
-/** Deepest nesting of a JSON value; the core has the same limit. */
-export const MAX_JSON_DEPTH = 512;
-
 /** Version of the stored format that this library writes, see `docs/format.md`. */
 export const FORMAT = 1;
 

@@ -1,7 +1,7 @@
 /** What a value may be: anything that `JSON.stringify` keeps, or a `Uint8Array`. */
 import { HedgerowError } from './errors.js';
 import { kindOf, utf8Length } from './key.js';
-import { MAX_JSON_DEPTH, MAX_VALUE_BYTES } from './limits.js';
+import { MAX_VALUE_BYTES } from './limits.js';
 
 function refuse(reason: string, row: number | undefined, cause?: unknown): never {
   const where = row === undefined ? '' : `row ${row}: `;
@@ -65,26 +65,7 @@ export function keptValue(value: unknown): string | Uint8Array {
   if (text.length * 3 > MAX_VALUE_BYTES && utf8Length(text) > MAX_VALUE_BYTES) {
     return refuse('the value is larger than 64 MiB', undefined);
   }
-  // So many containers have their ends.
-  const mayBeDeep = text.length > 2 * MAX_JSON_DEPTH;
-  if (mayBeDeep && isDeep(text)) return refuse('the value is nested too deeply', undefined);
   return text;
-}
-
-/** Whether containers of a JSON text lie deeper in each other than the core takes. */
-function isDeep(text: string): boolean {
-  let [depth, isString] = [0, false];
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at];
-    if (isString) {
-      if (char === '\\') at += 1;
-      else isString = char !== '"';
-    } else if (char === '"') isString = true;
-    else if (char === '[' || char === '{') depth += 1;
-    else if (char === ']' || char === '}') depth -= 1;
-    if (depth > MAX_JSON_DEPTH) return true;
-  }
-  return false;
 }
 
 /** Whether a value is kept as bytes; throws `invalid-value` when there are too many. */
