@@ -87,6 +87,27 @@ const tab = {
     await Promise.all([loads(), tab.put(times, name), tab.increment(times)]);
   },
 
+  /** Milliseconds that a put takes, and a transaction of a get and a put: medians, interleaved. */
+  async costs(times: number): Promise<{ put: number; transaction: number }> {
+    await db.putMany(
+      Array.from({ length: 10_000 }, (_, at): [string, unknown] => [`k${at}`, { at }]),
+    );
+    const [puts, transactions]: [number[], number[]] = [[], []];
+    for (let at = 0; at < times; at++) {
+      const startMs = performance.now();
+      await db.put(`k${at * 31}`, { at });
+      const middleMs = performance.now();
+      await db.transaction(async (tx) => {
+        const value = await tx.get<{ at: number }>(`k${at * 17}`);
+        tx.put(`k${at * 17}`, { at: (value?.at ?? 0) + 1 });
+      });
+      puts.push(middleMs - startMs);
+      transactions.push(performance.now() - middleMs);
+    }
+    const median = (of: number[]) => of.sort((a, b) => a - b)[times >> 1] ?? 0;
+    return { put: median(puts), transaction: median(transactions) };
+  },
+
   /** One increment after the other, each acknowledged before the next, until `stop`. */
   async incrementUntilStopped(): Promise<void> {
     while (!isStopped) {
