@@ -185,83 +185,89 @@ function rootsOf({ written }: WatchedStorage): string[] {
   );
 }
 
-it('come to what they would come to one after the other', async () => {
-  const totals = { transactions: 0, runs: 0, commits: 0 };
-  await forSeeds(Number(process.env.SEEDS ?? 40), async (from) => {
-    const storage = watched(memory());
-    const handles: Store[] = [];
-    for (let at = 0; at < 3; at++) handles.push(await open('test', { storage }));
-    const other = await open('test', { storage });
-    await other.putMany(KEYS.filter(() => from.below(2) === 0).map((key): Entry => [key, 0]));
-    // Each write waits for others to come in front of it.
-    storage.hooks.write = () => ticks(from, 3);
+const SEEDS = Number(process.env.SEEDS ?? 40);
 
-    let number = 0;
-    const outcomes = new Map<number, Outcome>();
-    const tab = async (db: Store) => {
-      for (let at = 0; at < 4; at++) {
-        const calls = Array.from({ length: 1 + from.below(2) }, async () => {
-          const own = number++;
-          outcomes.set(own, await transact(db, from, own));
-        });
-        await Promise.all(calls);
-        await ticks(from, 2);
-      }
-    };
-    const writes = async () => {
-      for (let at = 0; at < 4; at++) {
-        const some = from.shuffle(KEYS).slice(0, from.below(4));
-        await (from.below(2) === 0
-          ? other.putMany(some.map((key): Entry => [key, -at]))
-          : other.delete(from.pick(KEYS)));
-        await ticks(from, 4);
-      }
-    };
-    await Promise.all([...handles.map(tab), writes()]);
+it(
+  'come to what they would come to one after the other',
+  async () => {
+    const totals = { transactions: 0, runs: 0, commits: 0 };
+    await forSeeds(SEEDS, async (from) => {
+      const storage = watched(memory());
+      const handles: Store[] = [];
+      for (let at = 0; at < 3; at++) handles.push(await open('test', { storage }));
+      const other = await open('test', { storage });
+      await other.putMany(KEYS.filter(() => from.below(2) === 0).map((key): Entry => [key, 0]));
+      // Each write waits for others to come in front of it.
+      storage.hooks.write = () => ticks(from, 3);
 
-    // One after the other, in the order of commits.
-    const rows = new Map<string, unknown>();
-    const states = [new Map(rows)];
-    const left = new Map(outcomes);
-    let before = '0'.repeat(64);
-    const reader = await open('test', { storage });
-    for (const root of rootsOf(storage)) {
-      const changes = await reader.diff(before, root).toArray();
-      before = root;
-      const marks = changes.filter(({ key }) => key.startsWith(MARK));
-      const after = new Map(rows);
-      for (const change of changes) {
-        if (change.op === 'del') after.delete(change.key);
-        else after.set(change.key, change.newValue);
+      let number = 0;
+      const outcomes = new Map<number, Outcome>();
+      const tab = async (db: Store) => {
+        for (let at = 0; at < 4; at++) {
+          const calls = Array.from({ length: 1 + from.below(2) }, async () => {
+            const own = number++;
+            outcomes.set(own, await transact(db, from, own));
+          });
+          await Promise.all(calls);
+          await ticks(from, 2);
+        }
+      };
+      const writes = async () => {
+        for (let at = 0; at < 4; at++) {
+          const some = from.shuffle(KEYS).slice(0, from.below(4));
+          await (from.below(2) === 0
+            ? other.putMany(some.map((key): Entry => [key, -at]))
+            : other.delete(from.pick(KEYS)));
+          await ticks(from, 4);
+        }
+      };
+      await Promise.all([...handles.map(tab), writes()]);
+
+      // One after the other, in the order of commits.
+      const rows = new Map<string, unknown>();
+      const states = [new Map(rows)];
+      const left = new Map(outcomes);
+      let before = '0'.repeat(64);
+      const reader = await open('test', { storage });
+      for (const root of rootsOf(storage)) {
+        const changes = await reader.diff(before, root).toArray();
+        before = root;
+        const marks = changes.filter(({ key }) => key.startsWith(MARK));
+        const after = new Map(rows);
+        for (const change of changes) {
+          if (change.op === 'del') after.delete(change.key);
+          else after.set(change.key, change.newValue);
+        }
+        if (marks.length > 0) {
+          expect(marks).toHaveLength(1);
+          const own = Number(marks[0]!.key.slice(MARK.length));
+          const outcome = left.get(own)!;
+          left.delete(own);
+          expect(matches(rows, outcome.steps), `transaction ${own}`).toBeUndefined();
+          rows.set(`${MARK}${own}`, outcome.runs);
+          expectSame(sorted(rows), sorted(after), `transaction ${own}`);
+        }
+        rows.clear();
+        for (const [key, value] of after) rows.set(key, value);
+        states.push(new Map(rows));
       }
-      if (marks.length > 0) {
-        expect(marks).toHaveLength(1);
-        const own = Number(marks[0]!.key.slice(MARK.length));
-        const outcome = left.get(own)!;
-        left.delete(own);
-        expect(matches(rows, outcome.steps), `transaction ${own}`).toBeUndefined();
-        rows.set(`${MARK}${own}`, outcome.runs);
-        expectSame(sorted(rows), sorted(after), `transaction ${own}`);
+      expectSame(await all(reader), sorted(rows));
+      // The others wrote nothing, and have read some state.
+      for (const [own, { steps, thrown }] of left) {
+        const faults = states.map((state) => matches(new Map(state), steps));
+        expect(faults.includes(undefined), `transaction ${own}: ${faults[0]}`).toBe(true);
+        expect(thrown || steps.every(({ op }) => op === 'get')).toBe(true);
       }
-      rows.clear();
-      for (const [key, value] of after) rows.set(key, value);
-      states.push(new Map(rows));
+      totals.transactions += outcomes.size;
+      totals.commits += states.length - 1;
+      for (const { runs } of outcomes.values()) totals.runs += runs;
+    });
+    console.log(
+      `${totals.transactions} transactions, ${totals.runs} runs, ${totals.commits} commits`,
+    );
+    if (process.env.SEED === undefined) {
+      expect(totals.runs).toBeGreaterThan(totals.transactions * 1.1);
     }
-    expectSame(await all(reader), sorted(rows));
-    // The others wrote nothing, and have read some state.
-    for (const [own, { steps, thrown }] of left) {
-      const faults = states.map((state) => matches(new Map(state), steps));
-      expect(faults.includes(undefined), `transaction ${own}: ${faults[0]}`).toBe(true);
-      expect(thrown || steps.every(({ op }) => op === 'get')).toBe(true);
-    }
-    totals.transactions += outcomes.size;
-    totals.commits += states.length - 1;
-    for (const { runs } of outcomes.values()) totals.runs += runs;
-  });
-  console.log(
-    `${totals.transactions} transactions, ${totals.runs} runs, ${totals.commits} commits`,
-  );
-  if (process.env.SEED === undefined) {
-    expect(totals.runs).toBeGreaterThan(totals.transactions * 1.1);
-  }
-});
+  },
+  60_000 + 2000 * SEEDS,
+);
