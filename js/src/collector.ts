@@ -151,16 +151,22 @@ export class Collector {
   /** Finds out what must stay, when no commit is being made here. */
   #begin(full: boolean): Promise<Op> {
     const { engine } = this.#host;
-    return this.#commits.exclusively(async () => {
+    return this.#commits.queued(async () => {
       if (!this.#commits.pins.isCollector || this.#closed) {
         throw new HedgerowError('blocked', 'another handle of the store is its collector');
       }
       await this.#commits.refresh();
-      // First what is stored, then who uses it: what comes to be stored later is not looked at.
+      // First what is stored, then who uses it: what comes to be stored after that stays. And then
+      // what is stored still: a writer that was there may have given up and taken its segments.
+      const before = new Set(this.#commits.known);
+      const { commits, writers } = await this.#commits.pins.inUse();
+      await this.#commits.reload();
       const op = engine.collect(full ? Flag.full : 0, this.#commits.facts.values);
       try {
         engine.collectCommit(op, this.#commits.head.commitBytes);
-        const { commits, writers } = await this.#commits.pins.inUse();
+        for (const id of this.#commits.known) {
+          if (!before.has(id)) engine.collectKeep(op, id, id + 1);
+        }
         for (const commitBytes of commits) engine.collectCommit(op, commitBytes);
         for (const writer of writers) {
           const [from, to] = this.#commits.idsOf(writer);

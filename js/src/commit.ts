@@ -5,9 +5,10 @@
 import { Status } from './engine.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
+import { Lane } from './lane.js';
 import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS, SEGMENTS_PER_WRITER } from './limits.js';
 import type { Hold, Pins } from './pins.js';
-import type { Durability, Ref, RefMove, SegmentRecord } from './segment-store.js';
+import type { Durability, Loaded, Ref, RefMove, SegmentRecord, Since } from './segment-store.js';
 import { abortion, checkSignal } from './signal.js';
 
 /** The commit that a store stands at. */
@@ -46,7 +47,8 @@ export class UnknownOutcome extends Error {
  */
 export type Overrides = Set<string>;
 
-function isSame(a: Uint8Array, b: Uint8Array): boolean {
+/** Whether two hashes are the same. */
+export function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return a.every((byte, at) => byte === b[at]);
 }
 
@@ -64,6 +66,7 @@ export class Commits {
   readonly #onCommit: (generation: number) => void;
   /** Called when the head has moved, by whomever. */
   onMoved: () => void = () => {};
+  readonly #lane: Lane;
   readonly #known = new Set<number>();
   /** Of the known segments those made here that storage may not have yet. */
   readonly #unstored = new Set<number>();
@@ -78,10 +81,14 @@ export class Commits {
   /** It was opened once, whatever has become of the instance since. */
   #isOpen = false;
   #durableGeneration = 0;
+  /** The generation of the last commit made here. */
+  #ownGeneration = 0;
   #lastId = 0;
   #endId = 0;
   #tail: Promise<unknown> = Promise.resolve();
   #following: Promise<void> | undefined;
+  /** The newest generation that another tab has told of. */
+  #news = 0;
   readonly #underWay = new Set<Overrides>();
   #bulkTail: Promise<void> = Promise.resolve();
 
@@ -90,10 +97,16 @@ export class Commits {
   #rebuilding: Promise<void> | undefined;
 
   /** `onCommit` is called with the generation of each commit made here. */
-  constructor(host: Host, pins: Pins, onCommit: (generation: number) => void = () => {}) {
+  constructor(
+    host: Host,
+    pins: Pins,
+    onCommit: (generation: number) => void = () => {},
+    lane: Lane = new Lane(),
+  ) {
     this.#host = host;
     this.pins = pins;
     this.#onCommit = onCommit;
+    this.#lane = lane;
     host.onGone = async () => {
       await this.#load();
     };
@@ -106,6 +119,11 @@ export class Commits {
     host.recover = () => this.ready();
   }
 
+  /** Whether other tabs are writing, too. */
+  get isContended(): boolean {
+    return this.#lane.isBusy;
+  }
+
   /** The commit that reads see. */
   get head(): Head {
     return this.#head;
@@ -113,7 +131,9 @@ export class Commits {
 
   /** Moves to the commit that storage holds; true when that is another one. */
   async refresh(): Promise<boolean> {
-    const ref = await this.#load();
+    // Not all moves so far: else each commit would cost more than the one before.
+    const since = this.#opened ? { name: REF, generation: this.#head.generation } : undefined;
+    const ref = await this.#load(since);
     const generation = ref?.generation ?? 0;
     if (this.#opened && generation === this.#head.generation) return false;
     this.#opened = true;
@@ -122,12 +142,23 @@ export class Commits {
     return true;
   }
 
-  /** Makes all stored segments known; returns the ref. */
-  async #load(): Promise<Ref | undefined> {
-    const { engine, segments } = this.#host;
+  /** Loads what is new; all, if nothing tells what that is. */
+  async #loadSince(since: Since | undefined): Promise<Loaded> {
+    const { segments } = this.#host;
+    const loaded = await segments.load(this.#known, since);
+    const isFound = since === undefined || loaded.refs.some(({ name }) => name === since.name);
+    return isFound ? loaded : segments.load(this.#known);
+  }
+
+  /**
+   * Makes stored segments known, those that came with moves only from `since` on, and returns the
+   * ref. Without `since` it forgets segments that are stored no more.
+   */
+  async #load(since?: Since): Promise<Ref | undefined> {
+    const { engine } = this.#host;
     // What was known to be stored before, and is not now, was deleted.
     const before = [...this.#known].filter((id) => !this.#unstored.has(id));
-    const { refs, tables, ids } = await segments.load(this.#known);
+    const { refs, tables, ids } = await this.#loadSince(since);
     const ref = refs.find(({ name }) => name === REF);
     if (ref !== undefined && ref.format > FORMAT) {
       throw new HedgerowError('unsupported-format', `the store has format ${ref.format}`);
@@ -140,8 +171,10 @@ export class Commits {
       const isKnown = engine.addTable(id, tableBytes);
       if (isKnown && segmentBytes !== undefined) engine.loadSegment(id, segmentBytes);
     }
-    const stored = new Set(ids);
-    for (const id of before) if (!stored.has(id)) this.#forget(id);
+    if (ids !== undefined) {
+      const stored = new Set(ids);
+      for (const id of before) if (!stored.has(id)) this.#forget(id);
+    }
     return ref;
   }
 
@@ -180,7 +213,7 @@ export class Commits {
   async holdHead(): Promise<HeldHead> {
     const { engine } = this.#host;
     while (!engine.isReady || !this.pins.covers(this.#head.commitBytes)) {
-      await this.exclusively(() => this.#coverHead());
+      await this.queued(() => this.#coverHead());
     }
     return this.#holdCovered();
   }
@@ -235,7 +268,7 @@ export class Commits {
    * in the turn of its call asks `engine.isReady` first.
    */
   ready(): Promise<void> {
-    this.#rebuilding ??= this.exclusively(async () => {}).finally(() => {
+    this.#rebuilding ??= this.queued(async () => {}).finally(() => {
       this.#rebuilding = undefined;
     });
     return this.#rebuilding;
@@ -262,10 +295,14 @@ export class Commits {
    */
   follow(generation = Number.POSITIVE_INFINITY): void {
     if (generation <= this.#head.generation) return;
-    this.#following ??= this.exclusively(async () => {
+    this.#news = Math.max(this.#news, generation);
+    this.#following ??= this.queued(async () => {
+      const news = this.#news;
       // News that come from now on need another look.
       this.#following = undefined;
-      await this.refresh();
+      this.#news = 0;
+      // A writer before may have caught up.
+      if (news > this.#head.generation) await this.refresh();
     }).catch(() => {
       this.#following = undefined;
     });
@@ -307,21 +344,28 @@ export class Commits {
     }
   }
 
+  /** Runs `work` when all before it has ended, and nothing else at the same time. */
+  queued<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(() =>
+      this.#host.engine.isReady ? work() : this.#rebuild().then(work),
+    );
+    this.#tail = result.catch(() => {});
+    return result;
+  }
+
   /**
-   * Runs `change` when all changes before it have ended, and none at the same time. An abort
-   * while it waits takes effect at once.
+   * Runs `change`, which makes a commit, when all changes before it have ended, and none at the
+   * same time. An abort while it waits takes effect at once.
    */
   exclusively<T>(change: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     let started = false;
-    const begin = () => {
+    const begin = async (isAlone: boolean) => {
+      if (isAlone) await this.#catchUp();
       checkSignal(signal);
       started = true;
       return change();
     };
-    const result = this.#tail.then(() =>
-      this.#host.engine.isReady ? begin() : this.#rebuild().then(begin),
-    );
-    this.#tail = result.catch(() => {});
+    const result = this.queued(() => this.#lane.hold(begin));
     if (signal === undefined) return result;
     const aborted = abortion(signal);
     const waiting = aborted.promise.catch((cause: unknown) => {
@@ -383,7 +427,7 @@ export class Commits {
     return [writer * SEGMENTS_PER_WRITER, (writer + 1) * SEGMENTS_PER_WRITER];
   }
 
-  /** Finds out which segments another handle has deleted, and where their chunks are now. */
+  /** Finds out which segments other handles have deleted, and where their chunks are now. */
   async reload(): Promise<void> {
     await this.#load();
   }
@@ -391,6 +435,11 @@ export class Commits {
   #forget(id: number): void {
     this.#known.delete(id);
     this.#host.engine.removeSegment(id);
+  }
+
+  /** All segments that are known. */
+  get known(): ReadonlySet<number> {
+    return this.#known;
   }
 
   /** Notes that a segment was made here. */
@@ -438,17 +487,29 @@ export class Commits {
       if (!(await this.#host.segments.write({ segments, move, durability }))) return false;
       if (durability === 'strict') this.#durableGeneration = move.generation;
     } catch (cause) {
-      if (!(await this.#hasMoved(move, cause))) throw cause;
+      if (!(await this.#hasMoved(move, segments, cause))) throw cause;
     }
     for (const { id } of segments) this.stored(id);
+    this.#ownGeneration = move.generation;
     this.#onCommit(move.generation);
     return true;
   }
 
-  /** Whether a move took effect though its answer was lost. */
-  async #hasMoved(move: RefMove, cause: unknown): Promise<boolean> {
+  /**
+   * Whether a move took effect though its answer was lost. Another writer may have made the same
+   * commit, or the next one: what tells are the segments that were written with the move.
+   */
+  async #hasMoved(
+    move: RefMove,
+    segments: readonly SegmentRecord[],
+    cause: unknown,
+  ): Promise<boolean> {
+    const known = new Set(this.#known);
+    for (const { id } of segments) known.delete(id);
     try {
-      const { refs } = await this.#host.segments.load(this.#known);
+      const { refs, tables } = await this.#host.segments.load(known);
+      const [first] = segments;
+      if (first !== undefined) return tables.some(({ id }) => id === first.id);
       const ref = refs.find(({ name }) => name === move.name);
       return ref?.generation === move.generation && isSame(ref.commitBytes, move.commitBytes);
     } catch {
@@ -456,17 +517,35 @@ export class Commits {
     }
   }
 
+  /** Moves to where other tabs have come, while none of them writes. */
+  async #catchUp(): Promise<void> {
+    // If storage cannot be read, the change that follows says so.
+    await this.refresh().catch(() => {});
+    if (this.#head.generation !== this.#ownGeneration) this.#lane.note();
+  }
+
   /** Makes a commit by `attempt` until it wins its race; `attempt` tells whether it did. */
   async retry<T>(attempt: () => Promise<T | undefined>): Promise<T> {
-    for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
-      const result = await attempt();
-      if (result !== undefined) return result;
-      // A writer that commits again and again is quicker than one that must first read what
-      // the other wrote: only time lets the loser in.
-      const longest = Math.min(2 ** tries, MAX_COMMIT_WAIT_MS);
-      await new Promise((resolve) => setTimeout(resolve, longest * Math.random()));
-      await this.refresh();
-    }
-    throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
+    const result = await attempt();
+    if (result !== undefined) return result;
+    this.#lane.noteRace();
+    return this.#lane.hold(async (isAlone) => {
+      for (let tries = 1; tries < MAX_COMMIT_TRIES; tries++) {
+        // A writer that commits again and again is quicker than one that must first read what
+        // the other wrote: where there is no lane, only time lets the loser in.
+        const longest = Math.min(2 ** (tries - 1), MAX_COMMIT_WAIT_MS);
+        if (tries > 1 || !isAlone) await pause(longest * Math.random());
+        await this.refresh();
+        const result = await attempt();
+        if (result !== undefined) return result;
+        this.#lane.noteRace();
+      }
+      throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
+    });
   }
+}
+
+/** Waits for so many milliseconds. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

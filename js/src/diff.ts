@@ -30,7 +30,7 @@ function rootBytes(root: string): Uint8Array {
 }
 
 /** Takes the changes out of a block; a code tells how many members each has. */
-function* changesOf(members: unknown[]): Generator<Change, void, void> {
+export function* changesOf(members: unknown[]): Generator<Change, void, void> {
   let at = 0;
   while (at < members.length) {
     const [code, key, first, second] = members.slice(at, at + 4) as [number, string, ...unknown[]];

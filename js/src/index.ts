@@ -18,6 +18,8 @@ export { idb } from './segment-stores/idb.js';
 export { memory } from './segment-stores/memory.js';
 export type { Source } from './source.js';
 export type { LevelStats, OpenOptions, Stats, Store } from './store.js';
+export type { TransactionOptions } from './transaction/run.js';
+export type { Transaction } from './transaction/transaction.js';
 export type {
   ChunkFault,
   SegmentFault,

@@ -5,7 +5,7 @@ import { MAX_KEY_BYTES } from './limits.js';
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Bytes of a well-formed string in UTF-8. */
-function utf8Length(text: string): number {
+export function utf8Length(text: string): number {
   let length = text.length;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
@@ -21,6 +21,24 @@ export function checkKey(key: unknown, row?: number): asserts key is string {
   if (fault === undefined) return;
   const where = row === undefined ? '' : `row ${row}: `;
   throw new HedgerowError('invalid-key', `${where}${fault}`, row === undefined ? {} : { row });
+}
+
+/**
+ * The order of keys: by their bytes in UTF-8. JavaScript's own is by units of UTF-16, where the
+ * halves of a surrogate pair come before U+E000 to U+FFFF; as bytes they come after.
+ */
+export function compareKeys(a: string, b: string): number {
+  const end = Math.min(a.length, b.length);
+  for (let at = 0; at < end; at++) {
+    const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)];
+    if (left !== right) return rank(left) - rank(right);
+  }
+  return a.length - b.length;
+}
+
+/** Where a unit of UTF-16 stands among others in the order of UTF-8. */
+function rank(unit: number): number {
+  return (unit & 0xf800) === 0xd800 ? unit + 0x1_0000 : unit;
 }
 
 function keyFault(key: unknown): string | undefined {

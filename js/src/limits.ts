@@ -25,3 +25,9 @@ export const MAX_IN_FLIGHT_BYTES = 16 << 20;
 
 /** Segment ids that one reserved writer number stands for. */
 export const SEGMENTS_PER_WRITER = 2 ** 20;
+
+/** Longest time for which a transaction that runs again keeps other writers of its tab waiting. */
+export const MAX_HOLD_MS = 250;
+
+/** Longest time for which it waits for those of other tabs that do the same. */
+export const MAX_LANE_WAIT_MS = 1000;

@@ -1,6 +1,6 @@
 /** Ranges of keys, and how they are written for the core. */
 import { HedgerowError } from './errors.js';
-import { checkKey } from './key.js';
+import { checkKey, compareKeys } from './key.js';
 
 /** The keys that satisfy all that is given, in the order of their UTF-8 bytes. */
 export interface KeyRange {
@@ -29,6 +29,17 @@ const EXCLUDED = 2;
 export interface EncodedRange {
   readonly flags: number;
   readonly rangeBytes: Uint8Array;
+}
+
+/** Whether a key is in a range. */
+export function isInRange(key: string, { prefix, gt, gte, lt, lte }: KeyRange): boolean {
+  return (
+    (prefix === undefined || key.startsWith(prefix)) &&
+    (gt === undefined || compareKeys(key, gt) > 0) &&
+    (gte === undefined || compareKeys(key, gte) >= 0) &&
+    (lt === undefined || compareKeys(key, lt) < 0) &&
+    (lte === undefined || compareKeys(key, lte) <= 0)
+  );
 }
 
 /** Encodes a range; throws `invalid-key` or `invalid-argument`. */

@@ -8,7 +8,7 @@ import { inspect, type Verification, type VerifyOptions } from './verify.js';
 
 const SLICE_MS = 8;
 
-const UNHEARD = { onCommit: () => {}, onGone: () => {} };
+const UNHEARD = { onCommit: () => {}, onGone: () => {}, onRace: () => {} };
 
 /** Where the store is. */
 export interface At {

@@ -1,5 +1,5 @@
 /** Reads ranges: blocks come from the core as one JSON text each, and are handed out in rows. */
-import type { Commits, Head } from './commit.js';
+import type { Commits } from './commit.js';
 import { type Engine, type Op, Status } from './engine.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
@@ -38,13 +38,13 @@ const LARGEST_BLOCK = 4 << 20;
 /** An operation that has an output, and what to do when it has ended. */
 export interface Started {
   readonly op: Op;
-  end(): void;
+  end?(): void;
 }
 
 /** Reads the members of an output, block by block. */
 export async function* blocks(
   host: Host,
-  start: () => Promise<Started>,
+  start: () => Started | Promise<Started>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<unknown[], void, void> {
   const { engine, sliceMs } = host;
@@ -75,16 +75,17 @@ export async function* blocks(
     }
   } finally {
     engine.free(op);
-    end();
+    end?.();
   }
 }
 
-function startScan(engine: Engine, head: Head, options: ScanOptions, parts: number): Op {
+/** Starts a scan of a view. */
+export function startScan(engine: Engine, view: number, options: ScanOptions, parts: number): Op {
   const { reverse = false, limit = Number.MAX_SAFE_INTEGER } = options;
   if (!(limit >= 0)) throw new HedgerowError('invalid-argument', 'limit is not below 0');
   const { flags, rangeBytes } = encodeRange(options);
   const allFlags = flags | parts | (reverse ? ScanFlag.reverse : 0);
-  return engine.scan(head.view, allFlags, rangeBytes, limit);
+  return engine.scan(view, allFlags, rangeBytes, limit);
 }
 
 /** How rows are taken from the members of a block. */
@@ -184,7 +185,7 @@ export function scanOf(host: () => Host, commits: Commits, options: ScanOptions)
     const start = async () => {
       const { head, release } = await commits.holdHead();
       try {
-        return { op: startScan(engine, head, options, parts), end: release };
+        return { op: startScan(engine, head.view, options, parts), end: release };
       } catch (cause) {
         release();
         throw cause;

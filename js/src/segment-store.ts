@@ -19,6 +19,9 @@ export interface Ref {
   readonly format: number;
 }
 
+/** Where a ref stood when it was read before. */
+export type Since = Pick<Ref, 'name' | 'generation'>;
+
 /** A request to move a ref, granted only when it still stands where expected. */
 export interface RefMove extends Ref {
   /** The generation that the ref must still have; 0 when it must not exist yet. */
@@ -55,17 +58,18 @@ export interface Loaded {
   readonly refs: readonly Ref[];
   /** In ascending order of `id`. */
   readonly tables: readonly TableRecord[];
-  /** Of all segments that are stored, known or not, in ascending order. */
-  readonly ids: readonly number[];
+  /** Of all segments that are stored, known or not, in ascending order; left out with `since`. */
+  readonly ids?: readonly number[];
 }
 
 /** One open store. */
 export interface SegmentStore {
   /**
    * Reads all refs, and the tables of all segments except those in `known`, from
-   * one consistent state.
+   * one consistent state. With `since`, only that ref need be read, if it stands there or
+   * further on, and segments that were written with earlier moves of it may be left out.
    */
-  load(known?: ReadonlySet<number>): Promise<Loaded>;
+  load(known?: ReadonlySet<number>, since?: Since): Promise<Loaded>;
   /** A number that no other caller ever gets from this store: 1, 2, 3, ... */
   reserve(): Promise<number>;
   /**

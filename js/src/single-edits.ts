@@ -1,14 +1,16 @@
 /** Puts and deletes of single rows. Those made in one turn, or while a commit is under way,
  * share the next commit. */
 import type { Commits, Overrides } from './commit.js';
-import { HedgerowError, isMissing } from './errors.js';
+import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
-import { Ingest } from './ingest.js';
+import type { Block } from './ingest.js';
 import { checkKey } from './key.js';
 import type { Durability } from './segment-store.js';
+import { tryEdits } from './try-edits.js';
 import { checkValue, isBytes, stringify } from './value.js';
 
-interface Edit {
+/** A put or a delete of one key. */
+export interface Edit {
   /** As JSON text. */
   readonly key: string;
   /** As JSON text or bytes; absent when the row is to be deleted. */
@@ -70,7 +72,6 @@ export class SingleEdits {
         this.#waiters = [];
         this.#flushing = undefined;
         try {
-          await this.#commits.prepareIds();
           await this.#commitAll(edits, waiters);
           for (const { resolve } of waiters) resolve();
         } catch (cause) {
@@ -87,11 +88,16 @@ export class SingleEdits {
       });
   }
 
+  #commit(blocks: readonly Block[]): Promise<object> {
+    const [host, commits] = [this.#host, this.#commits];
+    return commits.retry(() => tryEdits(host, commits, this.#durability, blocks));
+  }
+
   /** Commits the edits; one that the core refuses is rejected, and removed from both lists. */
   async #commitAll(edits: Edit[], waiters: Waiter[]): Promise<void> {
     while (edits.length > 0) {
       try {
-        await this.#commits.retry(() => this.#attempt(edits));
+        await this.#commit(groups(edits).map(blockOf));
         for (const { key, over } of edits) for (const overrides of over) overrides.add(key);
         return;
       } catch (cause) {
@@ -101,22 +107,6 @@ export class SingleEdits {
         const [refused] = waiters.splice(cause.row, 1);
         refused?.reject(new HedgerowError(cause.code, 'the row was refused', { cause }));
       }
-    }
-  }
-
-  /** `undefined` when another writer was first: nobody holds for us what we built on. */
-  async #attempt(edits: readonly Edit[]): Promise<object | undefined> {
-    const ingest = new Ingest(this.#host, this.#commits, this.#durability, {});
-    try {
-      for (const group of groups(edits)) await ingest.feed(blockOf(group), performance.now());
-      const committed = await ingest.commitOnce();
-      if (committed === undefined) await ingest.abandon();
-      return committed;
-    } catch (cause) {
-      await ingest.abandon();
-      // It may have been collected after another tab moved on.
-      if (!isMissing(cause) || !(await this.#commits.refresh())) throw cause;
-      return undefined;
     }
   }
 }
@@ -133,7 +123,8 @@ function groups(edits: readonly Edit[]): Edit[][] {
   return split;
 }
 
-function blockOf(edits: readonly Edit[]) {
+/** The block of some edits: all puts, or all deletes. */
+export function blockOf(edits: readonly Edit[]): Block {
   const values: { row: number; bytes: Uint8Array }[] = [];
   const members: string[] = [];
   for (const [row, { key, value }] of edits.entries()) {

@@ -8,8 +8,9 @@ import { HedgerowError, isMissing } from './errors.js';
 import { Host } from './host.js';
 import type { IngestResult } from './ingest.js';
 import { checkKey } from './key.js';
+import { Lane } from './lane.js';
 import { askToPersist, type Persistence, persistence } from './persistence.js';
-import { Pins } from './pins.js';
+import { Pins, prefixOf } from './pins.js';
 import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
 import { encodeRange, type KeyRange } from './range.js';
 import { type RepairOptions, type RepairResult, repairStore } from './repair.js';
@@ -20,6 +21,8 @@ import { checkSignal } from './signal.js';
 import { SingleEdits } from './single-edits.js';
 import type { Source } from './source.js';
 import { Tabs } from './tabs.js';
+import { type TransactionOptions, Transactions } from './transaction/run.js';
+import type { Transaction } from './transaction/transaction.js';
 import { inspect, type Verification, type VerifyOptions } from './verify.js';
 import { Flusher, Writer, type WriterOptions } from './writer.js';
 
@@ -88,6 +91,7 @@ export class Store {
   readonly #host: Host;
   readonly #commits: Commits;
   readonly #edits: SingleEdits;
+  readonly #transactions: Transactions;
   readonly #durability: Durability;
   readonly #bulks = new Set<Promise<void>>();
   readonly #flushers = new Set<Flusher>();
@@ -110,6 +114,7 @@ export class Store {
     this.#commits = commits;
     this.#durability = durability;
     this.#edits = new SingleEdits(host, commits, durability);
+    this.#transactions = new Transactions(host, commits);
     this.#collector = new Collector(host, commits, () => tabs?.announceGone());
     commits.onMoved = () => this.#collector.changed();
     if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
@@ -137,7 +142,7 @@ export class Store {
     const onGone = onMissing && (() => queueMicrotask(onMissing));
     const isAlone = storage.isShared !== true;
     let commits: Commits | undefined;
-    const onRole = async () => commits?.exclusively(async () => commits?.refresh());
+    const onRole = async () => commits?.queued(async () => commits?.refresh());
     const pinning = Pins.open(storage.locks, isAlone, name, onRole);
     const opening = storage.open(name, { create, onGone });
     const [engine, segments] = await both(Engine.create(cacheBytes), opening).catch(
@@ -150,13 +155,17 @@ export class Store {
     if (persist) askToPersist();
     const host = new Host(engine, segments, sliceMs);
     let tabs: Tabs | undefined;
-    const own = new Commits(host, pins, (generation) => tabs?.announce(generation));
+    const lane = new Lane(isAlone ? undefined : `${prefixOf(name)}lane`, () =>
+      tabs?.announceRace(),
+    );
+    const own = new Commits(host, pins, (generation) => tabs?.announce(generation), lane);
     commits = own;
     // Before the first look, so that nothing is missed in between.
     if (!isAlone) {
       tabs = new Tabs(name, {
         onCommit: (news) => own.follow(news),
         onGone: () => own.reload().catch(() => {}),
+        onRace: () => lane.note(),
       });
     }
     try {
@@ -228,7 +237,28 @@ export class Store {
     return this.#bulk(putMany(this.#host, this.#commits, keys, job));
   }
 
-  /** Keeps account of a bulk change, which `close` waits for. */
+  /**
+   * Runs `body` and commits what it has put and deleted, all of it or, when it throws, nothing.
+   * `body` reads the store as it was when the transaction began, with its own edits so far. When
+   * something that it has read was changed before its commit, it is run again from anew: so it
+   * is as if transactions came one after the other, in all tabs. Without edits it commits
+   * nothing.
+   *
+   * Resolves to what `body` returned. Rejects with what it threw, and with `conflict` when it was
+   * overtaken again and again.
+   */
+  async transaction<T>(
+    body: (tx: Transaction) => T | PromiseLike<T>,
+    { durability = this.#durability, signal }: TransactionOptions = {},
+  ): Promise<T> {
+    this.#check();
+    if (typeof body !== 'function') {
+      throw new HedgerowError('invalid-argument', 'a transaction is a function');
+    }
+    return this.#bulk(this.#transactions.run(body, { durability, signal }));
+  }
+
+  /** Keeps account of a change of several steps, which `close` waits for. */
   #bulk<T>(change: Promise<T>): Promise<T> {
     const ended = change.then(
       () => {},
@@ -340,7 +370,7 @@ export class Store {
         return await this.#host.read(start(head), answer);
       } catch (cause) {
         if (!isMissing(cause)) throw cause;
-        await this.#commits.exclusively(() => this.#commits.refresh());
+        await this.#commits.queued(() => this.#commits.refresh());
         if (this.#commits.head === head) throw cause;
       }
     }

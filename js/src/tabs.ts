@@ -11,11 +11,13 @@ export interface News {
   onCommit(generation?: number): void;
   /** Another tab has deleted segments, and moved what was live of them. */
   onGone(): void;
+  /** Another tab has lost a race for a commit. */
+  onRace(): void;
 }
 
 type Message =
   | { readonly is: 'commit'; readonly generation: number }
-  | { readonly is: 'gone' }
+  | { readonly is: 'gone' | 'race' }
   | { readonly is: 'collect'; readonly asker: string }
   | { readonly is: 'collected'; readonly asker: string; readonly result: unknown };
 
@@ -59,6 +61,9 @@ export class Tabs {
       case 'gone':
         news.onGone();
         break;
+      case 'race':
+        news.onRace();
+        break;
       case 'collect': {
         const { asker } = message;
         // Only the collector can; what fails there is left to the asker's limit.
@@ -101,6 +106,11 @@ export class Tabs {
       clearTimeout(timer);
       this.#asked.delete(asker);
     }
+  }
+
+  /** Tells of a race that was lost. */
+  announceRace(): void {
+    this.#tell({ is: 'race' });
   }
 
   /** Tells and hears no more. */

@@ -1,6 +1,6 @@
 /** What a value may be: anything that `JSON.stringify` keeps, or a `Uint8Array`. */
 import { HedgerowError } from './errors.js';
-import { kindOf } from './key.js';
+import { kindOf, utf8Length } from './key.js';
 import { MAX_VALUE_BYTES } from './limits.js';
 
 function refuse(reason: string, row: number | undefined, cause?: unknown): never {
@@ -56,6 +56,16 @@ export function stringify(value: unknown, row?: number): string {
     return refuse('JSON cannot hold it', row, cause);
   }
   return text ?? refuse(`JSON has no ${kindOf(value)}`, row);
+}
+
+/** A value as it is kept, which the core will not refuse; throws `invalid-value`. */
+export function keptValue(value: unknown): string | Uint8Array {
+  if (isBytes(value)) return new Uint8Array(value);
+  const text = stringify(checkValue(value));
+  if (text.length * 3 > MAX_VALUE_BYTES && utf8Length(text) > MAX_VALUE_BYTES) {
+    return refuse('the value is larger than 64 MiB', undefined);
+  }
+  return text;
 }
 
 /** Whether a value is kept as bytes; throws `invalid-value` when there are too many. */

@@ -162,6 +162,19 @@ export const segmentStoreContract: readonly ContractCase[] = [
     equal([idsOf(none), generationOf(none)], [[], 1], 'all known');
   }),
 
+  fact('load gives what came since a move, and with a later one at least that', async (scene) => {
+    const { equal } = scene;
+    const store = await scene.open();
+    await store.write(batch([segment(1)], move(0)));
+    await store.write(batch([segment(2)], move(1)));
+    await store.write(batch([segment(3)]));
+    await store.write(batch([segment(4)], move(2)));
+    const since = await store.load(new Set([1, 2]), { name: 'main', generation: 2 });
+    equal([idsOf(since), generationOf(since)], [[3, 4], 3], 'since the second');
+    const last = await store.load(new Set([1, 2, 3, 4]), { name: 'main', generation: 3 });
+    equal([idsOf(last), generationOf(last)], [[], 3], 'since the last');
+  }),
+
   fact('read answers in the order asked, with undefined for the unknown', async (scene) => {
     const store = await scene.open();
     await store.write(batch([segment(1), segment(2), segment(3)]));

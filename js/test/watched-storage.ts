@@ -42,8 +42,8 @@ export function watched(inner: Storage, hooks: Hooks = {}): WatchedStorage {
 function wrap(store: SegmentStore, storage: WatchedStorage): SegmentStore {
   const { hooks, stored, written } = storage;
   return {
-    async load(known) {
-      const loaded = await store.load(known);
+    async load(known, since) {
+      const loaded = await store.load(known, since);
       return hooks.load?.(loaded) ?? loaded;
     },
     reserve: () => store.reserve(),

@@ -53,7 +53,7 @@ export function faulty(inner: Storage, ...initial: readonly Fault[]): FaultyStor
 
   function wrapped(store: SegmentStore): SegmentStore {
     return {
-      load: (known) => through('load', () => store.load(known)),
+      load: (known, since) => through('load', () => store.load(known, since)),
       reserve: () => through('reserve', () => store.reserve()),
       read: (ids) => through('read', () => store.read(ids)),
       write: (batch) => through('write', () => store.write(batch)),

@@ -11,6 +11,7 @@ import type {
   RefMove,
   SegmentRecord,
   SegmentStore,
+  Since,
   Storage,
   TableRecord,
   WriteBatch,
@@ -60,8 +61,8 @@ class IdbSegmentStore implements SegmentStore {
     this.#connection = connection;
   }
 
-  load(known?: ReadonlySet<number>): Promise<Loaded> {
-    return this.#connection.run((db) => loadOnce(db, known, this.#carriers));
+  load(known?: ReadonlySet<number>, since?: Since): Promise<Loaded> {
+    return this.#connection.run((db) => loadOnce(db, known, since, this.#carriers));
   }
 
   reserve(): Promise<number> {
@@ -111,11 +112,12 @@ class IdbSegmentStore implements SegmentStore {
 function loadOnce(
   db: IDBDatabase,
   known: ReadonlySet<number> = new Set(),
+  since: Since | undefined,
   carriers: Map<number, MoveKey>,
 ): Promise<Loaded> {
   return transact(db, ['tables', 'refs'], 'readonly', 'relaxed', (work) => {
     const [refs, tables] = [work.store('refs'), work.store('tables')];
-    const journal = refs.getAllKeys();
+    const journal = refs.getAllKeys(since && movesFrom(since.name, since.generation));
     work.after(tables.getAllKeys(), (keys) => {
       const ids = idsFrom(keys);
       const freshIds = ids.filter((id) => !known.has(id));
@@ -137,11 +139,11 @@ function loadOnce(
           carriers.set(id, key);
           found.push({ id, ...carriedBy(moveValues[at]) });
         }
-        const carried = moves.flatMap(([, , id]) => id ?? []);
+        const all = [...ids, ...moves.flatMap(([, , id]) => id ?? [])];
         work.answer({
           refs: heads,
           tables: found.sort((a, b) => a.id - b.id),
-          ids: [...ids, ...carried].sort((a, b) => a - b),
+          ...(since === undefined && { ids: all.sort((a, b) => a - b) }),
         });
       });
     });

@@ -1,0 +1,106 @@
+/** What a transaction has put and deleted so far: its own to read, and not yet committed. */
+import type { Commits, Overrides } from '../commit.js';
+import type { Block } from '../ingest.js';
+import { checkKey, compareKeys } from '../key.js';
+import { isInRange, type KeyRange } from '../range.js';
+import { blockOf, type Edit } from '../single-edits.js';
+import { keptValue } from '../value.js';
+
+/** The last edit of a key. */
+export interface OwnEdit {
+  readonly key: string;
+  /** As JSON text or bytes; absent when the row is to be deleted. */
+  readonly value?: string | Uint8Array;
+  /** The bulk changes that were under way when it was called for. */
+  readonly over: readonly Overrides[];
+  /** How many keys had been edited before this one was for the first time. */
+  readonly order: number;
+}
+
+/** What is fed in one slice: UTF-16 units of text and bytes of byte values. */
+const BLOCK_UNITS = 1 << 18;
+
+/** See the module's text. */
+export class OwnEdits {
+  readonly #commits: Commits;
+  readonly #edits = new Map<string, OwnEdit>();
+
+  constructor(commits: Commits) {
+    this.#commits = commits;
+  }
+
+  /** Number of keys. */
+  get size(): number {
+    return this.#edits.size;
+  }
+
+  /** Buffers a put. The value is taken as it is now. */
+  put(key: string, value: unknown): void {
+    checkKey(key);
+    this.#set({ key, value: keptValue(value), ...this.#context(key) });
+  }
+
+  /** Buffers a delete. */
+  delete(key: string): void {
+    checkKey(key);
+    this.#set({ key, ...this.#context(key) });
+  }
+
+  #context(key: string): Pick<OwnEdit, 'over' | 'order'> {
+    const order = this.#edits.get(key)?.order ?? this.#edits.size;
+    return { over: this.#commits.underWay(), order };
+  }
+
+  #set(edit: OwnEdit): void {
+    this.#edits.set(edit.key, edit);
+  }
+
+  /** The edit of a key, if there is one. */
+  get(key: string): OwnEdit | undefined {
+    return this.#edits.get(key);
+  }
+
+  /** The edits of a range in the order of their keys. */
+  in(range: KeyRange, reverse = false): OwnEdit[] {
+    const sign = reverse ? -1 : 1;
+    return [...this.#edits.values()]
+      .filter(({ key }) => isInRange(key, range))
+      .sort((a, b) => sign * compareKeys(a.key, b.key));
+  }
+
+  /** Makes them the last word on their keys for bulk changes that were under way. */
+  override(): void {
+    for (const { key, over } of this.#edits.values()) {
+      for (const overrides of over) overrides.add(JSON.stringify(key));
+    }
+  }
+
+  /** All of them in blocks, each for one slice. */
+  *blocks(): Generator<Block, void, void> {
+    const all = [...this.#edits.values()];
+    // In any order: there is one for a key.
+    yield* blocksOf(all.filter(({ value }) => value !== undefined));
+    yield* blocksOf(all.filter(({ value }) => value === undefined));
+  }
+}
+
+function* blocksOf(edits: readonly OwnEdit[]): Generator<Block, void, void> {
+  let block: Edit[] = [];
+  let units = 0;
+  for (const edit of edits) {
+    if (units >= BLOCK_UNITS) {
+      yield blockOf(block);
+      block = [];
+      units = 0;
+    }
+    block.push({ ...edit, key: JSON.stringify(edit.key) });
+    units += edit.key.length + (edit.value?.length ?? 0);
+  }
+  if (block.length > 0) yield blockOf(block);
+}
+
+/** The value of an edit as a read gives it: a new one each time. */
+export function readBack({ value }: OwnEdit): unknown {
+  if (value === undefined) return undefined;
+  return typeof value === 'string' ? JSON.parse(value) : new Uint8Array(value);
+}

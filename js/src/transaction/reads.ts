@@ -1,0 +1,152 @@
+/**
+ * What a transaction has read of stored rows, and whether another commit would have given it
+ * the same. That costs what was read, or what lies between the two commits, not what is stored.
+ *
+ * Rows that the transaction had edited itself before it read them are no part of this: what it
+ * saw of them does not depend on what is stored.
+ */
+import { type Change, changesOf } from '../diff.js';
+import type { Host } from '../host.js';
+import { compareKeys } from '../key.js';
+import { encodeRange, type KeyRange } from '../range.js';
+import { blocks } from '../scan.js';
+import { turn } from '../scheduler.js';
+import type { OwnEdits } from './edits.js';
+
+/** A scan, as far as its rows were handed out. */
+export interface ScanRead {
+  readonly range: KeyRange;
+  readonly reverse: boolean;
+  /** Of rows whose value changed nothing was read. */
+  readonly keysOnly: boolean;
+  /** Keys that the transaction had edited when the scan began. */
+  readonly edited: number;
+  /** The last key handed out. */
+  reached?: string;
+  /** It came to its end, and not only to its limit. */
+  ended: boolean;
+}
+
+interface CountRead {
+  readonly range: KeyRange;
+  /** Keys in the range that the transaction had edited. */
+  readonly own: readonly string[];
+  /** Stored rows in the range with other keys than those. */
+  readonly others: number;
+}
+
+/** So many keys are compared one by one; more are looked for in what has changed. */
+const FEW_KEYS = 64;
+
+/** See the module's text. */
+export class Reads {
+  readonly #keys = new Set<string>();
+  readonly #counts: CountRead[] = [];
+  readonly #scans: ScanRead[] = [];
+
+  /** The value of a key was read. */
+  value(key: string): void {
+    this.#keys.add(key);
+  }
+
+  /** Rows of a range were counted. */
+  count(read: CountRead): void {
+    this.#counts.push(read);
+  }
+
+  /** A scan begins; it says itself how far it has come. */
+  scan(read: ScanRead): void {
+    this.#scans.push(read);
+  }
+
+  /** Whether any of it is not the same in the view `to` as in the view `from`. */
+  async differ(host: Host, from: number, to: number, edits: OwnEdits): Promise<boolean> {
+    if (await this.#keysDiffer(host, from, to)) return true;
+    let startMs = performance.now();
+    const pause = async () => {
+      if (performance.now() - startMs < host.sliceMs) return;
+      await turn();
+      startMs = performance.now();
+    };
+    for (const { range, own, others } of this.#counts) {
+      if ((await countOthers(host, to, range, own)) !== others) return true;
+      await pause();
+    }
+    for (const scan of this.#scans) {
+      const matters = ({ op, key }: Change) =>
+        !(scan.keysOnly && op === 'change') && !wasEdited(key, scan, edits);
+      const range = readPart(scan);
+      if (range !== undefined && (await hasChange(host, from, to, range, matters))) return true;
+      await pause();
+    }
+    return false;
+  }
+
+  async #keysDiffer(host: Host, from: number, to: number): Promise<boolean> {
+    if (this.#keys.size > FEW_KEYS) {
+      const keys = [...this.#keys];
+      const range = {
+        gte: keys.reduce((a, b) => (compareKeys(a, b) < 0 ? a : b)),
+        lte: keys.reduce((a, b) => (compareKeys(a, b) > 0 ? a : b)),
+      };
+      return hasChange(host, from, to, range, ({ key }) => this.#keys.has(key));
+    }
+    for (const key of this.#keys) {
+      if (await hasChange(host, from, to, { gte: key, lte: key }, () => true)) return true;
+    }
+    return false;
+  }
+}
+
+function wasEdited(key: string, { edited }: ScanRead, edits: OwnEdits): boolean {
+  const edit = edits.get(key);
+  return edit !== undefined && edit.order < edited;
+}
+
+/** The part of a range that a scan has read. */
+function readPart({ range, reverse, reached, ended }: ScanRead): KeyRange | undefined {
+  if (ended) return range;
+  if (reached === undefined) return undefined;
+  const { prefix, gt, gte, lt, lte } = range;
+  return reverse ? { prefix, gte: reached, lt, lte } : { prefix, gt, gte, lte: reached };
+}
+
+async function hasChange(
+  host: Host,
+  from: number,
+  to: number,
+  range: KeyRange,
+  matters: (change: Change) => boolean,
+): Promise<boolean> {
+  const { flags, rangeBytes } = encodeRange(range);
+  const start = () => ({ op: host.engine.diff(from, to, flags, rangeBytes) });
+  for await (const members of blocks(host, start, undefined)) {
+    for (const change of changesOf(members)) if (matters(change)) return true;
+  }
+  return false;
+}
+
+/** The number of rows in a range of a view. */
+export function countRange(host: Host, view: number, range: KeyRange): Promise<number> {
+  const { flags, rangeBytes } = encodeRange(range);
+  const { engine } = host;
+  return host.read(engine.count(view, flags, rangeBytes), () => engine.word(0));
+}
+
+/** The number of rows in a range of a view, those left out that have one of the keys `own`. */
+export async function countOthers(
+  host: Host,
+  view: number,
+  range: KeyRange,
+  own: readonly string[],
+): Promise<number> {
+  let count = await countRange(host, view, range);
+  let startMs = performance.now();
+  for (const key of own) {
+    count -= await countRange(host, view, { gte: key, lte: key });
+    if (performance.now() - startMs < host.sliceMs) continue;
+    await turn();
+    startMs = performance.now();
+  }
+  return count;
+}

@@ -1,0 +1,175 @@
+/**
+ * Runs transactions: again and again until one comes to a commit that nobody else could have
+ * come in front of. That is so when all that it has read is still the same at the commit that
+ * its own comes upon.
+ *
+ * The first run is in nobody's way. A run after that keeps other writers waiting, since they
+ * would win again: those of its tab and, in the lane, those of others. For a bounded time, since
+ * its function may wait for anything, such as another write to the same store.
+ */
+import { type Commits, type Head, type HeldHead, isSame, pause } from '../commit.js';
+import { HedgerowError } from '../errors.js';
+import type { Host } from '../host.js';
+import { MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS, MAX_HOLD_MS } from '../limits.js';
+import type { Durability } from '../segment-store.js';
+import { abortion, checkSignal } from '../signal.js';
+import { tryEdits } from '../try-edits.js';
+import { Base } from './base.js';
+import { Run, Transaction } from './transaction.js';
+
+/** How a transaction is made. */
+export interface TransactionOptions {
+  /** Instead of the store's. */
+  readonly durability?: Durability | undefined;
+  /** Ends the transaction with `aborted`, and writes nothing, unless its commit is under way. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The function of a transaction. It may be called several times. */
+export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
+
+interface Job {
+  readonly durability: Durability;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Something that the transaction has read is not the same any more. */
+class StaleRead extends Error {}
+
+/** See the module's text. */
+export class Transactions {
+  readonly #host: Host;
+  readonly #commits: Commits;
+
+  constructor(host: Host, commits: Commits) {
+    this.#host = host;
+    this.#commits = commits;
+  }
+
+  /** Resolves to what `body` returned, when its edits are committed. */
+  async run<T>(body: TransactionFunction<T>, job: Job): Promise<T> {
+    for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+      checkSignal(job.signal);
+      try {
+        return await this.#runOnce(body, job, tries === 0 && !this.#commits.isContended);
+      } catch (cause) {
+        if (!(cause instanceof StaleRead)) throw cause;
+      }
+      // A second run is as good as sure to win, if all other writers are in this tab.
+      if (tries > 0) await pause(Math.min(2 ** tries, MAX_COMMIT_WAIT_MS) * Math.random());
+    }
+    throw new HedgerowError('conflict', `what it had read was stale ${MAX_COMMIT_TRIES} times`);
+  }
+
+  async #runOnce<T>(body: TransactionFunction<T>, job: Job, isFirst: boolean): Promise<T> {
+    const attempt = isFirst
+      ? this.#begin(body, job, await this.#commits.holdHead())
+      : await this.#hold(body, job);
+    try {
+      const result = await attempt.result;
+      // Also when it took longer than others could be held up.
+      if (attempt.isPending) {
+        await this.#commits.exclusively(() => this.#commit(attempt, job), job.signal);
+      }
+      return result;
+    } finally {
+      attempt.base.close();
+    }
+  }
+
+  #begin<T>(body: TransactionFunction<T>, { signal }: Job, held: HeldHead): Attempt<T> {
+    const run = new Run(this.#host, this.#commits, new Base(held));
+    return new Attempt(run, body, signal);
+  }
+
+  /** Runs and commits while no other writer of this tab does; gives up the latter after a while. */
+  #hold<T>(body: TransactionFunction<T>, job: Job): Promise<Attempt<T>> {
+    const change = async () => {
+      const attempt = this.#begin(body, job, await this.#commits.holdNow());
+      try {
+        if (await attempt.endsWithin(MAX_HOLD_MS)) await this.#commit(attempt, job);
+        return attempt;
+      } catch (cause) {
+        attempt.base.close();
+        throw cause;
+      }
+    };
+    return this.#commits.exclusively(change, job.signal);
+  }
+
+  /** Commits what an attempt has edited, while no other writer of this tab does. */
+  async #commit<T>(attempt: Attempt<T>, { durability, signal }: Job): Promise<void> {
+    if (!attempt.isPending) return;
+    const commits = this.#commits;
+    const { edits } = attempt.run;
+    await commits.retry(async () => {
+      // Again for each commit that it may come upon.
+      await attempt.checkReads(this.#host, commits.head);
+      return tryEdits(this.#host, commits, durability, edits.blocks(), signal);
+    });
+    attempt.isCommitted = true;
+    edits.override();
+  }
+}
+
+/** One run of a function, and what came of it. */
+class Attempt<T> {
+  readonly run: Run;
+  /** Settles when the function has ended, or the signal was aborted. */
+  readonly result: Promise<T>;
+  isCommitted = false;
+  /** The commit at which what was read was last seen to be the same. */
+  #checkedBytes: Uint8Array;
+
+  constructor(run: Run, body: TransactionFunction<T>, signal: AbortSignal | undefined) {
+    this.run = run;
+    this.#checkedBytes = run.base.commitBytes;
+    this.result = ended(run, body, signal);
+    this.result.catch(() => {});
+  }
+
+  get base(): Base {
+    return this.run.base;
+  }
+
+  /** Whether there is something to commit. */
+  get isPending(): boolean {
+    return !this.isCommitted && this.run.edits.size > 0;
+  }
+
+  /** Whether the function ends before so many milliseconds have passed. */
+  async endsWithin(ms: number): Promise<boolean> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(resolve, ms, false);
+    });
+    try {
+      return await Promise.race([this.result.then(() => true), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Throws `StaleRead` when at this head something is not what was read. */
+  async checkReads(host: Host, { commitBytes, view }: Head): Promise<void> {
+    if (isSame(this.#checkedBytes, commitBytes)) return;
+    const { base, reads, edits } = this.run;
+    if (await reads.differ(host, base.view, view, edits)) throw new StaleRead();
+    this.#checkedBytes = commitBytes;
+  }
+}
+
+async function ended<T>(
+  run: Run,
+  body: TransactionFunction<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  const aborted = signal === undefined ? undefined : abortion(signal);
+  try {
+    const result = Promise.resolve(body(new Transaction(run)));
+    return await (aborted === undefined ? result : Promise.race([result, aborted.promise]));
+  } finally {
+    aborted?.stop();
+    run.end();
+  }
+}

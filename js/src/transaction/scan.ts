@@ -1,0 +1,144 @@
+/** Scans of a transaction: stored rows and its own edits, merged in the order of keys. */
+import { HedgerowError } from '../errors.js';
+import type { Host } from '../host.js';
+import { compareKeys } from '../key.js';
+import { encodeRange, ScanFlag } from '../range.js';
+import { blocks, type Rows, type Scan, type ScanOptions, startScan } from '../scan.js';
+import { type OwnEdit, type OwnEdits, readBack } from './edits.js';
+import type { Reads, ScanRead } from './reads.js';
+
+/** Where a scan reads from. */
+export interface Sources {
+  readonly host: Host;
+  /** The view of stored rows. Throws when the transaction has ended. */
+  readonly view: number;
+  readonly edits: OwnEdits;
+  readonly reads: Reads;
+}
+
+/** How many members of a block a row takes: its key, or its key and its value. */
+type Width = 1 | 2;
+
+/** Rows in blocks of members, and what is noted of how far they were read. */
+interface Reading {
+  readonly read: ScanRead;
+  readonly limit: number;
+  readonly blocks: AsyncGenerator<unknown[], void, void>;
+}
+
+function begin(sources: Sources, options: ScanOptions, width: Width): Reading {
+  const { host, view, edits, reads } = sources;
+  const { prefix, gt, gte, lt, lte, reverse = false, signal } = options;
+  const { limit = Number.MAX_SAFE_INTEGER } = options;
+  if (!(limit >= 0)) throw new HedgerowError('invalid-argument', 'limit is not below 0');
+  const range = { prefix, gt, gte, lt, lte };
+  // Throws for a malformed one, before it is used.
+  encodeRange(range);
+  const own = edits.in(range, reverse);
+  const edited = edits.size;
+  const read: ScanRead = { range, reverse, keysOnly: width === 1, edited, ended: false };
+  reads.scan(read);
+  // Each own edit can hide one stored row.
+  const stored = { ...range, reverse, limit: limit + own.length };
+  const parts = width === 1 ? ScanFlag.keys : ScanFlag.keys | ScanFlag.values;
+  const found = blocks(host, () => ({ op: startScan(host.engine, view, stored, parts) }), signal);
+  return { read, limit, blocks: own.length === 0 ? found : merged(found, own, width, reverse) };
+}
+
+/** Puts own edits between, and in place of, stored rows. Both are in the same order. */
+async function* merged(
+  stored: AsyncGenerator<unknown[], void, void>,
+  own: readonly OwnEdit[],
+  width: Width,
+  reverse: boolean,
+): AsyncGenerator<unknown[], void, void> {
+  const sign = reverse ? -1 : 1;
+  let next = 0;
+  const takeOwn = (into: unknown[], isDue: (edit: OwnEdit) => boolean) => {
+    for (let edit = own[next]; edit !== undefined && isDue(edit); edit = own[++next]) {
+      if (edit.value === undefined) continue;
+      into.push(edit.key);
+      if (width === 2) into.push(readBack(edit));
+    }
+  };
+  for await (const members of stored) {
+    const rows: unknown[] = [];
+    for (let at = 0; at < members.length; at += width) {
+      const key = members[at] as string;
+      takeOwn(rows, (edit) => sign * compareKeys(edit.key, key) < 0);
+      if (own[next]?.key === key) takeOwn(rows, (edit) => edit.key === key);
+      else for (let part = 0; part < width; part++) rows.push(members[at + part]);
+    }
+    yield rows;
+  }
+  const rest: unknown[] = [];
+  takeOwn(rest, () => true);
+  yield rest;
+}
+
+/** Rows of a scan, each handed out as `shape` makes it of its key and value. */
+class MergedRows<T> implements Rows<T> {
+  protected readonly sources: () => Sources;
+  protected readonly options: ScanOptions;
+  readonly #width: Width;
+  readonly #shape: (key: string, value: unknown) => T;
+
+  constructor(
+    sources: () => Sources,
+    options: ScanOptions,
+    width: Width,
+    shape: (key: string, value: unknown) => T,
+  ) {
+    this.sources = sources;
+    this.options = options;
+    this.#width = width;
+    this.#shape = shape;
+  }
+
+  async toArray(): Promise<T[]> {
+    const all: T[] = [];
+    for await (const rows of this.#blocks()) for (const row of rows) all.push(row);
+    return all;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
+    for await (const rows of this.#blocks()) for (const row of rows) yield row;
+  }
+
+  /** The rows of a block are noted as read one by one, as they are taken. */
+  async *#blocks(): AsyncGenerator<Generator<T, void, void>, void, void> {
+    const { read, limit, blocks } = begin(this.sources(), this.options, this.#width);
+    let left = limit;
+    const take = function* (this: MergedRows<T>, members: unknown[]): Generator<T, void, void> {
+      for (let at = 0; at < members.length && left > 0; at += this.#width) {
+        const key = members[at] as string;
+        left -= 1;
+        read.reached = key;
+        yield this.#shape(key, members[at + 1]);
+      }
+    };
+    if (left === 0) return;
+    for await (const members of blocks) {
+      // It may have ended while storage was asked.
+      this.sources();
+      yield take.call(this, members);
+      if (left === 0) return;
+    }
+    read.ended = true;
+  }
+}
+
+class MergedScan extends MergedRows<[string, unknown]> implements Scan<unknown> {
+  keys(): Rows<string> {
+    return new MergedRows(this.sources, this.options, 1, (key) => key);
+  }
+
+  values(): Rows<unknown> {
+    return new MergedRows(this.sources, this.options, 2, (_, value) => value);
+  }
+}
+
+/** A scan of what `sources` tells when it begins to be read; it throws when that is over. */
+export function mergedScan(sources: () => Sources, options: ScanOptions): Scan<unknown> {
+  return new MergedScan(sources, options, 2, (key, value) => [key, value]);
+}

@@ -1,0 +1,38 @@
+/** A few edits on their way to a commit, which are made again from the start when others win. */
+import type { Commits } from './commit.js';
+import { isMissing } from './errors.js';
+import type { Host } from './host.js';
+import { type Block, type Committed, Ingest } from './ingest.js';
+import { turn } from './scheduler.js';
+import type { Durability } from './segment-store.js';
+
+/**
+ * Commits edits, for a caller that makes sure that no other commit is being made here;
+ * `undefined` when another tab was first. Nobody holds for it what it builds on, which would
+ * cost more than the edits: what was collected meanwhile counts as a race that was lost.
+ */
+export async function tryEdits(
+  host: Host,
+  commits: Commits,
+  durability: Durability,
+  blocks: Iterable<Block>,
+  signal?: AbortSignal,
+): Promise<Committed | undefined> {
+  await commits.prepareIds();
+  const ingest = new Ingest(host, commits, durability, { signal });
+  try {
+    let isNext = false;
+    for (const block of blocks) {
+      if (isNext) await turn();
+      isNext = true;
+      await ingest.feed(block, performance.now());
+    }
+    const committed = await ingest.commitOnce();
+    if (committed === undefined) await ingest.abandon();
+    return committed;
+  } catch (cause) {
+    await ingest.abandon();
+    if (!isMissing(cause) || !(await commits.refresh())) throw cause;
+    return undefined;
+  }
+}
