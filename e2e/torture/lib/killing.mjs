@@ -41,6 +41,7 @@ export class Tally {
   refusals = [];
   /** Commits that were there though nobody had heard of them. */
   unheard = 0;
+  losses = [];
   problems = [];
 
   /** Notes what was going on when a cycle was killed. */
@@ -76,7 +77,8 @@ export class Tally {
           this.problems.push(`${where}: ${side} is torn in ${lane}, at least ${least}`);
         } else if (place < least) {
           lost[side] += least - place;
-          this.problems.push(`${where}: ${side} has ${place} of ${least} in ${lane}`);
+          // Of what the control has lost as well the browser is to blame.
+          this.losses.push(`${where}: ${side} has ${place} of ${least} in ${lane}`);
         } else if (side === 'hedgerow') this.unheard += place - least;
       }
       this.lost[side] += lost[side];
@@ -89,9 +91,13 @@ export class Tally {
     this.problems.push(`${where}: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
 
+  /** Problems that are not the control's own. */
+  get blamed() {
+    return this.problems.filter((problem) => !/: control is torn/.test(problem));
+  }
+
   /** Whether Hedgerow has kept its promises. */
   get isKept() {
-    const blamed = this.problems.filter((problem) => !/: control (is torn|has)/.test(problem));
-    return this.lostMore === 0 && this.torn.hedgerow === 0 && blamed.length === 0;
+    return this.lostMore === 0 && this.torn.hedgerow === 0 && this.blamed.length === 0;
   }
 }
