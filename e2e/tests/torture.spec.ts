@@ -74,11 +74,12 @@ test('a disk full at 20 places leaves what was there, and goes on', async ({ bas
 });
 
 test('a connection lost at every step loses no write', async ({ baseURL }) => {
-  // Each step in one of four ways; all of them in `npm run torture`.
-  const found = await loseConnections({ origin: origin(baseURL), profiles, stride: 4 });
+  // Each step in one of five ways; in all of them in `npm run torture`.
+  const found = await loseConnections({ origin: origin(baseURL), profiles, stride: 5 });
   console.log(`disconnect: ${found.runs} runs, ${JSON.stringify(found.codes)}`);
   expect(found.problems).toEqual([]);
   expect(found.steps).toBeGreaterThan(50);
   expect(found.runs).toBeGreaterThanOrEqual(found.steps);
   expect(found.codes.disconnected).toBeGreaterThan(0);
+  expect(found.codes.closed).toBeGreaterThan(0);
 });

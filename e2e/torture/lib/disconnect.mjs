@@ -10,9 +10,10 @@ const WAYS = [
   [1, 'later'],
   [4, 'at once'],
   [1000, 'later'],
+  [1, 'deleted'],
 ];
 
-/** Loses connections at every `stride`-th step, in each way; `show` is told how far it is. */
+/** Loses connections at every `stride`-th step, in each way; the ways take turns. `show` is told how far it is. */
 export async function loseConnections({ origin, profiles, stride, show }) {
   const profileDir = await profiles.make();
   const browser = await Chromium.launch(profileDir);
@@ -41,7 +42,8 @@ export async function loseConnections({ origin, profiles, stride, show }) {
         await run(from, times, how).catch((cause) => {
           found.problems.push(`step ${from}, ${times} in a row: ${cause.message}`);
         });
-        const name = times === 1 ? 'once' : times === 1000 ? 'for good' : `${times} in a row`;
+        const often = times === 1 ? 'once' : times === 1000 ? 'for good' : `${times} in a row`;
+        const name = how === 'deleted' ? 'the store deleted' : often;
         found.losses[name] = (found.losses[name] ?? 0) + 1;
       }
     }

@@ -1,6 +1,6 @@
 /** A workload under which connections are lost, and what it may hold after it. */
 import { destroy, open, type Store } from 'hedgerow';
-import { heal, install, lose, type Notice } from './losses.js';
+import { deleted, heal, install, lose, type Notice } from './losses.js';
 import { mix, textOf } from './script.js';
 import { Calls, type Ending } from './settling.js';
 
@@ -91,6 +91,8 @@ class Workload {
       this.calls.allow('open', ending, this.#allowed);
       if ('result' in ending) this.#db = ending.result;
     }
+    // It may be the store that was there, or the one after it.
+    if (deleted() !== undefined) this.#states.push(new Map());
   }
 
   async close(): Promise<void> {
@@ -155,6 +157,12 @@ class Workload {
   /** With no more losses, all calls are right: in the same handle, then in another one. */
   async recovers(): Promise<void> {
     const wasOpen = this.#db !== undefined;
+    const deletion = deleted();
+    if (deletion !== undefined) {
+      // The handle is of a store that is gone: another one is of the store that is there now.
+      await this.calls.ended('the deletion', () => deletion);
+      await this.close();
+    }
     await this.open();
     const db = this.#db!;
     const right = async <T>(name: string, call: () => Promise<T>) => {

@@ -5,18 +5,28 @@
  * opened, a transaction begun, a request answered, a transaction completed.
  */
 
-/** When the `close` event comes: in the same task as the loss, or in a later one. */
-export type Notice = 'at once' | 'later';
+/**
+ * When the `close` event comes: in the same task as the loss, or in a later one. Or the database
+ * is deleted, as another tab does it.
+ */
+export type Notice = 'at once' | 'later' | 'deleted';
 
 let steps = 0;
 let first = Number.POSITIVE_INFINITY;
 let count = 0;
 let notice: Notice = 'at once';
+let deletion: Promise<void> | undefined;
 const live = new Map<IDBTransaction, IDBDatabase>();
 
 /** Loses the connection at each of the steps from `from` on, `times` of them. */
 export function lose(from: number, times: number, how: Notice): void {
   [steps, first, count, notice] = [0, from, times, how];
+  deletion = undefined;
+}
+
+/** Resolves when the database is deleted; `undefined` when nobody deletes it. */
+export function deleted(): Promise<void> | undefined {
+  return deletion;
 }
 
 /** Loses no more; resolves to the number of steps since `lose`. */
@@ -31,6 +41,14 @@ function isLost(): boolean {
 }
 
 function drop(db: IDBDatabase): void {
+  if (notice === 'deleted') {
+    deletion ??= new Promise((resolve, reject) => {
+      const request = indexedDB.deleteDatabase(db.name);
+      request.onsuccess = () => resolve();
+      request.onerror = () => reject(request.error);
+    });
+    return;
+  }
   for (const [tx, owner] of live) {
     if (owner !== db) continue;
     live.delete(tx);
@@ -65,7 +83,7 @@ export function install(): void {
       live.delete(tx);
       if (tx.mode === 'readonly' || !isLost()) return;
       // It was committed, and its answer is lost.
-      event.stopImmediatePropagation();
+      if (notice !== 'deleted') event.stopImmediatePropagation();
       drop(this);
     });
     return tx;
@@ -81,7 +99,7 @@ export function install(): void {
       const request = native.apply(this, args);
       request.addEventListener('success', (event) => {
         if (!isLost()) return;
-        event.stopImmediatePropagation();
+        if (notice !== 'deleted') event.stopImmediatePropagation();
         drop(this.transaction.db);
       });
       return request;
