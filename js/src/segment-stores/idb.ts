@@ -35,6 +35,13 @@ import {
 /** A number, so that no move can have this key. */
 const COUNTER_KEY = 0;
 
+/**
+ * What small writes to `refs` lock. With `tables`, which they do not touch, they wait for segments
+ * that are being written: Chromium killed while it committed both at once was seen to wipe the
+ * whole origin at the next start.
+ */
+const REFS = ['tables', 'refs'] as const;
+
 /** Keeps stores in IndexedDB, each in a database of its own. */
 export function idb(): Storage {
   return {
@@ -67,7 +74,7 @@ class IdbSegmentStore implements SegmentStore {
 
   reserve(): Promise<number> {
     return this.#connection.run((db) =>
-      transact(db, ['refs'], 'readwrite', 'relaxed', (work) => {
+      transact(db, REFS, 'readwrite', 'relaxed', (work) => {
         const refs = work.store('refs');
         work.after(refs.get(COUNTER_KEY), (last: unknown = 0) => {
           if (!isWhole(last)) throw malformed('counter');
@@ -222,7 +229,7 @@ async function moveOnce(
   repetition: number,
 ): Promise<boolean> {
   const carried = isCarried(segments) && deletes.length === 0 ? segments[0] : undefined;
-  const stores = carried === undefined ? STORES : (['refs'] as const);
+  const stores = carried === undefined ? STORES : REFS;
   const { key, bytes } = recordOf(move, carried);
   const moved = await transact<boolean>(db, stores, 'readwrite', durability, (work) => {
     const refs = work.store('refs');

@@ -1,0 +1,103 @@
+// What is common to a browser that is killed and a renderer that crashes: phases, random moments,
+// and what the checks afterwards come to.
+
+import { below } from './random.mjs';
+
+/** How long after its start a phase is killed at most, in milliseconds. */
+const LONGEST_MS = { load: 500, change: 900, puts: 400, writers: 900, collect: 900 };
+
+/** The phases in which something is killed, in turn. */
+export function phasesFor(canCollect) {
+  const phases = ['load', 'change', 'puts', 'writers'];
+  return canCollect ? [...phases, 'collect'] : phases;
+}
+
+/** What is written in a cycle, and when it is killed. */
+export function planOf(cycle, { random, phases, rows, durability }) {
+  const phase = phases[cycle % phases.length];
+  const seed = below(random, 2 ** 31);
+  const delayMs = below(random, LONGEST_MS[phase]);
+  const name = `cycle ${cycle} (${phase}, ${delayMs} ms)`;
+  // A load is to be long enough to be killed in its midst.
+  const plan = { phase, seed, durability, rows: phase === 'load' ? 3 * rows : rows };
+  return { name, delayMs, plan: { ...plan, store: `cycle-${cycle}` } };
+}
+
+/** Counts of one kind of torture. */
+export class Tally {
+  cycles = 0;
+  phases = {};
+  /** Kills while a commit was under way, and those while a collection was. */
+  midCommit = 0;
+  midCollection = 0;
+  debris = 0;
+  acknowledged = 0;
+  lost = { hedgerow: 0, control: 0 };
+  lostMore = 0;
+  torn = { hedgerow: 0, control: 0 };
+  /** Where both databases were empty though both had acknowledged commits. */
+  wiped = [];
+  /** Where the browser refused to open a database at first. */
+  refusals = [];
+  /** Commits that were there though nobody had heard of them. */
+  unheard = 0;
+  losses = [];
+  problems = [];
+
+  /** Notes what was going on when a cycle was killed. */
+  killed({ phase }, reports) {
+    this.cycles += 1;
+    this.phases[phase] = (this.phases[phase] ?? 0) + 1;
+    this.acknowledged += reports.commits;
+    const lanes = Object.keys(reports.begun).filter((name) => name !== 'collect');
+    if (lanes.some((lane) => reports.isUnderWay(lane))) this.midCommit += 1;
+    if (reports.isUnderWay('collect')) this.midCollection += 1;
+  }
+
+  /** Notes what a launch found, and what had been acknowledged before it. */
+  found(where, acknowledged, { places, problems, refusals }) {
+    for (const problem of problems) this.problems.push(`${where}: ${problem}`);
+    for (const refusal of refusals) this.refusals.push(`${where}: ${refusal}`);
+    const isGone = (side) =>
+      Object.values(places[side]).every((place) => place === 0) &&
+      Object.values(acknowledged[side]).some((place) => place > 0);
+    const gone = { hedgerow: isGone('hedgerow'), control: isGone('control') };
+    if (gone.hedgerow && gone.control) {
+      // The browser has wiped the origin: it says nothing of either side.
+      this.wiped.push(where);
+      return;
+    }
+    const lost = {};
+    for (const side of ['hedgerow', 'control']) {
+      lost[side] = 0;
+      for (const [lane, place] of Object.entries(places[side])) {
+        const least = acknowledged[side][lane] ?? 0;
+        if (place === -1) {
+          this.torn[side] += 1;
+          this.problems.push(`${where}: ${side} is torn in ${lane}, at least ${least}`);
+        } else if (place < least) {
+          lost[side] += least - place;
+          // Of what the control has lost as well the browser is to blame.
+          this.losses.push(`${where}: ${side} has ${place} of ${least} in ${lane}`);
+        } else if (side === 'hedgerow') this.unheard += place - least;
+      }
+      this.lost[side] += lost[side];
+    }
+    this.lostMore += Math.max(0, lost.hedgerow - lost.control);
+  }
+
+  /** A part of a cycle that hung or threw. */
+  failed(where, cause) {
+    this.problems.push(`${where}: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+
+  /** Problems that are not the control's own. */
+  get blamed() {
+    return this.problems.filter((problem) => !/: control is torn/.test(problem));
+  }
+
+  /** Whether Hedgerow has kept its promises. */
+  get isKept() {
+    return this.lostMore === 0 && this.torn.hedgerow === 0 && this.blamed.length === 0;
+  }
+}

@@ -1,0 +1,59 @@
+// What the tortures came to, as one table of counts.
+
+/** The rows of the table for kills and crashes. */
+export function killRows(name, tally) {
+  const phases = Object.entries(tally.phases).map(([phase, count]) => `${phase} ${count}`);
+  return [
+    [`${name}: cycles`, tally.cycles, phases.join(', ')],
+    [
+      `${name}: in mid-commit, in mid-collection`,
+      `${tally.midCommit}, ${tally.midCollection}`,
+      `${tally.debris} left segments and no row`,
+    ],
+    [
+      `${name}: acknowledged commits`,
+      tally.acknowledged,
+      `${tally.unheard} more were there, unheard`,
+    ],
+    [`${name}: lost by Hedgerow, by the control`, `${tally.lost.hedgerow}, ${tally.lost.control}`],
+    [`${name}: lost more than the control`, tally.lostMore, 'must be 0'],
+    [
+      `${name}: torn states, of the control`,
+      `${tally.torn.hedgerow}, ${tally.torn.control}`,
+      'must be 0',
+    ],
+    [
+      `${name}: origin wiped by the browser`,
+      tally.wiped.length,
+      `${tally.refusals.length} openings refused; both databases gone`,
+    ],
+    [`${name}: problems`, tally.blamed.length, 'must be 0'],
+  ];
+}
+
+export function quotaRows({ points, failedIn, places, problems }) {
+  const kinds = Object.entries(failedIn).map(([kind, count]) => `${kind} ${count}`);
+  return [
+    ['quota: disks that were full', points, kinds.join(', ')],
+    ['quota: different places', places],
+    ['quota: problems', problems.length, 'must be 0'],
+  ];
+}
+
+export function disconnectRows({ runs, steps, losses, codes, problems }) {
+  const list = (counts) => Object.entries(counts).map(([name, count]) => `${name} ${count}`);
+  return [
+    ['disconnect: steps of the workload', steps],
+    ['disconnect: runs', runs, list(losses).join(', ')],
+    ['disconnect: calls by how they ended', list(codes).join(', ')],
+    ['disconnect: problems', problems.length, 'must be 0'],
+  ];
+}
+
+/** Prints rows of a name, a figure and a remark in columns. */
+export function printTable(rows) {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  for (const [name, figure, remark] of rows) {
+    console.log(`${name.padEnd(width)}  ${figure}${remark ? `   (${remark})` : ''}`);
+  }
+}

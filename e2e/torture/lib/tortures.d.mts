@@ -1,0 +1,49 @@
+export interface Profiles {
+  end(): Promise<void>;
+}
+
+export function makeProfiles(): Promise<Profiles>;
+
+interface Common {
+  readonly origin: string;
+  readonly profiles: Profiles;
+}
+
+interface Killing extends Common {
+  readonly cycles: number;
+  readonly seed: number;
+  readonly rows: number;
+  readonly durability: 'relaxed' | 'strict';
+}
+
+/** What kills and crashes came to. */
+export interface Tally {
+  readonly cycles: number;
+  readonly phases: Readonly<Record<string, number>>;
+  readonly midCommit: number;
+  readonly midCollection: number;
+  readonly acknowledged: number;
+  readonly lost: { readonly hedgerow: number; readonly control: number };
+  readonly lostMore: number;
+  readonly torn: { readonly hedgerow: number; readonly control: number };
+  readonly wiped: readonly string[];
+  readonly losses: readonly string[];
+  readonly blamed: readonly string[];
+}
+
+export function killBrowsers(options: Killing & { readonly atOnce?: number }): Promise<Tally>;
+export function crashPages(options: Killing): Promise<Tally>;
+
+export function fillDisks(options: Common & { readonly points: number }): Promise<{
+  readonly points: number;
+  readonly failedIn: Readonly<Record<string, number>>;
+  readonly places: number;
+  readonly problems: readonly string[];
+}>;
+
+export function loseConnections(options: Common & { readonly stride: number }): Promise<{
+  readonly runs: number;
+  readonly steps: number;
+  readonly codes: Readonly<Record<string, number>>;
+  readonly problems: readonly string[];
+}>;

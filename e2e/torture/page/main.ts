@@ -1,0 +1,36 @@
+/** What the driver calls in the page. */
+import { destroy, memory, open } from 'hedgerow';
+import { check } from './check.js';
+import { Control } from './control.js';
+import { disconnectAt } from './disconnect.js';
+import { fill } from './quota.js';
+import type { Plan } from './script.js';
+import { collectorOf, startWriting } from './write.js';
+
+const calls = {
+  startWriting,
+  check,
+  fill,
+  disconnectAt,
+  /** Whether there is collection to be killed in the midst of. */
+  canCollect: async () => {
+    const db = await open('any', { storage: memory() });
+    await db.close();
+    return collectorOf(db) !== undefined;
+  },
+  /** Deletes what a plan has stored. */
+  remove: async (plan: Plan) => {
+    await destroy(plan.store);
+    await new Promise<void>((resolve, reject) => {
+      const request = indexedDB.deleteDatabase(Control.databaseName(plan));
+      request.onsuccess = () => resolve();
+      request.onerror = () => reject(request.error);
+    });
+  },
+};
+
+declare global {
+  var torture: typeof calls;
+}
+
+globalThis.torture = calls;

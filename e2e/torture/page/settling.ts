@@ -1,0 +1,47 @@
+/** Calls of a store that must settle: with their result, or with a typed error. */
+
+const LONGEST_MS = 30_000;
+
+/** How a call ended: with a result, with a typed error, or in a way that is a defect. */
+export type Ending<T> =
+  | { readonly result: T }
+  | { readonly code: string; readonly message: string };
+
+/** Notes a defect for each call that hangs, and for each that fails without a code. */
+export class Calls {
+  readonly problems: string[] = [];
+  readonly codes: Record<string, number> = {};
+
+  /** How `call` ends; a call that does not is given up. */
+  async ended<T>(name: string, call: () => Promise<T>): Promise<Ending<T>> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const hung = new Promise<Ending<T>>((resolve) => {
+      timer = setTimeout(() => {
+        this.problems.push(`${name} hangs`);
+        resolve({ code: 'hung', message: name });
+      }, LONGEST_MS);
+    });
+    const settled = Promise.resolve()
+      .then(call)
+      .then(
+        (result): Ending<T> => ({ result }),
+        (cause: { code?: unknown; message?: string }): Ending<T> => {
+          const code = typeof cause?.code === 'string' ? cause.code : 'untyped';
+          if (code === 'untyped') this.problems.push(`${name} fails with ${String(cause)}`);
+          return { code, message: String(cause?.message) };
+        },
+      );
+    const ending = await Promise.race([settled, hung]);
+    clearTimeout(timer);
+    const code = 'code' in ending ? ending.code : 'right';
+    this.codes[code] = (this.codes[code] ?? 0) + 1;
+    return ending;
+  }
+
+  /** Notes a failure whose code is none of `allowed`. */
+  allow(name: string, ending: Ending<unknown>, allowed: readonly string[]): void {
+    if ('code' in ending && ending.code !== 'hung' && !allowed.includes(ending.code)) {
+      this.problems.push(`${name}: ${ending.message}`);
+    }
+  }
+}

@@ -1,0 +1,81 @@
+// Nothing lost: what a real browser does to a store, and what is left. `npm run torture` builds
+// first. Each torture prints its seed; with it the same phases and moments come again.
+
+import { mkdir, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { Progress } from '../bench/lib/progress.mjs';
+import { readArguments } from './lib/arguments.mjs';
+import { makeProfiles } from './lib/chromium.mjs';
+import { crashPages } from './lib/crash.mjs';
+import { loseConnections } from './lib/disconnect.mjs';
+import { killBrowsers } from './lib/kill.mjs';
+import { fillDisks } from './lib/quota.mjs';
+import { disconnectRows, killRows, printTable, quotaRows } from './lib/report.mjs';
+import { withServer } from './lib/server.mjs';
+
+const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
+
+async function main() {
+  const options = readArguments(process.argv.slice(2));
+  const { seed, rows, durability, atOnce } = options;
+  console.log(`seed ${seed}, durability ${durability}`);
+  const progress = new Progress();
+  const startedAt = new Date();
+  const results = await withServer(async (port) => {
+    const profiles = await makeProfiles();
+    const common = {
+      origin: `http://127.0.0.1:${port}/`,
+      profiles,
+      seed,
+      rows,
+      durability,
+      show: (text) => progress.show(text),
+    };
+    const tortures = {
+      kill: () => killBrowsers({ ...common, cycles: options.kill, atOnce }),
+      crash: () => crashPages({ ...common, cycles: options.crash }),
+      quota: () => fillDisks({ ...common, points: options.quota }),
+      disconnect: () => loseConnections({ ...common, stride: 1 }),
+    };
+    const found = {};
+    try {
+      for (const kind of options.only) {
+        const startMs = Date.now();
+        found[kind] = await tortures[kind]();
+        found[kind].seconds = Math.round((Date.now() - startMs) / 1000);
+      }
+    } finally {
+      await profiles.end();
+    }
+    return found;
+  });
+  progress.clear();
+
+  const { kill, crash, quota, disconnect } = results;
+  printTable([
+    ...(kill ? killRows('kill', kill) : []),
+    ...(crash ? killRows('crash', crash) : []),
+    ...(quota ? quotaRows(quota) : []),
+    ...(disconnect ? disconnectRows(disconnect) : []),
+  ]);
+  const problems = Object.values(results).flatMap((found) => found.blamed ?? found.problems);
+  for (const problem of problems) console.log(`problem: ${problem}`);
+  for (const found of [kill, crash]) {
+    for (const where of found?.wiped ?? []) console.log(`origin wiped: ${where}`);
+    for (const loss of found?.losses ?? []) console.log(`lost: ${loss}`);
+  }
+  await mkdir(RESULTS, { recursive: true });
+  const report = { schema: 1, startedAt: startedAt.toISOString(), options, ...results };
+  await writeFile(`${RESULTS}latest.json`, `${JSON.stringify(report, null, 1)}\n`);
+  const seconds = Object.entries(results).map(([kind, found]) => `${kind} ${found.seconds} s`);
+  console.log(`\nwritten to ${RESULTS}latest.json; ${seconds.join(', ')}`);
+  const isKept = (found) => found.isKept ?? found.problems.length === 0;
+  if (!Object.values(results).every(isKept)) process.exitCode = 1;
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error('\ntorture:', error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,14 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vite';
+
+// `hedgerow` is the workspace's package, so what is tested is what `npm run build` made.
+export default defineConfig({
+  root: fileURLToPath(new URL('page', import.meta.url)),
+  logLevel: 'warn',
+  build: {
+    // A folder for each run, since two may go on at once.
+    outDir: process.env.TORTURE_OUT_DIR ?? fileURLToPath(new URL('dist', import.meta.url)),
+    emptyOutDir: true,
+    target: 'es2022',
+  },
+});
