@@ -130,7 +130,7 @@ class Simulation {
     this.#world = new World(this.#from);
     this.#tally = tally;
     this.#durability = this.#from.pick(['relaxed', 'strict', 'mixed']);
-    this.#isLarge = this.#from.below(20) === 0;
+    this.#isLarge = this.#from.below(30) === 0;
     // Only a line that is alone may clear the store.
     const prefixes = this.#from.below(3) === 0 ? [''] : ['a', 'b', 'c', 'd'];
     this.#lines = prefixes.map((prefix) => new Line(prefix));
