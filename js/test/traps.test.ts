@@ -42,7 +42,7 @@ describe(`after ${TRAPS} traps, each in a random call`, () => {
       const errors: unknown[] = [];
       const codes = new Map<string, number>();
       let [traps, calls, survived] = [0, 0, 0];
-      let memoryBytes = 0;
+      let [memoryBytes, most] = [0, 0];
       while (traps < TRAPS) {
         // Only calls that are made from now on count: a new instance is left alone.
         if (!isPending()) trapIn(1 + from.below(from.pick([3, 30, 150])));
@@ -105,15 +105,16 @@ describe(`after ${TRAPS} traps, each in a random call`, () => {
           await other.close();
           ({ memoryBytes } = await db.stats());
           expect(memoryBytes).toBeLessThan(16 << 20);
-          // That of the store, and those of the stores just closed, in part.
-          expect(await alive(), `instances after ${traps} traps`).toBeLessThan(4);
+          // That of the store, and some of stores just closed; never one for each trap.
+          most = Math.max(most, await alive());
+          expect(most, `instances after ${traps} traps`).toBeLessThan(8);
         }
       }
       const instances = started();
       console.info(
         `${traps} traps in ${calls} calls (seed ${SEED}): ${errors.length} calls rejected, ` +
           `${survived} ended well all the same; ${instances} instances started, ` +
-          `${await alive()} held, linear memory ${memoryBytes >> 10} KiB`,
+          `at most ${most} held, linear memory ${memoryBytes >> 10} KiB`,
       );
       console.info([...codes].map(([title, count]) => `${title} ${count}`).join(', '));
       await db.close();
