@@ -7,13 +7,17 @@ import { expect, it } from 'vitest';
 import { simulate, Tally } from './simulation.js';
 
 const SEEDS = 10_000;
+
+/** Seeds that found something: a damaged copy of a chunk hid a whole one. */
+const FOUND = [28_449, 35_309, 47_230];
 const HOUR = 3_600_000;
 
 it(
   `after crashes in ${SEEDS} seeds no promise is broken`,
   async () => {
     const only = Number(process.env.SEED);
-    const seeds = only > 0 ? [only] : Array.from({ length: SEEDS }, (_, at) => at + 1);
+    const first = Array.from({ length: SEEDS }, (_, at) => at + 1);
+    const seeds = only > 0 ? [only] : [...FOUND, ...first];
     const tally = new Tally();
     for (const seed of seeds) {
       await simulate(seed, tally).catch((cause: unknown) => {
