@@ -2,7 +2,7 @@
 // of `js/test/simulation.ts` by the million, outside of any test runner. Prints what it did, and
 // each seed that fails with the command that runs it alone; exits with 1 if there was one.
 
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -22,7 +22,9 @@ async function bundle() {
   const file = join(OUT_DIR, `simulation-${process.pid}.mjs`);
   await build.write({ file, format: 'esm' });
   await build.close();
-  return import(pathToFileURL(file).href);
+  const module = await import(pathToFileURL(file).href);
+  await rm(file);
+  return module;
 }
 
 async function main() {

@@ -11,7 +11,7 @@ use crate::hash::Hash;
 use crate::node::{Inner, Node};
 use crate::segment::{Sealed, Table};
 use alloc::vec::Vec;
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 use hashbrown::{HashMap, HashTable};
 
 /// So many segments stay in memory whatever the budget: a descent needs one for each level
@@ -57,6 +57,8 @@ pub struct Cache {
     held: usize,
     resident: usize,
     clock: Cell<u64>,
+    /// Copies of chunks that were found damaged; nearly always none.
+    damaged: RefCell<Vec<(SegmentId, u32)>>,
 }
 
 /// Segment ids are small numbers that the store itself hands out: nothing to defend against.
@@ -99,6 +101,7 @@ impl Cache {
             held: 0,
             resident: 0,
             clock: Cell::new(0),
+            damaged: RefCell::new(Vec::new()),
         }
     }
 
@@ -358,13 +361,54 @@ impl Cache {
         Ok(wanted)
     }
 
+    /// Of several copies one that is in memory and whole, else one that may be.
     fn fetch(
         &self,
         hash: &Hash,
-        check: impl FnOnce(&[u8]) -> Result<(), DecodeError>,
+        check: impl Fn(&[u8]) -> Result<(), DecodeError>,
     ) -> Result<Fetch<&[u8]>, Error> {
-        let (segment, chunk) = self.locate(hash)?;
-        let Some(bytes) = &segment.bytes else { return Ok(Fetch::At(segment.id)) };
+        let mut damage = None;
+        let mut stored = None;
+        for slot in self.index.iter_hash(hash.short()) {
+            let chunk = slot.chunk as usize;
+            let Some(segment) = &self.segments[slot.segment as usize] else { continue };
+            if !segment.table.has_hash(chunk, hash) {
+                continue;
+            }
+            let Some(bytes) = &segment.bytes else {
+                // One that was found damaged is read again only when there is no other.
+                if stored.is_none() || !self.damaged.borrow().contains(&(segment.id, slot.chunk)) {
+                    stored = Some((segment.id, slot.chunk));
+                }
+                continue;
+            };
+            match self.verify(segment, bytes, chunk, hash, &check) {
+                Ok(bytes) => return Ok(Fetch::Here(bytes)),
+                Err(error) => {
+                    let mut damaged = self.damaged.borrow_mut();
+                    if !damaged.contains(&(segment.id, slot.chunk)) {
+                        damaged.push((segment.id, slot.chunk));
+                    }
+                    damage = Some(error);
+                }
+            }
+        }
+        match (stored, damage) {
+            (Some(copy), Some(error)) if self.damaged.borrow().contains(&copy) => Err(error),
+            (Some((id, _)), _) => Ok(Fetch::At(id)),
+            (None, Some(error)) => Err(error),
+            (None, None) => Err(Error::MissingChunk(*hash)),
+        }
+    }
+
+    fn verify<'b>(
+        &self,
+        segment: &Segment,
+        bytes: &'b [u8],
+        chunk: usize,
+        hash: &Hash,
+        check: &impl Fn(&[u8]) -> Result<(), DecodeError>,
+    ) -> Result<&'b [u8], Error> {
         segment.used.set(self.tick());
         let corrupt = |cause| Error::CorruptChunk { hash: *hash, cause };
         let bytes = bytes.get(segment.table.range(chunk)).ok_or_else(|| corrupt(None))?;
@@ -380,7 +424,7 @@ impl Cache {
             check(bytes).map_err(|cause| corrupt(Some(cause)))?;
             word.set(word.get() | bit);
         }
-        Ok(Fetch::Here(bytes))
+        Ok(bytes)
     }
 
     /// The node `hash`, verified.

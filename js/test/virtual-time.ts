@@ -14,9 +14,47 @@ const real = {
 
 let readings = 0;
 
+type Call = (...args: unknown[]) => unknown;
+
+/** Instances of runs that are over: `start` makes them as new, at a tenth of the cost. */
+const idle: WebAssembly.Instance[] = [];
+const MAX_IDLE_BYTES = 8 << 20;
+
+/** Node has modules of its own. */
+function isCore(module: unknown): boolean {
+  if (!(module instanceof WebAssembly.Module)) return false;
+  return WebAssembly.Module.exports(module).some(({ name }) => name === 'add_table');
+}
+
+/** Lends instances for one run; what calls them after its end does nothing. */
+class Lender {
+  readonly #lent: WebAssembly.Instance[] = [];
+  #isOver = false;
+
+  lend(module: WebAssembly.Module, imports: WebAssembly.Imports) {
+    const instance = idle.pop() ?? new WebAssembly.Instance(module, imports);
+    this.#lent.push(instance);
+    const members = Object.entries(instance.exports).map(([name, member]) => {
+      if (typeof member !== 'function') return [name, member];
+      const call = member as Call;
+      return [name, (...args: unknown[]) => (this.#isOver ? 0 : call(...args))];
+    });
+    return { exports: Object.fromEntries(members) };
+  }
+
+  end(): void {
+    this.#isOver = true;
+    for (const instance of this.#lent) {
+      const { buffer } = instance.exports.memory as WebAssembly.Memory;
+      if (buffer.byteLength <= MAX_IDLE_BYTES) idle.push(instance);
+    }
+  }
+}
+
 /** Takes the clock away from the platform; returns how to give it back. */
 export function virtualTime(from: Random): () => void {
   let nowMs = 0;
+  const lender = new Lender();
   Object.assign(performance, {
     now: () => {
       readings += 1;
@@ -28,9 +66,10 @@ export function virtualTime(from: Random): () => void {
   Object.assign(globalThis, { setTimeout: (run: () => void) => immediately(run) });
   Object.assign(WebAssembly, {
     instantiate: async (module: WebAssembly.Module, imports: WebAssembly.Imports) =>
-      new WebAssembly.Instance(module, imports),
+      isCore(module) ? lender.lend(module, imports) : real.instantiate(module, imports),
   });
   return () => {
+    lender.end();
     Object.assign(performance, { now: real.now });
     Object.assign(Math, { random: real.random });
     Object.assign(globalThis, { setTimeout: real.timer });
