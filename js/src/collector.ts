@@ -204,7 +204,8 @@ export class Collector {
       made.push(next);
     }
     try {
-      await segments.write({ segments: made, deletes: gone, durability: 'relaxed' });
+      // What was flushed before must not be in bytes again that power can take.
+      await segments.write({ segments: made, deletes: gone, durability: 'strict' });
     } catch (cause) {
       // If it was written after all, others will tell where the chunks are.
       for (const { id } of made) this.#commits.unmade(id);

@@ -16,6 +16,8 @@
  *   files of their own. Where `filesApart`, a flush of the log is none of these files.
  *   A strict write is whole or absent: its files are flushed before its record.
  */
+
+import { type Locks, localLocks } from '../src/locks.js';
 import type {
   Durability,
   Loaded,
@@ -97,6 +99,7 @@ export class World implements Storage {
   #eventsLeft = Number.POSITIVE_INFINITY;
   #onCrash = () => {};
   #epoch = 0;
+  #locks = localLocks();
   /** All segments ever written, and all commits ever made, by their hash. */
   readonly #everWritten = new Map<number, SegmentRecord>();
   readonly #commits = new Map<string, Ref>();
@@ -134,12 +137,18 @@ export class World implements Storage {
     this.#eventsLeft = Number.POSITIVE_INFINITY;
   }
 
-  /** Everything stops: no call under way is ever answered. Tells what is left. */
-  crash(kind: Crash): Remains {
+  /** Everything stops: no call under way is ever answered. */
+  end(): void {
     this.#epoch += 1;
+    this.#locks = localLocks();
     this.#queue = [];
     this.#answers = [];
     this.#eventsLeft = Number.POSITIVE_INFINITY;
+  }
+
+  /** Everything stops by a crash. Tells what is left. */
+  crash(kind: Crash): Remains {
+    this.end();
     const acknowledged = this.#strictGeneration;
     if (kind === 'process') return { kind, least: this.generation, isDamaged: false };
     const least = this.#durable.refs.get('main')?.generation ?? 0;
@@ -202,7 +211,9 @@ export class World implements Storage {
         ...deletes.map((id) => `segment ${id}`),
       ];
       const writers = segments.map(({ id }) => `writer ${Math.floor(id / IDS_PER_WRITER)}`);
-      const isLost = [...changes, ...writers].some((record) => lost.has(record));
+      // What is deleted is of no use to the commits before: in that order only.
+      const rests = deletes.length > 0 && lost.size > 0;
+      const isLost = rests || [...changes, ...writers].some((record) => lost.has(record));
       if (isLost || from.next() < dropping) {
         for (const record of changes) lost.add(record);
         // A commit waits for its strict segments to be answered: it never rests on these.
@@ -233,7 +244,7 @@ export class World implements Storage {
 
   /** A connection that can be killed before it is open. */
   connect(): Connection {
-    return new Connection(this, this.#epoch);
+    return new Connection(this, this.#epoch, this.#locks);
   }
 
   open(): Promise<Connection> {
@@ -372,12 +383,38 @@ function tear(segment: SegmentRecord, from: Random): SegmentRecord | undefined {
 export class Connection implements SegmentStore {
   readonly #world: World;
   readonly epoch: number;
+  /** Those of a tab, which end when it is killed. */
+  readonly locks: Locks;
   /** The tab was killed. */
   isKilled = false;
+  #onKill = () => {};
 
-  constructor(world: World, epoch: number) {
+  constructor(world: World, epoch: number, locks: Locks) {
     this.#world = world;
     this.epoch = epoch;
+    const killed = new Promise<void>((resolve) => {
+      this.#onKill = resolve;
+    });
+    this.locks = {
+      request: <T>(...[name, options, hold]: Parameters<typeof locks.request<T>>) =>
+        new Promise<T>((resolve, reject) => {
+          const held = async (lock: unknown) => {
+            if (this.isKilled) return;
+            const holding = hold(lock);
+            await Promise.race([holding, killed]).catch(() => {});
+            // What a tab does after its end nobody hears of.
+            if (!this.isKilled) holding.then(resolve, reject);
+          };
+          locks.request(name, options, held).catch(reject);
+        }),
+      query: () => locks.query(),
+    };
+  }
+
+  /** Ends the tab: its calls are never answered, and its locks are free. */
+  kill(): void {
+    this.isKilled = true;
+    this.#onKill();
   }
 
   /** Resolves to itself when it is open. */

@@ -21,6 +21,7 @@ export class Tally {
   processCrashes = 0;
   powerCrashes = 0;
   killedTabs = 0;
+  segmentsCollected = 0;
   /** Power failures after which bytes were gone, and those of them that a reader was told of. */
   damaged = 0;
   toldOf = 0;
@@ -142,6 +143,8 @@ class Simulation {
     try {
       await inRealTime(REAL_LIMIT_MS, this.#live());
     } finally {
+      // What goes on behind the calls, such as a collection, is not waited for.
+      this.#world.end();
       await quiet();
       restore();
       this.#tally.seeds += 1;
@@ -168,7 +171,11 @@ class Simulation {
     const { below, pick } = this.#from;
     const connection = this.#world.connect();
     const db = await open('test', {
-      storage: { open: () => connection.opened(), destroy: async () => {} },
+      storage: {
+        locks: connection.locks,
+        open: () => connection.opened(),
+        destroy: async () => {},
+      },
       durability: this.#ownDurability,
       cacheBytes: pick([0, 64 << 20]),
       sliceMs: below(2) === 0 ? 1 : 8,
@@ -222,7 +229,7 @@ class Simulation {
     const { life } = this.#world;
     for (let turns = this.#from.below(60); turns > 0; turns--) await tick();
     if (this.#world.life !== life) return;
-    connection.isKilled = true;
+    connection.kill();
     this.#tally.killedTabs += 1;
   }
 
@@ -365,8 +372,11 @@ class Simulation {
       case 10:
         return this.#aborted(db, line);
       default: {
-        const { collect } = db as unknown as { collect?: () => Promise<unknown> };
-        if (typeof collect === 'function') await collect.call(db);
+        // Of several tabs one collects.
+        const collected = await db.collect().catch((cause: unknown) => {
+          if (!(cause instanceof HedgerowError && cause.code === 'blocked')) throw cause;
+        });
+        this.#tally.segmentsCollected += collected?.segmentsDeleted ?? 0;
       }
     }
   }
@@ -496,6 +506,7 @@ class Simulation {
         if (!isDamage(cause)) throw cause;
       }
     }
+    await intact.close();
   }
 }
 
