@@ -149,6 +149,40 @@ fn segments_that_a_change_under_way_may_need_stay_and_nothing_relies_on_them() {
     assert_eq!(host.contents().len(), 3000);
 }
 
+#[test]
+fn a_damaged_copy_is_not_kept_in_place_of_a_whole_one() {
+    for damage_newest in [true, false] {
+        for thoroughness in [FULL, USUAL] {
+            let rows: Vec<_> = (0..3000).map(issue).collect();
+            let mut host = Host::new(Shape::STORED);
+            host.put_blocks(&rows, 3000);
+            let own: BTreeSet<_> = host.stored.keys().copied().collect();
+            let (root, forest) = (host.root, host.forest.clone());
+            // All of it once more, and something dead beside.
+            host.forest = Forest::new();
+            host.put_blocks(&rows, 3000);
+            assert_eq!(host.root, root);
+            host.put(&rows.iter().map(|(key, _)| place_at(key)).collect::<Vec<_>>());
+            (host.root, host.forest) = (root, forest);
+            let newest = |id: &SegmentId| !own.contains(id);
+            for (id, (bytes, _)) in &mut host.stored {
+                if newest(id) == damage_newest {
+                    let half = bytes.len() / 2;
+                    bytes[half..].fill(0);
+                }
+            }
+            host.reopen(64 << 20);
+            collect(&mut host, thoroughness, &[]);
+            host.reopen(64 << 20);
+            assert_eq!(host.contents(), rows.iter().cloned().collect());
+        }
+    }
+}
+
+fn place_at(key: &str) -> (String, String) {
+    (key.to_owned(), place(key.len()).1)
+}
+
 fn big(seed: usize) -> Values {
     (0..40)
         .map(|index| {

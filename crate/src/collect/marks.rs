@@ -72,6 +72,12 @@ impl Marks {
         self.segments.get(at)
     }
 
+    /// Where the copy of a chunk is that was marked as live, and its position among those.
+    pub fn live_copy(&self, cache: &Cache, hash: &Hash) -> Option<(SegmentId, usize, u32)> {
+        let marked = |(id, chunk, _)| Some((id, chunk, self.find(id)?.ordinal(chunk)?));
+        cache.copies(hash).find_map(marked)
+    }
+
     /// Marks a chunk; whether it was not marked before. Of several copies one is live: the
     /// newest that no change under way may still take back.
     ///

@@ -32,6 +32,8 @@ pub struct Moving {
     /// Positions among the live ones, and in `chunks`: small numbers both, in one.
     order: BinaryHeap<u64>,
     gone: Vec<SegmentId>,
+    /// For the chunks of the segment that is being taken, so far: its position among the live ones.
+    ordinals: Vec<Option<u32>>,
 }
 
 impl Moving {
@@ -51,24 +53,52 @@ impl Moving {
         exact: bool,
         budget: &mut Budget,
     ) -> Option<SegmentId> {
-        let marked = marks.find(id)?;
-        if exact && marked.live == 0 {
+        if let Some(needed) = self.find_ordinals(cache, marks, id) {
+            return Some(needed);
+        }
+        if exact && self.ordinals.iter().all(Option::is_none) {
+            self.ordinals.clear();
             self.gone.push(id);
             return None;
         }
         if cache.wants(id) {
             return Some(id);
         }
+        let ordinals = core::mem::take(&mut self.ordinals);
         let (bytes, table) = cache.segment_bytes(id)?;
         budget.spend(bytes.len());
         let chunk = |at| bytes.get(table.range(at)).unwrap_or_default();
         if (0..table.len()).any(|at| Hash::of(chunk(at)) != table.hash(at)) {
             return None;
         }
-        for at in 0..table.len() {
-            self.take_chunk(chunk(at), table.hash(at), marked.ordinal(at), exact);
+        for (at, ordinal) in ordinals.into_iter().enumerate() {
+            self.take_chunk(chunk(at), table.hash(at), ordinal, exact);
         }
         self.gone.push(id);
+        None
+    }
+
+    /// Finds out which chunks of a segment are live: those that were marked, and those of which
+    /// the copy that was marked turns out to be damaged. The id of a segment to be loaded first.
+    fn find_ordinals(&mut self, cache: &Cache, marks: &Marks, id: SegmentId) -> Option<SegmentId> {
+        let (marked, table) = (marks.find(id)?, cache.table(id)?);
+        while self.ordinals.len() < table.len() {
+            let at = self.ordinals.len();
+            let ordinal = match (marked.ordinal(at), table.hash(at)) {
+                (None, hash) => match marks.live_copy(cache, &hash) {
+                    Some((other, ..)) if cache.wants(other) => return Some(other),
+                    Some((other, chunk, ordinal)) => {
+                        let copy = cache.segment_bytes(other);
+                        let copy = copy.and_then(|(bytes, table)| bytes.get(table.range(chunk)));
+                        let is_whole = copy.is_some_and(|copy| Hash::of(copy) == hash);
+                        (!is_whole).then_some(ordinal)
+                    }
+                    None => None,
+                },
+                (ordinal, _) => ordinal,
+            };
+            self.ordinals.push(ordinal);
+        }
         None
     }
 
