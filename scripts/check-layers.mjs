@@ -45,6 +45,7 @@ export const TYPESCRIPT_LAYERS = [
   [['guard']], // between the wrapper and an instance of the core
   [['engine']],
   [['host']],
+  [['inventory']],
   [['commit']],
   [['ingest'], ['scan'], ['collector'], ['verify']],
   [['rows'], ['try-edits'], ['diff'], ['writer'], ['repair']],

@@ -1,8 +1,9 @@
 /** Gives back the room of what no commit reaches any more, in slices, when there is time. */
-import type { Commits, Facts } from './commit.js';
+import type { Commits } from './commit.js';
 import { type Op, Status } from './engine.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
+import type { Facts } from './inventory.js';
 import { turn } from './scheduler.js';
 
 /** What a collection came to. */
@@ -76,7 +77,7 @@ export class Collector {
     const { engine } = this.#host;
     if (this.#closed || this.#running !== undefined || !engine.isReady) return false;
     const { storedBytes, smallSegments } = engine.cacheStats();
-    this.#due ??= 2 * this.#commits.facts.live + SLACK_BYTES;
+    this.#due ??= 2 * this.#commits.inventory.facts.live + SLACK_BYTES;
     return storedBytes > this.#due || smallSegments > MANY_SMALL;
   }
 
@@ -128,7 +129,7 @@ export class Collector {
         const reply = () => ({
           gone: engine.numbers(),
           live: engine.word(3),
-          values: engine.word(5) === 1 ? engine.word(4) : this.#commits.facts.values,
+          values: engine.word(5) === 1 ? engine.word(4) : this.#commits.inventory.facts.values,
         });
         const { gone, ...facts } = await this.#step(op, reply, times);
         if (gone.length === 0) {
@@ -141,7 +142,7 @@ export class Collector {
       }
       done = true;
       const bytesAfter = engine.cacheStats().storedBytes;
-      this.#due = Math.max(2 * this.#commits.facts.live + SLACK_BYTES, 1.25 * bytesAfter);
+      this.#due = Math.max(2 * this.#commits.inventory.facts.live + SLACK_BYTES, 1.25 * bytesAfter);
       return { bytesBefore, bytesAfter, ...counts, ms: performance.now() - startMs, ...times };
     } finally {
       engine.free(op, done);
@@ -158,13 +159,13 @@ export class Collector {
       await this.#commits.refresh();
       // First what is stored, then who uses it: what comes to be stored after that stays. And then
       // what is stored still: a writer that was there may have given up and taken its segments.
-      const before = new Set(this.#commits.known);
+      const before = new Set(this.#commits.inventory.known);
       const { commits, writers } = await this.#commits.pins.inUse();
-      await this.#commits.reload();
-      const op = engine.collect(full ? Flag.full : 0, this.#commits.facts.values);
+      await this.#commits.inventory.load();
+      const op = engine.collect(full ? Flag.full : 0, this.#commits.inventory.facts.values);
       try {
         engine.collectCommit(op, this.#commits.head.commitBytes);
-        for (const id of this.#commits.known) {
+        for (const id of this.#commits.inventory.known) {
           if (!before.has(id)) engine.collectKeep(op, id, id + 1);
         }
         for (const commitBytes of commits) engine.collectCommit(op, commitBytes);
@@ -208,20 +209,20 @@ export class Collector {
       await segments.write({ segments: made, deletes: gone, durability: 'strict' });
     } catch (cause) {
       // If it was written after all, others will tell where the chunks are.
-      for (const { id } of made) this.#commits.unmade(id);
+      for (const { id } of made) this.#commits.inventory.unmade(id);
       throw cause;
     }
     engine.collectExchanged(op);
-    for (const { id } of made) this.#commits.stored(id);
-    for (const id of gone) this.#commits.unmade(id);
+    for (const { id } of made) this.#commits.inventory.stored(id);
+    for (const id of gone) this.#commits.inventory.unmade(id);
     this.#onGone();
     return made.length;
   }
 
   async #note(facts: Facts): Promise<void> {
-    const before = this.#commits.facts;
+    const before = this.#commits.inventory.facts;
     if (facts.live !== before.live || facts.values !== before.values) {
-      await this.#commits.noteFacts(facts);
+      await this.#commits.inventory.noteFacts(facts);
     }
   }
 }

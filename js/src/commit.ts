@@ -5,10 +5,11 @@
 import { Status } from './engine.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
+import { Inventory, REF } from './inventory.js';
 import { Lane } from './lane.js';
 import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS, SEGMENTS_PER_WRITER } from './limits.js';
 import type { Hold, Pins } from './pins.js';
-import type { Durability, Loaded, Ref, RefMove, SegmentRecord, Since } from './segment-store.js';
+import type { Durability, RefMove, SegmentRecord } from './segment-store.js';
 import { abortion, checkSignal } from './signal.js';
 
 /** The commit that a store stands at. */
@@ -24,14 +25,6 @@ export interface Head {
 /** A head that stays whole, and is read, until it is released. */
 export interface HeldHead extends Hold {
   readonly head: Head;
-}
-
-/** What the last collection found, in bytes. */
-export interface Facts {
-  /** What was live. */
-  readonly live: number;
-  /** What was live of values stored out of line, when that was last known. */
-  readonly values: number;
 }
 
 /** A commit of which nobody can tell whether it was made. */
@@ -53,31 +46,22 @@ export function isSame(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 const NONE: readonly Overrides[] = [];
-/** The one ref that a store has for its rows. */
-export const REF = 'main';
-/** A ref that points at nothing: its 32 bytes are `Facts`, as doubles. */
-const FACTS_REF = 'collected';
 const EMPTY_COMMIT = new Uint8Array(32);
 
 /** See the module's text. */
 export class Commits {
   readonly #host: Host;
   readonly pins: Pins;
+  /** What is stored, as far as is known here. */
+  readonly inventory: Inventory;
   readonly #onCommit: (generation: number) => void;
   /** Called when the head has moved, by whomever. */
   onMoved: () => void = () => {};
   readonly #lane: Lane;
-  readonly #known = new Set<number>();
-  /** Of the known segments those made here that storage may not have yet. */
-  readonly #unstored = new Set<number>();
   #head: Head = { commitBytes: EMPTY_COMMIT, generation: 0, view: 0, rows: 0 };
   #opened = false;
   /** How often views are held. */
   readonly #uses = new Map<number, number>();
-  #facts: { readonly ref: Ref | undefined; readonly facts: Facts } = {
-    ref: undefined,
-    facts: { live: 0, values: 0 },
-  };
   /** It was opened once, whatever has become of the instance since. */
   #isOpen = false;
   #durableGeneration = 0;
@@ -105,11 +89,9 @@ export class Commits {
   ) {
     this.#host = host;
     this.pins = pins;
+    this.inventory = new Inventory(host);
     this.#onCommit = onCommit;
     this.#lane = lane;
-    host.onGone = async () => {
-      await this.#load();
-    };
     host.engine.onTrap(() => {
       const { finalTrap } = host.engine;
       if (finalTrap !== undefined) this.onFinalTrap(finalTrap);
@@ -133,76 +115,13 @@ export class Commits {
   async refresh(): Promise<boolean> {
     // Not all moves so far: else each commit would cost more than the one before.
     const since = this.#opened ? { name: REF, generation: this.#head.generation } : undefined;
-    const ref = await this.#load(since);
+    const ref = await this.inventory.loadSince(since);
     const generation = ref?.generation ?? 0;
     if (this.#opened && generation === this.#head.generation) return false;
     this.#opened = true;
     await this.moveTo(ref?.commitBytes ?? EMPTY_COMMIT, generation);
     this.#isOpen = true;
     return true;
-  }
-
-  /** Loads what is new; all, if nothing tells what that is. */
-  async #loadSince(since: Since | undefined): Promise<Loaded> {
-    const { segments } = this.#host;
-    const loaded = await segments.load(this.#known, since);
-    const isFound = since === undefined || loaded.refs.some(({ name }) => name === since.name);
-    return isFound ? loaded : segments.load(this.#known);
-  }
-
-  /**
-   * Makes stored segments known, those that came with moves only from `since` on, and returns the
-   * ref. Without `since` it forgets segments that are stored no more.
-   */
-  async #load(since?: Since): Promise<Ref | undefined> {
-    const { engine } = this.#host;
-    // What was known to be stored before, and is not now, was deleted.
-    const before = [...this.#known].filter((id) => !this.#unstored.has(id));
-    const { refs, tables, ids } = await this.#loadSince(since);
-    const ref = refs.find(({ name }) => name === REF);
-    if (ref !== undefined && ref.format > FORMAT) {
-      throw new HedgerowError('unsupported-format', `the store has format ${ref.format}`);
-    }
-    this.#takeFacts(refs.find(({ name }) => name === FACTS_REF));
-    engine.reserve(tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0));
-    for (const { id, tableBytes, segmentBytes } of tables) {
-      this.#known.add(id);
-      // A damaged table hides its chunks, which are then missing; the rest stays readable.
-      const isKnown = engine.addTable(id, tableBytes);
-      if (isKnown && segmentBytes !== undefined) engine.loadSegment(id, segmentBytes);
-    }
-    if (ids !== undefined) {
-      const stored = new Set(ids);
-      for (const id of before) if (!stored.has(id)) this.#forget(id);
-    }
-    return ref;
-  }
-
-  /** What the last collection found. */
-  get facts(): Facts {
-    return this.#facts.facts;
-  }
-
-  #takeFacts(ref: Ref | undefined): void {
-    if (ref === undefined) return;
-    const { buffer, byteOffset, length } = ref.commitBytes;
-    const view = new DataView(buffer, byteOffset, length);
-    const bytesAt = (at: number) => Math.max(0, view.getFloat64(at, true)) || 0;
-    this.#facts = { ref, facts: { live: bytesAt(0), values: bytesAt(8) } };
-  }
-
-  /** Keeps what a collection has found for those who open the store later. */
-  async noteFacts(facts: Facts): Promise<void> {
-    const commitBytes = new Uint8Array(32);
-    const view = new DataView(commitBytes.buffer);
-    view.setFloat64(0, facts.live, true);
-    view.setFloat64(8, facts.values, true);
-    const expected = this.#facts.ref?.generation ?? 0;
-    const generation = expected + 1;
-    const move = { name: FACTS_REF, commitBytes, generation, format: FORMAT, expected };
-    // Where another handle was first, what it noted will do.
-    await this.#host.segments.write({ segments: [], move, durability: 'relaxed' });
-    this.#facts = { ref: move, facts };
   }
 
   /**
@@ -282,8 +201,7 @@ export class Commits {
     await engine.restart();
     // Ids of the instance before are never given again, though nothing may be left of it.
     if (this.#endId > 0) engine.setNextSegment(this.#lastId + 1);
-    this.#known.clear();
-    this.#unstored.clear();
+    this.inventory.clear();
     this.#opened = false;
     await this.refresh();
     engine.ready();
@@ -427,38 +345,10 @@ export class Commits {
     return [writer * SEGMENTS_PER_WRITER, (writer + 1) * SEGMENTS_PER_WRITER];
   }
 
-  /** Finds out which segments other handles have deleted, and where their chunks are now. */
-  async reload(): Promise<void> {
-    await this.#load();
-  }
-
-  #forget(id: number): void {
-    this.#known.delete(id);
-    this.#host.engine.removeSegment(id);
-  }
-
-  /** All segments that are known. */
-  get known(): ReadonlySet<number> {
-    return this.#known;
-  }
-
   /** Notes that a segment was made here. */
   made(id: number): void {
-    this.#known.add(id);
-    this.#unstored.add(id);
+    this.inventory.made(id);
     this.#lastId = id;
-  }
-
-  /** Notes that a segment that was made here is stored. */
-  stored(id: number): void {
-    this.#unstored.delete(id);
-    this.#host.engine.storedSegment(id);
-  }
-
-  /** Forgets a segment that was made here and will not be committed. */
-  unmade(id: number): void {
-    this.#known.delete(id);
-    this.#unstored.delete(id);
   }
 
   /** Whether the head is known to have been flushed, with all before it. */
@@ -489,7 +379,7 @@ export class Commits {
     } catch (cause) {
       if (!(await this.#hasMoved(move, segments, cause))) throw cause;
     }
-    for (const { id } of segments) this.stored(id);
+    for (const { id } of segments) this.inventory.stored(id);
     this.#ownGeneration = move.generation;
     this.#onCommit(move.generation);
     return true;
@@ -504,7 +394,7 @@ export class Commits {
     segments: readonly SegmentRecord[],
     cause: unknown,
   ): Promise<boolean> {
-    const known = new Set(this.#known);
+    const known = new Set(this.inventory.known);
     for (const { id } of segments) known.delete(id);
     try {
       const { refs, tables } = await this.#host.segments.load(known);

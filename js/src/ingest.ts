@@ -272,7 +272,7 @@ export class Ingest {
     const writing = this.#host.segments
       .write({ segments: [segment], durability: this.#durability })
       .then(() => {
-        this.#commits.stored(id);
+        this.#commits.inventory.stored(id);
         this.#written.push(id);
         this.durableRows = Math.max(this.durableRows, rows);
       })
@@ -394,17 +394,17 @@ export class Ingest {
     if (this.#ended) return;
     this.#ended = true;
     this.#host.engine.free(this.#op, false);
-    for (const { id } of this.#held) this.#commits.unmade(id);
+    for (const { id } of this.#held) this.#commits.inventory.unmade(id);
     this.#held = [];
     await Promise.all(this.#writing);
     const written = this.#written;
     this.#written = [];
-    for (const id of written) this.#commits.unmade(id);
+    for (const id of written) this.#commits.inventory.unmade(id);
     // Debris costs space until it is collected: that it stays is no reason to hide the failure.
     if (written.length > 0) await this.#host.segments.delete(written).catch(() => {});
     for (const id of written) {
       // An instance that was started meanwhile may have seen them.
-      this.#commits.unmade(id);
+      this.#commits.inventory.unmade(id);
       this.#host.engine.removeSegment(id);
     }
     this.#release();

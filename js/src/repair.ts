@@ -2,10 +2,10 @@
  * Brings a store that is damaged to a state that is not: to the newest commit that verifies, or,
  * when there is none and the caller says so, to what is left of the newest one.
  */
-import { REF } from './commit.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { guarded, Ingest } from './ingest.js';
+import { REF } from './inventory.js';
 import { FORMAT } from './limits.js';
 import { encodeRange } from './range.js';
 import type { Durability, Ref, SegmentStore } from './segment-store.js';

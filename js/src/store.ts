@@ -164,7 +164,7 @@ export class Store {
     if (!isAlone) {
       tabs = new Tabs(name, {
         onCommit: (news) => own.follow(news),
-        onGone: () => own.reload().catch(() => {}),
+        onGone: () => own.inventory.load().catch(() => {}),
         onRace: () => lane.note(),
       });
     }

@@ -4,10 +4,11 @@
  * It works on a core of its own: the store's own has verified chunks in memory, which tell
  * nothing of what is stored, and its memory is not to be taken up by everything there is.
  */
-import { Commits, REF } from './commit.js';
+import { Commits } from './commit.js';
 import { Engine, hex, type Op, Status } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { Host } from './host.js';
+import { REF } from './inventory.js';
 import { FORMAT } from './limits.js';
 import { Pins } from './pins.js';
 import type { KeyRange } from './range.js';

@@ -1,0 +1,132 @@
+/** What is stored of a store, as far as is known here, and how that is found out. */
+import { HedgerowError } from './errors.js';
+import type { Host } from './host.js';
+import { FORMAT } from './limits.js';
+import type { Loaded, Ref, Since } from './segment-store.js';
+
+/** What the last collection found, in bytes. */
+export interface Facts {
+  /** What was live. */
+  readonly live: number;
+  /** What was live of values stored out of line, when that was last known. */
+  readonly values: number;
+}
+
+/** The ref that a store has for its rows. */
+export const REF = 'main';
+/** A ref that points at nothing: its 32 bytes are `Facts`, as doubles. */
+const FACTS_REF = 'collected';
+
+/** See the module's text. */
+export class Inventory {
+  readonly #host: Host;
+  readonly #known = new Set<number>();
+  /** Of the known segments those made here that storage may not have yet. */
+  readonly #unstored = new Set<number>();
+  #facts: Facts = { live: 0, values: 0 };
+  #factsRef: Ref | undefined;
+
+  constructor(host: Host) {
+    this.#host = host;
+    host.onGone = () => this.load();
+  }
+
+  /** All segments that are known. */
+  get known(): ReadonlySet<number> {
+    return this.#known;
+  }
+
+  /** What the last collection found. */
+  get facts(): Facts {
+    return this.#facts;
+  }
+
+  /**
+   * Makes all stored segments known, and forgets those that are stored no more: another handle
+   * has deleted them, and maybe moved what was in them.
+   */
+  async load(): Promise<void> {
+    const before = [...this.#known].filter((id) => !this.#unstored.has(id));
+    const loaded = await this.#host.segments.load(this.#known);
+    this.#take(loaded);
+    const stored = new Set(loaded.ids);
+    for (const id of before) {
+      if (stored.has(id)) continue;
+      this.#known.delete(id);
+      this.#host.engine.removeSegment(id);
+    }
+  }
+
+  /** Makes segments known that came since a move, or all when that is not known; the ref. */
+  async loadSince(since: Since | undefined): Promise<Ref | undefined> {
+    const { segments } = this.#host;
+    const loaded = await segments.load(this.#known, since);
+    const isFound = since === undefined || loaded.refs.some(({ name }) => name === since.name);
+    return this.#take(isFound ? loaded : await segments.load(this.#known));
+  }
+
+  #take({ refs, tables }: Loaded): Ref | undefined {
+    const { engine } = this.#host;
+    const ref = refs.find(({ name }) => name === REF);
+    if (ref !== undefined && ref.format > FORMAT) {
+      throw new HedgerowError('unsupported-format', `the store has format ${ref.format}`);
+    }
+    this.#takeFacts(refs.find(({ name }) => name === FACTS_REF));
+    engine.reserve(tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0));
+    for (const { id, tableBytes, segmentBytes } of tables) {
+      this.#known.add(id);
+      // A damaged table hides its chunks, which are then missing; the rest stays readable.
+      const isKnown = engine.addTable(id, tableBytes);
+      if (isKnown && segmentBytes !== undefined) engine.loadSegment(id, segmentBytes);
+    }
+    return ref;
+  }
+
+  #takeFacts(ref: Ref | undefined): void {
+    if (ref === undefined) return;
+    const { buffer, byteOffset, length } = ref.commitBytes;
+    const view = new DataView(buffer, byteOffset, length);
+    const bytesAt = (at: number) => Math.max(0, view.getFloat64(at, true)) || 0;
+    this.#facts = { live: bytesAt(0), values: bytesAt(8) };
+    this.#factsRef = ref;
+  }
+
+  /** Keeps what a collection has found, for those too who open the store later. */
+  async noteFacts(facts: Facts): Promise<void> {
+    const commitBytes = new Uint8Array(32);
+    const view = new DataView(commitBytes.buffer);
+    view.setFloat64(0, facts.live, true);
+    view.setFloat64(8, facts.values, true);
+    const expected = this.#factsRef?.generation ?? 0;
+    const generation = expected + 1;
+    const move = { name: FACTS_REF, commitBytes, generation, format: FORMAT, expected };
+    // Where another handle was first, what it noted will do.
+    await this.#host.segments.write({ segments: [], move, durability: 'relaxed' });
+    this.#facts = facts;
+    this.#factsRef = move;
+  }
+
+  /** Notes that a segment was made here. */
+  made(id: number): void {
+    this.#known.add(id);
+    this.#unstored.add(id);
+  }
+
+  /** Notes that a segment that was made here is stored. */
+  stored(id: number): void {
+    this.#unstored.delete(id);
+    this.#host.engine.storedSegment(id);
+  }
+
+  /** Forgets a segment that was made here and will not be committed, or was deleted here. */
+  unmade(id: number): void {
+    this.#known.delete(id);
+    this.#unstored.delete(id);
+  }
+
+  /** Nothing is known any more. */
+  clear(): void {
+    this.#known.clear();
+    this.#unstored.clear();
+  }
+}
