@@ -110,7 +110,11 @@ test('what a page that was closed in mid-load has left is collected', async ({
   const count = () => page.evaluate(() => window.countRecords('debris', 'segments'));
   const before = await count();
   await loading.evaluate(() => {
-    void window.db.putMany(window.manyBytes(600));
+    const source = async function* () {
+      yield* window.manyBytes(600);
+      await new Promise(() => {});
+    };
+    void window.db.putMany(source());
   });
   await expect.poll(count).toBeGreaterThan(before + 4);
   // While it lives its segments are its own.

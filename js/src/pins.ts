@@ -64,10 +64,16 @@ export class Pins {
   /** The pin of the last commit that was pinned at the head: reads of it need no other. */
   #head: { readonly commitBytes: Uint8Array; readonly hold: Hold } | undefined;
   #isCollector = false;
+  #onCollector = () => {};
+  /** Resolves when this handle becomes the collector. */
+  readonly becomesCollector: Promise<void>;
 
   private constructor(locks: Locks | undefined, name: string) {
     this.#locks = locks;
     this.#prefix = prefixOf(name);
+    this.becomesCollector = new Promise((resolve) => {
+      this.#onCollector = resolve;
+    });
   }
 
   /**
@@ -113,6 +119,7 @@ export class Pins {
       locks.request(name, { signal }, async () => {
         await onRole();
         this.#isCollector = !signal.aborted;
+        if (this.#isCollector) this.#onCollector();
         await ended;
       });
     locks

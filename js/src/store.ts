@@ -412,7 +412,13 @@ export class Store {
     if (!pins.isCollected || this.#tabs === undefined) {
       throw new HedgerowError('blocked', 'nobody can tell here what other tabs use');
     }
-    return this.#tabs.askToCollect();
+    const asked = this.#tabs.askToCollect<CollectResult>();
+    let isOver = false;
+    // The one that is asked may be closed by now.
+    const own = pins.becomesCollector.then(() => (isOver ? asked : this.#collector.collect(true)));
+    return Promise.race([asked, own]).finally(() => {
+      isOver = true;
+    });
   }
 
   /**
