@@ -1,12 +1,13 @@
 /**
  * Four tabs that write one store at the same time, some of which are killed. For larger numbers:
- * `HEDGEROW_INCREMENTS` of each tab, `HEDGEROW_KILLS`, `HEDGEROW_REWRITES` of each tab.
+ * `HEDGEROW_INCREMENTS` and `HEDGEROW_PUTS` of each tab, `HEDGEROW_KILLS`, `HEDGEROW_REWRITES` of each tab.
  */
 import type { BrowserContext, Page } from '@playwright/test';
 import { expect, test } from './fixtures.js';
 
 const TABS = 4;
-const INCREMENTS = Number(process.env.HEDGEROW_INCREMENTS ?? 250);
+const INCREMENTS = Number(process.env.HEDGEROW_INCREMENTS ?? 1000);
+const PUTS = Number(process.env.HEDGEROW_PUTS ?? 250);
 const KILLS = Number(process.env.HEDGEROW_KILLS ?? 4);
 const REWRITES = Number(process.env.HEDGEROW_REWRITES ?? 2);
 
@@ -113,20 +114,17 @@ test('a tab that is killed in mid-commit tears nothing', async ({ persistentPage
 });
 
 test('puts of four tabs are all made', async ({ persistentPage }) => {
-  test.setTimeout(60_000 + 200 * INCREMENTS);
+  test.setTimeout(60_000 + 200 * PUTS);
   const tabs = await openTabs(persistentPage.context, 'puts');
   const startMs = performance.now();
   const took = await Promise.all(
     tabs.map((page, at) =>
-      page.evaluate(([times, name]) => window.tab.put(times, name), [
-        INCREMENTS,
-        `t${at}`,
-      ] as const),
+      page.evaluate(([times, name]) => window.tab.put(times, name), [PUTS, `t${at}`] as const),
     ),
   );
-  tell(`${TABS} x ${INCREMENTS} puts`, startMs, took);
+  tell(`${TABS} x ${PUTS} puts`, startMs, took);
   const fresh = await openTab(persistentPage.context, 'puts');
-  expect(await fresh.evaluate(() => window.tab.store.count())).toBe(TABS * INCREMENTS);
+  expect(await fresh.evaluate(() => window.tab.store.count())).toBe(TABS * PUTS);
 });
 
 test('loads, puts and increments of four tabs are all made', async ({ persistentPage }) => {

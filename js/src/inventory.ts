@@ -55,6 +55,8 @@ export class Inventory {
       this.#known.delete(id);
       this.#host.engine.removeSegment(id);
     }
+    // Some may be there though the answer to their write was lost.
+    for (const id of this.#unstored) if (stored.has(id)) this.stored(id);
   }
 
   /** Makes segments known that came since a move, or all when that is not known; the ref. */

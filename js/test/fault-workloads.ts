@@ -327,4 +327,41 @@ export const WORKLOADS: Record<string, readonly Operation[]> = {
       between: [putAll([['cold', 1]])],
     },
   ],
+  'rows collected': [
+    load('load', rows('a', 400, 300)),
+    load('all of it again', rows('a', 400, 301)),
+    { title: 'collect', run: ({ db }) => db.collect(), model() {} },
+    edits('put', [['a00007', 1]], ['a00008']),
+    { title: 'collect again', run: ({ db }) => db.collect(), model() {} },
+  ],
+  transactions: [
+    load('load', SOME),
+    {
+      title: 'a transaction',
+      run: ({ db }) =>
+        db.transaction(async (tx) => {
+          const value = await tx.get('a00003');
+          if (value !== undefined) tx.put('moved', value);
+          tx.delete('a00003');
+          tx.put('sum', await tx.count({ prefix: 'a' }));
+        }),
+      model(model) {
+        if (model.has('a00003')) model.set('moved', model.get('a00003'));
+        model.delete('a00003');
+        model.set('sum', [...model.keys()].filter((key) => key.startsWith('a')).length);
+      },
+    },
+  ],
+  'a verification': [
+    load('load', [...SOME, ...rows('big', 3, 60_000)]),
+    {
+      title: 'verify',
+      async run({ db }) {
+        const { ok, faults } = await db.verify();
+        if (!ok) throw new Error(`a sound store has ${faults.length} faults`);
+        await db.repair();
+      },
+      model() {},
+    },
+  ],
 };
