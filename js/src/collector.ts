@@ -76,6 +76,8 @@ export class Collector {
   #isDue(): boolean {
     const { engine } = this.#host;
     if (this.#closed || this.#running !== undefined || !engine.isReady) return false;
+    // What a load has stored so far would look like garbage. Its commit asks again.
+    if (this.#commits.pins.isWriting) return false;
     const { storedBytes, smallSegments } = engine.cacheStats();
     this.#due ??= 2 * this.#commits.inventory.facts.live + SLACK_BYTES;
     return storedBytes > this.#due || smallSegments > MANY_SMALL;

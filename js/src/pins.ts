@@ -137,6 +137,11 @@ export class Pins {
     await answered;
   }
 
+  /** Whether segments are stored here that no commit reaches yet. */
+  get isWriting(): boolean {
+    return this.#writers.size > 0;
+  }
+
   /** Takes note that a commit is used here. Others must know of it: see `pin`. */
   use(commitBytes: Uint8Array): Hold {
     const used = { commitBytes };

@@ -119,6 +119,7 @@ export class Store {
     commits.onMoved = () => this.#collector.changed();
     if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
     this.#collector.changed();
+    commits.pins.becomesCollector.then(() => this.#collector.changed());
     commits.onFinalTrap = (cause) => {
       this.#closedBy = cause;
       this.close().catch(() => {});
