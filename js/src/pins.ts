@@ -122,18 +122,20 @@ export class Pins {
         if (this.#isCollector) this.#onCollector();
         await ended;
       });
-    locks
-      .request(name, { ifAvailable: true }, async (lock) => {
-        this.#isCollector = lock !== null;
-        answer();
-        if (lock !== null) await ended;
-      })
-      .then(() => (signal.aborted ? undefined : wait()))
-      .catch(() => {
-        // Closed while it waited, or there are no locks here after all: then nobody collects.
-        if (!signal.aborted) this.#locks = undefined;
-        answer();
-      });
+    const first = locks.request(name, { ifAvailable: true }, async (lock) => {
+      this.#isCollector = lock !== null;
+      answer();
+      if (lock !== null) await ended;
+    });
+    const refused = () => {
+      // This page may have no locks after all, nor then any other of its origin: nobody collects.
+      this.#locks = undefined;
+      answer();
+    };
+    first.then(() => {
+      // Closed while it waits, or unable to read the store: then another one may collect.
+      if (!signal.aborted) wait().catch(() => {});
+    }, refused);
     await answered;
   }
 
