@@ -161,7 +161,7 @@ export class Collector {
       await this.#commits.refresh();
       // First what is stored, then who uses it: what comes to be stored after that stays. And then
       // what is stored still: a writer that was there may have given up and taken its segments.
-      const before = new Set(this.#commits.inventory.known);
+      const before = this.#commits.inventory.knownToBeStored();
       const { commits, writers } = await this.#commits.pins.inUse();
       await this.#commits.inventory.load();
       const op = engine.collect(full ? Flag.full : 0, this.#commits.inventory.facts.values);

@@ -36,6 +36,11 @@ export class Inventory {
     return this.#known;
   }
 
+  /** A copy: the known segments that storage is known to have. */
+  knownToBeStored(): Set<number> {
+    return new Set([...this.#known].filter((id) => !this.#unstored.has(id)));
+  }
+
   /** What the last collection found. */
   get facts(): Facts {
     return this.#facts;
@@ -46,7 +51,7 @@ export class Inventory {
    * has deleted them, and maybe moved what was in them.
    */
   async load(): Promise<void> {
-    const before = [...this.#known].filter((id) => !this.#unstored.has(id));
+    const before = this.knownToBeStored();
     const loaded = await this.#host.segments.load(this.#known);
     this.#take(loaded);
     const stored = new Set(loaded.ids);

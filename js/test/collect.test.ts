@@ -158,6 +158,10 @@ async function settled(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
+function settledAfter(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
 describe('among several handles', () => {
   it('one collects, and the next one when it is closed', async () => {
     const storage = memory();
@@ -239,6 +243,38 @@ describe('among several handles', () => {
     await load;
     await collector.collect();
     expect(await all(await open('test', { storage }))).toHaveLength(30_002);
+  });
+
+  it('what a load of its own stores while the collector looks around stays, too', async () => {
+    const inner = watched(memory());
+    let go = () => {};
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const { locks } = inner;
+    if (locks === undefined) throw new Error('memory has locks');
+    const request: typeof locks.request = async (name, options, hold) => {
+      if (name.endsWith('/gate')) {
+        go();
+        await settled(() => inner.stored.size > 1);
+      }
+      return locks.request(name, options, hold);
+    };
+    const storage = { ...inner, locks: { request, query: () => locks.query() } };
+    const db = await open('test', { storage });
+    const entries = rows(30_000, 0);
+    const source = async function* () {
+      // So many that a segment is made, and none is written yet.
+      yield* entries.slice(0, 6000);
+      await gate;
+      yield* entries.slice(6000);
+    };
+    const load = db.putMany(source());
+    await within(20_000, settledAfter(200));
+    expect(inner.stored.size).toBe(0);
+    await within(20_000, db.collect());
+    await load;
+    expectSame(await all(await open('test', { storage: inner })), entries);
   });
 
   it('random changes, reads and collections miss nothing', async () => {
