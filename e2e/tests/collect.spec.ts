@@ -3,6 +3,9 @@ import type { Page } from '@playwright/test';
 import { expect, test } from './fixtures.js';
 import { openStore, stateOf, visit } from './store-page.js';
 
+/** A machine that is busy with other things must not fail a test. */
+const SLOWLY = { timeout: 30_000 };
+
 /** Bytes of all segments of a store, wherever they are stored. */
 function storedBytes(page: Page): Promise<number> {
   return page.evaluate(async () => (await window.db.stats()).storedBytes);
@@ -24,11 +27,13 @@ test('heavy rewriting takes at most twice the room of what is live', async ({ pe
     return most;
   });
   await expect
-    .poll(() =>
-      page.evaluate(async () => {
-        const { storedBytes, liveBytes } = await window.db.stats();
-        return storedBytes <= 2 * liveBytes + (1 << 20);
-      }),
+    .poll(
+      () =>
+        page.evaluate(async () => {
+          const { storedBytes, liveBytes } = await window.db.stats();
+          return storedBytes <= 2 * liveBytes + (1 << 20);
+        }),
+      SLOWLY,
     )
     .toBe(true);
   console.log(`at most ${most.toFixed(2)} x live, besides 1 MiB, a second after each rewriting`);
@@ -93,7 +98,7 @@ test('when the tab that collects is closed another one does', async ({ persisten
   const state = await stateOf(first);
   await first.close();
   await expect
-    .poll(() => second.evaluate(async () => (await window.db.collect()).segmentsDeleted))
+    .poll(() => second.evaluate(async () => (await window.db.collect()).segmentsDeleted), SLOWLY)
     .toBeGreaterThan(0);
   expect(await stateOf(second)).toEqual(state);
 });
@@ -116,7 +121,7 @@ test('what a page that was closed in mid-load has left is collected', async ({
     };
     void window.db.putMany(source());
   });
-  await expect.poll(count).toBeGreaterThan(before + 4);
+  await expect.poll(count, SLOWLY).toBeGreaterThan(before + 4);
   // While it lives its segments are its own.
   await page.evaluate(() => window.db.collect());
   expect(await count()).toBeGreaterThan(before);
@@ -125,7 +130,7 @@ test('what a page that was closed in mid-load has left is collected', async ({
     .poll(async () => {
       await page.evaluate(() => window.db.collect());
       return storedBytes(page);
-    })
+    }, SLOWLY)
     .toBeLessThanOrEqual(stored);
   expect(await stateOf(page)).toEqual(state);
 });
