@@ -27,6 +27,8 @@ export default defineConfig({
   workers: 1,
   fullyParallel: false,
   retries: 0,
+  // A machine that is busy with other things must not fail a test.
+  timeout: 120_000,
   forbidOnly: true,
   reporter: [['list'], ['json', { outputFile: '../.cache/test/playwright.json' }]],
   use: {
