@@ -43,7 +43,7 @@ enum Item<'a> {
 
 /// See the module's text.
 #[derive(Clone, Debug)]
-pub(super) struct Lockstep {
+pub(crate) struct Lockstep {
     old: Side,
     new: Side,
     range: Range,
@@ -157,14 +157,14 @@ fn agree(old: &Inner<'_>, at: usize, new: &Inner<'_>, to: usize) -> Result<(), E
 }
 
 impl Lockstep {
-    pub(super) fn new(old: Tree, new: Tree, range: Range) -> Self {
+    pub(crate) fn new(old: Tree, new: Tree, range: Range) -> Self {
         Self { old: Side::new(old), new: Side::new(new), range }
     }
 
     /// Walks on, and calls `change` with the two entries of a key that differ, or with the one
     /// that has no other. It returns what it cost; while it waits, it is called again with the
     /// same entries.
-    pub(super) fn step(
+    pub(crate) fn step(
         &mut self,
         cache: &Cache,
         budget: &mut Budget,
