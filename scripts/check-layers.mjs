@@ -23,6 +23,7 @@ export const RUST_LAYERS = [
   [['output'], ['rows/*']],
   [['tree/*']],
   [['forest']],
+  [['index/*']],
   [['ingest'], ['collect/*']],
   [['wasm/*']],
   [['lib']],

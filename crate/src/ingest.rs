@@ -194,36 +194,16 @@ impl Ingest {
     /// no more use.
     pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
         if let Some(fault) = &self.fault {
-            return Err(fault.clone());
+            return Err(*fault);
         }
         loop {
             match &mut self.state {
-                State::Stream(_) if self.keeper.is_full() => {
-                    let step = self.keeper.spill(self.shape, cache, budget);
-                    self.collect();
-                    return step;
-                }
-                State::Stream(_) if self.drop.is_some() => self.end_stream(),
                 State::Stream(_) => {
-                    let done = self.take_rows(budget)?;
-                    self.collect();
-                    if !done {
-                        return Ok(Step::Yield);
+                    if let Some(step) = self.step_stream(cache, budget)? {
+                        return Ok(step);
                     }
-                    if !self.finishing {
-                        return Ok(Step::Done(()));
-                    }
-                    self.end_stream();
                 }
-                State::Index(packer) => {
-                    let step = self.keeper.bring(self.tree, self.shape, cache, budget, packer);
-                    self.collect();
-                    if step != Ok(Step::Done(())) {
-                        return step;
-                    }
-                    self.name();
-                    return Ok(Step::Done(()));
-                }
+                State::Index(_) => return self.step_index(cache, budget),
                 State::Gather(_) if self.commit.is_some() => return Ok(Step::Done(())),
                 State::Gather(batch) => {
                     if batch.held_bytes() > SPILL_BYTES {
@@ -302,6 +282,42 @@ impl Ingest {
                 },
             }
         }
+    }
+
+    /// Streams rows into the build; `None` when that has ended.
+    fn step_stream(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+    ) -> Result<Option<Step<()>>, Error> {
+        if self.keeper.is_full() {
+            let step = self.keeper.spill(self.shape, cache, budget);
+            self.collect();
+            return step.map(Some);
+        }
+        if self.drop.is_none() {
+            let done = self.take_rows(budget)?;
+            self.collect();
+            if !done {
+                return Ok(Some(Step::Yield));
+            }
+            if !self.finishing {
+                return Ok(Some(Step::Done(())));
+            }
+        }
+        self.end_stream();
+        Ok(None)
+    }
+
+    /// Brings the indexes to the rows, and then names all trees.
+    fn step_index(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
+        let State::Index(packer) = &mut self.state else { return Ok(Step::Yield) };
+        let step = self.keeper.bring(self.tree, self.shape, cache, budget, packer);
+        self.collect();
+        if step == Ok(Step::Done(())) {
+            self.name();
+        }
+        step
     }
 
     /// Gathers what another writer has changed, and has it merged when it takes too much memory.

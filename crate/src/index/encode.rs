@@ -76,10 +76,10 @@ fn push_text(text: &[u8], out: &mut Vec<u8>) -> bool {
 pub fn secondary_end(entry: &[u8], columns: usize) -> Option<usize> {
     let mut at = 0;
     for _ in 0..columns {
-        at += match entry.get(at)? {
-            &(FALSE | TRUE) => 1,
-            &NUMBER => 1 + NUMBER_BYTES,
-            &STRING => 2 + memchr::memchr(END, &entry[at + 1..])?,
+        at += match *entry.get(at)? {
+            FALSE | TRUE => 1,
+            NUMBER => 1 + NUMBER_BYTES,
+            STRING => 2 + memchr::memchr(END, &entry[at + 1..])?,
             _ => return None,
         };
     }

@@ -381,7 +381,9 @@ impl Keeper {
                 moved.for_each(|index| index.of = *to);
             }
             (Goal::Reach(_), _) if done => {
-                indexes.iter_mut().for_each(|index| index.reach = Reach::All);
+                for index in indexes.iter_mut() {
+                    index.reach = Reach::All;
+                }
             }
             (Goal::Reach(_), Some(key)) => {
                 for index in indexes.iter_mut().filter(|index| !index.reach.covers(&key)) {
@@ -425,21 +427,20 @@ impl Keeper {
         packer: &mut Packer,
     ) -> Result<Step<()>, Error> {
         for index in &mut self.indexes {
-            let merge = match &mut index.merge {
-                Some(merge) => merge,
-                None => {
-                    index.close_run();
-                    if index.batch.is_empty() {
-                        continue;
-                    }
-                    if !index.batch.sort(budget) {
-                        return Ok(Step::Yield);
-                    }
-                    let merge = Merge::new(index.tree, &index.batch, shape);
-                    let merge = index.merge.insert(Box::new(merge));
-                    core::mem::swap(merge.packer(), packer);
-                    merge
+            let merge = if let Some(merge) = &mut index.merge {
+                merge
+            } else {
+                index.close_run();
+                if index.batch.is_empty() {
+                    continue;
                 }
+                if !index.batch.sort(budget) {
+                    return Ok(Step::Yield);
+                }
+                let merge = Merge::new(index.tree, &index.batch, shape);
+                let merge = index.merge.insert(Box::new(merge));
+                core::mem::swap(merge.packer(), packer);
+                merge
             };
             match merge.step(cache, &index.batch, budget)? {
                 Step::Done(tree) => index.tree = tree,
