@@ -17,7 +17,8 @@ export type { Durability, SegmentStore, Storage, StoreOptions } from './segment-
 export { idb } from './segment-stores/idb.js';
 export { memory } from './segment-stores/memory.js';
 export type { Source } from './source.js';
-export type { LevelStats, OpenOptions, Stats, Store } from './store.js';
+export type { LevelStats, Stats } from './stats.js';
+export type { OpenOptions, Store } from './store.js';
 export type { TransactionOptions } from './transaction/run.js';
 export type { Transaction } from './transaction/transaction.js';
 export type {

@@ -179,7 +179,11 @@ class EntryRows extends BlockRows<[string, unknown]> implements Scan<unknown> {
 }
 
 /** A scan of the head as it is when it begins to be read. */
-export function scanOf(host: () => Host, commits: Commits, options: ScanOptions): Scan<unknown> {
+export function scanOf(
+  host: () => Host,
+  commits: Pick<Commits, 'holdHead'>,
+  options: ScanOptions,
+): Scan<unknown> {
   return new EntryRows((parts) => {
     const { engine } = host();
     const start = async () => {

@@ -1,25 +1,24 @@
 /** What a user holds: an open store. */
 import type { ByteSource } from './bytes.js';
 import { Collector, type CollectResult } from './collector.js';
-import { Commits, type Head } from './commit.js';
-import { type Change, type DiffOptions, diffOf } from './diff.js';
-import { Engine, hex, type Op, Status } from './engine.js';
-import { HedgerowError, isMissing } from './errors.js';
+import { Commits } from './commit.js';
+import { Engine, hex } from './engine.js';
+import { HedgerowError } from './errors.js';
 import { Host } from './host.js';
 import type { IngestResult } from './ingest.js';
-import { checkKey } from './key.js';
 import { Lane } from './lane.js';
-import { askToPersist, type Persistence, persistence } from './persistence.js';
+import { askToPersist } from './persistence.js';
 import { Pins, prefixOf } from './pins.js';
 import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
-import { encodeRange, type KeyRange } from './range.js';
+import type { KeyRange } from './range.js';
+import { Reader, type Standpoint } from './reads.js';
 import { type RepairOptions, type RepairResult, repairStore } from './repair.js';
-import { type Rows, type Scan, type ScanOptions, scanOf } from './scan.js';
 import type { Durability, SegmentStore, Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
 import { checkSignal } from './signal.js';
 import { SingleEdits } from './single-edits.js';
 import type { Source } from './source.js';
+import { type Stats, statsOf } from './stats.js';
 import { Tabs } from './tabs.js';
 import { type TransactionOptions, Transactions } from './transaction/run.js';
 import type { Transaction } from './transaction/transaction.js';
@@ -51,41 +50,8 @@ export interface OpenOptions {
   readonly persist?: boolean | undefined;
 }
 
-/** One level of a tree. */
-export interface LevelStats {
-  /** 0 for leaves. */
-  readonly level: number;
-  readonly nodes: number;
-  readonly bytes: number;
-  /** The smallest node. */
-  readonly minBytes: number;
-  /** The largest node. */
-  readonly maxBytes: number;
-}
-
-/** What a store holds, and what the platform tells of the storage of the whole origin. */
-export interface Stats extends Persistence {
-  readonly root: string;
-  readonly rows: number;
-  /** From the top. */
-  readonly levels: readonly LevelStats[];
-  /** Stored segments and chunks, those included that no commit reaches any more. */
-  readonly segments: number;
-  readonly chunks: number;
-  readonly storedBytes: number;
-  /** How many of the segments are small. */
-  readonly smallSegments: number;
-  /** Bytes of the chunks that the root reaches. */
-  readonly liveBytes: number;
-  /** Bytes of segments in memory, and all linear memory. */
-  readonly cachedBytes: number;
-  readonly memoryBytes: number;
-}
-
-const CENSUS_WORDS = 4;
-
 /** An open store. Made by `open`. */
-export class Store {
+export class Store extends Reader {
   /** The name that it was opened under. */
   readonly name: string;
   readonly #host: Host;
@@ -108,6 +74,7 @@ export class Store {
     durability: Durability,
     tabs: Tabs | undefined,
   ) {
+    super(standpoint(host, commits, () => this.#check()));
     this.name = name;
     this.#tabs = tabs;
     this.#host = host;
@@ -116,7 +83,7 @@ export class Store {
     this.#edits = new SingleEdits(host, commits, durability);
     this.#transactions = new Transactions(host, commits);
     this.#collector = new Collector(host, commits, () => tabs?.announceGone());
-    commits.onMoved = () => this.#collector.changed();
+    commits.onMoved(() => this.#collector.changed());
     if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
     this.#collector.changed();
     commits.pins.becomesCollector.then(() => this.#collector.changed());
@@ -309,95 +276,6 @@ export class Store {
     return this.#edits.delete(key);
   }
 
-  /** The value of a key, or `undefined`. Every call makes a new value. */
-  get<Value = unknown>(key: string): Promise<Value | undefined> {
-    try {
-      this.#check();
-      checkKey(key);
-      const { engine } = this.#host;
-      if (!engine.isReady) return this.#host.recover().then(() => this.get<Value>(key));
-      const status = engine.get(this.#commits.head.view, key);
-      if (status === Status.done) return Promise.resolve(engine.found() as Value | undefined);
-      if (status >= Status.row) engine.fail(status);
-    } catch (cause) {
-      return Promise.reject(cause);
-    }
-    return this.getMany<Value>([key]).then(([value]) => value);
-  }
-
-  /** The values of keys, in their order; `undefined` for a key that is absent. */
-  async getMany<Value = unknown>(keys: Iterable<string>): Promise<(Value | undefined)[]> {
-    this.#check();
-    const wanted = [...keys];
-    for (const [row, key] of wanted.entries()) checkKey(key, row);
-    const { engine } = this.#host;
-    return this.#read(
-      ({ view }) => engine.find(view, wanted),
-      () => {
-        const values = new Array<Value | undefined>(wanted.length).fill(undefined);
-        const { members } = engine.output();
-        for (const [index, position] of engine.positions().entries()) {
-          values[position] = members[index] as Value;
-        }
-        return values;
-      },
-    );
-  }
-
-  /** Whether there is a row with this key. */
-  async has(key: string): Promise<boolean> {
-    this.#check();
-    checkKey(key);
-    return (await this.count({ gte: key, lte: key })) > 0;
-  }
-
-  /** The number of rows in a range, all by default. Costs two nodes for each level. */
-  async count(range: KeyRange = {}): Promise<number> {
-    this.#check();
-    const { engine } = this.#host;
-    const { flags, rangeBytes } = encodeRange(range);
-    return this.#read(
-      ({ view }) => engine.count(view, flags, rangeBytes),
-      () => engine.word(0),
-    );
-  }
-
-  /** Reads from the head, which is not held for it: again from a later one if it was collected. */
-  async #read<T>(start: (head: Head) => Op, answer: () => T): Promise<T> {
-    for (;;) {
-      if (!this.#host.engine.isReady) await this.#host.recover();
-      const { head } = this.#commits;
-      try {
-        return await this.#host.read(start(head), answer);
-      } catch (cause) {
-        if (!isMissing(cause)) throw cause;
-        await this.#commits.queued(() => this.#commits.refresh());
-        if (this.#commits.head === head) throw cause;
-      }
-    }
-  }
-
-  /** The rows of a range in the order of their keys, as they are when the reading begins. */
-  scan<Value = unknown>(options: ScanOptions = {}): Scan<Value> {
-    const host = () => {
-      this.#check();
-      return this.#host;
-    };
-    return scanOf(host, this.#commits, options) as Scan<Value>;
-  }
-
-  /**
-   * The changes that lead from one root to another, in the order of keys. Costs the nodes
-   * that the two do not share. Roots are those that `root` had, while their chunks are stored.
-   */
-  diff<Value = unknown>(from: string, to: string, options: DiffOptions = {}): Rows<Change<Value>> {
-    const host = () => {
-      this.#check();
-      return this.#host;
-    };
-    return diffOf(host, this.#commits, from, to, options) as Rows<Change<Value>>;
-  }
-
   /**
    * Gives back the room of what no commit reaches any more: rows that were changed or deleted,
    * and what loads have left that were cut off. It happens by itself, too, when as much again
@@ -428,25 +306,7 @@ export class Store {
    */
   async stats(): Promise<Stats> {
     this.#check();
-    const { engine } = this.#host;
-    const liveBytes = await this.#collector.liveBytes();
-    const { head, release } = await this.#commits.holdHead();
-    const { rows } = head;
-    const root = hex(head.commitBytes);
-    const numbers = await this.#host
-      .read(engine.census(head.view), () => engine.numbers())
-      .finally(release);
-    const count = numbers.length / CENSUS_WORDS;
-    const levels = Array.from({ length: count }, (_, index) => {
-      const [nodes = 0, bytes = 0, minBytes = 0, maxBytes = 0] = numbers.slice(
-        index * CENSUS_WORDS,
-        (index + 1) * CENSUS_WORDS,
-      );
-      return { level: count - 1 - index, nodes, bytes, minBytes, maxBytes };
-    });
-    const { memoryBytes } = engine;
-    const held = { ...engine.cacheStats(), memoryBytes };
-    return { root, rows, levels, liveBytes, ...held, ...(await persistence()) };
+    return statsOf(this.#host, this.#commits, this.#collector);
   }
 
   /**
@@ -502,6 +362,27 @@ export class Store {
     await this.#commits.afterAll(() => this.#host.segments.close());
     this.#commits.pins.close();
   }
+}
+
+/** Reads of a store see the head, which nobody holds for a short one. */
+function standpoint(host: Host, commits: Commits, check: () => void): Standpoint {
+  return {
+    host,
+    commits,
+    check,
+    get head() {
+      return commits.head;
+    },
+    get isReady() {
+      return host.engine.isReady;
+    },
+    ready: () => host.recover(),
+    holdHead: () => commits.holdHead(),
+    async moveOn(head) {
+      await commits.queued(() => commits.refresh());
+      return commits.head !== head;
+    },
+  };
 }
 
 /** Both results, or neither: a segment store must not stay open when the engine fails. */
