@@ -378,6 +378,34 @@ proptest! {
     }
 }
 
+/// Of the change that makes it reach further as well.
+#[test]
+fn an_index_is_made_beside_other_writers() {
+    for work in [1000, 20_000, usize::MAX] {
+        let (first, last) = ([definition(0)], [definition(2)]);
+        let mut host = Host::indexed(SMALL, &first, &issues(300));
+        let mut rows = issues(300);
+        let mut ingest = host.ingest();
+        ingest.extend_indexes(&last, true, work);
+        ingest.finish();
+        host.drive(&mut ingest).unwrap();
+        let row = issues(301).pop_last().unwrap();
+        let changed = ("b00000002".to_owned(), r#"{"a":1,"b":{"c":true}}"#.to_owned());
+        host.put(&[row.clone(), changed.clone()]);
+        host.delete(&["b00000001".to_owned()]);
+        rows.extend([row, changed]);
+        rows.remove("b00000001");
+        ingest.rebase(host.forest.clone(), Vec::new());
+        host.drive(&mut ingest).unwrap();
+        let (root, forest) = ingest.committed().expect("a commit after the last step");
+        (host.root, host.forest) = (root, forest.clone());
+        let named: Vec<_> = host.forest.indexes().map(|named| named.name.clone()).collect();
+        assert_eq!(named.len(), 1, "{named:?}");
+        reindex(&mut host, &[2], usize::MAX);
+        assert_eq!(host.root, Host::indexed(SMALL, &last, &rows).root, "work {work}");
+    }
+}
+
 fn issues(count: u32) -> Rows {
     (0..count)
         .map(|at| {

@@ -4,9 +4,19 @@ import { type Change, type DiffOptions, diffOf } from './diff.js';
 import { type Op, Status } from './engine.js';
 import { isMissing } from './errors.js';
 import type { Host } from './host.js';
+import { isOfIndex } from './indexes/index-set.js';
+import { holdWith, type WaitOptions } from './indexes/ready.js';
+import type { IndexRange } from './indexes/secondary.js';
 import { checkKey } from './key.js';
-import { encodeRange, type KeyRange } from './range.js';
-import { type Rows, type Scan, type ScanOptions, scanOf } from './scan.js';
+import type { KeyRange } from './range.js';
+import {
+  type IndexScan,
+  type IndexScanOptions,
+  type Rows,
+  type Scan,
+  type ScanOptions,
+  scanOf,
+} from './scan.js';
 
 /** Where a reader stands. */
 export interface Standpoint {
@@ -16,6 +26,8 @@ export interface Standpoint {
   readonly head: Head;
   /** Whether a read can be made in the turn of its call. */
   readonly isReady: boolean;
+  /** It stays at one commit. */
+  readonly isPinned?: boolean;
   /** Throws when nothing can be read any more. */
   check(): void;
   /** Resolves when `isReady`. */
@@ -78,15 +90,23 @@ export class Reader {
     return (await this.count({ gte: key, lte: key })) > 0;
   }
 
-  /** The number of rows in a range, all by default. Costs two nodes for each level. */
-  async count(range: KeyRange = {}): Promise<number> {
+  /**
+   * The number of rows in a range, all by default; of an index, that of its entries. Costs two
+   * nodes for each level.
+   */
+  async count(range: KeyRange | (IndexRange & WaitOptions) = {}): Promise<number> {
     this.#from.check();
-    const { engine } = this.#from.host;
-    const { flags, rangeBytes } = encodeRange(range);
-    return this.#read(
-      ({ view }) => engine.count(view, flags, rangeBytes),
-      () => engine.word(0),
-    );
+    const { engine, indexes } = this.#from.host;
+    const { flags, rangeBytes } = indexes.encode(range);
+    const start = ({ view }: Head) => engine.count(view, flags, rangeBytes);
+    const answer = () => engine.word(0);
+    if (!isOfIndex(range)) return this.#read(start, answer);
+    const held = await holdWith(this.#from, range.index, range);
+    try {
+      return await this.#from.host.read(start(held.head), answer);
+    } finally {
+      held.release();
+    }
   }
 
   /** Reads from a head that is not held for it: again from another one if it was collected. */
@@ -103,9 +123,16 @@ export class Reader {
     }
   }
 
-  /** The rows of a range in the order of their keys, as they are when the reading begins. */
-  scan<Value = unknown>(options: ScanOptions = {}): Scan<Value> {
-    return scanOf(this.#host, this.#from, options) as Scan<Value>;
+  /**
+   * The rows of a range in the order of their keys, as they are when the reading begins. With
+   * `index`, those of a range of it, in its order, each with its secondary key: a row with an
+   * array comes once for each of its members. Then it waits for the index to be made, unless
+   * `wait` is false, and fails with `not-ready`.
+   */
+  scan<Value = unknown>(options?: ScanOptions): Scan<Value>;
+  scan<Value = unknown>(options: IndexScanOptions): IndexScan<Value>;
+  scan(options: ScanOptions | IndexScanOptions = {}): Scan<unknown> | IndexScan<unknown> {
+    return scanOf(this.#host, this.#from, options);
   }
 
   /**

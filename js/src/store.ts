@@ -5,6 +5,8 @@ import { Commits } from './commit.js';
 import { Engine, hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { Host } from './host.js';
+import { type BuilderOptions, IndexBuilder, type IndexProgress } from './indexes/builder.js';
+import { type IndexDefinitions, indexesOf } from './indexes/index-set.js';
 import type { IngestResult } from './ingest.js';
 import { Lane } from './lane.js';
 import { askToPersist } from './persistence.js';
@@ -27,6 +29,13 @@ import { Flusher, Writer, type WriterOptions } from './writer.js';
 
 /** How a store is opened. */
 export interface OpenOptions {
+  /**
+   * Indexes by name. What is stored is made to have these and no others, beside other work: a scan
+   * of one that is not ready waits. Absent, the store keeps those that it has.
+   */
+  readonly indexes?: IndexDefinitions | undefined;
+  /** Called as indexes are made. */
+  readonly onIndexProgress?: ((progress: IndexProgress) => void) | undefined;
   /** Where it is kept; `idb()` by default. */
   readonly storage?: Storage | undefined;
   /** When a write counts as done; `'relaxed'` by default. */
@@ -63,6 +72,7 @@ export class Store extends Reader {
   readonly #flushers = new Set<Flusher>();
   readonly #tabs: Tabs | undefined;
   readonly #collector: Collector;
+  readonly #builder: IndexBuilder;
   #closing: Promise<void> | undefined;
   /** Why it was closed, if not because somebody asked for it. */
   #closedBy: HedgerowError | undefined;
@@ -73,6 +83,7 @@ export class Store extends Reader {
     commits: Commits,
     durability: Durability,
     tabs: Tabs | undefined,
+    indexing: Pick<BuilderOptions, 'alone' | 'onProgress'>,
   ) {
     super(standpoint(host, commits, () => this.#check()));
     this.name = name;
@@ -82,6 +93,7 @@ export class Store extends Reader {
     this.#durability = durability;
     this.#edits = new SingleEdits(host, commits, durability);
     this.#transactions = new Transactions(host, commits);
+    this.#builder = new IndexBuilder(host, commits, { ...indexing, durability });
     this.#collector = new Collector(host, commits, () => tabs?.announceGone());
     commits.onMoved(() => this.#collector.changed());
     if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
@@ -105,7 +117,8 @@ export class Store extends Reader {
     if (!(cacheBytes >= 0 && cacheBytes < 2 ** 31)) {
       throw new HedgerowError('invalid-argument', 'cacheBytes is below 2 GiB');
     }
-    const { create, onMissing, persist = false } = options;
+    const { create, onMissing, persist = false, indexes } = options;
+    const wanted = indexesOf(indexes);
     // Not from within the storage, which a callback that throws must not disturb.
     const onGone = onMissing && (() => queueMicrotask(onMissing));
     const isAlone = storage.isShared !== true;
@@ -121,7 +134,7 @@ export class Store extends Reader {
     );
     const pins = await pinning;
     if (persist) askToPersist();
-    const host = new Host(engine, segments, sliceMs);
+    const host = new Host(engine, segments, sliceMs, wanted);
     let tabs: Tabs | undefined;
     const lane = new Lane(isAlone ? undefined : `${prefixOf(name)}lane`, () =>
       tabs?.announceRace(),
@@ -144,7 +157,8 @@ export class Store extends Reader {
       await segments.close();
       throw cause;
     }
-    return new Store(name, host, commits, durability, tabs);
+    const indexing = { alone: indexes !== undefined, onProgress: options.onIndexProgress };
+    return new Store(name, host, commits, durability, tabs, indexing);
   }
 
   /** The hash of all that the store holds, in hexadecimal. */
@@ -358,6 +372,7 @@ export class Store extends Reader {
     this.#tabs?.close();
     const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
     await Promise.all([this.#edits.settled(), ...this.#bulks, ...aborts]);
+    await this.#builder.close();
     await this.#collector.close();
     await this.#commits.afterAll(() => this.#host.segments.close());
     this.#commits.pins.close();

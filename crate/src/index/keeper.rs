@@ -29,7 +29,7 @@ const SPILL_BYTES: usize = 24 << 20;
 const RUN_ENTRIES: usize = 4096;
 
 /// Of which rows an index is made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {
     Nothing,
     To(Vec<u8>),
@@ -176,6 +176,9 @@ pub struct Keeper {
     full: bool,
     /// Work that an extension may take.
     extend: Option<usize>,
+    /// What an extension made, and whether others are dropped.
+    extended: Vec<Definition>,
+    alone: bool,
     /// Of what is merged before the end.
     spilled: Packer,
 }
@@ -237,8 +240,8 @@ impl Keeper {
         self.indexes.iter_mut().for_each(|index| index.of = rows);
     }
 
-    /// The change is now one of the commit `theirs`: its indexes are kept from now on. What was
-    /// made of one that both have stays.
+    /// The change is now one of the commit `theirs`: its indexes are kept from now on. Where both
+    /// have one, that which reaches further.
     ///
     /// # Errors
     /// As [`Keeper::new`].
@@ -250,22 +253,28 @@ impl Keeper {
         }
         self.indexes = Index::all_of(theirs)?;
         for index in own {
-            let same = |other: &&mut Index| {
-                other.definition == index.definition && other.reach == index.reach
-            };
-            if let Some(other) = self.indexes.iter_mut().find(same) {
-                *other = index;
+            let same = |other: &&mut Index| other.definition == index.definition;
+            match self.indexes.iter_mut().find(same) {
+                Some(other) if other.reach <= index.reach => *other = index,
+                None if self.extended.contains(&index.definition) => self.indexes.push(index),
+                _ => {}
             }
         }
+        self.drop_others();
         Ok(())
+    }
+
+    fn drop_others(&mut self) {
+        if self.alone {
+            self.indexes.retain(|index| self.extended.contains(&index.definition));
+        }
     }
 
     /// Has the `wanted` indexes reach further, by about `work` bytes of rows, before the next commit
     /// of `rows`; drops all others if `alone`.
     pub fn extend(&mut self, rows: Tree, wanted: &[Definition], alone: bool, work: usize) {
-        if alone {
-            self.indexes.retain(|index| wanted.contains(&index.definition));
-        }
+        (self.extended, self.alone) = (wanted.to_vec(), alone);
+        self.drop_others();
         for wanted in wanted {
             if self.indexes.iter().all(|index| index.definition != *wanted) {
                 self.indexes.push(Index::new(wanted.clone(), Reach::Nothing, Tree::EMPTY, rows));

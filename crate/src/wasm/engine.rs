@@ -171,13 +171,13 @@ impl Engine {
                 Err(error) => return self.reply.error(&error),
             }
         };
-        let (count, indexes) = (forest.tree(ROWS).count, forest.indexes().count());
+        let count = forest.tree(ROWS).count;
         let at = self.views.iter().position(Option::is_none).unwrap_or(self.views.len());
         if at == self.views.len() {
             self.views.push(None);
         }
         self.views[at] = Some(forest);
-        self.reply.set(&[at as f64, count as f64, indexes as f64]);
+        self.reply.set(&[at as f64, count as f64]);
         status::DONE
     }
 

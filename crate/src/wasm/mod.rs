@@ -107,8 +107,7 @@ pub fn set_next_segment(id: f64) {
 }
 
 /// Opens a view of the commit whose hash is in the first 32 bytes of `scratch`, or of the
-/// empty store when they are zero. Reply: the view, its number of rows, and
-/// of indexes.
+/// empty store when they are zero. Reply: the view, its number of rows.
 #[wasm_bindgen]
 pub fn open_view() -> u32 {
     with(Engine::open_view)
@@ -148,6 +147,12 @@ pub fn set_indexes(len: u32) -> u32 {
 #[wasm_bindgen]
 pub fn index_state(view: u32, number: u32) {
     with(|engine| engine.index_state(view, number));
+}
+
+/// The number of indexes of a view, those in the making too.
+#[wasm_bindgen]
+pub fn index_count(view: u32) -> u32 {
+    with(|engine| engine.forest(view).indexes().count() as u32)
 }
 
 /// Has an ingest make about `work` bytes of rows part of the indexes that the host wants and
