@@ -18,7 +18,6 @@ use crate::step::{Budget, Step};
 use crate::tree::{Lockstep, Merge, Range, Tree, ValueReader};
 use crate::value::Kind;
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
@@ -80,8 +79,7 @@ impl Index {
             Reach::To(last) => (PARTIAL_INDEX, Some(last.clone())),
             Reach::All => (INDEX, None),
         };
-        let name = format!("{first}{}", self.definition.text());
-        Some(Named { name, tree: self.tree, reach })
+        Some(Named { name: self.definition.name(first), tree: self.tree, reach })
     }
 
     /// The indexes that `forest` names.
@@ -365,7 +363,7 @@ impl Keeper {
         let Self { indexes, walk, scratch, full, .. } = self;
         let Some(Walk { lockstep, goal, last }) = walk else { return Ok(Step::Done(())) };
         let mut enough = false;
-        let step = lockstep.step(cache, budget, |old, new| {
+        let step = lockstep.step(cache, budget, &mut |old, new| {
             if *full || enough {
                 return Ok(Step::Yield);
             }

@@ -80,6 +80,15 @@ impl Definition {
         &self.text
     }
 
+    /// The name of its tree, which begins with `first`: [`INDEX`] or [`PARTIAL_INDEX`].
+    #[must_use]
+    pub fn name(&self, first: char) -> String {
+        let mut name = String::with_capacity(1 + self.text.len());
+        name.push(first);
+        name.push_str(&self.text);
+        name
+    }
+
     /// Number of columns of its secondary keys.
     #[must_use]
     pub const fn columns(&self) -> usize {
@@ -149,7 +158,7 @@ mod tests {
         assert_eq!(definition.text(), text);
         assert_eq!(definition.columns(), 2);
         assert!(definition.takes(b"issue/1") && !definition.takes(b"issu"));
-        let name = alloc::format!("{INDEX}{text}");
+        let name = definition.name(INDEX);
         assert_eq!(Definition::of_tree(&name), Some((definition, true)));
         assert_eq!(Definition::of_tree("r"), None);
     }

@@ -10,7 +10,6 @@ use crate::ingest::Ingest;
 use crate::output::Output;
 use crate::rows::Reader;
 use crate::tree::{Parts, Range, Tree};
-use alloc::format;
 use alloc::vec::Vec;
 
 /// Where the number of an index is in the flags of a range.
@@ -45,7 +44,7 @@ impl Engine {
     /// The tree that flags speak of: of an index, or of rows.
     pub fn tree_of(&self, view: u32, flags: u32) -> Tree {
         match self.definition(flags) {
-            Some(definition) => self.forest(view).tree(&format!("{INDEX}{}", definition.text())),
+            Some(definition) => self.forest(view).tree(&definition.name(INDEX)),
             None => self.tree(view),
         }
     }
