@@ -84,6 +84,11 @@ function encodeKey(index: Index, key: SecondaryKey): string {
   return encoded.join('');
 }
 
+/** Where the entry of a row stands. */
+export function positionOf(index: Index, secondary: SecondaryKey, key: string): string {
+  return encodeKey(index, secondary) + key;
+}
+
 /** The first text after all those that begin with `text`, whose last character is ASCII. */
 function after(text: string): string {
   return text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
