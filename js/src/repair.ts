@@ -95,6 +95,10 @@ class Repair {
 
   /** `undefined` when nothing can be done, `'beaten'` when the store has moved on. */
   async make(): Promise<RepairResult | 'beaten' | undefined> {
+    // Indexes follow from the rows: whoever wants them makes them again.
+    if (this.#verification.faults.every(({ kind }) => kind === 'index')) {
+      return this.#salvage(this.#head, this.#verification);
+    }
     const older = await this.#older();
     for (const ref of older) {
       const { ok } = await this.#inspection.verify(ref.commitBytes, this.#job, true);
@@ -144,10 +148,12 @@ class Repair {
     const { durability, signal, onCommit } = this.#job;
     await commits.moveTo(ref.commitBytes, this.#head.generation);
     const { rows } = commits.head;
-    const lost = together(found.faults);
+    const lost = together(found.faults.filter(({ kind }) => kind !== 'index'));
     await commits.prepareIds();
     const ingest = new Ingest(host, commits, durability, { signal });
     const committed = await guarded(ingest, async () => {
+      // To keep them, what is damaged would have to be read.
+      ingest.extendIndexes(true, 0);
       for (const range of [...lost].reverse()) await ingest.drop(encodeRange(range));
       return ingest.commitNow();
     });

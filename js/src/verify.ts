@@ -22,13 +22,16 @@ export interface ChunkFault {
   readonly code: 'corrupt-chunk' | 'missing-chunk' | 'unsupported-format';
   /** Its hash, in hexadecimal. */
   readonly chunk: string;
-  /** The commit itself, a node of the tree, or (a part of) a large value. */
-  readonly kind: 'commit' | 'node' | 'value';
+  /**
+   * The commit itself, a node of the tree of rows, (a part of) a large value, or a node of an index:
+   * with that no row is lost, and a repair has the index made again.
+   */
+  readonly kind: 'commit' | 'node' | 'value' | 'index';
   /** Level of a node, 0 for a leaf, where its parent tells. */
   readonly level?: number;
   /** The keys that it covers: `{ gt, lte }`, without `gt` at the start; one key; or all, `{}`. */
   readonly range: Pick<KeyRange, 'gt' | 'gte' | 'lte'>;
-  /** How many rows are in that range, as its parent says; `undefined` for a commit. */
+  /** How many rows are in that range, as its parent says; `undefined` for a commit and an index. */
   readonly rows?: number;
 }
 
@@ -46,14 +49,14 @@ export interface SegmentFault {
 export interface Verification {
   /** The commit that was read: the newest that storage held. */
   readonly root: string;
-  /** Whether every row can be read: there are no `faults`. */
+  /** Whether every row can be read, and every index: there are no `faults`. */
   readonly ok: boolean;
   /** What was found sound: rows, nodes of the tree, large values, and the bytes of both. */
   readonly rows: number;
   readonly nodes: number;
   readonly values: number;
   readonly bytes: number;
-  /** In the order of keys. */
+  /** In the order of keys, those of indexes last. */
   readonly faults: readonly ChunkFault[];
   /** All malformed tables, and the segments that were read. */
   readonly segmentFaults: readonly SegmentFault[];
@@ -147,7 +150,6 @@ export class Inspection {
     { signal, onProgress }: VerifyOptions,
     isTrial = false,
   ): Promise<Verification> {
-    const { engine } = this.host;
     const root = hex(commitBytes);
     const found = { rows: 0, nodes: 0, values: 0, bytes: 0 };
     const told = (faults: readonly ChunkFault[]): Verification => {
@@ -162,31 +164,62 @@ export class Inspection {
       if (fault === undefined) throw cause;
       return told([fault]);
     }
+    const { engine } = this.host;
     const faults: ChunkFault[] = [];
-    const op = engine.verify(opened.view);
+    try {
+      const trees = 1 + engine.indexCount(opened.view);
+      for (let nth = 0; nth < trees && !(isTrial && faults.length > 0); nth++) {
+        const before = { ...found };
+        await this.#tree(
+          opened.view,
+          nth,
+          isTrial,
+          signal,
+          (more, [rows, nodes, values, bytes]) => {
+            faults.push(...(nth === 0 ? more : more.map(ofIndex)));
+            if (nth === 0) found.rows = rows;
+            found.nodes = before.nodes + nodes;
+            found.values = before.values + values;
+            found.bytes = before.bytes + bytes;
+            const lost = faults.reduce((sum, { rows: ofFault = 0 }) => sum + ofFault, 0);
+            const done =
+              nth > 0 || opened.rows === 0 ? nth : Math.min(1, (rows + lost) / opened.rows);
+            onProgress?.({ rows: found.rows, bytes: found.bytes, fraction: done / trees });
+          },
+        );
+      }
+      onProgress?.({ rows: found.rows, bytes: found.bytes, fraction: 1 });
+    } finally {
+      engine.closeView(opened.view);
+    }
+    checkSignal(signal);
+    return told(faults);
+  }
+
+  /** Verifies the tree of rows, or the nth index; with `isTrial` it ends at the first faults. */
+  async #tree(
+    view: number,
+    nth: number,
+    isTrial: boolean,
+    signal: AbortSignal | undefined,
+    tell: (faults: ChunkFault[], tally: [number, number, number, number]) => void,
+  ): Promise<void> {
+    const { engine } = this.host;
+    const op = engine.verify(view, nth);
     try {
       for (let status: number = Status.yield; status !== Status.done; ) {
         await turn();
         checkSignal(signal);
         status = await this.#slice(op);
         if (status === Status.need) continue;
-        faults.push(...faultsOf(engine.output().members));
-        found.rows = engine.word(8);
-        found.nodes = engine.word(9);
-        found.values = engine.word(10);
-        found.bytes = engine.word(11);
-        const lost = faults.reduce((sum, { rows = 0 }) => sum + rows, 0);
-        const fraction = opened.rows > 0 ? Math.min(1, (found.rows + lost) / opened.rows) : 1;
-        onProgress?.({ rows: found.rows, bytes: found.bytes, fraction });
+        const faults = faultsOf(engine.output().members);
+        tell(faults, [engine.word(8), engine.word(9), engine.word(10), engine.word(11)]);
         if (isTrial && faults.length > 0) break;
         if (status === Status.yield) this.host.prefetch(engine.ahead(op));
       }
     } finally {
       engine.free(op);
-      engine.closeView(opened.view);
     }
-    checkSignal(signal);
-    return told(faults);
   }
 
   async #slice(op: Op): Promise<number> {
@@ -274,6 +307,11 @@ function commitFault(chunk: string, cause: unknown): ChunkFault | undefined {
     return undefined;
   }
   return { code, chunk, kind: 'commit', range: {} };
+}
+
+/** The fault of a chunk of an index: what it covers are entries, not rows. */
+function ofIndex({ code, chunk, level }: ChunkFault): ChunkFault {
+  return { code, chunk, kind: 'index', ...(level !== undefined && { level }), range: {} };
 }
 
 const CODES = new Map<unknown, ChunkFault['code']>([
