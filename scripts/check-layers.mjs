@@ -23,7 +23,7 @@ export const RUST_LAYERS = [
   [['output'], ['rows/*']],
   [['tree/*']],
   [['forest']],
-  [['ingest'], ['collect/*']],
+  [['ingest'], ['collect/*'], ['proof']],
   [['wasm/*']],
   [['lib']],
 ];
@@ -49,7 +49,7 @@ export const TYPESCRIPT_LAYERS = [
   [['commit']],
   [['ingest'], ['scan'], ['collector'], ['verify']],
   [['rows'], ['try-edits'], ['diff'], ['writer'], ['repair']],
-  [['single-edits']],
+  [['single-edits'], ['proof']],
   [['intake'], ['transaction/*']],
   [['put-many']],
   [['store'], ['rescue']],

@@ -11,6 +11,7 @@ import { checkKey } from './key.js';
 import { Lane } from './lane.js';
 import { askToPersist, type Persistence, persistence } from './persistence.js';
 import { Pins, prefixOf } from './pins.js';
+import { encodeProved, prove } from './proof.js';
 import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
 import { encodeRange, type KeyRange } from './range.js';
 import { type RepairOptions, type RepairResult, repairStore } from './repair.js';
@@ -375,6 +376,19 @@ export class Store {
         if (this.#commits.head === head) throw cause;
       }
     }
+  }
+
+  /**
+   * Evidence of what the store holds under a key, or in a range, for `verifyProof`: of the value,
+   * or that there is none; of all rows of the range, and that there are no others. It holds for
+   * the root that the store has at the time of the call. Reads and takes the nodes on the way,
+   * about 5 KB for each level of the tree, and of a range all leaves and large values in it, up
+   * to 128 MiB.
+   */
+  async prove(keyOrRange: string | KeyRange): Promise<Uint8Array> {
+    this.#check();
+    const range = encodeProved(keyOrRange);
+    return prove(this.#host, await this.#commits.holdHead(), range);
   }
 
   /** The rows of a range in the order of their keys, as they are when the reading begins. */
