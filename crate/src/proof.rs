@@ -141,6 +141,10 @@ fn check(bytes: &[u8]) -> Result<(), DecodeError> {
     }
 }
 
+fn is_json(value: &[u8]) -> bool {
+    skip_value(value, 0) == Ok(value.len()) && core::str::from_utf8(value).is_ok()
+}
+
 /// Makes a proof.
 pub struct Prove {
     walk: Walk,
@@ -233,7 +237,7 @@ impl VerifyProof {
         let found: Found<'_> = &mut |entry, value| {
             let kind = entry.tag.kind;
             // Else what stands in it could pass for other entries in the text of all.
-            if kind == Kind::Json && skip_value(value, 0) != Ok(value.len()) {
+            if kind == Kind::Json && !is_json(value) {
                 return Err(Error::InvalidProof);
             }
             out.key(entry.key);

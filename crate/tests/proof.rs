@@ -167,8 +167,10 @@ fn rows_are_proved_beside_other_trees_and_without_any() {
     }
 }
 
+type Record<'r> = (u16, &'r [u8], &'r [u8]);
+
 /// A host with a tree of one leaf of these records.
-fn of_leaf(records: &[(u16, &[u8], &[u8])], more: &[Vec<u8>]) -> Host {
+fn of_leaf(records: &[Record<'_>], more: &[Vec<u8>]) -> Host {
     let mut host = Host::new(SMALL);
     for chunk in more {
         host.store_chunk(chunk);
@@ -181,10 +183,14 @@ fn of_leaf(records: &[(u16, &[u8], &[u8])], more: &[Vec<u8>]) -> Host {
 
 #[test]
 fn a_value_that_is_no_json_does_not_pass_for_other_entries() {
-    let mut host = of_leaf(&[(0, b"a", b"[1"), (0, b"b", b"2],3,4")], &[]);
-    let proof = prove(&mut host, &Range::ALL).expect("the prover reads no values");
-    let result = verify(host.root, &Range::ALL, &proof, usize::MAX).map(|_| ());
-    assert_eq!(result, Err(Error::InvalidProof));
+    let leaves: [&[Record<'_>]; 3] =
+        [&[(0, b"a", b"[1"), (0, b"b", b"2],3,4")], &[(0, b"a", b"")], &[(0, b"a", b"\"\xff\"")]];
+    for records in leaves {
+        let mut host = of_leaf(records, &[]);
+        let proof = prove(&mut host, &Range::ALL).expect("the prover reads no values");
+        let result = verify(host.root, &Range::ALL, &proof, usize::MAX).map(|_| ());
+        assert_eq!(result, Err(Error::InvalidProof));
+    }
 }
 
 #[test]
