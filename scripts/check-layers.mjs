@@ -24,7 +24,7 @@ export const RUST_LAYERS = [
   [['tree/*']],
   [['forest']],
   [['index/*']],
-  [['ingest'], ['collect/*']],
+  [['ingest'], ['collect/*'], ['proof']],
   [['wasm/*']],
   [['lib']],
 ];
@@ -52,7 +52,8 @@ export const TYPESCRIPT_LAYERS = [
   [['indexes/ready']],
   [['ingest'], ['scan'], ['collector'], ['verify']],
   [['indexes/builder'], ['rows'], ['try-edits'], ['diff'], ['writer'], ['repair'], ['stats']],
-  [['single-edits'], ['reads']],
+  [['single-edits'], ['proof']],
+  [['reads']],
   [['intake'], ['transaction/*']],
   [['put-many']],
   [['store'], ['rescue']],

@@ -115,6 +115,10 @@ pub enum Error {
         /// The version found.
         version: u8,
     },
+    /// Not the proof of this range under this root.
+    InvalidProof,
+    /// A proof would take more than [`MAX_PROOF_BYTES`](crate::limits::MAX_PROOF_BYTES).
+    ProofTooLarge,
 }
 
 impl fmt::Display for Error {
@@ -129,6 +133,8 @@ impl fmt::Display for Error {
                 write!(f, "chunk {hash} is malformed: {cause}")
             }
             Self::UnsupportedFormat { version } => write!(f, "format version {version}"),
+            Self::InvalidProof => f.write_str("invalid proof"),
+            Self::ProofTooLarge => f.write_str("proof too large"),
         }
     }
 }

@@ -9,6 +9,7 @@
 //! - [`tree::get`], [`tree::Find`], [`tree::Scan`], [`tree::Count`]: reads.
 //! - [`Ingest`](ingest::Ingest): takes rows and makes the segments of a new commit.
 //! - [`Collect`](collect::Collect): gives back the room of what no commit reaches any more.
+//! - [`Prove`](proof::Prove), [`VerifyProof`](proof::VerifyProof): evidence of rows.
 //!
 //! Operations that may wait or take long follow the [`Step`](step::Step) protocol.
 //! The formats are drawn in `docs/format.md`, the rooms in `docs/architecture.md`.
@@ -34,6 +35,7 @@ pub mod json;
 pub mod limits;
 pub mod node;
 pub mod output;
+pub mod proof;
 pub mod rows;
 pub mod segment;
 pub mod step;

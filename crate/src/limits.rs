@@ -41,5 +41,8 @@ pub const MAX_COLUMNS: usize = 8;
 /// key and value.
 pub const MAX_ROW_TEXT_BYTES: usize = MAX_VALUE_BYTES + (64 << 10);
 
+/// Most bytes of a proof, and of the entries that it proves.
+pub const MAX_PROOF_BYTES: usize = 128 << 20;
+
 /// Deepest nesting of a JSON value.
 pub const MAX_JSON_DEPTH: usize = 512;

@@ -129,6 +129,14 @@ pub struct Sealed {
     pub table: Table,
 }
 
+impl Sealed {
+    /// A segment of one chunk, which is said to have this hash.
+    pub(crate) fn of_one(hash: &Hash, chunk: &[u8]) -> Self {
+        let ends = (chunk.len() as u32).to_le_bytes().to_vec();
+        Open { bytes: chunk.to_vec(), hashes: hash.0.to_vec(), ends }.seal_all(0)
+    }
+}
+
 /// Which chunks share a segment. Descents read internal nodes, scans read leaves, and
 /// hardly anything reads large values, so that none should pay for the others' bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,9 +158,10 @@ struct Open {
 
 impl Open {
     fn seal(&mut self, streams: u8) -> Option<Sealed> {
-        if self.ends.is_empty() {
-            return None;
-        }
+        (!self.ends.is_empty()).then(|| self.seal_all(streams))
+    }
+
+    fn seal_all(&mut self, streams: u8) -> Sealed {
         let count = self.ends.len() / 4;
         let mut table = Vec::with_capacity(TABLE_HEADER_BYTES + count * TABLE_ENTRY_BYTES);
         table.extend_from_slice(&MAGIC);
@@ -164,7 +173,7 @@ impl Open {
         self.ends.clear();
         let mut bytes = core::mem::take(&mut self.bytes);
         bytes.shrink_to_fit();
-        Some(Sealed { bytes, table: Table { bytes: table, count } })
+        Sealed { bytes, table: Table { bytes: table, count } }
     }
 }
 

@@ -22,7 +22,8 @@ export interface DiffOptions extends KeyRange {
   readonly signal?: AbortSignal | undefined;
 }
 
-function rootBytes(root: string): Uint8Array {
+/** The bytes of a root; throws `invalid-argument`. */
+export function rootBytes(root: string): Uint8Array {
   if (typeof root !== 'string' || !/^[0-9a-f]{64}$/.test(root)) {
     throw new HedgerowError('invalid-argument', `not a root: ${root}`);
   }

@@ -25,6 +25,8 @@ export const Status = {
   corruptChunk: 18,
   unsupportedFormat: 19,
   malformed: 20,
+  invalidProof: 21,
+  proofTooLarge: 22,
   noOp: 0xffff_ffff,
 } as const;
 
@@ -258,6 +260,10 @@ export class Engine {
       }
       case Status.unsupportedFormat:
         throw new HedgerowError('unsupported-format', `a chunk has format ${first}`);
+      case Status.invalidProof:
+        throw new HedgerowError('invalid-proof', 'it does not prove this under this root');
+      case Status.proofTooLarge:
+        throw new HedgerowError('invalid-argument', 'its proof would take more than 128 MiB');
       default:
         throw new HedgerowError('storage', `the core answered ${status}`);
     }
@@ -381,6 +387,31 @@ export class Engine {
     this.#pass(rangeBytes);
     const [old, young] = [this.#own(from), this.#own(to)];
     return this.#given(this.#core.diff(old, young, flags, rangeBytes.length));
+  }
+
+  /** Starts a proof of an encoded range under a commit. */
+  prove(commitBytes: Uint8Array, flags: number, rangeBytes: Uint8Array): Op {
+    this.#pass(new Uint8Array([...rangeBytes, ...commitBytes]));
+    return this.#given(this.#core.prove(flags, rangeBytes.length));
+  }
+
+  /** The bytes whose address and length are in the reply, copied. */
+  proof(): Uint8Array {
+    const at = this.word(0);
+    return this.#memory.slice(at, at + this.word(1));
+  }
+
+  /** Starts to verify a proof of an encoded range under a commit. */
+  verifyProof(
+    commitBytes: Uint8Array,
+    flags: number,
+    rangeBytes: Uint8Array,
+    proofBytes: Uint8Array,
+  ): Op {
+    this.#pass(new Uint8Array([...rangeBytes, ...commitBytes]));
+    const at = this.#core.segment_buffer(proofBytes.length);
+    this.#memory.set(proofBytes, at);
+    return this.#given(this.#core.verify_proof(flags, rangeBytes.length));
   }
 
   /** Has an ingest delete all rows of an encoded range. */

@@ -4,6 +4,7 @@ export type ErrorCode =
   | 'invalid-value'
   | 'invalid-row'
   | 'invalid-argument'
+  | 'invalid-proof'
   | 'conflict'
   | 'quota-exceeded'
   | 'disconnected'

@@ -4,6 +4,9 @@ export const MAX_KEY_BYTES = 1024;
 /** Largest value, in bytes; the core has the same limit. */
 export const MAX_VALUE_BYTES = 64 << 20;
 
+/** Most bytes of a proof, and of the rows that it proves; the core has the same limit. */
+export const MAX_PROOF_BYTES = 128 << 20;
+
 /** Version of the stored format that this library writes, see `docs/format.md`. */
 export const FORMAT = 1;
 

@@ -8,6 +8,7 @@ import { isOfIndex } from './indexes/index-set.js';
 import { holdWith, type WaitOptions } from './indexes/ready.js';
 import type { IndexRange } from './indexes/secondary.js';
 import { checkKey } from './key.js';
+import { encodeProved, prove } from './proof.js';
 import type { KeyRange } from './range.js';
 import {
   type IndexScan,
@@ -133,6 +134,19 @@ export class Reader {
   scan<Value = unknown>(options: IndexScanOptions): IndexScan<Value>;
   scan(options: ScanOptions | IndexScanOptions = {}): Scan<unknown> | IndexScan<unknown> {
     return scanOf(this.#host, this.#from, options);
+  }
+
+  /**
+   * Evidence of what is there under a key, or in a range, for `verifyProof`: of the value,
+   * or that there is none; of all rows of the range, and that there are no others. It holds for
+   * the root that is read at the time of the call. Reads and takes the nodes on the way,
+   * about 5 KB for each level of the tree, and of a range all leaves and large values in it, up
+   * to 128 MiB.
+   */
+  async prove(keyOrRange: string | KeyRange): Promise<Uint8Array> {
+    this.#from.check();
+    const range = encodeProved(keyOrRange);
+    return prove(this.#from.host, await this.#from.holdHead(), range);
   }
 
   /**

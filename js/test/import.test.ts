@@ -111,5 +111,6 @@ it('only what is meant for users is exported', () => {
     'open',
     'repair',
     'verify',
+    'verifyProof',
   ]);
 });

@@ -16,6 +16,7 @@ pub mod input;
 pub mod json;
 pub mod ops;
 pub mod oracle;
+pub mod proof;
 pub mod rehashed;
 pub mod rows;
 pub mod steps;
@@ -64,6 +65,11 @@ mod tests {
     #[test]
     fn rows_takes_all_kept_inputs() {
         replay("rows", crate::rows::run);
+    }
+
+    #[test]
+    fn proof_takes_all_kept_inputs() {
+        replay("proof", crate::proof::run);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::ingest::{ByteValue, Format, Ingest};
 use crate::json::{Pointer, skip_space, skip_value, unquote};
 use crate::limits::MAX_KEY_BYTES;
 use crate::output::Output;
+use crate::proof::{Prove, VerifyProof};
 use crate::rows::{Block, Bytes, Columns, Framing, Reader};
 use crate::segment::Sealed;
 use crate::step::{Budget, Step};
@@ -63,6 +64,8 @@ pub enum Op {
     Verify { verify: Verify, out: Output },
     Ingest(Box<IngestOp>),
     Collect(Box<CollectOp>),
+    Prove(Box<Prove>),
+    VerifyProof { verify: Box<VerifyProof>, out: Output },
 }
 
 #[derive(Default)]
@@ -268,6 +271,22 @@ impl Engine {
         self.add_op(Op::Verify { verify, out: Output::new() })
     }
 
+    /// The root that the host wrote after a range.
+    fn root(&self, len: usize) -> Hash {
+        Hash::read(&self.scratch[len..])
+    }
+
+    pub fn prove(&mut self, flags: u32, len: usize) -> u32 {
+        let prove = Prove::new(self.root(len), self.range(flags, len));
+        self.add_op(Op::Prove(Box::new(prove)))
+    }
+
+    pub fn verify_proof(&mut self, flags: u32, len: usize) -> u32 {
+        let proof = core::mem::take(&mut self.incoming);
+        let verify = VerifyProof::new(self.root(len), self.range(flags, len), proof);
+        self.add_op(Op::VerifyProof { verify: Box::new(verify), out: Output::new() })
+    }
+
     pub fn ingest(&mut self, view: u32, prefix_len: usize, pointer_len: usize) -> u32 {
         let (prefix, rest) = self.scratch.split_at(prefix_len);
         let pointer = core::str::from_utf8(&rest[..pointer_len]).ok().and_then(Pointer::parse);
@@ -407,6 +426,15 @@ impl Engine {
                 step
             }
             Op::Collect(collect) => collect.step(cache, reply, next_segment, &mut budget),
+            Op::Prove(prove) => prove.step(cache, &mut budget).inspect(|_| {
+                let proof = prove.proof();
+                reply.set(&[f64::from(proof.as_ptr() as u32), proof.len() as f64]);
+            }),
+            Op::VerifyProof { verify, out } => {
+                out.reopen();
+                let step = verify.step(&mut budget, out);
+                hand_out(reply, out, step)
+            }
         };
         match result {
             Ok(Step::Done(())) => status::DONE,

@@ -250,6 +250,20 @@ pub fn diff(old: u32, new: u32, flags: u32, len: u32) -> u32 {
     with(|engine| engine.diff(old, new, flags, len as usize))
 }
 
+/// Starts a proof of a range, given as to [`scan`], with the root after it in `scratch`. When it is
+/// done the reply holds the address and length of the proof.
+#[wasm_bindgen]
+pub fn prove(flags: u32, len: u32) -> u32 {
+    with(|engine| engine.prove(flags, len as usize))
+}
+
+/// Starts to verify the proof in the segment buffer, for a range and a root given as to [`prove`].
+/// Its output is that of a scan, and counts for nothing before it is done.
+#[wasm_bindgen]
+pub fn verify_proof(flags: u32, len: u32) -> u32 {
+    with(|engine| engine.verify_proof(flags, len as usize))
+}
+
 /// Tells an ingest that it has all rows.
 #[wasm_bindgen]
 pub fn ingest_finish(op: u32) {

@@ -31,6 +31,10 @@ pub mod status {
     pub const UNSUPPORTED_FORMAT: u32 = 19;
     /// A table is malformed. Reply: 0, field, offset, expected, got.
     pub const MALFORMED: u32 = 20;
+    /// A proof does not verify.
+    pub const INVALID_PROOF: u32 = 21;
+    /// A proof would be too large.
+    pub const PROOF_TOO_LARGE: u32 = 22;
     /// No operation was started.
     pub const NO_OP: u32 = u32::MAX;
 }
@@ -105,6 +109,8 @@ impl Reply {
                 self.set(&[f64::from(*version)]);
                 status::UNSUPPORTED_FORMAT
             }
+            Error::InvalidProof => status::INVALID_PROOF,
+            Error::ProofTooLarge => status::PROOF_TOO_LARGE,
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod host;
 pub mod layout;
 pub mod output;
 pub mod pace;
+pub mod proofs;
 mod reads;
 pub mod rows;
 pub mod store;

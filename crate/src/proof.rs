@@ -1,0 +1,264 @@
+//! Proofs of what the tree of rows holds in a range, for who knows nothing but the store's root.
+//!
+//! ```text
+//! proof    0xf0 | version | n x ( length:u32 | chunk )
+//! ```
+//!
+//! A proof is the record of a read: the chunks that an ordinary walk over the range asks for,
+//! each where it is asked for first. That is the commit, the nodes on the way, the leaves and,
+//! of the entries in the range, the chunks of values out of line. A key is proved by the range
+//! that holds it alone: the leaf in which it would stand shows that it is absent, or an internal
+//! node of which no child can hold it.
+//!
+//! Both sides run the same walk, over a cache that begins empty. When the walk misses a chunk,
+//! the prover copies it from the store, and the verifier takes the next one of the proof, which
+//! must have the very hash that was asked for. So the root and the range determine each byte of
+//! the proof: nothing can be left out, added, repeated or moved. All that the cache and the
+//! cursor hold any chunk to (form, level, count, last key, order of keys) holds here as well.
+
+use crate::cache::{Cache, Fetch};
+use crate::chunk::{ChunkKind, VERSION};
+use crate::error::{DecodeError, Error};
+use crate::forest::{Forest, ROWS};
+use crate::hash::Hash;
+use crate::json::skip_value;
+use crate::limits::MAX_PROOF_BYTES;
+use crate::node::{Entry, Node};
+use crate::output::Output;
+use crate::segment::Sealed;
+use crate::step::{Budget, Step};
+use crate::tree::{Cursor, Range, Tree, ValueReader};
+use crate::value::Kind;
+use alloc::vec::Vec;
+
+/// The first byte of a proof.
+const PROOF: u8 = 0xf0;
+
+/// How far ahead a prover asks for segments.
+const AHEAD: usize = 8;
+
+enum Walked {
+    Done,
+    Yield,
+    /// This chunk comes next.
+    Wants(Hash),
+}
+
+/// What a walk calls with each entry of the range and its whole value.
+type Found<'f> = &'f mut dyn FnMut(&Entry<'_>, &[u8]) -> Result<(), Error>;
+
+/// The walk of which a proof is the record.
+struct Walk {
+    root: Hash,
+    range: Range,
+    /// The chunks given so far.
+    given: Cache,
+    chunks: u64,
+    /// There is none before the commit is given.
+    cursor: Option<Cursor>,
+    /// The value out of line of the entry at the cursor, as far as it is read.
+    far: Option<(ValueReader, Vec<u8>)>,
+    /// Bytes of entries found: a few chunks of values may stand for many.
+    found: usize,
+}
+
+impl Walk {
+    fn new(root: Hash, range: Range) -> Self {
+        let given = Cache::new(usize::MAX);
+        Self { root, range, given, chunks: 0, cursor: None, far: None, found: 0 }
+    }
+
+    /// Takes what is said to be the chunk that the walk wants; whether it is, the cache finds
+    /// out when the walk asks again.
+    fn give(&mut self, hash: &Hash, chunk: &[u8], budget: &mut Budget) {
+        let Sealed { bytes, table } = Sealed::of_one(hash, chunk);
+        self.given.add_table(self.chunks, table);
+        self.given.load(self.chunks, bytes);
+        self.chunks += 1;
+        budget.spend(chunk.len());
+    }
+
+    fn step(&mut self, budget: &mut Budget, found: Found<'_>) -> Result<Walked, Error> {
+        match self.walk(budget, found) {
+            Err(Error::MissingChunk(hash)) => Ok(Walked::Wants(hash)),
+            walked => walked,
+        }
+    }
+
+    fn walk(&mut self, budget: &mut Budget, found: Found<'_>) -> Result<Walked, Error> {
+        let Self { given, cursor, far, .. } = self;
+        let cursor = match cursor {
+            Some(cursor) => cursor,
+            None => cursor.insert(Cursor::new(rows(given, &self.root)?, self.range.clone(), false)),
+        };
+        loop {
+            if budget.is_spent() {
+                return Ok(Walked::Yield);
+            }
+            // All that was given is in memory.
+            let Fetch::Here(Some(run)) = cursor.run(given)? else { return Ok(Walked::Done) };
+            let entry = run.leaf.entry(run.from);
+            let value = match entry.far() {
+                None => entry.value,
+                Some(address) => {
+                    let reading = || (ValueReader::new(address), Vec::new());
+                    let (reader, value) = far.get_or_insert_with(reading);
+                    let before = value.len();
+                    let read = reader.step(given, value);
+                    budget.spend(value.len() - before);
+                    read?;
+                    value
+                }
+            };
+            let len = entry.key.len() + value.len();
+            self.found += len;
+            if self.found > MAX_PROOF_BYTES {
+                return Err(Error::ProofTooLarge);
+            }
+            found(&entry, value)?;
+            *far = None;
+            budget.spend(len + 32);
+            cursor.advance(1);
+        }
+    }
+}
+
+/// The tree of rows under the commit `root`.
+fn rows(cache: &Cache, root: &Hash) -> Result<Tree, Error> {
+    if *root == Hash::ZERO {
+        return Ok(Tree::EMPTY);
+    }
+    let fetched = cache.chunk(root, |bytes| Forest::decode(bytes).map(|_| ()))?;
+    let Fetch::Here(bytes) = fetched else { return Err(Error::MissingChunk(*root)) };
+    Ok(Forest::decode(bytes).unwrap_or_default().tree(ROWS))
+}
+
+/// What must hold of a chunk before the cache takes it for checked.
+fn check(bytes: &[u8]) -> Result<(), DecodeError> {
+    match ChunkKind::decode(bytes)? {
+        ChunkKind::Node(_) => Node::decode(bytes).map(|_| ()),
+        _ => Ok(()),
+    }
+}
+
+fn is_json(value: &[u8]) -> bool {
+    skip_value(value, 0) == Ok(value.len()) && core::str::from_utf8(value).is_ok()
+}
+
+/// Makes a proof.
+pub struct Prove {
+    walk: Walk,
+    proof: Vec<u8>,
+}
+
+impl Prove {
+    /// A proof of all that the rows of the commit `root` hold in `range`, and of that they hold
+    /// nothing else there.
+    #[must_use]
+    pub fn new(root: Hash, range: Range) -> Self {
+        Self { walk: Walk::new(root, range), proof: Vec::from([PROOF, VERSION]) }
+    }
+
+    /// The proof, once it is done.
+    #[must_use]
+    pub fn proof(&self) -> &[u8] {
+        &self.proof
+    }
+
+    /// Goes on. Costs a lookup and two copies of each chunk of the proof, which are in memory
+    /// until the end.
+    ///
+    /// # Errors
+    /// As [`Cache::node`], and [`Error::ProofTooLarge`].
+    pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
+        let Self { walk, proof } = self;
+        loop {
+            let hash = match walk.step(budget, &mut |_, _| Ok(()))? {
+                Walked::Done => return Ok(Step::Done(())),
+                Walked::Yield => return Ok(Step::Yield),
+                Walked::Wants(hash) => hash,
+            };
+            match cache.chunk(&hash, check)? {
+                Fetch::At(id) => {
+                    let most = AHEAD.min(cache.window());
+                    let ahead = walk.cursor.as_ref().map(|at| at.ahead(cache, Some(id), most));
+                    return Ok(Step::Need(ahead.unwrap_or_else(|| Vec::from([id]))));
+                }
+                Fetch::Here(bytes) => {
+                    if proof.len() + 4 + bytes.len() > MAX_PROOF_BYTES {
+                        return Err(Error::ProofTooLarge);
+                    }
+                    proof.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+                    proof.extend_from_slice(bytes);
+                    walk.give(&hash, bytes, budget);
+                }
+            }
+        }
+    }
+}
+
+/// Verifies a proof, of which nobody vouches for any byte.
+pub struct VerifyProof {
+    walk: Walk,
+    proof: Vec<u8>,
+    at: usize,
+}
+
+impl VerifyProof {
+    /// A verification of `proof` for what the rows of the commit `root` hold in `range`.
+    #[must_use]
+    pub fn new(root: Hash, range: Range, proof: Vec<u8>) -> Self {
+        Self { walk: Walk::new(root, range), proof, at: 0 }
+    }
+
+    /// Goes on, and adds the keys and values proved to `out`, whole entries in the order of
+    /// their keys. They count only when it is done: any step may still refuse the proof. Holds
+    /// two copies of the proof and the largest value.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedFormat`], or [`Error::InvalidProof`] for whatever else it is.
+    pub fn step(&mut self, budget: &mut Budget, out: &mut Output) -> Result<Step<()>, Error> {
+        self.advance(budget, out).map_err(|error| match error {
+            Error::UnsupportedFormat { .. } => error,
+            _ => Error::InvalidProof,
+        })
+    }
+
+    fn advance(&mut self, budget: &mut Budget, out: &mut Output) -> Result<Step<()>, Error> {
+        if self.at == 0 {
+            match self.proof[..] {
+                [PROOF, VERSION, ..] => self.at = 2,
+                [PROOF, version, ..] if version > VERSION => {
+                    return Err(Error::UnsupportedFormat { version });
+                }
+                _ => return Err(Error::InvalidProof),
+            }
+        }
+        let found: Found<'_> = &mut |entry, value| {
+            let kind = entry.tag.kind;
+            // Else what stands in it could pass for other entries in the text of all.
+            if kind == Kind::Json && !is_json(value) {
+                return Err(Error::InvalidProof);
+            }
+            out.key(entry.key);
+            out.value(kind, |text| text.extend_from_slice(value));
+            Ok(())
+        };
+        loop {
+            let hash = match self.walk.step(budget, found)? {
+                Walked::Done if self.at == self.proof.len() => return Ok(Step::Done(())),
+                Walked::Done => return Err(Error::InvalidProof),
+                Walked::Yield => return Ok(Step::Yield),
+                Walked::Wants(hash) => hash,
+            };
+            let rest = &self.proof[self.at..];
+            let Some((len, rest)) = rest.split_first_chunk() else {
+                return Err(Error::InvalidProof);
+            };
+            let len = u32::from_le_bytes(*len) as usize;
+            let chunk = rest.get(..len).ok_or(Error::InvalidProof)?;
+            self.walk.give(&hash, chunk, budget);
+            self.at += 4 + len;
+        }
+    }
+}
