@@ -78,6 +78,8 @@ pub struct Engine {
     pub next_segment: SegmentId,
     /// Those that the host has asked for.
     pub indexes: Vec<Definition>,
+    /// The key that the last reply points to.
+    pub reach: Vec<u8>,
     ops: Vec<Option<Op>>,
 }
 

@@ -82,9 +82,9 @@ impl Engine {
         }
         let reach = named(PARTIAL_INDEX).and_then(|named| named.reach.clone());
         let Some(reach) = reach else { return self.reply.set(&[0.0]) };
-        self.scratch = reach;
-        let address = f64::from(self.scratch.as_ptr() as u32);
-        self.reply.set(&[1.0, address, self.scratch.len() as f64]);
+        self.reach = reach;
+        let address = f64::from(self.reach.as_ptr() as u32);
+        self.reply.set(&[1.0, address, self.reach.len() as f64]);
     }
 
     pub fn extend_indexes(&mut self, op: u32, alone: bool, work: usize) {

@@ -2,7 +2,7 @@
 import type { Engine } from '../engine.js';
 import { HedgerowError } from '../errors.js';
 import { type EncodedRange, encodeRange, type KeyRange } from '../range.js';
-import { abortion } from '../signal.js';
+import { abortion, checkSignal } from '../signal.js';
 import { type Index, type IndexDefinition, indexOf } from './definition.js';
 import { type IndexRange, positionsOf } from './secondary.js';
 
@@ -67,6 +67,7 @@ export class IndexSet {
 
   /** Resolves when one of them may have come further; rejects when that failed. */
   async progress(by: object, signal?: AbortSignal): Promise<void> {
+    checkSignal(signal);
     const aborted = signal && abortion(signal);
     const told = new Promise<void>((resolve, reject) => {
       const waiting = {
