@@ -52,6 +52,7 @@ export const TYPESCRIPT_LAYERS = [
   [['single-edits']],
   [['intake'], ['transaction/*']],
   [['put-many']],
+  [['patch']],
   [['store'], ['rescue']],
   [['index']],
 ];

@@ -14,7 +14,7 @@ use crate::hash::Hash;
 use crate::rows::{Block, Bytes, Next, Reader};
 use crate::segment::{Packer, Sealed};
 use crate::step::{Budget, Step};
-use crate::tree::{Builder, Merge, Range, Rebase, Replace, Touched, Tree};
+use crate::tree::{Builder, Fold, Merge, Range, Rebase, Replace, Touched, Tree};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -28,6 +28,7 @@ enum State {
     Stream(Box<Builder>),
     Gather(Batch),
     Sort(Batch),
+    Fold(Box<Fold>),
     Replace(Batch, Box<Replace>),
     Merge(Batch, Box<Merge>),
     Rebase(Batch, Box<Rebase>),
@@ -46,6 +47,10 @@ pub struct Ingest {
     own: Option<Tree>,
     touched: Touched,
     rebase: Option<Box<Rebase>>,
+    /// What is left of a fold while a part of it is merged.
+    fold: Option<Box<Fold>>,
+    /// Instead of [`SPILL_BYTES`].
+    spill_bytes: usize,
     tree: Tree,
     state: State,
     reader: Reader,
@@ -89,6 +94,8 @@ impl Ingest {
             own: None,
             touched: Touched::default(),
             rebase: None,
+            fold: None,
+            spill_bytes: SPILL_BYTES,
             tree,
             state,
             reader,
@@ -103,6 +110,11 @@ impl Ingest {
             chunk_bytes: 0,
             fast: 0,
         }
+    }
+
+    /// Has it merge what it has gathered when that takes more than so many bytes.
+    pub const fn spill_at(&mut self, bytes: usize) {
+        self.spill_bytes = bytes;
     }
 
     /// Takes back the buffer of the last block, to be filled with the next.
@@ -184,7 +196,7 @@ impl Ingest {
                 }
                 State::Gather(_) if self.commit.is_some() => return Ok(Step::Done(())),
                 State::Gather(batch) => {
-                    if batch.held_bytes() > SPILL_BYTES {
+                    if batch.held_bytes() > self.spill_bytes {
                         self.start_merge();
                         continue;
                     }
@@ -218,13 +230,17 @@ impl Ingest {
                         return Ok(Step::Yield);
                     }
                     let batch = core::mem::take(batch);
-                    self.state = if batch.len() == 1 {
-                        State::Replace(batch, Box::new(Replace::new(self.tree, self.shape)))
+                    if batch.has_updates() {
+                        let fold = Fold::new(batch).on(self.tree);
+                        self.state = State::Fold(Box::new(fold));
                     } else {
-                        let merge = Box::new(Merge::new(self.tree, &batch, self.shape));
-                        State::Merge(batch, merge)
-                    };
+                        self.merge(batch);
+                    }
                 }
+                State::Fold(fold) => match fold.step(cache, self.spill_bytes, budget)? {
+                    Step::Done(()) => self.merge_folded(),
+                    waiting => return Ok(waiting),
+                },
                 State::Rebase(..) => return self.step_rebase(cache, budget),
                 State::Replace(batch, replace) => match replace.step(cache, batch)? {
                     Step::Done(Some(tree)) => {
@@ -286,6 +302,35 @@ impl Ingest {
         }
     }
 
+    /// Has what was folded merged, and the rest folded after that.
+    fn merge_folded(&mut self) {
+        let state = core::mem::replace(&mut self.state, State::Sort(Batch::new()));
+        if let State::Fold(mut fold) = state {
+            let batch = core::mem::take(&mut fold.out);
+            self.fold = (!fold.is_over()).then_some(fold);
+            self.merge(batch);
+        }
+    }
+
+    /// Has a sorted batch without updates merged.
+    fn merge(&mut self, batch: Batch) {
+        self.state = if batch.len() == 1 {
+            State::Replace(batch, Box::new(Replace::new(self.tree, self.shape)))
+        } else {
+            let merge = Box::new(Merge::new(self.tree, &batch, self.shape));
+            State::Merge(batch, merge)
+        };
+    }
+
+    /// Begins anew with an empty tree: what was made of the rows so far is of no use.
+    fn clear(&mut self) {
+        self.touched = Touched::default();
+        self.touched.add_range(Range::ALL);
+        self.tree = Tree::EMPTY;
+        self.last_key = None;
+        self.state = State::Stream(Box::new(Builder::new(self.shape)));
+    }
+
     fn end_stream(&mut self) {
         if let State::Stream(builder) = &mut self.state {
             let tree = builder.finish().tree;
@@ -302,8 +347,11 @@ impl Ingest {
         if let Some(rebase) = self.rebase.take() {
             self.state = State::Rebase(Batch::new(), rebase);
         }
-        let rebasing = matches!(self.state, State::Rebase(..));
-        let ended = self.finishing && self.reader.is_spent() && !rebasing;
+        if let Some(fold) = self.fold.take() {
+            self.state = State::Fold(Box::new(fold.on(tree)));
+        }
+        let goes_on = matches!(self.state, State::Rebase(..) | State::Fold(_));
+        let ended = self.finishing && self.reader.is_spent() && !goes_on;
         if ended {
             self.forest.set(ROWS, tree);
             self.commit = Some(self.forest.commit(&mut packer));
@@ -320,7 +368,7 @@ impl Ingest {
             State::Stream(builder) => self.sealed.extend(builder.packer().take_sealed()),
             State::Merge(_, merge) => self.sealed.extend(merge.packer().take_sealed()),
             State::Replace(_, replace) => self.sealed.extend(replace.packer().take_sealed()),
-            State::Gather(_) | State::Sort(_) | State::Rebase(..) => {}
+            State::Gather(_) | State::Sort(_) | State::Fold(_) | State::Rebase(..) => {}
         }
     }
 
@@ -332,10 +380,23 @@ impl Ingest {
                 return Ok(false);
             }
             self.key.clear();
-            let Next::Row(edit) = self.reader.peek(self.rows, &mut self.key)? else {
-                return Ok(true);
+            let edit = match self.reader.peek(self.rows, &mut self.key)? {
+                Next::More => return Ok(true),
+                Next::Row(edit) => edit,
+                Next::Clear => {
+                    self.rows += 1;
+                    budget.spend(self.reader.advance() + 64);
+                    self.clear();
+                    continue;
+                }
             };
             match (&mut self.state, edit) {
+                // What deletes nothing is no reason to end the stream.
+                (State::Stream(_), Edit::Delete)
+                    if self.last_key.as_ref().is_none_or(|last| *last < self.key) =>
+                {
+                    self.touched.add(&self.key);
+                }
                 (State::Stream(builder), Edit::Put(kind, value))
                     if self.last_key.as_ref().is_none_or(|last| *last < self.key) =>
                 {

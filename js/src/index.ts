@@ -8,6 +8,7 @@ export type { ByteFormat, ByteSource } from './bytes.js';
 export type { Change, DiffOptions } from './diff.js';
 export { type ErrorCode, HedgerowError } from './errors.js';
 export type { IngestResult, Progress } from './ingest.js';
+export type { Patch, PatchOperation, PatchOptions } from './patch.js';
 export type { PutManyOptions } from './put-many.js';
 export type { KeyRange } from './range.js';
 export type { LostRange, RepairOptions, RepairResult } from './repair.js';

@@ -91,6 +91,7 @@ impl Scanner {
     ///
     /// # Errors
     /// The first fault.
+    #[inline(never)]
     pub fn scan(
         &mut self,
         text: &[u8],
@@ -460,11 +461,11 @@ fn array_index(name: &[u8]) -> Option<u64> {
 }
 
 /// What orders two things by their positions.
-type Order<'a> = &'a dyn Fn(usize, usize) -> Ordering;
+pub(super) type Order<'a> = &'a dyn Fn(usize, usize) -> Ordering;
 
 /// The positions below `len`, in order. By a heap of them: that is a tenth of the code of the
 /// standard library's sort, and few objects are ever sorted.
-fn sorted(len: usize, order: Order<'_>) -> Vec<usize> {
+pub(super) fn sorted(len: usize, order: Order<'_>) -> Vec<usize> {
     let mut heap: Vec<usize> = (0..len).collect();
     let (mut start, mut end) = (len / 2, len);
     while end > 1 {
