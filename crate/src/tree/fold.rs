@@ -119,7 +119,7 @@ impl Fold {
                 continue;
             }
             if !self.is_open {
-                match self.read(cache, &mut leaf)? {
+                match self.read(cache, &mut leaf, budget)? {
                     Step::Done(Ok(())) => self.is_open = true,
                     Step::Done(Err(NoObject)) => return Err(self.refused(RowFault::NotObject)),
                     Step::Need(ids) => return Ok(Step::Need(ids)),
@@ -160,6 +160,7 @@ impl Fold {
         &mut self,
         cache: &'c Cache,
         last: &mut Option<(Leaf<'c>, usize)>,
+        budget: &mut Budget,
     ) -> Result<Step<Result<(), NoObject>>, Error> {
         if let Some((kind, reader)) = &mut self.far {
             match reader.step(cache, &mut self.spare)? {
@@ -185,7 +186,11 @@ impl Fold {
             None => match leaf_of(cache, self.tree, key)? {
                 Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
                 Fetch::Here(None) => return Ok(Step::Done(open(None, &mut self.object))),
-                Fetch::Here(Some(leaf)) => (leaf, leaf.search(0, key)),
+                Fetch::Here(Some(leaf)) => {
+                    // It may be the first look at it, which checks its hash and its form.
+                    budget.spend(2 * leaf.end(leaf.len()));
+                    (leaf, leaf.search(0, key))
+                }
             },
         };
         let (Ok(at) | Err(at)) = found;
@@ -197,7 +202,7 @@ impl Fold {
         if entry.tag.far {
             self.spare.clear();
             self.far = Some((entry.tag.kind, ValueReader::new(Far::read(entry.value))));
-            return self.read(cache, last);
+            return self.read(cache, last, budget);
         }
         Ok(Step::Done(open(Some((entry.tag.kind, entry.value)), &mut self.object)))
     }
