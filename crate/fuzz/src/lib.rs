@@ -16,6 +16,7 @@ pub mod input;
 pub mod json;
 pub mod ops;
 pub mod oracle;
+pub mod patch;
 pub mod rehashed;
 pub mod rows;
 pub mod steps;
@@ -69,5 +70,10 @@ mod tests {
     #[test]
     fn bytes_takes_all_kept_inputs() {
         replay("bytes", crate::bytes::run);
+    }
+
+    #[test]
+    fn patch_takes_all_kept_inputs() {
+        replay("patch", crate::patch::run);
     }
 }
