@@ -32,6 +32,7 @@ pub mod ingest;
 pub mod json;
 pub mod limits;
 pub mod node;
+pub mod order;
 pub mod output;
 pub mod rows;
 pub mod segment;
