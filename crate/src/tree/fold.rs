@@ -188,7 +188,7 @@ impl Fold {
                 Fetch::Here(None) => return Ok(Step::Done(open(None, &mut self.object))),
                 Fetch::Here(Some(leaf)) => {
                     // It may be the first look at it, which checks its hash and its form.
-                    budget.spend(2 * leaf.end(leaf.len()));
+                    budget.spend(leaf.end(leaf.len()));
                     (leaf, leaf.search(0, key))
                 }
             },
