@@ -10,7 +10,7 @@ import { ROOT } from './lib/run.mjs';
 // name each other, rooms of one layer may not. `x/*` is all that lies under the folder.
 
 export const RUST_LAYERS = [
-  [['limits']],
+  [['limits'], ['order']],
   [['hash']],
   [['error']], // tells the hash of what is corrupt
   [['boundary']],
@@ -56,6 +56,7 @@ export const TYPESCRIPT_LAYERS = [
   [['reads']],
   [['intake'], ['transaction/*']],
   [['put-many']],
+  [['patch']],
   [['store'], ['rescue']],
   [['index']],
 ];

@@ -50,6 +50,7 @@ fn read(text: &[u8], framing: Framing) -> u64 {
             match reader.peek(rows, &mut key).expect("good rows") {
                 Next::More => break,
                 Next::Row(edit) => black_box(edit),
+                Next::Clear => unreachable!("rows of no patch"),
             };
             rows += 1;
             reader.advance();

@@ -1,4 +1,5 @@
-//! A batch: edits gathered from rows, sorted by key, the last of equal keys winning.
+//! A batch: edits gathered from rows, sorted by key, the last of equal keys winning. Updates
+//! are kept behind what they change.
 //!
 //! Keys and values lie in pages; an edit is 24 bytes beside them. A page never moves, since
 //! growing one block of many megabytes would be a pause of its own. Edits arrive in runs.
@@ -17,13 +18,16 @@ pub enum Edit<'a> {
     Put(Kind, &'a [u8]),
     /// It goes.
     Delete,
+    /// Its value changes as this text says, see [`Fold`](crate::tree::Fold).
+    Update(&'a [u8]),
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     Json,
     Bytes,
     Delete,
+    Update,
 }
 
 /// Bytes of a page. A larger edit has a page of its own.
@@ -55,6 +59,7 @@ pub struct Batch {
     /// Where each closed run ends among the items.
     runs: Vec<usize>,
     merging: Merging,
+    has_updates: bool,
 }
 
 /// A pass that merges runs two by two from `items` into `into`.
@@ -89,7 +94,9 @@ impl Batch {
             Edit::Put(Kind::Json, value) => (What::Json, value),
             Edit::Put(Kind::Bytes, value) => (What::Bytes, value),
             Edit::Delete => (What::Delete, &[][..]),
+            Edit::Update(change) => (What::Update, change),
         };
+        self.has_updates |= what == What::Update;
         // Position is age: no two edits may share one.
         let len = (key.len() + value.len()).max(1);
         let full = |page: &Vec<u8>| page.capacity() - page.len() < len;
@@ -122,13 +129,19 @@ impl Batch {
             // Pages are filled in turn, so that position is age: with it the order is total.
             run.sort_unstable_by(|a, b| key(pages, a).cmp(key(pages, b)).then(a.at.cmp(&b.at)));
             let mut kept = start;
-            for index in start + 1..items.len() {
-                if key(pages, &items[index]) != key(pages, &items[kept]) {
-                    kept += 1;
+            for index in start..items.len() {
+                let item = items[index];
+                // An update needs what came before it; nothing else does.
+                while item.what != What::Update
+                    && kept > start
+                    && key(pages, &items[kept - 1]) == key(pages, &item)
+                {
+                    kept -= 1;
                 }
-                items[kept] = items[index];
+                items[kept] = item;
+                kept += 1;
             }
-            items.truncate(kept + 1);
+            items.truncate(kept);
         }
         if start > 0 && key(pages, &items[start - 1]) < key(pages, &items[start]) {
             runs.pop();
@@ -147,7 +160,7 @@ impl Batch {
     }
 
     fn merge_pass(&mut self, budget: &mut Budget) -> bool {
-        let Self { pages, items, runs, merging } = self;
+        let Self { pages, items, runs, merging, .. } = self;
         merging.into.reserve_exact(items.len().saturating_sub(merging.into.len()));
         while merging.pair < runs.len() {
             let start = if merging.pair == 0 { 0 } else { runs[merging.pair - 1] };
@@ -168,9 +181,10 @@ impl Batch {
                 } else {
                     key(pages, &items[merging.left]).cmp(key(pages, &items[merging.right]))
                 };
-                if order == Ordering::Less {
+                let stays = || items[merging.right].what == What::Update;
+                if order == Ordering::Less || (order == Ordering::Equal && stays()) {
                     merging.into.push(items[merging.left]);
-                } else {
+                } else if order == Ordering::Greater {
                     merging.into.push(items[merging.right]);
                     merging.right += 1;
                 }
@@ -190,7 +204,14 @@ impl Batch {
         true
     }
 
-    /// Number of edits; after [`Batch::sort`], of different keys.
+    /// Whether it was given updates, which a [`Fold`](crate::tree::Fold) must turn into puts.
+    #[must_use]
+    pub const fn has_updates(&self) -> bool {
+        self.has_updates
+    }
+
+    /// Number of edits; after [`Batch::sort`], of different keys, but for updates: these come
+    /// after the last put or deletion of their key, in the order in which they were added.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.items.len()
@@ -226,6 +247,7 @@ impl Batch {
             What::Json => Edit::Put(Kind::Json, value),
             What::Bytes => Edit::Put(Kind::Bytes, value),
             What::Delete => Edit::Delete,
+            What::Update => Edit::Update(value),
         }
     }
 

@@ -86,6 +86,16 @@ pub enum RowFault {
     TooDeep,
     /// The text is not JSON.
     Syntax,
+    /// The row is no operation of a patch.
+    NoOperation,
+    /// The operation puts no value.
+    ValueMissing,
+    /// What is to be merged is no object.
+    MergeNotObject,
+    /// What constrains an update is no list of names.
+    ConstrainNotNames,
+    /// What is to be updated is no object.
+    NotObject,
 }
 
 /// A failed operation. The store holds what it held before.

@@ -16,7 +16,7 @@ use crate::index::{Definition, Keeper};
 use crate::rows::{Block, Bytes, Next, Reader};
 use crate::segment::{Packer, Sealed};
 use crate::step::{Budget, Step};
-use crate::tree::{Builder, Merge, Range, Rebase, Replace, Touched, Tree};
+use crate::tree::{Builder, Fold, Merge, Range, Rebase, Replace, Touched, Tree};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -30,6 +30,7 @@ enum State {
     Stream(Box<Builder>),
     Gather(Batch),
     Sort(Batch),
+    Fold(Box<Fold>),
     Replace(Batch, Box<Replace>),
     Merge(Batch, Box<Merge>),
     Rebase(Batch, Box<Rebase>),
@@ -53,6 +54,10 @@ pub struct Ingest {
     keeper: Keeper,
     /// Why it can do nothing.
     fault: Option<Error>,
+    /// What is left of a fold while a part of it is merged.
+    fold: Option<Box<Fold>>,
+    /// Instead of [`SPILL_BYTES`].
+    spill_bytes: usize,
     tree: Tree,
     state: State,
     reader: Reader,
@@ -105,6 +110,8 @@ impl Ingest {
             rebase: None,
             keeper,
             fault,
+            fold: None,
+            spill_bytes: SPILL_BYTES,
             tree,
             state,
             reader,
@@ -119,6 +126,11 @@ impl Ingest {
             chunk_bytes: 0,
             fast: 0,
         }
+    }
+
+    /// Has it merge what it has gathered when that takes more than so many bytes.
+    pub const fn spill_at(&mut self, bytes: usize) {
+        self.spill_bytes = bytes;
     }
 
     /// Takes back the buffer of the last block, to be filled with the next.
@@ -206,7 +218,7 @@ impl Ingest {
                 State::Index(_) => return self.step_index(cache, budget),
                 State::Gather(_) if self.commit.is_some() => return Ok(Step::Done(())),
                 State::Gather(batch) => {
-                    if batch.held_bytes() > SPILL_BYTES {
+                    if batch.held_bytes() > self.spill_bytes {
                         self.start_merge();
                         continue;
                     }
@@ -240,13 +252,17 @@ impl Ingest {
                         return Ok(Step::Yield);
                     }
                     let batch = core::mem::take(batch);
-                    self.state = if batch.len() == 1 {
-                        State::Replace(batch, Box::new(Replace::new(self.tree, self.shape)))
+                    if batch.has_updates() {
+                        let fold = Fold::new(batch).on(self.tree);
+                        self.state = State::Fold(Box::new(fold));
                     } else {
-                        let merge = Box::new(Merge::new(self.tree, &batch, self.shape));
-                        State::Merge(batch, merge)
-                    };
+                        self.merge(batch);
+                    }
                 }
+                State::Fold(fold) => match fold.step(cache, self.spill_bytes, budget)? {
+                    Step::Done(()) => self.merge_folded(),
+                    waiting => return Ok(waiting),
+                },
                 State::Rebase(..) => return self.step_rebase(cache, budget),
                 State::Replace(batch, replace) => match replace.step(cache, batch)? {
                     Step::Done(Some(tree)) => {
@@ -349,6 +365,36 @@ impl Ingest {
         }
     }
 
+    /// Has what was folded merged, and the rest folded after that.
+    fn merge_folded(&mut self) {
+        let state = core::mem::replace(&mut self.state, State::Sort(Batch::new()));
+        if let State::Fold(mut fold) = state {
+            let batch = core::mem::take(&mut fold.out);
+            self.fold = (!fold.is_over()).then_some(fold);
+            self.merge(batch);
+        }
+    }
+
+    /// Has a sorted batch without updates merged.
+    fn merge(&mut self, batch: Batch) {
+        self.state = if batch.len() == 1 {
+            State::Replace(batch, Box::new(Replace::new(self.tree, self.shape)))
+        } else {
+            let merge = Box::new(Merge::new(self.tree, &batch, self.shape));
+            State::Merge(batch, merge)
+        };
+    }
+
+    /// Begins anew with an empty tree: what was made of the rows so far is of no use.
+    fn clear(&mut self) {
+        self.touched = Touched::default();
+        self.touched.add_range(Range::ALL);
+        self.keeper.clear();
+        self.tree = Tree::EMPTY;
+        self.last_key = None;
+        self.state = State::Stream(Box::new(Builder::new(self.shape)));
+    }
+
     fn end_stream(&mut self) {
         if let State::Stream(builder) = &mut self.state {
             let tree = builder.finish().tree;
@@ -365,8 +411,11 @@ impl Ingest {
         if let Some(rebase) = self.rebase.take() {
             self.state = State::Rebase(Batch::new(), rebase);
         }
-        let rebasing = matches!(self.state, State::Rebase(..));
-        let ended = self.finishing && self.reader.is_spent() && !rebasing;
+        if let Some(fold) = self.fold.take() {
+            self.state = State::Fold(Box::new(fold.on(tree)));
+        }
+        let goes_on = matches!(self.state, State::Rebase(..) | State::Fold(_));
+        let ended = self.finishing && self.reader.is_spent() && !goes_on;
         let read = !ended || self.keeper.must_read(tree);
         if read {
             packer.seal();
@@ -405,7 +454,7 @@ impl Ingest {
             State::Merge(_, merge) => self.sealed.extend(merge.packer().take_sealed()),
             State::Replace(_, replace) => self.sealed.extend(replace.packer().take_sealed()),
             State::Index(packer) => self.sealed.extend(packer.take_sealed()),
-            State::Gather(_) | State::Sort(_) | State::Rebase(..) => {}
+            State::Gather(_) | State::Sort(_) | State::Fold(_) | State::Rebase(..) => {}
         }
         self.sealed.extend(self.keeper.take_sealed());
     }
@@ -418,10 +467,23 @@ impl Ingest {
                 return Ok(false);
             }
             self.key.clear();
-            let Next::Row(edit) = self.reader.peek(self.rows, &mut self.key)? else {
-                return Ok(true);
+            let edit = match self.reader.peek(self.rows, &mut self.key)? {
+                Next::More => return Ok(true),
+                Next::Row(edit) => edit,
+                Next::Clear => {
+                    self.rows += 1;
+                    budget.spend(self.reader.advance() + 64);
+                    self.clear();
+                    continue;
+                }
             };
             match (&mut self.state, edit) {
+                // What deletes nothing is no reason to end the stream.
+                (State::Stream(_), Edit::Delete)
+                    if self.last_key.as_ref().is_none_or(|last| *last < self.key) =>
+                {
+                    self.touched.add(&self.key);
+                }
                 (State::Stream(builder), Edit::Put(kind, value))
                     if self.last_key.as_ref().is_none_or(|last| *last < self.key) =>
                 {

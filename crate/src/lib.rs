@@ -34,6 +34,7 @@ pub mod ingest;
 pub mod json;
 pub mod limits;
 pub mod node;
+pub mod order;
 pub mod output;
 pub mod proof;
 pub mod rows;

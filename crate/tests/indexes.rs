@@ -202,6 +202,8 @@ enum Op {
     Put(Vec<(String, Row)>),
     Delete(Vec<String>),
     DeletePrefix(String),
+    /// A patch: a clear, or none, then puts and updates of the first member.
+    Patch(bool, Vec<(String, Row)>, Vec<(String, Member)>),
 }
 
 fn scalar() -> impl Strategy<Value = Scalar> {
@@ -234,6 +236,12 @@ fn op() -> impl Strategy<Value = Op> {
         5 => prop::collection::vec((key(), row()), 0..40).prop_map(Op::Put),
         2 => prop::collection::vec(key(), 0..40).prop_map(Op::Delete),
         1 => "[a-c]{0,2}".prop_map(Op::DeletePrefix),
+        2 => (
+            prop::bool::weighted(0.3),
+            prop::collection::vec((key(), row()), 0..20),
+            prop::collection::vec((key(), member()), 0..10),
+        )
+            .prop_map(|(clear, puts, updates)| Op::Patch(clear, puts, updates)),
     ]
 }
 
@@ -245,6 +253,15 @@ fn apply(model: &mut Model, ops: &[Op]) {
                 model.remove(key);
             }),
             Op::DeletePrefix(prefix) => model.retain(|key, _| !key.starts_with(prefix)),
+            Op::Patch(clear, puts, updates) => {
+                if *clear {
+                    model.clear();
+                }
+                model.extend(puts.iter().cloned());
+                for (key, a) in updates.iter().filter(|(key, _)| puts.iter().any(|p| p.0 == *key)) {
+                    model.get_mut(key).unwrap().a = a.clone();
+                }
+            }
         }
     }
 }
@@ -261,6 +278,26 @@ fn feed(host: &mut Host, ingest: &mut Ingest, ops: &[Op]) {
             Op::DeletePrefix(prefix) => {
                 ingest.drop_range(Range::prefix(prefix.as_bytes()));
                 host.drive(ingest).unwrap();
+            }
+            Op::Patch(clear, puts, updates) => {
+                let puts_of = |(key, row): &(String, Row)| {
+                    format!(r#"{{"op":"put","key":"{key}","value":{}}}"#, row.json())
+                };
+                let update_of = |(key, a): &(String, Member)| {
+                    format!(r#"{{"op":"update","key":"{key}","merge":{{"a":{}}}}}"#, a.json())
+                };
+                let clear = clear.then(|| r#"{"op":"clear"}"#.to_owned());
+                let all: Vec<_> = clear
+                    .into_iter()
+                    .chain(puts.iter().map(puts_of))
+                    .chain(
+                        updates
+                            .iter()
+                            .filter(|(key, _)| puts.iter().any(|put| put.0 == *key))
+                            .map(update_of),
+                    )
+                    .collect();
+                host.feed(ingest, &format!("[{}]", all.join(",")), &Format::Patch).unwrap();
             }
         }
     }

@@ -40,6 +40,9 @@ export interface MadeSegment {
 /** An operation under way in the core. */
 export type Op = number;
 
+/** What the members of a block are. */
+export type BlockFormat = 'pairs' | 'rows' | 'deletes' | 'patch';
+
 const ROW_FAULTS = [
   'the key is not a string',
   'the row has no key where the pointer says',
@@ -48,6 +51,11 @@ const ROW_FAULTS = [
   'the value is larger than 64 MiB',
   'the value is nested too deeply',
   'the text is not JSON',
+  'there is no such operation',
+  'the operation has no value to put',
+  'what is to be merged is not an object',
+  'what constrains an update is not an array of strings',
+  'what is to be updated is not an object',
 ] as const;
 
 const FIRST_VALUE_FAULT = 4;
@@ -482,10 +490,11 @@ export class Engine {
     prefix: string,
     pointer: string | undefined,
     format: 'ndjson' | 'json' | undefined,
+    isPatch = false,
   ): Op {
     const [prefixLength, pointerLength] = this.#passBoth(prefix, pointer ?? '');
     const framing = format === undefined ? 0 : { ndjson: 1, json: 2 }[format];
-    const length = pointer === undefined ? -1 : pointerLength;
+    const length = isPatch ? -2 : pointer === undefined ? -1 : pointerLength;
     const op = this.#core.ingest_bytes(this.#own(view), prefixLength, length, framing);
     return op >>> 0 === Status.noOp ? refusePointer(pointer ?? '') : this.#given(op);
   }
@@ -518,7 +527,7 @@ export class Engine {
   feed(
     op: Op,
     text: string,
-    format: 'pairs' | 'rows' | 'deletes',
+    format: BlockFormat,
     values: readonly { row: number; bytes: Uint8Array }[],
   ): number {
     const valueBytes = values.reduce((sum, { bytes }) => sum + bytes.length, 0);
@@ -544,7 +553,7 @@ export class Engine {
       start += bytes.length;
     }
     const length = encoded.written + extra;
-    const code = { pairs: 0, rows: 1, deletes: 2 }[format];
+    const code = { pairs: 0, rows: 1, deletes: 2, patch: 3 }[format];
     this.#core.ingest_feed(this.#own(op), encoded.written, length, values.length, code);
     return length;
   }

@@ -3,6 +3,7 @@ export type ErrorCode =
   | 'invalid-key'
   | 'invalid-value'
   | 'invalid-row'
+  | 'invalid-patch'
   | 'invalid-argument'
   | 'invalid-proof'
   | 'conflict'
@@ -24,7 +25,7 @@ export type ErrorCode =
 export interface ErrorFacts {
   /** What brought the failure about, as thrown by the platform. */
   readonly cause?: unknown;
-  /** Position of the offending row in its source, from 0. */
+  /** Position of the offending row, or operation of a patch, in its source, from 0. */
   readonly row?: number;
   /** Byte offset of the fault in a source of bytes. */
   readonly offset?: number;
@@ -47,7 +48,7 @@ export class HedgerowError extends Error {
   override readonly name = 'HedgerowError';
   /** What failed; stable, meant for `switch`. */
   readonly code: ErrorCode;
-  /** Position of the offending row in its source, from 0, where there is one. */
+  /** Position of the offending row, or operation of a patch, in its source, from 0. */
   readonly row?: number;
   /** Byte offset of the fault in a source of bytes, where there is one. */
   readonly offset?: number;

@@ -12,6 +12,7 @@ export type { IndexDefinition } from './indexes/definition.js';
 export type { IndexDefinitions } from './indexes/index-set.js';
 export type { IndexRange, Scalar, SecondaryKey } from './indexes/secondary.js';
 export type { IngestResult, Progress } from './ingest.js';
+export type { Patch, PatchOperation, PatchOptions } from './patch.js';
 export { type Proved, type ProvedRange, verifyProof } from './proof.js';
 export type { PutManyOptions } from './put-many.js';
 export type { KeyRange } from './range.js';

@@ -1,6 +1,6 @@
 /** Feeds rows to the core in slices, writes the segments that it makes, and commits. */
 import { type Commits, type HeldHead, type Overrides, UnknownOutcome } from './commit.js';
-import { type MadeSegment, type Op, Status } from './engine.js';
+import { type BlockFormat, type MadeSegment, type Op, Status } from './engine.js';
 import type { Host, SliceTimes } from './host.js';
 import { MAX_IN_FLIGHT_BYTES, WRITE_BYTES } from './limits.js';
 import type { Hold } from './pins.js';
@@ -13,7 +13,7 @@ import { checkSignal } from './signal.js';
 export interface Block {
   /** A JSON array. */
   readonly text: string;
-  readonly format: 'pairs' | 'rows' | 'deletes';
+  readonly format: BlockFormat;
   readonly rows: number;
   /** Byte values, with the rows of the block that they belong to. */
   readonly values: readonly { row: number; bytes: Uint8Array }[];
@@ -63,7 +63,11 @@ export interface IngestOptions {
   /** Where the key of a row is. */
   readonly pointer?: string | undefined;
   /** Rows come as bytes: in this format, or in one to be found out. */
-  readonly bytes?: { readonly format: 'ndjson' | 'json' | undefined };
+  readonly bytes?: {
+    readonly format: 'ndjson' | 'json' | undefined;
+    /** They are operations of a patch. */
+    readonly isPatch?: boolean;
+  };
   readonly signal?: AbortSignal | undefined;
   /** Of a bulk change: see `Commits.beginBulk`. */
   readonly bulk?: { readonly overrides: Overrides; readonly before: Promise<void> };
@@ -143,7 +147,7 @@ export class Ingest {
     this.#op =
       bytes === undefined
         ? host.engine.ingest(view, prefix, pointer ?? '')
-        : host.engine.ingestBytes(view, prefix, pointer, bytes.format);
+        : host.engine.ingestBytes(view, prefix, pointer, bytes.format, bytes.isPatch);
   }
 
   /** Has `listener` called when the core traps, and the ingest is lost with it. */

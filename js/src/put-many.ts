@@ -42,12 +42,14 @@ export interface PutManyOptions<Row> {
 }
 
 /** What is done with the rows of a source. */
-interface Job<Row> extends PutManyOptions<Row> {
+export interface Job<Row> extends PutManyOptions<Row> {
   readonly durability: Durability;
+  /** Rows are keys to delete, or operations of a patch, instead of what is put. */
   readonly deletes?: boolean;
+  readonly isPatch?: boolean;
 }
 
-/** Puts or deletes rows. */
+/** Puts or deletes rows, or applies a patch. */
 export async function putMany<Row>(
   host: Host,
   commits: Commits,
@@ -112,7 +114,7 @@ function ingestOptions<Row>(isBytes: boolean, job: Job<Row>): IngestOptions {
   if (format !== undefined && format !== 'ndjson' && format !== 'json') {
     throw new HedgerowError('invalid-argument', `no such format: ${String(format)}`);
   }
-  return { prefix, pointer, signal, bytes: { format } };
+  return { prefix, pointer, signal, bytes: { format, isPatch: job.isPatch === true } };
 }
 
 function take<Row>(
@@ -120,11 +122,12 @@ function take<Row>(
   ingest: Ingest,
   reporter: Reporter,
   { sliceMs }: Host,
-  { key, deletes, signal }: Job<Row>,
+  { key, deletes, isPatch, signal }: Job<Row>,
 ): Promise<void> {
   if (opened.kind === 'bytes') return takeBytes(opened.parts, ingest, reporter, signal);
   const puts = typeof key === 'string' ? 'rows' : 'pairs';
-  const gatherer = new RowGatherer<Row>(deletes === true ? 'deletes' : puts, key, sliceMs);
+  const format = deletes === true ? 'deletes' : isPatch === true ? 'patch' : puts;
+  const gatherer = new RowGatherer<Row>(format, key, sliceMs);
   return opened.kind === 'rows'
     ? takeRows(opened.rows, gatherer, ingest, reporter)
     : takeAsyncRows(opened.rows, gatherer, ingest, reporter, signal);

@@ -30,7 +30,10 @@ export class RowGatherer<Row> {
   #first = 0;
   #startMs = 0;
 
-  /** Rows of `deletes` are keys; of `rows`, anything that `keyOf` points into. */
+  /**
+   * Rows of `deletes` are keys; of `patch`, operations; of `rows`, anything that `keyOf` points
+   * into.
+   */
   constructor(format: Block['format'], keyOf: KeyOf<Row> | undefined, sliceMs: number) {
     this.#format = format;
     this.#keyOf = keyOf;
@@ -47,6 +50,7 @@ export class RowGatherer<Row> {
   add(row: Row): boolean {
     if (this.#rows === 0) this.#startMs = performance.now();
     if (this.#format === 'pairs') this.#addPair(row);
+    else if (this.#format === 'patch') this.#addOperation(row);
     else this.#addRow(row);
     this.#rows += 1;
     return (
@@ -66,13 +70,31 @@ export class RowGatherer<Row> {
     const at = this.#first + this.#rows;
     const [key, value] = this.#split(row, at);
     if (typeof key !== 'string') checkKey(key, at);
-    if (isBytes(value, at)) {
-      // A copy, and not by `slice`, which for a Node `Buffer` is a view: buffers are reused.
-      this.#values.push({ row: this.#rows, bytes: new Uint8Array(value) });
-      this.#valueBytes += value.length;
-      this.#members.push(key, 0);
-    } else {
-      this.#members.push(key, checkValue(value, at));
+    this.#members.push(key, this.#valueOf(value, at));
+  }
+
+  /** What stands for a value in the text. */
+  #valueOf(value: unknown, at: number): unknown {
+    if (!isBytes(value, at)) return checkValue(value, at);
+    // A copy, and not by `slice`, which for a Node `Buffer` is a view: buffers are reused.
+    this.#values.push({ row: this.#rows, bytes: new Uint8Array(value) });
+    this.#valueBytes += value.length;
+    return 0;
+  }
+
+  #addOperation(row: unknown): void {
+    const at = this.#first + this.#rows;
+    // What is no operation is refused by the core.
+    const { op, key, value, merge, constrain } = Object(row) as Record<string, unknown>;
+    const isPut = op === 'put';
+    if (isPut || op === 'update' || op === 'del') {
+      if (typeof key !== 'string') checkKey(key, at);
+    }
+    if (isPut) this.#members.push({ op, key, value: this.#valueOf(value, at) });
+    else if (op !== 'update') this.#members.push({ op, key });
+    else {
+      const object = merge === undefined ? merge : checkValue(merge, at);
+      this.#members.push({ op, key, merge: object, constrain });
     }
   }
 

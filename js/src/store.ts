@@ -9,6 +9,7 @@ import { type BuilderOptions, IndexBuilder, type IndexProgress } from './indexes
 import { type IndexDefinitions, indexesOf } from './indexes/index-set.js';
 import type { IngestResult } from './ingest.js';
 import { Lane } from './lane.js';
+import { applyPatch, type Patch, type PatchOptions } from './patch.js';
 import { askToPersist } from './persistence.js';
 import { Pins, prefixOf } from './pins.js';
 import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
@@ -217,6 +218,19 @@ export class Store extends Reader {
     const job = { ...options, durability, deletes: true };
     const keys = keysOrRange as Source<string>;
     return this.#bulk(putMany(this.#host, this.#commits, keys, job));
+  }
+
+  /**
+   * Applies a patch in one commit, all of it or, when one of its operations is malformed or
+   * updates what is no object, nothing: it then fails with `invalid-patch`, which tells the
+   * operation. Operations count in their order, but take no longer in one order than in another.
+   * They come as rows come to `putMany`; the `rows` of the result are operations.
+   */
+  async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<IngestResult> {
+    this.#check();
+    checkSignal(options.signal);
+    const durability = options.durability ?? this.#durability;
+    return this.#bulk(applyPatch(this.#host, this.#commits, patch, { ...options, durability }));
   }
 
   /**

@@ -84,7 +84,7 @@ fn read<'a>(
             match reader.peek(rows.len() as u64, &mut key) {
                 Ok(Next::More) => break,
                 Ok(Next::Row(Edit::Put(Kind::Json, value))) => rows.push((key, value.to_vec())),
-                Ok(Next::Row(edit)) => panic!("no value: {edit:?}"),
+                Ok(other) => panic!("no value: {other:?}"),
                 Err(Error::Row { row, offset, fault }) => {
                     return Read { rows, fault: Some((row, offset, fault)) };
                 }

@@ -17,6 +17,7 @@ pub mod json;
 pub mod ops;
 pub mod oracle;
 pub mod proof;
+pub mod patch;
 pub mod rehashed;
 pub mod rows;
 pub mod steps;
@@ -75,5 +76,10 @@ mod tests {
     #[test]
     fn bytes_takes_all_kept_inputs() {
         replay("bytes", crate::bytes::run);
+    }
+
+    #[test]
+    fn patch_takes_all_kept_inputs() {
+        replay("patch", crate::patch::run);
     }
 }

@@ -233,6 +233,15 @@ impl Keeper {
         cost
     }
 
+    /// There are no rows any more.
+    pub fn clear(&mut self) {
+        for index in &mut self.indexes {
+            let definition = index.definition.clone();
+            *index = Index::new(definition, Reach::All, Tree::EMPTY, Tree::EMPTY);
+        }
+        (self.walk, self.extend, self.full) = (None, None, false);
+    }
+
     /// All rows that were added make up `rows`.
     pub fn added(&mut self, rows: Tree) {
         self.indexes.iter_mut().for_each(|index| index.of = rows);
@@ -317,10 +326,7 @@ impl Keeper {
         packer: &mut Packer,
     ) -> Result<Step<()>, Error> {
         if rows.is_empty() {
-            for index in &mut self.indexes {
-                *index = Index::new(index.definition.clone(), Reach::All, Tree::EMPTY, rows);
-            }
-            (self.walk, self.extend) = (None, None);
+            self.clear();
         }
         while self.full || self.walk.is_some() || self.start_walk(rows) {
             let step = if self.full {

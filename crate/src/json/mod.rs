@@ -2,12 +2,14 @@
 //! form, never parsed into values.
 
 mod decimal;
+mod members;
 mod normal;
 mod number;
 mod pointer;
 mod scan;
 mod string;
 
+pub use members::{Members, append_members, keep_members};
 pub use normal::{Scanned, Scanner};
 pub use number::{double, push_double};
 pub use pointer::Pointer;

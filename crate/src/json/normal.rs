@@ -13,8 +13,8 @@ use crate::json::number::{Form, form, push_number, skip_number};
 use crate::json::scan::{JsonFault, expect, skip_space, skip_word};
 use crate::json::string::{normalize_string, scan_string, unquote, word_at};
 use crate::limits::MAX_JSON_DEPTH;
+use crate::order::sorted;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 use core::ops::Range;
 
 /// Names of an object up to this many are compared each with those that it may be equal to.
@@ -91,6 +91,7 @@ impl Scanner {
     ///
     /// # Errors
     /// The first fault.
+    #[inline(never)]
     pub fn scan(
         &mut self,
         text: &[u8],
@@ -457,39 +458,6 @@ fn array_index(name: &[u8]) -> Option<u64> {
         index = index * 10 + u64::from(digit.checked_sub(b'0').filter(|digit| *digit < 10)?);
     }
     (index < u64::from(u32::MAX)).then_some(index)
-}
-
-/// What orders two things by their positions.
-type Order<'a> = &'a dyn Fn(usize, usize) -> Ordering;
-
-/// The positions below `len`, in order. By a heap of them: that is a tenth of the code of the
-/// standard library's sort, and few objects are ever sorted.
-fn sorted(len: usize, order: Order<'_>) -> Vec<usize> {
-    let mut heap: Vec<usize> = (0..len).collect();
-    let (mut start, mut end) = (len / 2, len);
-    while end > 1 {
-        if start > 0 {
-            start -= 1;
-        } else {
-            end -= 1;
-            heap.swap(0, end);
-        }
-        let mut root = start;
-        while let Some(&left) = heap[..end].get(2 * root + 1) {
-            let mut child = 2 * root + 1;
-            if let Some(&right) = heap[..end].get(child + 1)
-                && order(left, right) == Ordering::Less
-            {
-                child += 1;
-            }
-            if order(heap[root], heap[child]) != Ordering::Less {
-                break;
-            }
-            heap.swap(root, child);
-            root = child;
-        }
-    }
-    heap
 }
 
 #[cfg(test)]

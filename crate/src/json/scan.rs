@@ -70,6 +70,7 @@ pub(super) fn expect(text: &[u8], at: usize, byte: u8) -> Result<usize, JsonFaul
 ///
 /// # Errors
 /// The first fault.
+#[inline(never)]
 pub fn skip_value(text: &[u8], at: usize) -> Result<usize, JsonFault> {
     let mut nesting = Nesting::new();
     let mut at = skip_space(text, at);

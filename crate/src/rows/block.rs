@@ -1,6 +1,7 @@
 //! Rows of a block that the wrapper printed: one JSON array, and byte values beside it.
 
-use super::{Next, fault_of, read_key};
+use super::operation::{Does, read_operation};
+use super::{Next, UPDATE_HEADER_BYTES, fault_of, read_key, write_header};
 use crate::batch::Edit;
 use crate::error::{Error, RowFault};
 use crate::json::{Pointer, skip_space, skip_value};
@@ -18,6 +19,8 @@ pub enum Format {
     Rows(Pointer),
     /// `[key, key, ...]`: rows to be deleted.
     Deletes,
+    /// `[operation, operation, ...]` of a patch.
+    Patch,
 }
 
 /// A byte value of a block of pairs, where the text holds a place for it.
@@ -47,6 +50,10 @@ pub struct Block {
     closed: bool,
     /// Where the row that was found ends, and whether its value is bytes.
     found: (usize, bool),
+    /// What the row that was found does, if it is of a patch.
+    does: Option<Does>,
+    /// If it is an update, its text.
+    update: Vec<u8>,
 }
 
 impl Block {
@@ -64,6 +71,8 @@ impl Block {
             at: 0,
             closed: false,
             found: (0, false),
+            does: None,
+            update: Vec::new(),
         }
     }
 
@@ -96,6 +105,10 @@ impl Block {
         let Some((key_text, mut value)) = self.find().map_err(bad)? else {
             return Ok(Next::More);
         };
+        if self.does == Some(Does::Clear) {
+            self.found.1 = false;
+            return Ok(Next::Clear);
+        }
         read_key(&self.bytes[key_text.clone()], &self.prefix, key)
             .map_err(|fault| bad((key_text.start, fault)))?;
         let byte_value = self.values.get(self.next_value).filter(|value| value.row == self.row);
@@ -105,6 +118,10 @@ impl Block {
             value = Some(start..start + bytes.len as usize);
         }
         self.found.1 = byte_value.is_some();
+        if self.does == Some(Does::Update) {
+            write_header(&mut self.update, row, self.at as u64);
+            return Ok(Next::Row(Edit::Update(&self.update)));
+        }
         let Some(value) = value else { return Ok(Next::Row(Edit::Delete)) };
         let value = self.bytes.get(value).ok_or_else(|| bad((self.at, RowFault::Syntax)))?;
         if value.len() > MAX_VALUE_BYTES {
@@ -167,6 +184,14 @@ impl Block {
                 let from = skip_space(text, comma + 1);
                 let to = skip_value(text, from).map_err(fault_of)?;
                 (at..end, Some(from..to), to)
+            }
+            Format::Patch => {
+                self.update.clear();
+                self.update.resize(UPDATE_HEADER_BYTES, 0);
+                let operation = read_operation(text, at, None, &mut self.update)?;
+                self.does = Some(operation.does);
+                let value = (operation.does == Does::Put).then_some(operation.value);
+                (operation.key, value, operation.end)
             }
             Format::Rows(pointer) => {
                 let (found, end) = pointer.locate(text, at).map_err(fault_of)?;

@@ -1,7 +1,8 @@
 //! Rows from a stream of bytes that comes in parts, cut anywhere: NDJSON, or one JSON array.
 
 use super::framing::Finder;
-use super::{Framing, Next, fault_of, read_key};
+use super::operation::{Does, Operation, read_operation};
+use super::{Framing, Next, UPDATE_HEADER_BYTES, fault_of, read_key, write_header};
 use crate::batch::Edit;
 use crate::error::{Error, RowFault};
 use crate::json::{Pointer, Scanner, skip_space, skip_value};
@@ -22,6 +23,8 @@ pub enum Columns {
     Two,
     /// The value, with the key at a pointer into it.
     Keyed(Pointer),
+    /// An operation of a patch.
+    Patch,
 }
 
 /// What comes next in the text.
@@ -47,6 +50,7 @@ struct Found {
     normal: bool,
     ascii: bool,
     end: usize,
+    does: Does,
 }
 
 /// See the module's text. Feed it through [`Bytes::room`], and [`Bytes::end`] it.
@@ -71,6 +75,8 @@ pub struct Bytes {
     scanner: Scanner,
     /// Where the row that was found ends.
     end: usize,
+    /// If it is an update, its text.
+    update: Vec<u8>,
 }
 
 impl Bytes {
@@ -92,6 +98,7 @@ impl Bytes {
             finder: None,
             scanner: Scanner::default(),
             end: 0,
+            update: Vec::new(),
         }
     }
 
@@ -138,15 +145,26 @@ impl Bytes {
             Ok(None) => return Ok(Next::More),
             Err((offset, fault)) => return Err(self.error(row, offset, fault)),
         };
-        let Found { key: name, value, normal, ascii, end } = found;
+        let Found { key: name, value, normal, ascii, end, does } = found;
         let text = &self.buffer[..self.filled];
         if !ascii && let Err(error) = core::str::from_utf8(&text[self.at..end]) {
             return Err(self.error(row, self.at + error.valid_up_to(), RowFault::Syntax));
+        }
+        if does == Does::Clear {
+            self.end = end;
+            return Ok(Next::Clear);
         }
         if let Err(fault) = read_key(&text[name.clone()], &self.prefix, key) {
             return Err(self.error(row, name.start, fault));
         }
         self.end = end;
+        if does == Does::Delete {
+            return Ok(Next::Row(Edit::Delete));
+        }
+        if does == Does::Update {
+            write_header(&mut self.update, row, self.base + self.at as u64);
+            return Ok(Next::Row(Edit::Update(&self.update)));
+        }
         let value_text = if normal { &text[value.clone()] } else { self.scanner.normalized() };
         if value_text.len() > MAX_VALUE_BYTES {
             return Err(self.error(row, value.start, RowFault::ValueTooLarge));
@@ -237,7 +255,8 @@ impl Bytes {
                 self.at = end + 1;
                 continue;
             }
-            let mut found = read_row(&mut self.scanner, &self.columns, line, self.at)?;
+            let mut found =
+                read_row(&mut self.scanner, &self.columns, &mut self.update, line, self.at)?;
             let after = skip_space(line, found.end);
             if after < end {
                 return Err((after, RowFault::Syntax));
@@ -285,7 +304,7 @@ impl Bytes {
         {
             return Ok(None);
         }
-        match read_row(&mut self.scanner, &self.columns, text, self.at) {
+        match read_row(&mut self.scanner, &self.columns, &mut self.update, text, self.at) {
             Err((offset, _)) if offset >= end && is_full => Err((self.at, RowFault::ValueTooLarge)),
             Err((offset, _)) if offset >= end && !self.ended => {
                 self.finder.get_or_insert_default().is_complete(&text[self.at..]);
@@ -300,6 +319,7 @@ impl Bytes {
 fn read_row(
     scanner: &mut Scanner,
     columns: &Columns,
+    update: &mut Vec<u8>,
     text: &[u8],
     at: usize,
 ) -> Result<Found, (usize, RowFault)> {
@@ -315,7 +335,15 @@ fn read_row(
             };
             let key = key.ok_or((at, RowFault::KeyMissing))?;
             let (normal, ascii, end) = (scanned.normal, scanned.ascii, scanned.end);
-            Ok(Found { key, value: at..end, normal, ascii, end })
+            Ok(Found { key, value: at..end, normal, ascii, end, does: Does::Put })
+        }
+        Columns::Patch => {
+            update.clear();
+            update.resize(UPDATE_HEADER_BYTES, 0);
+            let Operation { does, key, value, normal, end } =
+                read_operation(text, at, Some(scanner), update)?;
+            let ascii = text[at..end].is_ascii();
+            Ok(Found { key, value, normal, ascii, end, does })
         }
     }
 }
@@ -332,7 +360,7 @@ fn read_pair(scanner: &mut Scanner, text: &[u8], at: usize) -> Result<Found, (us
     let end = expect(value.end, b']')?;
     let ascii = value.ascii && text[start..key_end].is_ascii();
     let (key, normal) = (start..key_end, value.normal);
-    Ok(Found { key, value: value_at..value.end, normal, ascii, end })
+    Ok(Found { key, value: value_at..value.end, normal, ascii, end, does: Does::Put })
 }
 
 #[cfg(test)]
@@ -362,7 +390,7 @@ mod tests {
                         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
                         rows.push((text(&key), text(value)));
                     }
-                    Ok(Next::Row(other)) => panic!("{other:?}"),
+                    Ok(other) => panic!("{other:?}"),
                     Err(Error::Row { row, offset, fault }) => return Err((row, offset, fault)),
                     Err(other) => panic!("{other}"),
                 }

@@ -5,10 +5,12 @@ mod bytes;
 mod framing;
 #[cfg(test)]
 mod hostile;
+mod operation;
 
 pub use block::{Block, ByteValue, Format};
 pub use bytes::{Bytes, Columns};
 pub use framing::Framing;
+pub use operation::UPDATE_HEADER_BYTES;
 
 use crate::batch::Edit;
 use crate::error::{Error, RowFault};
@@ -23,6 +25,8 @@ pub enum Next<'a> {
     /// A row; its key is in the buffer that was given. It stays next until
     /// [`Reader::advance`].
     Row(Edit<'a>),
+    /// All rows go. It stays next as a row does.
+    Clear,
     /// Nothing, until it is fed again.
     More,
 }
@@ -81,4 +85,10 @@ fn read_key(text: &[u8], prefix: &[u8], key: &mut Vec<u8>) -> Result<(), RowFaul
     key.extend_from_slice(prefix);
     unquote(text, key).map_err(|_| RowFault::KeyLoneSurrogate)?;
     if key.len() > MAX_KEY_BYTES { Err(RowFault::KeyTooLong) } else { Ok(()) }
+}
+
+/// Writes what an update tells besides its texts, where room was left for it.
+fn write_header(update: &mut [u8], row: u64, offset: u64) {
+    update[..8].copy_from_slice(&row.to_le_bytes());
+    update[8..UPDATE_HEADER_BYTES].copy_from_slice(&offset.to_le_bytes());
 }

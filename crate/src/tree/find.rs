@@ -12,7 +12,11 @@ use crate::value::Kind;
 use alloc::vec::Vec;
 
 /// The leaf that may hold `key`; `None` when no leaf can.
-fn leaf_of<'c>(cache: &'c Cache, tree: Tree, key: &[u8]) -> Result<Fetch<Option<Leaf<'c>>>, Error> {
+pub(crate) fn leaf_of<'c>(
+    cache: &'c Cache,
+    tree: Tree,
+    key: &[u8],
+) -> Result<Fetch<Option<Leaf<'c>>>, Error> {
     if tree.is_empty() {
         return Ok(Fetch::Here(None));
     }

@@ -42,10 +42,15 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(crate) fn new(tree: Tree, keys: usize) -> Self {
-        let level = if tree.is_empty() || keys == 0 {
+        Self::part(tree, 0, keys)
+    }
+
+    /// For the keys from `from` to before `to`.
+    pub(crate) fn part(tree: Tree, from: usize, to: usize) -> Self {
+        let level = if tree.is_empty() || from == to {
             Vec::new()
         } else {
-            Vec::from([Visit { hash: tree.root, from: 0, to: keys }])
+            Vec::from([Visit { hash: tree.root, from, to }])
         };
         Self { level, ..Self::default() }
     }

@@ -10,6 +10,7 @@ use crate::batch::{Batch, Edit};
 use crate::cache::{Cache, Fetch};
 use crate::error::Error;
 use crate::node::Entry;
+use crate::order::sorted;
 use crate::step::{Budget, Step};
 use crate::tree::lockstep::Lockstep;
 use crate::tree::{Range, Touched, Tree, ValueReader, get};
@@ -71,7 +72,8 @@ impl Rebase {
     /// with one.
     #[must_use]
     pub fn new(base: Tree, theirs: Tree, own: Option<Tree>, mut kept: Vec<Vec<u8>>) -> Self {
-        kept.sort_unstable();
+        let order = sorted(kept.len(), &|a, b| kept[a].cmp(&kept[b]));
+        let kept = order.into_iter().map(|at| core::mem::take(&mut kept[at])).collect();
         let walk = Lockstep::new(base, theirs, Range::ALL);
         Self { walk, theirs, own, kept, next: 0, walked: false, value: Value::default() }
     }

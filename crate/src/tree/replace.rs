@@ -83,6 +83,8 @@ impl Replace {
         let (tag, value) = match edits.edit(0) {
             Edit::Delete if !present => return Ok(Step::Done(Some(self.tree))),
             Edit::Delete => (None, &[][..]),
+            // Folded before.
+            Edit::Update(_) => return Ok(Step::Done(None)),
             Edit::Put(kind, value) => {
                 let tag = Tag::of(kind, value.len());
                 let same = Entry { key, tag, value };

@@ -103,7 +103,8 @@ impl IngestOp {
         let format = match format {
             0 => Format::Pairs,
             1 => Format::Rows(self.pointer.clone()),
-            _ => Format::Deletes,
+            2 => Format::Deletes,
+            _ => Format::Patch,
         };
         self.ingest.feed(buffer, text_len, values, format);
     }
@@ -302,14 +303,16 @@ impl Engine {
         &mut self,
         view: u32,
         prefix_len: usize,
-        pointer_len: Option<usize>,
+        pointer_len: i32,
         framing: u32,
     ) -> u32 {
         let (prefix, rest) = self.scratch.split_at(prefix_len);
         let columns = match pointer_len {
-            None => Columns::Two,
-            Some(len) => {
-                let pointer = core::str::from_utf8(&rest[..len]).ok().and_then(Pointer::parse);
+            -1 => Columns::Two,
+            ..-1 => Columns::Patch,
+            len => {
+                let pointer =
+                    core::str::from_utf8(&rest[..len as usize]).ok().and_then(Pointer::parse);
                 let Some(pointer) = pointer else { return status::NO_OP };
                 Columns::Keyed(pointer)
             }

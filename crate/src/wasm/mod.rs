@@ -183,11 +183,10 @@ pub fn ingest(view: u32, prefix_len: u32, pointer_len: u32) -> u32 {
 }
 
 /// Starts an ingest of a stream of bytes on top of a view. `scratch` is as to [`ingest`];
-/// `pointer_len` is negative for rows `[key, value]`. `framing`: 0 to be found out, 1 lines,
+/// `pointer_len` is -1 for rows `[key, value]`, -2 for operations of a patch. `framing`: 0 to be found out, 1 lines,
 /// 2 an array. [`status::NO_OP`] when the pointer is none.
 #[wasm_bindgen]
 pub fn ingest_bytes(view: u32, prefix_len: u32, pointer_len: i32, framing: u32) -> u32 {
-    let pointer_len = usize::try_from(pointer_len).ok();
     with(|engine| engine.ingest_bytes(view, prefix_len as usize, pointer_len, framing))
 }
 
@@ -227,7 +226,7 @@ pub fn ingest_buffer(op: u32, len: u32) -> u32 {
 
 /// Feeds the block in the ingest's buffer: `text_len` bytes of JSON, byte values up to
 /// `len - 12 * values`, and for each byte value its row, start and length as 32-bit numbers.
-/// `format`: 0 pairs, 1 rows, 2 keys to delete.
+/// `format`: 0 pairs, 1 rows, 2 keys to delete, 3 operations of a patch.
 #[wasm_bindgen]
 pub fn ingest_feed(op: u32, text_len: u32, len: u32, values: u32, format: u32) {
     with(|engine| {

@@ -30,6 +30,17 @@ export function budgets(results, { rows }) {
     most('bytes / floor of bytes', 2, overFloor(bytes));
     least('objects / bytes', 1.5, objects?.overOurs?.median);
   }
+  const patch = cases.get('patch');
+  if (patch) {
+    most('patch / load', 0.5, overFloor(patch));
+    for (const { name, overOurs } of patch.variants) {
+      most(
+        `patch${name.slice('hedgerow'.length)} / load`,
+        0.5,
+        overOurs?.median * overFloor(patch),
+      );
+    }
+  }
   const writer = cases.get('writer');
   const slow = writer?.variants.find(({ name }) => name === 'hedgerow, await put');
   least('await put / tryPut', 5, slow?.overOurs?.median);

@@ -57,7 +57,7 @@ function makeBody(pick: (from: readonly string[]) => string): string {
 }
 
 /** The rows in an order without order. */
-export function shuffled(rows: readonly Row[]): Row[] {
+export function shuffled<Row>(rows: readonly Row[]): Row[] {
   const next = random(2);
   const all = [...rows];
   for (let at = all.length - 1; at > 0; at--) {

@@ -5,6 +5,7 @@ import { FRAMES, FRAMES_SHUFFLED } from './frames.js';
 import { LIFE } from './life.js';
 import { LOAD_SHUFFLED, LOAD_WIDE, LOAD_WIDE_SHUFFLED } from './loads.js';
 import { MEMORY } from './memory.js';
+import { PATCH } from './patch.js';
 import { SLICING } from './slicing.js';
 import { SYSBENCH } from './sysbench.js';
 import { WRITER } from './writer.js';
@@ -16,6 +17,7 @@ export const SUITES: readonly Suite[] = [
   LOAD_WIDE_SHUFFLED,
   BYTES,
   WRITER,
+  PATCH,
   FRAMES,
   FRAMES_SHUFFLED,
   MEMORY,

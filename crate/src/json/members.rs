@@ -1,0 +1,168 @@
+//! The members of an object and the elements of an array, one by one; and the shallow merge
+//! of objects that is made with them.
+
+use crate::json::normal::is_name;
+use crate::json::scan::{JsonFault, expect, skip_space, skip_value};
+use crate::json::string::{StringScan, scan_string};
+use crate::order::sorted;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// Walks over a container. Whoever walks reads the members, and tells where each ends.
+#[derive(Debug)]
+pub struct Members<'t> {
+    text: &'t [u8],
+    close: u8,
+    begun: bool,
+    /// Where the last member ended; at the end of the walk, where the container does.
+    pub at: usize,
+}
+
+impl<'t> Members<'t> {
+    /// Of the object or array that starts at `at`, where `open` is its bracket; `None` when
+    /// that is not there.
+    #[must_use]
+    pub fn of(text: &'t [u8], at: usize, open: u8) -> Option<Self> {
+        // Either bracket has its counterpart two places on.
+        let members = Self { text, close: open + 2, begun: false, at: at + 1 };
+        (text.get(at) == Some(&open)).then_some(members)
+    }
+
+    /// Where the next member starts; `None` behind the last.
+    ///
+    /// # Errors
+    /// Where a comma or the bracket should be.
+    #[inline(never)]
+    pub fn start(&mut self) -> Result<Option<usize>, JsonFault> {
+        let mut at = skip_space(self.text, self.at);
+        match self.text.get(at) {
+            Some(byte) if *byte == self.close => {
+                self.at = at + 1;
+                return Ok(None);
+            }
+            Some(b',') if self.begun => at = skip_space(self.text, at + 1),
+            Some(_) if !self.begun => {}
+            _ => return Err(JsonFault::Syntax(at)),
+        }
+        self.begun = true;
+        Ok(Some(at))
+    }
+
+    /// Reads the name at `at` with its colon: which of `names` it is, if any, and where the
+    /// value starts.
+    ///
+    /// # Errors
+    /// The first fault.
+    #[inline(never)]
+    pub fn name(&self, at: usize, names: &[&[u8]]) -> Result<(Option<usize>, usize), JsonFault> {
+        let StringScan { end, escaped, .. } = scan_string(self.text, at)?;
+        let value = expect(self.text, skip_space(self.text, end), b':')?;
+        let found = names.iter().position(|name| is_name(&self.text[at..end], escaped, name));
+        Ok((found, skip_space(self.text, value)))
+    }
+
+    /// Passes over the next element of an array; `None` behind the last.
+    ///
+    /// # Errors
+    /// The first fault.
+    #[inline(never)]
+    pub fn element(&mut self) -> Result<Option<Range<usize>>, JsonFault> {
+        let Some(start) = self.start()? else { return Ok(None) };
+        self.at = skip_value(self.text, start)?;
+        Ok(Some(start..self.at))
+    }
+}
+
+/// Appends the members of the object in normal form that `text` starts with to an object that
+/// is still open; returns where the object in `text` ends.
+///
+/// # Errors
+/// `text` starts with no object.
+#[inline(never)]
+pub fn append_members(text: &[u8], out: &mut Vec<u8>) -> Result<usize, JsonFault> {
+    if text.first() != Some(&b'{') {
+        return Err(JsonFault::Syntax(0));
+    }
+    let end = skip_value(text, 0)?;
+    if end > 2 {
+        if out.len() > 1 {
+            out.push(b',');
+        }
+        out.extend_from_slice(&text[1..end - 1]);
+    }
+    Ok(end)
+}
+
+/// Makes `out` an open object of those members of `object` whose names are in the array
+/// `names`. Both are in normal form, where equal names are equal texts.
+///
+/// # Errors
+/// `object` is none.
+pub fn keep_members(object: &[u8], names: &[u8], out: &mut Vec<u8>) -> Result<(), JsonFault> {
+    let mut kept = Vec::new();
+    if let Some(mut elements) = Members::of(names, 0, b'[') {
+        while let Some(name) = elements.element()? {
+            kept.push(name);
+        }
+    }
+    let order = sorted(kept.len(), &|a, b| names[kept[a].clone()].cmp(&names[kept[b].clone()]));
+    let is_kept = |name: &[u8]| {
+        let at = order.partition_point(|at| &names[kept[*at].clone()] < name);
+        order.get(at).is_some_and(|at| &names[kept[*at].clone()] == name)
+    };
+    out.clear();
+    out.push(b'{');
+    let mut members = Members::of(object, 0, b'{').ok_or(JsonFault::Syntax(0))?;
+    while let Some(start) = members.start()? {
+        let name = skip_value(object, start)?;
+        members.at = skip_value(object, name + 1)?;
+        if is_kept(&object[start..name]) {
+            if out.len() > 1 {
+                out.push(b',');
+            }
+            out.extend_from_slice(&object[start..members.at]);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::String;
+
+    fn elements(text: &str) -> Result<Vec<&str>, JsonFault> {
+        let mut members = Members::of(text.as_bytes(), 0, b'[').unwrap();
+        let mut found = Vec::new();
+        while let Some(range) = members.element()? {
+            found.push(&text[range]);
+        }
+        assert_eq!(members.at, text.len());
+        Ok(found)
+    }
+
+    #[test]
+    fn elements_come_one_by_one() {
+        assert_eq!(elements("[]"), Ok(Vec::new()));
+        assert_eq!(elements("[ ]"), Ok(Vec::new()));
+        assert_eq!(elements(r#"[ 1 , [2,3],"]" ]"#), Ok(Vec::from(["1", "[2,3]", r#""]""#])));
+        for (text, at) in [("[", 1), ("[1", 2), ("[1 2]", 3), ("[,]", 1), ("[1,]", 3), ("[1}", 2)] {
+            assert_eq!(elements(text), Err(JsonFault::Syntax(at)), "{text}");
+        }
+        assert!(Members::of(b"{}", 0, b'[').is_none());
+    }
+
+    #[test]
+    fn named_members_are_kept_in_their_order() {
+        let kept = |names: &str| {
+            let mut out = Vec::new();
+            let object = r#"{"1":[],"b":{"a":1},"a":"\ud800","\ud800":2,"é":3}"#;
+            keep_members(object.as_bytes(), names.as_bytes(), &mut out).unwrap();
+            out.push(b'}');
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(kept(r#"["a","b","none"]"#), r#"{"b":{"a":1},"a":"\ud800"}"#);
+        assert_eq!(kept(r#"["é","\ud800","1"]"#), r#"{"1":[],"\ud800":2,"é":3}"#);
+        assert_eq!(kept(r#"["none"]"#), "{}");
+    }
+}

@@ -1,0 +1,136 @@
+//! Operations of a patch: `{"op":"put","key":..,"value":..}`, `{"op":"del","key":..}`,
+//! `{"op":"clear"}` and `{"op":"update","key":..,"merge":{..},"constrain":[..]}`. Members may
+//! come in any order, the last of equal names counts, and those with other names are ignored.
+//!
+//! An update is kept as one text: its row and its offset, 64 bits each, to be told if it
+//! cannot be made; then the object to be merged and the array of names to keep, if there are
+//! some, both in normal form.
+
+use super::fault_of;
+use crate::error::RowFault;
+use crate::json::{JsonFault, Members, Scanner, skip_value};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// Bytes of an update before its texts.
+pub const UPDATE_HEADER_BYTES: usize = 16;
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Does {
+    Put,
+    Delete,
+    Clear,
+    Update,
+}
+
+/// An operation, as far as it was read.
+#[derive(Debug)]
+pub(super) struct Operation {
+    pub(super) does: Does,
+    /// The text of the key; empty for a clear.
+    pub(super) key: Range<usize>,
+    /// Of a put; else empty.
+    pub(super) value: Range<usize>,
+    /// The value is in normal form; else that is in the scanner.
+    pub(super) normal: bool,
+    pub(super) end: usize,
+}
+
+const NAMES: [&[u8]; 5] = [b"op", b"key", b"value", b"merge", b"constrain"];
+
+const WORDS: [(&[u8], Does); 4] = [
+    (b"\"put\"", Does::Put),
+    (b"\"del\"", Does::Delete),
+    (b"\"update\"", Does::Update),
+    (b"\"clear\"", Does::Clear),
+];
+
+/// Reads the operation at `at`; of an update the texts are appended to `update`. Without a
+/// `scanner` the text is taken to be in normal form.
+pub(super) fn read_operation(
+    text: &[u8],
+    at: usize,
+    mut scanner: Option<&mut Scanner>,
+    update: &mut Vec<u8>,
+) -> Result<Operation, (usize, RowFault)> {
+    let mut members = Members::of(text, at, b'{').ok_or((at, RowFault::NoOperation))?;
+    let mut found = [const { None }; NAMES.len()];
+    let mut normal = true;
+    while let Some(start) = members.start().map_err(fault_of)? {
+        let (name, value) = members.name(start, &NAMES).map_err(fault_of)?;
+        members.at = match &mut scanner {
+            Some(scanner) if name == Some(2) => {
+                let scanned = scanner.scan(text, value, None).map_err(fault_of)?;
+                normal = scanned.normal;
+                scanned.end
+            }
+            _ => skip_value(text, value).map_err(fault_of)?,
+        };
+        if let Some(name) = name {
+            found[name] = Some(value..members.at);
+        }
+    }
+    let [op, key, value, merge, constrain] = found;
+    let word = op.as_ref().map_or(&[][..], |op| &text[op.clone()]);
+    let Some((_, does)) = WORDS.iter().find(|(other, _)| *other == word) else {
+        return Err((op.map_or(at, |op| op.start), RowFault::NoOperation));
+    };
+    let mut operation =
+        Operation { does: *does, key: at..at, value: at..at, normal, end: members.at };
+    if *does != Does::Clear {
+        operation.key = key.ok_or((at, RowFault::KeyMissing))?;
+    }
+    match does {
+        Does::Put => operation.value = value.ok_or((at, RowFault::ValueMissing))?,
+        Does::Update => {
+            read_update(text, [merge, constrain], scanner, update)?;
+        }
+        Does::Delete | Does::Clear => {}
+    }
+    Ok(operation)
+}
+
+fn read_update(
+    text: &[u8],
+    [merge, constrain]: [Option<Range<usize>>; 2],
+    mut scanner: Option<&mut Scanner>,
+    update: &mut Vec<u8>,
+) -> Result<(), (usize, RowFault)> {
+    match merge {
+        Some(merge) if text[merge.start] != b'{' => {
+            return Err((merge.start, RowFault::MergeNotObject));
+        }
+        Some(merge) => append(text, merge, scanner.as_deref_mut(), update).map_err(fault_of)?,
+        None => update.extend_from_slice(b"{}"),
+    }
+    let Some(constrain) = constrain else { return Ok(()) };
+    let not_names = |at: usize| (at, RowFault::ConstrainNotNames);
+    let mut names =
+        Members::of(text, constrain.start, b'[').ok_or_else(|| not_names(constrain.start))?;
+    let mut is_empty = true;
+    while let Some(name) = names.element().map_err(fault_of)? {
+        if text[name.start] != b'"' {
+            return Err(not_names(name.start));
+        }
+        is_empty = false;
+    }
+    if is_empty { Ok(()) } else { append(text, constrain, scanner, update).map_err(fault_of) }
+}
+
+/// Appends a value in normal form.
+fn append(
+    text: &[u8],
+    value: Range<usize>,
+    scanner: Option<&mut Scanner>,
+    out: &mut Vec<u8>,
+) -> Result<(), JsonFault> {
+    if let Some(scanner) = scanner
+        && !scanner.scan(text, value.start, None)?.normal
+    {
+        out.extend_from_slice(scanner.normalized());
+    } else {
+        out.extend_from_slice(&text[value]);
+    }
+    Ok(())
+}

@@ -1,0 +1,263 @@
+//! Turns the updates of a sorted batch into puts, so that one merge does for all edits.
+//!
+//! An update takes the object that is there, or none, adds the members of another, and keeps
+//! those that are named, if names are given: `{ ...existing, ...merge }`, in JavaScript's order
+//! of members. What is there is what the last put or deletion before it left; else what the
+//! tree holds, which is read leaf by leaf in the order of keys.
+
+use crate::batch::{Batch, Edit};
+use crate::cache::{Cache, Fetch};
+use crate::error::{Error, RowFault};
+use crate::json::{JsonFault, Scanner, append_members, keep_members};
+use crate::limits::MAX_VALUE_BYTES;
+use crate::node::Leaf;
+use crate::rows::UPDATE_HEADER_BYTES;
+use crate::step::{Budget, Step};
+use crate::tree::find::leaf_of;
+use crate::tree::plan::Plan;
+use crate::tree::{Tree, ValueReader};
+use crate::value::{Far, Kind};
+use alloc::vec::Vec;
+
+/// See the module's text.
+#[derive(Debug)]
+pub struct Fold {
+    from: Batch,
+    /// The next edit.
+    next: usize,
+    /// Edits that need no folding, and what came of those that do.
+    pub(crate) out: Batch,
+    tree: Tree,
+    plan: Plan,
+    /// A value out of line that is being read into `object`.
+    far: Option<(Kind, ValueReader)>,
+    /// What the key at hand has so far: an object that is still open, once that was found.
+    object: Vec<u8>,
+    is_open: bool,
+    spare: Vec<u8>,
+    scanner: Scanner,
+}
+
+/// The object in an update's way is none.
+struct NoObject;
+
+impl From<JsonFault> for NoObject {
+    fn from(_: JsonFault) -> Self {
+        Self
+    }
+}
+
+impl Fold {
+    /// Of a sorted batch.
+    #[must_use]
+    pub fn new(from: Batch) -> Self {
+        Self {
+            from,
+            next: 0,
+            out: Batch::new(),
+            tree: Tree::EMPTY,
+            plan: Plan::default(),
+            far: None,
+            object: Vec::new(),
+            is_open: false,
+            spare: Vec::new(),
+            scanner: Scanner::default(),
+        }
+    }
+
+    /// Prepares to read the rows that are there in `tree`.
+    #[must_use]
+    pub fn on(mut self, tree: Tree) -> Self {
+        self.tree = tree;
+        self.plan = Plan::part(tree, self.next, self.from.len());
+        self
+    }
+
+    /// Whether all edits are folded.
+    pub const fn is_over(&self) -> bool {
+        self.next == self.from.len()
+    }
+
+    /// Goes on until all is folded, or so much that `out` takes more than `most` bytes; `out`
+    /// is then sorted, without updates, and to be merged before the rest.
+    ///
+    /// # Errors
+    /// [`Error::Row`] for an update of what is no object; as [`Cache::node`].
+    pub fn step(
+        &mut self,
+        cache: &Cache,
+        most: usize,
+        budget: &mut Budget,
+    ) -> Result<Step<()>, Error> {
+        match self.plan.step(cache, &self.from, budget)? {
+            Step::Done(()) => {}
+            waiting => return Ok(waiting),
+        }
+        // The leaf read last, and where in it the next key may be.
+        let mut leaf: Option<(Leaf<'_>, usize)> = None;
+        while self.next < self.from.len() && self.out.held_bytes() <= most {
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            let at = self.next;
+            let edit = self.from.edit(at);
+            if !matches!(edit, Edit::Update(_)) {
+                self.next += 1;
+                let base = match edit {
+                    Edit::Put(kind, value) => Some((kind, value)),
+                    _ => None,
+                };
+                budget.spend(64 + base.map_or(0, |(_, value)| value.len()));
+                if !self.continues(at) {
+                    self.out.push(self.from.key(at), edit);
+                    continue;
+                }
+                self.is_open = true;
+                if open(base, &mut self.object).is_err() {
+                    return Err(self.refused(RowFault::NotObject));
+                }
+                continue;
+            }
+            if !self.is_open {
+                match self.read(cache, &mut leaf, budget)? {
+                    Step::Done(Ok(())) => self.is_open = true,
+                    Step::Done(Err(NoObject)) => return Err(self.refused(RowFault::NotObject)),
+                    Step::Need(ids) => return Ok(Step::Need(ids)),
+                    Step::Yield => return Ok(Step::Yield),
+                }
+            }
+            let last = !self.continues(at);
+            let Self { from, object, spare, scanner, .. } = self;
+            let Edit::Update(update) = from.edit(at) else { continue };
+            budget.spend(64 + update.len() + object.len());
+            let text = &update[UPDATE_HEADER_BYTES..];
+            if apply(text, last, object, spare, scanner).is_err() {
+                return Err(self.refused(RowFault::NotObject));
+            }
+            if self.object.len() > MAX_VALUE_BYTES {
+                return Err(self.refused(RowFault::ValueTooLarge));
+            }
+            if last {
+                self.out.push(self.from.key(at), Edit::Put(Kind::Json, &self.object));
+                self.is_open = false;
+            }
+            self.next += 1;
+        }
+        self.out.close_run();
+        Ok(Step::Done(()))
+    }
+
+    /// Whether the edit after that at `at` is an update of the same key.
+    fn continues(&self, at: usize) -> bool {
+        let Self { from, .. } = self;
+        at + 1 < from.len()
+            && matches!(from.edit(at + 1), Edit::Update(_))
+            && from.key(at + 1) == from.key(at)
+    }
+
+    /// Opens what the tree holds under the key of the next edit.
+    fn read<'c>(
+        &mut self,
+        cache: &'c Cache,
+        last: &mut Option<(Leaf<'c>, usize)>,
+        budget: &mut Budget,
+    ) -> Result<Step<Result<(), NoObject>>, Error> {
+        if let Some((kind, reader)) = &mut self.far {
+            match reader.step(cache, &mut self.spare)? {
+                Step::Done(()) => {}
+                Step::Need(ids) => return Ok(Step::Need(ids)),
+                Step::Yield => return Ok(Step::Yield),
+            }
+            let opened = open(Some((*kind, &self.spare)), &mut self.object);
+            self.far = None;
+            return Ok(Step::Done(opened));
+        }
+        let key = self.from.key(self.next);
+        let found = match last {
+            Some((leaf, at)) if *at < leaf.len() => match leaf.search(*at, key) {
+                // It may be in a later leaf.
+                Err(at) if at == leaf.len() => None,
+                found => Some((*leaf, found)),
+            },
+            _ => None,
+        };
+        let (leaf, found) = match found {
+            Some(found) => found,
+            None => match leaf_of(cache, self.tree, key)? {
+                Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
+                Fetch::Here(None) => return Ok(Step::Done(open(None, &mut self.object))),
+                Fetch::Here(Some(leaf)) => {
+                    // It may be the first look at it, which checks its hash and its form.
+                    budget.spend(leaf.end(leaf.len()));
+                    (leaf, leaf.search(0, key))
+                }
+            },
+        };
+        let (Ok(at) | Err(at)) = found;
+        *last = Some((leaf, at));
+        if found.is_err() {
+            return Ok(Step::Done(open(None, &mut self.object)));
+        }
+        let entry = leaf.entry(at);
+        if entry.tag.far {
+            self.spare.clear();
+            self.far = Some((entry.tag.kind, ValueReader::new(Far::read(entry.value))));
+            return self.read(cache, last, budget);
+        }
+        Ok(Step::Done(open(Some((entry.tag.kind, entry.value)), &mut self.object)))
+    }
+
+    /// What is told of the next edit, an update that cannot be made.
+    fn refused(&self, fault: RowFault) -> Error {
+        let mut words = [0; 2];
+        if self.next < self.from.len()
+            && let Edit::Update(update) = self.from.edit(self.next)
+        {
+            for (word, bytes) in words.iter_mut().zip(update.chunks_exact(8)) {
+                *word = bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+            }
+        }
+        let [row, offset] = words;
+        Error::Row { row, offset, fault }
+    }
+}
+
+/// Makes `object` an open object with the members of what is there.
+fn open(base: Option<(Kind, &[u8])>, object: &mut Vec<u8>) -> Result<(), NoObject> {
+    object.clear();
+    object.push(b'{');
+    match base {
+        None => Ok(()),
+        Some((Kind::Json, value)) => {
+            append_members(value, object)?;
+            Ok(())
+        }
+        Some((Kind::Bytes, _)) => Err(NoObject),
+    }
+}
+
+/// Applies an update's text to an open object, and closes it after the last one.
+fn apply(
+    text: &[u8],
+    last: bool,
+    object: &mut Vec<u8>,
+    spare: &mut Vec<u8>,
+    scanner: &mut Scanner,
+) -> Result<(), NoObject> {
+    let names = &text[append_members(text, object)?..];
+    if last || !names.is_empty() {
+        object.push(b'}');
+        if !scanner.scan(object, 0, None)?.normal {
+            object.clear();
+            object.extend_from_slice(scanner.normalized());
+        }
+        if !names.is_empty() {
+            keep_members(object, names, spare)?;
+            core::mem::swap(object, spare);
+            if last {
+                object.push(b'}');
+            }
+        }
+    }
+    Ok(())
+}

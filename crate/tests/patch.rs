@@ -1,0 +1,433 @@
+//! Patches: whatever their operations and however they come, a store then holds what a plain
+//! model holds, under the root of a store that was given those rows at once; or, when an
+//! operation is refused, what it held before.
+
+use hedgerow::boundary::Shape;
+use hedgerow::error::{Error, RowFault};
+use hedgerow::ingest::{Format, Ingest};
+use hedgerow::rows::{Bytes, Columns, Framing};
+use hedgerow_support::host::Host;
+use hedgerow_support::pace::Pace;
+use hedgerow_support::rows::{Rows, issue};
+use proptest::prelude::*;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+const SMALL: Shape = Shape::with_target(128);
+
+/// How a patch comes to the core.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// In blocks of so many operations.
+    Blocks(usize),
+    /// As lines, or as an array, in parts of so many bytes.
+    Bytes(Framing, usize),
+}
+
+fn apply(host: &mut Host, ops: &[String], way: Way, spill: Option<usize>) -> Result<(), Error> {
+    let mut ingest = match way {
+        Way::Blocks(_) => host.ingest(),
+        Way::Bytes(..) => {
+            let bytes = Bytes::new(Columns::Patch, None, Vec::new());
+            Ingest::of_bytes(host.forest.clone(), bytes, host.shape)
+        }
+    };
+    if let Some(bytes) = spill {
+        ingest.spill_at(bytes);
+    }
+    match way {
+        Way::Blocks(block) => {
+            for ops in ops.chunks(block) {
+                host.feed(&mut ingest, &format!("[{}]", ops.join(",")), &Format::Patch)?;
+            }
+        }
+        Way::Bytes(framing, part) => {
+            let text = match framing {
+                Framing::Lines => ops.join("\n"),
+                Framing::Array => format!("[{}]", ops.join(",")),
+            };
+            for part in text.as_bytes().chunks(part) {
+                ingest.bytes().expect("bytes").room(part.len()).copy_from_slice(part);
+                host.drive(&mut ingest)?;
+            }
+            ingest.bytes().expect("bytes").end();
+            host.drive(&mut ingest)?;
+        }
+    }
+    host.finish(&mut ingest)
+}
+
+#[test]
+fn the_vectors_hold() {
+    let vectors = include_str!("../../vectors/patch/apply.json");
+    let vectors: Value = serde_json::from_str(vectors).expect("vectors");
+    let rows = |entries: &Value| -> BTreeMap<String, Value> {
+        let entries = entries.as_array().expect("entries").iter();
+        entries.map(|entry| (entry[0].as_str().expect("a key").into(), entry[1].clone())).collect()
+    };
+    let cases = vectors["apply"].as_array().expect("cases");
+    assert_eq!(cases.len(), 24);
+    for case in cases {
+        let name = &case["name"];
+        let ops: Vec<_> =
+            case["patch"].as_array().expect("a patch").iter().map(Value::to_string).collect();
+        for way in [
+            Way::Blocks(1),
+            Way::Blocks(100),
+            Way::Bytes(Framing::Lines, 3),
+            Way::Bytes(Framing::Array, 1000),
+        ] {
+            let initial = rows(&case["initial"]);
+            let texts = initial.iter().map(|(key, value)| (key.clone(), value.to_string()));
+            let mut host = Host::of(SMALL, &texts.collect());
+            let result = apply(&mut host, &ops, way, None);
+            assert_eq!(result.is_err(), case["error"] == true, "{name}, {way:?}: {result:?}");
+            let expected = if result.is_ok() { rows(&case["expected"]) } else { initial };
+            let parse = |text: String| serde_json::from_str::<Value>(&text).expect("JSON");
+            let contents = host.contents().into_iter().map(|(key, text)| (key, parse(text)));
+            assert_eq!(contents.collect::<BTreeMap<_, _>>(), expected, "{name}, {way:?}");
+        }
+    }
+}
+
+/// A string as `JSON.stringify` prints it.
+fn quote(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// The members of an object in JavaScript's order.
+type Members = Vec<(String, String)>;
+
+#[derive(Clone, Debug, PartialEq)]
+enum Row {
+    Text(String),
+    Object(Members),
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Put(String, Row),
+    Del(String),
+    Clear,
+    Update(String, Option<Members>, Option<Vec<String>>),
+}
+
+fn set(members: &mut Members, name: &str, value: &str) {
+    match members.iter_mut().find(|(other, _)| other == name) {
+        Some((_, old)) => *old = value.into(),
+        None => members.push((name.into(), value.into())),
+    }
+}
+
+/// Without names that come twice.
+fn unique(row: &Row) -> Row {
+    let Row::Object(members) = row else { return row.clone() };
+    let mut unique = Members::new();
+    for (name, value) in members {
+        set(&mut unique, name, value);
+    }
+    Row::Object(unique)
+}
+
+fn text_of(row: &Row) -> String {
+    let Row::Object(members) = row else {
+        let Row::Text(text) = row else { unreachable!() };
+        return text.clone();
+    };
+    let mut unique = members.clone();
+    // None of the names is another spelling of an index but for a leading zero.
+    let index = |name: &String| {
+        let parsed = name.parse::<u32>().ok().filter(|_| !name.starts_with('0'));
+        parsed.unwrap_or(u32::MAX)
+    };
+    unique.sort_by_key(|(name, _)| index(name));
+    object(&unique)
+}
+
+/// As text, in the order given, with names that come twice.
+fn object(members: &Members) -> String {
+    let texts: Vec<_> =
+        members.iter().map(|(name, value)| format!("{}:{value}", quote(name))).collect();
+    format!("{{{}}}", texts.join(","))
+}
+
+impl Op {
+    /// As the wrapper prints it, or as anybody might.
+    fn text(&self, normal: bool) -> String {
+        let space = if normal { "" } else { " " };
+        let body = |members: &Members| {
+            if normal { text_of(&unique(&Row::Object(members.clone()))) } else { object(members) }
+        };
+        match self {
+            Self::Put(key, row) => {
+                let value = match row {
+                    Row::Object(members) => body(members),
+                    Row::Text(text) => text.clone(),
+                };
+                let key = quote(key);
+                if normal {
+                    format!("{{\"op\":\"put\",\"key\":{key},\"value\":{value}}}")
+                } else {
+                    // Members in another order, one of them twice, and one that is unknown.
+                    format!(
+                        "{{\"value\":1, \"value\": {value},\"more\":[{{}}],\"k\\u0065y\":{key} , \"op\":\"put\"}}"
+                    )
+                }
+            }
+            Self::Del(key) => format!("{{\"op\":\"del\",{space}\"key\":{}}}", quote(key)),
+            Self::Clear => format!("{{{space}\"op\"{space}:\"clear\"}}"),
+            Self::Update(key, merge, constrain) => {
+                let mut text = format!("{{\"op\":\"update\",\"key\":{}", quote(key));
+                if let Some(names) = constrain {
+                    let names: Vec<_> = names.iter().map(|name| quote(name)).collect();
+                    let _ = write!(text, ",{space}\"constrain\":[{}]", names.join(","));
+                }
+                if let Some(merge) = merge {
+                    let _ = write!(text, ",\"merge\":{space}{}", body(merge));
+                }
+                text + "}"
+            }
+        }
+    }
+}
+
+/// Applies one operation; `false` when it updates what is no object.
+fn step(rows: &mut BTreeMap<String, Row>, op: &Op) -> bool {
+    match op {
+        Op::Put(key, row) => drop(rows.insert(key.clone(), unique(row))),
+        Op::Del(key) => drop(rows.remove(key)),
+        Op::Clear => rows.clear(),
+        Op::Update(key, merge, constrain) => {
+            let row = rows.entry(key.clone()).or_insert_with(|| Row::Object(Members::new()));
+            let Row::Object(members) = row else { return false };
+            for (name, value) in merge.iter().flatten() {
+                set(members, name, value);
+            }
+            if let Some(names) = constrain.as_ref().filter(|names| !names.is_empty()) {
+                members.retain(|(name, _)| names.contains(name));
+            }
+        }
+    }
+    true
+}
+
+/// Whether a later operation makes this one moot.
+fn is_moot(ops: &[Op], at: usize) -> bool {
+    let Op::Update(key, ..) = &ops[at] else { return false };
+    ops[at..].iter().any(|op| match op {
+        Op::Put(other, _) | Op::Del(other) => other == key,
+        Op::Clear => true,
+        Op::Update(..) => false,
+    })
+}
+
+fn key() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-d]{0,2}", "[a-c][0-9]{1,2}", Just("\u{ff5e}".into()), Just("😀".into())]
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop::sample::select(vec!["a", "b", "10", "2", "02", "__proto__", "é", "\"\\\n", "", "😀"])
+        .prop_map(Into::into)
+}
+
+fn value() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => (0_u32..5).prop_map(|number| number.to_string()),
+        1 => Just("[{\"a\":[]},null]".to_owned()),
+        1 => (0_usize..2).prop_map(|kind| quote(&"x".repeat(3000 + 70_000 * kind))),
+    ]
+}
+
+fn members() -> impl Strategy<Value = Members> {
+    prop::collection::vec((name(), value()), 0..5)
+}
+
+fn row() -> impl Strategy<Value = Row> {
+    prop_oneof![9 => members().prop_map(Row::Object), 1 => value().prop_map(Row::Text)]
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let merge = prop::option::weighted(0.8, members());
+    let constrain = prop::option::weighted(0.3, prop::collection::vec(name(), 0..4));
+    prop_oneof![
+        8 => (key(), row()).prop_map(|(key, row)| Op::Put(key, row)),
+        4 => key().prop_map(Op::Del),
+        8 => (key(), merge, constrain).prop_map(|(key, merge, names)| Op::Update(key, merge, names)),
+        1 => Just(Op::Clear),
+    ]
+}
+
+fn way() -> impl Strategy<Value = Way> {
+    prop_oneof![
+        (1_usize..20).prop_map(Way::Blocks),
+        (1_usize..300).prop_map(|part| Way::Bytes(Framing::Lines, part)),
+        (1_usize..300).prop_map(|part| Way::Bytes(Framing::Array, part)),
+    ]
+}
+
+fn texts(rows: &BTreeMap<String, Row>) -> Rows {
+    rows.iter().map(|(key, row)| (key.clone(), text_of(row))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn a_patch_does_what_it_says(
+        base in prop::collection::btree_map(key(), row(), 0..40),
+        ops in prop::collection::vec(op(), 0..40),
+        way in way(),
+        slice in prop_oneof![Just(1_usize), Just(1000), Just(usize::MAX)],
+        spill in prop::option::of(prop_oneof![Just(1_usize), Just(40_000)]),
+        cold in any::<bool>(),
+        pace in prop::option::weighted(0.3, prop::collection::vec(any::<u8>(), 1..30)),
+    ) {
+        let normal = matches!(way, Way::Blocks(_));
+        let base: BTreeMap<_, _> = base.into_iter().map(|(key, row)| (key, unique(&row))).collect();
+        let before = texts(&base);
+        let mut host = Host::of(SMALL, &before);
+        // All that fails, and what fails though nothing after it makes it moot.
+        let (mut failing, mut fatal) = (BTreeSet::new(), false);
+        let mut expected = base;
+        for (at, op) in ops.iter().enumerate() {
+            if !step(&mut expected, op) {
+                failing.insert(at as u64);
+                fatal |= !is_moot(&ops, at);
+            }
+        }
+        if cold {
+            host.reopen(1000);
+        }
+        host.slice = slice;
+        host.pace = pace.map(|choices| Pace::new(&choices));
+        let ops: Vec<_> = ops.iter().map(|op| op.text(normal)).collect();
+        match apply(&mut host, &ops, way, spill) {
+            Ok(()) => {
+                prop_assert!(!fatal, "an update of what is no object");
+                let rows = texts(&expected);
+                prop_assert_eq!(host.contents(), rows.clone());
+                prop_assert_eq!(host.root, Host::of(SMALL, &rows).root);
+            }
+            Err(Error::Row { row, fault, .. }) => {
+                prop_assert!(fatal || spill.is_some());
+                prop_assert!(failing.contains(&row) && fault == RowFault::NotObject);
+                prop_assert_eq!(host.contents(), before);
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+#[test]
+fn malformed_operations_are_refused_where_they_are() {
+    use RowFault::{
+        ConstrainNotNames, KeyMissing, KeyNotString, KeyTooLong, MergeNotObject, NoOperation,
+        NotObject, Syntax, TooDeep, ValueMissing,
+    };
+    let long = format!(r#"{{"op":"del","key":"{}"}}"#, "k".repeat(1025));
+    let deep = format!(r#"{{"op":"put","key":"a","value":{}"#, "[".repeat(600));
+    for (text, offset, fault) in [
+        ("1", 0, NoOperation),
+        ("\"put\"", 0, NoOperation),
+        ("[]", 0, NoOperation),
+        ("{}", 0, NoOperation),
+        (r#"{"op":"PUT","key":"a","value":1}"#, 6, NoOperation),
+        (r#"{"op":1}"#, 6, NoOperation),
+        (r#"{"op":"put","op":"test","key":"a","value":1}"#, 17, NoOperation),
+        (r#"{"op":"put","key":"a"}"#, 0, ValueMissing),
+        (r#"{"op":"put","value":1}"#, 0, KeyMissing),
+        (r#"{"op":"del"}"#, 0, KeyMissing),
+        (r#"{"op":"update","merge":{}}"#, 0, KeyMissing),
+        (r#"{"op":"del","key":1}"#, 18, KeyNotString),
+        (&long, 18, KeyTooLong),
+        (&deep, 542, TooDeep),
+        (r#"{"op":"update","key":"a","merge":[]}"#, 33, MergeNotObject),
+        (r#"{"op":"update","key":"a","merge":null}"#, 33, MergeNotObject),
+        (r#"{"op":"update","key":"a","constrain":{}}"#, 37, ConstrainNotNames),
+        (r#"{"op":"update","key":"a","constrain":["a",1]}"#, 42, ConstrainNotNames),
+        (r#"{"op":"update","key":"text","merge":{}}"#, 0, NotObject),
+        (r#"{"op":"update","key":"list"}"#, 0, NotObject),
+        (r#"{"op":"del","key":"a",}"#, 22, Syntax),
+        (r#"{"op":"del" "key":"a"}"#, 12, Syntax),
+        (r#"{"op":"clear"} 1"#, 15, Syntax),
+        (r#"{"op":"clear""#, 13, Syntax),
+    ] {
+        let first = r#"{"op":"put","key":"new","value":1}"#.to_owned();
+        let start = first.len() as u64 + 1;
+        let rows: Rows = [("text", "\"a\""), ("list", "[]")]
+            .map(|(key, value)| (key.into(), value.into()))
+            .into();
+        for part in [1, 7, 1000] {
+            let mut host = Host::of(SMALL, &rows);
+            let ops = [first.clone(), text.to_owned()];
+            let result = apply(&mut host, &ops, Way::Bytes(Framing::Lines, part), None);
+            let expected = Error::Row { row: 1, offset: start + offset, fault };
+            assert_eq!(result, Err(expected), "{text} in parts of {part}");
+            assert_eq!(host.contents(), rows);
+        }
+    }
+}
+
+/// A patch of ten thousand operations on a hundred thousand rows, of all kinds.
+#[test]
+fn the_order_of_operations_costs_nothing() {
+    let rows: Vec<_> = (0..30_000).map(issue).collect();
+    let mut ops = Vec::new();
+    for at in (0..30_000).step_by(10) {
+        let key = quote(&rows[at].0);
+        ops.push(format!(r#"{{"op":"put","key":{key},"value":{at}}}"#));
+        ops.push(format!(
+            r#"{{"op":"update","key":{},"merge":{{"n":1}}}}"#,
+            quote(&rows[at + 1].0)
+        ));
+        ops.push(format!(r#"{{"op":"del","key":{}}}"#, quote(&rows[at + 2].0)));
+    }
+    let mut chunks = Vec::new();
+    let mut roots = BTreeSet::new();
+    for order in 0..3 {
+        let mut host = Host::new(Shape::STORED);
+        host.put_blocks(&rows, 10_000);
+        match order {
+            0 => {}
+            1 => ops.reverse(),
+            _ => ops.insert(0, r#"{"op":"del","key":"none"}"#.into()),
+        }
+        let mut ingest = host.ingest();
+        for ops in ops.chunks(1000) {
+            host.feed(&mut ingest, &format!("[{}]", ops.join(",")), &Format::Patch).unwrap();
+        }
+        host.finish(&mut ingest).unwrap();
+        chunks.push(ingest.chunks());
+        roots.insert(host.root.0);
+        let updated: Map<String, Value> =
+            serde_json::from_str(&host.get(&rows[21].0).expect("a row")).expect("an object");
+        assert_eq!((updated.len(), &updated["n"]), (6, &Value::from(1)));
+    }
+    // One merge each: every node above an edit is made once.
+    assert_eq!((roots.len(), chunks[0] == chunks[1], chunks[1] == chunks[2]), (1, true, true));
+}
+
+#[test]
+fn a_clear_takes_what_others_have_added_meanwhile() {
+    let rows = |keys: &[&str]| -> Vec<(String, String)> {
+        keys.iter().map(|key| ((*key).into(), "{}".into())).collect()
+    };
+    let commit = |ops: &str, theirs: &[&str]| {
+        let mut host = Host::new(SMALL);
+        host.put(&rows(&["a", "b", "c"]));
+        let mut ingest = host.ingest();
+        host.feed(&mut ingest, ops, &Format::Patch).unwrap();
+        ingest.finish();
+        host.drive(&mut ingest).unwrap();
+        host.put(&rows(theirs));
+        ingest.rebase(host.forest.clone(), Vec::new());
+        host.drive(&mut ingest).unwrap();
+        ingest.committed().expect("a commit").0
+    };
+    let cleared =
+        commit(r#"[{"op":"del","key":"b"},{"op":"clear"},{"op":"update","key":"x"}]"#, &["d", "e"]);
+    assert_eq!(cleared, Host::of(SMALL, &rows(&["x"]).into_iter().collect()).root);
+    let updated = commit(r#"[{"op":"update","key":"b","merge":{}}]"#, &["d"]);
+    assert_eq!(updated, Host::of(SMALL, &rows(&["a", "b", "c", "d"]).into_iter().collect()).root);
+}

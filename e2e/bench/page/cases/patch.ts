@@ -1,0 +1,81 @@
+/** A patch of all kinds of operations on a tenth of the rows, beside the load of all rows. */
+import type { PatchOperation } from 'hedgerow';
+import type { Act, Contestant, Setting, Suite } from '../bench-case.js';
+import { timed } from '../measure.js';
+import { openStore } from '../peers/hedgerow.js';
+import { HEDGEROW } from '../peers/index.js';
+import { makeRows, shuffled } from '../rows.js';
+import { loadSample } from './life-first.js';
+
+/** In the order of keys: puts of rows that are there and not, dels of such, and updates. */
+function makePatch(rows: number): PatchOperation[] {
+  const patch = makeRows(rows)
+    .filter((_, at) => at % 10 === 0)
+    .map((row, at): PatchOperation => {
+      const { id: key, modified } = row;
+      const value = { ...row, status: 'merged', modified: modified + 1 };
+      if (at % 5 === 0) return { op: 'put', key, value };
+      if (at % 5 === 1) return { op: 'put', key: `${key}+`, value };
+      if (at % 5 === 2) return { op: 'del', key };
+      if (at % 5 === 3) return { op: 'del', key: `${key}-` };
+      return { op: 'update', key, merge: { status: 'merged', modified: modified + 1 } };
+    });
+  return JSON.parse(JSON.stringify(patch)) as PatchOperation[];
+}
+
+async function filled(rows: number): Promise<Awaited<ReturnType<typeof openStore>>> {
+  const store = await openStore();
+  await store.putMany(makeRows(rows), { key: '/id' });
+  return store;
+}
+
+const fill: Act = async ({ rows }) => {
+  const store = await filled(rows);
+  await store.close();
+  return {};
+};
+
+function patching(
+  name: string,
+  kind: Contestant['kind'],
+  reorder: (patch: PatchOperation[]) => PatchOperation[],
+  justOpened = false,
+): Contestant {
+  const act = async ({ rows }: Setting) => {
+    const patch = reorder(makePatch(rows));
+    const store = await (justOpened ? openStore() : filled(rows));
+    const { ms, result } = await timed(() => store.applyPatch(patch));
+    const count = await store.count();
+    await store.close();
+    const deleted = Math.floor((rows / 10 + 2) / 5);
+    const added = Math.floor((rows / 10 + 3) / 5);
+    if (count !== rows + added - deleted) throw new Error(`${count} rows`);
+    const { longestSliceMs, storageMs, slices, chunks } = result;
+    const details = {
+      slices,
+      'longest slice, ms': longestSliceMs,
+      'waiting for storage, ms': storageMs,
+      chunks,
+    };
+    return { patch: { value: ms, details } };
+  };
+  return { name, kind, acts: justOpened ? [fill, act] : [act] };
+}
+
+const loading: Contestant = {
+  name: 'the load of all rows',
+  kind: 'floor',
+  acts: [async ({ rows }) => ({ patch: await loadSample(HEDGEROW, makeRows(rows)) })],
+};
+
+export const PATCH: Suite = {
+  name: 'patch',
+  cases: [{ name: 'patch', title: 'a patch of a tenth as many operations as rows', unit: 'ms' }],
+  contestants: [
+    patching('hedgerow', 'ours', (patch) => patch),
+    loading,
+    patching('hedgerow, shuffled', 'variant', shuffled),
+    patching('hedgerow, a del first', 'variant', (patch) => [{ op: 'del', key: 'a' }, ...patch]),
+    patching('hedgerow, just opened', 'variant', (patch) => patch, true),
+  ],
+};

@@ -1,0 +1,55 @@
+/** Patches: what a server says has changed, applied as a whole or not at all. */
+import type { ByteFormat, ByteSource } from './bytes.js';
+import type { Commits } from './commit.js';
+import { HedgerowError } from './errors.js';
+import type { Host } from './host.js';
+import type { IngestResult } from './ingest.js';
+import { type Job, type PutManyOptions, putMany } from './put-many.js';
+import type { Source } from './source.js';
+
+/** One step of a patch. Members that it does not name are ignored. */
+export type PatchOperation =
+  /** The row gets this value. */
+  | { readonly op: 'put'; readonly key: string; readonly value: unknown }
+  /** The row goes, if it is there. */
+  | { readonly op: 'del'; readonly key: string }
+  /** All rows go. */
+  | { readonly op: 'clear' }
+  /**
+   * The row becomes `{ ...row, ...merge }`, or `merge` when it is not there; then only the
+   * members of it stay that `constrain` names, if it names some.
+   */
+  | {
+      readonly op: 'update';
+      readonly key: string;
+      readonly merge?: Readonly<Record<string, unknown>> | undefined;
+      readonly constrain?: readonly string[] | undefined;
+    };
+
+/** Operations one by one, or bytes of them: NDJSON, or one JSON array. */
+export type Patch = Source<PatchOperation> | ByteSource;
+
+/** How a patch is applied. */
+export interface PatchOptions
+  extends Pick<PutManyOptions<unknown>, 'signal' | 'onProgress' | 'durability'> {
+  /** How operations follow each other in bytes; found out from the first of them by default. */
+  readonly format?: ByteFormat | undefined;
+}
+
+/** Applies a patch in one commit. */
+export async function applyPatch(
+  host: Host,
+  commits: Commits,
+  patch: Patch,
+  { signal, onProgress, durability, format }: PatchOptions & Pick<Job<unknown>, 'durability'>,
+): Promise<IngestResult> {
+  const job = { signal, onProgress, durability, format, isPatch: true };
+  try {
+    return await putMany(host, commits, patch as Source<PatchOperation>, job);
+  } catch (cause) {
+    if (!(cause instanceof HedgerowError) || cause.row === undefined) throw cause;
+    const { row, offset } = cause;
+    const facts = { cause, row, ...(offset === undefined ? {} : { offset }) };
+    throw new HedgerowError('invalid-patch', `operation ${row}: ${cause.message}`, facts);
+  }
+}
