@@ -51,9 +51,10 @@ export const TYPESCRIPT_LAYERS = [
   [['rows'], ['try-edits'], ['diff'], ['writer'], ['repair']],
   [['single-edits']],
   [['intake'], ['transaction/*']],
-  [['put-many']],
+  [['put-many'], ['watch/*']],
   [['store'], ['rescue']],
   [['index']],
+  [['react/*']],
 ];
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
