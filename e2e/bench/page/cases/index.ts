@@ -7,6 +7,7 @@ import { LOAD_SHUFFLED, LOAD_WIDE, LOAD_WIDE_SHUFFLED } from './loads.js';
 import { MEMORY } from './memory.js';
 import { SLICING } from './slicing.js';
 import { SYSBENCH } from './sysbench.js';
+import { WATCH } from './watch.js';
 import { WRITER } from './writer.js';
 
 export const SUITES: readonly Suite[] = [
@@ -20,5 +21,6 @@ export const SUITES: readonly Suite[] = [
   FRAMES_SHUFFLED,
   MEMORY,
   SLICING,
+  WATCH,
   SYSBENCH,
 ];
