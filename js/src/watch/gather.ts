@@ -1,6 +1,7 @@
 /** One pass over the changes between two commits, handed out to the ranges that hold them. */
-import type { Commits } from '../commit.js';
+import type { Commits, HeldHead } from '../commit.js';
 import { type Change, changeAt, startDiff, widthAt } from '../diff.js';
+import type { Op } from '../engine.js';
 import type { Host } from '../host.js';
 import { compareKeys } from '../key.js';
 import { encodeRange, type KeyRange } from '../range.js';
@@ -9,17 +10,22 @@ import { turn } from '../scheduler.js';
 import { type Interval, intervalOf, isEmpty, rangeOf } from './interval.js';
 import { Matcher } from './matcher.js';
 
-/**
- * Where positions of changes lie that are not the keys of rows: an index. Its entries are
- * strings, which hold the key of their row, so that each is of one row.
- */
+/** An entry of an index: where it stands among the others, and what it lists its row under. */
+export interface Entry {
+  readonly position: string;
+  readonly secondary: unknown;
+}
+
+/** Where positions of changes lie that are not the keys of rows: an index. */
 export interface Space {
   /** The rows that it is made from. */
   readonly rows: KeyRange;
-  /** The entries of a row, ascending and without repetition. */
-  entriesOf(key: string, value: unknown): readonly string[];
-  /** What an entry says of its row, besides the key. */
-  secondaryOf(entry: string): unknown;
+  /** The entries of a row, none of them twice. */
+  entriesOf(key: string, value: unknown): readonly Entry[];
+  /** Holds a head that has the index. */
+  hold(): Promise<HeldHead>;
+  /** Starts a scan of positions in a view, whose members are keys, values and secondary keys. */
+  startScan(view: number, positions: KeyRange): Op;
 }
 
 /** Changes between two looks at the clock, and the part of a slice that they may take. */
@@ -144,28 +150,17 @@ class SpaceTaker<Watcher> implements Taker<Watcher> {
     const space = this.#space;
     const old = 'oldValue' in change ? space.entriesOf(key, change.oldValue) : [];
     const young = 'newValue' in change ? space.entriesOf(key, change.newValue) : [];
-    const tell = (entry: string, made: (secondary: unknown) => Change) => {
-      const found = this.#matcher.at(entry);
-      if (found.length === 0) return;
-      const told = made(space.secondaryOf(entry));
-      for (const range of found) range.takeAt(entry, told, touched);
+    const tell = ({ position, secondary }: Entry, told: Change) => {
+      const found = this.#matcher.at(position);
+      for (const range of found) range.takeAt(position, { ...told, secondary }, touched);
     };
-    let [o, y] = [0, 0];
-    while (o < old.length || y < young.length) {
-      const [gone, come] = [old[o], young[y]];
-      const order = gone === undefined ? 1 : come === undefined ? -1 : compareKeys(gone, come);
-      if (order <= 0) o += 1;
-      if (order >= 0) y += 1;
-      if (order < 0) {
-        const { oldValue } = change as Change & { op: 'del' };
-        tell(gone as string, (secondary) => ({ op: 'del', key, secondary, oldValue }));
-      } else if (order > 0) {
-        const { newValue } = change as Change & { op: 'add' };
-        tell(come as string, (secondary) => ({ op: 'add', key, secondary, newValue }));
-      } else {
-        tell(gone as string, (secondary) => ({ ...change, secondary }));
-      }
+    const gone = new Map(old.map((entry) => [entry.position, entry]));
+    for (const entry of young) {
+      const { newValue } = change as Change & { op: 'add' };
+      tell(entry, gone.delete(entry.position) ? change : { op: 'add', key, newValue });
     }
+    const { oldValue } = change as Change & { op: 'del' };
+    for (const entry of gone.values()) tell(entry, { op: 'del', key, oldValue });
   }
 }
 

@@ -64,7 +64,7 @@ export class Watchers {
     if (this.#all.size > 0) this.#wake();
   }
 
-  /** Watches a range of rows, or of the entries of an index; returns how to stop. */
+  /** Watches a range of rows, or of positions in an index; returns how to stop. */
   watch(
     range: KeyRange,
     callback: WatchCallback,
@@ -188,7 +188,7 @@ export class Watchers {
     while (!this.#isOver(watcher)) {
       let stand: Stand | undefined;
       try {
-        const held = await this.#commits.holdHead();
+        const held = await (watcher.space?.hold() ?? this.#commits.holdHead());
         const { commitBytes } = held.head;
         stand = new Stand(commitBytes, held);
         const rows = await this.#read(watcher, commitBytes);
@@ -208,10 +208,14 @@ export class Watchers {
 
   async #read(watcher: Watcher, commitBytes: Uint8Array): Promise<Change[]> {
     const { engine } = this.#host;
+    const { range, space } = watcher;
     const start = async () => {
       const { view } = await this.#commits.openView(commitBytes);
       try {
-        return { op: startScan(engine, view, watcher.range, ScanFlag.keys | ScanFlag.values) };
+        const op =
+          space?.startScan(view, range) ??
+          startScan(engine, view, range, ScanFlag.keys | ScanFlag.values);
+        return { op };
       } finally {
         engine.closeView(view);
       }
@@ -219,8 +223,9 @@ export class Watchers {
     const rows: Change[] = [];
     for await (const members of blocks(this.#host, start, undefined)) {
       if (this.#isOver(watcher)) break;
-      for (let at = 0; at < members.length; at += 2) {
-        rows.push({ op: 'add', key: members[at] as string, newValue: members[at + 1] });
+      for (let at = 0; at < members.length; at += space ? 3 : 2) {
+        const row = { op: 'add', key: members[at] as string, newValue: members[at + 1] } as const;
+        rows.push(space ? { ...row, secondary: members[at + 2] } : row);
       }
     }
     // A slice of their own for those who take them.
