@@ -41,7 +41,7 @@ function byTags(commits: Commits): Space {
 }
 
 it('tells the ordered changes of entries, to each watcher those in its range', async () => {
-  await forSeeds(20, async (from) => {
+  await forSeeds(6, async (from) => {
     const { host, commits, watchers } = await parts();
     const space = byTags(commits);
     const tags = ['a', 'ab', 'b', '\uff5e', '\u{1f600}'];
