@@ -2,16 +2,19 @@
 //!
 //! ```text
 //! commit   0xc0 | version | n:u16 | n x tree, in ascending order of names
-//! tree     name length:u8 | name | count:u64 | root:32
+//! tree     name length:u8 | name | count:u64 | root:32 | reach, for names that begin with "j"
+//! reach    key length:u16 | key
 //! ```
 //!
-//! Trees without entries are not named, and a forest without trees has no commit chunk: its
-//! root is [`Hash::ZERO`].
+//! A forest without trees has no commit chunk: its root is [`Hash::ZERO`]. Trees without entries
+//! are not named, but for those of indexes ("i" or "j"), which are named as long as there are
+//! rows: that tells an index without entries from one that is not there. A "j" is in the making,
+//! made so far of the rows up to a key, its reach.
 
 use crate::chunk::{ChunkKind, HEADER_BYTES};
 use crate::error::{DecodeError, Field};
 use crate::hash::{HASH_BYTES, Hash};
-use crate::limits::{MAX_ENTRIES, MAX_TREE_NAME_BYTES, MAX_TREES};
+use crate::limits::{MAX_ENTRIES, MAX_KEY_BYTES, MAX_TREE_NAME_BYTES, MAX_TREES};
 use crate::segment::{Packer, Stream};
 use crate::tree::Tree;
 use alloc::string::String;
@@ -20,10 +23,31 @@ use alloc::vec::Vec;
 /// The name of the tree of rows; the trees of indexes and sums have longer names.
 pub const ROWS: &str = "r";
 
+/// What the names of trees of indexes begin with.
+pub const INDEX: char = 'i';
+
+/// What the names of trees of indexes in the making begin with.
+pub const PARTIAL_INDEX: char = 'j';
+
+/// A tree by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// The tree.
+    pub tree: Tree,
+    /// Of an index in the making: the last row that it is made of.
+    pub reach: Option<Vec<u8>>,
+}
+
 /// All trees of a store, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forest {
-    trees: Vec<(String, Tree)>,
+    trees: Vec<Named>,
+}
+
+fn is_index(name: &str) -> bool {
+    name.starts_with([INDEX, PARTIAL_INDEX])
 }
 
 impl Forest {
@@ -36,21 +60,41 @@ impl Forest {
     /// The tree `name`; the empty tree when there is none.
     #[must_use]
     pub fn tree(&self, name: &str) -> Tree {
-        let found = self.trees.iter().find(|(other, _)| other == name);
-        found.map_or(Tree::EMPTY, |(_, tree)| *tree)
+        self.named(name).map_or(Tree::EMPTY, |named| named.tree)
     }
 
-    /// The roots of all trees.
+    fn named(&self, name: &str) -> Option<&Named> {
+        self.trees.iter().find(|named| named.name == name)
+    }
+
+    /// The trees of indexes, those in the making too.
+    pub fn indexes(&self) -> impl Iterator<Item = &Named> {
+        self.trees.iter().filter(|named| is_index(&named.name))
+    }
+
+    /// The roots of all trees that have entries.
     pub fn roots(&self) -> impl Iterator<Item = Hash> {
-        self.trees.iter().map(|(_, tree)| tree.root)
+        self.trees.iter().map(|named| named.tree.root).filter(|root| *root != Hash::ZERO)
     }
 
     /// Sets the tree `name`, which is at most [`MAX_TREE_NAME_BYTES`] long.
     pub fn set(&mut self, name: &str, tree: Tree) {
-        self.trees.retain(|(other, _)| other != name);
+        self.trees.retain(|named| named.name != name);
         if !tree.is_empty() {
-            let at = self.trees.partition_point(|(other, _)| &**other < name);
-            self.trees.insert(at, (name.into(), tree));
+            self.insert(Named { name: name.into(), tree, reach: None });
+        }
+    }
+
+    fn insert(&mut self, named: Named) {
+        let at = self.trees.partition_point(|other| other.name < named.name);
+        self.trees.insert(at, named);
+    }
+
+    /// Sets all indexes: of a forest without rows there are none.
+    pub fn set_indexes(&mut self, indexes: impl IntoIterator<Item = Named>) {
+        self.trees.retain(|named| !is_index(&named.name));
+        if !self.tree(ROWS).is_empty() {
+            indexes.into_iter().for_each(|named| self.insert(named));
         }
     }
 
@@ -65,11 +109,15 @@ impl Forest {
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&ChunkKind::Commit.header());
         out.extend_from_slice(&(self.trees.len() as u16).to_le_bytes());
-        for (name, tree) in &self.trees {
+        for Named { name, tree, reach } in &self.trees {
             out.push(name.len() as u8);
             out.extend_from_slice(name.as_bytes());
             out.extend_from_slice(&tree.count.to_le_bytes());
             out.extend_from_slice(&tree.root.0);
+            if let Some(reach) = reach {
+                out.extend_from_slice(&(reach.len() as u16).to_le_bytes());
+                out.extend_from_slice(reach);
+            }
         }
     }
 
@@ -77,7 +125,7 @@ impl Forest {
     ///
     /// # Errors
     /// The first fault: kind, version, count, lengths, UTF-8 and order of names, a root that
-    /// does not fit its count, bytes left over.
+    /// does not fit its count, an index without rows, bytes left over.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         if ChunkKind::decode(bytes)? != ChunkKind::Commit {
             return Err(DecodeError::new(Field::Kind, 0, 0xc0, bytes[0].into()));
@@ -98,7 +146,7 @@ impl Forest {
             ));
         }
         let mut at = HEADER_BYTES + 2;
-        let mut trees: Vec<(String, Tree)> = Vec::new();
+        let mut trees: Vec<Named> = Vec::new();
         for _ in 0..count {
             let name_len = usize::from(*bytes.get(at).ok_or_else(|| short(at, at + 1))?);
             let end = at + 1 + name_len + 8 + HASH_BYTES;
@@ -108,13 +156,17 @@ impl Forest {
                 let valid = error.valid_up_to();
                 DecodeError::new(Field::KeyText, at + 1 + valid, name_len as u64, valid as u64)
             })?;
-            if trees.last().is_some_and(|(previous, _)| &**previous >= name) {
+            if trees.last().is_some_and(|previous| &*previous.name >= name) {
                 return Err(DecodeError::new(Field::KeyOrder, at + 1, 0, name_len as u64));
             }
             let mut word = [0; 8];
             word.copy_from_slice(&tree[..8]);
             let tree = Tree { count: u64::from_le_bytes(word), root: Hash::read(&tree[8..]) };
-            if tree.is_empty() || tree.count > MAX_ENTRIES || tree.root == Hash::ZERO {
+            let may_be_empty = is_index(name);
+            if (tree.is_empty() && !may_be_empty)
+                || tree.count > MAX_ENTRIES
+                || tree.is_empty() != (tree.root == Hash::ZERO)
+            {
                 return Err(DecodeError::new(
                     Field::EntryCount,
                     end - HASH_BYTES - 8,
@@ -122,13 +174,35 @@ impl Forest {
                     tree.count,
                 ));
             }
-            trees.push((name.into(), tree));
             at = end;
+            let reach = if name.starts_with(PARTIAL_INDEX) {
+                let &[low, high] = bytes.get(at..at + 2).unwrap_or_default() else {
+                    return Err(short(at, at + 2));
+                };
+                let len = usize::from(u16::from_le_bytes([low, high]));
+                if len > MAX_KEY_BYTES {
+                    let most = MAX_KEY_BYTES as u64;
+                    return Err(DecodeError::new(Field::KeyLength, at, most, len as u64));
+                }
+                at += 2 + len;
+                let key = bytes.get(at - len..at).ok_or_else(|| short(at - len, at))?;
+                if core::str::from_utf8(key).is_err() {
+                    return Err(DecodeError::new(Field::KeyText, at - len, 0, 0));
+                }
+                Some(key.to_vec())
+            } else {
+                None
+            };
+            trees.push(Named { name: name.into(), tree, reach });
         }
         if at != bytes.len() {
             return Err(short(at, at));
         }
-        Ok(Self { trees })
+        let forest = Self { trees };
+        if forest.tree(ROWS).is_empty() && forest.indexes().next().is_some() {
+            return Err(DecodeError::new(Field::Count, HEADER_BYTES, 0, count as u64));
+        }
+        Ok(forest)
     }
 }
 
@@ -168,6 +242,37 @@ mod tests {
         other.set("s", Tree { root: Hash([7; 32]), count: 3 });
         other.set(ROWS, Tree { root: Hash([9; 32]), count: 1 });
         assert_eq!(other, forest());
+    }
+
+    fn indexed() -> Forest {
+        let mut forest = forest();
+        let some = Tree { root: Hash([5; 32]), count: 2 };
+        forest.set_indexes([
+            Named { name: "j[b]".into(), tree: some, reach: Some(b"key".to_vec()) },
+            Named { name: "i[a]".into(), tree: Tree::EMPTY, reach: None },
+        ]);
+        forest
+    }
+
+    #[test]
+    fn indexes_are_named_without_entries_as_long_as_there_are_rows() {
+        let mut forest = indexed();
+        let mut bytes = Vec::new();
+        forest.encode(&mut bytes);
+        assert_eq!(Forest::decode(&bytes), Ok(forest.clone()));
+        let names: Vec<_> = forest.indexes().map(|named| &*named.name).collect();
+        assert_eq!(names, ["i[a]", "j[b]"]);
+        assert_eq!(forest.roots().count(), 3);
+        for end in 0..bytes.len() {
+            assert!(Forest::decode(&bytes[..end]).is_err(), "cut at {end}");
+        }
+        let named: Vec<_> = forest.indexes().cloned().collect();
+        forest.set(ROWS, Tree::EMPTY);
+        bytes.clear();
+        forest.encode(&mut bytes);
+        assert_eq!(Forest::decode(&bytes).unwrap_err().field, Field::Count);
+        forest.set_indexes(named);
+        assert_eq!(forest.indexes().count(), 0);
     }
 
     #[test]

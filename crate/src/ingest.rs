@@ -3,7 +3,8 @@
 //! Into an empty tree, and as long as keys ascend, rows stream straight into the build, so
 //! that memory stays bounded however many there are. From the first key on that does not
 //! ascend, and always into a tree with entries, rows are gathered in a [`Batch`] and merged
-//! when they take [`SPILL_BYTES`] or the input ends.
+//! when they take [`SPILL_BYTES`] or the input ends. Then the indexes are brought to the new tree
+//! ([`Keeper`]), and the commit chunk names all of them.
 
 use crate::batch::{Batch, Edit};
 use crate::boundary::Shape;
@@ -11,6 +12,7 @@ use crate::cache::Cache;
 use crate::error::Error;
 use crate::forest::{Forest, ROWS};
 use crate::hash::Hash;
+use crate::index::{Definition, Keeper};
 use crate::rows::{Block, Bytes, Next, Reader};
 use crate::segment::{Packer, Sealed};
 use crate::step::{Budget, Step};
@@ -31,6 +33,8 @@ enum State {
     Replace(Batch, Box<Replace>),
     Merge(Batch, Box<Merge>),
     Rebase(Batch, Box<Rebase>),
+    /// The rows are done; the commit chunk goes behind the last chunks of their indexes.
+    Index(Packer),
 }
 
 /// See the module's text. Feed its [`Reader`], call [`Ingest::step`] until it is done, and so on;
@@ -46,6 +50,9 @@ pub struct Ingest {
     own: Option<Tree>,
     touched: Touched,
     rebase: Option<Box<Rebase>>,
+    keeper: Keeper,
+    /// Why it can do nothing.
+    fault: Option<Error>,
     tree: Tree,
     state: State,
     reader: Reader,
@@ -66,17 +73,24 @@ impl Ingest {
     /// An ingest of blocks on top of `forest`. `prefix` is put before every key.
     #[must_use]
     pub fn new(forest: Forest, prefix: Vec<u8>, shape: Shape) -> Self {
-        Self::from(forest, Reader::Block(Block::new(prefix)), shape)
+        Self::indexed(forest, Reader::Block(Block::new(prefix)), shape, &[])
     }
 
     /// An ingest of a stream of bytes on top of `forest`.
     #[must_use]
     pub fn of_bytes(forest: Forest, bytes: Bytes, shape: Shape) -> Self {
-        Self::from(forest, Reader::Bytes(Box::new(bytes)), shape)
+        Self::indexed(forest, Reader::Bytes(Box::new(bytes)), shape, &[])
     }
 
-    fn from(forest: Forest, reader: Reader, shape: Shape) -> Self {
+    /// An ingest of what `reader` reads on top of `forest`. It keeps the indexes of `forest`; if
+    /// that has no rows, those that are `wanted`.
+    #[must_use]
+    pub fn indexed(forest: Forest, reader: Reader, shape: Shape, wanted: &[Definition]) -> Self {
         let tree = forest.tree(ROWS);
+        let (keeper, fault) = match Keeper::new(&forest, wanted) {
+            Ok(keeper) => (keeper, None),
+            Err(error) => (Keeper::default(), Some(error)),
+        };
         let state = if tree.is_empty() {
             State::Stream(Box::new(Builder::new(shape)))
         } else {
@@ -89,6 +103,8 @@ impl Ingest {
             own: None,
             touched: Touched::default(),
             rebase: None,
+            keeper,
+            fault,
             tree,
             state,
             reader,
@@ -150,11 +166,20 @@ impl Ingest {
             self.own = Some(self.tree);
         }
         self.touched.close();
+        if let Err(error) = self.keeper.rebase(&theirs) {
+            self.fault = Some(error);
+        }
         let onto = theirs.tree(ROWS);
         let rebase = Box::new(Rebase::new(self.base, onto, self.own, kept));
         self.base = onto;
         self.forest = theirs;
         self.state = State::Rebase(Batch::new(), rebase);
+    }
+
+    /// Has the `wanted` indexes that the store lacks, or has in part, made of about `work` bytes of
+    /// rows more, in the commit of this change. Drops all others if `alone`.
+    pub fn extend_indexes(&mut self, wanted: &[Definition], alone: bool, work: usize) {
+        self.keeper.extend(self.tree, wanted, alone, work);
     }
 
     /// There are no more rows: the next steps make the commit.
@@ -168,20 +193,17 @@ impl Ingest {
     /// [`Error::Row`] for a bad row; as [`Cache::node`] while merging. The ingest is then of
     /// no more use.
     pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
+        if let Some(fault) = &self.fault {
+            return Err(*fault);
+        }
         loop {
             match &mut self.state {
-                State::Stream(_) if self.drop.is_some() => self.end_stream(),
                 State::Stream(_) => {
-                    let done = self.take_rows(budget)?;
-                    self.collect();
-                    if !done {
-                        return Ok(Step::Yield);
+                    if let Some(step) = self.step_stream(cache, budget)? {
+                        return Ok(step);
                     }
-                    if self.finishing {
-                        self.end_stream();
-                    }
-                    return Ok(Step::Done(()));
                 }
+                State::Index(_) => return self.step_index(cache, budget),
                 State::Gather(_) if self.commit.is_some() => return Ok(Step::Done(())),
                 State::Gather(batch) => {
                     if batch.held_bytes() > SPILL_BYTES {
@@ -230,7 +252,9 @@ impl Ingest {
                     Step::Done(Some(tree)) => {
                         let packer = core::mem::take(replace.packer());
                         self.fast += 1;
-                        return Ok(self.end(tree, packer));
+                        if self.end(tree, packer) {
+                            return Ok(Step::Yield);
+                        }
                     }
                     Step::Done(None) => {
                         let batch = core::mem::take(batch);
@@ -243,7 +267,9 @@ impl Ingest {
                 State::Merge(batch, merge) => match merge.step(cache, batch, budget)? {
                     Step::Done(tree) => {
                         let packer = core::mem::take(merge.packer());
-                        return Ok(self.end(tree, packer));
+                        if self.end(tree, packer) {
+                            return Ok(Step::Yield);
+                        }
                     }
                     Step::Need(ids) => {
                         self.collect();
@@ -258,6 +284,42 @@ impl Ingest {
         }
     }
 
+    /// Streams rows into the build; `None` when that has ended.
+    fn step_stream(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+    ) -> Result<Option<Step<()>>, Error> {
+        if self.keeper.is_full() {
+            let step = self.keeper.spill(self.shape, cache, budget);
+            self.collect();
+            return step.map(Some);
+        }
+        if self.drop.is_none() {
+            let done = self.take_rows(budget)?;
+            self.collect();
+            if !done {
+                return Ok(Some(Step::Yield));
+            }
+            if !self.finishing {
+                return Ok(Some(Step::Done(())));
+            }
+        }
+        self.end_stream();
+        Ok(None)
+    }
+
+    /// Brings the indexes to the rows, and then names all trees.
+    fn step_index(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
+        let State::Index(packer) = &mut self.state else { return Ok(Step::Yield) };
+        let step = self.keeper.bring(self.tree, self.shape, cache, budget, packer);
+        self.collect();
+        if step == Ok(Step::Done(())) {
+            self.name();
+        }
+        step
+    }
+
     /// Gathers what another writer has changed, and has it merged when it takes too much memory.
     fn step_rebase(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
         let State::Rebase(batch, rebase) = &mut self.state else { return Ok(Step::Yield) };
@@ -269,7 +331,8 @@ impl Ingest {
         batch.close_run();
         let batch = core::mem::take(batch);
         if done && batch.is_empty() {
-            return Ok(self.end(self.tree, Packer::new()));
+            self.end(self.tree, Packer::new());
+            return Ok(Step::Yield);
         }
         if let State::Rebase(_, rebase) = core::mem::replace(&mut self.state, State::Sort(batch))
             && !done
@@ -290,13 +353,13 @@ impl Ingest {
         if let State::Stream(builder) = &mut self.state {
             let tree = builder.finish().tree;
             let packer = core::mem::take(builder.packer());
+            self.keeper.added(tree);
             self.end(tree, packer);
         }
     }
 
-    /// Ends a build or a merge, and after the last one names the tree in a commit chunk,
-    /// packed with the rest: a small change is then one segment.
-    fn end(&mut self, tree: Tree, mut packer: Packer) -> Step<()> {
+    /// Ends a build or a merge. Whether its chunks must be in the cache for the next step.
+    fn end(&mut self, tree: Tree, mut packer: Packer) -> bool {
         self.tree = tree;
         self.state = State::Gather(Batch::new());
         if let Some(rebase) = self.rebase.take() {
@@ -304,15 +367,36 @@ impl Ingest {
         }
         let rebasing = matches!(self.state, State::Rebase(..));
         let ended = self.finishing && self.reader.is_spent() && !rebasing;
-        if ended {
-            self.forest.set(ROWS, tree);
-            self.commit = Some(self.forest.commit(&mut packer));
+        let read = !ended || self.keeper.must_read(tree);
+        if read {
+            packer.seal();
         }
+        self.sealed.extend(packer.take_sealed());
+        if ended {
+            self.state = State::Index(packer);
+        } else {
+            self.count(&packer);
+        }
+        read
+    }
+
+    /// Names all trees in a commit chunk, packed with what was not sealed: a small change is then
+    /// one segment.
+    fn name(&mut self) {
+        let State::Index(packer) = &mut self.state else { return };
+        let mut packer = core::mem::take(packer);
+        self.state = State::Gather(Batch::new());
+        self.forest.set(ROWS, self.tree);
+        self.keeper.set(&mut self.forest);
+        self.commit = Some(self.forest.commit(&mut packer));
         packer.seal();
         self.sealed.extend(packer.take_sealed());
+        self.count(&packer);
+    }
+
+    const fn count(&mut self, packer: &Packer) {
         self.chunks += packer.chunks();
         self.chunk_bytes += packer.bytes();
-        if ended { Step::Done(()) } else { Step::Yield }
     }
 
     fn collect(&mut self) {
@@ -320,15 +404,17 @@ impl Ingest {
             State::Stream(builder) => self.sealed.extend(builder.packer().take_sealed()),
             State::Merge(_, merge) => self.sealed.extend(merge.packer().take_sealed()),
             State::Replace(_, replace) => self.sealed.extend(replace.packer().take_sealed()),
+            State::Index(packer) => self.sealed.extend(packer.take_sealed()),
             State::Gather(_) | State::Sort(_) | State::Rebase(..) => {}
         }
+        self.sealed.extend(self.keeper.take_sealed());
     }
 
     /// Reads rows until there are no more, the budget ends, or the first key comes that makes
     /// the stream a batch. Whether there are no more.
     fn take_rows(&mut self, budget: &mut Budget) -> Result<bool, Error> {
         loop {
-            if budget.is_spent() {
+            if budget.is_spent() || self.keeper.is_full() {
                 return Ok(false);
             }
             self.key.clear();
@@ -340,6 +426,9 @@ impl Ingest {
                     if self.last_key.as_ref().is_none_or(|last| *last < self.key) =>
                 {
                     builder.push(&self.key, kind, value);
+                    if !self.keeper.is_empty() {
+                        budget.spend(self.keeper.add(&self.key, kind, value));
+                    }
                     core::mem::swap(self.last_key.get_or_insert_default(), &mut self.key);
                 }
                 (State::Gather(batch), edit) => {
@@ -386,12 +475,12 @@ impl Ingest {
     /// Chunks made, known after the last step.
     #[must_use]
     pub const fn chunks(&self) -> u64 {
-        self.chunks
+        self.chunks + self.keeper.spilled().0
     }
 
     /// Bytes of those chunks.
     #[must_use]
     pub const fn chunk_bytes(&self) -> u64 {
-        self.chunk_bytes
+        self.chunk_bytes + self.keeper.spilled().1
     }
 }

@@ -28,6 +28,7 @@ pub mod collect;
 pub mod error;
 pub mod forest;
 pub mod hash;
+pub mod index;
 pub mod ingest;
 pub mod json;
 pub mod limits;

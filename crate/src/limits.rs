@@ -34,6 +34,9 @@ pub const MAX_TREES: usize = 1024;
 /// Longest name of a tree, in bytes of UTF-8.
 pub const MAX_TREE_NAME_BYTES: usize = 255;
 
+/// Most columns of an index.
+pub const MAX_COLUMNS: usize = 8;
+
 /// Longest text of a row in a stream of bytes, where spaces and escapes may come on top of
 /// key and value.
 pub const MAX_ROW_TEXT_BYTES: usize = MAX_VALUE_BYTES + (64 << 10);

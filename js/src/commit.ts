@@ -55,8 +55,7 @@ export class Commits {
   /** What is stored, as far as is known here. */
   readonly inventory: Inventory;
   readonly #onCommit: (generation: number) => void;
-  /** Called when the head has moved, by whomever. */
-  onMoved: () => void = () => {};
+  readonly #onMoved = new Set<() => void>();
   readonly #lane: Lane;
   #head: Head = { commitBytes: EMPTY_COMMIT, generation: 0, view: 0, rows: 0 };
   #opened = false;
@@ -109,6 +108,19 @@ export class Commits {
   /** The commit that reads see. */
   get head(): Head {
     return this.#head;
+  }
+
+  /**
+   * Has `listener` called when the head has moved, by whomever; returns how to end that. It
+   * must not throw.
+   */
+  onMoved(listener: () => void): () => void {
+    // One of its own for each call: two may share a function.
+    const own = () => listener();
+    this.#onMoved.add(own);
+    return () => {
+      this.#onMoved.delete(own);
+    };
   }
 
   /** Moves to the commit that storage holds; true when that is another one. */
@@ -245,7 +257,7 @@ export class Commits {
     this.#head = { commitBytes, generation, view, rows };
     if (before.view !== view && !this.#uses.has(before.view)) this.#endView(before.view);
     if (!isSame(before.commitBytes, commitBytes)) this.pins.moved();
-    this.onMoved();
+    for (const listener of [...this.#onMoved]) listener();
   }
 
   /** Moves on to a commit that was made here, which it stays whatever becomes of the instance. */

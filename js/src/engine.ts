@@ -96,6 +96,7 @@ export class Engine {
   #scratch = 0;
   #scratchLength = 0;
   #bytesPerUnit = 1;
+  #indexes: readonly string[] = [];
 
   private constructor(core: Core, cacheBytes: number) {
     this.#cacheBytes = cacheBytes;
@@ -118,6 +119,7 @@ export class Engine {
     this.#core = guard(core, (error) => this.#trapped(error));
     this.#scratchLength = 0;
     this.#reply = this.#core.start(this.#cacheBytes);
+    if (this.#indexes.length > 0) this.#nameIndexes();
   }
 
   #trapped(error: HedgerowError): void {
@@ -387,14 +389,48 @@ export class Engine {
     this.#core.ingest_drop(this.#own(op), flags, rangeBytes.length);
   }
 
+  /** Names the indexes that are wanted, by their definitions. */
+  setIndexes(definitions: readonly string[]): void {
+    this.#indexes = definitions;
+    this.#nameIndexes();
+  }
+
+  #nameIndexes(): void {
+    const length = this.#passText(JSON.stringify(this.#indexes));
+    if (this.#core.set_indexes(length) >>> 0 !== Status.noOp) return;
+    throw new HedgerowError('invalid-argument', 'the definition of an index was refused');
+  }
+
+  /** How far a view has the index of a number; in part, `indexReach` tells to which row. */
+  indexState(view: number, number: number): number {
+    this.#core.index_state(this.#own(view), number);
+    return this.word(0);
+  }
+
+  /** The key in the reply to `indexState`. */
+  indexReach(): string {
+    const [address, length] = [this.word(1), this.word(2)];
+    return this.#decoder.decode(this.#memory.subarray(address, address + length));
+  }
+
+  /** The number of indexes of a view. */
+  indexCount(view: number): number {
+    return this.#core.index_count(this.#own(view));
+  }
+
+  /** Has an ingest make a part of the wanted indexes, of about `work` bytes of rows. */
+  extendIndexes(op: Op, alone: boolean, work: number): void {
+    this.#core.extend_indexes(this.#own(op), Number(alone), work);
+  }
+
   /** Starts a census of the tree of rows. */
   census(view: number): Op {
     return this.#given(this.#core.census(this.#own(view)));
   }
 
-  /** Starts a verification of the tree of rows; see `verify.ts`. */
-  verify(view: number): Op {
-    return this.#given(this.#core.verify(this.#own(view)));
+  /** Starts a verification of the tree of rows, or of the nth index; see `verify.ts`. */
+  verify(view: number, nth = 0): Op {
+    return this.#given(this.#core.verify(this.#own(view), nth));
   }
 
   /** The doubles at the address in the reply, as many as it says. */

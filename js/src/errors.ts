@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'aborted'
   | 'closed'
   | 'missing'
+  | 'not-ready'
   | 'blocked'
   | 'out-of-memory'
   | 'crashed'
@@ -36,6 +37,7 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'disconnected',
   'blocked',
   'crashed',
+  'not-ready',
   'storage',
 ]);
 

@@ -3,6 +3,8 @@
  * fetches the segments that an operation needs, and hands out the thread between slices.
  */
 import { type Engine, type Op, Status } from './engine.js';
+import type { Index } from './indexes/definition.js';
+import { IndexSet } from './indexes/index-set.js';
 import { Pace, turn } from './scheduler.js';
 import type { SegmentStore } from './segment-store.js';
 
@@ -25,6 +27,7 @@ export class Host {
   readonly engine: Engine;
   readonly segments: SegmentStore;
   readonly sliceMs: number;
+  readonly indexes: IndexSet;
   /** Resolves when the core works again after a trap. */
   recover: () => Promise<void> = async () => {};
   readonly #pace: Pace;
@@ -32,10 +35,16 @@ export class Host {
   /** Called when a segment is gone: another handle may have moved what was in it. */
   onGone: () => Promise<void> = async () => {};
 
-  constructor(engine: Engine, segments: SegmentStore, sliceMs: number) {
+  constructor(
+    engine: Engine,
+    segments: SegmentStore,
+    sliceMs: number,
+    indexes: readonly Index[] = [],
+  ) {
     this.engine = engine;
     this.segments = segments;
     this.sliceMs = sliceMs;
+    this.indexes = new IndexSet(engine, indexes);
     this.#pace = new Pace(sliceMs, FIRST_PACE);
   }
 

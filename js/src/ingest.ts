@@ -177,6 +177,11 @@ export class Ingest {
     if (this.#heldBytes >= this.#holdBytes) await this.#flush(0);
   }
 
+  /** Makes a part of the indexes that are wanted, of about `work` bytes of rows. */
+  extendIndexes(alone: boolean, work: number): void {
+    this.#host.engine.extendIndexes(this.#op, alone, work);
+  }
+
   /** Deletes all rows of a range. */
   async drop({ flags, rangeBytes }: EncodedRange): Promise<void> {
     this.#host.engine.drop(this.#op, flags, rangeBytes);

@@ -2,7 +2,8 @@
 import { HedgerowError } from './errors.js';
 import { MAX_KEY_BYTES } from './limits.js';
 
-const LONE_SURROGATE = /\p{Surrogate}/u;
+/** Half of a surrogate pair without the other. */
+export const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Bytes of a well-formed string in UTF-8. */
 export function utf8Length(text: string): number {

@@ -23,6 +23,12 @@ export const WRITE_BYTES = 1 << 20;
 /** Bytes of segments that a long ingest has in flight before it waits for storage. */
 export const MAX_IN_FLIGHT_BYTES = 16 << 20;
 
+/** Most columns of an index; as in `crate/src/limits.rs`. */
+export const MAX_COLUMNS = 8;
+
+/** Longest definition of an index: it is the name of a tree, with one byte before it. */
+export const MAX_DEFINITION_BYTES = 254;
+
 /** Segment ids that one reserved writer number stands for. */
 export const SEGMENTS_PER_WRITER = 2 ** 20;
 

@@ -256,6 +256,12 @@ export class Pins {
     return whileNotCollected(this.#locks, this.#prefix, run);
   }
 
+  /** Runs `run` when no other handle runs what goes by the same name. */
+  alone<T>(what: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+    const locks = this.#locks;
+    return locks === undefined ? run() : locks.request(this.#prefix + what, { signal }, run);
+  }
+
   /** Lets go of everything. */
   close(): void {
     this.#isCollector = false;

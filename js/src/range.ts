@@ -17,7 +17,7 @@ export interface KeyRange {
 }
 
 /** Flags of the core's `scan` besides those for the range. */
-export const ScanFlag = { reverse: 1, keys: 2, values: 4 } as const;
+export const ScanFlag = { reverse: 1, keys: 2, values: 4, secondary: 256 } as const;
 
 const HAS_PREFIX = 8;
 const LOWER_SHIFT = 4;

@@ -1,14 +1,16 @@
 /** Reads ranges: blocks come from the core as one JSON text each, and are handed out in rows. */
-import type { Commits } from './commit.js';
-import { type Engine, type Op, Status } from './engine.js';
+import { type Op, Status } from './engine.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
-import { encodeRange, type KeyRange, ScanFlag } from './range.js';
+import { isOfIndex } from './indexes/index-set.js';
+import { type Holder, holdWith, type WaitOptions } from './indexes/ready.js';
+import type { IndexRange, SecondaryKey } from './indexes/secondary.js';
+import { type KeyRange, ScanFlag } from './range.js';
 import { turn } from './scheduler.js';
 import { checkSignal } from './signal.js';
 
-/** Which entries a scan yields. */
-export interface ScanOptions extends KeyRange {
+/** How a scan goes. */
+export interface ScanControl {
   /** Descending order. */
   readonly reverse?: boolean | undefined;
   /** At most so many. */
@@ -16,6 +18,12 @@ export interface ScanOptions extends KeyRange {
   /** Ends the scan with `aborted`. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Which rows a scan yields. */
+export interface ScanOptions extends KeyRange, ScanControl {}
+
+/** Which rows a scan of an index yields. */
+export interface IndexScanOptions extends IndexRange, ScanControl, WaitOptions {}
 
 /** A stream of rows, read when it is iterated. */
 export interface Rows<T> extends AsyncIterable<T> {
@@ -26,6 +34,15 @@ export interface Rows<T> extends AsyncIterable<T> {
 /** What `scan` returns: entries, or only their keys or values. */
 export interface Scan<Value> extends Rows<[key: string, value: Value]> {
   /** Only the keys: values are not read. */
+  keys(): Rows<string>;
+  /** Only the values. */
+  values(): Rows<Value>;
+}
+
+/** What `scan` returns of an index: entries with their secondary keys, or only parts of them. */
+export interface IndexScan<Value>
+  extends Rows<[key: string, value: Value, secondary: SecondaryKey]> {
+  /** Only the keys of rows: these are not read. */
   keys(): Rows<string>;
   /** Only the values. */
   values(): Rows<Value>;
@@ -80,10 +97,15 @@ export async function* blocks(
 }
 
 /** Starts a scan of a view. */
-export function startScan(engine: Engine, view: number, options: ScanOptions, parts: number): Op {
+export function startScan(
+  { engine, indexes }: Host,
+  view: number,
+  options: ScanOptions | IndexScanOptions,
+  parts: number,
+): Op {
   const { reverse = false, limit = Number.MAX_SAFE_INTEGER } = options;
   if (!(limit >= 0)) throw new HedgerowError('invalid-argument', 'limit is not below 0');
-  const { flags, rangeBytes } = encodeRange(options);
+  const { flags, rangeBytes } = indexes.encode(options);
   const allFlags = flags | parts | (reverse ? ScanFlag.reverse : 0);
   return engine.scan(view, allFlags, rangeBytes, limit);
 }
@@ -168,7 +190,13 @@ class BlockRows<T> implements Rows<T> {
   }
 }
 
-class EntryRows extends BlockRows<[string, unknown]> implements Scan<unknown> {
+const INDEXED: Shape<[string, unknown, SecondaryKey]> = {
+  parts: ENTRIES.parts | ScanFlag.secondary,
+  width: 3,
+  at: (members, index) => members.slice(index, index + 3) as [string, unknown, SecondaryKey],
+};
+
+class EntryRows<T> extends BlockRows<T> {
   keys(): Rows<string> {
     return new BlockRows(this.source, single<string>(ScanFlag.keys));
   }
@@ -179,18 +207,23 @@ class EntryRows extends BlockRows<[string, unknown]> implements Scan<unknown> {
 }
 
 /** A scan of the head as it is when it begins to be read. */
-export function scanOf(host: () => Host, commits: Commits, options: ScanOptions): Scan<unknown> {
-  return new EntryRows((parts) => {
-    const { engine } = host();
+export function scanOf(
+  host: () => Host,
+  from: Holder,
+  options: ScanOptions | IndexScanOptions,
+): Scan<unknown> | IndexScan<unknown> {
+  const source = (parts: number) => {
     const start = async () => {
-      const { head, release } = await commits.holdHead();
+      const index = isOfIndex(options) ? options.index : undefined;
+      const { head, release } = await holdWith(from, index, options);
       try {
-        return { op: startScan(engine, head.view, options, parts), end: release };
+        return { op: startScan(from.host, head.view, options, parts), end: release };
       } catch (cause) {
         release();
         throw cause;
       }
     };
     return blocks(host(), start, options.signal);
-  }, ENTRIES);
+  };
+  return isOfIndex(options) ? new EntryRows(source, INDEXED) : new EntryRows(source, ENTRIES);
 }

@@ -1,25 +1,29 @@
 /** What a user holds: an open store. */
 import type { ByteSource } from './bytes.js';
 import { Collector, type CollectResult } from './collector.js';
-import { Commits, type Head } from './commit.js';
+import { Commits } from './commit.js';
 import { type Change, type DiffOptions, diffOf } from './diff.js';
-import { Engine, hex, type Op, Status } from './engine.js';
-import { HedgerowError, isMissing } from './errors.js';
+import { Engine, hex } from './engine.js';
+import { HedgerowError } from './errors.js';
 import { Host } from './host.js';
+import { type BuilderOptions, IndexBuilder, type IndexProgress } from './indexes/builder.js';
+import { type IndexDefinitions, indexesOf } from './indexes/index-set.js';
+import type { IndexRange } from './indexes/secondary.js';
 import type { IngestResult } from './ingest.js';
-import { checkKey } from './key.js';
 import { Lane } from './lane.js';
-import { askToPersist, type Persistence, persistence } from './persistence.js';
+import { askToPersist } from './persistence.js';
 import { Pins, prefixOf } from './pins.js';
 import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
-import { encodeRange, type KeyRange } from './range.js';
+import type { KeyRange } from './range.js';
+import { Reader, type Standpoint } from './reads.js';
 import { type RepairOptions, type RepairResult, repairStore } from './repair.js';
-import { type Rows, type Scan, type ScanOptions, scanOf } from './scan.js';
+import type { Rows } from './scan.js';
 import type { Durability, SegmentStore, Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
 import { checkSignal } from './signal.js';
 import { SingleEdits } from './single-edits.js';
 import type { Source } from './source.js';
+import { type Stats, statsOf } from './stats.js';
 import { Tabs } from './tabs.js';
 import { type TransactionOptions, Transactions } from './transaction/run.js';
 import type { Transaction } from './transaction/transaction.js';
@@ -30,6 +34,13 @@ import { Flusher, Writer, type WriterOptions } from './writer.js';
 
 /** How a store is opened. */
 export interface OpenOptions {
+  /**
+   * Indexes by name. What is stored is made to have these and no others, beside other work: a scan
+   * of one that is not ready waits. Absent, the store keeps those that it has.
+   */
+  readonly indexes?: IndexDefinitions | undefined;
+  /** Called as indexes are made. */
+  readonly onIndexProgress?: ((progress: IndexProgress) => void) | undefined;
   /** Where it is kept; `idb()` by default. */
   readonly storage?: Storage | undefined;
   /** When a write counts as done; `'relaxed'` by default. */
@@ -53,41 +64,8 @@ export interface OpenOptions {
   readonly persist?: boolean | undefined;
 }
 
-/** One level of a tree. */
-export interface LevelStats {
-  /** 0 for leaves. */
-  readonly level: number;
-  readonly nodes: number;
-  readonly bytes: number;
-  /** The smallest node. */
-  readonly minBytes: number;
-  /** The largest node. */
-  readonly maxBytes: number;
-}
-
-/** What a store holds, and what the platform tells of the storage of the whole origin. */
-export interface Stats extends Persistence {
-  readonly root: string;
-  readonly rows: number;
-  /** From the top. */
-  readonly levels: readonly LevelStats[];
-  /** Stored segments and chunks, those included that no commit reaches any more. */
-  readonly segments: number;
-  readonly chunks: number;
-  readonly storedBytes: number;
-  /** How many of the segments are small. */
-  readonly smallSegments: number;
-  /** Bytes of the chunks that the root reaches. */
-  readonly liveBytes: number;
-  /** Bytes of segments in memory, and all linear memory. */
-  readonly cachedBytes: number;
-  readonly memoryBytes: number;
-}
-
-const CENSUS_WORDS = 4;
-
 /** An open store. Made by `open`. */
-export class Store {
+export class Store extends Reader {
   /** The name that it was opened under. */
   readonly name: string;
   readonly #host: Host;
@@ -100,6 +78,7 @@ export class Store {
   readonly #tabs: Tabs | undefined;
   readonly #collector: Collector;
   readonly #watchers: Watchers;
+  readonly #builder: IndexBuilder;
   #closing: Promise<void> | undefined;
   /** Why it was closed, if not because somebody asked for it. */
   #closedBy: HedgerowError | undefined;
@@ -110,7 +89,9 @@ export class Store {
     commits: Commits,
     durability: Durability,
     tabs: Tabs | undefined,
+    indexing: Pick<BuilderOptions, 'alone' | 'onProgress'>,
   ) {
+    super(standpoint(host, commits, () => this.#check()));
     this.name = name;
     this.#tabs = tabs;
     this.#host = host;
@@ -118,12 +99,11 @@ export class Store {
     this.#durability = durability;
     this.#edits = new SingleEdits(host, commits, durability);
     this.#transactions = new Transactions(host, commits);
+    this.#builder = new IndexBuilder(host, commits, { ...indexing, durability });
     this.#collector = new Collector(host, commits, () => tabs?.announceGone());
     this.#watchers = new Watchers(host, commits);
-    commits.onMoved = () => {
-      this.#collector.changed();
-      this.#watchers.moved();
-    };
+    commits.onMoved(() => this.#collector.changed());
+    commits.onMoved(() => this.#watchers.moved());
     if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
     this.#collector.changed();
     commits.pins.becomesCollector.then(() => this.#collector.changed());
@@ -145,7 +125,8 @@ export class Store {
     if (!(cacheBytes >= 0 && cacheBytes < 2 ** 31)) {
       throw new HedgerowError('invalid-argument', 'cacheBytes is below 2 GiB');
     }
-    const { create, onMissing, persist = false } = options;
+    const { create, onMissing, persist = false, indexes } = options;
+    const wanted = indexesOf(indexes);
     // Not from within the storage, which a callback that throws must not disturb.
     const onGone = onMissing && (() => queueMicrotask(onMissing));
     const isAlone = storage.isShared !== true;
@@ -161,7 +142,7 @@ export class Store {
     );
     const pins = await pinning;
     if (persist) askToPersist();
-    const host = new Host(engine, segments, sliceMs);
+    const host = new Host(engine, segments, sliceMs, wanted);
     let tabs: Tabs | undefined;
     const lane = new Lane(isAlone ? undefined : `${prefixOf(name)}lane`, () =>
       tabs?.announceRace(),
@@ -184,7 +165,8 @@ export class Store {
       await segments.close();
       throw cause;
     }
-    return new Store(name, host, commits, durability, tabs);
+    const indexing = { alone: indexes !== undefined, onProgress: options.onIndexProgress };
+    return new Store(name, host, commits, durability, tabs, indexing);
   }
 
   /** The hash of all that the store holds, in hexadecimal. */
@@ -316,95 +298,6 @@ export class Store {
     return this.#edits.delete(key);
   }
 
-  /** The value of a key, or `undefined`. Every call makes a new value. */
-  get<Value = unknown>(key: string): Promise<Value | undefined> {
-    try {
-      this.#check();
-      checkKey(key);
-      const { engine } = this.#host;
-      if (!engine.isReady) return this.#host.recover().then(() => this.get<Value>(key));
-      const status = engine.get(this.#commits.head.view, key);
-      if (status === Status.done) return Promise.resolve(engine.found() as Value | undefined);
-      if (status >= Status.row) engine.fail(status);
-    } catch (cause) {
-      return Promise.reject(cause);
-    }
-    return this.getMany<Value>([key]).then(([value]) => value);
-  }
-
-  /** The values of keys, in their order; `undefined` for a key that is absent. */
-  async getMany<Value = unknown>(keys: Iterable<string>): Promise<(Value | undefined)[]> {
-    this.#check();
-    const wanted = [...keys];
-    for (const [row, key] of wanted.entries()) checkKey(key, row);
-    const { engine } = this.#host;
-    return this.#read(
-      ({ view }) => engine.find(view, wanted),
-      () => {
-        const values = new Array<Value | undefined>(wanted.length).fill(undefined);
-        const { members } = engine.output();
-        for (const [index, position] of engine.positions().entries()) {
-          values[position] = members[index] as Value;
-        }
-        return values;
-      },
-    );
-  }
-
-  /** Whether there is a row with this key. */
-  async has(key: string): Promise<boolean> {
-    this.#check();
-    checkKey(key);
-    return (await this.count({ gte: key, lte: key })) > 0;
-  }
-
-  /** The number of rows in a range, all by default. Costs two nodes for each level. */
-  async count(range: KeyRange = {}): Promise<number> {
-    this.#check();
-    const { engine } = this.#host;
-    const { flags, rangeBytes } = encodeRange(range);
-    return this.#read(
-      ({ view }) => engine.count(view, flags, rangeBytes),
-      () => engine.word(0),
-    );
-  }
-
-  /** Reads from the head, which is not held for it: again from a later one if it was collected. */
-  async #read<T>(start: (head: Head) => Op, answer: () => T): Promise<T> {
-    for (;;) {
-      if (!this.#host.engine.isReady) await this.#host.recover();
-      const { head } = this.#commits;
-      try {
-        return await this.#host.read(start(head), answer);
-      } catch (cause) {
-        if (!isMissing(cause)) throw cause;
-        await this.#commits.queued(() => this.#commits.refresh());
-        if (this.#commits.head === head) throw cause;
-      }
-    }
-  }
-
-  /** The rows of a range in the order of their keys, as they are when the reading begins. */
-  scan<Value = unknown>(options: ScanOptions = {}): Scan<Value> {
-    const host = () => {
-      this.#check();
-      return this.#host;
-    };
-    return scanOf(host, this.#commits, options) as Scan<Value>;
-  }
-
-  /**
-   * The changes that lead from one root to another, in the order of keys. Costs the nodes
-   * that the two do not share. Roots are those that `root` had, while their chunks are stored.
-   */
-  diff<Value = unknown>(from: string, to: string, options: DiffOptions = {}): Rows<Change<Value>> {
-    const host = () => {
-      this.#check();
-      return this.#host;
-    };
-    return diffOf(host, this.#commits, from, to, options) as Rows<Change<Value>>;
-  }
-
   /**
    * The changes that have led from a root to the head as it is when the reading begins, in the
    * order of keys: what has happened while a page was closed that has kept its `root`. A root from
@@ -426,6 +319,10 @@ export class Store {
    * `initial` the first call tells all rows as `add`. It is never called without a change, and not
    * for values that were put again as they were.
    *
+   * With `index` the changes are those of its entries in a range of it, in its order, each with its
+   * secondary key: of a row with an array, those of each member. The index need not be ready for
+   * that, but `initial` waits for it.
+   *
    * Commits that come while callbacks are called are told together. What a commit costs is in
    * proportion to its changes and to the calls that they lead to. All changes of a call are in memory
    * at once, after a load of a million rows a million of them; watchers of the same range share them.
@@ -434,7 +331,7 @@ export class Store {
    * throws is reported (`reportError`, or `console.error` where there is none) and stops nothing.
    */
   watch<Value = unknown>(
-    range: KeyRange,
+    range: KeyRange | IndexRange,
     callback: WatchCallback<Value>,
     options: WatchOptions = {},
   ): () => void {
@@ -472,25 +369,7 @@ export class Store {
    */
   async stats(): Promise<Stats> {
     this.#check();
-    const { engine } = this.#host;
-    const liveBytes = await this.#collector.liveBytes();
-    const { head, release } = await this.#commits.holdHead();
-    const { rows } = head;
-    const root = hex(head.commitBytes);
-    const numbers = await this.#host
-      .read(engine.census(head.view), () => engine.numbers())
-      .finally(release);
-    const count = numbers.length / CENSUS_WORDS;
-    const levels = Array.from({ length: count }, (_, index) => {
-      const [nodes = 0, bytes = 0, minBytes = 0, maxBytes = 0] = numbers.slice(
-        index * CENSUS_WORDS,
-        (index + 1) * CENSUS_WORDS,
-      );
-      return { level: count - 1 - index, nodes, bytes, minBytes, maxBytes };
-    });
-    const { memoryBytes } = engine;
-    const held = { ...engine.cacheStats(), memoryBytes };
-    return { root, rows, levels, liveBytes, ...held, ...(await persistence()) };
+    return statsOf(this.#host, this.#commits, this.#collector);
   }
 
   /**
@@ -543,10 +422,32 @@ export class Store {
     await this.#watchers.close();
     const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
     await Promise.all([this.#edits.settled(), ...this.#bulks, ...aborts]);
+    await this.#builder.close();
     await this.#collector.close();
     await this.#commits.afterAll(() => this.#host.segments.close());
     this.#commits.pins.close();
   }
+}
+
+/** Reads of a store see the head, which nobody holds for a short one. */
+function standpoint(host: Host, commits: Commits, check: () => void): Standpoint {
+  return {
+    host,
+    commits,
+    check,
+    get head() {
+      return commits.head;
+    },
+    get isReady() {
+      return host.engine.isReady;
+    },
+    ready: () => host.recover(),
+    holdHead: () => commits.holdHead(),
+    async moveOn(head) {
+      await commits.queued(() => commits.refresh());
+      return commits.head !== head;
+    },
+  };
 }
 
 /** Both results, or neither: a segment store must not stay open when the engine fails. */

@@ -240,6 +240,36 @@ describe('useScan', () => {
     expect(last().rows.map(([, value]) => value)).toEqual([1, { at: 7 }]);
   });
 
+  it('shows what an index lists, a row once for each of its entries', async () => {
+    const db = await open('react', {
+      storage: memory(),
+      indexes: { byTag: { path: '/tags' } },
+    });
+    await db.putMany([
+      ['a', { tags: ['x', 'y'] }],
+      ['b', { tags: ['y'] }],
+      ['c', { tags: ['z'] }],
+    ]);
+    const all = noting(() => useScan(db, { index: 'byTag' }));
+    const own = noting(() => useScan(db, { index: 'byTag', equals: 'y', limit: 2, reverse: true }));
+    mount([
+      createElement('i', { key: 1 }, all.element),
+      createElement('i', { key: 2 }, own.element),
+    ]);
+    await until(() => all.last().status === 'ready' && own.last().status === 'ready');
+    const listed = (rows: readonly (readonly [string, unknown, unknown])[]) =>
+      rows.map(([key, , secondary]) => `${secondary}${key}`).join(' ');
+    expect(listed(all.last().rows)).toBe('xa ya yb zc');
+    expect(listed(own.last().rows)).toBe('yb ya');
+    const [before, count] = [all.last().rows as readonly unknown[], own.states.length];
+    await db.put('c', { tags: ['z', 'w'] });
+    await until(() => listed(all.last().rows) === 'wc xa ya yb zc');
+    expect(all.last().rows.map((row) => before.indexOf(row))).toEqual([-1, 0, 1, 2, -1]);
+    expect(own.states.length).toBe(count);
+    await db.delete('b');
+    await until(() => listed(own.last().rows) === 'ya');
+  });
+
   it('refuses what db.scan and db.watch refuse', async () => {
     const { db } = await counted();
     for (const options of [{ gt: 'a', gte: 'a' }, { limit: -1 }, { limit: 2, lt: 'a', lte: 'b' }]) {

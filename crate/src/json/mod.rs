@@ -9,6 +9,7 @@ mod scan;
 mod string;
 
 pub use normal::{Scanned, Scanner};
+pub use number::{double, push_double};
 pub use pointer::Pointer;
 pub use scan::{JsonFault, skip_space, skip_value};
 pub use string::{LoneSurrogate, push_string, unquote};

@@ -157,6 +157,26 @@ const fn push(number: u64, digit: u8) -> u64 {
     10 * number + (digit - b'0') as u64
 }
 
+/// The double that a JSON number stands for; `None` when it is malformed or too large for one.
+/// Of zero there is no negative.
+pub fn double(text: &[u8]) -> Option<f64> {
+    let scan = skip_number(text, 0).ok()?;
+    let digits = &text[scan.whole..scan.end];
+    #[expect(clippy::cast_precision_loss, reason = "so few digits are exact")]
+    let number = if scan.point == scan.end && digits.len() <= SAFE_DIGITS {
+        push_all(0, digits) as f64
+    } else {
+        value(text, scan)
+    };
+    let signed = if scan.whole > 0 && number != 0.0 { -number } else { number };
+    signed.is_finite().then_some(signed)
+}
+
+/// Appends a finite double as JavaScript prints it.
+pub fn push_double(number: f64, out: &mut Vec<u8>) {
+    out.extend_from_slice(ryu_js::Buffer::new().format_finite(number).as_bytes());
+}
+
 /// Appends the number as JavaScript prints it; `null` when it is too large for a double.
 pub(super) fn push_number(text: &[u8], scan: NumberScan, out: &mut Vec<u8>) {
     let number = value(text, scan);
@@ -169,7 +189,7 @@ pub(super) fn push_number(text: &[u8], scan: NumberScan, out: &mut Vec<u8>) {
         if scan.whole > scan.start {
             out.push(b'-');
         }
-        out.extend_from_slice(ryu_js::Buffer::new().format_finite(number).as_bytes());
+        push_double(number, out);
     }
 }
 
@@ -298,6 +318,8 @@ mod tests {
         let expected: f64 = text.parse().unwrap();
         let got = value(text.as_bytes(), scan(text));
         assert_eq!(got.to_bits(), expected.abs().to_bits(), "{text}");
+        let whole = double(text.as_bytes());
+        assert_eq!(whole, expected.is_finite().then_some(expected), "{text}");
         is_told(text);
     }
 

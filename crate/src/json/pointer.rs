@@ -47,6 +47,52 @@ impl Pointer {
     ) -> Result<(Option<Range<usize>>, usize), JsonFault> {
         locate(&self.tokens, text, at)
     }
+
+    /// Finds the value pointed to in a value in normal form, where no name comes twice. Costs
+    /// a pass over what is before it.
+    #[must_use]
+    pub fn find(&self, text: &[u8]) -> Option<Range<usize>> {
+        let mut at = 0;
+        for token in &self.tokens {
+            at = member(text, at, token)?;
+        }
+        skip_value(text, at).ok().map(|end| at..end)
+    }
+}
+
+/// Where the member `token` of the value at `at` starts.
+fn member(text: &[u8], at: usize, token: &[u8]) -> Option<usize> {
+    let object = match text.get(at)? {
+        b'{' => true,
+        b'[' => false,
+        _ => return None,
+    };
+    let mut next = at + 1;
+    for index in 0_usize.. {
+        let hit = if object {
+            if text.get(next) != Some(&b'"') {
+                return None;
+            }
+            let StringScan { end, escaped, .. } = scan_string(text, next).ok()?;
+            let hit = is_name(&text[next..end], escaped, token);
+            if text.get(end) != Some(&b':') {
+                return None;
+            }
+            next = end + 1;
+            hit
+        } else {
+            is_index(token, index)
+        };
+        if hit {
+            return Some(next);
+        }
+        let end = skip_value(text, next).ok()?;
+        if text.get(end) != Some(&b',') {
+            return None;
+        }
+        next = end + 1;
+    }
+    None
 }
 
 fn token(text: &str) -> Option<Vec<u8>> {
@@ -128,8 +174,12 @@ mod tests {
     use super::*;
 
     fn at<'a>(pointer: &str, text: &'a str) -> Option<&'a str> {
-        let (found, end) = Pointer::parse(pointer).unwrap().locate(text.as_bytes(), 0).unwrap();
+        let parsed = Pointer::parse(pointer).unwrap();
+        let (found, end) = parsed.locate(text.as_bytes(), 0).unwrap();
         assert_eq!(end, text.len(), "the end of {text}");
+        if !text.contains(r#""a":1,"a""#) && !text.contains(r#"},"a""#) {
+            assert_eq!(parsed.find(text.as_bytes()), found, "{pointer} in {text}");
+        }
         found.map(|range| &text[range])
     }
 
@@ -169,6 +219,13 @@ mod tests {
         let pointer = Pointer::parse("/a").unwrap();
         for text in ["{\"a\":1", "{\"a\" 1}", "[1,", "{\"a\":1]", "{1:2}", "{\"b\":tru}"] {
             assert!(pointer.locate(text.as_bytes(), 0).is_err(), "{text}");
+            let found = pointer.find(text.as_bytes());
+            assert!(found.is_none() || text.starts_with("{\"a\":1"), "{text}");
+        }
+        for text in ["", "{", "[", "{}", "[]", "{\"a\"", "{\"a\":", "{\"a\":}", "{\"b\":1,", "[1,]"]
+        {
+            assert_eq!(pointer.find(text.as_bytes()), None, "{text}");
+            assert_eq!(Pointer::parse("/1").unwrap().find(text.as_bytes()), None, "{text}");
         }
     }
 }

@@ -55,7 +55,7 @@ impl Diff {
         out: &mut Output,
     ) -> Result<Step<()>, Error> {
         let Self { walk, stage } = self;
-        walk.step(cache, budget, |old, new| {
+        walk.step(cache, budget, &mut |old, new| {
             let before = out.len();
             Ok(match stage.write(cache, old, new, out)? {
                 Step::Done(()) => {

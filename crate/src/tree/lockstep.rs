@@ -16,6 +16,11 @@ use crate::tree::{Range, Tree, top};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
+/// What is called with the two entries of a key that differ; see [`Lockstep::step`]. Not generic:
+/// changes are few beside what is passed, and a walk is much code.
+pub(crate) type OnChange<'f> =
+    dyn FnMut(Option<&Entry<'_>>, Option<&Entry<'_>>) -> Result<Step<usize>, Error> + 'f;
+
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     hash: Hash,
@@ -43,7 +48,7 @@ enum Item<'a> {
 
 /// See the module's text.
 #[derive(Clone, Debug)]
-pub(super) struct Lockstep {
+pub(crate) struct Lockstep {
     old: Side,
     new: Side,
     range: Range,
@@ -157,18 +162,18 @@ fn agree(old: &Inner<'_>, at: usize, new: &Inner<'_>, to: usize) -> Result<(), E
 }
 
 impl Lockstep {
-    pub(super) fn new(old: Tree, new: Tree, range: Range) -> Self {
+    pub(crate) fn new(old: Tree, new: Tree, range: Range) -> Self {
         Self { old: Side::new(old), new: Side::new(new), range }
     }
 
     /// Walks on, and calls `change` with the two entries of a key that differ, or with the one
     /// that has no other. It returns what it cost; while it waits, it is called again with the
     /// same entries.
-    pub(super) fn step(
+    pub(crate) fn step(
         &mut self,
         cache: &Cache,
         budget: &mut Budget,
-        mut change: impl FnMut(Option<&Entry<'_>>, Option<&Entry<'_>>) -> Result<Step<usize>, Error>,
+        change: &mut OnChange<'_>,
     ) -> Result<Step<()>, Error> {
         loop {
             if budget.is_spent() {
@@ -223,7 +228,7 @@ impl Lockstep {
                     }
                 }
                 (Item::Entry(_), _) | (_, Item::Entry(_)) => {
-                    match self.entries(old, new, &mut change)? {
+                    match self.entries(old, new, change)? {
                         Step::Done(cost) => budget.spend(cost),
                         Step::Need(ids) => return Ok(Step::Need(ids)),
                         Step::Yield => return Ok(Step::Yield),
@@ -266,7 +271,7 @@ impl Lockstep {
         &mut self,
         old: Item<'_>,
         new: Item<'_>,
-        change: &mut impl FnMut(Option<&Entry<'_>>, Option<&Entry<'_>>) -> Result<Step<usize>, Error>,
+        change: &mut OnChange<'_>,
     ) -> Result<Step<usize>, Error> {
         let entry = |item| if let Item::Entry(entry) = item { Some(entry) } else { None };
         let (mut old, mut new) = (entry(old), entry(new));

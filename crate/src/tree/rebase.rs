@@ -123,7 +123,7 @@ impl Rebase {
         budget: &mut Budget,
     ) -> Result<Step<()>, Error> {
         let Self { walk, own, kept, value, .. } = self;
-        walk.step(cache, budget, |old, new| {
+        walk.step(cache, budget, &mut |old, new| {
             let Some(key) = new.or(old).map(|entry| entry.key) else { return Ok(Step::Done(0)) };
             let later = kept.binary_search_by(|other| other[..].cmp(key)).is_ok();
             if later || touched.contains(key) {

@@ -1,17 +1,17 @@
 //! The state of one store in linear memory, and what exported functions do with it.
 
 use super::reply::{Reply, status};
-use crate::boundary::Shape;
 use crate::cache::{Cache, Fetch, SegmentId};
 use crate::collect::{Collect, Thoroughness};
 use crate::error::{Error, RowFault};
 use crate::forest::{Forest, ROWS};
 use crate::hash::{HASH_BYTES, Hash};
+use crate::index::{Definition, IndexScan};
 use crate::ingest::{ByteValue, Format, Ingest};
 use crate::json::{Pointer, skip_space, skip_value, unquote};
 use crate::limits::MAX_KEY_BYTES;
 use crate::output::Output;
-use crate::rows::{Bytes, Columns, Framing};
+use crate::rows::{Block, Bytes, Columns, Framing, Reader};
 use crate::segment::Sealed;
 use crate::step::{Budget, Step};
 use crate::tree::{Census, Count, Diff, Fault, Find, Part, Parts, Range, Scan, Tree, Verify, get};
@@ -56,6 +56,7 @@ impl Made {
 pub enum Op {
     Find { find: Find, out: Output, found: Vec<u32> },
     Scan { scan: Scan, out: Output },
+    IndexScan { scan: IndexScan, out: Output },
     Diff { diff: Diff, out: Output },
     Count(Count),
     Census(Census),
@@ -72,6 +73,8 @@ pub struct Engine {
     pub reply: Reply,
     pub views: Vec<Option<Forest>>,
     pub next_segment: SegmentId,
+    /// Those that the host has asked for.
+    pub indexes: Vec<Definition>,
     ops: Vec<Option<Op>>,
 }
 
@@ -151,7 +154,7 @@ impl Engine {
         at as u32
     }
 
-    fn tree(&self, view: u32) -> Tree {
+    pub fn tree(&self, view: u32) -> Tree {
         let view = self.views.get(view as usize).and_then(Option::as_ref);
         view.map_or(Tree::EMPTY, |forest| forest.tree(ROWS))
     }
@@ -230,13 +233,16 @@ impl Engine {
 
     pub fn scan(&mut self, view: u32, flags: u32, len: usize, limit: f64) -> u32 {
         let range = self.range(flags, len);
+        if let Some(op) = self.index_scan(view, flags, range.clone(), limit as u64) {
+            return self.add_op(op);
+        }
         let parts = Parts { keys: flags & 2 != 0, values: flags & 4 != 0 };
         let scan = Scan::new(self.tree(view), range, flags & 1 != 0, limit as u64, parts);
         self.add_op(Op::Scan { scan, out: Output::new() })
     }
 
     pub fn count(&mut self, view: u32, flags: u32, len: usize) -> u32 {
-        let count = Count::new(self.tree(view), self.range(flags, len));
+        let count = Count::new(self.tree_of(view, flags), self.range(flags, len));
         self.add_op(Op::Count(count))
     }
 
@@ -257,8 +263,8 @@ impl Engine {
         self.add_op(Op::Census(census))
     }
 
-    pub fn verify(&mut self, view: u32) -> u32 {
-        let verify = Verify::new(self.tree(view));
+    pub fn verify(&mut self, view: u32, nth: u32) -> u32 {
+        let verify = Verify::new(self.nth_tree(view, nth));
         self.add_op(Op::Verify { verify, out: Output::new() })
     }
 
@@ -266,8 +272,7 @@ impl Engine {
         let (prefix, rest) = self.scratch.split_at(prefix_len);
         let pointer = core::str::from_utf8(&rest[..pointer_len]).ok().and_then(Pointer::parse);
         let Some(pointer) = pointer else { return status::NO_OP };
-        let forest = self.views.get(view as usize).cloned().flatten().unwrap_or_default();
-        let ingest = Ingest::new(forest, prefix.to_vec(), Shape::STORED);
+        let ingest = self.new_ingest(view, Reader::Block(Block::new(prefix.to_vec())));
         let (buffer, made) = (Vec::new(), Made::default());
         self.add_op(Op::Ingest(Box::new(IngestOp { ingest, buffer, pointer, made })))
     }
@@ -293,16 +298,15 @@ impl Engine {
             1 => Some(Framing::Lines),
             _ => Some(Framing::Array),
         };
-        let forest = self.views.get(view as usize).cloned().flatten().unwrap_or_default();
         let bytes = Bytes::new(columns, framing, prefix.to_vec());
-        let ingest = Ingest::of_bytes(forest, bytes, Shape::STORED);
+        let ingest = self.new_ingest(view, Reader::Bytes(Box::new(bytes)));
         let (buffer, made) = (Vec::new(), Made::default());
         let pointer = Pointer::default();
         self.add_op(Op::Ingest(Box::new(IngestOp { ingest, buffer, pointer, made })))
     }
 
     pub fn ingest_rebase(&mut self, op: u32, view: u32, len: usize) -> u32 {
-        let theirs = self.views.get(view as usize).cloned().flatten().unwrap_or_default();
+        let theirs = self.forest(view);
         match keys(&self.scratch[..len]) {
             Ok(kept) => {
                 if let Some(Op::Ingest(ingest)) = self.op(op) {
@@ -362,6 +366,11 @@ impl Engine {
                 step
             }
             Op::Scan { scan, out } => {
+                out.reopen();
+                let step = scan.step(cache, &mut budget, out);
+                hand_out(reply, out, step)
+            }
+            Op::IndexScan { scan, out } => {
                 out.reopen();
                 let step = scan.step(cache, &mut budget, out);
                 hand_out(reply, out, step)
@@ -543,7 +552,7 @@ fn push_digits(text: &mut Vec<u8>, number: u64) {
 }
 
 /// The keys in a JSON array of strings.
-fn keys(text: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+pub fn keys(text: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     let mut keys: Vec<Vec<u8>> = Vec::new();
     let mut at = skip_space(text, 1);
     while text.get(at).is_some_and(|byte| *byte != b']') {

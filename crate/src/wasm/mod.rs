@@ -11,6 +11,7 @@
 #![allow(clippy::cast_sign_loss, reason = "numbers that cross are not negative")]
 
 mod engine;
+mod indexes;
 mod reply;
 
 use crate::cache::SegmentId;
@@ -134,7 +135,35 @@ pub fn find(view: u32, len: u32) -> u32 {
     with(|engine| engine.find(view, len as usize))
 }
 
-/// Starts a scan. `flags` and the bounds in `scratch` are as `js/src/range.ts` writes them.
+/// Names the indexes that the host wants: `scratch` holds a JSON array of their definitions.
+/// [`status::NO_OP`] when one of them is none.
+#[wasm_bindgen]
+pub fn set_indexes(len: u32) -> u32 {
+    with(|engine| engine.set_indexes(len as usize))
+}
+
+/// Reply: whether a view has the index of that number: 0 no, 1 in part, 2 wholly. In part: also the
+/// address and length of the last key of a row that it is made of.
+#[wasm_bindgen]
+pub fn index_state(view: u32, number: u32) {
+    with(|engine| engine.index_state(view, number));
+}
+
+/// The number of indexes of a view, those in the making too.
+#[wasm_bindgen]
+pub fn index_count(view: u32) -> u32 {
+    with(|engine| engine.forest(view).indexes().count() as u32)
+}
+
+/// Has an ingest make about `work` bytes of rows part of the indexes that the host wants and
+/// that are not complete; with `alone` others are dropped.
+#[wasm_bindgen]
+pub fn extend_indexes(op: u32, alone: bool, work: u32) {
+    with(|engine| engine.extend_indexes(op, alone, work as usize));
+}
+
+/// Starts a scan. `flags` and the bounds in `scratch` are as `js/src/range.ts` writes them; of an
+/// index if they tell its number.
 #[wasm_bindgen]
 pub fn scan(view: u32, flags: u32, len: u32, limit: f64) -> u32 {
     with(|engine| engine.scan(view, flags, len as usize, limit))
@@ -320,10 +349,10 @@ pub fn census(view: u32) -> u32 {
     with(|engine| engine.census(view))
 }
 
-/// Starts a walk that checks all of the tree of rows. On done and yield the reply holds an output
+/// Starts a walk that checks all of the tree of rows, or of the `nth` index of the view. On done and yield the reply holds an output
 /// as of a scan, seven members for each fault (see `tell` in `engine.rs`), and after it the
 /// sound rows, nodes, values out of line and bytes so far.
 #[wasm_bindgen]
-pub fn verify(view: u32) -> u32 {
-    with(|engine| engine.verify(view))
+pub fn verify(view: u32, nth: u32) -> u32 {
+    with(|engine| engine.verify(view, nth))
 }

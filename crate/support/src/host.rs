@@ -10,7 +10,9 @@ use hedgerow::cache::{Cache, Fetch, SegmentId};
 use hedgerow::error::Error;
 use hedgerow::forest::{Forest, ROWS};
 use hedgerow::hash::Hash;
+use hedgerow::index::Definition;
 use hedgerow::ingest::{Format, Ingest};
+use hedgerow::rows::{Block, Reader};
 use hedgerow::segment::{Packer, Sealed, Stream, Table};
 use hedgerow::step::{Budget, Step};
 use hedgerow::tree::{Range, Tree};
@@ -37,6 +39,8 @@ pub struct Host {
     pub slice: usize,
     /// How to step; smoothly when `None`.
     pub pace: Option<Pace>,
+    /// The indexes that an empty store gets.
+    pub indexes: Vec<Definition>,
     /// Segments that operations asked for.
     pub asked: Vec<SegmentId>,
     next: SegmentId,
@@ -62,6 +66,7 @@ impl Host {
             shape,
             slice: usize::MAX,
             pace: None,
+            indexes: Vec::new(),
             asked: Vec::new(),
             next: 1,
         }
@@ -70,6 +75,14 @@ impl Host {
     /// A host that was given all `rows` at once.
     pub fn of(shape: Shape, rows: &Rows) -> Self {
         let mut host = Self::new(shape);
+        let rows: Vec<_> = rows.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+        host.put_blocks(&rows, usize::MAX);
+        host
+    }
+
+    /// A host with indexes that was given all `rows` at once.
+    pub fn indexed(shape: Shape, indexes: &[Definition], rows: &Rows) -> Self {
+        let mut host = Self { indexes: indexes.to_vec(), ..Self::new(shape) };
         let rows: Vec<_> = rows.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
         host.put_blocks(&rows, usize::MAX);
         host
@@ -228,7 +241,8 @@ impl Host {
 
     /// An ingest on top of the last commit.
     pub fn ingest(&self) -> Ingest {
-        Ingest::new(self.forest.clone(), Vec::new(), self.shape)
+        let reader = Reader::Block(Block::new(Vec::new()));
+        Ingest::indexed(self.forest.clone(), reader, self.shape, &self.indexes)
     }
 
     /// Goes on with an ingest until it waits for the next block, or has made its commit.

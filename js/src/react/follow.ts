@@ -1,5 +1,5 @@
 /** How a row, or the rows of a scan, are kept up to date. */
-import type { Change, ScanOptions, Store } from '../index.js';
+import type { Change, IndexScanOptions, ScanOptions, Store } from '../index.js';
 import { compareKeys } from '../key.js';
 import { changed, type Row, reconciled } from './rows.js';
 import type { Follow } from './subscriptions.js';
@@ -18,7 +18,7 @@ export interface Shown {
 const NONE: readonly Row[] = [];
 
 /** Keeps the rows of a scan up to date. */
-export function followScan(db: Watchable, options: ScanOptions): Follow<Shown> {
+export function followScan(db: Watchable, options: ScanOptions | IndexScanOptions): Follow<Shown> {
   const { limit, reverse = false, ...range } = options;
   const isIndex = 'index' in options;
   return (set) => {
@@ -54,7 +54,7 @@ export function followScan(db: Watchable, options: ScanOptions): Follow<Shown> {
       reading = reading.then(async () => {
         if (isOver) return;
         try {
-          const rows = reconciled(shown ?? NONE, await db.scan(options).toArray());
+          const rows = reconciled(shown ?? NONE, await db.scan(options as ScanOptions).toArray());
           if (isOver || (rows === shown && !hasFailed)) return;
           hasFailed = false;
           show(rows);

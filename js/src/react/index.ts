@@ -4,7 +4,7 @@
  * `memo` and dependencies work. Components that show the same share one watch.
  */
 import { useCallback, useSyncExternalStore } from 'react';
-import type { ScanOptions } from '../index.js';
+import type { IndexScanOptions, ScanOptions, SecondaryKey } from '../index.js';
 import { followScan, type Watchable } from './follow.js';
 import type { Row } from './rows.js';
 import { type Follow, stateOf, subscribe } from './subscriptions.js';
@@ -18,12 +18,19 @@ export type RowState<Value = unknown> =
   /** `value` is the last one that was read, if one was. */
   | { readonly status: 'error'; readonly value: Value | undefined; readonly error: unknown };
 
+/** A row as an index lists it. */
+export type IndexRow<Value = unknown> = readonly [
+  key: string,
+  value: Value,
+  secondary: SecondaryKey,
+];
+
 /** The rows of a scan. */
-export type ScanState<Value = unknown> =
+export type ScanState<Value = unknown, Shown = Row<Value>> =
   | { readonly status: 'loading'; readonly rows: readonly []; readonly error: undefined }
-  | { readonly status: 'ready'; readonly rows: readonly Row<Value>[]; readonly error: undefined }
+  | { readonly status: 'ready'; readonly rows: readonly Shown[]; readonly error: undefined }
   /** `rows` are the last ones that were read. */
-  | { readonly status: 'error'; readonly rows: readonly Row<Value>[]; readonly error: unknown };
+  | { readonly status: 'error'; readonly rows: readonly Shown[]; readonly error: unknown };
 
 const NO_ROW: RowState = { status: 'loading', value: undefined, error: undefined };
 const NO_ROWS: ScanState = { status: 'loading', rows: [], error: undefined };
@@ -47,7 +54,7 @@ function useShown<State>(
 }
 
 /** Options that scan the same have the same text, which holds them. */
-function textOf(options: ScanOptions): string {
+function textOf(options: ScanOptions | IndexScanOptions): string {
   const told = Object.entries(options).filter(([name, value]) => {
     if (name === 'limit') return value !== undefined && value !== Infinity;
     return name === 'reverse' ? value === true : value !== undefined && name !== 'signal';
@@ -84,7 +91,15 @@ export function useRow<Value = unknown>(db: Watchable | undefined, key: string):
  */
 export function useScan<Value = unknown>(
   db: Watchable | undefined,
-  options: Omit<ScanOptions, 'signal'> = {},
-): ScanState<Value> {
-  return useShown(db, `s${textOf(options)}`, beginScan, NO_ROWS) as ScanState<Value>;
+  options?: Omit<ScanOptions, 'signal'>,
+): ScanState<Value>;
+export function useScan<Value = unknown>(
+  db: Watchable | undefined,
+  options: Omit<IndexScanOptions, 'signal'>,
+): ScanState<Value, IndexRow<Value>>;
+export function useScan(
+  db: Watchable | undefined,
+  options: ScanOptions | IndexScanOptions = {},
+): unknown {
+  return useShown(db, `s${textOf(options)}`, beginScan, NO_ROWS);
 }

@@ -7,8 +7,10 @@
  */
 import { type Change, changesOf } from '../diff.js';
 import type { Host } from '../host.js';
+import type { Index } from '../indexes/definition.js';
+import { entriesOf } from '../indexes/secondary.js';
 import { compareKeys } from '../key.js';
-import { encodeRange, type KeyRange } from '../range.js';
+import { encodeRange, isInRange, type KeyRange } from '../range.js';
 import { blocks } from '../scan.js';
 import { turn } from '../scheduler.js';
 import type { OwnEdits } from './edits.js';
@@ -27,6 +29,11 @@ export interface ScanRead {
   ended: boolean;
 }
 
+/** A scan of an index; its range is one of positions. */
+export interface IndexRead extends ScanRead {
+  readonly index: Index;
+}
+
 interface CountRead {
   readonly range: KeyRange;
   /** Keys in the range that the transaction had edited. */
@@ -43,6 +50,7 @@ export class Reads {
   readonly #keys = new Set<string>();
   readonly #counts: CountRead[] = [];
   readonly #scans: ScanRead[] = [];
+  readonly #indexes: IndexRead[] = [];
 
   /** The value of a key was read. */
   value(key: string): void {
@@ -57,6 +65,11 @@ export class Reads {
   /** A scan begins; it says itself how far it has come. */
   scan(read: ScanRead): void {
     this.#scans.push(read);
+  }
+
+  /** As `scan`, of an index. */
+  index(read: IndexRead): void {
+    this.#indexes.push(read);
   }
 
   /** Whether any of it is not the same in the view `to` as in the view `from`. */
@@ -77,6 +90,13 @@ export class Reads {
         !(scan.keysOnly && op === 'change') && !wasEdited(key, scan, edits);
       const range = readPart(scan);
       if (range !== undefined && (await hasChange(host, from, to, range, matters))) return true;
+      await pause();
+    }
+    for (const read of this.#indexes) {
+      const part = readPart(read);
+      if (part === undefined) continue;
+      const matters = (change: Change) => entersInto(change, read, part, edits);
+      if (await hasChange(host, from, to, { prefix: read.index.prefix }, matters)) return true;
       await pause();
     }
     return false;
@@ -101,6 +121,24 @@ export class Reads {
 function wasEdited(key: string, { edited }: ScanRead, edits: OwnEdits): boolean {
   const edit = edits.get(key);
   return edit !== undefined && edit.order < edited;
+}
+
+/** Whether a change of a row enters into what was read of an index. */
+function entersInto(
+  change: Change,
+  { index, keysOnly, ...read }: IndexRead,
+  part: KeyRange,
+  edits: OwnEdits,
+): boolean {
+  if (wasEdited(change.key, { ...read, keysOnly }, edits)) return false;
+  const [before, after] = [
+    change.op === 'add' ? [] : entriesOf(index, change.key, change.oldValue),
+    change.op === 'del' ? [] : entriesOf(index, change.key, change.newValue),
+  ].map((entries) =>
+    entries.map(({ position }) => position).filter((position) => isInRange(position, part)),
+  ) as [string[], string[]];
+  if (!keysOnly) return before.length + after.length > 0;
+  return before.length !== after.length || before.some((position) => !after.includes(position));
 }
 
 /** The part of a range that a scan has read. */

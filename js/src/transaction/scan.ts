@@ -41,7 +41,7 @@ function begin(sources: Sources, options: ScanOptions, width: Width): Reading {
   // Each own edit can hide one stored row.
   const stored = { ...range, reverse, limit: limit + own.length };
   const parts = width === 1 ? ScanFlag.keys : ScanFlag.keys | ScanFlag.values;
-  const found = blocks(host, () => ({ op: startScan(host.engine, view, stored, parts) }), signal);
+  const found = blocks(host, () => ({ op: startScan(host, view, stored, parts) }), signal);
   return { read, limit, blocks: own.length === 0 ? found : merged(found, own, width, reverse) };
 }
 

@@ -3,11 +3,14 @@ import type { Commits } from '../commit.js';
 import { Status } from '../engine.js';
 import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
+import { isOfIndex } from '../indexes/index-set.js';
+import { entriesOf, type IndexRange, positionsOf } from '../indexes/secondary.js';
 import { checkKey } from '../key.js';
-import { encodeRange, type KeyRange } from '../range.js';
-import type { Scan, ScanOptions } from '../scan.js';
+import { encodeRange, isInRange, type KeyRange } from '../range.js';
+import type { IndexScan, IndexScanOptions, Scan, ScanOptions } from '../scan.js';
 import type { Base } from './base.js';
 import { OwnEdits, readBack } from './edits.js';
+import { mergedIndexScan, ownEntries, readyIndex } from './index-scan.js';
 import { countOthers, Reads } from './reads.js';
 import { mergedScan, type Sources } from './scan.js';
 
@@ -105,9 +108,10 @@ export class Transaction {
 
   /**
    * The number of rows in a range, all by default. Costs two nodes for each level, and as much
-   * for each key of the range that the transaction has edited.
+   * for each key of the range that the transaction has edited. Of an index, the number of entries.
    */
-  async count(range: KeyRange = {}): Promise<number> {
+  async count(range: KeyRange | IndexRange = {}): Promise<number> {
+    if (isOfIndex(range)) return this.#countEntries(range);
     const { view, edits, reads, host } = this.#run;
     const { prefix, gt, gte, lt, lte } = range;
     const wanted = { prefix, gt, gte, lt, lte };
@@ -120,14 +124,38 @@ export class Transaction {
     return others + own.filter(({ value }) => value !== undefined).length;
   }
 
-  /** The rows of a range in the order of their keys, as they are when the reading begins. */
-  scan<Value = unknown>(options: ScanOptions = {}): Scan<Value> {
+  async #countEntries(wanted: IndexRange): Promise<number> {
+    const { view, edits, reads, host } = this.#run;
+    const index = readyIndex(this.#run, wanted);
+    const { flags, rangeBytes } = host.indexes.encode(wanted);
+    const range = positionsOf(index, wanted);
+    const own = ownEntries(this.#run, index, range, false);
+    const keys = edits.in({ prefix: index.prefix }).map(({ key }) => key);
+    const edited = edits.size;
+    const { engine } = host;
+    const stored = await host.read(engine.count(view, flags, rangeBytes), () => engine.word(0));
+    const values = keys.length > 0 ? await this.#stored(keys) : [];
+    const hidden = keys.flatMap((key, at) => entriesOf(index, key, values[at]));
+    this.#run.check();
+    reads.index({ index, range, reverse: false, keysOnly: true, edited, ended: true });
+    const isHidden = hidden.filter(({ position }) => isInRange(position, range)).length;
+    return stored + own.length - isHidden;
+  }
+
+  /**
+   * The rows of a range in the order of their keys, as they are when the reading begins; or those
+   * of a range of an index, which fails with `not-ready` where that is not made yet.
+   */
+  scan<Value = unknown>(options?: ScanOptions): Scan<Value>;
+  scan<Value = unknown>(options: IndexScanOptions): IndexScan<Value>;
+  scan(options: ScanOptions | IndexScanOptions = {}): Scan<unknown> | IndexScan<unknown> {
     this.#run.check();
     const sources = () => {
       this.#run.check();
       return this.#run;
     };
-    return mergedScan(sources, options) as Scan<Value>;
+    if (isOfIndex(options)) return mergedIndexScan(sources, options);
+    return mergedScan(sources, options);
   }
 
   /**

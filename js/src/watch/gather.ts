@@ -1,8 +1,8 @@
 /** One pass over the changes between two commits, handed out to the ranges that hold them. */
 import type { Commits, HeldHead } from '../commit.js';
 import { type Change, changeAt, startDiff, widthAt } from '../diff.js';
-import type { Op } from '../engine.js';
 import type { Host } from '../host.js';
+import type { IndexEntry } from '../indexes/secondary.js';
 import { compareKeys } from '../key.js';
 import { encodeRange, type KeyRange } from '../range.js';
 import { blocks } from '../scan.js';
@@ -10,22 +10,14 @@ import { turn } from '../scheduler.js';
 import { type Interval, intervalOf, isEmpty, rangeOf } from './interval.js';
 import { Matcher } from './matcher.js';
 
-/** An entry of an index: where it stands among the others, and what it lists its row under. */
-export interface Entry {
-  readonly position: string;
-  readonly secondary: unknown;
-}
-
 /** Where positions of changes lie that are not the keys of rows: an index. */
 export interface Space {
   /** The rows that it is made from. */
   readonly rows: KeyRange;
   /** The entries of a row, none of them twice. */
-  entriesOf(key: string, value: unknown): readonly Entry[];
+  entriesOf(key: string, value: unknown): readonly IndexEntry[];
   /** Holds a head that has the index. */
   hold(): Promise<HeldHead>;
-  /** Starts a scan of positions in a view, whose members are keys, values and secondary keys. */
-  startScan(view: number, positions: KeyRange): Op;
 }
 
 /** Changes between two looks at the clock, and the part of a slice that they may take. */
@@ -150,7 +142,7 @@ class SpaceTaker<Watcher> implements Taker<Watcher> {
     const space = this.#space;
     const old = 'oldValue' in change ? space.entriesOf(key, change.oldValue) : [];
     const young = 'newValue' in change ? space.entriesOf(key, change.newValue) : [];
-    const tell = ({ position, secondary }: Entry, told: Change) => {
+    const tell = ({ position, secondary }: IndexEntry, told: Change) => {
       const found = this.#matcher.at(position);
       for (const range of found) range.takeAt(position, { ...told, secondary }, touched);
     };

@@ -1,5 +1,6 @@
 /** How a range is watched, and what is known of one who does. */
 import type { Change } from '../diff.js';
+import type { IndexRange } from '../indexes/secondary.js';
 import type { KeyRange } from '../range.js';
 import type { Watched } from './gather.js';
 import type { Stand } from './stand.js';
@@ -29,7 +30,7 @@ export type WatchCallback<Value = unknown> = (
 /** One of those who watch. */
 export interface Watcher extends Watched {
   readonly order: number;
-  readonly range: KeyRange;
+  readonly range: KeyRange | IndexRange;
   readonly callback: WatchCallback;
   readonly onError: ((error: unknown) => void) | undefined;
   readonly end: () => void;

@@ -10,10 +10,14 @@ import type { Change } from '../diff.js';
 import { hex } from '../engine.js';
 import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
-import { encodeRange, type KeyRange, ScanFlag } from '../range.js';
-import { blocks, startScan } from '../scan.js';
+import type { Index } from '../indexes/definition.js';
+import { isOfIndex } from '../indexes/index-set.js';
+import { type IndexRange, positionsOf } from '../indexes/secondary.js';
+import { type KeyRange, ScanFlag } from '../range.js';
+import { blocks, type ScanOptions, startScan } from '../scan.js';
 import { turn } from '../scheduler.js';
 import { Pass, Slices, type Space } from './gather.js';
+import { IndexSpace } from './index-space.js';
 import { intervalOf } from './interval.js';
 import { Stand } from './stand.js';
 import { report, type WatchCallback, type Watcher, type WatchOptions } from './watcher.js';
@@ -38,6 +42,7 @@ export class Watchers {
   readonly #host: Host;
   readonly #commits: Commits;
   readonly #slices: Slices;
+  readonly #spaces = new Map<string, Space>();
   readonly #all = new Set<Watcher>();
   readonly #behind = new Set<Watcher>();
   #main: Stand | undefined;
@@ -66,23 +71,23 @@ export class Watchers {
 
   /** Watches a range of rows, or of positions in an index; returns how to stop. */
   watch(
-    range: KeyRange,
+    range: KeyRange | IndexRange,
     callback: WatchCallback,
     { initial = false, signal, onError }: WatchOptions,
-    space?: Space,
   ): () => void {
     if (typeof callback !== 'function') {
       throw new HedgerowError('invalid-argument', 'what watches is a function');
     }
-    const { prefix, gt, gte, lt, lte } = range;
-    const own = { prefix, gt, gte, lt, lte };
-    encodeRange(own);
+    const { signal: _, limit: __, reverse: ___, ...own } = range as ScanOptions;
+    const { indexes } = this.#host;
+    indexes.encode(own);
+    const index = isOfIndex(own) ? indexes.get(own.index) : undefined;
     const stop = () => this.#end(watcher);
     const watcher: Watcher = {
       order: this.#order++,
       range: own,
-      interval: intervalOf(own),
-      space,
+      interval: intervalOf(isOfIndex(own) ? positionsOf(index as Index, own) : own),
+      space: index && this.#spaceOf(index),
       callback,
       onError,
       end: () => signal?.removeEventListener('abort', stop),
@@ -101,6 +106,12 @@ export class Watchers {
       if (watcher.behind !== undefined) this.#wake();
     }
     return stop;
+  }
+
+  #spaceOf(index: Index): Space {
+    const space = this.#spaces.get(index.name) ?? new IndexSpace(this.#host, this.#commits, index);
+    this.#spaces.set(index.name, space);
+    return space;
   }
 
   /** Ends all watches; resolves when nothing is under way. */
@@ -212,10 +223,8 @@ export class Watchers {
     const start = async () => {
       const { view } = await this.#commits.openView(commitBytes);
       try {
-        const op =
-          space?.startScan(view, range) ??
-          startScan(engine, view, range, ScanFlag.keys | ScanFlag.values);
-        return { op };
+        const parts = ScanFlag.keys | ScanFlag.values | (space ? ScanFlag.secondary : 0);
+        return { op: startScan(this.#host, view, range as ScanOptions, parts) };
       } finally {
         engine.closeView(view);
       }

@@ -1,0 +1,519 @@
+//! Keeps the indexes of a store in step with its rows.
+//!
+//! Each index knows which tree of rows it was made of. [`Keeper::bring`] walks from that one to
+//! another in lockstep, takes the entries of what changed out and in, sorts them, and merges them
+//! into the index's tree: as much work as there is change. Rows that stream into an empty store
+//! are taken as they pass ([`Keeper::add`]) and not read again. An index in the making is made of
+//! the rows up to its reach; [`Keeper::extend`] has it reach further.
+
+use crate::batch::{Batch, Edit};
+use crate::boundary::Shape;
+use crate::cache::Cache;
+use crate::error::Error;
+use crate::forest::{Forest, INDEX, Named, PARTIAL_INDEX, ROWS};
+use crate::index::{Definition, Entries};
+use crate::node::Entry;
+use crate::segment::{Packer, Sealed};
+use crate::step::{Budget, Step};
+use crate::tree::{Lockstep, Merge, Range, Tree, ValueReader};
+use crate::value::Kind;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ops::Bound;
+
+/// Gathered entries are merged when they take more memory than this.
+const SPILL_BYTES: usize = 24 << 20;
+
+/// So many entries are sorted at once.
+const RUN_ENTRIES: usize = 4096;
+
+/// Of which rows an index is made.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    Nothing,
+    To(Vec<u8>),
+    All,
+}
+
+impl Reach {
+    fn covers(&self, key: &[u8]) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::To(last) => key <= &last[..],
+            Self::All => true,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Index {
+    definition: Definition,
+    reach: Reach,
+    tree: Tree,
+    /// The rows that it is made of.
+    of: Tree,
+    batch: Batch,
+    /// Entries since the last run was closed.
+    open: usize,
+    merge: Option<Box<Merge>>,
+}
+
+impl Index {
+    fn new(definition: Definition, reach: Reach, tree: Tree, of: Tree) -> Self {
+        Self { definition, reach, tree, of, batch: Batch::new(), open: 0, merge: None }
+    }
+
+    fn push(&mut self, entry: &[u8], edit: Edit<'_>) {
+        self.batch.push(entry, edit);
+        self.open += 1;
+    }
+
+    fn close_run(&mut self) {
+        self.batch.close_run();
+        self.open = 0;
+    }
+
+    fn name(&self) -> Option<Named> {
+        let (first, reach) = match &self.reach {
+            Reach::Nothing => return None,
+            Reach::To(last) => (PARTIAL_INDEX, Some(last.clone())),
+            Reach::All => (INDEX, None),
+        };
+        Some(Named { name: self.definition.name(first), tree: self.tree, reach })
+    }
+
+    /// The indexes that `forest` names.
+    fn all_of(forest: &Forest) -> Result<Vec<Self>, Error> {
+        let of = forest.tree(ROWS);
+        let index = |named: &Named| {
+            // Whoever made it knew what this code does not.
+            let (definition, complete) = Definition::of_tree(&named.name)
+                .ok_or(Error::UnsupportedFormat { version: INDEX as u8 })?;
+            let reach = match &named.reach {
+                Some(last) if !complete => Reach::To(last.clone()),
+                _ => Reach::All,
+            };
+            Ok(Self::new(definition, reach, named.tree, of))
+        };
+        forest.indexes().map(index).collect()
+    }
+}
+
+/// Sorts what was gathered when it is a run; whether all of it takes too much memory.
+fn close_runs(indexes: &mut [Index]) -> bool {
+    if indexes.iter().all(|index| index.open < RUN_ENTRIES) {
+        return false;
+    }
+    indexes.iter_mut().for_each(Index::close_run);
+    indexes.iter().map(|index| index.batch.held_bytes()).sum::<usize>() > SPILL_BYTES
+}
+
+/// The text of a value, which is read if it is out of line.
+#[derive(Debug, Default)]
+struct Text {
+    reader: Option<ValueReader>,
+    bytes: Vec<u8>,
+    whole: bool,
+}
+
+impl Text {
+    fn read(&mut self, cache: &Cache, entry: Option<&Entry<'_>>) -> Result<Step<()>, Error> {
+        let far = entry.filter(|entry| entry.tag.kind == Kind::Json).and_then(Entry::far);
+        let Some(far) = far.filter(|_| !self.whole) else { return Ok(Step::Done(())) };
+        let reader = self.reader.get_or_insert_with(|| ValueReader::new(far));
+        let step = reader.step(cache, &mut self.bytes)?;
+        self.whole = step == Step::Done(());
+        Ok(step)
+    }
+
+    /// None for byte values: nothing points into them.
+    fn of<'a>(&'a self, entry: &Entry<'a>) -> Option<&'a [u8]> {
+        let text = if entry.tag.far { &self.bytes } else { entry.value };
+        (entry.tag.kind == Kind::Json).then_some(text)
+    }
+
+    fn clear(&mut self) {
+        self.reader = None;
+        self.bytes.clear();
+        self.whole = false;
+    }
+}
+
+/// What a walk uses again for each row.
+#[derive(Debug, Default)]
+struct Scratch {
+    old: Text,
+    new: Text,
+    gone: Entries,
+    come: Entries,
+}
+
+#[derive(Debug)]
+enum Goal {
+    /// The indexes made of the first tree are brought to the second.
+    Rows(Tree, Tree),
+    /// Those in the making reach further; how much work is left for that.
+    Reach(usize),
+}
+
+#[derive(Debug)]
+struct Walk {
+    lockstep: Box<Lockstep>,
+    goal: Goal,
+    /// The last row that was passed.
+    last: Option<Vec<u8>>,
+}
+
+/// See the module's text.
+#[derive(Debug, Default)]
+pub struct Keeper {
+    indexes: Vec<Index>,
+    walk: Option<Walk>,
+    scratch: Scratch,
+    /// The gathered entries take too much memory.
+    full: bool,
+    /// Work that an extension may take.
+    extend: Option<usize>,
+    /// What an extension made, and whether others are dropped.
+    extended: Vec<Definition>,
+    alone: bool,
+    /// Of what is merged before the end.
+    spilled: Packer,
+}
+
+impl Keeper {
+    /// Keeps the indexes of `forest`; if that has no rows, those that are `wanted`.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedFormat`] for an index that this code cannot keep.
+    pub fn new(forest: &Forest, wanted: &[Definition]) -> Result<Self, Error> {
+        let mut indexes = Index::all_of(forest)?;
+        if forest.tree(ROWS).is_empty() {
+            let empty = |wanted: &Definition| {
+                Index::new(wanted.clone(), Reach::All, Tree::EMPTY, Tree::EMPTY)
+            };
+            indexes = wanted.iter().map(empty).collect();
+        }
+        Ok(Self { indexes, ..Self::default() })
+    }
+
+    /// Whether there is no index.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.indexes.is_empty()
+    }
+
+    /// Whether what was gathered should be merged before more is.
+    #[must_use]
+    pub const fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Whether rows have to be read for the indexes to be those of `rows`.
+    #[must_use]
+    pub fn must_read(&self, rows: Tree) -> bool {
+        self.extend.is_some() || (!rows.is_empty() && self.indexes.iter().any(|i| i.of != rows))
+    }
+
+    /// Takes a row that is put into the empty tree; returns what it cost.
+    pub fn add(&mut self, key: &[u8], kind: Kind, value: &[u8]) -> usize {
+        let Self { indexes, scratch: Scratch { come, .. }, .. } = self;
+        let mut cost = 0;
+        for index in indexes.iter_mut().filter(|index| index.definition.takes(key)) {
+            come.clear();
+            if kind == Kind::Json {
+                index.definition.entries(key, value, come);
+            }
+            for entry in come.iter() {
+                index.push(entry, Edit::Put(Kind::Bytes, &[]));
+                cost += 64 + entry.len();
+            }
+        }
+        self.full |= close_runs(indexes);
+        cost
+    }
+
+    /// All rows that were added make up `rows`.
+    pub fn added(&mut self, rows: Tree) {
+        self.indexes.iter_mut().for_each(|index| index.of = rows);
+    }
+
+    /// The change is now one of the commit `theirs`: its indexes are kept from now on. Where both
+    /// have one, that which reaches further.
+    ///
+    /// # Errors
+    /// As [`Keeper::new`].
+    pub fn rebase(&mut self, theirs: &Forest) -> Result<(), Error> {
+        let own = core::mem::take(&mut self.indexes);
+        if theirs.tree(ROWS).is_empty() {
+            self.indexes = own;
+            return Ok(());
+        }
+        self.indexes = Index::all_of(theirs)?;
+        for index in own {
+            let same = |other: &&mut Index| other.definition == index.definition;
+            match self.indexes.iter_mut().find(same) {
+                Some(other) if other.reach <= index.reach => *other = index,
+                None if self.extended.contains(&index.definition) => self.indexes.push(index),
+                _ => {}
+            }
+        }
+        self.drop_others();
+        Ok(())
+    }
+
+    fn drop_others(&mut self) {
+        if self.alone {
+            self.indexes.retain(|index| self.extended.contains(&index.definition));
+        }
+    }
+
+    /// Has the `wanted` indexes reach further, by about `work` bytes of rows, before the next commit
+    /// of `rows`; drops all others if `alone`.
+    pub fn extend(&mut self, rows: Tree, wanted: &[Definition], alone: bool, work: usize) {
+        (self.extended, self.alone) = (wanted.to_vec(), alone);
+        self.drop_others();
+        for wanted in wanted {
+            if self.indexes.iter().all(|index| index.definition != *wanted) {
+                self.indexes.push(Index::new(wanted.clone(), Reach::Nothing, Tree::EMPTY, rows));
+            }
+        }
+        self.extend = Some(work);
+    }
+
+    /// Sets the indexes of a forest.
+    pub fn set(&self, forest: &mut Forest) {
+        forest.set_indexes(self.indexes.iter().filter_map(Index::name));
+    }
+
+    /// Takes the segments that are finished.
+    pub fn take_sealed(&mut self) -> Vec<Sealed> {
+        let mut sealed = self.spilled.take_sealed();
+        for index in &mut self.indexes {
+            if let Some(merge) = &mut index.merge {
+                sealed.extend(merge.packer().take_sealed());
+            }
+        }
+        sealed
+    }
+
+    /// Chunks made before the last merges, and their bytes.
+    #[must_use]
+    pub const fn spilled(&self) -> (u64, u64) {
+        (self.spilled.chunks(), self.spilled.bytes())
+    }
+
+    /// Brings the indexes to `rows`, whose chunks are all in the cache if [`Keeper::must_read`]. Chunks
+    /// go to `packer`, the last of them not sealed.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn bring(
+        &mut self,
+        rows: Tree,
+        shape: Shape,
+        cache: &Cache,
+        budget: &mut Budget,
+        packer: &mut Packer,
+    ) -> Result<Step<()>, Error> {
+        if rows.is_empty() {
+            for index in &mut self.indexes {
+                *index = Index::new(index.definition.clone(), Reach::All, Tree::EMPTY, rows);
+            }
+            (self.walk, self.extend) = (None, None);
+        }
+        while self.full || self.walk.is_some() || self.start_walk(rows) {
+            let step = if self.full {
+                self.spill(shape, cache, budget)?
+            } else {
+                self.walk(cache, budget)?
+            };
+            match step {
+                Step::Done(()) => {}
+                Step::Yield if self.full && !budget.is_spent() => {}
+                waiting => return Ok(waiting),
+            }
+        }
+        self.merge_all(shape, cache, budget, packer)
+    }
+
+    /// Begins the next walk, if one is due.
+    fn start_walk(&mut self, rows: Tree) -> bool {
+        let behind = self.indexes.iter().find(|index| index.of != rows);
+        let (lockstep, goal) = if let Some(index) = behind {
+            (Lockstep::new(index.of, rows, Range::ALL), Goal::Rows(index.of, rows))
+        } else {
+            let Some(work) = self.extend.take() else { return false };
+            let unfinished = self.indexes.iter().filter(|index| index.reach != Reach::All);
+            let starts = unfinished.map(|index| match &index.reach {
+                Reach::To(last) => Some(last),
+                _ => None,
+            });
+            let Some(start) = starts.min() else { return false };
+            let lower = start.map_or(Bound::Unbounded, |last| Bound::Excluded(last.clone()));
+            let range = Range { lower, upper: Bound::Unbounded };
+            (Lockstep::new(Tree::EMPTY, rows, range), Goal::Reach(work))
+        };
+        self.walk = Some(Walk { lockstep: Box::new(lockstep), goal, last: None });
+        true
+    }
+
+    /// Goes on with the walk; done when that has come to its end, or as far as it should.
+    fn walk(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
+        let Self { indexes, walk, scratch, full, .. } = self;
+        let Some(Walk { lockstep, goal, last }) = walk else { return Ok(Step::Done(())) };
+        let mut enough = false;
+        let step = lockstep.step(cache, budget, &mut |old, new| {
+            if *full || enough {
+                return Ok(Step::Yield);
+            }
+            let step = scratch.change(indexes, goal, cache, old, new)?;
+            if let (Step::Done(cost), Goal::Reach(left), Some(entry)) = (&step, &mut *goal, new) {
+                let last = last.get_or_insert_default();
+                last.clear();
+                last.extend_from_slice(entry.key);
+                *left = left.saturating_sub(cost + entry.value.len());
+                enough = *left == 0;
+            }
+            *full |= close_runs(indexes);
+            Ok(step)
+        })?;
+        let done = step == Step::Done(());
+        if !done && !enough {
+            return Ok(step);
+        }
+        match (&goal, last.take()) {
+            (Goal::Rows(from, to), _) => {
+                let moved = indexes.iter_mut().filter(|index| index.of == *from);
+                moved.for_each(|index| index.of = *to);
+            }
+            (Goal::Reach(_), _) if done => {
+                for index in indexes.iter_mut() {
+                    index.reach = Reach::All;
+                }
+            }
+            (Goal::Reach(_), Some(key)) => {
+                for index in indexes.iter_mut().filter(|index| !index.reach.covers(&key)) {
+                    index.reach = Reach::To(key.clone());
+                }
+            }
+            (Goal::Reach(_), None) => {}
+        }
+        *walk = None;
+        Ok(Step::Done(()))
+    }
+
+    /// Merges what was gathered so far, in segments of its own; yields at the end, so that their
+    /// chunks can be found.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn spill(
+        &mut self,
+        shape: Shape,
+        cache: &Cache,
+        budget: &mut Budget,
+    ) -> Result<Step<()>, Error> {
+        let mut packer = core::mem::take(&mut self.spilled);
+        let step = self.merge_all(shape, cache, budget, &mut packer);
+        self.spilled = packer;
+        if step != Ok(Step::Done(())) {
+            return step;
+        }
+        self.spilled.seal();
+        self.full = false;
+        *budget = Budget::of(0);
+        Ok(Step::Yield)
+    }
+
+    fn merge_all(
+        &mut self,
+        shape: Shape,
+        cache: &Cache,
+        budget: &mut Budget,
+        packer: &mut Packer,
+    ) -> Result<Step<()>, Error> {
+        for index in &mut self.indexes {
+            let merge = if let Some(merge) = &mut index.merge {
+                merge
+            } else {
+                index.close_run();
+                if index.batch.is_empty() {
+                    continue;
+                }
+                if !index.batch.sort(budget) {
+                    return Ok(Step::Yield);
+                }
+                let merge = Merge::new(index.tree, &index.batch, shape);
+                let merge = index.merge.insert(Box::new(merge));
+                core::mem::swap(merge.packer(), packer);
+                merge
+            };
+            match merge.step(cache, &index.batch, budget)? {
+                Step::Done(tree) => index.tree = tree,
+                Step::Need(ids) => return Ok(Step::Need(ids)),
+                Step::Yield => return Ok(Step::Yield),
+            }
+            core::mem::swap(merge.packer(), packer);
+            index.merge = None;
+            index.batch = Batch::new();
+        }
+        Ok(Step::Done(()))
+    }
+}
+
+impl Scratch {
+    /// Gathers what a change of rows means for the indexes that have that goal.
+    fn change(
+        &mut self,
+        indexes: &mut [Index],
+        goal: &Goal,
+        cache: &Cache,
+        old: Option<&Entry<'_>>,
+        new: Option<&Entry<'_>>,
+    ) -> Result<Step<usize>, Error> {
+        let Self { old: old_text, new: new_text, gone, come } = self;
+        let Some(Entry { key, .. }) = new.or(old) else { return Ok(Step::Done(0)) };
+        let concerns = |index: &Index| {
+            index.definition.takes(key)
+                && match goal {
+                    Goal::Rows(from, _) => index.of == *from && index.reach.covers(key),
+                    Goal::Reach(_) => !index.reach.covers(key),
+                }
+        };
+        if !indexes.iter().any(concerns) {
+            return Ok(Step::Done(64));
+        }
+        for (text, entry) in [(&mut *old_text, old), (&mut *new_text, new)] {
+            match text.read(cache, entry)? {
+                Step::Done(()) => {}
+                Step::Need(ids) => return Ok(Step::Need(ids)),
+                Step::Yield => return Ok(Step::Yield),
+            }
+        }
+        let before = old.and_then(|entry| old_text.of(entry));
+        let after = new.and_then(|entry| new_text.of(entry));
+        let mut cost = 64 + old_text.bytes.len() + new_text.bytes.len();
+        for index in indexes.iter_mut().filter(|index| concerns(index)) {
+            for (text, entries) in [(before, &mut *gone), (after, &mut *come)] {
+                entries.clear();
+                if let Some(text) = text {
+                    index.definition.entries(key, text, entries);
+                }
+            }
+            if gone.is_same(come) {
+                continue;
+            }
+            // Of an entry in both the later edit counts.
+            for (entries, edit) in [(&*gone, Edit::Delete), (&*come, Edit::Put(Kind::Bytes, &[]))] {
+                for entry in entries.iter() {
+                    index.push(entry, edit);
+                    cost += 64 + entry.len();
+                }
+            }
+        }
+        old_text.clear();
+        new_text.clear();
+        Ok(Step::Done(cost))
+    }
+}

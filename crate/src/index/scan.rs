@@ -1,0 +1,198 @@
+//! Reads rows in the order of an index: entries of a range, and the row of each.
+//!
+//! Entries are gathered in blocks, small ones first. All segments that the rows of a block lack
+//! are asked for at once.
+
+use crate::cache::{Cache, Fetch, SegmentId};
+use crate::error::Error;
+use crate::index::{Entries, secondary_end, write_secondary};
+use crate::output::Output;
+use crate::step::{Budget, Step};
+use crate::tree::{Cursor, Parts, Range, Tree, ValueReader, get, write};
+use crate::value::Kind;
+use alloc::vec::Vec;
+
+const FIRST_BLOCK: usize = 32;
+const LARGEST_BLOCK: usize = 1024;
+/// Segments asked for at once.
+const MOST_AHEAD: usize = 8;
+
+/// See the module's text. Members of the output are those of a row that are wanted, and after
+/// them the secondary key, if that is.
+#[derive(Debug)]
+pub struct IndexScan {
+    cursor: Cursor,
+    index: Tree,
+    rows: Tree,
+    columns: usize,
+    reverse: bool,
+    parts: Parts,
+    secondary: bool,
+    left: u64,
+    block: usize,
+    entries: Entries,
+    /// How many of `entries` were written.
+    next: usize,
+    far: Option<(Kind, ValueReader)>,
+}
+
+/// What is wanted of each row, in which order, and of how many.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Of the row.
+    pub parts: Parts,
+    /// The secondary key.
+    pub secondary: bool,
+    /// Descending order.
+    pub reverse: bool,
+    /// At most so many.
+    pub limit: u64,
+}
+
+impl IndexScan {
+    /// A scan of the entries of `index`, which has so many columns, that are in `range`.
+    #[must_use]
+    pub fn new(index: Tree, columns: usize, rows: Tree, range: Range, wanted: Wanted) -> Self {
+        let Wanted { parts, secondary, reverse, limit } = wanted;
+        Self {
+            cursor: Cursor::new(index, range, reverse),
+            index,
+            rows,
+            columns,
+            reverse,
+            parts,
+            secondary,
+            left: limit,
+            block: FIRST_BLOCK,
+            entries: Entries::default(),
+            next: 0,
+            far: None,
+        }
+    }
+
+    /// As [`Scan::step`](crate::tree::Scan::step). Costs a descent for each row, unless only keys
+    /// are wanted.
+    ///
+    /// # Errors
+    /// As [`Cache::node`]; [`Error::CorruptChunk`] when the index and the rows do not fit.
+    pub fn step(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+        out: &mut Output,
+    ) -> Result<Step<()>, Error> {
+        loop {
+            if self.next == self.entries.len() {
+                match self.gather(cache, budget)? {
+                    Step::Done(true) => {}
+                    Step::Done(false) => return Ok(Step::Done(())),
+                    Step::Need(ids) => return Ok(Step::Need(ids)),
+                    Step::Yield => return Ok(Step::Yield),
+                }
+            }
+            while self.next < self.entries.len() {
+                if budget.is_spent() && self.far.is_none() {
+                    return Ok(Step::Yield);
+                }
+                let before = out.len();
+                match self.write(cache, out)? {
+                    Step::Done(()) => {}
+                    waiting => return Ok(waiting),
+                }
+                self.next += 1;
+                budget.spend(64 + out.len() - before);
+            }
+        }
+    }
+
+    /// Takes the next entries; whether there are any.
+    fn gather(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<bool>, Error> {
+        self.entries.clear();
+        self.next = 0;
+        let most = self.left.min(self.block as u64) as usize;
+        while self.entries.len() < most {
+            if budget.is_spent() {
+                if self.entries.is_empty() {
+                    return Ok(Step::Yield);
+                }
+                break;
+            }
+            let run = match self.cursor.run(cache)? {
+                Fetch::Here(None) => break,
+                Fetch::Here(Some(run)) => run,
+                Fetch::At(_) if !self.entries.is_empty() => break,
+                Fetch::At(id) => {
+                    return Ok(Step::Need(self.cursor.ahead(cache, Some(id), MOST_AHEAD / 2)));
+                }
+            };
+            let count = (run.to - run.from).min(most - self.entries.len());
+            for at in 0..count {
+                let index = if self.reverse { run.to - 1 - at } else { run.from + at };
+                self.entries.push(|bytes| {
+                    bytes.extend_from_slice(run.leaf.key(index));
+                    true
+                });
+            }
+            budget.spend(32 * count);
+            self.cursor.advance(count);
+        }
+        self.left -= self.entries.len() as u64;
+        self.block = (2 * self.block).min(LARGEST_BLOCK);
+        Ok(Step::Done(!self.entries.is_empty()))
+    }
+
+    /// Writes the row of the next entry.
+    fn write(&mut self, cache: &Cache, out: &mut Output) -> Result<Step<()>, Error> {
+        let malformed = Error::CorruptChunk { hash: self.index.root, cause: None };
+        let entry = self.entries.get(self.next);
+        let Some(end) = secondary_end(entry, self.columns) else { return Err(malformed) };
+        let (secondary, primary) = entry.split_at(end);
+        let Parts { keys, values } = self.parts;
+        if self.far.is_none() {
+            let row = if values {
+                match get(cache, self.rows, primary)? {
+                    Fetch::Here(Some(row)) => Some(row),
+                    Fetch::Here(None) => return Err(malformed),
+                    Fetch::At(id) => return Ok(Step::Need(self.ahead(cache, id))),
+                }
+            } else {
+                None
+            };
+            if keys {
+                out.key(primary);
+            }
+            if let Some(row) = row {
+                self.far = write(&row, Parts { keys: false, values }, out);
+            }
+        }
+        if let Some((kind, reader)) = &mut self.far {
+            match reader.step(cache, out.part(*kind))? {
+                Step::Done(()) => out.end(*kind),
+                waiting => return Ok(waiting),
+            }
+            self.far = None;
+        }
+        if self.secondary {
+            out.value(Kind::Json, |text| write_secondary(secondary, self.columns, text));
+        }
+        Ok(Step::Done(()))
+    }
+
+    /// The segment `first`, and others that the rows of this block lack.
+    fn ahead(&self, cache: &Cache, first: SegmentId) -> Vec<SegmentId> {
+        let mut wanted = Vec::from([first]);
+        for at in self.next + 1..self.entries.len() {
+            let entry = self.entries.get(at);
+            let primary = &entry[secondary_end(entry, self.columns).unwrap_or(0)..];
+            if let Ok(Fetch::At(id)) = get(cache, self.rows, primary)
+                && !wanted.contains(&id)
+            {
+                wanted.push(id);
+                if wanted.len() == MOST_AHEAD.min(cache.window()) {
+                    break;
+                }
+            }
+        }
+        wanted
+    }
+}

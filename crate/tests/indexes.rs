@@ -1,0 +1,473 @@
+//! Indexes follow their rows: after each commit of any kind every one holds what a model makes of
+//! the rows, in the order of values, and the root is that of a fresh store.
+
+use hedgerow::boundary::Shape;
+use hedgerow::error::Error;
+use hedgerow::forest::{Forest, ROWS};
+use hedgerow::index::{Definition, IndexScan, Wanted, secondary_end, write_secondary};
+use hedgerow::ingest::{Format, Ingest};
+use hedgerow::output::Output;
+use hedgerow::tree::{Parts, Range, Scan, Tree};
+use hedgerow_support::host::Host;
+use hedgerow_support::pace::Pace;
+use hedgerow_support::rows::{Rows, list, pairs};
+use proptest::prelude::*;
+
+const SMALL: Shape = Shape::with_target(128);
+
+/// A scalar in the order of indexes; numbers are halves.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Scalar {
+    Bool(bool),
+    Halves(i32),
+    Text(String),
+}
+
+#[derive(Clone, Debug)]
+enum Member {
+    One(Scalar),
+    Many(Vec<Option<Scalar>>),
+    Null,
+}
+
+impl Scalar {
+    fn json(&self) -> String {
+        match self {
+            Self::Bool(value) => value.to_string(),
+            Self::Halves(value) => (f64::from(*value) / 2.0).to_string(),
+            Self::Text(text) => format!("\"{text}\""),
+        }
+    }
+}
+
+impl Member {
+    fn json(&self) -> String {
+        let one = |member: &Option<Scalar>| member.as_ref().map_or("null".into(), Scalar::json);
+        match self {
+            Self::One(scalar) => scalar.json(),
+            Self::Many(all) => format!("[{}]", all.iter().map(one).collect::<Vec<_>>().join(",")),
+            Self::Null => "null".into(),
+        }
+    }
+
+    fn scalars(&self) -> Vec<Scalar> {
+        match self {
+            Self::One(scalar) => vec![scalar.clone()],
+            Self::Many(all) => all.iter().flatten().cloned().collect(),
+            Self::Null => Vec::new(),
+        }
+    }
+}
+
+/// A row: two members, and how much there is besides them.
+#[derive(Clone, Debug)]
+struct Row {
+    a: Member,
+    b: Member,
+    more: usize,
+}
+
+impl Row {
+    fn json(&self) -> String {
+        let (a, b, more) = (self.a.json(), self.b.json(), "x".repeat(self.more));
+        format!("{{\"a\":{a},\"b\":{{\"c\":{b}}},\"more\":\"{more}\"}}")
+    }
+}
+
+type Model = std::collections::BTreeMap<String, Row>;
+
+fn rows_of(model: &Model) -> Rows {
+    model.iter().map(|(key, row)| (key.clone(), row.json())).collect()
+}
+
+/// All that is tried: on `a`, on the nested member for some rows, and on both.
+const DEFINITIONS: [&str; 3] = [r#"["","/a"]"#, r#"["b","/b/c"]"#, r#"["","/b/c","/a"]"#];
+
+fn definition(which: usize) -> Definition {
+    Definition::parse(DEFINITIONS[which]).unwrap()
+}
+
+fn expected(which: usize, model: &Model) -> Vec<(Vec<Scalar>, String)> {
+    let mut all = Vec::new();
+    for (key, row) in model {
+        let columns = match which {
+            0 => vec![&row.a],
+            1 if key.starts_with('b') => vec![&row.b],
+            1 => continue,
+            _ => vec![&row.b, &row.a],
+        };
+        let arrays = columns.iter().filter(|member| matches!(member, Member::Many(_))).count();
+        if arrays > 1 {
+            continue;
+        }
+        let mut keys = vec![Vec::new()];
+        for column in columns {
+            let scalars = column.scalars();
+            keys = keys
+                .iter()
+                .flat_map(|key| {
+                    scalars.iter().map(|one| [&key[..], std::slice::from_ref(one)].concat())
+                })
+                .collect();
+        }
+        all.extend(keys.into_iter().map(|secondary| (secondary, key.clone())));
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn index_tree(forest: &Forest, which: usize) -> Tree {
+    forest.tree(&format!("i{}", DEFINITIONS[which]))
+}
+
+/// The keys of an index: secondary keys as JSON, and primary keys.
+fn entries(host: &mut Host, tree: Tree, columns: usize) -> Vec<(String, String)> {
+    let parts = Parts { keys: true, values: true };
+    let mut scan = Scan::new(tree, Range::ALL, false, u64::MAX, parts);
+    let mut found = Vec::new();
+    let mut out = Output::new();
+    host.run(|cache, budget| scan.step(cache, budget, &mut out)).unwrap();
+    out.close();
+    assert!(out.bytes.is_empty(), "an entry has a value");
+    let members: Vec<serde_json::Value> = serde_json::from_slice(&out.text).unwrap();
+    for member in members.chunks(2) {
+        let key = member[0].as_str().unwrap().as_bytes();
+        let end = secondary_end(key, columns).unwrap();
+        let mut secondary = Vec::new();
+        write_secondary(&key[..end], columns, &mut secondary);
+        let primary = String::from_utf8(key[end..].to_vec()).unwrap();
+        found.push((String::from_utf8(secondary).unwrap(), primary));
+    }
+    found
+}
+
+fn check(host: &mut Host, wanted: &[usize], model: &Model) {
+    let definitions: Vec<_> = wanted.iter().map(|which| definition(*which)).collect();
+    let mut fresh = Host::indexed(SMALL, &definitions, &rows_of(model));
+    assert_eq!(host.forest, fresh.forest);
+    assert_eq!(host.root, fresh.root);
+    let pace = host.pace.take();
+    for which in wanted {
+        let columns = definition(*which).columns();
+        let tree = index_tree(&host.forest, *which);
+        let found = entries(host, tree, columns);
+        let expected: Vec<_> = expected(*which, model)
+            .into_iter()
+            .map(|(secondary, key)| {
+                let json: Vec<_> = secondary.iter().map(Scalar::json).collect();
+                let json = json.join(",");
+                (if columns > 1 { format!("[{json}]") } else { json }, key)
+            })
+            .collect();
+        assert_eq!(found, expected, "{}", DEFINITIONS[*which]);
+        assert_eq!(scanned(host, *which), scanned(&mut fresh, *which));
+        let rows: Vec<_> = expected
+            .iter()
+            .map(|(secondary, key)| (key.clone(), model[key].json(), secondary.clone()))
+            .collect();
+        assert_eq!(scanned(host, *which), rows);
+    }
+    host.pace = pace;
+}
+
+/// The rows in the order of an index, with their secondary keys.
+fn scanned(host: &mut Host, which: usize) -> Vec<(String, String, String)> {
+    let (index, rows) = (index_tree(&host.forest, which), host.tree());
+    let mut both = [false, true].map(|reverse| {
+        let parts = Parts { keys: true, values: true };
+        let wanted = Wanted { parts, secondary: true, reverse, limit: u64::MAX };
+        let columns = definition(which).columns();
+        let mut scan = IndexScan::new(index, columns, rows, Range::ALL, wanted);
+        let mut out = Output::new();
+        let step = host.run(|cache, budget| scan.step(cache, budget, &mut out));
+        step.unwrap();
+        out.close();
+        let members: Vec<serde_json::Value> = serde_json::from_slice(&out.text).unwrap();
+        members
+            .chunks(3)
+            .map(|row| {
+                let key = row[0].as_str().unwrap().to_owned();
+                (key, row[1].to_string(), row[2].to_string())
+            })
+            .collect::<Vec<_>>()
+    });
+    both[1].reverse();
+    assert_eq!(both[0], both[1]);
+    both[0].clone()
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Put(Vec<(String, Row)>),
+    Delete(Vec<String>),
+    DeletePrefix(String),
+}
+
+fn scalar() -> impl Strategy<Value = Scalar> {
+    prop_oneof![
+        any::<bool>().prop_map(Scalar::Bool),
+        (-3_i32..4).prop_map(Scalar::Halves),
+        "[a-cé～😀]{0,2}".prop_map(Scalar::Text),
+    ]
+}
+
+fn member() -> impl Strategy<Value = Member> {
+    prop_oneof![
+        6 => scalar().prop_map(Member::One),
+        2 => prop::collection::vec(prop::option::weighted(0.8, scalar()), 0..4).prop_map(Member::Many),
+        1 => Just(Member::Null),
+    ]
+}
+
+fn key() -> impl Strategy<Value = String> {
+    "[a-c]{0,2}[0-9～😀]{0,2}"
+}
+
+fn row() -> impl Strategy<Value = Row> {
+    let more = prop_oneof![8 => 0_usize..9, 1 => Just(5000_usize), 1 => Just(70_000_usize)];
+    (member(), member(), more).prop_map(|(a, b, more)| Row { a, b, more })
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        5 => prop::collection::vec((key(), row()), 0..40).prop_map(Op::Put),
+        2 => prop::collection::vec(key(), 0..40).prop_map(Op::Delete),
+        1 => "[a-c]{0,2}".prop_map(Op::DeletePrefix),
+    ]
+}
+
+fn apply(model: &mut Model, ops: &[Op]) {
+    for op in ops {
+        match op {
+            Op::Put(puts) => model.extend(puts.iter().cloned()),
+            Op::Delete(keys) => keys.iter().for_each(|key| {
+                model.remove(key);
+            }),
+            Op::DeletePrefix(prefix) => model.retain(|key, _| !key.starts_with(prefix)),
+        }
+    }
+}
+
+fn feed(host: &mut Host, ingest: &mut Ingest, ops: &[Op]) {
+    for op in ops {
+        match op {
+            Op::Put(puts) => {
+                let rows: Vec<_> =
+                    puts.iter().map(|(key, row)| (key.clone(), row.json())).collect();
+                host.feed(ingest, &pairs(&rows), &Format::Pairs).unwrap();
+            }
+            Op::Delete(keys) => host.feed(ingest, &list(keys), &Format::Deletes).unwrap(),
+            Op::DeletePrefix(prefix) => {
+                ingest.drop_range(Range::prefix(prefix.as_bytes()));
+                host.drive(ingest).unwrap();
+            }
+        }
+    }
+}
+
+fn commit(host: &mut Host, ops: &[Op]) {
+    let mut ingest = host.ingest();
+    feed(host, &mut ingest, ops);
+    host.finish(&mut ingest).unwrap();
+}
+
+/// Makes all `wanted` indexes, and no others, in parts of `work`; returns how many commits.
+fn reindex(host: &mut Host, wanted: &[usize], work: usize) -> usize {
+    let definitions: Vec<_> = wanted.iter().map(|which| definition(*which)).collect();
+    host.indexes.clone_from(&definitions);
+    for commits in 1..10_000 {
+        let mut ingest = host.ingest();
+        ingest.extend_indexes(&definitions, true, work);
+        host.finish(&mut ingest).unwrap();
+        let complete = |named: &str| named.starts_with('i');
+        if host.forest.indexes().all(|named| complete(&named.name)) {
+            return commits;
+        }
+    }
+    panic!("no end");
+}
+
+fn slices() -> impl Strategy<Value = usize> {
+    prop_oneof![Just(1_usize), Just(1000), Just(usize::MAX)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn indexes_are_those_of_the_rows_after_every_commit(
+        commits in prop::collection::vec(prop::collection::vec(op(), 1..3), 1..8),
+        slice in slices(),
+        pace in prop::option::weighted(0.3, prop::collection::vec(any::<u8>(), 1..30)),
+    ) {
+        let wanted = [0, 1, 2];
+        let mut host = Host::indexed(SMALL, &wanted.map(definition), &Rows::new());
+        host.slice = slice;
+        host.pace = pace.map(|choices| Pace::new(&choices));
+        let mut model = Model::new();
+        for ops in &commits {
+            commit(&mut host, ops);
+            apply(&mut model, ops);
+            check(&mut host, &wanted, &model);
+        }
+    }
+
+    #[test]
+    fn an_index_in_the_making_follows_and_one_not_wanted_is_dropped(
+        base in prop::collection::btree_map(key(), row(), 1..80),
+        before in prop::sample::subsequence(vec![0_usize, 1, 2], 0..=3),
+        after in prop::sample::subsequence(vec![0_usize, 1, 2], 0..=3),
+        edits in prop::collection::vec(prop::collection::vec(op(), 1..3), 0..4),
+        work in 1_usize..3000,
+        slice in slices(),
+    ) {
+        let before: Vec<_> = before.iter().map(|which| definition(*which)).collect();
+        let mut host = Host::indexed(SMALL, &before, &rows_of(&base));
+        host.slice = slice;
+        let mut model = base;
+        let definitions: Vec<_> = after.iter().map(|which| definition(*which)).collect();
+        // One part, and then edits, which keep what there is so far.
+        for ops in &edits {
+            let mut ingest = host.ingest();
+            ingest.extend_indexes(&definitions, true, work);
+            host.finish(&mut ingest).unwrap();
+            host.indexes.clone_from(&definitions);
+            commit(&mut host, ops);
+            apply(&mut model, ops);
+        }
+        reindex(&mut host, &after, work);
+        check(&mut host, &after, &model);
+    }
+
+    #[test]
+    fn a_change_that_lost_its_race_keeps_the_indexes_of_the_winner(
+        base in prop::collection::btree_map(key(), row(), 0..60),
+        ours in prop::collection::vec(op(), 0..4),
+        theirs in prop::collection::vec(prop::collection::vec(op(), 1..3), 1..4),
+        part in prop::option::of(1_usize..3000),
+        slice in slices(),
+    ) {
+        let before = if part.is_some() { vec![0, 1] } else { vec![0, 1, 2] };
+        let definitions: Vec<_> = before.iter().map(|which| definition(*which)).collect();
+        let all = [0, 1, 2].map(definition);
+        let mut host = Host::indexed(SMALL, &definitions, &rows_of(&base));
+        host.indexes = all.to_vec();
+        host.slice = slice;
+        let mut model = base;
+        let mut ingest = host.ingest();
+        feed(&mut host, &mut ingest, &ours);
+        ingest.finish();
+        host.drive(&mut ingest).unwrap();
+        for ops in &theirs {
+            commit(&mut host, ops);
+            apply(&mut model, ops);
+            if let Some(work) = part {
+                let mut other = host.ingest();
+                other.extend_indexes(&all, false, work);
+                host.finish(&mut other).unwrap();
+            }
+            ingest.rebase(host.forest.clone(), Vec::new());
+            host.drive(&mut ingest).unwrap();
+        }
+        apply(&mut model, &ours);
+        let (root, forest) = ingest.committed().expect("a commit after the last step");
+        (host.root, host.forest) = (root, forest.clone());
+        reindex(&mut host, &[0, 1, 2], usize::MAX);
+        check(&mut host, &[0, 1, 2], &model);
+    }
+}
+
+/// Of the change that makes it reach further as well.
+#[test]
+fn an_index_is_made_beside_other_writers() {
+    for work in [1000, 20_000, usize::MAX] {
+        let (first, last) = ([definition(0)], [definition(2)]);
+        let mut host = Host::indexed(SMALL, &first, &issues(300));
+        let mut rows = issues(300);
+        let mut ingest = host.ingest();
+        ingest.extend_indexes(&last, true, work);
+        ingest.finish();
+        host.drive(&mut ingest).unwrap();
+        let row = issues(301).pop_last().unwrap();
+        let changed = ("b00000002".to_owned(), r#"{"a":1,"b":{"c":true}}"#.to_owned());
+        host.put(&[row.clone(), changed.clone()]);
+        host.delete(&["b00000001".to_owned()]);
+        rows.extend([row, changed]);
+        rows.remove("b00000001");
+        ingest.rebase(host.forest.clone(), Vec::new());
+        host.drive(&mut ingest).unwrap();
+        let (root, forest) = ingest.committed().expect("a commit after the last step");
+        (host.root, host.forest) = (root, forest.clone());
+        let named: Vec<_> = host.forest.indexes().map(|named| named.name.clone()).collect();
+        assert_eq!(named.len(), 1, "{named:?}");
+        reindex(&mut host, &[2], usize::MAX);
+        assert_eq!(host.root, Host::indexed(SMALL, &last, &rows).root, "work {work}");
+    }
+}
+
+fn issues(count: u32) -> Rows {
+    (0..count)
+        .map(|at| {
+            let row = Row {
+                a: Member::One(Scalar::Halves((at * 7919 % 1000).cast_signed() - 500)),
+                b: Member::One(Scalar::Text(format!("owner{}", at * 31 % 97))),
+                more: 60,
+            };
+            (format!("b{at:08}"), row.json())
+        })
+        .collect()
+}
+
+#[test]
+fn more_entries_than_fit_in_memory_are_merged_in_parts() {
+    let wanted = [0, 1, 2].map(definition);
+    let rows = issues(150_000);
+    let whole = Host::indexed(Shape::STORED, &wanted, &rows);
+    let mut later = Host::of(Shape::STORED, &rows);
+    later.slice = 100_000;
+    let mut ingest = later.ingest();
+    ingest.extend_indexes(&wanted, false, usize::MAX);
+    later.finish(&mut ingest).unwrap();
+    assert_eq!(later.root, whole.root);
+    assert_eq!(later.forest.indexes().count(), 3);
+}
+
+#[test]
+fn an_index_takes_as_many_commits_as_it_has_parts_and_none_once_it_is_there() {
+    let mut host = Host::of(Shape::STORED, &issues(2000));
+    assert!(reindex(&mut host, &[0, 2], 20_000) > 5);
+    let root = host.root;
+    assert_eq!(reindex(&mut host, &[0, 2], 20_000), 1);
+    assert_eq!(host.root, root);
+    assert_eq!(reindex(&mut host, &[], 1), 1);
+    assert_eq!(host.root, Host::of(Shape::STORED, &issues(2000)).root);
+}
+
+#[test]
+fn a_change_of_one_row_costs_a_path_in_each_index_that_it_concerns() {
+    let wanted = [0, 1].map(definition);
+    let mut host = Host::indexed(Shape::STORED, &wanted, &issues(100_000));
+    let chunks = |host: &mut Host, value: &str| {
+        let row = [("b00050000".to_owned(), value.to_owned())];
+        host.commit(&[(pairs(&row), Format::Pairs)]).unwrap().chunks()
+    };
+    let levels = chunks(&mut host, r#"{"a":1,"b":{"c":"owner1"}}"#);
+    assert!(levels < 25, "{levels} chunks where all is changed");
+    // Only the rows' path and the commit where no entry is.
+    let rows_only = chunks(&mut host, r#"{"a":1,"b":{"c":"owner1"},"d":1}"#);
+    assert!(rows_only <= 5, "{rows_only} chunks where no entry is changed");
+}
+
+#[test]
+fn an_index_that_does_not_fit_its_rows_is_corrupt() {
+    let mut host = Host::indexed(SMALL, &[definition(0)], &issues(10));
+    let index = index_tree(&host.forest, 0);
+    host.delete(&["b00000003".to_owned()]);
+    let parts = Parts { keys: false, values: true };
+    let wanted = Wanted { parts, secondary: false, reverse: false, limit: 100 };
+    let mut scan = IndexScan::new(index, 1, host.forest.tree(ROWS), Range::ALL, wanted);
+    let mut out = Output::new();
+    let error = host.run(|cache, budget| scan.step(cache, budget, &mut out)).unwrap_err();
+    assert!(matches!(error, Error::CorruptChunk { .. }));
+}

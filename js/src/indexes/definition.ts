@@ -1,0 +1,57 @@
+/** Definitions of indexes, and how the core is told of them. */
+import { HedgerowError } from '../errors.js';
+import { LONE_SURROGATE, utf8Length } from '../key.js';
+import { MAX_COLUMNS, MAX_DEFINITION_BYTES } from '../limits.js';
+
+/** What an index is made of. */
+export interface IndexDefinition {
+  /**
+   * A JSON pointer into the value of a row, such as `/owner`, or several for a composite key. What
+   * stands there is a string, a number or a boolean; or an array of those, in one of the columns,
+   * for an entry each. Rows that have something else there are not in the index.
+   */
+  readonly path: string | readonly string[];
+  /** Only rows whose keys begin with this. */
+  readonly prefix?: string | undefined;
+}
+
+/** A definition that was checked. */
+export interface Index {
+  readonly name: string;
+  /** As it stands in the name of its tree. */
+  readonly text: string;
+  readonly prefix: string;
+  /** For each column the names on the way to it. */
+  readonly columns: readonly (readonly string[])[];
+}
+
+function refused(name: string, why: string): HedgerowError {
+  return new HedgerowError('invalid-argument', `the index ${name}: ${why}`);
+}
+
+function columnOf(name: string, path: unknown): string[] {
+  if (typeof path !== 'string' || !/^(\/([^~]|~[01])*)?$/s.test(path)) {
+    throw refused(name, `not a JSON pointer: ${String(path)}`);
+  }
+  const names = path.split('/').slice(1);
+  return names.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** Checks a definition; throws `invalid-argument`. */
+export function indexOf(name: string, definition: IndexDefinition): Index {
+  const { path, prefix = '' } = definition ?? {};
+  const paths = typeof path === 'string' ? [path] : path;
+  if (!Array.isArray(paths) || paths.length === 0 || paths.length > MAX_COLUMNS) {
+    throw refused(name, `it has a path, or at most ${MAX_COLUMNS}`);
+  }
+  if (typeof prefix !== 'string') throw refused(name, 'its prefix is no string');
+  const columns = paths.map((one) => columnOf(name, one));
+  const text = JSON.stringify([prefix, ...paths]);
+  if (LONE_SURROGATE.test([prefix, ...paths].join(' '))) {
+    throw refused(name, 'it holds half of a surrogate pair');
+  }
+  if (utf8Length(text) > MAX_DEFINITION_BYTES) {
+    throw refused(name, `its definition takes more than ${MAX_DEFINITION_BYTES} bytes`);
+  }
+  return { name, text, prefix, columns };
+}

@@ -1,0 +1,94 @@
+/** The indexes that a handle was opened with, and which of them a commit has. */
+import type { Engine } from '../engine.js';
+import { HedgerowError } from '../errors.js';
+import { type EncodedRange, encodeRange, type KeyRange } from '../range.js';
+import { abortion } from '../signal.js';
+import { type Index, type IndexDefinition, indexOf } from './definition.js';
+import { type IndexRange, positionsOf } from './secondary.js';
+
+/** Definitions by the names that `scan` takes. */
+export type IndexDefinitions = Readonly<Record<string, IndexDefinition>>;
+
+/** Checks definitions; throws `invalid-argument`. */
+export function indexesOf(definitions: IndexDefinitions = {}): Index[] {
+  return Object.entries(definitions).map(([name, definition]) => indexOf(name, definition));
+}
+
+/** How the number of an index stands among the flags of a range. */
+const NUMBER_SHIFT = 9;
+
+/** How far an index is there. */
+export const State = { none: 0, partial: 1, complete: 2 } as const;
+
+/** Whether a range is one of an index. */
+export function isOfIndex(range: KeyRange | IndexRange): range is IndexRange {
+  return (range as IndexRange).index !== undefined;
+}
+
+/** See the module's text. The core knows each by its number, from 1. */
+export class IndexSet {
+  readonly all: readonly Index[];
+  readonly #engine: Engine;
+  /** Who waits, each for those that one of the handles makes. */
+  readonly #waiting = new Set<{ readonly by: object; settle(failure?: unknown): void }>();
+  readonly #makers = new Map<object, () => void>();
+
+  constructor(engine: Engine, all: readonly Index[]) {
+    this.#engine = engine;
+    this.all = all;
+    engine.setIndexes(this.all.map(({ text }) => text));
+  }
+
+  /** The index of a name; throws `invalid-argument`. */
+  get(name: string): Index {
+    const found = this.all.find((index) => index.name === name);
+    if (found !== undefined) return found;
+    throw new HedgerowError('invalid-argument', `no index ${name} was given to open`);
+  }
+
+  /** How far a commit has an index. */
+  state(view: number, index: Index): number {
+    return this.#engine.indexState(view, this.all.indexOf(index) + 1);
+  }
+
+  /** Encodes a range of rows or of an index. */
+  encode(range: KeyRange | IndexRange): EncodedRange {
+    if (!isOfIndex(range)) return encodeRange(range);
+    const index = this.get(range.index);
+    const { flags, rangeBytes } = encodeRange(positionsOf(index, range));
+    return { flags: flags | ((this.all.indexOf(index) + 1) << NUMBER_SHIFT), rangeBytes };
+  }
+
+  /** `make` has the commits of `by` get what they lack; none does when it is absent. */
+  madeBy(by: object, make?: () => void): void {
+    if (make === undefined) this.#makers.delete(by);
+    else this.#makers.set(by, make);
+  }
+
+  /** Resolves when one of them may have come further; rejects when that failed. */
+  async progress(by: object, signal?: AbortSignal): Promise<void> {
+    const aborted = signal && abortion(signal);
+    const told = new Promise<void>((resolve, reject) => {
+      const waiting = {
+        by,
+        settle: (failure?: unknown) => {
+          this.#waiting.delete(waiting);
+          if (failure === undefined) resolve();
+          else reject(failure);
+        },
+      };
+      this.#waiting.add(waiting);
+    });
+    const make = this.#makers.get(by);
+    if (make === undefined) this.tell(by, new HedgerowError('closed', 'the store is closed'));
+    else make();
+    await (aborted === undefined
+      ? told
+      : Promise.race([told, aborted.promise]).finally(aborted.stop));
+  }
+
+  /** Tells those who wait for `by` of progress, or of a failure. */
+  tell(by: object, failure?: unknown): void {
+    for (const waiting of [...this.#waiting]) if (waiting.by === by) waiting.settle(failure);
+  }
+}

@@ -1,0 +1,49 @@
+/** Reads wait for an index that is still being made. */
+import type { Commits, Head, HeldHead } from '../commit.js';
+import { HedgerowError } from '../errors.js';
+import type { Host } from '../host.js';
+import { State } from './index-set.js';
+
+/** What a read does when its index is not ready. */
+export interface WaitOptions {
+  /** `false`: fail with `not-ready` instead of waiting. */
+  readonly wait?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What is read. */
+export interface Holder {
+  readonly host: Host;
+  readonly commits: Commits;
+  readonly head: Head;
+  /** It stays at one commit. */
+  readonly isPinned?: boolean;
+  holdHead(): Promise<HeldHead>;
+}
+
+/** Holds a head that has the index, if one is named. */
+export async function holdWith(
+  from: Holder,
+  name: string | undefined,
+  { wait = true, signal }: WaitOptions,
+): Promise<HeldHead> {
+  const { indexes } = from.host;
+  for (;;) {
+    const held = await from.holdHead();
+    if (name === undefined) return held;
+    const { head } = held;
+    let isReady = false;
+    try {
+      isReady = indexes.state(head.view, indexes.get(name)) === State.complete;
+      if (isReady) return held;
+    } finally {
+      if (!isReady) held.release();
+    }
+    // A snapshot stays as it is.
+    if (!wait || from.isPinned) {
+      throw new HedgerowError('not-ready', `the index ${name} is not made yet`);
+    }
+    // Another commit may have come with it meanwhile.
+    if (from.head === head) await indexes.progress(from.commits, signal);
+  }
+}

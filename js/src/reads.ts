@@ -1,0 +1,150 @@
+/** Reads of rows, from wherever the reader stands: at a head that moves, or at one commit. */
+import type { Commits, Head, HeldHead } from './commit.js';
+import { type Change, type DiffOptions, diffOf } from './diff.js';
+import { type Op, Status } from './engine.js';
+import { isMissing } from './errors.js';
+import type { Host } from './host.js';
+import { isOfIndex } from './indexes/index-set.js';
+import { holdWith, type WaitOptions } from './indexes/ready.js';
+import type { IndexRange } from './indexes/secondary.js';
+import { checkKey } from './key.js';
+import type { KeyRange } from './range.js';
+import {
+  type IndexScan,
+  type IndexScanOptions,
+  type Rows,
+  type Scan,
+  type ScanOptions,
+  scanOf,
+} from './scan.js';
+
+/** Where a reader stands. */
+export interface Standpoint {
+  readonly host: Host;
+  readonly commits: Commits;
+  /** What is read, while `isReady`. */
+  readonly head: Head;
+  /** Whether a read can be made in the turn of its call. */
+  readonly isReady: boolean;
+  /** It stays at one commit. */
+  readonly isPinned?: boolean;
+  /** Throws when nothing can be read any more. */
+  check(): void;
+  /** Resolves when `isReady`. */
+  ready(): Promise<void>;
+  /** Holds what is read. */
+  holdHead(): Promise<HeldHead>;
+  /** A chunk of `head` was missing: whether there is another head to read from. */
+  moveOn(head: Head): Promise<boolean>;
+}
+
+/** See the module's text. */
+export class Reader {
+  readonly #from: Standpoint;
+
+  /** Reads from where `from` stands when it is called. */
+  constructor(from: Standpoint) {
+    this.#from = from;
+  }
+
+  /** The value of a key, or `undefined`. Every call makes a new value. */
+  get<Value = unknown>(key: string): Promise<Value | undefined> {
+    const from = this.#from;
+    try {
+      from.check();
+      checkKey(key);
+      if (!from.isReady) return from.ready().then(() => this.get<Value>(key));
+      const { engine } = from.host;
+      const status = engine.get(from.head.view, key);
+      if (status === Status.done) return Promise.resolve(engine.found() as Value | undefined);
+      if (status >= Status.row) engine.fail(status);
+    } catch (cause) {
+      return Promise.reject(cause);
+    }
+    return this.getMany<Value>([key]).then(([value]) => value);
+  }
+
+  /** The values of keys, in their order; `undefined` for a key that is absent. */
+  async getMany<Value = unknown>(keys: Iterable<string>): Promise<(Value | undefined)[]> {
+    this.#from.check();
+    const wanted = [...keys];
+    for (const [row, key] of wanted.entries()) checkKey(key, row);
+    const { engine } = this.#from.host;
+    return this.#read(
+      ({ view }) => engine.find(view, wanted),
+      () => {
+        const values = new Array<Value | undefined>(wanted.length).fill(undefined);
+        const { members } = engine.output();
+        for (const [index, position] of engine.positions().entries()) {
+          values[position] = members[index] as Value;
+        }
+        return values;
+      },
+    );
+  }
+
+  /** Whether there is a row with this key. */
+  async has(key: string): Promise<boolean> {
+    this.#from.check();
+    checkKey(key);
+    return (await this.count({ gte: key, lte: key })) > 0;
+  }
+
+  /**
+   * The number of rows in a range, all by default; of an index, that of its entries. Costs two
+   * nodes for each level.
+   */
+  async count(range: KeyRange | (IndexRange & WaitOptions) = {}): Promise<number> {
+    this.#from.check();
+    const { engine, indexes } = this.#from.host;
+    const { flags, rangeBytes } = indexes.encode(range);
+    const start = ({ view }: Head) => engine.count(view, flags, rangeBytes);
+    const answer = () => engine.word(0);
+    if (!isOfIndex(range)) return this.#read(start, answer);
+    const held = await holdWith(this.#from, range.index, range);
+    try {
+      return await this.#from.host.read(start(held.head), answer);
+    } finally {
+      held.release();
+    }
+  }
+
+  /** Reads from a head that is not held for it: again from another one if it was collected. */
+  async #read<T>(start: (head: Head) => Op, answer: () => T): Promise<T> {
+    const from = this.#from;
+    for (;;) {
+      if (!from.isReady) await from.ready();
+      const { head } = from;
+      try {
+        return await from.host.read(start(head), answer);
+      } catch (cause) {
+        if (!isMissing(cause) || !(await from.moveOn(head))) throw cause;
+      }
+    }
+  }
+
+  /**
+   * The rows of a range in the order of their keys, as they are when the reading begins. With
+   * `index`, those of a range of it, in its order, each with its secondary key: a row with an
+   * array comes once for each of its members. Then it waits for the index to be made, unless
+   * `wait` is false, and fails with `not-ready`.
+   */
+  scan<Value = unknown>(options?: ScanOptions): Scan<Value>;
+  scan<Value = unknown>(options: IndexScanOptions): IndexScan<Value>;
+  scan(options: ScanOptions | IndexScanOptions = {}): Scan<unknown> | IndexScan<unknown> {
+    return scanOf(this.#host, this.#from, options);
+  }
+
+  /**
+   * The changes that lead from one root to another, in the order of keys. Costs the nodes
+   * that the two do not share. Roots are those that `root` had, while their chunks are stored.
+   */
+  diff<Value = unknown>(from: string, to: string, options: DiffOptions = {}): Rows<Change<Value>> {
+    return diffOf(this.#host, this.#from.commits, from, to, options) as Rows<Change<Value>>;
+  }
+
+  readonly #host = (): Host => {
+    this.#from.check();
+    return this.#from.host;
+  };
+}

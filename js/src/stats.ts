@@ -1,0 +1,62 @@
+/** What an open store holds, and the shape of its tree. */
+import type { Collector } from './collector.js';
+import type { Commits } from './commit.js';
+import { hex } from './engine.js';
+import type { Host } from './host.js';
+import { type Persistence, persistence } from './persistence.js';
+
+/** One level of a tree. */
+export interface LevelStats {
+  /** 0 for leaves. */
+  readonly level: number;
+  readonly nodes: number;
+  readonly bytes: number;
+  /** The smallest node. */
+  readonly minBytes: number;
+  /** The largest node. */
+  readonly maxBytes: number;
+}
+
+/** What a store holds, and what the platform tells of the storage of the whole origin. */
+export interface Stats extends Persistence {
+  readonly root: string;
+  readonly rows: number;
+  /** From the top. */
+  readonly levels: readonly LevelStats[];
+  /** Stored segments and chunks, those included that no commit reaches any more. */
+  readonly segments: number;
+  readonly chunks: number;
+  readonly storedBytes: number;
+  /** How many of the segments are small. */
+  readonly smallSegments: number;
+  /** Bytes of the chunks that the root reaches. */
+  readonly liveBytes: number;
+  /** Bytes of segments in memory, and all linear memory. */
+  readonly cachedBytes: number;
+  readonly memoryBytes: number;
+}
+
+const CENSUS_WORDS = 4;
+
+/** See `Store.stats`. */
+export async function statsOf(host: Host, commits: Commits, collector: Collector): Promise<Stats> {
+  const { engine } = host;
+  const liveBytes = await collector.liveBytes();
+  const { head, release } = await commits.holdHead();
+  const { rows } = head;
+  const root = hex(head.commitBytes);
+  const numbers = await host
+    .read(engine.census(head.view), () => engine.numbers())
+    .finally(release);
+  const count = numbers.length / CENSUS_WORDS;
+  const levels = Array.from({ length: count }, (_, index) => {
+    const [nodes = 0, bytes = 0, minBytes = 0, maxBytes = 0] = numbers.slice(
+      index * CENSUS_WORDS,
+      (index + 1) * CENSUS_WORDS,
+    );
+    return { level: count - 1 - index, nodes, bytes, minBytes, maxBytes };
+  });
+  const { memoryBytes } = engine;
+  const held = { ...engine.cacheStats(), memoryBytes };
+  return { root, rows, levels, liveBytes, ...held, ...(await persistence()) };
+}

@@ -1,0 +1,135 @@
+/** Scans of an index in a transaction: stored entries and those of its own edits, in one order. */
+import { HedgerowError } from '../errors.js';
+import type { Index } from '../indexes/definition.js';
+import { State } from '../indexes/index-set.js';
+import {
+  entriesOf,
+  type IndexRange,
+  positionOf,
+  positionsOf,
+  type SecondaryKey,
+} from '../indexes/secondary.js';
+import { compareKeys } from '../key.js';
+import { isInRange, ScanFlag } from '../range.js';
+import { blocks, type IndexScan, type IndexScanOptions, type Rows, startScan } from '../scan.js';
+import { readBack } from './edits.js';
+import type { IndexRead } from './reads.js';
+import type { Sources } from './scan.js';
+
+/** An entry, and the row that it stands for. */
+interface Found {
+  readonly position: string;
+  readonly key: string;
+  readonly value: unknown;
+  readonly secondary: SecondaryKey;
+}
+
+/** The index of a range, which the commit that is read must have. */
+export function readyIndex({ host, view }: Sources, { index: name }: IndexRange): Index {
+  const index = host.indexes.get(name);
+  if (host.indexes.state(view, index) === State.complete) return index;
+  throw new HedgerowError('not-ready', `the index ${name} is not made yet`);
+}
+
+/** The entries of own edits in a range of positions, in order. */
+export function ownEntries(
+  { edits }: Sources,
+  index: Index,
+  range: ReturnType<typeof positionsOf>,
+  reverse: boolean,
+): Found[] {
+  const sign = reverse ? -1 : 1;
+  const found: Found[] = [];
+  for (const edit of edits.in({ prefix: index.prefix })) {
+    if (edit.value === undefined) continue;
+    const value = readBack(edit);
+    for (const entry of entriesOf(index, edit.key, value)) {
+      if (isInRange(entry.position, range)) found.push({ ...entry, key: edit.key, value });
+    }
+  }
+  return found.sort((a, b) => sign * compareKeys(a.position, b.position));
+}
+
+async function* merged(
+  sources: Sources,
+  options: IndexScanOptions,
+  keysOnly: boolean,
+): AsyncGenerator<Found, void, void> {
+  const { host, view, edits, reads } = sources;
+  const { reverse = false, limit = Number.MAX_SAFE_INTEGER, signal } = options;
+  if (!(limit >= 0)) throw new HedgerowError('invalid-argument', 'limit is not below 0');
+  const index = readyIndex(sources, options);
+  const range = positionsOf(index, options);
+  const own = ownEntries(sources, index, range, reverse);
+  const hidden = new Set(edits.in({ prefix: index.prefix }).map(({ key }) => key));
+  const read: IndexRead = { index, range, reverse, keysOnly, edited: edits.size, ended: false };
+  reads.index(read);
+  let left = limit;
+  const take = (found: Found) => {
+    left -= 1;
+    read.reached = found.position;
+    return found;
+  };
+  if (left === 0) return;
+  // Own edits may hide any number of entries.
+  const stored = hidden.size === 0 ? options : { ...options, limit: undefined };
+  const parts = ScanFlag.keys | ScanFlag.secondary | (keysOnly ? 0 : ScanFlag.values);
+  const width = keysOnly ? 2 : 3;
+  const start = () => ({ op: startScan(host, view, stored, parts) });
+  let next = 0;
+  for await (const members of blocks(host, start, signal)) {
+    for (let at = 0; at < members.length; at += width) {
+      // It may have ended while storage was asked, or between two rows.
+      sources.view;
+      const key = members[at] as string;
+      if (hidden.has(key)) continue;
+      const secondary = members[at + width - 1] as SecondaryKey;
+      const position = positionOf(index, secondary, key);
+      for (let due = own[next]; due !== undefined; due = own[++next]) {
+        const order = compareKeys(due.position, position);
+        if (reverse ? order < 0 : order > 0) break;
+        yield take(due);
+        if (left === 0) return;
+      }
+      yield take({ position, key, value: keysOnly ? undefined : members[at + 1], secondary });
+      if (left === 0) return;
+    }
+  }
+  for (; next < own.length; next++) {
+    yield take(own[next] as Found);
+    if (left === 0) return;
+  }
+  read.ended = true;
+}
+
+function rowsOf<T>(found: () => AsyncGenerator<Found>, shape: (found: Found) => T): Rows<T> {
+  async function* iterate(): AsyncGenerator<T, void, void> {
+    for await (const one of found()) yield shape(one);
+  }
+  return {
+    [Symbol.asyncIterator]: iterate,
+    async toArray() {
+      const all: T[] = [];
+      for await (const row of iterate()) all.push(row);
+      return all;
+    },
+  };
+}
+
+/** A scan of what `sources` tells when it begins to be read; it throws when that is over. */
+export function mergedIndexScan(
+  sources: () => Sources,
+  options: IndexScanOptions,
+): IndexScan<unknown> {
+  const found = (keysOnly: boolean) => () => merged(sources(), options, keysOnly);
+  const entry = ({ key, value, secondary }: Found): [string, unknown, SecondaryKey] => [
+    key,
+    value,
+    secondary,
+  ];
+  return {
+    ...rowsOf(found(false), entry),
+    keys: () => rowsOf(found(true), ({ key }) => key),
+    values: () => rowsOf(found(false), ({ value }) => value),
+  };
+}
