@@ -55,10 +55,11 @@ export const TYPESCRIPT_LAYERS = [
   [['single-edits'], ['proof']],
   [['reads']],
   [['intake'], ['transaction/*']],
-  [['put-many']],
+  [['put-many'], ['watch/*']],
   [['patch']],
   [['store'], ['rescue']],
   [['index']],
+  [['react/*']],
 ];
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

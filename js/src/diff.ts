@@ -1,20 +1,23 @@
 /** The changes between two roots. */
 import type { Commits } from './commit.js';
-import { HedgerowError } from './errors.js';
+import type { Op } from './engine.js';
+import { HedgerowError, isMissing } from './errors.js';
 import type { Host } from './host.js';
-import { encodeRange, type KeyRange } from './range.js';
+import type { Hold } from './pins.js';
+import { type EncodedRange, encodeRange, type KeyRange } from './range.js';
 import { blocks, type Rows } from './scan.js';
 
-/** What became of a row. */
-export type Change<Value = unknown> =
-  | { readonly op: 'add'; readonly key: string; readonly newValue: Value }
-  | {
-      readonly op: 'change';
-      readonly key: string;
-      readonly oldValue: Value;
-      readonly newValue: Value;
-    }
-  | { readonly op: 'del'; readonly key: string; readonly oldValue: Value };
+/** What became of a row; of an entry of an index, when that is watched. */
+export type Change<Value = unknown> = (
+  | { readonly op: 'add'; readonly newValue: Value }
+  | { readonly op: 'change'; readonly oldValue: Value; readonly newValue: Value }
+  | { readonly op: 'del'; readonly oldValue: Value }
+) & {
+  /** The key of the row. */
+  readonly key: string;
+  /** Of an index: what it lists the row under. */
+  readonly secondary?: unknown;
+};
 
 /** Which changes a diff yields. */
 export interface DiffOptions extends KeyRange {
@@ -30,15 +33,40 @@ export function rootBytes(root: string): Uint8Array {
   return Uint8Array.from(root.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 }
 
-/** Takes the changes out of a block; a code tells how many members each has. */
+/** The change at `at` among the members of a block; a code tells how many it has. */
+export function changeAt(members: readonly unknown[], at: number): Change {
+  const [code, key, first] = [members[at], members[at + 1] as string, members[at + 2]];
+  if (code === 0) return { op: 'add', key, newValue: first };
+  if (code === 2) return { op: 'del', key, oldValue: first };
+  return { op: 'change', key, oldValue: first, newValue: members[at + 3] };
+}
+
+/** How many members the change at `at` has. */
+export function widthAt(members: readonly unknown[], at: number): number {
+  return members[at] === 1 ? 4 : 3;
+}
+
+/** Takes the changes out of a block. */
 export function* changesOf(members: unknown[]): Generator<Change, void, void> {
-  let at = 0;
-  while (at < members.length) {
-    const [code, key, first, second] = members.slice(at, at + 4) as [number, string, ...unknown[]];
-    if (code === 0) yield { op: 'add', key, newValue: first };
-    else if (code === 1) yield { op: 'change', key, oldValue: first, newValue: second };
-    else yield { op: 'del', key, oldValue: first };
-    at += code === 1 ? 4 : 3;
+  for (let at = 0; at < members.length; at += widthAt(members, at)) yield changeAt(members, at);
+}
+
+/** Starts a diff of two commits, which the caller holds while it runs. */
+export async function startDiff(
+  { engine }: Host,
+  commits: Commits,
+  from: Uint8Array,
+  to: Uint8Array,
+  { flags, rangeBytes }: EncodedRange,
+): Promise<Op> {
+  const old = await commits.openView(from);
+  try {
+    const { view } = await commits.openView(to);
+    const op = engine.diff(old.view, view, flags, rangeBytes);
+    engine.closeView(view);
+    return op;
+  } finally {
+    engine.closeView(old.view);
   }
 }
 
@@ -46,44 +74,48 @@ async function* changes(
   host: Host,
   commits: Commits,
   from: string,
-  to: string,
+  to: string | undefined,
   options: DiffOptions,
 ): AsyncGenerator<Change, void, void> {
-  const { engine } = host;
-  const { flags, rangeBytes } = encodeRange(options);
-  const [fromBytes, toBytes] = [rootBytes(from), rootBytes(to)];
+  const range = encodeRange(options);
+  const [fromBytes, toBytes] = [rootBytes(from), to === undefined ? undefined : rootBytes(to)];
   const start = async () => {
-    const holds = await Promise.all([commits.hold(fromBytes), commits.hold(toBytes)]);
+    const old = await commits.hold(fromBytes);
+    let young: Hold | undefined;
     const end = () => {
-      for (const hold of holds) hold.release();
+      old.release();
+      young?.release();
     };
     try {
-      return { op: await startDiff(), end };
+      if (toBytes !== undefined) {
+        young = await commits.hold(toBytes);
+        return { op: await startDiff(host, commits, fromBytes, toBytes, range), end };
+      }
+      const head = await commits.holdHead();
+      young = head;
+      const { commitBytes } = head.head;
+      return { op: await startDiff(host, commits, fromBytes, commitBytes, range), end };
     } catch (cause) {
       end();
       throw cause;
     }
   };
-  const startDiff = async () => {
-    const old = await commits.openView(fromBytes);
-    try {
-      const { view } = await commits.openView(toBytes);
-      const op = engine.diff(old.view, view, flags, rangeBytes);
-      engine.closeView(view);
-      return op;
-    } finally {
-      engine.closeView(old.view);
-    }
-  };
-  for await (const members of blocks(host, start, options.signal)) yield* changesOf(members);
+  try {
+    for await (const members of blocks(host, start, options.signal)) yield* changesOf(members);
+  } catch (cause) {
+    if (to !== undefined || !isMissing(cause)) throw cause;
+    const { chunk } = cause as HedgerowError;
+    const message = `what ${from} was the root of is not stored any more`;
+    throw new HedgerowError('missing-chunk', message, { cause, ...(chunk ? { chunk } : {}) });
+  }
 }
 
-/** The changes that lead from one root to another, in the order of keys. */
+/** The changes that lead from one root to another, or to the head, in the order of keys. */
 export function diffOf(
   host: () => Host,
   commits: Commits,
   from: string,
-  to: string,
+  to: string | undefined,
   options: DiffOptions,
 ): Rows<Change> {
   const iterate = () => changes(host(), commits, from, to, options);

@@ -34,6 +34,7 @@ export type {
   VerifyOptions,
   VerifyProgress,
 } from './verify.js';
+export type { WatchCallback, WatchOptions } from './watch/watcher.js';
 export type { Writer, WriterOptions } from './writer.js';
 
 /**

@@ -2,11 +2,13 @@
 import type { ByteSource } from './bytes.js';
 import { Collector, type CollectResult } from './collector.js';
 import { Commits } from './commit.js';
+import { type Change, type DiffOptions, diffOf } from './diff.js';
 import { Engine, hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { Host } from './host.js';
 import { type BuilderOptions, IndexBuilder, type IndexProgress } from './indexes/builder.js';
 import { type IndexDefinitions, indexesOf } from './indexes/index-set.js';
+import type { IndexRange } from './indexes/secondary.js';
 import type { IngestResult } from './ingest.js';
 import { Lane } from './lane.js';
 import { applyPatch, type Patch, type PatchOptions } from './patch.js';
@@ -16,6 +18,7 @@ import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
 import type { KeyRange } from './range.js';
 import { Reader, type Standpoint } from './reads.js';
 import { type RepairOptions, type RepairResult, repairStore } from './repair.js';
+import type { Rows } from './scan.js';
 import type { Durability, SegmentStore, Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
 import { checkSignal } from './signal.js';
@@ -26,6 +29,8 @@ import { Tabs } from './tabs.js';
 import { type TransactionOptions, Transactions } from './transaction/run.js';
 import type { Transaction } from './transaction/transaction.js';
 import { inspect, type Verification, type VerifyOptions } from './verify.js';
+import type { WatchCallback, WatchOptions } from './watch/watcher.js';
+import { Watchers } from './watch/watchers.js';
 import { Flusher, Writer, type WriterOptions } from './writer.js';
 
 /** How a store is opened. */
@@ -73,6 +78,7 @@ export class Store extends Reader {
   readonly #flushers = new Set<Flusher>();
   readonly #tabs: Tabs | undefined;
   readonly #collector: Collector;
+  readonly #watchers: Watchers;
   readonly #builder: IndexBuilder;
   #closing: Promise<void> | undefined;
   /** Why it was closed, if not because somebody asked for it. */
@@ -96,7 +102,9 @@ export class Store extends Reader {
     this.#transactions = new Transactions(host, commits);
     this.#builder = new IndexBuilder(host, commits, { ...indexing, durability });
     this.#collector = new Collector(host, commits, () => tabs?.announceGone());
+    this.#watchers = new Watchers(host, commits);
     commits.onMoved(() => this.#collector.changed());
+    commits.onMoved(() => this.#watchers.moved());
     if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
     this.#collector.changed();
     commits.pins.becomesCollector.then(() => this.#collector.changed());
@@ -305,6 +313,47 @@ export class Store extends Reader {
   }
 
   /**
+   * The changes that have led from a root to the head as it is when the reading begins, in the
+   * order of keys: what has happened while a page was closed that has kept its `root`. A root from
+   * which no branch or snapshot keeps the collector away may not be stored any more, or not whole:
+   * then it fails with `missing-chunk`, after some changes perhaps. The root of an empty store
+   * always works. Costs the nodes that the two do not share.
+   */
+  changes<Value = unknown>(sinceRoot: string, range: DiffOptions = {}): Rows<Change<Value>> {
+    const host = () => {
+      this.#check();
+      return this.#host;
+    };
+    return diffOf(host, this.#commits, sinceRoot, undefined, range) as Rows<Change<Value>>;
+  }
+
+  /**
+   * Calls `callback` with the changes in a range since its last call, in the order of keys, whoever
+   * has made them, in this tab or another; returns how to stop. Begins at `root` as it is now; with
+   * `initial` the first call tells all rows as `add`. It is never called without a change, and not
+   * for values that were put again as they were.
+   *
+   * With `index` the changes are those of its entries in a range of it, in its order, each with its
+   * secondary key: of a row with an array, those of each member. The index need not be ready for
+   * that, but `initial` waits for it.
+   *
+   * Commits that come while callbacks are called are told together. What a commit costs is in
+   * proportion to its changes and to the calls that they lead to. All changes of a call are in memory
+   * at once, after a load of a million rows a million of them; watchers of the same range share them.
+   *
+   * A callback that returns a promise is not called again before that is settled. What a callback
+   * throws is reported (`reportError`, or `console.error` where there is none) and stops nothing.
+   */
+  watch<Value = unknown>(
+    range: KeyRange | IndexRange,
+    callback: WatchCallback<Value>,
+    options: WatchOptions = {},
+  ): () => void {
+    this.#check();
+    return this.#watchers.watch(range, callback as WatchCallback, options);
+  }
+
+  /**
    * Gives back the room of what no commit reaches any more: rows that were changed or deleted,
    * and what loads have left that were cut off. It happens by itself, too, when as much again
    * as is needed is stored. What anybody reads, here or in another tab, stays. Costs the internal
@@ -384,6 +433,7 @@ export class Store extends Reader {
 
   async #close(): Promise<void> {
     this.#tabs?.close();
+    await this.#watchers.close();
     const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
     await Promise.all([this.#edits.settled(), ...this.#bulks, ...aborts]);
     await this.#builder.close();

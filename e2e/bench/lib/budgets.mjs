@@ -62,6 +62,8 @@ export function budgets(results, { rows }) {
     most('scan / JSON.parse, in memory', 1.3, overFloor(scan));
     most('scan / JSON.parse, first after open', 1.3, first(scan.ours) / first(scan.floor));
   }
+  most('commit to callback, 1,000 watchers', 5, cases.get('watch-1000')?.ours.median, 'ms');
+  most('diff after 10 changes', 5, cases.get('diff-10')?.ours.median, 'ms');
   // The budget is for a million rows.
   if (rows >= 1e6) most('open + first get', 100, cases.get('open')?.ours.median, 'ms');
   return list;

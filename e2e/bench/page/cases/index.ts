@@ -8,6 +8,7 @@ import { MEMORY } from './memory.js';
 import { PATCH } from './patch.js';
 import { SLICING } from './slicing.js';
 import { SYSBENCH } from './sysbench.js';
+import { WATCH } from './watch.js';
 import { WRITER } from './writer.js';
 
 export const SUITES: readonly Suite[] = [
@@ -22,5 +23,6 @@ export const SUITES: readonly Suite[] = [
   FRAMES_SHUFFLED,
   MEMORY,
   SLICING,
+  WATCH,
   SYSBENCH,
 ];

@@ -31,6 +31,10 @@ export async function openHedgerow(options: OpenOptions): Promise<HedgerowDataba
     get: (id) => store.get(id),
     getMany: (ids) => store.getMany(ids),
     scan: ({ prefix, from, limit }) => store.scan({ prefix, gte: from, limit }).values().toArray(),
+    watch: async (id, changed) =>
+      store.watch<Row>({ gte: id, lte: id }, (changes) => {
+        for (const change of changes) changed('newValue' in change ? change.newValue : undefined);
+      }),
     close: () => store.close(),
   };
 }

@@ -23,7 +23,6 @@ export const HEDGEROW: Peer = {
   name: 'hedgerow',
   kind: 'ours',
   inMemory: false,
-  cannot: { watch: 'watch() is not there yet' },
   open: async ({ durability }) => (await import('./hedgerow.js')).openHedgerow({ durability }),
 };
 

@@ -1,0 +1,78 @@
+/** How a row, or the rows of a scan, are kept up to date. */
+import type { Change, IndexScanOptions, ScanOptions, Store } from '../index.js';
+import { compareKeys } from '../key.js';
+import { changed, type Row, reconciled } from './rows.js';
+import type { Follow } from './subscriptions.js';
+
+/** What is used of a store: one opened, or a branch of it. */
+export type Watchable = Pick<Store, 'watch' | 'scan'>;
+
+/** What is shown, or why it is not. */
+export interface Shown {
+  readonly status: 'ready' | 'error';
+  /** The rows; when there is an error, those from before it. */
+  readonly rows: readonly Row[];
+  readonly error: unknown;
+}
+
+const NONE: readonly Row[] = [];
+
+/** Keeps the rows of a scan up to date. */
+export function followScan(db: Watchable, options: ScanOptions | IndexScanOptions): Follow<Shown> {
+  const { limit, reverse = false, ...range } = options;
+  const isIndex = 'index' in options;
+  return (set) => {
+    let shown: readonly Row[] | undefined;
+    let isOver = false;
+    const show = (rows: readonly Row[]) => {
+      shown = rows;
+      set({ status: 'ready', rows, error: undefined });
+    };
+    const onError = (error: unknown) => {
+      if (!isOver) set({ status: 'error', rows: shown ?? NONE, error });
+    };
+    const keep = (take: (changes: readonly Change[]) => unknown, initial: boolean) => {
+      try {
+        const stop = db.watch(range, take, { initial, onError });
+        return () => {
+          isOver = true;
+          stop();
+        };
+      } catch (error) {
+        onError(error);
+        return () => {};
+      }
+    };
+    if (limit === undefined && !isIndex) {
+      return keep((changes) => show(changed(shown ?? NONE, changes, reverse)), true);
+    }
+
+    // What comes into the window when a row leaves it was not told: it is read again.
+    let hasFailed = false;
+    let reading = Promise.resolve();
+    const read = () => {
+      reading = reading.then(async () => {
+        if (isOver) return;
+        try {
+          const rows = reconciled(shown ?? NONE, await db.scan(options as ScanOptions).toArray());
+          if (isOver || (rows === shown && !hasFailed)) return;
+          hasFailed = false;
+          show(rows);
+        } catch (error) {
+          hasFailed = true;
+          onError(error);
+        }
+      });
+      return reading;
+    };
+    const isBelow = ({ key }: Change) => {
+      const last = shown?.at(-1);
+      if (isIndex || hasFailed || shown === undefined || shown.length !== limit) return false;
+      return last === undefined || (reverse ? -1 : 1) * compareKeys(key, last[0]) > 0;
+    };
+    // It is not called again before it has read.
+    const stop = keep((changes) => (changes.every(isBelow) ? undefined : read()), false);
+    void read();
+    return stop;
+  };
+}

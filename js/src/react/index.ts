@@ -1,0 +1,105 @@
+/**
+ * Hooks for React 18 and later. A component is rendered again when, and only when, something that
+ * it shows has changed, in this tab or another; what has not changed keeps its identity, so that
+ * `memo` and dependencies work. Components that show the same share one watch.
+ */
+import { useCallback, useSyncExternalStore } from 'react';
+import type { IndexScanOptions, ScanOptions, SecondaryKey } from '../index.js';
+import { followScan, type Watchable } from './follow.js';
+import type { Row } from './rows.js';
+import { type Follow, stateOf, subscribe } from './subscriptions.js';
+
+export type { Row, Watchable };
+
+/** A row. It is absent when `status` is `ready` and `value` is `undefined`. */
+export type RowState<Value = unknown> =
+  | { readonly status: 'loading'; readonly value: undefined; readonly error: undefined }
+  | { readonly status: 'ready'; readonly value: Value | undefined; readonly error: undefined }
+  /** `value` is the last one that was read, if one was. */
+  | { readonly status: 'error'; readonly value: Value | undefined; readonly error: unknown };
+
+/** A row as an index lists it. */
+export type IndexRow<Value = unknown> = readonly [
+  key: string,
+  value: Value,
+  secondary: SecondaryKey,
+];
+
+/** The rows of a scan. */
+export type ScanState<Value = unknown, Shown = Row<Value>> =
+  | { readonly status: 'loading'; readonly rows: readonly []; readonly error: undefined }
+  | { readonly status: 'ready'; readonly rows: readonly Shown[]; readonly error: undefined }
+  /** `rows` are the last ones that were read. */
+  | { readonly status: 'error'; readonly rows: readonly Shown[]; readonly error: unknown };
+
+const NO_ROW: RowState = { status: 'loading', value: undefined, error: undefined };
+const NO_ROWS: ScanState = { status: 'loading', rows: [], error: undefined };
+
+function useShown<State>(
+  db: Watchable | undefined,
+  name: string,
+  begin: (db: Watchable, name: string) => Follow<State>,
+  loading: State,
+): State {
+  const listen = useCallback(
+    (listener: () => void) =>
+      db === undefined ? () => {} : subscribe(db, name, begin(db, name), listener),
+    [db, name, begin],
+  );
+  return useSyncExternalStore(
+    listen,
+    () => stateOf<State>(db, name) ?? loading,
+    () => loading,
+  );
+}
+
+/** Options that scan the same have the same text, which holds them. */
+function textOf(options: ScanOptions | IndexScanOptions): string {
+  const told = Object.entries(options).filter(([name, value]) => {
+    if (name === 'limit') return value !== undefined && value !== Infinity;
+    return name === 'reverse' ? value === true : value !== undefined && name !== 'signal';
+  });
+  return JSON.stringify(told.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const beginScan = (db: Watchable, name: string) =>
+  followScan(db, Object.fromEntries(JSON.parse(name.slice(1)))) as Follow<ScanState>;
+
+const beginRow =
+  (db: Watchable, name: string): Follow<RowState> =>
+  (set) => {
+    const key = JSON.parse(name.slice(1)) as string;
+    return followScan(db, { gte: key, lte: key })(({ status, rows, error }) =>
+      set({ status, value: rows[0]?.[1], error } as RowState),
+    );
+  };
+
+/**
+ * The row of a key, now and whenever it changes. Without a store, on a server, and until it was
+ * read, it is `loading`. After an `error` (of storage, or `invalid-key`) it is read again when the
+ * row changes, or the component is mounted anew.
+ */
+export function useRow<Value = unknown>(db: Watchable | undefined, key: string): RowState<Value> {
+  return useShown(db, `r${JSON.stringify(key)}`, beginRow, NO_ROW) as RowState<Value>;
+}
+
+/**
+ * The rows of a scan, now and whenever one of them changes: a new list then, in which each other row
+ * is the same pair with the same value. Options may be written anew for each render: they count by
+ * what they say. All rows that are shown are in memory; with a `limit` or an `index`, what is shown
+ * is read again after a change that it may concern, and else changes are made to the list.
+ */
+export function useScan<Value = unknown>(
+  db: Watchable | undefined,
+  options?: Omit<ScanOptions, 'signal'>,
+): ScanState<Value>;
+export function useScan<Value = unknown>(
+  db: Watchable | undefined,
+  options: Omit<IndexScanOptions, 'signal'>,
+): ScanState<Value, IndexRow<Value>>;
+export function useScan(
+  db: Watchable | undefined,
+  options: ScanOptions | IndexScanOptions = {},
+): unknown {
+  return useShown(db, `s${textOf(options)}`, beginScan, NO_ROWS);
+}

@@ -1,0 +1,51 @@
+/** How a range is watched, and what is known of one who does. */
+import type { Change } from '../diff.js';
+import type { IndexRange } from '../indexes/secondary.js';
+import type { KeyRange } from '../range.js';
+import type { Watched } from './gather.js';
+import type { Stand } from './stand.js';
+
+/** How a range is watched. */
+export interface WatchOptions {
+  /** The first call tells all rows of the range as `add`, also when there are none. */
+  readonly initial?: boolean | undefined;
+  /** Ends the watch, as the function that `watch` returns does. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Called when the watch has ended because changes cannot be told, being damaged or lost. Whoever
+   * goes on must read anew what it shows. Without it the error is reported as an uncaught one is.
+   */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+/**
+ * Told the ordered changes since its last call, and the root that they lead to. Others may be given
+ * the same objects. When it returns a promise it is not called again before that is settled.
+ */
+export type WatchCallback<Value = unknown> = (
+  changes: readonly Change<Value>[],
+  at: { readonly root: string },
+) => unknown;
+
+/** One of those who watch. */
+export interface Watcher extends Watched {
+  readonly order: number;
+  readonly range: KeyRange | IndexRange;
+  readonly callback: WatchCallback;
+  readonly onError: ((error: unknown) => void) | undefined;
+  readonly end: () => void;
+  /** Where it stands, unless it is up to date. */
+  behind: Stand | undefined;
+  /** It is taking what it was told. */
+  isBusy: boolean;
+  /** Something was changed for it since. */
+  hasMissed: boolean;
+  isOver: boolean;
+}
+
+/** Tells of an error that no caller waits for. */
+export function report(error: unknown): void {
+  // Node has no `reportError`, and an exception that nobody catches would end it.
+  if (typeof reportError === 'function') reportError(error);
+  else console.error(error);
+}

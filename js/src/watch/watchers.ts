@@ -1,0 +1,389 @@
+/**
+ * Who watches a store. All who are up to date stand at one commit, `#main`. When the head has
+ * moved, one pass over the diff from there to the head gathers what each of them is told, and
+ * they all stand at the head. Whoever is not with them (it has begun elsewhere, or is slow to
+ * take what it was told) stands behind, at a commit of its own, until a pass from there has
+ * brought it to `#main`. Nobody is told of what a commit has changed before that is the head.
+ */
+import { type Commits, isSame, pause } from '../commit.js';
+import type { Change } from '../diff.js';
+import { hex } from '../engine.js';
+import { HedgerowError } from '../errors.js';
+import type { Host } from '../host.js';
+import type { Index } from '../indexes/definition.js';
+import { isOfIndex } from '../indexes/index-set.js';
+import { type IndexRange, positionsOf } from '../indexes/secondary.js';
+import { type KeyRange, ScanFlag } from '../range.js';
+import { blocks, type ScanOptions, startScan } from '../scan.js';
+import { turn } from '../scheduler.js';
+import { Pass, Slices, type Space } from './gather.js';
+import { IndexSpace } from './index-space.js';
+import { intervalOf } from './interval.js';
+import { Stand } from './stand.js';
+import { report, type WatchCallback, type Watcher, type WatchOptions } from './watcher.js';
+
+/** Milliseconds after which it is tried again to read what could not be read. */
+const RETRY_MS = 1000;
+/** After so many traps in a row it is given up. */
+const MAX_TRAPS = 3;
+const TRAPS: ReadonlySet<string> = new Set(['crashed', 'out-of-memory']);
+
+function isTrap(cause: unknown): boolean {
+  return cause instanceof HedgerowError && TRAPS.has(cause.code);
+}
+
+/** Milliseconds until it is worth another try. After a trap there is another instance. */
+function delayAfter(cause: unknown): number {
+  return isTrap(cause) ? 0 : RETRY_MS;
+}
+
+/** See the module's text. */
+export class Watchers {
+  readonly #host: Host;
+  readonly #commits: Commits;
+  readonly #slices: Slices;
+  readonly #spaces = new Map<string, Space>();
+  readonly #all = new Set<Watcher>();
+  readonly #behind = new Set<Watcher>();
+  #main: Stand | undefined;
+  /** For all watchers, until these change. */
+  #pass: Pass<Watcher> | undefined;
+  #isGathering = false;
+  #running: Promise<void> | undefined;
+  #isStale = false;
+  #traps = 0;
+  /** Where those stand who began last, if they still do. */
+  #last: Stand | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isClosed = false;
+  #order = 0;
+
+  constructor(host: Host, commits: Commits) {
+    this.#host = host;
+    this.#commits = commits;
+    this.#slices = new Slices(host.sliceMs);
+  }
+
+  /** The head has moved. */
+  moved(): void {
+    if (this.#all.size > 0) this.#wake();
+  }
+
+  /** Watches a range of rows, or of positions in an index; returns how to stop. */
+  watch(
+    range: KeyRange | IndexRange,
+    callback: WatchCallback,
+    { initial = false, signal, onError }: WatchOptions,
+  ): () => void {
+    if (typeof callback !== 'function') {
+      throw new HedgerowError('invalid-argument', 'what watches is a function');
+    }
+    const { signal: _, limit: __, reverse: ___, ...own } = range as ScanOptions;
+    const { indexes } = this.#host;
+    indexes.encode(own);
+    const index = isOfIndex(own) ? indexes.get(own.index) : undefined;
+    const stop = () => this.#end(watcher);
+    const watcher: Watcher = {
+      order: this.#order++,
+      range: own,
+      interval: intervalOf(isOfIndex(own) ? positionsOf(index as Index, own) : own),
+      space: index && this.#spaceOf(index),
+      callback,
+      onError,
+      end: () => signal?.removeEventListener('abort', stop),
+      behind: undefined,
+      isBusy: initial,
+      hasMissed: false,
+      isOver: signal?.aborted === true,
+    };
+    if (watcher.isOver) return stop;
+    signal?.addEventListener('abort', stop);
+    if (initial) {
+      void this.#begin(watcher);
+    } else {
+      const { commitBytes } = this.#commits.head;
+      this.#add(watcher, commitBytes, () => this.#standAt(commitBytes));
+      if (watcher.behind !== undefined) this.#wake();
+    }
+    return stop;
+  }
+
+  #spaceOf(index: Index): Space {
+    const space = this.#spaces.get(index.name) ?? new IndexSpace(this.#host, this.#commits, index);
+    this.#spaces.set(index.name, space);
+    return space;
+  }
+
+  /** Ends all watches; resolves when nothing is under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const watcher of [...this.#all]) this.#end(watcher);
+    await this.#running;
+  }
+
+  /** Takes in a watcher that stands at a commit. */
+  #add(watcher: Watcher, commitBytes: Uint8Array, stand: () => Stand): void {
+    this.#all.add(watcher);
+    this.#pass = undefined;
+    // A pass under way goes on without it.
+    watcher.hasMissed = this.#isGathering || !this.#isAtMain(commitBytes);
+    if (!watcher.hasMissed && !watcher.isBusy) return;
+    watcher.behind = stand();
+    this.#behind.add(watcher);
+  }
+
+  /** Those who begin at one commit share it. */
+  #standAt(commitBytes: Uint8Array): Stand {
+    const last = this.#last;
+    if (last?.isHeld && isSame(last.commitBytes, commitBytes)) return last.use();
+    this.#last = new Stand(commitBytes, this.#commits.hold(commitBytes));
+    return this.#last;
+  }
+
+  #isAtMain(commitBytes: Uint8Array): boolean {
+    return this.#main !== undefined && isSame(this.#main.commitBytes, commitBytes);
+  }
+
+  #end(watcher: Watcher): void {
+    watcher.isOver = true;
+    watcher.end();
+    if (!this.#all.delete(watcher)) return;
+    this.#pass = undefined;
+    this.#join(watcher);
+    if (this.#running === undefined) this.#rest();
+  }
+
+  #fail(watcher: Watcher, cause: unknown): void {
+    if (this.#isOver(watcher)) return;
+    this.#end(watcher);
+    try {
+      (watcher.onError ?? report)(cause);
+    } catch (error) {
+      report(error);
+    }
+  }
+
+  #isOver(watcher: Watcher): boolean {
+    return watcher.isOver || this.#isClosed;
+  }
+
+  /** When nobody watches, nothing is held. */
+  #rest(): void {
+    if (this.#all.size > 0) return;
+    this.#main?.release();
+    this.#main = undefined;
+  }
+
+  /** A watcher stands where the others stand, or watches no more. */
+  #join(watcher: Watcher): void {
+    this.#behind.delete(watcher);
+    watcher.behind?.release();
+    watcher.behind = undefined;
+    watcher.hasMissed = false;
+  }
+
+  /** Whether nothing was changed for a watcher between where it stands and `#main`. */
+  #isUpToDate({ hasMissed, behind }: Watcher): boolean {
+    return !hasMissed || (behind !== undefined && this.#isAtMain(behind.commitBytes));
+  }
+
+  /** Whether it may be that what has failed works the next time. */
+  #mayPass(cause: unknown): boolean {
+    if (isTrap(cause)) return ++this.#traps < MAX_TRAPS;
+    return cause instanceof HedgerowError && (cause.retryable || cause.code === 'closed');
+  }
+
+  /** Tells all rows of a range, and has the watcher go on from there. */
+  async #begin(watcher: Watcher): Promise<void> {
+    while (!this.#isOver(watcher)) {
+      let stand: Stand | undefined;
+      try {
+        const held = await (watcher.space?.hold() ?? this.#commits.holdHead());
+        const { commitBytes } = held.head;
+        stand = new Stand(commitBytes, held);
+        const rows = await this.#read(watcher, commitBytes);
+        if (this.#isOver(watcher)) return;
+        this.#add(watcher, commitBytes, stand.use.bind(stand));
+        this.#call(watcher, rows, hex(commitBytes), stand);
+        if (!watcher.isBusy) this.#settled(watcher);
+        return;
+      } catch (cause) {
+        if (!this.#mayPass(cause)) return this.#fail(watcher, cause);
+        await pause(delayAfter(cause));
+      } finally {
+        stand?.release();
+      }
+    }
+  }
+
+  async #read(watcher: Watcher, commitBytes: Uint8Array): Promise<Change[]> {
+    const { engine } = this.#host;
+    const { range, space } = watcher;
+    const start = async () => {
+      const { view } = await this.#commits.openView(commitBytes);
+      try {
+        const parts = ScanFlag.keys | ScanFlag.values | (space ? ScanFlag.secondary : 0);
+        return { op: startScan(this.#host, view, range as ScanOptions, parts) };
+      } finally {
+        engine.closeView(view);
+      }
+    };
+    const rows: Change[] = [];
+    for await (const members of blocks(this.#host, start, undefined)) {
+      if (this.#isOver(watcher)) break;
+      for (let at = 0; at < members.length; at += space ? 3 : 2) {
+        const row = { op: 'add', key: members[at] as string, newValue: members[at + 1] } as const;
+        rows.push(space ? { ...row, secondary: members[at + 2] } : row);
+      }
+    }
+    // A slice of their own for those who take them.
+    await turn();
+    return rows;
+  }
+
+  /** Has all watchers brought to the head, soon. */
+  #wake(): void {
+    this.#isStale = true;
+    if (this.#running !== undefined || this.#isClosed) return;
+    clearTimeout(this.#timer);
+    const ended = () => {
+      this.#running = undefined;
+      this.#rest();
+      if (this.#isStale && this.#all.size > 0) this.#wake();
+    };
+    const failed = (cause: unknown) => {
+      if (this.#isClosed) return;
+      this.#timer = setTimeout(() => this.#wake(), delayAfter(cause));
+      // Node must not wait for it.
+      (this.#timer as { unref?(): void }).unref?.();
+    };
+    this.#running = this.#run().catch(failed).then(ended);
+  }
+
+  async #run(): Promise<void> {
+    while (this.#isStale && this.#all.size > 0) {
+      this.#isStale = false;
+      await turn();
+      this.#slices.begin();
+      const held = await this.#commits.holdHead();
+      const next = new Stand(held.head.commitBytes, held);
+      if (this.#main === undefined) this.#main = next;
+      else if (this.#isAtMain(next.commitBytes)) next.release();
+      else await this.#advance(this.#main, next);
+      await this.#catchUp();
+      this.#traps = 0;
+    }
+  }
+
+  #gather(pass: Pass<Watcher>, from: Stand, to: Stand): Promise<void> {
+    const isWanted = () => this.#all.size > 0;
+    const [old, young] = [from.commitBytes, to.commitBytes];
+    return pass.run(this.#host, this.#commits, old, young, this.#slices, isWanted);
+  }
+
+  /** Brings those who are up to date from `#main` to the head. */
+  async #advance(from: Stand, to: Stand): Promise<void> {
+    this.#pass ??= new Pass(this.#all);
+    const pass = this.#pass;
+    this.#isGathering = true;
+    try {
+      await this.#gather(pass, from, to);
+    } catch (cause) {
+      if (this.#mayPass(cause)) {
+        to.release();
+        throw cause;
+      }
+      // Whom it concerns is found when each of them is brought to the head by itself.
+      pass.clear();
+      for (const watcher of this.#all) {
+        watcher.hasMissed = true;
+        watcher.behind ??= from.use();
+        this.#behind.add(watcher);
+      }
+    } finally {
+      this.#isGathering = false;
+    }
+    this.#main = to;
+    from.release();
+    await this.#tell(pass, to, (watcher) => {
+      if (watcher.behind === undefined) return true;
+      watcher.hasMissed = true;
+      return false;
+    });
+  }
+
+  /** Brings those who stand behind to `#main`, unless they are busy. */
+  async #catchUp(): Promise<void> {
+    const groups = new Map<Stand, Watcher[]>();
+    for (const watcher of this.#behind) {
+      if (watcher.isBusy) continue;
+      const stand = watcher.behind as Stand;
+      const group = groups.get(stand);
+      if (this.#isUpToDate(watcher)) this.#join(watcher);
+      else if (group === undefined) groups.set(stand, [watcher]);
+      else group.push(watcher);
+    }
+    for (const [stand, watchers] of groups) await this.#catchUpFrom(stand, watchers);
+  }
+
+  async #catchUpFrom(from: Stand, watchers: readonly Watcher[]): Promise<void> {
+    const to = this.#main as Stand;
+    const pass = new Pass(watchers);
+    from.use();
+    try {
+      await this.#gather(pass, from, to);
+    } catch (cause) {
+      if (this.#mayPass(cause)) throw cause;
+      if (watchers.length === 1) return this.#fail(watchers[0] as Watcher, cause);
+      for (const watcher of watchers) await this.#catchUpFrom(from, [watcher]);
+      return;
+    } finally {
+      from.release();
+    }
+    for (const watcher of watchers) this.#join(watcher);
+    await this.#tell(pass, to, () => true);
+  }
+
+  /** Tells watchers what a pass has gathered, in the order in which they began. */
+  async #tell(pass: Pass<Watcher>, at: Stand, isDue: (watcher: Watcher) => boolean): Promise<void> {
+    const root = hex(at.commitBytes);
+    const due = [...pass.touched].map(
+      (range) => [range, [...range.watchers].filter(isDue)] as const,
+    );
+    const calls: (readonly [Watcher, readonly Change[]])[] = [];
+    for (const [range, watchers] of due) {
+      const changes = await range.finish(this.#slices);
+      for (const watcher of watchers) calls.push([watcher, changes]);
+    }
+    calls.sort(([a], [b]) => a.order - b.order);
+    for (const [watcher, changes] of calls) {
+      await this.#slices.breathe();
+      if (!watcher.isOver) this.#call(watcher, changes, root, at);
+    }
+  }
+
+  #call(watcher: Watcher, changes: readonly Change[], root: string, at: Stand): void {
+    watcher.isBusy = false;
+    try {
+      const result = watcher.callback(changes, { root }) as PromiseLike<unknown> | undefined;
+      if (typeof result?.then !== 'function' || watcher.isOver) return;
+      watcher.isBusy = true;
+      watcher.behind ??= at.use();
+      this.#behind.add(watcher);
+      Promise.resolve(result)
+        .catch(report)
+        .then(() => this.#settled(watcher));
+    } catch (cause) {
+      report(cause);
+    }
+  }
+
+  /** A watcher has taken what it was told. */
+  #settled(watcher: Watcher): void {
+    watcher.isBusy = false;
+    if (watcher.isOver) return;
+    if (this.#running === undefined && this.#isUpToDate(watcher)) this.#join(watcher);
+    else this.#wake();
+  }
+}

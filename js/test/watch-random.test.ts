@@ -1,0 +1,171 @@
+/** Random commits by several handles, watched in random ranges: copies are what the store holds. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { KeyRange } from '../src/index.js';
+import { intervalOf, isEmpty } from '../src/watch/interval.js';
+import { Matcher } from '../src/watch/matcher.js';
+import { compareKeys, type Entry, select } from './model.js';
+import { forSeeds, type Random } from './random.js';
+import { Copy, handles, rest } from './watching.js';
+
+const SEEDS = Number(process.env.WATCH_SEEDS ?? 40);
+
+/** Keys of few characters, some of which UTF-16 puts in another order. */
+const CHARS = [
+  '',
+  'a',
+  'b',
+  '\0',
+  '\x7f',
+  '\ud7ff',
+  '\ue000',
+  '\uff5e',
+  '\uffff',
+  '\u{1f600}',
+  '\u{10ffff}',
+];
+const keyFrom = (from: Random) => from.pick(CHARS) + from.pick(CHARS) + from.pick(CHARS);
+
+function rangeFrom(from: Random): KeyRange {
+  const range: Record<string, string> = {};
+  if (from.next() < 0.4) range.prefix = from.pick(CHARS) + from.pick(CHARS);
+  if (from.next() < 0.4) range[from.pick(['gt', 'gte'])] = keyFrom(from);
+  if (from.next() < 0.4) range[from.pick(['lt', 'lte'])] = keyFrom(from);
+  return range;
+}
+
+afterEach(() => void vi.restoreAllMocks());
+
+describe('an interval', () => {
+  it('holds the keys of its range, and no others', async () => {
+    await forSeeds(3000, async (from) => {
+      const range = rangeFrom(from);
+      const { low, high } = intervalOf(range);
+      const key = keyFrom(from);
+      const isIn = compareKeys(low, key) <= 0 && (high === undefined || compareKeys(key, high) < 0);
+      expect(isIn, JSON.stringify([range, key])).toBe(select([[key, 0]], range).length === 1);
+    });
+  });
+
+  it('is found among others by what it holds', async () => {
+    await forSeeds(100, async (from) => {
+      const count = from.pick([0, 1, 2, 10, 50]);
+      const intervals = Array.from({ length: count }, () => intervalOf(rangeFrom(from)));
+      const full = intervals.filter((interval) => !isEmpty(interval));
+      const matcher = new Matcher(full);
+      const keys = Array.from({ length: 40 }, () => keyFrom(from));
+      for (const key of from.next() < 0.5 ? keys.sort(compareKeys) : keys) {
+        const expected = full.filter(
+          ({ low, high }) =>
+            compareKeys(low, key) <= 0 && (high === undefined || compareKeys(key, high) < 0),
+        );
+        const found = matcher.at(key);
+        expect(new Set(found)).toEqual(new Set(expected));
+        expect(found.length).toBe(expected.length);
+        if (found.length > 0) continue;
+        const lows = full.map(({ low }) => low).filter((low) => compareKeys(low, key) > 0);
+        expect(matcher.next).toBe(lows.sort(compareKeys)[0]);
+      }
+    });
+  });
+});
+
+it(`copies are what the store holds, after each of ${SEEDS} random histories`, async () => {
+  const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
+  let [throws, rejections, calls] = [0, 0, 0];
+  await forSeeds(SEEDS, async (from, seed) => {
+    const dbs = await handles(from.pick([2, 3]), `random ${seed}`);
+    let rows: Entry[] = [];
+    const watching = new Set<{ range: KeyRange; copy: Copy; stop(): void }>();
+
+    const watch = () => {
+      const db = from.pick(dbs);
+      const range = rangeFrom(from);
+      const copy = new Copy();
+      const kind = from.below(6);
+      let isFirst = true;
+      const stop = db.watch(
+        range,
+        (...told) => {
+          calls += 1;
+          copy.take(...told);
+          // Others come and go while it is called.
+          if (!isFirst && kind === 0 && watching.size < 30) watch();
+          if (!isFirst && kind === 1 && watching.size > 3) end(from.pick([...watching]));
+          isFirst = false;
+          if (kind === 2) return rest(from.below(4));
+          if (kind === 3) {
+            throws += 1;
+            throw new Error('thrown');
+          }
+          if (kind === 4) {
+            rejections += 1;
+            return rest(1).then(() => Promise.reject(new Error('rejected')));
+          }
+          return undefined;
+        },
+        { initial: true },
+      );
+      watching.add({ range, copy, stop });
+    };
+    const end = (watcher: { copy: Copy; stop(): void }) => {
+      watcher.stop();
+      const { calls } = watcher.copy;
+      watching.delete(watcher as never);
+      ended.push(() => expect(watcher.copy.calls, 'a call after stop').toBe(calls));
+    };
+    const ended: (() => void)[] = [];
+
+    const commit = async () => {
+      const db = from.pick(dbs);
+      const edits = Array.from(
+        { length: from.pick([1, 1, 3, 60, 400]) },
+        (): Entry => [keyFrom(from), from.next() < 0.3 ? undefined : from.pick([0, 1, [2], null])],
+      );
+      const what = from.below(5);
+      if (what === 0) await db.putMany(edits.filter(([, value]) => value !== undefined));
+      else if (what === 1) await db.deleteMany(rangeFrom(from));
+      else {
+        await db.transaction(async (tx) => {
+          for (const [key, value] of edits) {
+            if (value === undefined) tx.delete(key);
+            else tx.put(key, value);
+          }
+        });
+      }
+      rows = await db.scan().toArray();
+    };
+
+    const agree = async () => {
+      for (const watcher of watching) {
+        // Another one's callback may end it meanwhile.
+        const isOver = () => !watching.has(watcher);
+        await watcher.copy.becomes(rows, watcher.range, isOver);
+      }
+    };
+
+    for (let step = 0; step < 12; step++) {
+      for (let count = from.below(4); count > 0; count--) watch();
+      if (watching.size > 0 && from.next() < 0.3) end(from.pick([...watching]));
+      await commit();
+      if (from.next() < 0.5) await rest(from.below(3));
+      if (from.next() < 0.4) {
+        await agree();
+      }
+    }
+    await agree();
+    const before = [...watching].map(({ copy }) => copy.calls);
+    await rest(10);
+    expect([...watching].map(({ copy }) => copy.calls)).toEqual(before);
+    for (const check of ended) check();
+    await Promise.all(dbs.map((db) => db.close()));
+  });
+  // What a copy finds wrong is thrown in a callback, and so reported.
+  const messages = reported.mock.calls.map(([error]) => (error as Error).message);
+  expect(messages.filter((message) => !/^(thrown|rejected)$/.test(message))).toEqual([]);
+  expect(messages.filter((message) => message === 'thrown').length).toBe(throws);
+  expect(messages.filter((message) => message === 'rejected').length).toBeLessThanOrEqual(
+    rejections,
+  );
+  expect(Math.min(throws, rejections)).toBeGreaterThan(20);
+  console.log(`${calls} calls, of which ${throws} threw and ${rejections} were rejected`);
+}, 240_000);

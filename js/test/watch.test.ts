@@ -1,0 +1,400 @@
+/** Watching a range: what callbacks are told, and when. */
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type Change, memory, open } from '../src/index.js';
+import { type Entry, expectSame, failure, sorted, storeOf, within } from './model.js';
+import { Copy, handles, rest, until } from './watching.js';
+
+const add = (key: string, newValue: unknown) => ({ op: 'add', key, newValue });
+const del = (key: string, oldValue: unknown) => ({ op: 'del', key, oldValue });
+const change = (key: string, oldValue: unknown, newValue: unknown) => ({
+  op: 'change',
+  key,
+  oldValue,
+  newValue,
+});
+const rows = (count: number, value: unknown = 0): Entry[] =>
+  Array.from({ length: count }, (_, at) => [`k${String(at).padStart(6, '0')}`, { at, value }]);
+
+/** Watches, and hands out the changes of each call. */
+function calls() {
+  const told: (readonly Change[])[] = [];
+  return { told, take: (changes: readonly Change[]) => void told.push(changes) };
+}
+
+afterEach(() => void vi.restoreAllMocks());
+
+interface Step {
+  readonly set?: Record<string, unknown>;
+  readonly del?: string;
+  readonly expect?: Change[] | 'no call';
+  readonly expectInitial?: Change[];
+}
+interface Case {
+  readonly name: string;
+  readonly options?: { readonly prefix?: string; readonly initialValuesInFirstDiff?: boolean };
+  readonly steps: readonly Step[];
+}
+
+describe('vectors', () => {
+  const file = new URL('../../vectors/watch/watch.json', import.meta.url);
+  const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { cases: Case[] };
+  it.each(cases)('$name', async ({ options = {}, steps }) => {
+    const db = await storeOf();
+    const { prefix, initialValuesInFirstDiff: initial } = options;
+    const { told, take } = calls();
+    db.watch({ prefix }, take, { initial });
+    for (const step of steps) {
+      told.length = 0;
+      if (step.set !== undefined) await db.putMany(Object.entries(step.set));
+      if (step.del !== undefined) await db.delete(step.del);
+      const expected = step.expect === 'no call' ? [] : [step.expect ?? step.expectInitial];
+      await rest();
+      expect(told).toEqual(expected);
+    }
+  });
+});
+
+describe('a callback', () => {
+  it('is told what one commit has changed, in the order of keys, with its root', async () => {
+    const db = await storeOf([
+      ['a', 1],
+      ['b', 2],
+      ['c', 3],
+    ]);
+    const copy = new Copy([
+      ['a', 1],
+      ['b', 2],
+      ['c', 3],
+    ]);
+    db.watch({}, copy.take);
+    await db.transaction(async (tx) => {
+      tx.delete('c');
+      tx.put('\u{1f600}', 1);
+      tx.put('\uff5e', 2);
+      tx.put('b', 2);
+      tx.put('a', 11);
+    });
+    await until(() => copy.calls > 0);
+    expect(copy.told).toEqual([
+      [change('a', 1, 11), del('c', 3), add('\uff5e', 2), add('\u{1f600}', 1)],
+    ]);
+    expect(copy.root).toBe(db.root);
+  });
+
+  it('is not called for what is put as it was, nor for what is outside its range', async () => {
+    const db = await storeOf([['a', { x: [1] }]]);
+    const { told, take } = calls();
+    db.watch({ lt: 'b' }, take);
+    await db.put('a', { x: [1] });
+    await db.putMany([['b', 1]]);
+    await db.delete('none');
+    await rest();
+    expect(told).toEqual([]);
+    await db.put('a', 2);
+    await until(() => told.length > 0);
+    expect(told).toEqual([[change('a', { x: [1] }, 2)]]);
+  });
+
+  it('gets byte values as bytes, and values that are stored out of line', async () => {
+    const db = await storeOf();
+    const { told, take } = calls();
+    db.watch({}, take, { initial: true });
+    const large = 'x'.repeat(300_000);
+    await db.putMany([
+      ['bytes', Uint8Array.of(1, 2, 3)],
+      ['large', large],
+    ]);
+    await until(() => told.flat().length === 2);
+    expectSame(told.flat(), [add('bytes', Uint8Array.of(1, 2, 3)), add('large', large)]);
+  });
+
+  it('is told all rows first with `initial`, and goes on from there', async () => {
+    const entries = rows(5000);
+    const db = await storeOf(entries);
+    const copy = new Copy();
+    db.watch({ prefix: 'k' }, copy.take, { initial: true });
+    // In the same turn, and while rows are read.
+    const first = db.put('k000007', 'first');
+    await rest(2);
+    const second = db.put('k1', 'second');
+    await Promise.all([first, second]);
+    const model = new Map(entries).set('k000007', 'first').set('k1', 'second');
+    await copy.becomes(model);
+    expect(copy.root).toBe(db.root);
+  });
+
+  it.each([1, 3])('misses nothing when it begins while commits are made (every %i)', async (n) => {
+    const db = await storeOf(rows(50));
+    const copies: [Copy, string][] = [];
+    for (let round = 0; round < 40; round++) {
+      const writing = db.put('k000003', round);
+      if (round % n === 0) {
+        for (let turns = 0; turns < round % 5; turns++) await Promise.resolve();
+        const { root } = db;
+        const copy = new Copy(await db.scan().toArray());
+        // What was read is what the watch begins with only when nothing has moved since.
+        if (db.root === root) {
+          db.watch({}, copy.take);
+          copies.push([copy, root]);
+        }
+      }
+      await writing;
+    }
+    expect(copies.length).toBeGreaterThan(5);
+    const expected = await db.scan().toArray();
+    for (const [copy] of copies) await copy.becomes(expected);
+  });
+
+  it('is told of the commits of other handles, and of bulk loads', async () => {
+    const [one, other] = await handles(2);
+    const copies = [new Copy(), new Copy()] as const;
+    one.watch({}, copies[0].take, { initial: true });
+    other.watch({}, copies[1].take, { initial: true });
+    await one.put('a', 1);
+    await other.putMany(rows(3000));
+    await one.delete('k000500');
+    const expected = (await one.scan().toArray()) as Entry[];
+    expect(expected.length).toBe(3000);
+    for (const copy of copies) await copy.becomes(expected);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  it('is told in one call what was committed while another callback was called', async () => {
+    const db = await storeOf();
+    const { told, take } = calls();
+    const writes: Promise<void>[] = [];
+    db.watch({ lte: 'a' }, () => {
+      // Commits cannot overtake the call that follows: it is made in the same turn, or slice.
+      writes.push(db.put('b', 1));
+    });
+    db.watch({ lte: 'b' }, take);
+    await db.put('a', 1);
+    await until(() => told.flat().length === 2);
+    await Promise.all(writes);
+    expect(told).toEqual([[add('a', 1)], [add('b', 1)]]);
+  });
+
+  it('that is slow is told the sum of what it has missed, and others do not wait', async () => {
+    const db = await storeOf();
+    const copy = new Copy();
+    let go = () => {};
+    const slow = vi.fn((changes: readonly Change[], at: { readonly root: string }) => {
+      copy.take(changes, at);
+      return new Promise<void>((resolve) => {
+        go = resolve;
+      });
+    });
+    db.watch({}, slow, { initial: true });
+    const { told, take } = calls();
+    db.watch({}, take);
+    await until(() => slow.mock.calls.length === 1);
+    for (let at = 0; at < 5; at++) {
+      await db.put('n', at);
+      await db.put(`k${at}`, at);
+      await until(() => told.flat().length === 2 * at + 2);
+    }
+    await db.delete('k1');
+    await rest();
+    expect(slow).toHaveBeenCalledTimes(1);
+    go();
+    await until(() => slow.mock.calls.length === 2);
+    expect(copy.told[1]).toEqual([
+      add('k0', 0),
+      add('k2', 2),
+      add('k3', 3),
+      add('k4', 4),
+      add('n', 4),
+    ]);
+    go();
+    await rest();
+    // Nothing was missed, or only what was taken back: it is silent.
+    await db.put('n', 5);
+    await until(() => slow.mock.calls.length === 3);
+    await db.put('k9', 9);
+    await db.delete('k9');
+    go();
+    await rest();
+    expect(slow).toHaveBeenCalledTimes(3);
+    await db.put('n', 6);
+    await until(() => slow.mock.calls.length === 4);
+    await copy.becomes(await db.scan().toArray());
+  });
+
+  it('that throws or rejects is reported, and stops neither itself nor others', async () => {
+    const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const db = await storeOf();
+    const copy = new Copy([]);
+    let count = 0;
+    db.watch({}, () => {
+      count += 1;
+      throw new Error('thrown');
+    });
+    db.watch({}, async () => {
+      throw new Error('rejected');
+    });
+    db.watch({}, copy.take);
+    await db.put('a', 1);
+    await until(() => copy.calls === 1);
+    await rest();
+    await db.put('b', 1);
+    await until(() => copy.calls === 2);
+    await rest();
+    expect(count).toBe(2);
+    const messages = reported.mock.calls.map(([error]) => (error as Error).message);
+    expect(messages.sort()).toEqual(['rejected', 'rejected', 'thrown', 'thrown']);
+  });
+});
+
+describe('stopping', () => {
+  it('is immediate, for itself and for others, in callbacks too', async () => {
+    const db = await storeOf();
+    const [first, second] = [vi.fn(), vi.fn()];
+    const stopFirst = db.watch({}, () => {
+      first();
+      stopFirst();
+      stopSecond();
+    });
+    const stopSecond = db.watch({}, second);
+    const third = calls();
+    const stopThird = db.watch({}, third.take);
+    await db.put('a', 1);
+    await until(() => third.told.length === 1);
+    await db.put('b', 1);
+    await until(() => third.told.length === 2);
+    expect([first.mock.calls.length, second.mock.calls.length]).toEqual([1, 0]);
+    const writing = db.put('c', 1);
+    stopThird();
+    stopThird();
+    await writing;
+    await rest();
+    expect(third.told.length).toBe(2);
+  });
+
+  it('is done by a signal, also by one that was aborted before', async () => {
+    const db = await storeOf();
+    const aborting = new AbortController();
+    const { told, take } = calls();
+    db.watch({}, take, { signal: aborting.signal });
+    db.watch({}, take, { signal: AbortSignal.abort(), initial: true });
+    await db.put('a', 1);
+    await until(() => told.length === 1);
+    aborting.abort();
+    await db.put('b', 1);
+    await rest();
+    expect(told.length).toBe(1);
+  });
+
+  it('ends the first call while its rows are read', async () => {
+    const db = await storeOf(rows(20_000));
+    const { told, take } = calls();
+    const stop = db.watch({}, take, { initial: true });
+    await rest(1);
+    stop();
+    await rest();
+    expect(told).toEqual([]);
+  });
+
+  it('is done by close, which waits for no callback', async () => {
+    const db = await storeOf(rows(5000));
+    const { told, take } = calls();
+    db.watch({}, take, { initial: true });
+    db.watch({}, () => new Promise(() => {}), { initial: true });
+    await until(() => told.length === 1);
+    const writing = db.put('a', 1);
+    await within(5000, db.close());
+    await writing;
+    await rest();
+    expect(told.length).toBe(1);
+    expect(() => db.watch({}, take)).toThrow(failure('closed'));
+  });
+
+  it('and beginning again in a callback loses nothing', async () => {
+    const db = await storeOf();
+    const copy = new Copy([]);
+    let stop = () => {};
+    const again = (...told: Parameters<Copy['take']>) => {
+      copy.take(...told);
+      stop();
+      if (told[1].root === db.root) stop = db.watch({}, again);
+      else stop = () => {};
+    };
+    stop = db.watch({}, again);
+    for (let at = 0; at < 20; at++) {
+      await db.put(`k${at % 7}`, at);
+      await until(() => copy.calls === at + 1);
+    }
+    await copy.becomes(await db.scan().toArray());
+  });
+});
+
+describe('many watchers', () => {
+  it('of ranges that overlap in every way are each told of their own', async () => {
+    const db = await storeOf();
+    const model = new Map<string, unknown>();
+    const ranges = Array.from({ length: 300 }, (_, at) => {
+      const low = `k${String((at * 37) % 1000).padStart(6, '0')}`;
+      const high = `k${String(((at * 37) % 1000) + (at % 60)).padStart(6, '0')}`;
+      return at % 3 === 0
+        ? { gte: low, lte: high }
+        : at % 3 === 1
+          ? { gt: low, lt: high }
+          : { prefix: low };
+    });
+    const copies = ranges.map((range) => [range, new Copy([])] as const);
+    for (const [range, copy] of copies) db.watch(range, copy.take);
+    for (let round = 0; round < 5; round++) {
+      const entries = rows(1000, round).filter((_, at) => (at * 7 + round) % 3 === 0);
+      for (const [key, value] of entries) model.set(key, value);
+      await db.putMany(entries);
+      for (const [range, copy] of copies) await copy.becomes(model, range);
+    }
+    const before = copies.map(([, { calls }]) => calls);
+    await db.put('k000500', 'one');
+    await rest();
+    const called = copies.filter(([, { calls }], at) => calls !== before[at]);
+    const hit = copies.filter(([, { rows }]) => rows.has('k000500'));
+    expect(called).toEqual(hit);
+    expect(hit.length).toBeGreaterThan(2);
+    expect(hit.length).toBeLessThan(30);
+  });
+
+  it('that are far apart do not read what lies between', async () => {
+    const db = await open('gap', { storage: memory() });
+    await db.putMany([
+      ['a', 1],
+      ['z', 1],
+    ]);
+    const parse = vi.spyOn(JSON, 'parse');
+    const { told, take } = calls();
+    db.watch({ lte: 'a' }, take);
+    db.watch({ gte: 'z' }, take);
+    parse.mockClear();
+    await db.putMany([...rows(20_000), ['a', 2], ['z', 2]]);
+    await until(() => told.flat().length === 2);
+    const parsed = parse.mock.calls.reduce((sum, [text]) => sum + text.length, 0);
+    expect(parsed).toBeGreaterThan(0);
+    expect(parsed).toBeLessThan(200_000);
+    expect(sorted(told.flat().map(({ key }) => [key, 1]))).toEqual([
+      ['a', 1],
+      ['z', 1],
+    ]);
+  });
+});
+
+describe('bad arguments', () => {
+  it.each([
+    [{ gt: 'a', gte: 'b' }, 'invalid-argument'],
+    [{ prefix: '\ud800' }, 'invalid-key'],
+    [{ lt: 5 as unknown as string }, 'invalid-key'],
+    [{ gte: 'x'.repeat(2000) }, 'invalid-key'],
+  ] as const)('%o is refused', async (range, code) => {
+    const db = await storeOf();
+    expect(() => db.watch(range, () => {})).toThrow(failure(code));
+  });
+
+  it('what is no function is refused', async () => {
+    const db = await storeOf();
+    expect(() => db.watch({}, 5 as unknown as () => void)).toThrow(failure('invalid-argument'));
+  });
+});

@@ -1,0 +1,82 @@
+/** What tests of watching have in common. */
+import { isDeepStrictEqual } from 'node:util';
+import { expect, vi } from 'vitest';
+import { type Change, type KeyRange, memory, open, type Store } from '../src/index.js';
+import { compareKeys, type Entry, expectSame, select, sorted } from './model.js';
+
+/** Handles of one store in memory, who hear of each other as tabs do. */
+export async function handles<Count extends 1 | 2 | 3>(count: Count, name = 'watched') {
+  const storage = { ...memory(), isShared: true };
+  const opening = Array.from({ length: count }, () => open(name, { storage }));
+  return (await Promise.all(opening)) as Count extends 1 ? [Store] : [Store, Store, Store];
+}
+
+/**
+ * A copy of what a range holds, kept up by what a callback is told. It takes no empty call, no
+ * change out of order, and none that does not fit what it has.
+ */
+export class Copy {
+  readonly rows: Map<string, unknown>;
+  calls = 0;
+  root = '';
+  /** The changes of each call. */
+  readonly told: (readonly Change[])[] = [];
+
+  /** Begins with `rows`; without, with a first call that tells all rows. */
+  constructor(rows?: readonly Entry[]) {
+    this.rows = new Map(rows ?? []);
+    this.#isInitial = rows === undefined;
+  }
+
+  #isInitial: boolean;
+
+  /** The callback. */
+  readonly take = (changes: readonly Change[], { root }: { readonly root: string }): void => {
+    this.calls += 1;
+    this.root = root;
+    this.told.push(changes);
+    expect(root).toMatch(/^[0-9a-f]{64}$/);
+    if (!this.#isInitial) expect(changes.length).toBeGreaterThan(0);
+    let last: string | undefined;
+    for (const change of changes) {
+      const { key } = change;
+      if (last !== undefined) expect(compareKeys(last, key), `${last} ${key}`).toBeLessThan(0);
+      last = key;
+      if (this.#isInitial) expect(change.op).toBe('add');
+      expect(this.rows.has(key), `${change.op} ${key}`).toBe(change.op !== 'add');
+      if (change.op !== 'add') expectSame(change.oldValue, this.rows.get(key), key);
+      if (change.op === 'del') this.rows.delete(key);
+      else {
+        if (change.op === 'change') {
+          expect(isDeepStrictEqual(change.oldValue, change.newValue), key).toBe(false);
+        }
+        this.rows.set(key, change.newValue);
+      }
+    }
+    this.#isInitial = false;
+  };
+
+  /** Waits until it holds what `entries` has in `range`, or is no longer kept up. */
+  async becomes(
+    entries: Iterable<readonly [string, unknown]>,
+    range: KeyRange = {},
+    isOver = () => false,
+  ): Promise<void> {
+    const expected = select(sorted(entries), range);
+    const isThere = () => !this.#isInitial && isDeepStrictEqual(sorted(this.rows), expected);
+    await until(() => isOver() || isThere()).catch(() => {});
+    if (isOver()) return;
+    expectSame(sorted(this.rows), expected, JSON.stringify(range));
+    expect(isThere()).toBe(true);
+  }
+}
+
+/** Waits until something is true. */
+export function until(isTrue: () => boolean): Promise<void> {
+  return vi.waitFor(() => expect(isTrue()).toBe(true), { timeout: 20_000, interval: 1 });
+}
+
+/** Gives all that is under way the time to go on. */
+export async function rest(turns = 20): Promise<void> {
+  for (let at = 0; at < turns; at++) await new Promise((resolve) => setTimeout(resolve, 0));
+}
