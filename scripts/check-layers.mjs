@@ -63,13 +63,19 @@ export const TYPESCRIPT_LAYERS = [
 ];
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  // Two packages: those of the lower one are named in the other as if they were its own.
+  const trees = checkRust(join(ROOT, 'crate', 'trees', 'src'), RUST_LAYERS);
   const rust = checkRust(join(ROOT, 'crate', 'src'), RUST_LAYERS);
   const typescript = checkTypeScript(join(ROOT, 'js', 'src'), TYPESCRIPT_LAYERS);
   const problems = [
+    ...trees.problems.map((problem) => `crate/trees/src/${problem}`),
     ...rust.problems.map((problem) => `crate/src/${problem}`),
     ...typescript.problems.map((problem) => `js/src/${problem}`),
   ];
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) process.exitCode = 1;
-  else console.log(`${rust.files} Rust and ${typescript.files} TypeScript files keep their layers`);
+  else
+    console.log(
+      `${trees.files + rust.files} Rust and ${typescript.files} TypeScript files keep their layers`,
+    );
 }

@@ -21,27 +21,16 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-pub mod batch;
-pub mod boundary;
-pub mod cache;
-pub mod chunk;
 pub mod collect;
-pub mod error;
 pub mod forest;
-pub mod hash;
 pub mod index;
 pub mod ingest;
-pub mod json;
-pub mod limits;
-pub mod node;
-pub mod order;
-pub mod output;
 pub mod proof;
-pub mod rows;
-pub mod segment;
-pub mod step;
-pub mod tree;
-pub mod value;
+
+pub use hedgerow_trees::{
+    batch, boundary, cache, chunk, error, hash, json, limits, node, order, output, rows, segment,
+    step, tree, value,
+};
 
 #[cfg(target_arch = "wasm32")]
 mod wasm;

@@ -502,12 +502,6 @@ impl Engine {
     }
 }
 
-impl Default for Cache {
-    fn default() -> Self {
-        Self::new(64 << 20)
-    }
-}
-
 /// Hands the output out unless it is to be continued.
 fn hand_out(
     reply: &mut Reply,

@@ -80,7 +80,7 @@ impl Reply {
     }
 
     pub fn decode_error(&mut self, error: &DecodeError) -> u32 {
-        let DecodeError { field, offset, expected, got } = *error;
+        let DecodeError { field, offset, expected, got, .. } = *error;
         self.set(&[0.0, f64::from(field as u8), offset as f64, expected as f64, got as f64]);
         status::MALFORMED
     }
@@ -111,6 +111,8 @@ impl Reply {
             }
             Error::InvalidProof => status::INVALID_PROOF,
             Error::ProofTooLarge => status::PROOF_TOO_LARGE,
+            // Of another package, where there may be more of them.
+            _ => status::MALFORMED,
         }
     }
 }

@@ -18,7 +18,7 @@ use core::cmp::Ordering;
 
 /// What is called with the two entries of a key that differ; see [`Lockstep::step`]. Not generic:
 /// changes are few beside what is passed, and a walk is much code.
-pub(crate) type OnChange<'f> =
+pub type OnChange<'f> =
     dyn FnMut(Option<&Entry<'_>>, Option<&Entry<'_>>) -> Result<Step<usize>, Error> + 'f;
 
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ enum Item<'a> {
 
 /// See the module's text.
 #[derive(Clone, Debug)]
-pub(crate) struct Lockstep {
+pub struct Lockstep {
     old: Side,
     new: Side,
     range: Range,
@@ -162,14 +162,19 @@ fn agree(old: &Inner<'_>, at: usize, new: &Inner<'_>, to: usize) -> Result<(), E
 }
 
 impl Lockstep {
-    pub(crate) fn new(old: Tree, new: Tree, range: Range) -> Self {
+    /// Walks through what is in `range` of both trees.
+    #[must_use]
+    pub fn new(old: Tree, new: Tree, range: Range) -> Self {
         Self { old: Side::new(old), new: Side::new(new), range }
     }
 
     /// Walks on, and calls `change` with the two entries of a key that differ, or with the one
     /// that has no other. It returns what it cost; while it waits, it is called again with the
     /// same entries.
-    pub(crate) fn step(
+    ///
+    /// # Errors
+    /// As [`Cache::node`], and those of `change`.
+    pub fn step(
         &mut self,
         cache: &Cache,
         budget: &mut Budget,

@@ -107,11 +107,7 @@ impl Scan {
 }
 
 /// Writes what is wanted of `entry`; what is left of it is returned.
-pub(crate) fn write(
-    entry: &Entry<'_>,
-    parts: Parts,
-    out: &mut Output,
-) -> Option<(Kind, ValueReader)> {
+pub fn write(entry: &Entry<'_>, parts: Parts, out: &mut Output) -> Option<(Kind, ValueReader)> {
     if parts.keys {
         out.key(entry.key);
     }

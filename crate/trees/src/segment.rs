@@ -84,7 +84,7 @@ impl Table {
     }
 
     /// Whether the segment holds values only, as its writer says: nothing proves it.
-    pub(crate) fn only_values(&self) -> bool {
+    pub fn only_values(&self) -> bool {
         self.bytes[5] == 1 << Stream::Value as u8
     }
 
@@ -131,7 +131,7 @@ pub struct Sealed {
 
 impl Sealed {
     /// A segment of one chunk, which is said to have this hash.
-    pub(crate) fn of_one(hash: &Hash, chunk: &[u8]) -> Self {
+    pub fn of_one(hash: &Hash, chunk: &[u8]) -> Self {
         let ends = (chunk.len() as u32).to_le_bytes().to_vec();
         Open { bytes: chunk.to_vec(), hashes: hash.0.to_vec(), ends }.seal_all(0)
     }
@@ -212,7 +212,7 @@ impl Packer {
     }
 
     /// Adds the chunk `bytes`, of which the hash is known.
-    pub(crate) fn put_known(&mut self, stream: Stream, hash: Hash, bytes: &[u8]) {
+    pub fn put_known(&mut self, stream: Stream, hash: Hash, bytes: &[u8]) {
         let open = &mut self.streams[stream as usize];
         let start = open.bytes.len();
         open.bytes.extend_from_slice(bytes);
@@ -254,7 +254,7 @@ impl Packer {
     }
 
     /// Seals what is open, each stream on its own.
-    pub(crate) fn seal_apart(&mut self) {
+    pub fn seal_apart(&mut self) {
         for (stream, open) in self.streams.iter_mut().enumerate() {
             self.sealed.extend(open.seal(1 << stream));
         }

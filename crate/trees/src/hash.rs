@@ -21,7 +21,7 @@ impl Hash {
 
     /// Reads the hash at the start of `bytes`, which must hold at least 32.
     #[must_use]
-    pub(crate) fn read(bytes: &[u8]) -> Self {
+    pub fn read(bytes: &[u8]) -> Self {
         let mut hash = [0; HASH_BYTES];
         hash.copy_from_slice(&bytes[..HASH_BYTES]);
         Self(hash)

@@ -54,7 +54,9 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    pub(crate) const fn new(field: Field, offset: usize, expected: u64, got: u64) -> Self {
+    /// What was found at `offset`.
+    #[must_use]
+    pub const fn new(field: Field, offset: usize, expected: u64, got: u64) -> Self {
         Self { field, offset, expected, got }
     }
 }

@@ -58,7 +58,7 @@ pub struct Far {
 impl Far {
     /// Reads an address; `bytes` holds exactly [`FAR_BYTES`].
     #[must_use]
-    pub(crate) fn read(bytes: &[u8]) -> Self {
+    pub fn read(bytes: &[u8]) -> Self {
         let mut len = [0; 4];
         len.copy_from_slice(&bytes[..4]);
         Self { len: u32::from_le_bytes(len), hash: Hash::read(&bytes[4..]) }

@@ -26,7 +26,7 @@ pub struct Fold {
     /// The next edit.
     next: usize,
     /// Edits that need no folding, and what came of those that do.
-    pub(crate) out: Batch,
+    pub out: Batch,
     tree: Tree,
     plan: Plan,
     /// A value out of line that is being read into `object`.

@@ -88,6 +88,12 @@ mod id_hash {
     pub type State = BuildHasherDefault<Multiply>;
 }
 
+impl Default for Cache {
+    fn default() -> Self {
+        Self::new(64 << 20)
+    }
+}
+
 impl Cache {
     /// An empty cache that holds about `budget` bytes of stored segments.
     #[must_use]
@@ -283,18 +289,18 @@ impl Cache {
     }
 
     /// All stored segments, in no order.
-    pub(crate) fn stored_segments(&self) -> impl Iterator<Item = SegmentId> {
+    pub fn stored_segments(&self) -> impl Iterator<Item = SegmentId> {
         let stored = self.segments.iter().flatten().filter(|segment| !segment.fresh);
         stored.map(|segment| segment.id)
     }
 
     /// The table of a known segment.
-    pub(crate) fn table(&self, id: SegmentId) -> Option<&Table> {
+    pub fn table(&self, id: SegmentId) -> Option<&Table> {
         Some(&self.segment(id)?.table)
     }
 
     /// Every place where the chunk `hash` is: its segment, its position there, and its length.
-    pub(crate) fn copies(&self, hash: &Hash) -> impl Iterator<Item = (SegmentId, usize, usize)> {
+    pub fn copies(&self, hash: &Hash) -> impl Iterator<Item = (SegmentId, usize, usize)> {
         self.index.iter_hash(hash.short()).filter_map(move |slot| {
             let chunk = slot.chunk as usize;
             let segment = self.segments[slot.segment as usize].as_ref()?;
