@@ -54,8 +54,10 @@ impl Definition {
         }
         again.push(b']');
         let (prefix, paths) = members.split_first()?;
-        let pointer = |path: &Vec<u8>| Pointer::parse(core::str::from_utf8(path).ok()?);
-        let columns = paths.iter().map(pointer).collect::<Option<Vec<_>>>()?;
+        let mut columns = Vec::new();
+        for path in paths {
+            columns.push(Pointer::parse(core::str::from_utf8(path).ok()?)?);
+        }
         let fits = text.len() < MAX_TREE_NAME_BYTES && (1..=MAX_COLUMNS).contains(&columns.len());
         (fits && again == bytes).then(|| Self {
             text: text.into(),

@@ -10,7 +10,6 @@ use crate::ingest::Ingest;
 use crate::output::Output;
 use crate::rows::Reader;
 use crate::tree::{Parts, Range, Tree};
-use alloc::vec::Vec;
 
 /// Where the number of an index is in the flags of a range.
 const INDEX_SHIFT: u32 = 9;
@@ -20,12 +19,15 @@ const SECONDARY: u32 = 256;
 impl Engine {
     /// Takes the definitions in a JSON array of their texts.
     pub fn set_indexes(&mut self, len: usize) -> u32 {
-        let definitions = keys(&self.scratch[..len]).ok().and_then(|texts| {
-            let parse = |text: Vec<u8>| Definition::parse(core::str::from_utf8(&text).ok()?);
-            texts.into_iter().map(parse).collect()
-        });
-        let Some(definitions) = definitions else { return status::NO_OP };
-        self.indexes = definitions;
+        let Ok(texts) = keys(&self.scratch[..len]) else { return status::NO_OP };
+        self.indexes.clear();
+        for text in &texts {
+            let Some(definition) = core::str::from_utf8(text).ok().and_then(Definition::parse)
+            else {
+                return status::NO_OP;
+            };
+            self.indexes.push(definition);
+        }
         status::DONE
     }
 

@@ -3,6 +3,7 @@
 use crate::cache::{Cache, Fetch, SegmentId};
 use crate::error::Error;
 use crate::node::{Entry, Leaf, Node};
+use crate::order::sorted;
 use crate::output::Output;
 use crate::step::{Budget, Step};
 use crate::tree::plan::{Plan, SortedKeys};
@@ -106,13 +107,8 @@ impl Find {
             wanted.bytes.extend_from_slice(key);
             wanted.keys.push((start, key.len() as u16, position as u32));
         }
-        let Wanted { bytes, keys } = &mut wanted;
-        keys.sort_unstable_by(|a, b| {
-            let key = |(start, len, _): &(u32, u16, u32)| {
-                *start as usize..*start as usize + usize::from(*len)
-            };
-            bytes[key(a)].cmp(&bytes[key(b)]).then(a.2.cmp(&b.2))
-        });
+        let order = sorted(wanted.len(), &|a, b| wanted.key(a).cmp(wanted.key(b)).then(a.cmp(&b)));
+        wanted.keys = order.into_iter().map(|at| wanted.keys[at]).collect();
         let plan = Plan::new(tree, wanted.len());
         Self { tree, wanted, plan, planned: false, next: 0, far: None }
     }

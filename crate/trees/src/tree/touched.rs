@@ -5,13 +5,14 @@
 //! counts as touched as well.
 
 use crate::tree::Range;
+use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use xxhash_rust::xxh64::xxh64;
 
 const SEED: u64 = 0x6865_6467_6572_6f77;
 
 /// Hashes in a run: sorting one takes about a millisecond.
-const RUN: usize = 1 << 15;
+const RUN: usize = 1 << 13;
 
 /// See the module's text.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +42,8 @@ impl Touched {
     /// Makes ready for questions.
     pub fn close(&mut self) {
         if let Some(run) = self.runs.last_mut() {
-            run.sort_unstable();
+            // By a heap: a tenth of the code of the standard library's sort.
+            *run = BinaryHeap::from(core::mem::take(run)).into_sorted_vec();
         }
     }
 
