@@ -157,6 +157,14 @@ impl Ingest {
         self.state = State::Rebase(Batch::new(), rebase);
     }
 
+    /// Has the next [`Ingest::rebase`] bring in what was changed since `forest`, an ancestor of
+    /// what this change began with and of the other commit: a merge of three.
+    pub fn since(&mut self, forest: &Forest) {
+        let own = if self.base.is_empty() { self.tree } else { Tree::EMPTY };
+        self.own.get_or_insert(own);
+        self.base = forest.tree(ROWS);
+    }
+
     /// There are no more rows: the next steps make the commit.
     pub const fn finish(&mut self) {
         self.finishing = true;

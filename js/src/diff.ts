@@ -1,8 +1,8 @@
 /** The changes between two roots. */
 import type { Commits } from './commit.js';
-import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
 import { encodeRange, type KeyRange } from './range.js';
+import { bytesOf } from './root.js';
 import { blocks, type Rows } from './scan.js';
 
 /** What became of a row. */
@@ -20,13 +20,6 @@ export type Change<Value = unknown> =
 export interface DiffOptions extends KeyRange {
   /** Ends the diff with `aborted`. */
   readonly signal?: AbortSignal | undefined;
-}
-
-function rootBytes(root: string): Uint8Array {
-  if (typeof root !== 'string' || !/^[0-9a-f]{64}$/.test(root)) {
-    throw new HedgerowError('invalid-argument', `not a root: ${root}`);
-  }
-  return Uint8Array.from(root.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 }
 
 /** Takes the changes out of a block; a code tells how many members each has. */
@@ -50,7 +43,7 @@ async function* changes(
 ): AsyncGenerator<Change, void, void> {
   const { engine } = host;
   const { flags, rangeBytes } = encodeRange(options);
-  const [fromBytes, toBytes] = [rootBytes(from), rootBytes(to)];
+  const [fromBytes, toBytes] = [bytesOf(from), bytesOf(to)];
   const start = async () => {
     const holds = await Promise.all([commits.hold(fromBytes), commits.hold(toBytes)]);
     const end = () => {
