@@ -259,7 +259,7 @@ async function moveOnce(
       const before: IDBRequest<unknown> | undefined =
         repetition > 0 && first !== undefined ? refs.get(first) : undefined;
       const stood = changes.map(({ name, expected }) => refs.getAllKeys(movesFrom(name, expected)));
-      if (carried === undefined) putAll(work, segments);
+      if (!isOnlyRefs) putAll(work, segments);
       for (const { key, bytes } of records) refs.put(bytes, key);
       // After these answers, not the last: the rest needs no looking at.
       whenAll(work, stood, (found) => {
