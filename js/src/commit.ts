@@ -59,6 +59,8 @@ export class Commits {
   #head: Head = { commitBytes: EMPTY_COMMIT, generation: 0, view: NO_VIEW, rows: 0 };
   #opened = false;
   #isGone = false;
+  #isKeptCovered = false;
+  #covering: Promise<void> | undefined;
   /** The pin of the head, where others must be told of it. */
   #pinned: { readonly commitBytes: Uint8Array; readonly hold: Hold } | undefined;
   /** How often views are held. */
@@ -249,6 +251,22 @@ export class Commits {
     return this.trunk.hold(commitBytes);
   }
 
+  /**
+   * Has the head covered from now on as soon as it has moved, so that a commit that is held in
+   * the turn of the call is whole but for bad luck.
+   */
+  keepCovered(): void {
+    this.#isKeptCovered = true;
+    if (this.isCovered) return;
+    const cover = async () => {
+      this.#covering = undefined;
+      if (this.trunk.lines.has(this)) await this.#coverHead();
+    };
+    this.#covering ??= this.queued(cover).catch(() => {
+      this.#covering = undefined;
+    });
+  }
+
   #unpin(): void {
     this.#pinned?.hold.release();
     this.#pinned = undefined;
@@ -298,6 +316,7 @@ export class Commits {
     this.#head = { commitBytes, generation, view, rows };
     if (before.view !== view && !this.#uses.has(before.view)) this.#endView(before.view);
     if (!isSame(before.commitBytes, commitBytes)) this.#unpin();
+    if (this.#isKeptCovered) this.keepCovered();
     for (const listener of [...this.#onMoved]) listener();
   }
 

@@ -41,6 +41,7 @@ class HeldCommit implements Standpoint {
     });
     this.#holding.catch(() => {});
     if (isCovered) this.#holding = undefined;
+    commits.keepCovered();
   }
 
   get head(): Head {
