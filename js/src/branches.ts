@@ -1,5 +1,5 @@
 /** Branches of a store: refs by name, made, told, deleted, and moved to another commit. */
-import { type Commits, isSame } from './commit.js';
+import { type Commits, isSame, UnknownOutcome } from './commit.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { BRANCH_REF, FORK_REF, REF } from './inventory.js';
@@ -182,7 +182,10 @@ export async function resetTo(
         if (commits.isHead(commitBytes) && (durability === 'relaxed' || commits.isHeadDurable)) {
           return (await commits.refresh()) ? undefined : true;
         }
-        if (!(await commits.move(commitBytes, [], durability))) return undefined;
+        const moved = await commits.move(commitBytes, [], durability).catch((cause: unknown) => {
+          throw cause instanceof UnknownOutcome ? cause.cause : cause;
+        });
+        if (!moved) return undefined;
         await commits.moveOnto(commitBytes, generation + 1);
         return true;
       }),

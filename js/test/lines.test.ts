@@ -1,6 +1,7 @@
 /** Snapshots, branches, merges and undo. */
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
+import { faulty } from '../src/segment-stores/faulty.js';
 import { all, type Entry, expectSame } from './model.js';
 import { watched } from './watched-storage.js';
 
@@ -246,6 +247,30 @@ describe('a branch', () => {
 });
 
 describe('an undo', () => {
+  it('whose answer is lost is told as storage tells it, and made whole or not at all', async () => {
+    const storage = faulty(memory());
+    const db = await open('test', { storage });
+    await db.put('a', 1);
+    using snap = db.snapshot();
+    const error = new Error('for a test');
+    for (const when of ['before', 'after'] as const) {
+      for (let at = 1; at <= 3; at++) {
+        await db.put('a', 2);
+        storage.fail({ at: storage.calls() + at, when, error, lasting: at === 3 });
+        const failed = await caught(db.resetTo(snap));
+        storage.heal();
+        if (failed !== undefined) expect(failed).toBe(error);
+        const again = await open('test', { storage });
+        const value = await again.get('a');
+        if (failed === undefined) expect(value).toBe(1);
+        else expect([1, 2]).toContain(value);
+        await db.resetTo(snap);
+        expect([await db.get('a'), db.root]).toEqual([1, snap.root]);
+        await again.close();
+      }
+    }
+  });
+
   it('is one move of a pointer, to a snapshot, a root or a branch', async () => {
     const storage = watched(memory());
     const db = await open('test', { storage });
