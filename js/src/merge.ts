@@ -78,6 +78,8 @@ export async function mergeBranch(commits: Commits, name: string, job: Job): Pro
   const decisions = new Map<string, Decision>();
   for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
     checkSignal(job.signal);
+    // Nobody is to be asked about what is past.
+    await commits.queued(() => commits.refresh());
     const theirs = await holdBranch(commits, name);
     try {
       const merge = new Merge(commits, name, theirs.commitBytes, job, decisions);
@@ -87,7 +89,6 @@ export async function mergeBranch(commits: Commits, name: string, job: Job): Pro
     } finally {
       theirs.release();
     }
-    await commits.queued(() => commits.refresh());
     if (tries > 1) await pause(Math.min(2 ** tries, MAX_COMMIT_WAIT_MS) * Math.random());
   }
   throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);

@@ -1,6 +1,7 @@
 /** Snapshots in tabs that do not collect, and after traps; reads of what was collected. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
+import type { SegmentStore, Storage } from '../src/segment-store.js';
 import { all, type Entry, expectSame } from './model.js';
 import { forget, trapIn } from './trapping.js';
 
@@ -102,6 +103,72 @@ describe('a snapshot of a tab that does not collect', () => {
     expect(gone).toBeLessThan(8);
   }, 60_000);
 });
+
+describe('a collection', () => {
+  it('keeps a commit that a branch is put at, and let go of, while it looks around', async () => {
+    const inner = memory();
+    let meanwhile: (() => Promise<void>) | undefined;
+    // What happens after the `at`-th look of the collector at what is stored.
+    const storage: Storage = {
+      ...inner,
+      open: async (name, options) => {
+        const store = await inner.open(name, options);
+        return {
+          ...bound(store),
+          load: async (...args) => {
+            const loaded = await store.load(...args);
+            await meanwhile?.();
+            return loaded;
+          },
+        };
+      },
+    };
+    for (const at of [1, 2]) {
+      for (const moves of [false, true]) {
+        await inner.destroy('test');
+        const collector = await open('test', { storage });
+        await collector.putMany(rows(3000, 1));
+        const other = await open('test', { storage: inner });
+        const snap = other.snapshot();
+        expect(await snap.count()).toBe(3000);
+        await other.put('own', 1);
+        for (let round = 2; round < 4; round++) await collector.putMany(rows(3000, round));
+        let looks = 0;
+        meanwhile = async () => {
+          looks += 1;
+          if (looks !== at) return;
+          const branch = await other.branch('draft', { from: snap });
+          // The ref may have gone on by the time that it is seen.
+          if (moves) await branch.put('more', 1);
+          await other.close();
+        };
+        const { segmentsDeleted } = await collector.collect();
+        meanwhile = undefined;
+        expect(looks).toBeGreaterThan(1);
+        if (at === 2) expect(segmentsDeleted).toBeGreaterThan(0);
+        const fresh = await open('test', { storage: inner });
+        const draft = await fresh.branch('draft');
+        const expected = moves ? [...rows(3000, 1), ['more', 1]] : rows(3000, 1);
+        expectSame(await all(draft), expected as Entry[], `look ${at}`);
+        await fresh.close();
+        await collector.close();
+      }
+    }
+  });
+});
+
+/** The methods of a store, as they are handed on. */
+function bound(store: SegmentStore): SegmentStore {
+  return {
+    load: (...args) => store.load(...args),
+    reserve: () => store.reserve(),
+    read: (ids) => store.read(ids),
+    write: (batch) => store.write(batch),
+    history: (name) => store.history(name),
+    delete: (ids) => store.delete(ids),
+    close: () => store.close(),
+  };
+}
 
 describe('after a trap', () => {
   it('snapshots and branches work again', async () => {
