@@ -52,6 +52,8 @@ pub struct Ingest {
     touched: Touched,
     rebase: Option<Box<Rebase>>,
     keeper: Keeper,
+    /// The next rebase brings in another branch.
+    merging: bool,
     /// Why it can do nothing.
     fault: Option<Error>,
     /// What is left of a fold while a part of it is merged.
@@ -109,6 +111,7 @@ impl Ingest {
             touched: Touched::default(),
             rebase: None,
             keeper,
+            merging: false,
             fault,
             fold: None,
             spill_bytes: SPILL_BYTES,
@@ -178,13 +181,16 @@ impl Ingest {
             self.own = Some(self.tree);
         }
         self.touched.close();
-        if let Err(error) = self.keeper.rebase(&theirs) {
+        let merging = core::mem::take(&mut self.merging);
+        if !merging && let Err(error) = self.keeper.rebase(&theirs) {
             self.fault = Some(error);
         }
         let onto = theirs.tree(ROWS);
         let rebase = Box::new(Rebase::new(self.base, onto, self.own, kept));
         self.base = onto;
-        self.forest = theirs;
+        if !merging {
+            self.forest = theirs;
+        }
         self.state = State::Rebase(Batch::new(), rebase);
     }
 
@@ -192,6 +198,16 @@ impl Ingest {
     /// rows more, in the commit of this change. Drops all others if `alone`.
     pub fn extend_indexes(&mut self, wanted: &[Definition], alone: bool, work: usize) {
         self.keeper.extend(self.tree, wanted, alone, work);
+    }
+
+    /// Has the next [`Ingest::rebase`] bring in what was changed since `forest`, an ancestor of
+    /// what this change began with and of the other commit: a merge of three. All trees but that of
+    /// rows, and their indexes, stay those that this change began with.
+    pub fn since(&mut self, forest: &Forest) {
+        let own = if self.base.is_empty() { self.tree } else { Tree::EMPTY };
+        self.own.get_or_insert(own);
+        self.base = forest.tree(ROWS);
+        self.merging = true;
     }
 
     /// There are no more rows: the next steps make the commit.

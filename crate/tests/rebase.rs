@@ -108,6 +108,48 @@ proptest! {
         prop_assert_eq!(forest, &fresh.forest);
         prop_assert_eq!(root, fresh.root);
     }
+
+    #[test]
+    fn a_merge_of_three_takes_what_one_side_changed_but_for_what_it_was_fed(
+        base in prop::collection::btree_map(key(), value(), 0..60),
+        ours in prop::collection::vec(op(), 0..4),
+        theirs in prop::collection::vec(op(), 0..4),
+        resolved in prop::collection::vec((key(), value()), 0..10),
+        slice in prop_oneof![Just(1_usize), Just(1000), Just(usize::MAX)],
+    ) {
+        let mut host = Host::of(SMALL, &base);
+        let ancestor = host.forest.clone();
+        let mut side = |ops: &[Op]| {
+            host.forest = ancestor.clone();
+            let mut ingest = host.ingest();
+            feed(&mut host, &mut ingest, ops);
+            host.finish(&mut ingest).unwrap();
+            let mut rows = base.clone();
+            apply(&mut rows, ops);
+            (host.forest.clone(), rows)
+        };
+        let (other, other_rows) = side(&theirs);
+        let (_, mut expected) = side(&ours);
+        host.slice = slice;
+        let mut ingest = host.ingest();
+        let resolved = [Op::Put(resolved)];
+        feed(&mut host, &mut ingest, &resolved);
+        ingest.finish();
+        host.drive(&mut ingest).unwrap();
+        ingest.since(&ancestor);
+        ingest.rebase(other, Vec::new());
+        host.drive(&mut ingest).unwrap();
+        for key in base.keys().chain(other_rows.keys()) {
+            match (base.get(key), other_rows.get(key)) {
+                (old, new) if old == new => {}
+                (_, Some(new)) => drop(expected.insert(key.clone(), new.clone())),
+                (_, None) => drop(expected.remove(key)),
+            }
+        }
+        apply(&mut expected, &resolved);
+        let (root, _) = ingest.committed().expect("a commit after the last step");
+        prop_assert_eq!(root, Host::of(SMALL, &expected).root);
+    }
 }
 
 #[test]

@@ -1,10 +1,11 @@
 /** Gives back the room of what no commit reaches any more, in slices, when there is time. */
 import type { Commits } from './commit.js';
-import { type Op, Status } from './engine.js';
+import type { Op } from './engine.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
 import type { Facts } from './inventory.js';
 import { turn } from './scheduler.js';
+import { CollectFlag, stepped, survey } from './survey.js';
 
 /** What a collection came to. */
 export interface CollectResult {
@@ -27,8 +28,6 @@ const SLACK_BYTES = 1 << 20;
 const MANY_SMALL = 256;
 /** How long a collection that is due waits for the browser to be idle, in milliseconds. */
 const IDLE_MS = 2000;
-
-const Flag = { survey: 1, full: 2 } as const;
 
 /** Resolves when the browser has time, where it can tell. */
 function idle(): Promise<void> {
@@ -96,18 +95,10 @@ export class Collector {
     return running;
   }
 
-  /** Bytes of what the head reaches. Reads internal nodes; leaves as `collect` does. */
-  async liveBytes(): Promise<number> {
-    const { engine } = this.#host;
-    const held = await this.#commits.holdHead();
-    const op = engine.collect(Flag.survey | Flag.full, 0);
-    try {
-      engine.collectCommit(op, held.head.commitBytes);
-      return await this.#step(op, () => engine.word(3));
-    } finally {
-      engine.free(op);
-      held.release();
-    }
+  /** Bytes of what a head reaches. Reads internal nodes; leaves as `collect` does. */
+  async liveBytes(commits: Commits): Promise<number> {
+    const { head, release } = await commits.holdHead();
+    return survey(this.#host, head.commitBytes).finally(release);
   }
 
   /** Stops; resolves when nothing is under way. */
@@ -133,7 +124,7 @@ export class Collector {
           live: engine.word(3),
           values: engine.word(5) === 1 ? engine.word(4) : this.#commits.inventory.facts.values,
         });
-        const { gone, ...facts } = await this.#step(op, reply, times);
+        const { gone, ...facts } = await stepped(this.#host, op, reply, times);
         if (gone.length === 0) {
           await this.#note(facts);
           break;
@@ -158,21 +149,36 @@ export class Collector {
       if (!this.#commits.pins.isCollector || this.#closed) {
         throw new HedgerowError('blocked', 'another handle of the store is its collector');
       }
-      await this.#commits.refresh();
+      const { inventory, pins, trunk } = this.#commits;
+      await trunk.keepUp();
       // First what is stored, then who uses it: what comes to be stored after that stays. And then
       // what is stored still: a writer that was there may have given up and taken its segments.
-      const before = this.#commits.inventory.knownToBeStored();
-      const { commits, writers } = await this.#commits.pins.inUse();
-      await this.#commits.inventory.load();
-      const op = engine.collect(full ? Flag.full : 0, this.#commits.inventory.facts.values);
+      //
+      // All refs are looked at both times. A commit that somebody puts a ref at is held by them
+      // until after that. Were they done with it before the look at the locks, then the ref, or
+      // one that moved on from there, is seen by the second look at refs. If they began to hold
+      // it after the look at the locks, then it is what a ref stood at after that: it is marked,
+      // if any ref stood there at the first look or the second, or it was made in between, of
+      // segments that stay and of commits of which the same can be said. That nobody names or
+      // holds a commit can only be changed by one who finds all of it stored, while nobody
+      // collects (`holdAny`), and holds it from before.
+      const before = inventory.knownToBeStored();
+      // Those here too: reads of a collector's heads are held without being announced.
+      const own = [...trunk.lines].filter(({ isGone }) => !isGone).map(({ head }) => head);
+      const heads = [...inventory.lines, ...own];
+      const { commits, writers } = await pins.inUse();
+      await inventory.load();
+      const op = engine.collect(full ? CollectFlag.full : 0, this.#commits.inventory.facts.values);
       try {
-        engine.collectCommit(op, this.#commits.head.commitBytes);
-        for (const id of this.#commits.inventory.known) {
+        for (const { commitBytes } of [...heads, ...inventory.lines]) {
+          engine.collectCommit(op, commitBytes);
+        }
+        for (const id of inventory.known) {
           if (!before.has(id)) engine.collectKeep(op, id, id + 1);
         }
         for (const commitBytes of commits) engine.collectCommit(op, commitBytes);
         for (const writer of writers) {
-          const [from, to] = this.#commits.idsOf(writer);
+          const [from, to] = this.#commits.trunk.idsOf(writer);
           engine.collectKeep(op, from, to);
         }
         return op;
@@ -183,27 +189,12 @@ export class Collector {
     });
   }
 
-  /** Steps until the core is done, and takes `answer` from its reply at once. */
-  async #step<T>(op: Op, answer: () => T, times = { slices: 0, longestSliceMs: 0 }): Promise<T> {
-    for (;;) {
-      await turn();
-      const startMs = performance.now();
-      const status = this.#host.step(op, startMs);
-      if (status >= Status.row) this.#host.engine.fail(status);
-      const needed = status === Status.need ? this.#host.engine.needed() : [];
-      times.slices += 1;
-      times.longestSliceMs = Math.max(times.longestSliceMs, performance.now() - startMs);
-      if (status === Status.done) return answer();
-      if (needed.length > 0) await this.#host.load(needed);
-    }
-  }
-
   /** Stores new segments and deletes old ones in one transaction; how many are new. */
   async #exchange(op: Op, gone: readonly number[]): Promise<number> {
     const { engine, segments } = this.#host;
     const made = [];
     for (let next = engine.takeSegment(op); next; next = engine.takeSegment(op)) {
-      this.#commits.made(next.id);
+      this.#commits.trunk.made(next.id);
       made.push(next);
     }
     try {

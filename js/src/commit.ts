@@ -1,16 +1,16 @@
 /**
- * Where a store stands, and how it moves on: one commit at a time, each by compare-and-set
- * on the ref in the transaction that carries the commit's last segments.
+ * Where a branch of a store stands, and how it moves on: one commit at a time, each by
+ * compare-and-set on its ref in the transaction that carries the commit's last segments. What the
+ * branches of an open store have in common is in `trunk.ts`.
  */
-import { Status } from './engine.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
-import { Inventory, REF } from './inventory.js';
-import { Lane } from './lane.js';
-import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS, SEGMENTS_PER_WRITER } from './limits.js';
+import { BRANCH_REF, type Inventory, REF } from './inventory.js';
+import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from './limits.js';
 import type { Hold, Pins } from './pins.js';
-import type { Durability, RefMove, SegmentRecord } from './segment-store.js';
+import type { Durability, Ref, RefMove, SegmentRecord, WriteBatch } from './segment-store.js';
 import { abortion, checkSignal } from './signal.js';
+import type { Trunk } from './trunk.js';
 
 /** The commit that a store stands at. */
 export interface Head {
@@ -47,62 +47,73 @@ export function isSame(a: Uint8Array, b: Uint8Array): boolean {
 
 const NONE: readonly Overrides[] = [];
 const EMPTY_COMMIT = new Uint8Array(32);
+/** Less than any handle. */
+const NO_VIEW = -1;
 
 /** See the module's text. */
 export class Commits {
+  readonly trunk: Trunk;
   readonly #host: Host;
-  readonly pins: Pins;
-  /** What is stored, as far as is known here. */
-  readonly inventory: Inventory;
-  readonly #onCommit: (generation: number) => void;
+  #ref: string;
   readonly #onMoved = new Set<() => void>();
-  readonly #lane: Lane;
-  #head: Head = { commitBytes: EMPTY_COMMIT, generation: 0, view: 0, rows: 0 };
+  #head: Head = { commitBytes: EMPTY_COMMIT, generation: 0, view: NO_VIEW, rows: 0 };
   #opened = false;
+  #isGone = false;
+  #isKeptCovered = false;
+  #covering: Promise<void> | undefined;
+  /** The pin of the head, where others must be told of it. */
+  #pinned: { readonly commitBytes: Uint8Array; readonly hold: Hold } | undefined;
   /** How often views are held. */
   readonly #uses = new Map<number, number>();
-  /** It was opened once, whatever has become of the instance since. */
-  #isOpen = false;
   #durableGeneration = 0;
   /** The generation of the last commit made here. */
   #ownGeneration = 0;
-  #lastId = 0;
-  #endId = 0;
-  #tail: Promise<unknown> = Promise.resolve();
   #following: Promise<void> | undefined;
   /** The newest generation that another tab has told of. */
   #news = 0;
   readonly #underWay = new Set<Overrides>();
   #bulkTail: Promise<void> = Promise.resolve();
 
-  /** Called when the core has trapped for good: nothing works any more. */
-  onFinalTrap: (cause: HedgerowError) => void = () => {};
-  #rebuilding: Promise<void> | undefined;
+  /** Of what stands on `ref`. Call `refresh` before anything else. */
+  constructor(trunk: Trunk, ref: string = REF) {
+    this.trunk = trunk;
+    this.#host = trunk.host;
+    this.#ref = ref;
+    trunk.lines.add(this);
+  }
 
-  /** `onCommit` is called with the generation of each commit made here. */
-  constructor(
-    host: Host,
-    pins: Pins,
-    onCommit: (generation: number) => void = () => {},
-    lane: Lane = new Lane(),
-  ) {
-    this.#host = host;
-    this.pins = pins;
-    this.inventory = new Inventory(host);
-    this.#onCommit = onCommit;
-    this.#lane = lane;
-    host.engine.onTrap(() => {
-      const { finalTrap } = host.engine;
-      if (finalTrap !== undefined) this.onFinalTrap(finalTrap);
-      // A store that is being opened fails instead.
-      else if (this.#isOpen) this.ready().catch(() => {});
-    });
-    host.recover = () => this.ready();
+  get pins(): Pins {
+    return this.trunk.pins;
+  }
+
+  get inventory(): Inventory {
+    return this.trunk.inventory;
+  }
+
+  /** The ref that it stands on. */
+  get ref(): string {
+    return this.#ref;
+  }
+
+  /** The name of its branch. */
+  get branchName(): string {
+    return this.#ref === REF ? REF : this.#ref.slice(BRANCH_REF.length);
+  }
+
+  /** Its branch was deleted. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** Throws `missing` when its branch was deleted. */
+  checkThere(): void {
+    if (!this.#isGone) return;
+    throw new HedgerowError('missing', `there is no branch ${this.branchName}`);
   }
 
   /** Whether other tabs are writing, too. */
   get isContended(): boolean {
-    return this.#lane.isBusy;
+    return this.trunk.lane.isBusy;
   }
 
   /** The commit that reads see. */
@@ -125,15 +136,64 @@ export class Commits {
 
   /** Moves to the commit that storage holds; true when that is another one. */
   async refresh(): Promise<boolean> {
-    // Not all moves so far: else each commit would cost more than the one before.
-    const since = this.#opened ? { name: REF, generation: this.#head.generation } : undefined;
-    const ref = await this.inventory.loadSince(since);
-    const generation = ref?.generation ?? 0;
+    const found = (await this.inventory.look()).get(this.#ref);
+    this.#isGone = found === undefined && this.#ref !== REF;
+    if (this.#isGone) this.#unpin();
+    this.checkThere();
+    const generation = found?.generation ?? 0;
     if (this.#opened && generation === this.#head.generation) return false;
     this.#opened = true;
-    await this.moveTo(ref?.commitBytes ?? EMPTY_COMMIT, generation);
-    this.#isOpen = true;
+    await this.moveTo(found?.commitBytes ?? EMPTY_COMMIT, generation);
+    this.trunk.isOpen = true;
     return true;
+  }
+
+  /** As `refresh`; that its branch is gone whoever uses it will hear. */
+  async keepUp(): Promise<void> {
+    await this.refresh().catch((cause: unknown) => {
+      if (!this.#isGone) throw cause;
+    });
+  }
+
+  /** Stands where storage stands in a new instance of the core. */
+  reopen(): Promise<void> {
+    this.#opened = false;
+    return this.keepUp();
+  }
+
+  /** Stands on a ref that is known to be there, at a commit that is held. */
+  async stand({ commitBytes, generation }: Ref): Promise<void> {
+    this.#opened = true;
+    this.#isGone = false;
+    await this.moveTo(commitBytes, generation);
+  }
+
+  /**
+   * Stands on another ref from now on. Run it exclusively, when no change is under way that
+   * began on the one before.
+   */
+  async switchTo(ref: string): Promise<void> {
+    const before = this.#ref;
+    const wasGone = this.#isGone;
+    this.#ref = ref;
+    this.#opened = false;
+    try {
+      await this.refresh();
+      this.#durableGeneration = 0;
+      this.#ownGeneration = this.#head.generation;
+    } catch (cause) {
+      this.#ref = before;
+      this.#isGone = wasGone;
+      this.#opened = true;
+      throw cause;
+    }
+  }
+
+  /** Stands nowhere any more. */
+  leave(): void {
+    this.trunk.lines.delete(this);
+    this.#unpin();
+    if (!this.#uses.has(this.#head.view)) this.#host.engine.closeView(this.#head.view);
   }
 
   /**
@@ -143,9 +203,7 @@ export class Commits {
    */
   async holdHead(): Promise<HeldHead> {
     const { engine } = this.#host;
-    while (!engine.isReady || !this.pins.covers(this.#head.commitBytes)) {
-      await this.queued(() => this.#coverHead());
-    }
+    while (!engine.isReady || !this.isCovered) await this.queued(() => this.#coverHead());
     return this.#holdCovered();
   }
 
@@ -155,68 +213,74 @@ export class Commits {
     return this.#holdCovered();
   }
 
+  /** Whether the head is whole, and stays so if it is held in this turn. */
+  get isCovered(): boolean {
+    return !this.pins.mustTell || this.#pinned?.commitBytes === this.#head.commitBytes;
+  }
+
   async #holdCovered(): Promise<HeldHead> {
     const head = this.#head;
-    this.#uses.set(head.view, (this.#uses.get(head.view) ?? 0) + 1);
+    const used = this.useView(head.view);
     const held = await this.hold(head.commitBytes);
     const release = () => {
       held.release();
-      const uses = (this.#uses.get(head.view) ?? 1) - 1;
-      if (uses > 0) this.#uses.set(head.view, uses);
-      else this.#endView(head.view);
+      used.release();
     };
     return { head, release };
+  }
+
+  /** Keeps a view that is open, the head's for instance. */
+  useView(view: number): Hold {
+    this.#uses.set(view, (this.#uses.get(view) ?? 0) + 1);
+    const release = () => {
+      const uses = (this.#uses.get(view) ?? 1) - 1;
+      if (uses > 0) this.#uses.set(view, uses);
+      else this.#endView(view);
+    };
+    return { release };
   }
 
   /** A view is used no more, unless it is the head's. */
   #endView(view: number): void {
     this.#uses.delete(view);
-    if (view !== this.#head.view) this.#host.engine.closeView(view);
+    if (view !== this.#head.view || !this.trunk.lines.has(this)) this.#host.engine.closeView(view);
   }
 
-  /** Holds any commit from now on, whole or not. */
-  async hold(commitBytes: Uint8Array): Promise<Hold> {
-    const used = this.pins.use(commitBytes);
-    const pinned = await this.pins.pin(commitBytes);
-    const release = () => {
-      used.release();
-      pinned.release();
+  /** See `Trunk.hold`. */
+  hold(commitBytes: Uint8Array): Promise<Hold> {
+    return this.trunk.hold(commitBytes);
+  }
+
+  /**
+   * Has the head covered from now on as soon as it has moved, so that a commit that is held in
+   * the turn of the call is whole but for bad luck.
+   */
+  keepCovered(): void {
+    this.#isKeptCovered = true;
+    if (this.isCovered) return;
+    const cover = async () => {
+      this.#covering = undefined;
+      if (this.trunk.lines.has(this)) await this.#coverHead();
     };
-    return { release };
+    this.#covering ??= this.queued(cover).catch(() => {
+      this.#covering = undefined;
+    });
+  }
+
+  #unpin(): void {
+    this.#pinned?.hold.release();
+    this.#pinned = undefined;
   }
 
   /** Sees to it that the head may be held. */
   async #coverHead(): Promise<void> {
-    if (this.pins.covers(this.#head.commitBytes)) return;
-    await this.pins.pinHead(async () => {
+    if (this.isCovered) return;
+    const hold = await this.pins.pinHead(async () => {
       await this.refresh();
       return this.#head.commitBytes;
     });
-  }
-
-  /**
-   * After a trap: resolves when another instance stands where storage stands. Whoever must act
-   * in the turn of its call asks `engine.isReady` first.
-   */
-  ready(): Promise<void> {
-    this.#rebuilding ??= this.queued(async () => {}).finally(() => {
-      this.#rebuilding = undefined;
-    });
-    return this.#rebuilding;
-  }
-
-  /** Has a new instance take the place of one that trapped. Run it exclusively. */
-  async #rebuild(): Promise<void> {
-    const { engine } = this.#host;
-    const { finalTrap: cause } = engine;
-    if (cause !== undefined) throw new HedgerowError('closed', 'the core trapped twice', { cause });
-    await engine.restart();
-    // Ids of the instance before are never given again, though nothing may be left of it.
-    if (this.#endId > 0) engine.setNextSegment(this.#lastId + 1);
-    this.inventory.clear();
-    this.#opened = false;
-    await this.refresh();
-    engine.ready();
+    this.#unpin();
+    this.#pinned = { commitBytes: this.#head.commitBytes, hold };
   }
 
   /**
@@ -224,7 +288,9 @@ export class Commits {
    * is left to the next read or write to tell.
    */
   follow(generation = Number.POSITIVE_INFINITY): void {
-    if (generation <= this.#head.generation) return;
+    // A branch that was deleted and made anew begins anywhere.
+    const isMain = this.#ref === REF;
+    if (isMain ? generation <= this.#head.generation : generation === this.#head.generation) return;
     this.#news = Math.max(this.#news, generation);
     this.#following ??= this.queued(async () => {
       const news = this.#news;
@@ -232,22 +298,15 @@ export class Commits {
       this.#following = undefined;
       this.#news = 0;
       // A writer before may have caught up.
-      if (news > this.#head.generation) await this.refresh();
+      if (!isMain || news > this.#head.generation) await this.refresh();
     }).catch(() => {
       this.#following = undefined;
     });
   }
 
-  /** Opens a view of a commit; the caller closes it. */
-  async openView(commitBytes: Uint8Array): Promise<{ view: number; rows: number }> {
-    const { engine } = this.#host;
-    let status = engine.openView(commitBytes);
-    while (status === Status.need) {
-      await this.#host.load(engine.needed());
-      status = engine.openView(commitBytes);
-    }
-    if (status !== Status.done) engine.fail(status);
-    return engine.openedView();
+  /** See `Trunk.openView`. */
+  openView(commitBytes: Uint8Array): Promise<{ view: number; rows: number }> {
+    return this.trunk.openView(commitBytes);
   }
 
   /** Moves on to a commit that storage holds. */
@@ -256,7 +315,8 @@ export class Commits {
     const before = this.#head;
     this.#head = { commitBytes, generation, view, rows };
     if (before.view !== view && !this.#uses.has(before.view)) this.#endView(before.view);
-    if (!isSame(before.commitBytes, commitBytes)) this.pins.moved();
+    if (!isSame(before.commitBytes, commitBytes)) this.#unpin();
+    if (this.#isKeptCovered) this.keepCovered();
     for (const listener of [...this.#onMoved]) listener();
   }
 
@@ -266,21 +326,27 @@ export class Commits {
     engine.succeeded();
     try {
       await this.moveTo(commitBytes, generation);
+      for (const line of this.trunk.lines) {
+        if (line !== this && line.#ref === this.#ref)
+          await line.#moveAlong(this.#head).catch(() => line.follow());
+      }
     } catch (cause) {
       if (engine.isReady) throw cause;
       this.#head = { ...this.#head, commitBytes, generation };
       // What hinders it is told to the next call.
-      await this.#rebuild().catch(() => {});
+      await this.trunk.rebuild().catch(() => {});
     }
   }
 
-  /** Runs `work` when all before it has ended, and nothing else at the same time. */
+  /** Moves to where another handle of this tab has moved the ref. */
+  async #moveAlong({ commitBytes, generation }: Head): Promise<void> {
+    await this.moveTo(commitBytes, generation);
+    this.#ownGeneration = generation;
+  }
+
+  /** See `Trunk.queued`. */
   queued<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#tail.then(() =>
-      this.#host.engine.isReady ? work() : this.#rebuild().then(work),
-    );
-    this.#tail = result.catch(() => {});
-    return result;
+    return this.trunk.queued(work);
   }
 
   /**
@@ -295,7 +361,7 @@ export class Commits {
       started = true;
       return change();
     };
-    const result = this.queued(() => this.#lane.hold(begin));
+    const result = this.queued(() => this.trunk.lane.hold(begin));
     if (signal === undefined) return result;
     const aborted = abortion(signal);
     const waiting = aborted.promise.catch((cause: unknown) => {
@@ -303,12 +369,6 @@ export class Commits {
       throw cause;
     });
     return Promise.race([result, waiting]).finally(aborted.stop);
-  }
-
-  /** Runs `change` when all changes have ended, though the core may not work any more. */
-  afterAll(change: () => Promise<void>): Promise<void> {
-    this.#tail = this.#tail.then(change);
-    return this.#tail as Promise<void>;
   }
 
   /** The bulk changes under way, for an edit that is called for now. */
@@ -338,29 +398,9 @@ export class Commits {
     return { overrides, before, end };
   }
 
-  /** Makes sure that new segments have ids that no other writer uses. */
-  async prepareIds(): Promise<void> {
-    if (this.#endId - this.#lastId > SEGMENTS_PER_WRITER / 2) return;
-    const writer = await this.#host.segments.reserve();
-    this.#lastId = writer * SEGMENTS_PER_WRITER;
-    this.#endId = this.#lastId + SEGMENTS_PER_WRITER;
-    this.#host.engine.setNextSegment(this.#lastId);
-  }
-
-  /** The writer that an id belongs to. */
-  writerOf(id: number): number {
-    return Math.floor(id / SEGMENTS_PER_WRITER);
-  }
-
-  /** The ids of a writer: from the first to before the second. */
-  idsOf(writer: number): [number, number] {
-    return [writer * SEGMENTS_PER_WRITER, (writer + 1) * SEGMENTS_PER_WRITER];
-  }
-
-  /** Notes that a segment was made here. */
-  made(id: number): void {
-    this.inventory.made(id);
-    this.#lastId = id;
+  /** See `Trunk.prepareIds`. */
+  prepareIds(): Promise<void> {
+    return this.trunk.prepareIds();
   }
 
   /** Whether the head is known to have been flushed, with all before it. */
@@ -375,25 +415,35 @@ export class Commits {
 
   /**
    * Writes `segments` and moves the ref to `commitBytes` if it still stands where it stood;
-   * `false` when another writer was first. The caller then calls `moveTo`. Rejects with
+   * `false` when another writer was first, or one of `also` stands elsewhere. The caller then calls `moveTo`. Rejects with
    * `UnknownOutcome` when nobody can tell whether the ref was moved.
    */
   async move(
     commitBytes: Uint8Array,
     segments: readonly SegmentRecord[],
     durability: Durability,
+    also?: WriteBatch['also'],
   ): Promise<boolean> {
+    this.checkThere();
     const { generation: expected } = this.#head;
-    const move = { name: REF, commitBytes, generation: expected + 1, format: FORMAT, expected };
+    const move = {
+      name: this.#ref,
+      commitBytes,
+      generation: expected + 1,
+      format: FORMAT,
+      expected,
+    };
     try {
-      if (!(await this.#host.segments.write({ segments, move, durability }))) return false;
+      const batch = { segments, move, durability, ...(also && { also }) };
+      if (!(await this.#host.segments.write(batch))) return false;
       if (durability === 'strict') this.#durableGeneration = move.generation;
     } catch (cause) {
       if (!(await this.#hasMoved(move, segments, cause))) throw cause;
     }
     for (const { id } of segments) this.inventory.stored(id);
+    this.inventory.moved([move]);
     this.#ownGeneration = move.generation;
-    this.#onCommit(move.generation);
+    this.trunk.announce(this.#ref, move.generation);
     return true;
   }
 
@@ -423,15 +473,15 @@ export class Commits {
   async #catchUp(): Promise<void> {
     // If storage cannot be read, the change that follows says so.
     await this.refresh().catch(() => {});
-    if (this.#head.generation !== this.#ownGeneration) this.#lane.note();
+    if (this.#head.generation !== this.#ownGeneration) this.trunk.lane.note();
   }
 
   /** Makes a commit by `attempt` until it wins its race; `attempt` tells whether it did. */
   async retry<T>(attempt: () => Promise<T | undefined>): Promise<T> {
     const result = await attempt();
     if (result !== undefined) return result;
-    this.#lane.noteRace();
-    return this.#lane.hold(async (isAlone) => {
+    this.trunk.lane.noteRace();
+    return this.trunk.lane.hold(async (isAlone) => {
       for (let tries = 1; tries < MAX_COMMIT_TRIES; tries++) {
         // A writer that commits again and again is quicker than one that must first read what
         // the other wrote: where there is no lane, only time lets the loser in.
@@ -440,7 +490,7 @@ export class Commits {
         await this.refresh();
         const result = await attempt();
         if (result !== undefined) return result;
-        this.#lane.noteRace();
+        this.trunk.lane.noteRace();
       }
       throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
     });

@@ -5,6 +5,7 @@ import { HedgerowError, isMissing } from './errors.js';
 import type { Host } from './host.js';
 import type { Hold } from './pins.js';
 import { type EncodedRange, encodeRange, type KeyRange } from './range.js';
+import { bytesOf } from './root.js';
 import { blocks, type Rows } from './scan.js';
 
 /** What became of a row; of an entry of an index, when that is watched. */
@@ -23,14 +24,6 @@ export type Change<Value = unknown> = (
 export interface DiffOptions extends KeyRange {
   /** Ends the diff with `aborted`. */
   readonly signal?: AbortSignal | undefined;
-}
-
-/** The bytes of a root; throws `invalid-argument`. */
-export function rootBytes(root: string): Uint8Array {
-  if (typeof root !== 'string' || !/^[0-9a-f]{64}$/.test(root)) {
-    throw new HedgerowError('invalid-argument', `not a root: ${root}`);
-  }
-  return Uint8Array.from(root.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 }
 
 /** The change at `at` among the members of a block; a code tells how many it has. */
@@ -78,7 +71,7 @@ async function* changes(
   options: DiffOptions,
 ): AsyncGenerator<Change, void, void> {
   const range = encodeRange(options);
-  const [fromBytes, toBytes] = [rootBytes(from), to === undefined ? undefined : rootBytes(to)];
+  const [fromBytes, toBytes] = [bytesOf(from), to === undefined ? undefined : bytesOf(to)];
   const start = async () => {
     const old = await commits.hold(fromBytes);
     let young: Hold | undefined;

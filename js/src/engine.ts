@@ -574,6 +574,11 @@ export class Engine {
     if (status !== Status.done) this.fail(status);
   }
 
+  /** Has the next `rebase` of an ingest bring in what was changed since the commit of a view. */
+  since(op: Op, view: number): void {
+    this.#core.ingest_since(this.#own(op), this.#own(view));
+  }
+
   /** Takes the next segment that an ingest or a collection has made. */
   takeSegment(op: Op): MadeSegment | undefined {
     if (this.#core.take_segment(this.#own(op)) !== Status.segment) return undefined;

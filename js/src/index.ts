@@ -4,6 +4,7 @@ import type { Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
 import { type OpenOptions, Store } from './store.js';
 
+export type { Branch, BranchOptions } from './branches.js';
 export type { ByteFormat, ByteSource } from './bytes.js';
 export type { Change, DiffOptions } from './diff.js';
 export { type ErrorCode, HedgerowError } from './errors.js';
@@ -12,6 +13,7 @@ export type { IndexDefinition } from './indexes/definition.js';
 export type { IndexDefinitions } from './indexes/index-set.js';
 export type { IndexRange, Scalar, SecondaryKey } from './indexes/secondary.js';
 export type { IngestResult, Progress } from './ingest.js';
+export type { Conflict, MergeOptions, MergeResult } from './merge.js';
 export type { Patch, PatchOperation, PatchOptions } from './patch.js';
 export { type Proved, type ProvedRange, verifyProof } from './proof.js';
 export type { PutManyOptions } from './put-many.js';
@@ -22,6 +24,7 @@ export type { IndexScan, IndexScanOptions, Rows, Scan, ScanOptions } from './sca
 export type { Durability, SegmentStore, Storage, StoreOptions } from './segment-store.js';
 export { idb } from './segment-stores/idb.js';
 export { memory } from './segment-stores/memory.js';
+export type { Snapshot } from './snapshot.js';
 export type { Source } from './source.js';
 export type { LevelStats, Stats } from './stats.js';
 export type { OpenOptions, Store } from './store.js';

@@ -6,7 +6,7 @@ import { MAX_IN_FLIGHT_BYTES, WRITE_BYTES } from './limits.js';
 import type { Hold } from './pins.js';
 import type { EncodedRange } from './range.js';
 import { turn } from './scheduler.js';
-import type { Durability } from './segment-store.js';
+import type { Durability, WriteBatch } from './segment-store.js';
 import { checkSignal } from './signal.js';
 
 /** A block of rows, ready to be fed. */
@@ -71,6 +71,8 @@ export interface IngestOptions {
   readonly signal?: AbortSignal | undefined;
   /** Of a bulk change: see `Commits.beginBulk`. */
   readonly bulk?: { readonly overrides: Overrides; readonly before: Promise<void> };
+  /** Other refs that are moved with the commit. */
+  readonly also?: WriteBatch['also'];
 }
 
 /** So few bytes are handed to storage in the slice that made them. */
@@ -86,6 +88,7 @@ export class Ingest {
   readonly #signal: AbortSignal | undefined;
   readonly #isBytes: boolean;
   readonly #bulk: IngestOptions['bulk'];
+  readonly #also: IngestOptions['also'];
   /** What it builds on and what it has written, which nobody may collect. */
   readonly #holds: Hold[] = [];
   readonly #writers = new Set<number>();
@@ -131,7 +134,7 @@ export class Ingest {
     host: Host,
     commits: Commits,
     durability: Durability,
-    { prefix = '', pointer, bytes, signal, bulk }: IngestOptions,
+    { prefix = '', pointer, bytes, signal, bulk, also }: IngestOptions,
     held?: HeldHead,
   ) {
     if (held !== undefined) this.#holds.push(held);
@@ -141,6 +144,7 @@ export class Ingest {
     this.#signal = signal;
     this.#isBytes = bytes !== undefined;
     this.#bulk = bulk;
+    this.#also = also;
     this.#holdBytes = commits.head.rows === 0 ? WRITE_BYTES : HELD_BYTES;
     const { view, generation } = held?.head ?? commits.head;
     this.#onto = generation;
@@ -237,7 +241,7 @@ export class Ingest {
       const segment = engine.takeSegment(this.#op);
       if (segment === undefined) break;
       this.segments += 1;
-      this.#commits.made(segment.id);
+      this.#commits.trunk.made(segment.id);
       this.#held.push(segment);
       this.#heldBytes += segment.segmentBytes.length;
     }
@@ -263,7 +267,7 @@ export class Ingest {
   /** Tells that segments will be stored which no commit reaches yet. */
   async #announce(): Promise<void> {
     for (const { id } of this.#held) {
-      const writer = this.#commits.writerOf(id);
+      const writer = this.#commits.trunk.writerOf(id);
       if (this.#writers.has(writer)) continue;
       this.#writers.add(writer);
       this.#holds.push(await this.#commits.pins.writing(writer));
@@ -337,6 +341,18 @@ export class Ingest {
     await this.#work(performance.now());
   }
 
+  /**
+   * Brings in, beside what it was fed, what was changed between the commits of two views, but for
+   * keys that it was fed. It is then committed by `commitOnce`.
+   */
+  async bringIn(from: number, to: number): Promise<void> {
+    await this.#finish();
+    const { engine } = this.#host;
+    engine.since(this.#op, from);
+    engine.rebase(this.#op, to, []);
+    await this.#work(performance.now());
+  }
+
   /** `undefined` when another writer was first. */
   async #attempt(): Promise<Committed | undefined> {
     const { engine } = this.#host;
@@ -379,7 +395,7 @@ export class Ingest {
 
   async #move(commitBytes: Uint8Array, segments: readonly MadeSegment[]): Promise<boolean> {
     try {
-      return await this.#commits.move(commitBytes, segments, this.#durability);
+      return await this.#commits.move(commitBytes, segments, this.#durability, this.#also);
     } catch (cause) {
       if (!(cause instanceof UnknownOutcome)) throw cause;
       // The ref may point at what was written: rather debris than a hole.

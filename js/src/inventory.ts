@@ -2,7 +2,7 @@
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
 import { FORMAT } from './limits.js';
-import type { Loaded, Ref, Since } from './segment-store.js';
+import type { Loaded, Ref } from './segment-store.js';
 
 /** What the last collection found, in bytes. */
 export interface Facts {
@@ -12,8 +12,14 @@ export interface Facts {
   readonly values: number;
 }
 
-/** The ref that a store has for its rows. */
+/** The ref that a store has for its rows, and what the names of those of its branches begin with. */
 export const REF = 'main';
+export const BRANCH_REF = 'branch/';
+/**
+ * What the names of refs begin with that tell the last common ancestor of two branches:
+ * `fork/<one>/<parent>`, with both names encoded.
+ */
+export const FORK_REF = 'fork/';
 /** A ref that points at nothing: its 32 bytes are `Facts`, as doubles. */
 const FACTS_REF = 'collected';
 
@@ -25,6 +31,8 @@ export class Inventory {
   readonly #unstored = new Set<number>();
   #facts: Facts = { live: 0, values: 0 };
   #factsRef: Ref | undefined;
+  /** All refs, where they were last seen. */
+  #refs: ReadonlyMap<string, Ref> = new Map();
 
   constructor(host: Host) {
     this.#host = host;
@@ -39,6 +47,18 @@ export class Inventory {
   /** A copy: the known segments that storage is known to have. */
   knownToBeStored(): Set<number> {
     return new Set([...this.#known].filter((id) => !this.#unstored.has(id)));
+  }
+
+  /** All refs, where they were last seen. */
+  get refs(): ReadonlyMap<string, Ref> {
+    return this.#refs;
+  }
+
+  /** The refs that name commits. */
+  get lines(): Ref[] {
+    const isLine = ({ name }: Ref) =>
+      name === REF || name.startsWith(BRANCH_REF) || name.startsWith(FORK_REF);
+    return [...this.#refs.values()].filter(isLine);
   }
 
   /** What the last collection found. */
@@ -64,21 +84,31 @@ export class Inventory {
     for (const id of this.#unstored) if (stored.has(id)) this.stored(id);
   }
 
-  /** Makes segments known that came since a move, or all when that is not known; the ref. */
-  async loadSince(since: Since | undefined): Promise<Ref | undefined> {
+  /**
+   * Makes segments known that came since the last look, or all when there was none, and tells
+   * where all refs stand. Not from the moves before: else each commit would cost more than the
+   * last. A commit may rest on what moves of any ref carry, so that all of them are looked at.
+   */
+  async look(): Promise<ReadonlyMap<string, Ref>> {
     const { segments } = this.#host;
-    const loaded = await segments.load(this.#known, since);
-    const isFound = since === undefined || loaded.refs.some(({ name }) => name === since.name);
-    return this.#take(isFound ? loaded : await segments.load(this.#known));
+    const since = [...this.#refs.values()];
+    const isFirst = since.length === 0;
+    const loaded = await segments.load(this.#known, isFirst ? undefined : since);
+    const found = new Set(loaded.refs.map(({ name }) => name));
+    // One that is not there was deleted, or made anew.
+    const isWhole = since.every(({ name }) => found.has(name));
+    return this.#take(isWhole ? loaded : await segments.load(this.#known));
   }
 
-  #take({ refs, tables }: Loaded): Ref | undefined {
+  #take({ refs, tables }: Loaded): ReadonlyMap<string, Ref> {
     const { engine } = this.#host;
-    const ref = refs.find(({ name }) => name === REF);
-    if (ref !== undefined && ref.format > FORMAT) {
-      throw new HedgerowError('unsupported-format', `the store has format ${ref.format}`);
+    for (const { name, format } of refs) {
+      if (name !== FACTS_REF && format > FORMAT) {
+        throw new HedgerowError('unsupported-format', `the store has format ${format}`);
+      }
     }
-    this.#takeFacts(refs.find(({ name }) => name === FACTS_REF));
+    const taken = new Map(refs.map((ref) => [ref.name, ref]));
+    this.#takeFacts(taken.get(FACTS_REF));
     engine.reserve(tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0));
     for (const { id, tableBytes, segmentBytes } of tables) {
       this.#known.add(id);
@@ -86,7 +116,13 @@ export class Inventory {
       const isKnown = engine.addTable(id, tableBytes);
       if (isKnown && segmentBytes !== undefined) engine.loadSegment(id, segmentBytes);
     }
-    return ref;
+    this.#refs = taken;
+    return taken;
+  }
+
+  /** Notes that refs were moved here. */
+  moved(refs: readonly Ref[]): void {
+    this.#refs = new Map([...this.#refs, ...refs.map((ref) => [ref.name, ref] as const)]);
   }
 
   #takeFacts(ref: Ref | undefined): void {
@@ -135,5 +171,6 @@ export class Inventory {
   clear(): void {
     this.#known.clear();
     this.#unstored.clear();
+    this.#refs = new Map();
   }
 }

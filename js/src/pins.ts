@@ -61,8 +61,6 @@ export class Pins {
   readonly #writers = new Map<number, number>();
   /** Locks held by name, with the number of their uses. */
   readonly #held = new Map<string, { uses: number; granted: Promise<void>; end(): void }>();
-  /** The pin of the last commit that was pinned at the head: reads of it need no other. */
-  #head: { readonly commitBytes: Uint8Array; readonly hold: Hold } | undefined;
   #isCollector = false;
   #onCollector = () => {};
   /** Resolves when this handle becomes the collector. */
@@ -151,35 +149,22 @@ export class Pins {
     return { release: () => this.#commits.delete(used) };
   }
 
-  /** Whether a commit at the head may be used without asking anybody. */
-  covers(commitBytes: Uint8Array): boolean {
-    return this.#isCollector || !this.isCollected || this.#head?.commitBytes === commitBytes;
+  /** Whether others must be told of what is used here. */
+  get mustTell(): boolean {
+    return this.isCollected && !this.#isCollector;
   }
 
-  /**
-   * Reads the ref by `look` and pins the commit that it returns, so that `covers` is true of it
-   * until another is pinned or `moved` is called.
-   */
-  async pinHead(look: () => Promise<Uint8Array>): Promise<void> {
+  /** Reads a ref by `look`, which returns its commit, and pins that. */
+  pinHead(look: () => Promise<Uint8Array>): Promise<Hold> {
     const locks = this.#locks;
-    if (locks === undefined) return;
-    await locks.request(`${this.#prefix}gate`, { mode: 'shared' }, async () => {
-      const commitBytes = await look();
-      const hold = await this.pin(commitBytes);
-      this.#head?.hold.release();
-      this.#head = { commitBytes, hold };
-    });
+    const pinned = async () => this.pin(await look());
+    if (locks === undefined) return pinned();
+    return locks.request(`${this.#prefix}gate`, { mode: 'shared' }, pinned);
   }
 
   /** Announces that a commit is used. It is not known whether it is whole still. */
   async pin(commitBytes: Uint8Array): Promise<Hold> {
     return this.#isCollector ? NOTHING : this.#announce(`pin/${hexOf(commitBytes)}`);
-  }
-
-  /** The head is another commit now. */
-  moved(): void {
-    this.#head?.hold.release();
-    this.#head = undefined;
   }
 
   /** Announces that segments of a writer are stored and not committed. */

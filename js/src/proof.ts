@@ -3,12 +3,12 @@
  * `crate/src/proof.rs` knows what is in it.
  */
 import type { HeldHead } from './commit.js';
-import { rootBytes } from './diff.js';
 import { Engine } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { Host } from './host.js';
 import { MAX_PROOF_BYTES } from './limits.js';
 import { type EncodedRange, encodeRange, type KeyRange } from './range.js';
+import { bytesOf } from './root.js';
 import { blocks } from './scan.js';
 import type { SegmentStore } from './segment-store.js';
 
@@ -77,7 +77,7 @@ export async function verifyProof(
   keyOrRange: string | KeyRange,
   proof: Uint8Array,
 ): Promise<Proved | ProvedRange> {
-  const commitBytes = rootBytes(root);
+  const commitBytes = bytesOf(root);
   const { flags, rangeBytes } = encodeProved(keyOrRange);
   if (!(proof instanceof Uint8Array) || proof.length > MAX_PROOF_BYTES) {
     throw new HedgerowError('invalid-proof', 'a proof is a Uint8Array of at most 128 MiB');

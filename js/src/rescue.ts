@@ -1,4 +1,5 @@
 /** Verifies and repairs a store that is not open, and perhaps cannot be opened. */
+import { REF } from './inventory.js';
 import { prefixOf, whileNotCollected } from './pins.js';
 import { type RepairOptions, type RepairResult, repairStore } from './repair.js';
 import type { SegmentStore, Storage } from './segment-store.js';
@@ -34,7 +35,7 @@ export function repair(name: string, options: RepairOptions & At = {}): Promise<
   const { storage = idb() } = options;
   return opened(name, options, async (segments) => {
     const tabs = storage.isShared === true ? new Tabs(name, UNHEARD) : undefined;
-    const onCommit = (generation: number) => tabs?.announce(generation);
+    const onCommit = (generation: number) => tabs?.announce(REF, generation);
     try {
       const job = { ...options, sliceMs: SLICE_MS, durability: 'strict', onCommit } as const;
       return await repairStore(segments, job);

@@ -28,6 +28,13 @@ export interface RefMove extends Ref {
   readonly expected: number;
 }
 
+/** A request to delete a ref, granted as a move is. Segments that came with its moves stay. */
+export interface RefDrop {
+  readonly name: string;
+  readonly expected: number;
+  readonly isDropped: true;
+}
+
 /** A segment to be written, with the table that tells which chunks it holds. */
 export interface SegmentRecord {
   /** Unique for ever in this store; a whole number up to 2^53 - 1. */
@@ -50,6 +57,8 @@ export interface WriteBatch {
   /** Segments to be deleted with their tables; unknown ids are ignored. */
   readonly deletes?: readonly number[];
   readonly move?: RefMove;
+  /** Other refs to be moved or deleted: all requests are granted, or nothing is written. */
+  readonly also?: readonly (RefMove | RefDrop)[];
   readonly durability: Durability;
 }
 
@@ -66,10 +75,10 @@ export interface Loaded {
 export interface SegmentStore {
   /**
    * Reads all refs, and the tables of all segments except those in `known`, from
-   * one consistent state. With `since`, only that ref need be read, if it stands there or
-   * further on, and segments that were written with earlier moves of it may be left out.
+   * one consistent state. With `since`, refs that do not stand there or further on may be left
+   * out, and so may segments that were written with earlier moves of these refs.
    */
-  load(known?: ReadonlySet<number>, since?: Since): Promise<Loaded>;
+  load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<Loaded>;
   /** A number that no other caller ever gets from this store: 1, 2, 3, ... */
   reserve(): Promise<number>;
   /**
@@ -79,8 +88,8 @@ export interface SegmentStore {
   read(ids: readonly number[]): Promise<(Uint8Array | undefined)[]>;
   /**
    * Writes all of `batch` in one transaction, or nothing. Resolves to `true` when it
-   * is as durable as asked, to `false` (with nothing written) when `move.expected` is
-   * not the generation of the ref. The store keeps the bytes: nobody may change them any more.
+   * is as durable as asked, to `false` (with nothing written) when `expected` of `move`, or of one
+   * of `also`, is not the generation of the ref. The store keeps the bytes: nobody may change them any more.
    */
   write(batch: WriteBatch): Promise<boolean>;
   /**

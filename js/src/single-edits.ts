@@ -59,6 +59,11 @@ export class SingleEdits {
     return done;
   }
 
+  /** Resolves when the edits that wait for their commit now are committed or refused. */
+  async flushed(): Promise<void> {
+    await this.#flushing;
+  }
+
   /** Resolves when all edits so far are committed or refused. */
   async settled(): Promise<void> {
     while (this.#flushing !== undefined) await this.#flushing;

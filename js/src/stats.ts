@@ -41,7 +41,7 @@ const CENSUS_WORDS = 4;
 /** See `Store.stats`. */
 export async function statsOf(host: Host, commits: Commits, collector: Collector): Promise<Stats> {
   const { engine } = host;
-  const liveBytes = await collector.liveBytes();
+  const liveBytes = await collector.liveBytes(commits);
   const { head, release } = await commits.holdHead();
   const { rows } = head;
   const root = hex(head.commitBytes);

@@ -1,4 +1,14 @@
 /** What a user holds: an open store. */
+
+import {
+  type Branch,
+  type BranchOptions,
+  deleteBranch,
+  listBranches,
+  openBranch,
+  refOfBranch,
+  resetTo,
+} from './branches.js';
 import type { ByteSource } from './bytes.js';
 import { Collector, type CollectResult } from './collector.js';
 import { Commits } from './commit.js';
@@ -10,7 +20,9 @@ import { type BuilderOptions, IndexBuilder, type IndexProgress } from './indexes
 import { type IndexDefinitions, indexesOf } from './indexes/index-set.js';
 import type { IndexRange } from './indexes/secondary.js';
 import type { IngestResult } from './ingest.js';
+import { REF } from './inventory.js';
 import { Lane } from './lane.js';
+import { type MergeOptions, type MergeResult, mergeBranch } from './merge.js';
 import { applyPatch, type Patch, type PatchOptions } from './patch.js';
 import { askToPersist } from './persistence.js';
 import { Pins, prefixOf } from './pins.js';
@@ -23,15 +35,19 @@ import type { Durability, SegmentStore, Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
 import { checkSignal } from './signal.js';
 import { SingleEdits } from './single-edits.js';
+import { Snapshot } from './snapshot.js';
 import type { Source } from './source.js';
 import { type Stats, statsOf } from './stats.js';
 import { Tabs } from './tabs.js';
 import { type TransactionOptions, Transactions } from './transaction/run.js';
 import type { Transaction } from './transaction/transaction.js';
+import { Trunk } from './trunk.js';
 import { inspect, type Verification, type VerifyOptions } from './verify.js';
 import type { WatchCallback, WatchOptions } from './watch/watcher.js';
 import { Watchers } from './watch/watchers.js';
 import { Flusher, Writer, type WriterOptions } from './writer.js';
+
+type Indexing = Pick<BuilderOptions, 'alone' | 'onProgress'>;
 
 /** How a store is opened. */
 export interface OpenOptions {
@@ -80,6 +96,11 @@ export class Store extends Reader {
   readonly #collector: Collector;
   readonly #watchers: Watchers;
   readonly #builder: IndexBuilder;
+  readonly #indexing: Indexing;
+  /** The handle that was opened first, which closes with all others. */
+  readonly #first: Store;
+  /** The handles of branches that it has opened. */
+  readonly #others = new Set<Store>();
   #closing: Promise<void> | undefined;
   /** Why it was closed, if not because somebody asked for it. */
   #closedBy: HedgerowError | undefined;
@@ -90,9 +111,11 @@ export class Store extends Reader {
     commits: Commits,
     durability: Durability,
     tabs: Tabs | undefined,
-    indexing: Pick<BuilderOptions, 'alone' | 'onProgress'>,
+    indexing: Indexing,
+    first?: Store,
   ) {
     super(standpoint(host, commits, () => this.#check()));
+    this.#first = first ?? this;
     this.name = name;
     this.#tabs = tabs;
     this.#host = host;
@@ -100,15 +123,21 @@ export class Store extends Reader {
     this.#durability = durability;
     this.#edits = new SingleEdits(host, commits, durability);
     this.#transactions = new Transactions(host, commits);
+    this.#indexing = indexing;
     this.#builder = new IndexBuilder(host, commits, { ...indexing, durability });
-    this.#collector = new Collector(host, commits, () => tabs?.announceGone());
     this.#watchers = new Watchers(host, commits);
+    const onGone = () => tabs?.announceGone();
+    this.#collector = first ? first.#collector : new Collector(host, commits, onGone);
     commits.onMoved(() => this.#collector.changed());
     commits.onMoved(() => this.#watchers.moved());
+    if (first !== undefined) {
+      first.#others.add(this);
+      return;
+    }
     if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
     this.#collector.changed();
     commits.pins.becomesCollector.then(() => this.#collector.changed());
-    commits.onFinalTrap = (cause) => {
+    commits.trunk.onFinalTrap = (cause) => {
       this.#closedBy = cause;
       this.close().catch(() => {});
     };
@@ -131,8 +160,8 @@ export class Store extends Reader {
     // Not from within the storage, which a callback that throws must not disturb.
     const onGone = onMissing && (() => queueMicrotask(onMissing));
     const isAlone = storage.isShared !== true;
-    let commits: Commits | undefined;
-    const onRole = async () => commits?.queued(async () => commits?.refresh());
+    let trunk: Trunk | undefined;
+    const onRole = async () => trunk?.queued(async () => trunk?.keepUp());
     const pinning = Pins.open(storage.locks, isAlone, name, onRole);
     const opening = storage.open(name, { create, onGone });
     const [engine, segments] = await both(Engine.create(cacheBytes), opening).catch(
@@ -148,12 +177,13 @@ export class Store extends Reader {
     const lane = new Lane(isAlone ? undefined : `${prefixOf(name)}lane`, () =>
       tabs?.announceRace(),
     );
-    const own = new Commits(host, pins, (generation) => tabs?.announce(generation), lane);
-    commits = own;
+    const own = new Trunk(host, pins, (ref, generation) => tabs?.announce(ref, generation), lane);
+    trunk = own;
+    const commits = new Commits(own);
     // Before the first look, so that nothing is missed in between.
     if (!isAlone) {
       tabs = new Tabs(name, {
-        onCommit: (news) => own.follow(news),
+        onCommit: (ref, generation) => own.heard(ref, generation),
         onGone: () => own.inventory.load().catch(() => {}),
         onRace: () => lane.note(),
       });
@@ -175,11 +205,114 @@ export class Store extends Reader {
     return hex(this.#commits.head.commitBytes);
   }
 
+  /** The name of the branch that reads and writes go to: `main` when it was opened. */
+  get branchName(): string {
+    return this.#commits.branchName;
+  }
+
+  /** Throws when nothing can be read or written. */
   #check(): void {
-    if (this.#closing === undefined) return;
-    const cause = this.#closedBy;
+    this.#checkOpen();
+    this.#commits.checkThere();
+  }
+
+  #checkOpen(): void {
+    if (this.#closing === undefined && this.#first.#closing === undefined) return;
+    const cause = this.#first.#closedBy;
     const facts = cause === undefined ? {} : { cause };
     throw new HedgerowError('closed', `the store ${this.name} is closed`, facts);
+  }
+
+  /**
+   * The store as it is now, with the same reads, whatever is written meanwhile. Nothing is
+   * copied, and nothing that it reaches is collected until it is released: by `using`, by
+   * `release()`, or when it is forgotten.
+   */
+  snapshot(): Snapshot {
+    this.#check();
+    return new Snapshot(this.#commits, () => this.#checkOpen());
+  }
+
+  /**
+   * Another handle, which reads and writes the branch `name`. When there is none it is forked from
+   * where this handle stands, or `from` a snapshot or a root, at the cost of one small write.
+   * Close it when it is done with; it closes with the handle that the store was opened by.
+   */
+  async branch(name: string, options: BranchOptions = {}): Promise<Store> {
+    this.#check();
+    const line = new Commits(this.#commits.trunk, refOfBranch(name));
+    try {
+      await openBranch(line, this.#commits, options, this.#durability);
+      this.#checkOpen();
+    } catch (cause) {
+      line.leave();
+      throw cause;
+    }
+    const shared = [this.#durability, this.#tabs, this.#indexing, this.#first] as const;
+    return new Store(this.name, this.#host, line, ...shared);
+  }
+
+  /** All branches, the main one first. */
+  async branches(): Promise<Branch[]> {
+    this.#checkOpen();
+    return listBranches(this.#commits);
+  }
+
+  /** Deletes a branch. Handles that stand on it, in any tab, fail with `missing` from then on. */
+  async deleteBranch(name: string): Promise<void> {
+    this.#checkOpen();
+    return this.#bulk(deleteBranch(this.#commits, name, this.#durability));
+  }
+
+  /**
+   * Has reads and writes of this handle go to the branch `name` from then on. Writes that were
+   * called for before end first; `blocked` while a writer is open.
+   */
+  async switchTo(name: string): Promise<void> {
+    this.#checkOpen();
+    const ref = refOfBranch(name);
+    const isBusy = () => this.#bulks.size > 0;
+    const change = async () => {
+      // A change that has begun since builds on the branch before.
+      if (isBusy()) return false;
+      if (this.#flushers.size > 0) throw new HedgerowError('blocked', 'a writer is open');
+      await this.#commits.switchTo(ref);
+      return true;
+    };
+    do {
+      await this.#edits.flushed();
+      while (isBusy()) await Promise.all(this.#bulks);
+      this.#checkOpen();
+    } while (!(await this.#commits.queued(change)));
+  }
+
+  /**
+   * Brings what was changed in another branch, since it was forked from this one or last merged
+   * with it, into this one, in one commit. A key that both have changed, to different values, is a
+   * conflict, of which `onConflict` decides; without it nothing is merged, and `conflict` tells.
+   */
+  async merge(branch: string | Store, options: MergeOptions = {}): Promise<MergeResult> {
+    this.#check();
+    checkSignal(options.signal);
+    const name = branch instanceof Store ? branch.#branchOf(this) : branch;
+    const durability = options.durability ?? this.#durability;
+    return this.#bulk(mergeBranch(this.#commits, name, { ...options, durability }));
+  }
+
+  #branchOf(store: Store): string {
+    this.#check();
+    if (this.#first === store.#first) return this.branchName;
+    throw new HedgerowError('invalid-argument', 'the branch is of another open store');
+  }
+
+  /**
+   * Moves the branch to a commit of before, or of another branch: undo, at the cost of moving a
+   * pointer. `target` is a snapshot, a root, or the name of a branch. A root that no snapshot
+   * and no branch holds may be gone, which is `missing-chunk`.
+   */
+  async resetTo(target: string | Snapshot): Promise<void> {
+    this.#check();
+    return this.#bulk(resetTo(this.#commits, target, this.#durability));
   }
 
   /**
@@ -412,11 +545,11 @@ export class Store extends Reader {
     this.#check();
     checkSignal(options.signal);
     const { segments, sliceMs } = this.#host;
-    const onCommit = (generation: number) => this.#tabs?.announce(generation);
+    const onCommit = (generation: number) => this.#tabs?.announce(REF, generation);
     const job = { ...options, sliceMs, durability: 'strict', onCommit } as const;
     const repair = async () => {
       const result = await repairStore(segments, job);
-      await this.#commits.refresh();
+      await this.#commits.trunk.keepUp();
       return result;
     };
     // What a commit before reaches is nobody's, until it is the head again.
@@ -432,14 +565,21 @@ export class Store extends Reader {
   }
 
   async #close(): Promise<void> {
-    this.#tabs?.close();
+    const { trunk, pins } = this.#commits;
+    if (this.#first === this) this.#tabs?.close();
     await this.#watchers.close();
     const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
-    await Promise.all([this.#edits.settled(), ...this.#bulks, ...aborts]);
+    const others = [...this.#others].map((other) => other.close());
+    await Promise.all([this.#edits.settled(), ...this.#bulks, ...aborts, ...others]);
     await this.#builder.close();
+    if (this.#first !== this) {
+      this.#first.#others.delete(this);
+      this.#commits.leave();
+      return;
+    }
     await this.#collector.close();
-    await this.#commits.afterAll(() => this.#host.segments.close());
-    this.#commits.pins.close();
+    await trunk.afterAll(() => this.#host.segments.close());
+    pins.close();
   }
 }
 

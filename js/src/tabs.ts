@@ -7,8 +7,8 @@ import { HedgerowError } from './errors.js';
 
 /** What other tabs tell. */
 export interface News {
-  /** Another tab has made a commit, of this generation if it is known. */
-  onCommit(generation?: number): void;
+  /** Another tab has moved a ref, to this generation if it is known; some ref, without a name. */
+  onCommit(ref?: string, generation?: number): void;
   /** Another tab has deleted segments, and moved what was live of them. */
   onGone(): void;
   /** Another tab has lost a race for a commit. */
@@ -16,7 +16,7 @@ export interface News {
 }
 
 type Message =
-  | { readonly is: 'commit'; readonly generation: number }
+  | { readonly is: 'commit'; readonly ref: string; readonly generation: number }
   | { readonly is: 'gone' | 'race' }
   | { readonly is: 'collect'; readonly asker: string }
   | { readonly is: 'collected'; readonly asker: string; readonly result: unknown };
@@ -56,7 +56,7 @@ export class Tabs {
   #hear(message: Message, news: News): void {
     switch (message?.is) {
       case 'commit':
-        news.onCommit(message.generation);
+        news.onCommit(message.ref, message.generation);
         break;
       case 'gone':
         news.onGone();
@@ -81,9 +81,9 @@ export class Tabs {
     this.#channel?.postMessage(message);
   }
 
-  /** Tells of a commit. */
-  announce(generation: number): void {
-    this.#tell({ is: 'commit', generation });
+  /** Tells of a move of a ref. */
+  announce(ref: string, generation: number): void {
+    this.#tell({ is: 'commit', ref, generation });
   }
 
   /** Tells that segments were deleted. */

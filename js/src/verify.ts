@@ -15,6 +15,7 @@ import type { KeyRange } from './range.js';
 import { turn } from './scheduler.js';
 import type { Ref, SegmentStore } from './segment-store.js';
 import { checkSignal } from './signal.js';
+import { Trunk } from './trunk.js';
 
 /** A chunk that cannot be read, and what is lost with it. */
 export interface ChunkFault {
@@ -105,7 +106,7 @@ export class Inspection {
     faults: Map<number, SegmentFault>,
   ) {
     this.host = host;
-    this.commits = new Commits(host, Pins.unseen());
+    this.commits = new Commits(new Trunk(host, Pins.unseen()));
     this.ref = ref;
     this.#ids = ids;
     this.#segmentFaults = faults;

@@ -169,10 +169,117 @@ export const segmentStoreContract: readonly ContractCase[] = [
     await store.write(batch([segment(2)], move(1)));
     await store.write(batch([segment(3)]));
     await store.write(batch([segment(4)], move(2)));
-    const since = await store.load(new Set([1, 2]), { name: 'main', generation: 2 });
+    const since = await store.load(new Set([1, 2]), [{ name: 'main', generation: 2 }]);
     equal([idsOf(since), generationOf(since)], [[3, 4], 3], 'since the second');
-    const last = await store.load(new Set([1, 2, 3, 4]), { name: 'main', generation: 3 });
+    const last = await store.load(new Set([1, 2, 3, 4]), [{ name: 'main', generation: 3 }]);
     equal([idsOf(last), generationOf(last)], [[], 3], 'since the last');
+  }),
+
+  fact('load since the moves of several refs finds what came with any ref', async (scene) => {
+    const { equal } = scene;
+    const store = await scene.open();
+    for (const [at, name] of ['b', 'd', 'main'].entries()) {
+      await store.write(batch([segment(10 * at)], move(0, at, name)));
+      await store.write(batch([segment(10 * at + 1)], move(1, at, name)));
+    }
+    const known = new Set([0, 1, 10, 11, 20, 21]);
+    const since = ['main', 'b', 'd'].map((name) => ({ name, generation: 2 }));
+    equal(idsOf(await store.load(known, since)), [], 'nothing new');
+    // New refs before, between and behind those that are known, and moves of some of these.
+    for (const [at, name] of ['a', 'c', 'z'].entries()) {
+      await store.write(batch([segment(30 + at)], move(0, at, name)));
+    }
+    await store.write(batch([segment(40)], move(2, 1, 'b')));
+    await store.write(batch([segment(41, 100_000)], move(2, 1, 'main')));
+    const loaded = await store.load(known, since);
+    equal(idsOf(loaded), [30, 31, 32, 40, 41], 'segments');
+    equal(
+      loaded.refs.map(({ name, generation }) => [name, generation]).sort(),
+      [
+        ['a', 1],
+        ['b', 3],
+        ['c', 1],
+        ['d', 2],
+        ['main', 3],
+        ['z', 1],
+      ],
+      'refs',
+    );
+  }),
+
+  fact('refs are moved and deleted together, or none of them is', async (scene) => {
+    const { equal, open } = scene;
+    const store = await open();
+    const drop = (name: string, expected: number) => ({ name, expected, isDropped: true as const });
+    const refsOf = async () =>
+      (await (await open()).load()).refs.map(({ name, generation }) => [name, generation]).sort();
+    await store.write(batch([segment(1)], move(0)));
+    const fork = { ...batch([], move(0, 2, 'a')), also: [move(0, 3, 'b'), move(1, 4)] };
+    equal(await store.write(fork), true, 'all stand');
+    equal(
+      await refsOf(),
+      [
+        ['a', 1],
+        ['b', 1],
+        ['main', 2],
+      ],
+      'moved',
+    );
+    const torn = { ...batch([segment(2)], move(2)), also: [move(1, 3, 'b'), move(0, 9, 'a')] };
+    equal(await store.write(torn), false, 'one does not stand');
+    equal(await store.write({ ...batch([]), also: [drop('a', 2)] }), false, 'nor what is deleted');
+    equal(await store.write({ ...batch([]), also: [drop('c', 1)] }), false, 'or is not there');
+    equal(
+      await refsOf(),
+      [
+        ['a', 1],
+        ['b', 1],
+        ['main', 2],
+      ],
+      'as before',
+    );
+    equal(idsOf(await store.load()), [1], 'and no segment');
+    const both = { ...batch([segment(3)], move(2)), also: [drop('a', 1), drop('b', 1)] };
+    equal(await store.write(both), true, 'with a move');
+    equal(await refsOf(), [['main', 3]], 'gone');
+    equal(await store.history('a'), [], 'and its history');
+    equal(await store.write(batch([], move(1, 1, 'a'))), false, 'a move from where it stood');
+    const again = { ...move(0, 5, 'a'), generation: 1000 };
+    equal(await store.write(batch([], again)), true, 'a new one, which begins anywhere');
+    equal(await store.write(batch([], move(1000, 6, 'a'))), true, 'and goes on');
+    equal(
+      await refsOf(),
+      [
+        ['a', 1001],
+        ['main', 3],
+      ],
+      'at the end',
+    );
+  }),
+
+  fact('what came with the moves of a ref stays when the ref is deleted', async (scene) => {
+    const { equal, same, open } = scene;
+    const [store, other] = [await open(), await open()];
+    const lengths = [100, 100_000, 0, 20_000];
+    for (const [at, length] of lengths.entries()) {
+      await store.write(batch([segment(at, length)], move(at, at, 'b')));
+    }
+    // Known to another handle, as what a move carried.
+    equal(idsOf(await other.load()), [0, 1, 2, 3], 'before');
+    await store.delete([2]);
+    const drop = { name: 'b', expected: 4, isDropped: true as const };
+    equal(await store.write({ ...batch([]), also: [drop] }), true, 'deleted');
+    for (const handle of [store, other, await open()]) {
+      equal((await handle.load()).refs, [], 'no ref');
+      const found = await handle.read([0, 1, 2, 3, 77]);
+      for (const at of [0, 1, 3]) same(found[at], segment(at, lengths[at]).segmentBytes, `${at}`);
+      equal([found[2] === undefined, found[4] === undefined], [true, true], 'none else');
+      const { tables, ids } = await handle.load();
+      equal(ids, [0, 1, 3], 'ids');
+      for (const { id, tableBytes } of tables) same(tableBytes, segment(id).tableBytes, `t${id}`);
+    }
+    await store.delete([0, 3]);
+    equal(idsOf(await (await open()).load()), [1], 'deleted in the end');
   }),
 
   fact('read answers in the order asked, with undefined for the unknown', async (scene) => {

@@ -457,7 +457,8 @@ export class Connection implements SegmentStore {
 
   write(batch: WriteBatch & { readonly deletes?: readonly number[] }): Promise<boolean> {
     return this.#world.change(this, (disk) => {
-      const { segments, move, durability, deletes = [] } = batch;
+      const { segments, move, also, durability, deletes = [] } = batch;
+      if (also !== undefined) throw new Error('not simulated');
       if (move === undefined) {
         return { transaction: { segments, deletes, durability }, result: true };
       }

@@ -342,6 +342,13 @@ impl Engine {
         }
     }
 
+    pub fn ingest_since(&mut self, op: u32, view: u32) {
+        let forest = self.views.get(view as usize).cloned().flatten().unwrap_or_default();
+        if let Some(Op::Ingest(ingest)) = self.op(op) {
+            ingest.ingest.since(&forest);
+        }
+    }
+
     pub fn take_segment(&mut self, op: u32) -> u32 {
         let Self { ops, cache, reply, .. } = self;
         let made = match ops.get_mut(op as usize) {

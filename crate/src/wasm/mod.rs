@@ -280,6 +280,12 @@ pub fn ingest_rebase(op: u32, view: u32, len: u32) -> u32 {
     with(|engine| engine.ingest_rebase(op, view, len as usize))
 }
 
+/// Has the next [`ingest_rebase`] bring in what was changed since the commit of a view.
+#[wasm_bindgen]
+pub fn ingest_since(op: u32, view: u32) {
+    with(|engine| engine.ingest_since(op, view));
+}
+
 /// Takes the next segment that an ingest or a collection has made: [`status::DONE`] when there is
 /// none, else [`status::SEGMENT`]. Reply: id; address and length of the segment; of its table.
 #[wasm_bindgen]

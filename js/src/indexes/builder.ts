@@ -86,7 +86,7 @@ export class IndexBuilder {
     const { indexes, engine } = this.#host;
     for (let part = FIRST_PART; ; part = Math.min(2 * part, LARGEST_PART)) {
       await turn();
-      if (!engine.isReady) await this.#commits.ready();
+      if (!engine.isReady) await this.#host.recover();
       if (this.#closing.signal.aborted || !this.#isBehind()) return;
       await this.#make(part);
       indexes.tell(this.#commits);

@@ -12,7 +12,7 @@
  */
 import { HedgerowError } from '../errors.js';
 import { MIN_HISTORY } from '../limits.js';
-import type { Ref, RefMove, SegmentRecord } from '../segment-store.js';
+import type { Ref, RefMove, SegmentRecord, Since } from '../segment-store.js';
 
 /** The key of a record. */
 export type MoveKey =
@@ -109,6 +109,17 @@ export function sweptBy(name: string, generation: number): IDBKeyRange | undefin
 /** All moves of a ref from a generation on. */
 export function movesFrom(name: string, generation: number): IDBKeyRange {
   return IDBKeyRange.bound([name, generation], [name, []]);
+}
+
+/** All moves, of any ref, but those before `since`: ranges in the order of keys. */
+export function movesSince(since: readonly Since[]): IDBKeyRange[] {
+  const ranges: IDBKeyRange[] = [];
+  let lower: IDBValidKey[] = [];
+  for (const { name, generation } of [...since].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    ranges.push(IDBKeyRange.bound(lower, [name], false, true));
+    lower = [name, generation];
+  }
+  return [...ranges, IDBKeyRange.lowerBound(lower)];
 }
 
 /** Whether a stored or given number can be an id, a generation or a count. */

@@ -26,6 +26,7 @@ import {
   malformed,
   moveKeys,
   movesFrom,
+  movesSince,
   recordOf,
   refOf,
   sweptBy,
@@ -68,7 +69,7 @@ class IdbSegmentStore implements SegmentStore {
     this.#connection = connection;
   }
 
-  load(known?: ReadonlySet<number>, since?: Since): Promise<Loaded> {
+  load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<Loaded> {
     return this.#connection.run((db) => loadOnce(db, known, since, this.#carriers));
   }
 
@@ -93,9 +94,9 @@ class IdbSegmentStore implements SegmentStore {
   async write(batch: WriteBatch): Promise<boolean> {
     const own = exact(batch);
     const written = await this.#connection.run((db, repetition) =>
-      own.move === undefined
+      own.move === undefined && own.also === undefined
         ? writeOnce(db, own)
-        : moveOnce(db, own, own.move, this.#carriers, repetition),
+        : moveOnce(db, own, this.#carriers, repetition),
     );
     if (written) for (const id of own.deletes ?? []) this.#carriers.delete(id);
     return written;
@@ -119,22 +120,25 @@ class IdbSegmentStore implements SegmentStore {
 function loadOnce(
   db: IDBDatabase,
   known: ReadonlySet<number> = new Set(),
-  since: Since | undefined,
+  since: readonly Since[] | undefined,
   carriers: Map<number, MoveKey>,
 ): Promise<Loaded> {
   return transact(db, ['tables', 'refs'], 'readonly', 'relaxed', (work) => {
     const [refs, tables] = [work.store('refs'), work.store('tables')];
-    const journal = refs.getAllKeys(since && movesFrom(since.name, since.generation));
+    const ranges = since === undefined ? [undefined] : movesSince(since);
+    const journal = ranges.map((range) => refs.getAllKeys(range));
     work.after(tables.getAllKeys(), (keys) => {
       const ids = idsFrom(keys);
       const freshIds = ids.filter((id) => !known.has(id));
-      const moves = moveKeys(journal.result, COUNTER_KEY);
+      const keysOfMoves = journal.flatMap(({ result }) => result);
+      const moves = moveKeys(keysOfMoves, COUNTER_KEY);
       const last = new Set(lastMoves(moves));
       const isFresh = ([, , id]: MoveKey) => id !== undefined && !known.has(id);
       const wanted = moves.filter((key) => last.has(key) || isFresh(key));
 
       const stored = valuesOf(tables, ids, freshIds);
-      const moved = valuesOf(refs, moves, wanted);
+      // Between ranges lies what nobody wants.
+      const moved = valuesOf(refs, since === undefined ? moves : [], wanted);
       whenAll(work, [...stored.requests, ...moved.requests], () => {
         const [tableValues, moveValues] = [stored.values(), moved.values()];
         const found: TableRecord[] = freshIds.map((id, at) => tableFrom(id, tableValues[at]));
@@ -185,13 +189,18 @@ function readOnce(
       const carrier = carriers.get(id);
       return carrier === undefined ? segments.get(id) : refs.get(carrier);
     });
-    whenAll(work, requests, () => {
-      const found = requests.map(({ result }, at) =>
-        result !== undefined && carriers.has(ids[at] as number)
-          ? carriedBy(result).segmentBytes
-          : asBytes(result),
-      );
-      work.answer(found);
+    whenAll(work, requests, (results) => {
+      // When its ref is deleted a segment that was carried is stored as all others are.
+      const again = ids.filter((id, at) => carriers.has(id) && results[at] === undefined);
+      const moved = again.map((id): IDBRequest<unknown> => segments.get(id));
+      whenAll(work, moved, (others) => {
+        const found = ids.map((id, at) => {
+          const bytes = results[at];
+          if (bytes === undefined && carriers.has(id)) return asBytes(others[again.indexOf(id)]);
+          return carriers.has(id) ? carriedBy(bytes).segmentBytes : asBytes(bytes);
+        });
+        work.answer(found);
+      });
     });
   });
 }
@@ -223,39 +232,90 @@ function putAll<T>(work: Work<T>, segments: readonly SegmentRecord[]): void {
  */
 async function moveOnce(
   db: IDBDatabase,
-  { segments, deletes = [], durability }: WriteBatch,
-  move: RefMove,
+  { segments, deletes = [], move, also = [], durability }: WriteBatch,
   carriers: Map<number, MoveKey>,
   repetition: number,
 ): Promise<boolean> {
-  const carried = isCarried(segments) && deletes.length === 0 ? segments[0] : undefined;
-  const stores = carried === undefined ? STORES : REFS;
-  const { key, bytes } = recordOf(move, carried);
-  const moved = await transact<boolean>(db, stores, 'readwrite', durability, (work) => {
-    const refs = work.store('refs');
-    // Before the moves, so that it is answered by the time they are.
-    const swept = sweptBy(move.name, move.generation);
-    const old = swept && refs.getAllKeys(swept);
-    const moves = refs.getAllKeys(movesFrom(move.name, move.expected));
-    const before: IDBRequest<unknown> | undefined = repetition > 0 ? refs.get(key) : undefined;
-    if (carried === undefined) putAll(work, segments);
-    refs.put(bytes, key);
-    // After the first answer, not the last: the rest needs no looking at.
-    work.after(moves, (found) => {
-      const [first, second] = moveKeys(found, COUNTER_KEY);
-      const stands = move.expected === 0 ? first === undefined : first?.[1] === move.expected;
-      if (stands && second === undefined) {
-        const unwanted = moveKeys(old?.result ?? [], COUNTER_KEY);
-        for (const key of unwanted) if (key.length === 2) refs.delete(key);
-        if (deletes.length > 0) deleteAll(work, new Set(deletes), () => work.commit(true));
-        else work.commit(true);
-      } else if (before === undefined) work.undo(false);
-      // The first attempt may have been committed after all.
-      else work.after(before, (value) => work.undo(isSame(value, bytes)));
+  const changes = move === undefined ? also : [move, ...also];
+  const moves = changes.filter((change) => !('isDropped' in change)) as RefMove[];
+  const drops = changes.filter((change) => 'isDropped' in change);
+  const isSmall = deletes.length === 0 && drops.length === 0;
+  const carried = move !== undefined && isSmall && isCarried(segments) ? segments[0] : undefined;
+  const isOnlyRefs = isSmall && (carried !== undefined || segments.length === 0);
+  const records = moves.map((one) => recordOf(one, one === move ? carried : undefined));
+  const moved = await transact<boolean>(
+    db,
+    isOnlyRefs ? REFS : STORES,
+    'readwrite',
+    durability,
+    (work) => {
+      const refs = work.store('refs');
+      // Before the moves, so that it is answered by the time they are.
+      const old = moves.flatMap(({ name, generation }) => {
+        const swept = sweptBy(name, generation);
+        return swept === undefined ? [] : [refs.getAllKeys(swept)];
+      });
+      const first = records[0]?.key;
+      const before: IDBRequest<unknown> | undefined =
+        repetition > 0 && first !== undefined ? refs.get(first) : undefined;
+      const stood = changes.map(({ name, expected }) => refs.getAllKeys(movesFrom(name, expected)));
+      if (!isOnlyRefs) putAll(work, segments);
+      for (const { key, bytes } of records) refs.put(bytes, key);
+      // After these answers, not the last: the rest needs no looking at.
+      whenAll(work, stood, (found) => {
+        const keys = found.map((one) => moveKeys(one, COUNTER_KEY));
+        if (changes.every(({ expected }, at) => isLast(keys[at] ?? [], expected))) {
+          const unwanted = moveKeys(
+            old.flatMap(({ result }) => result),
+            COUNTER_KEY,
+          );
+          for (const key of unwanted) if (key.length === 2) refs.delete(key);
+          const end = () => {
+            if (deletes.length > 0) deleteAll(work, new Set(deletes), () => work.commit(true));
+            else work.commit(true);
+          };
+          dropAll(work, drops, end);
+        } else if (repetition === 0) work.undo(false);
+        // The first attempt may have been committed after all.
+        else if (before === undefined) work.undo(keys.every(({ length }) => length === 0));
+        else work.undo(isSame(before.result, records[0]?.bytes));
+      });
+    },
+  );
+  const key = records[0]?.key;
+  if (moved && carried !== undefined && key !== undefined) carriers.set(carried.id, key);
+  return moved;
+}
+
+/** Whether a ref stands at a generation, by the keys of its moves from there on; 0 for no ref. */
+function isLast(keys: readonly MoveKey[], expected: number): boolean {
+  const [first] = keys;
+  return keys.length <= 1 && (expected === 0 ? first === undefined : first?.[1] === expected);
+}
+
+/** Deletes refs, then calls `then`. Segments that their moves carry are stored apart. */
+function dropAll<T>(
+  work: Work<T>,
+  drops: readonly { readonly name: string }[],
+  then: () => void,
+): void {
+  if (drops.length === 0) {
+    then();
+    return;
+  }
+  const refs = work.store('refs');
+  const all = drops.map(({ name }) => refs.getAllKeys(movesFrom(name, 0)));
+  whenAll(work, all, (found) => {
+    const keys = moveKeys(found.flat(), COUNTER_KEY).filter(([, , id]) => id !== undefined);
+    const values = keys.map((key): IDBRequest<unknown> => refs.get(key));
+    whenAll(work, values, (carrying) => {
+      for (const [at, [, , id]] of keys.entries()) {
+        putAll(work, [{ id: id as number, ...carriedBy(carrying[at]) }]);
+      }
+      for (const { name } of drops) refs.delete(movesFrom(name, 0));
+      then();
     });
   });
-  if (moved && carried !== undefined) carriers.set(carried.id, key);
-  return moved;
 }
 
 function historyOnce(db: IDBDatabase, name: string): Promise<Ref[]> {
@@ -322,10 +382,15 @@ function exact(batch: WriteBatch): WriteBatch {
     segmentBytes: exactBytes(segmentBytes),
     tableBytes: exactBytes(tableBytes),
   }));
-  const { durability, move, deletes = [] } = batch;
-  const own = { segments, durability, deletes: [...deletes] };
-  if (move === undefined) return own;
-  return { ...own, move: { ...move, commitBytes: exactBytes(move.commitBytes) } };
+  const { durability, move, also, deletes = [] } = batch;
+  // Records of moves are bytes of their own.
+  return {
+    segments,
+    durability,
+    deletes: [...deletes],
+    ...(move && { move }),
+    ...(also && { also }),
+  };
 }
 
 /**
@@ -336,8 +401,9 @@ function exactBytes(bytes: Uint8Array): Uint8Array {
   return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
-function isSame(value: unknown, bytes: Uint8Array): boolean {
+function isSame(value: unknown, bytes: Uint8Array | undefined): boolean {
   return (
+    bytes !== undefined &&
     value instanceof Uint8Array &&
     value.length === bytes.length &&
     value.every((byte, i) => byte === bytes[i])

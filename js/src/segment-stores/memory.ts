@@ -85,14 +85,23 @@ class MemorySegmentStore implements SegmentStore {
     });
   }
 
-  async write({ segments, deletes, move }: WriteBatch): Promise<boolean> {
+  async write({ segments, deletes, move, also = [] }: WriteBatch): Promise<boolean> {
     const world = this.#open();
-    if (move !== undefined) {
-      if ((world.refs.get(move.name)?.generation ?? 0) !== move.expected) return false;
-      const ref = copyOfRef(move);
-      world.refs.set(move.name, ref);
-      const before = world.history.get(move.name) ?? [];
-      world.history.set(move.name, [ref, ...before].slice(0, MAX_HISTORY));
+    const changes = move === undefined ? also : [move, ...also];
+    const stands = ({ name, expected }: { readonly name: string; readonly expected: number }) =>
+      (world.refs.get(name)?.generation ?? 0) === expected;
+    if (!changes.every(stands)) return false;
+    for (const change of changes) {
+      const { name } = change;
+      if ('isDropped' in change) {
+        world.refs.delete(name);
+        world.history.delete(name);
+        continue;
+      }
+      const ref = copyOfRef(change);
+      world.refs.set(name, ref);
+      const before = world.history.get(name) ?? [];
+      world.history.set(name, [ref, ...before].slice(0, MAX_HISTORY));
     }
     for (const { id, segmentBytes, tableBytes } of segments) {
       world.segments.set(id, { segmentBytes, tableBytes });

@@ -8,7 +8,7 @@
  * its function may wait for anything, such as another write to the same store.
  */
 import { type Commits, type Head, type HeldHead, isSame, pause } from '../commit.js';
-import { HedgerowError } from '../errors.js';
+import { HedgerowError, isMissing } from '../errors.js';
 import type { Host } from '../host.js';
 import { MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS, MAX_HOLD_MS } from '../limits.js';
 import type { Durability } from '../segment-store.js';
@@ -104,7 +104,13 @@ export class Transactions {
     const { edits } = attempt.run;
     await commits.retry(async () => {
       // Again for each commit that it may come upon.
-      await attempt.checkReads(this.#host, commits.head);
+      try {
+        await attempt.checkReads(this.#host, commits.head);
+      } catch (cause) {
+        // Nobody holds the head for it: what was collected meanwhile counts as a lost race.
+        if (!isMissing(cause) || !(await commits.refresh())) throw cause;
+        return undefined;
+      }
       return tryEdits(this.#host, commits, durability, edits.blocks(), signal);
     });
     attempt.isCommitted = true;

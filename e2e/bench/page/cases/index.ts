@@ -3,6 +3,7 @@ import type { Suite } from '../bench-case.js';
 import { BYTES } from './bytes.js';
 import { FRAMES, FRAMES_SHUFFLED } from './frames.js';
 import { LIFE } from './life.js';
+import { LINES } from './lines.js';
 import { LOAD_SHUFFLED, LOAD_WIDE, LOAD_WIDE_SHUFFLED } from './loads.js';
 import { MEMORY } from './memory.js';
 import { PATCH } from './patch.js';
@@ -25,4 +26,5 @@ export const SUITES: readonly Suite[] = [
   SLICING,
   WATCH,
   SYSBENCH,
+  LINES,
 ];

@@ -1,0 +1,221 @@
+/** Branches of a store: refs by name, made, told, deleted, and moved to another commit. */
+import { type Commits, isSame, UnknownOutcome } from './commit.js';
+import { hex } from './engine.js';
+import { HedgerowError } from './errors.js';
+import { BRANCH_REF, FORK_REF, REF } from './inventory.js';
+import { checkKey } from './key.js';
+import { FORMAT, MAX_COMMIT_TRIES } from './limits.js';
+import type { Hold } from './pins.js';
+import { bytesOf } from './root.js';
+import type { Durability, Ref, RefDrop } from './segment-store.js';
+import { Snapshot } from './snapshot.js';
+
+/** One branch of a store. */
+export interface Branch {
+  readonly name: string;
+  /** The hash of all that it holds, in hexadecimal. */
+  readonly root: string;
+}
+
+/** How a branch is opened. */
+export interface BranchOptions {
+  /** Where it forks when there is none of its name: at a snapshot or a root; the head by default. */
+  readonly from?: string | Snapshot | undefined;
+}
+
+/** A commit that stays whole until it is released. */
+interface HeldCommit extends Hold {
+  readonly commitBytes: Uint8Array;
+}
+
+/** The name of the ref of a branch; throws when it cannot be one. */
+export function refOfBranch(name: string): string {
+  try {
+    checkKey(name);
+    if (name !== '') return name === REF ? REF : BRANCH_REF + name;
+  } catch {}
+  throw new HedgerowError(
+    'invalid-argument',
+    'the name of a branch is a string of 1 to 1024 bytes',
+  );
+}
+
+/** The ref that tells where `one` was forked from `parent`, or last merged with it. */
+export function forkOf(one: string, parent: string): string {
+  const [a, b] = [one, parent].map(encodeURIComponent);
+  return `${FORK_REF}${a}/${b}`;
+}
+
+/** The error for a branch that is not there. */
+export function noBranch(name: string): HedgerowError {
+  return new HedgerowError('missing', `there is no branch ${name}`);
+}
+
+/**
+ * The first generation of a ref. Another one for each ref of a name: nobody may take it for one
+ * that was deleted, and where that stood.
+ */
+function firstGeneration(): number {
+  const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
+  return (random >>> 1) * 2 ** 20 + 1;
+}
+
+/** Holds the commit that a root or a snapshot names, which must be stored. */
+async function holdNamed(commits: Commits, target: string | Snapshot): Promise<HeldCommit> {
+  if (target instanceof Snapshot) return Snapshot.hold(target, commits);
+  const commitBytes = bytesOf(target);
+  const { release } = await commits.trunk.holdAny(commitBytes);
+  return { commitBytes, release };
+}
+
+async function holdHead(commits: Commits): Promise<HeldCommit> {
+  const { head, release } = await commits.holdHead();
+  return { commitBytes: head.commitBytes, release };
+}
+
+/** Where the ref `name` stands, or `undefined`. */
+export async function lookFor({ trunk }: Commits, name: string): Promise<Ref | undefined> {
+  const refs = await trunk.queued(() => trunk.inventory.look());
+  return refs.get(name);
+}
+
+/**
+ * Has `line`, which is new, stand on its branch. When there is none it is made, by one small
+ * write: at `from`, or at the head of `parent`.
+ */
+export async function openBranch(
+  line: Commits,
+  parent: Commits,
+  { from }: BranchOptions,
+  durability: Durability,
+): Promise<void> {
+  const { trunk, ref } = line;
+  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+    if (ref === REF || trunk.inventory.refs.has(ref)) {
+      // Known, but maybe gone by now.
+      if (await trunk.queued(() => line.refresh().then(() => true, isGone))) return;
+    }
+    const held = from === undefined ? await holdHead(parent) : await holdNamed(parent, from);
+    try {
+      const generation = firstGeneration();
+      const { commitBytes } = held;
+      const move = { name: ref, commitBytes, generation, format: FORMAT, expected: 0 };
+      const fork = { ...move, name: forkOf(line.branchName, parent.branchName) };
+      const batch = { segments: [], move, also: [fork], durability };
+      const made = await trunk.host.segments.write(batch);
+      if (made) {
+        trunk.inventory.moved([move, fork]);
+        trunk.announce(ref, generation);
+        await trunk.queued(async () => {
+          for (const one of trunk.lines) if (one.ref === ref) await one.stand(move);
+        });
+        return;
+      }
+    } finally {
+      held.release();
+    }
+    // Another tab has made it.
+    await lookFor(line, ref);
+  }
+  throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
+}
+
+function isGone(cause: unknown): boolean {
+  if (cause instanceof HedgerowError && cause.code === 'missing') return false;
+  throw cause;
+}
+
+/** All branches, the main one first, then by name. */
+export async function listBranches(commits: Commits): Promise<Branch[]> {
+  const { trunk } = commits;
+  const refs = await trunk.queued(() => trunk.inventory.look());
+  const main = { name: REF, root: hex(refs.get(REF)?.commitBytes ?? new Uint8Array(32)) };
+  const others = [...refs.values()]
+    .filter(({ name }) => name.startsWith(BRANCH_REF))
+    .map(({ name, commitBytes }) => ({
+      name: name.slice(BRANCH_REF.length),
+      root: hex(commitBytes),
+    }));
+  return [main, ...others.sort((a, b) => (a.name < b.name ? -1 : 1))];
+}
+
+/** Deletes a branch, and what tells where it was forked. */
+export async function deleteBranch(
+  commits: Commits,
+  name: string,
+  durability: Durability,
+): Promise<void> {
+  const { trunk } = commits;
+  const ref = refOfBranch(name);
+  if (ref === REF) throw new HedgerowError('invalid-argument', `${REF} cannot be deleted`);
+  const encoded = encodeURIComponent(name);
+  const goes = (other: string) =>
+    other === ref || (other.startsWith(FORK_REF) && other.split('/').includes(encoded, 1));
+  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+    const refs = await trunk.queued(() => trunk.inventory.look());
+    if (!refs.has(ref)) throw noBranch(name);
+    const also = [...refs.values()]
+      .filter((other) => goes(other.name))
+      .map((other): RefDrop => ({ name: other.name, expected: other.generation, isDropped: true }));
+    if (!(await trunk.host.segments.write({ segments: [], also, durability }))) continue;
+    trunk.announce(ref, Number.POSITIVE_INFINITY);
+    await trunk.queued(async () => {
+      for (const line of trunk.lines) if (line.ref === ref) await line.keepUp();
+    });
+    return;
+  }
+  throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
+}
+
+/** Moves a branch to a commit that is stored: a root's, a snapshot's, or the head of a branch. */
+export async function resetTo(
+  commits: Commits,
+  target: string | Snapshot,
+  durability: Durability,
+): Promise<void> {
+  const held = await holdTarget(commits, target);
+  try {
+    await commits.exclusively(() =>
+      commits.retry(async () => {
+        const { commitBytes } = held;
+        const { generation } = commits.head;
+        if (commits.isHead(commitBytes) && (durability === 'relaxed' || commits.isHeadDurable)) {
+          return (await commits.refresh()) ? undefined : true;
+        }
+        const moved = await commits.move(commitBytes, [], durability).catch((cause: unknown) => {
+          throw cause instanceof UnknownOutcome ? cause.cause : cause;
+        });
+        if (!moved) return undefined;
+        await commits.moveOnto(commitBytes, generation + 1);
+        return true;
+      }),
+    );
+  } finally {
+    held.release();
+  }
+}
+
+async function holdTarget(commits: Commits, target: string | Snapshot): Promise<HeldCommit> {
+  if (typeof target !== 'string' || /^[0-9a-f]{64}$/.test(target)) {
+    return holdNamed(commits, target);
+  }
+  return holdBranch(commits, target);
+}
+
+/** Holds the head of another branch. */
+export async function holdBranch(commits: Commits, name: string): Promise<HeldCommit> {
+  const ref = refOfBranch(name);
+  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+    const found = await lookFor(commits, ref);
+    if (found === undefined && ref !== REF) throw noBranch(name);
+    const commitBytes = found?.commitBytes ?? new Uint8Array(32);
+    const { release } = await commits.trunk.hold(commitBytes);
+    // It is whole if it is the head still: see `collector.ts`.
+    const again = await lookFor(commits, ref);
+    if (isSame(again?.commitBytes ?? new Uint8Array(32), commitBytes)) {
+      return { commitBytes, release };
+    }
+    release();
+  }
+  throw new HedgerowError('conflict', `the branch ${name} moves on and on`);
+}

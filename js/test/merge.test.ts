@@ -1,0 +1,392 @@
+/** Merges of branches: by hand, and against a model of three. */
+import { describe, expect, it } from 'vitest';
+import { type Conflict, HedgerowError, memory, open, type Store } from '../src/index.js';
+import type { Storage } from '../src/segment-store.js';
+import { all, type Entry, expectSame, sorted } from './model.js';
+import { type Random, random } from './random.js';
+
+type Model = Map<string, unknown>;
+
+async function rootOf(rows: Model): Promise<string> {
+  const fresh = await open('fresh', { storage: memory() });
+  await fresh.putMany([...rows]);
+  return fresh.root;
+}
+
+async function expectStore(db: Store, rows: Model, message = ''): Promise<void> {
+  expectSame(await all(db), sorted(rows), message);
+  expect(db.root, message).toBe(await rootOf(rows));
+}
+
+async function expectConflict(call: Promise<unknown>, keys: string[]): Promise<void> {
+  const error = await call.catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(HedgerowError);
+  expect((error as HedgerowError).code).toBe('conflict');
+  for (const key of keys) expect(String(error)).toContain(JSON.stringify(key));
+}
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+/** The merge of three by the book; conflicts are decided by `decide`. */
+function merged(base: Model, ours: Model, theirs: Model, decide: (conflict: Conflict) => unknown) {
+  const result = new Map(ours);
+  const conflicts: string[] = [];
+  let applied = 0;
+  for (const key of new Set([...base.keys(), ...theirs.keys()])) {
+    const [old, own, other] = [base, ours, theirs].map((rows) => rows.get(key));
+    if (same(old, other) || same(own, other)) continue;
+    let value = other;
+    if (!same(old, own)) {
+      conflicts.push(key);
+      value = decide({ key, base: old, ours: own, theirs: other });
+    }
+    if (!same(value, own)) applied += 1;
+    if (value === undefined) result.delete(key);
+    else result.set(key, value);
+  }
+  return { result, conflicts: conflicts.sort(), applied };
+}
+
+describe('a merge', () => {
+  it('brings in what the branch has changed, once', async () => {
+    const db = await open('test', { storage: memory() });
+    const rows: Model = new Map(
+      Array.from({ length: 3000 }, (_, at): Entry => [`k${at}`, { at, text: 'x'.repeat(at % 90) }]),
+    );
+    await db.putMany([...rows]);
+    const draft = await db.branch('draft');
+    await draft.put('k1', 'draft');
+    await draft.delete('k2');
+    await draft.put('new', new Uint8Array(30_000).fill(7));
+    await db.put('k3', 'main');
+    await db.delete('k4');
+    rows.set('k1', 'draft').set('k3', 'main').set('new', new Uint8Array(30_000).fill(7));
+    rows.delete('k2');
+    rows.delete('k4');
+    const result = await db.merge('draft');
+    expect(result).toEqual({ root: db.root, applied: 3, conflicts: 0 });
+    await expectStore(db, rows);
+    expect(await db.merge(draft)).toEqual({ root: db.root, applied: 0, conflicts: 0 });
+    // Only what came since, and also after both sides have agreed by themselves.
+    await db.put('k1', 'main again');
+    await draft.put('k5', 'draft');
+    await draft.put('k6', 'both');
+    await db.put('k6', 'both');
+    expect(await db.merge(draft)).toMatchObject({ applied: 1, conflicts: 0 });
+    rows.set('k1', 'main again').set('k5', 'draft').set('k6', 'both');
+    await expectStore(db, rows);
+    // And the other way round.
+    await draft.merge('main');
+    await expectStore(draft, rows);
+    await db.collect();
+    await draft.put('k7', 'draft');
+    await db.merge('draft');
+    await expectStore(db, rows.set('k7', 'draft'));
+  });
+
+  it('of an empty store, into one, and of everything deleted', async () => {
+    const db = await open('test', { storage: memory() });
+    const draft = await db.branch('draft');
+    await db.put('a', 1);
+    await draft.put('b', 2);
+    expect(await db.merge('draft')).toMatchObject({ applied: 1, conflicts: 0 });
+    await expectStore(
+      db,
+      new Map([
+        ['a', 1],
+        ['b', 2],
+      ]),
+    );
+    const other = await db.branch('other');
+    await other.clear();
+    await db.put('c', 3);
+    expect(await db.merge('other')).toMatchObject({ applied: 2, conflicts: 0 });
+    await expectStore(db, new Map([['c', 3]]));
+    const empty = await db.branch('empty');
+    await db.clear();
+    await empty.put('d', 4);
+    await db.merge('empty');
+    await expectStore(db, new Map([['d', 4]]));
+  });
+
+  it('with a conflict changes nothing, or does what was decided', async () => {
+    const db = await open('test', { storage: memory() });
+    const rows: Entry[] = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => [key, 0]);
+    await db.putMany(rows);
+    const draft = await db.branch('draft');
+    await draft.putMany([
+      ['a', 'draft'],
+      ['b', 'draft'],
+      ['c', 'draft'],
+      ['e', 'same'],
+      ['g', 'draft'],
+    ]);
+    await draft.delete('d');
+    await db.putMany([
+      ['a', 'main'],
+      ['b', 'main'],
+      ['d', 'main'],
+      ['e', 'same'],
+    ]);
+    await db.delete('c');
+    const before = [db.root, await all(db), await db.branches()];
+    await expectConflict(db.merge('draft'), ['a', 'b', 'c', 'd']);
+    await expect(
+      db.merge('draft', {
+        onConflict: () => {
+          throw new Error('mine');
+        },
+      }),
+    ).rejects.toThrow('mine');
+    expect([db.root, await all(db), await db.branches()]).toEqual(before);
+    const asked: Conflict[] = [];
+    const result = await db.merge('draft', {
+      onConflict: async (conflict) => {
+        asked.push(conflict);
+        const { key, ours, theirs } = conflict;
+        return { a: ours, b: theirs, c: { decided: true } }[key];
+      },
+    });
+    expect(asked).toEqual([
+      { key: 'a', base: 0, ours: 'main', theirs: 'draft' },
+      { key: 'b', base: 0, ours: 'main', theirs: 'draft' },
+      { key: 'c', base: 0, ours: undefined, theirs: 'draft' },
+      { key: 'd', base: 0, ours: 'main', theirs: undefined },
+    ]);
+    expect(result).toMatchObject({ applied: 4, conflicts: 4 });
+    await expectStore(
+      db,
+      new Map<string, unknown>([
+        ['a', 'main'],
+        ['b', 'draft'],
+        ['c', { decided: true }],
+        ['e', 'same'],
+        ['f', 0],
+        ['g', 'draft'],
+      ]),
+    );
+    expect(await db.merge('draft')).toMatchObject({ applied: 0, conflicts: 0 });
+  });
+
+  it('is made again when another writer was first, and loses none of both', async () => {
+    const db = await open('test', { storage: memory() });
+    const rows = Array.from({ length: 4000 }, (_, at): Entry => [`k${at}`, at]);
+    await db.putMany(rows);
+    const draft = await db.branch('draft');
+    await draft.putMany(rows.map(([key]): Entry => [key, 'draft']));
+    await db.put('k0', 'main');
+    let [isOver, puts] = [false, 0];
+    const writing = (async () => {
+      while (!isOver) await db.put(`own${puts++}`, puts);
+    })();
+    let asked = 0;
+    const result = await db.merge('draft', {
+      onConflict: ({ theirs }) => {
+        asked += 1;
+        return theirs;
+      },
+    });
+    isOver = true;
+    await writing;
+    expect([result.applied, result.conflicts, asked]).toEqual([4000, 1, 1]);
+    expect(await db.count({ prefix: 'own' })).toBe(puts);
+    expect(await db.getMany(['k0', 'k1', 'k3999'])).toEqual(['draft', 'draft', 'draft']);
+  });
+
+  it('of branches without a common ancestor is refused', async () => {
+    const db = await open('test', { storage: memory() });
+    await db.put('a', 1);
+    const [one] = [await db.branch('one'), await db.branch('two')];
+    await expect(one.merge('two')).rejects.toMatchObject({ code: 'invalid-argument' });
+    const child = await one.branch('child');
+    await child.put('b', 2);
+    await expect(db.merge('child')).rejects.toMatchObject({ code: 'invalid-argument' });
+    await one.merge('child');
+    await db.merge(one);
+    expect(await db.get('b')).toBe(2);
+    const other = await open('test', { storage: memory() });
+    await expect(db.merge(other)).rejects.toMatchObject({ code: 'invalid-argument' });
+  });
+
+  it('that fails at any call of storage is made whole or not at all', async () => {
+    const { faulty } = await import('../src/segment-stores/faulty.js');
+    const storage = faulty(memory());
+    const db = await open('test', { storage });
+    await db.putMany(Array.from({ length: 500 }, (_, at): Entry => [`k${at}`, at]));
+    const draft = await db.branch('draft');
+    let round = 0;
+    for (const when of ['before', 'after'] as const) {
+      for (let at = 1; at <= 6; at++) {
+        round += 1;
+        await draft.put('k7', round);
+        await db.put('k8', round);
+        const before = await db.get('k7');
+        const error = new Error('for a test');
+        storage.fail({ at: storage.calls() + at, when, error });
+        const made = await db.merge('draft').then(
+          () => true,
+          (cause: unknown) => {
+            expect(cause).toBe(error);
+            return false;
+          },
+        );
+        storage.heal();
+        expect(await db.get('k8')).toBe(round);
+        const value = await db.get('k7');
+        if (made) expect(value).toBe(round);
+        else expect([before, round]).toContain(value);
+        await db.merge('draft');
+        expect(await db.get('k7')).toBe(round);
+      }
+    }
+  });
+});
+
+interface Tally {
+  merges: number;
+  conflicts: number;
+  collections: number;
+  snapshots: number;
+  resets: number;
+}
+
+/** Handles of it are as those of several tabs, which do not hear of each other. */
+function tabs(): Storage {
+  return { ...memory(), isShared: true };
+}
+
+function edit(from: Random, rows: Model, stamp: number): Entry[] {
+  const count = 1 + from.below(from.pick([3, 40]));
+  const puts = Array.from({ length: count }, (_, at): Entry => {
+    const key = `k${from.below(from.pick([30, 400]))}`;
+    const value = from.below(4) === 0 ? from.below(3) : { stamp, at, text: 'x'.repeat(at * 7) };
+    return [key, value];
+  });
+  for (const [key, value] of puts) rows.set(key, value);
+  return puts;
+}
+
+describe('random edits of branches in two tabs', () => {
+  const seeds = Number(process.env.SEEDS ?? 60);
+
+  it(`are what a model says, for ${seeds} seeds, with collections in between`, async () => {
+    const tally = { merges: 0, conflicts: 0, collections: 0, snapshots: 0, resets: 0 };
+    for (let seed = 1; seed <= seeds; seed++) {
+      await run(seed, tally).catch((cause: unknown) => {
+        throw new Error(`seed ${seed}: ${cause}`, { cause });
+      });
+    }
+    console.info(Object.entries(tally).flat().join(' '));
+    expect(
+      Math.min(tally.merges, tally.conflicts, tally.collections, tally.resets),
+    ).toBeGreaterThan(seeds / 4);
+  }, 120_000);
+
+  async function run(seed: number, tally: Tally): Promise<void> {
+    const from = random(seed);
+    const storage = tabs();
+    const first = await open('test', { storage });
+    const stores = [first, await open('test', { storage })];
+    const main: Model = new Map();
+    await first.putMany(edit(from, main, 0));
+    const draft: Model = new Map(main);
+    let base: Model = new Map(main);
+    await first.branch('draft');
+    const handles: { name: 'main' | 'draft'; db: Store; isCollector: boolean }[] = [];
+    for (const db of stores) {
+      const isCollector = db === first;
+      handles.push({ name: 'main', db, isCollector });
+      handles.push({ name: 'draft', db: await db.branch('draft'), isCollector });
+    }
+    const rowsOf = { main: () => main, draft: () => draft };
+    const held: { snap: ReturnType<Store['snapshot']>; rows: Model }[] = [];
+    const set = (name: string, rows: Model) => {
+      const target = name === 'main' ? main : draft;
+      target.clear();
+      for (const [key, value] of rows) target.set(key, value);
+    };
+    for (let step = 0; step < 25; step++) {
+      const { name, db, isCollector } = from.pick(handles);
+      const rows = rowsOf[name]();
+      const twin = await from.pick(stores).branch(name);
+      switch (from.below(9)) {
+        case 0:
+        case 1:
+          await db.putMany(edit(from, rows, step + 1));
+          break;
+        case 2: {
+          const [[key, value] = ['k0', 0]] = edit(from, new Map(), step + 1);
+          rows.set(key, value);
+          await db.put(key, value);
+          break;
+        }
+        case 3: {
+          const key = `k${from.below(30)}`;
+          rows.delete(key);
+          await db.delete(key);
+          break;
+        }
+        case 4:
+          if (!isCollector) break;
+          tally.collections += 1;
+          await db.collect();
+          break;
+        case 5: {
+          const other = name === 'main' ? 'draft' : 'main';
+          const decide = ({ key, ours, theirs }: Conflict) =>
+            [ours, theirs, undefined, 'decided'][key.length % 4];
+          const expected = merged(base, rows, rowsOf[other](), decide);
+          const asked: string[] = [];
+          const result = await db.merge(other, {
+            onConflict: (conflict) => {
+              asked.push(conflict.key);
+              return decide(conflict);
+            },
+          });
+          tally.merges += 1;
+          tally.conflicts += expected.conflicts.length;
+          expect([...new Set(asked)].sort()).toEqual(expected.conflicts);
+          expect([result.applied, result.conflicts]).toEqual([
+            expected.applied,
+            expected.conflicts.length,
+          ]);
+          base = new Map(rowsOf[other]());
+          set(name, expected.result);
+          break;
+        }
+        case 6: {
+          // Where this tab stands need not be the newest.
+          await db.put('stamp', step);
+          rows.set('stamp', step);
+          held.push({ snap: db.snapshot(), rows: new Map(rows) });
+          tally.snapshots += 1;
+          break;
+        }
+        case 7: {
+          const one = held.shift();
+          if (one === undefined) break;
+          expectSame(await one.snap.scan().toArray(), sorted(one.rows), 'snapshot');
+          // Of this handle or another: a root that somebody holds.
+          await db.resetTo(one.snap.root);
+          one.snap.release();
+          set(name, one.rows);
+          tally.resets += 1;
+          break;
+        }
+        default:
+          expectSame(await all(twin), sorted(rowsOf[name]()), `${name}, step ${step}`);
+      }
+      await twin.close();
+      for (const { snap, rows: old } of held) {
+        if (from.below(4) === 0) expectSame(await snap.count(), old.size, 'held');
+      }
+    }
+    for (const { snap, rows } of held) {
+      expectSame(await snap.scan().toArray(), sorted(rows), 'snapshot at the end');
+    }
+    const fresh = await open('test', { storage });
+    await expectStore(fresh, main, 'main');
+    await expectStore(await fresh.branch('draft'), draft, 'draft');
+    for (const db of [fresh, ...stores]) await db.close();
+  }
+});
