@@ -85,7 +85,8 @@ impl Index {
     /// The indexes that `forest` names.
     fn all_of(forest: &Forest) -> Result<Vec<Self>, Error> {
         let of = forest.tree(ROWS);
-        let index = |named: &Named| {
+        let mut all = Vec::new();
+        for named in forest.indexes() {
             // Whoever made it knew what this code does not.
             let (definition, complete) = Definition::of_tree(&named.name)
                 .ok_or(Error::UnsupportedFormat { version: INDEX as u8 })?;
@@ -93,9 +94,9 @@ impl Index {
                 Some(last) if !complete => Reach::To(last.clone()),
                 _ => Reach::All,
             };
-            Ok(Self::new(definition, reach, named.tree, of))
-        };
-        forest.indexes().map(index).collect()
+            all.push(Self::new(definition, reach, named.tree, of));
+        }
+        Ok(all)
     }
 }
 

@@ -76,7 +76,7 @@ impl Engine {
             return self.reply.set(&[0.0]);
         };
         let named = |first: char| {
-            let is = |named: &&Named| named.name.starts_with(first) && &named.name[1..] == text;
+            let is = |named: &&Named| named.name.strip_prefix(first) == Some(text);
             forest.indexes().find(is)
         };
         if forest.tree(ROWS).is_empty() || named(INDEX).is_some() {

@@ -22,7 +22,10 @@ impl Pointer {
         if text.is_empty() {
             return Some(Self::default());
         }
-        let tokens = text.strip_prefix('/')?.split('/').map(token).collect::<Option<Vec<_>>>()?;
+        let mut tokens = Vec::new();
+        for part in text.strip_prefix('/')?.split('/') {
+            tokens.push(token(part)?);
+        }
         (tokens.len() <= MAX_JSON_DEPTH).then_some(Self { tokens })
     }
 
