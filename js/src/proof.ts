@@ -2,12 +2,12 @@
  * Evidence of rows, for who knows nothing but a root: made from a store, verified without one.
  * `crate/src/proof.rs` knows what is in it.
  */
-import type { HeldHead } from './commit.js';
+import type { Head } from './commit.js';
 import { Engine } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { Host } from './host.js';
 import { MAX_PROOF_BYTES } from './limits.js';
-import { type EncodedRange, encodeRange, type KeyRange } from './range.js';
+import { type EncodedRange, encodeProved, type KeyRange } from './range.js';
 import { bytesOf } from './root.js';
 import { blocks } from './scan.js';
 import type { SegmentStore } from './segment-store.js';
@@ -23,26 +23,14 @@ export interface ProvedRange<Value = unknown> {
 /** An instance with more memory than this is not kept: linear memory never shrinks. */
 const MAX_KEPT_BYTES = 16 << 20;
 
-/** A key is the range that holds it alone. */
-export function encodeProved(keyOrRange: string | KeyRange): EncodedRange {
-  if (typeof keyOrRange === 'string') return encodeRange({ gte: keyOrRange, lte: keyOrRange });
-  if (typeof keyOrRange === 'object' && keyOrRange !== null) return encodeRange(keyOrRange);
-  throw new HedgerowError('invalid-argument', 'what is proved is a key or a range');
-}
-
-/** Proves a range of a commit, and releases it. */
-export async function prove(
+/** Proves a range of a commit, which the caller holds. */
+export function prove(
   host: Host,
-  { head, release }: HeldHead,
+  { commitBytes }: Head,
   { flags, rangeBytes }: EncodedRange,
 ): Promise<Uint8Array> {
   const { engine } = host;
-  try {
-    const op = engine.prove(head.commitBytes, flags, rangeBytes);
-    return await host.read(op, () => engine.proof());
-  } finally {
-    release();
-  }
+  return host.read(engine.prove(commitBytes, flags, rangeBytes), () => engine.proof());
 }
 
 /** An instance of the core without a store, for all verifications. */

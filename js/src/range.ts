@@ -75,3 +75,10 @@ export function encodeRange(range: KeyRange): EncodedRange {
   }
   return { flags, rangeBytes };
 }
+
+/** A key is the range that holds it alone. */
+export function encodeProved(keyOrRange: string | KeyRange): EncodedRange {
+  if (typeof keyOrRange === 'string') return encodeRange({ gte: keyOrRange, lte: keyOrRange });
+  if (typeof keyOrRange === 'object' && keyOrRange !== null) return encodeRange(keyOrRange);
+  throw new HedgerowError('invalid-argument', 'what is proved is a key or a range');
+}

@@ -8,8 +8,8 @@ import { isOfIndex } from './indexes/index-set.js';
 import { holdWith, type WaitOptions } from './indexes/ready.js';
 import type { IndexRange } from './indexes/secondary.js';
 import { checkKey } from './key.js';
-import { encodeProved, prove } from './proof.js';
-import type { KeyRange } from './range.js';
+import { proving } from './later.js';
+import { encodeProved, type KeyRange } from './range.js';
 import {
   type IndexScan,
   type IndexScanOptions,
@@ -146,7 +146,13 @@ export class Reader {
   async prove(keyOrRange: string | KeyRange): Promise<Uint8Array> {
     this.#from.check();
     const range = encodeProved(keyOrRange);
-    return prove(this.#from.host, await this.#from.holdHead(), range);
+    const held = await this.#from.holdHead();
+    try {
+      const { prove } = await proving();
+      return await prove(this.#from.host, held.head, range);
+    } finally {
+      held.release();
+    }
   }
 
   /**

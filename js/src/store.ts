@@ -22,14 +22,15 @@ import type { IndexRange } from './indexes/secondary.js';
 import type { IngestResult } from './ingest.js';
 import { REF } from './inventory.js';
 import { Lane } from './lane.js';
-import { type MergeOptions, type MergeResult, mergeBranch } from './merge.js';
+import { repairing, verifying } from './later.js';
+import type { MergeOptions, MergeResult } from './merge.js';
 import { applyPatch, type Patch, type PatchOptions } from './patch.js';
 import { askToPersist } from './persistence.js';
 import { Pins, prefixOf } from './pins.js';
 import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
 import type { KeyRange } from './range.js';
 import { Reader, type Standpoint } from './reads.js';
-import { type RepairOptions, type RepairResult, repairStore } from './repair.js';
+import type { RepairOptions, RepairResult } from './repair.js';
 import type { Rows } from './scan.js';
 import type { Durability, SegmentStore, Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
@@ -42,7 +43,7 @@ import { Tabs } from './tabs.js';
 import { type TransactionOptions, Transactions } from './transaction/run.js';
 import type { Transaction } from './transaction/transaction.js';
 import { Trunk } from './trunk.js';
-import { inspect, type Verification, type VerifyOptions } from './verify.js';
+import type { Verification, VerifyOptions } from './verify.js';
 import type { WatchCallback, WatchOptions } from './watch/watcher.js';
 import { Watchers } from './watch/watchers.js';
 import { Flusher, Writer, type WriterOptions } from './writer.js';
@@ -296,7 +297,11 @@ export class Store extends Reader {
     checkSignal(options.signal);
     const name = branch instanceof Store ? branch.#branchOf(this) : branch;
     const durability = options.durability ?? this.#durability;
-    return this.#bulk(mergeBranch(this.#commits, name, { ...options, durability }));
+    const merge = async () => {
+      const { mergeBranch } = await import('./merge.js');
+      return mergeBranch(this.#commits, name, { ...options, durability });
+    };
+    return this.#bulk(merge());
   }
 
   #branchOf(store: Store): string {
@@ -529,6 +534,7 @@ export class Store extends Reader {
     this.#check();
     checkSignal(options.signal);
     const { segments, sliceMs } = this.#host;
+    const { inspect } = await verifying();
     const { verification } = await this.#commits.pins.whileNotCollected(() =>
       inspect(segments, sliceMs, options),
     );
@@ -545,6 +551,7 @@ export class Store extends Reader {
     this.#check();
     checkSignal(options.signal);
     const { segments, sliceMs } = this.#host;
+    const { repairStore } = await repairing();
     const onCommit = (generation: number) => this.#tabs?.announce(REF, generation);
     const job = { ...options, sliceMs, durability: 'strict', onCommit } as const;
     const repair = async () => {

@@ -37,6 +37,8 @@ beforeAll(async () => {
       minify: false,
       target: 'es2022',
       lib: { entry: fileURLToPath(new URL('../src/index.ts', import.meta.url)), formats: ['es'] },
+      // What is loaded later, too.
+      rolldownOptions: { output: { codeSplitting: false } },
     },
   });
   const [{ output }] = result as unknown as [{ output: [{ code: string }] }];
