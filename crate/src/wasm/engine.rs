@@ -75,6 +75,8 @@ pub struct Engine {
     pub incoming: Vec<u8>,
     pub reply: Reply,
     pub views: Vec<Option<Forest>>,
+    /// The tree of rows of each view, which every `get` asks for.
+    rows: Vec<Tree>,
     pub next_segment: SegmentId,
     /// Those that the host has asked for.
     pub indexes: Vec<Definition>,
@@ -161,8 +163,7 @@ impl Engine {
     }
 
     pub fn tree(&self, view: u32) -> Tree {
-        let view = self.views.get(view as usize).and_then(Option::as_ref);
-        view.map_or(Tree::EMPTY, |forest| forest.tree(ROWS))
+        self.rows.get(view as usize).copied().unwrap_or_default()
     }
 
     pub fn open_view(&mut self) -> u32 {
@@ -177,13 +178,15 @@ impl Engine {
                 Err(error) => return self.reply.error(&error),
             }
         };
-        let count = forest.tree(ROWS).count;
+        let rows = forest.tree(ROWS);
         let at = self.views.iter().position(Option::is_none).unwrap_or(self.views.len());
         if at == self.views.len() {
             self.views.push(None);
+            self.rows.push(rows);
         }
+        self.rows[at] = rows;
         self.views[at] = Some(forest);
-        self.reply.set(&[at as f64, count as f64]);
+        self.reply.set(&[at as f64, rows.count as f64]);
         status::DONE
     }
 
