@@ -26,7 +26,7 @@ export const WRITE_BYTES = 1 << 20;
 /** Bytes of segments that a long ingest has in flight before it waits for storage. */
 export const MAX_IN_FLIGHT_BYTES = 16 << 20;
 
-/** Most columns of an index; as in `crate/src/limits.rs`. */
+/** Most columns of an index; as in `crate/trees/src/limits.rs`. */
 export const MAX_COLUMNS = 8;
 
 /** Longest definition of an index: it is the name of a tree, with one byte before it. */
