@@ -90,6 +90,11 @@ export class Host {
     return status;
   }
 
+  /** Has the next steps begin with less work: it is of another kind than that of the last ones. */
+  doubt(): void {
+    this.#pace.doubt();
+  }
+
   /**
    * Runs a read to its end and returns what `answer` takes from the reply. Work that is
    * small and in memory is done in the caller's own turn.

@@ -337,6 +337,8 @@ export class Ingest {
   async #finish(): Promise<void> {
     if (this.#finished) return;
     this.#finished = true;
+    // Gathering is done, merging begins.
+    if (this.#bulk !== undefined) this.#host.doubt();
     this.#host.engine.finish(this.#op);
     await this.#work(performance.now());
   }

@@ -47,11 +47,13 @@ const ROOM = 0.8;
 /** How much work fits in a slice, learned from the slices before. */
 export class Pace {
   readonly #sliceMs: number;
+  readonly #first: number;
   #perMs: number;
 
   /** `perMs` is a first guess, in the caller's unit of work, to be on the safe side. */
   constructor(sliceMs: number, perMs: number) {
     this.#sliceMs = sliceMs;
+    this.#first = perMs;
     this.#perMs = perMs;
   }
 
@@ -60,11 +62,17 @@ export class Pace {
     return Math.max(1, Math.floor(this.#perMs * this.#sliceMs * ROOM));
   }
 
+  /** Work of another kind comes next, which may be slower: begins with less of it. */
+  doubt(): void {
+    this.#perMs = Math.max(this.#perMs / 4, Math.min(this.#perMs, this.#first));
+  }
+
   /** Learns that `units` of work took `ms`. Too short a time tells nothing. */
   learn(units: number, ms: number): void {
     if (ms < 0.2) {
-      // Below the clock's resolution: as much as can be told is that there is room.
-      if (units >= this.units) this.#perMs *= 2;
+      // Below the clock's resolution: as much as can be told is that there is room. Part of the
+      // slice may have been over before, so that all of the units are hardly ever given.
+      if (2 * units > this.units) this.#perMs *= 2;
       return;
     }
     const measured = units / ms;

@@ -68,7 +68,7 @@ export function entriesOfRows(
 /** What a scan of a range of them should give. */
 export function selectEntries(
   entries: readonly IndexedEntry[],
-  range: Omit<IndexRange, 'index'> & { reverse?: boolean; limit?: number },
+  range: Omit<IndexRange, 'index'> & { reverse?: boolean | undefined; limit?: number | undefined },
 ): IndexedEntry[] {
   const { equals, prefix, gt, gte, lt, lte, reverse = false, limit = entries.length } = range;
   const bounds = [gt, gte, lt, lte].filter((bound) => bound !== undefined);

@@ -88,6 +88,32 @@ describe('a Pace', () => {
     expect(pace.units).toBeLessThan(units / 2);
   });
 
+  it('comes out of a slice in which the machine did something else', () => {
+    const pace = new Pace(8, 10_000);
+    const { units } = pace;
+    // At the true pace the work that is then given takes less than the clock can tell.
+    pace.learn(pace.units, 8000);
+    pace.learn(pace.units, 8000);
+    pace.learn(pace.units, 8000);
+    expect(pace.units).toBeLessThan(units / 30);
+    for (let slice = 0; slice < 12; slice++) {
+      // The slice had begun a moment before.
+      const given = Math.ceil(0.99 * pace.units);
+      pace.learn(given, given / 10_000);
+    }
+    expect(pace.units).toBeGreaterThan(units / 2);
+  });
+
+  it('begins with less when other work comes, but not with less than at first', () => {
+    const pace = new Pace(8, 10);
+    for (let slice = 0; slice < 100; slice++) pace.learn(pace.units, pace.units / 1000);
+    const { units } = pace;
+    pace.doubt();
+    expect(pace.units).toBeLessThan(units / 3);
+    for (let times = 0; times < 10; times++) pace.doubt();
+    expect(pace.units).toBe(new Pace(8, 10).units);
+  });
+
   it('always lets some work be done', () => {
     const pace = new Pace(8, 1);
     for (let slice = 0; slice < 20; slice++) pace.learn(1, 10_000);

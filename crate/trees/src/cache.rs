@@ -59,6 +59,8 @@ pub struct Cache {
     clock: Cell<u64>,
     /// Copies of chunks that were found damaged; nearly always none.
     damaged: RefCell<Vec<(SegmentId, u32)>>,
+    /// See [`Cache::take_checked`].
+    checked_bytes: Cell<usize>,
 }
 
 /// Segment ids are small numbers that the store itself hands out: nothing to defend against.
@@ -108,6 +110,7 @@ impl Cache {
             resident: 0,
             clock: Cell::new(0),
             damaged: RefCell::new(Vec::new()),
+            checked_bytes: Cell::new(0),
         }
     }
 
@@ -162,6 +165,11 @@ impl Cache {
             let slot = Slot { segment: at, chunk };
             index.insert_unique(rehash(&slot), slot, rehash);
         }
+    }
+
+    /// Bytes that were looked at for the first time, which checks them, since the last call.
+    pub fn take_checked(&self) -> usize {
+        self.checked_bytes.take()
     }
 
     /// The segment is stored: it may leave memory from now on.
@@ -429,6 +437,7 @@ impl Cache {
             }
             check(bytes).map_err(|cause| corrupt(Some(cause)))?;
             word.set(word.get() | bit);
+            self.checked_bytes.set(self.checked_bytes.get() + bytes.len());
         }
         Ok(bytes)
     }

@@ -34,6 +34,7 @@ export function budgets(results, { rows }) {
   if (patch) {
     most('patch / load', 0.5, overFloor(patch));
     for (const { name, overOurs } of patch.variants) {
+      if (!name.startsWith('hedgerow')) continue;
       most(
         `patch${name.slice('hedgerow'.length)} / load`,
         0.5,
@@ -41,6 +42,18 @@ export function budgets(results, { rows }) {
       );
     }
   }
+  const indexed = cases.get('load-indexed');
+  if (indexed) {
+    const without = overFloor(indexed);
+    const [two] = indexed.variants;
+    most('load with an index / without', 1.6, without);
+    most('load with two indexes / without', 2.2, two?.overOurs?.median * without);
+    const slice = (one) => one?.details?.['longest slice, ms']?.median;
+    most('load with an index: longest slice', 12, slice(indexed.ours), 'ms');
+    most('load with two indexes: longest slice', 12, slice(two), 'ms');
+  }
+  const made = cases.get('index-made')?.ours.details['longest gap between two frames, ms'];
+  most('making an index: longest frame gap', 34, made?.median, 'ms');
   const writer = cases.get('writer');
   const slow = writer?.variants.find(({ name }) => name === 'hedgerow, await put');
   least('await put / tryPut', 5, slow?.overOurs?.median);

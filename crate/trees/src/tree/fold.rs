@@ -187,8 +187,7 @@ impl Fold {
                 Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
                 Fetch::Here(None) => return Ok(Step::Done(open(None, &mut self.object))),
                 Fetch::Here(Some(leaf)) => {
-                    // It may be the first look at it, which checks its hash and its form.
-                    budget.spend(leaf.end(leaf.len()));
+                    budget.spend(256 + cache.take_checked());
                     (leaf, leaf.search(0, key))
                 }
             },

@@ -217,7 +217,7 @@ impl Merge {
                     Fetch::Here(_) => {
                         self.set_next(index + 1);
                         self.enter(parent.hash(index), end, rightmost);
-                        budget.spend(256);
+                        budget.spend(256 + cache.take_checked());
                     }
                 }
             } else {

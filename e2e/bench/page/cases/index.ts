@@ -2,6 +2,7 @@
 import type { Suite } from '../bench-case.js';
 import { BYTES } from './bytes.js';
 import { FRAMES, FRAMES_SHUFFLED } from './frames.js';
+import { INDEX_MADE, INDEX_READS, INDEXES } from './indexes.js';
 import { LIFE } from './life.js';
 import { LINES } from './lines.js';
 import { LOAD_SHUFFLED, LOAD_WIDE, LOAD_WIDE_SHUFFLED } from './loads.js';
@@ -20,6 +21,9 @@ export const SUITES: readonly Suite[] = [
   BYTES,
   WRITER,
   PATCH,
+  INDEXES,
+  INDEX_MADE,
+  INDEX_READS,
   FRAMES,
   FRAMES_SHUFFLED,
   MEMORY,

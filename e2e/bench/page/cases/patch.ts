@@ -4,13 +4,17 @@ import type { Act, Contestant, Setting, Suite } from '../bench-case.js';
 import { timed } from '../measure.js';
 import { openStore } from '../peers/hedgerow.js';
 import { HEDGEROW } from '../peers/index.js';
-import { makeRows, shuffled } from '../rows.js';
+import { changedRows, makeRows, shuffled } from '../rows.js';
 import { loadSample } from './life-first.js';
 
+/** Every tenth row, so that all leaves are touched; or as many, in ten places. */
+const EVERYWHERE = (at: number) => at % 10 === 0;
+const IN_TEN_PLACES = (at: number, rows: number) => at % (rows / 10) < rows / 100;
+
 /** In the order of keys: puts of rows that are there and not, dels of such, and updates. */
-function makePatch(rows: number): PatchOperation[] {
+function makePatch(rows: number, isTouched: typeof IN_TEN_PLACES): PatchOperation[] {
   const patch = makeRows(rows)
-    .filter((_, at) => at % 10 === 0)
+    .filter((_, at) => isTouched(at, rows))
     .map((row, at): PatchOperation => {
       const { id: key, modified } = row;
       const value = { ...row, status: 'merged', modified: modified + 1 };
@@ -39,10 +43,10 @@ function patching(
   name: string,
   kind: Contestant['kind'],
   reorder: (patch: PatchOperation[]) => PatchOperation[],
-  justOpened = false,
+  { justOpened = false, isTouched = EVERYWHERE as typeof IN_TEN_PLACES } = {},
 ): Contestant {
   const act = async ({ rows }: Setting) => {
-    const patch = reorder(makePatch(rows));
+    const patch = reorder(makePatch(rows, isTouched));
     const store = await (justOpened ? openStore() : filled(rows));
     const { ms, result } = await timed(() => store.applyPatch(patch));
     const count = await store.count();
@@ -68,6 +72,23 @@ const loading: Contestant = {
   acts: [async ({ rows }) => ({ patch: await loadSample(HEDGEROW, makeRows(rows)) })],
 };
 
+/** What costs a patch what it costs: all leaves are made anew for these rows, too. */
+function putting(justOpened: boolean): Contestant {
+  const act: Act = async ({ rows }) => {
+    const changed = changedRows(makeRows(rows), 10);
+    const store = await (justOpened ? openStore() : filled(rows));
+    const { ms, result } = await timed(() => store.putMany(changed, { key: '/id' }));
+    await store.close();
+    return { patch: { value: ms, details: { 'longest slice, ms': result.longestSliceMs } } };
+  };
+  const when = justOpened ? ', just opened' : '';
+  return {
+    name: `putMany of every tenth row${when}`,
+    kind: 'variant',
+    acts: justOpened ? [fill, act] : [act],
+  };
+}
+
 export const PATCH: Suite = {
   name: 'patch',
   cases: [{ name: 'patch', title: 'a patch of a tenth as many operations as rows', unit: 'ms' }],
@@ -76,6 +97,9 @@ export const PATCH: Suite = {
     loading,
     patching('hedgerow, shuffled', 'variant', shuffled),
     patching('hedgerow, a del first', 'variant', (patch) => [{ op: 'del', key: 'a' }, ...patch]),
-    patching('hedgerow, just opened', 'variant', (patch) => patch, true),
+    patching('hedgerow, just opened', 'variant', (patch) => patch, { justOpened: true }),
+    patching('hedgerow, in ten places', 'variant', (patch) => patch, { isTouched: IN_TEN_PLACES }),
+    putting(false),
+    putting(true),
   ],
 };
