@@ -3,6 +3,9 @@
 
 const WAIT_MS = 30_000;
 
+/** Nobody clicks as fast as a program: what follows a step has ended by then. */
+const PAUSE_MS = 200;
+
 /** Iceland has few rows, India many without a population, the United States the most. */
 const QUERIES = [
   ['IS', 'population'],
@@ -85,6 +88,7 @@ async function checkLive(page, right, { say, check, ms, watchPage }) {
     [page, second, 'the second tab', 1_234_567],
     [second, page, 'the first tab', 2_345_678],
   ]) {
+    await page.waitForTimeout(PAUSE_MS);
     const row = from.locator('#live-rows li').nth(3);
     const city = await row.locator('.name').textContent();
     const input = row.locator('input');
@@ -117,6 +121,7 @@ async function checkLive(page, right, { say, check, ms, watchPage }) {
 async function checkDraft(page, right, { say, check, ms, count }) {
   let last = '';
   async function step(button, name) {
+    await page.waitForTimeout(PAUSE_MS);
     await page.evaluate(() => {
       delete globalThis.demo.draft;
     });

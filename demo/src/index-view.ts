@@ -14,9 +14,6 @@ const LIMIT = 10;
 /** The long way is not gone while somebody leafs through countries. */
 const PAUSE_MS = 350;
 
-/** After a change, and perhaps more of them, all is asked again. */
-const CHANGE_MS = 900;
-
 /** See the module's text. */
 export class IndexView {
   readonly #select = byId<HTMLSelectElement>('country');
@@ -25,7 +22,6 @@ export class IndexView {
   readonly #onCountry: (country: string) => void;
   #store: Store | undefined;
   #controller = new AbortController();
-  #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** `onCountry` hears of every country that is picked. */
   constructor(onCountry: (country: string) => void) {
@@ -50,10 +46,9 @@ export class IndexView {
     return chosen?.value === 'name' ? 'name' : 'population';
   }
 
-  /** The rows have changed. */
+  /** The rows have changed: the index is asked again, and the long way when somebody wants it. */
   changed(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#query(), CHANGE_MS);
+    this.#query(false);
   }
 
   /** Nothing can be asked: there are no rows, or no indexes yet. */
@@ -96,18 +91,20 @@ export class IndexView {
     this.#query();
   }
 
-  #query(): void {
+  #query(isMeasured = true): void {
     const store = this.#store;
     if (store === undefined) return;
+    // A long way that has begun would end among other rows.
     this.#controller.abort();
     this.#controller = new AbortController();
     const { signal } = this.#controller;
-    this.#run(store, this.country, this.#by, signal).catch((failure: unknown) => {
+    this.#run(store, isMeasured, signal).catch((failure: unknown) => {
       if (!signal.aborted) showTrouble(failure);
     });
   }
 
-  async #run(store: Store, country: string, by: By, signal: AbortSignal): Promise<void> {
+  async #run(store: Store, isMeasured: boolean, signal: AbortSignal): Promise<void> {
+    const [country, by] = [this.country, this.#by];
     const answer = await ask(store, country, by, LIMIT, signal);
     if (signal.aborted) return;
     const { cities, rows, ms } = answer;
@@ -116,9 +113,13 @@ export class IndexView {
     this.#rows.show(cities);
     setText('index-verdict', `${format.plural(rows, 'row')} in ${format.duration(ms)}`);
     setText('index-call', `db.scan(${literal(queryFor(country, by, LIMIT))})`);
+    this.#again.disabled = isMeasured;
+    if (!isMeasured) {
+      setText('index-same', 'Rows have changed since.');
+      return;
+    }
     setText('index-same', 'Reading every row, to compare…');
     this.#showCosts(answer, undefined);
-    this.#again.disabled = true;
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     if (signal.aborted) return;
     const scanned = await askWithoutIndex(store, country, by, LIMIT, signal);
