@@ -5,6 +5,7 @@ import { Draft, type Step } from './draft.js';
 import { announce, byId, setText } from './elements.js';
 import { figures } from './figures.js';
 import * as format from './format.js';
+import { nextFrame } from './frames.js';
 import { ask } from './indexes.js';
 import { RankList } from './rank-list.js';
 import { showTrouble } from './trouble.js';
@@ -137,6 +138,9 @@ export class DraftView {
     this.#isBusy = true;
     this.#showButtons();
     const { store } = draft;
+    // The click has been painted by then, which is not the store's to answer for.
+    await nextFrame();
+    await nextFrame();
     try {
       const done = await step(draft);
       if (draft.store !== store) this.#follow();
