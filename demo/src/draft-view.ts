@@ -22,6 +22,7 @@ export class DraftView {
   };
   readonly #shown: Record<Side, readonly City[]> = { main: [], draft: [] };
   readonly #buttons = [...byId('draft-controls').querySelectorAll('button')];
+  readonly #channel = new BroadcastChannel('hedgerow-demo-drafts');
   readonly #onChange: () => void;
   #draft: Draft | undefined;
   #country = '';
@@ -45,6 +46,9 @@ export class DraftView {
       const step = steps[button.dataset.step ?? ''];
       button.addEventListener('click', () => step && void this.#run(step));
     }
+    this.#channel.addEventListener('message', () => {
+      this.#lookAround().catch((failure: unknown) => this.#failed(failure));
+    });
     this.#showButtons();
   }
 
@@ -53,7 +57,19 @@ export class DraftView {
     this.#draft?.close();
     this.#draft = store && new Draft(store);
     setText('draft-step', '');
-    if (await this.#draft?.resume()) setText('draft-step', 'A draft from before is still here.');
+    setText('draft-call', '');
+    this.#follow();
+    await this.#lookAround();
+  }
+
+  /** Another tab may have begun a draft, or ended it. */
+  async #lookAround(): Promise<void> {
+    const draft = this.#draft;
+    if (draft === undefined || this.#isBusy) return;
+    const found = await draft.lookAround();
+    if (found === undefined || draft !== this.#draft) return;
+    setText('draft-step', found);
+    setText('draft-call', '');
     this.#follow();
   }
 
@@ -143,7 +159,10 @@ export class DraftView {
     await nextFrame();
     try {
       const done = await step(draft);
-      if (draft.store !== store) this.#follow();
+      if (draft.store !== store) {
+        this.#channel.postMessage('');
+        this.#follow();
+      }
       await this.#showStep(draft, done);
     } catch (failure) {
       this.#failed(failure);
@@ -170,9 +189,7 @@ export class DraftView {
       showTrouble(failure);
       return;
     }
-    this.#draft.close();
-    setText('draft-step', 'Another tab has ended the draft.');
-    this.#follow();
+    this.#lookAround().catch(showTrouble);
   }
 
   #showButtons(): void {

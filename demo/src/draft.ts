@@ -50,12 +50,22 @@ export class Draft {
     return this.#merged?.root === this.main.root;
   }
 
-  /** Opens a draft that was left by another visit, or is open in another tab. */
-  async resume(): Promise<boolean> {
+  /**
+   * Takes up a draft that was left by another visit, or was begun in another tab, and lets go of
+   * one that has ended there. Returns what is to be told of that.
+   */
+  async lookAround(): Promise<string | undefined> {
     const branches = await this.main.branches();
-    if (!branches.some(({ name }) => name === BRANCH)) return false;
-    this.store = await this.main.branch(BRANCH);
-    return true;
+    const isThere = branches.some(({ name }) => name === BRANCH);
+    if (isThere === (this.store !== undefined)) return undefined;
+    if (isThere) {
+      this.store = await this.main.branch(BRANCH);
+      return 'A draft was here already.';
+    }
+    const { store } = this;
+    this.close();
+    await store?.close();
+    return 'Another tab has ended the draft.';
   }
 
   async fork(): Promise<Step> {

@@ -60,18 +60,25 @@ export class IndexView {
     this.#again.disabled = true;
     byId('index-costs').replaceChildren();
     for (const id of ['index-verdict', 'index-call', 'index-same']) setText(id, '');
-    this.showProgress(undefined);
+    this.#showMade(0, 'Indexes are made when there are rows.');
   }
 
-  /** How far the indexes are made; `undefined` when nothing is. */
-  showProgress(progress: IndexProgress | undefined): void {
-    byId('index-building').hidden = progress === undefined;
-    if (progress === undefined) return;
-    const percent = Math.floor((100 * progress.rows) / Math.max(progress.total, 1));
+  /** How far the indexes are made. */
+  showProgress({ rows, total }: IndexProgress): void {
+    const done = `${format.count(rows)} of ${format.count(total)} rows`;
+    this.#showMade(rows / Math.max(total, 1), `Building two indexes beside your work: ${done}`);
+  }
+
+  /** They are there. */
+  showMade(words: string): void {
+    this.#showMade(1, words);
+  }
+
+  #showMade(part: number, words: string): void {
+    const percent = Math.floor(100 * part);
     byId('index-built').style.transform = `translateX(${percent - 100}%)`;
     byId('index-building').setAttribute('aria-valuenow', String(percent));
-    const done = `${format.count(progress.rows)} of ${format.count(progress.total)} rows`;
-    setText('index-progress', `Building two indexes beside your work: ${done}`);
+    setText('index-progress', words);
   }
 
   /** Asks `store` from now on, first for `country`. */

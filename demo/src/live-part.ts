@@ -2,7 +2,7 @@
 import { type IndexProgress, open, type Store } from 'hedgerow';
 import { STORE } from './cities.js';
 import { DraftView } from './draft-view.js';
-import { byId, setText } from './elements.js';
+import { byId } from './elements.js';
 import { figures } from './figures.js';
 import * as format from './format.js';
 import { FrameRecorder } from './frames.js';
@@ -35,12 +35,15 @@ export class LivePart {
     this.detach();
   }
 
-  /** Opens the store with indexes: those that it lacks are made from then on. */
-  open(): Promise<Store> {
+  /**
+   * Opens the store with indexes: those that it lacks are made from then on. `onMissing` hears
+   * when another tab has deleted it.
+   */
+  open(onMissing: () => void): Promise<Store> {
     const onIndexProgress = (progress: IndexProgress) => {
       if (!this.isThere) this.#indexView.showProgress(progress);
     };
-    return open(STORE, { indexes: INDEXES, onIndexProgress });
+    return open(STORE, { indexes: INDEXES, onIndexProgress, onMissing });
   }
 
   /** Waits for the indexes of `store`, and shows what they are good for. */
@@ -67,10 +70,9 @@ export class LivePart {
     if (store !== this.store) return;
     figures.indexes = { ms, worstGapMs, root: store.root, bytes };
     this.isThere = true;
-    this.#indexView.showProgress(undefined);
-    const made = `Both were made in ${format.duration(ms)} while the page went on: longest frame gap ${format.duration(worstGapMs)}.`;
-    const words = isNew ? made : 'Both were here already, with the rows.';
-    setText('index-made', `${words} They take ${format.size(bytes)}.`);
+    const made = `Two indexes were made in ${format.duration(ms)} while the page went on: longest frame gap ${format.duration(worstGapMs)}.`;
+    const words = isNew ? made : 'Two indexes were here already, with the rows.';
+    this.#indexView.showMade(`${words} They take ${format.size(bytes)}.`);
     await this.#draftView.attach(store);
     const asked = new URLSearchParams(location.search).get('country');
     this.#indexView.attach(store, countries, asked ?? FIRST_COUNTRY);
@@ -82,7 +84,6 @@ export class LivePart {
   detach(): void {
     this.store = undefined;
     this.isThere = false;
-    setText('index-made', '');
     this.#indexView.detach();
     this.#liveView.attach(undefined);
     void this.#draftView.attach(undefined);

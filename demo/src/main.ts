@@ -6,7 +6,7 @@ import './styles/search.css';
 import './styles/tree.css';
 import './styles/comparison.css';
 import './styles/live.css';
-import { destroy, open, type Store } from 'hedgerow';
+import { destroy, HedgerowError, open, type Store } from 'hedgerow';
 import { type City, FIRST_KEY, type Order, STORE } from './cities.js';
 import { ComparisonView } from './comparison-view.js';
 import { byId, setText } from './elements.js';
@@ -150,7 +150,12 @@ async function ready(opened: Store): Promise<void> {
  * made beside whatever comes next. The new handle is there before the old one goes.
  */
 async function addIndexes(plain: Store): Promise<void> {
-  const indexed = await livePart.open();
+  const indexed = await livePart.open(() => {
+    if (livePart.store !== indexed) return;
+    livePart.detach();
+    searchView.attach(undefined);
+    showTrouble(new HedgerowError('closed', 'another tab has deleted the store'));
+  });
   store = indexed;
   searchView.attach(indexed);
   await plain.close();
