@@ -81,7 +81,7 @@ async function checkLive(page, right, { say, check, ms, watchPage }) {
   await page.getByRole('link', { name: 'Open a second tab' }).click();
   const second = await opening;
   watchPage(second);
-  await second.waitForFunction(() => globalThis.demo?.query, undefined, { timeout: WAIT_MS });
+  await second.waitForFunction(() => globalThis.demo?.query?.scan, undefined, { timeout: WAIT_MS });
   const { root: opened } = await indexesOf(second);
   check(opened === right.indexedRoot, `the second tab opens root ${opened}`);
   for (const [from, to, name, population] of [

@@ -272,6 +272,7 @@ async function visit(page, right) {
     await mkdir(flags.screenshot, { recursive: true });
     await pictures(page, 'loaded');
     await picturesOfLoad(page);
+    await indexesOf(page);
   }
   if (flags.compare) {
     await compare(page);

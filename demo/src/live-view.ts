@@ -103,12 +103,13 @@ export class LiveView {
   #tellEdit(key: string, city: City, nowMs: number, root: string): void {
     const { population } = city;
     const notice = this.#notices.get(key);
-    const isKnown = notice?.population === population;
-    const ms = notice && isKnown ? Math.max(nowMs - notice.atMs, 0) : undefined;
-    const fromOther = notice === undefined || !isKnown || notice.fromOther;
+    // Without one it was no edit of a list: a merge, or all rows put back.
+    const known = notice?.population === population ? notice : undefined;
+    const ms = known && Math.max(nowMs - known.atMs, 0);
+    const fromOther = known?.fromOther === true;
     figures.live = { key, population, ms, fromOther, root };
     const where = fromOther ? 'from another tab' : 'from this tab';
-    const time = ms === undefined ? where : `${where}, ${format.duration(ms)}`;
+    const time = ms === undefined ? '' : `${where}, ${format.duration(ms)}`;
     const count = population === undefined ? 'unknown' : format.count(population);
     this.#log(`${city.name} is now ${count}`, time, fromOther);
     setText('live-verdict', ms === undefined ? '' : `${format.duration(ms)} from edit to list`);

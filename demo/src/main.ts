@@ -31,7 +31,11 @@ const mapFeed = new MapFeed(map);
 frames.onFrame = () => mapFeed.work();
 const searchView = new SearchView(matchMap);
 const comparisonView = new ComparisonView();
-const livePart = new LivePart(() => store && setText('root', store.root));
+const livePart = new LivePart(() => {
+  if (store === undefined) return;
+  setText('root', store.root);
+  showSameRoot(rootsBefore, store.root);
+});
 const againButton = byId<HTMLButtonElement>('again');
 const compareButton = byId<HTMLButtonElement>('compare');
 
