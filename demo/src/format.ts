@@ -42,3 +42,8 @@ export function coordinates(lat: number, lng: number): string {
 export function ratio(value: number): string {
   return `${value >= 100 ? whole.format(value) : tenths.format(value)}×`;
 }
+
+/** `3f2a91c0…` */
+export function shortRoot(root: string): string {
+  return `${root.slice(0, 8)}…`;
+}

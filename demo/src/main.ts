@@ -5,13 +5,15 @@ import './styles/stage.css';
 import './styles/search.css';
 import './styles/tree.css';
 import './styles/comparison.css';
-import { destroy, open, type Store } from 'hedgerow';
+import './styles/live.css';
+import { destroy, HedgerowError, open, type Store } from 'hedgerow';
 import { type City, FIRST_KEY, type Order, STORE } from './cities.js';
 import { ComparisonView } from './comparison-view.js';
-import { byId } from './elements.js';
+import { byId, setText } from './elements.js';
 import { figures } from './figures.js';
 import { nextFrame } from './frames.js';
 import { FramesView } from './frames-view.js';
+import { LivePart } from './live-part.js';
 import { load } from './load.js';
 import { MapFeed } from './map-feed.js';
 import { MatchMap } from './match-map.js';
@@ -29,10 +31,19 @@ const mapFeed = new MapFeed(map);
 frames.onFrame = () => mapFeed.work();
 const searchView = new SearchView(matchMap);
 const comparisonView = new ComparisonView();
+const livePart = new LivePart(() => {
+  if (store === undefined) return;
+  setText('root', store.root);
+  showSameRoot(rootsBefore, store.root);
+});
 const againButton = byId<HTMLButtonElement>('again');
 const compareButton = byId<HTMLButtonElement>('compare');
 
 let store: Store | undefined;
+/** Roots of the rows that were there before they were loaded again, with indexes and without. */
+let rootsBefore: readonly (string | undefined)[] = [];
+/** The root of the rows that were loaded, before they had indexes. */
+let loadedRoot: string | undefined;
 
 /** Runs one thing at a time, and shows what goes wrong with it. */
 async function run(work: () => Promise<void>): Promise<void> {
@@ -46,7 +57,7 @@ async function run(work: () => Promise<void>): Promise<void> {
     if (figures.rows === undefined) stage.showNothing();
   }
   againButton.disabled = false;
-  compareButton.disabled = store === undefined || figures.state !== 'ready';
+  compareButton.disabled = !livePart.isThere || figures.state !== 'ready';
 }
 
 async function start(): Promise<void> {
@@ -124,6 +135,8 @@ async function painted(): Promise<void> {
 async function showWhatIsStored(opened: Store): Promise<void> {
   const stats = await opened.stats();
   const { rows, root, storedBytes, segments, memoryBytes } = stats;
+  loadedRoot = root;
+  showSameRoot(rootsBefore, root);
   Object.assign(figures, { rows, root, storedBytes, segments, memoryBytes });
   showTree(stats);
 }
@@ -132,7 +145,37 @@ async function ready(opened: Store): Promise<void> {
   matchMap.draw();
   // Once more: a scan may have read segments into memory.
   showTree(await opened.stats());
+  await addIndexes(opened);
   figures.state = 'ready';
+}
+
+/**
+ * Only now, so that the load is one of rows alone: the store is opened with indexes, which are
+ * made beside whatever comes next. The new handle is there before the old one goes.
+ */
+async function addIndexes(plain: Store): Promise<void> {
+  const indexed = await livePart.open(() => {
+    if (livePart.store !== indexed) return;
+    livePart.detach();
+    searchView.attach(undefined);
+    showTrouble(new HedgerowError('closed', 'another tab has deleted the store'));
+  });
+  store = indexed;
+  searchView.attach(indexed);
+  await plain.close();
+  const isCurrent = () => livePart.store === indexed;
+  livePart
+    .begin(indexed)
+    .then(async () => {
+      if (!isCurrent()) return;
+      showTree(await indexed.stats());
+      showSameRoot(rootsBefore, indexed.root);
+      compareButton.disabled = againButton.disabled;
+    })
+    .catch((failure: unknown) => {
+      // It was closed, to be loaded again.
+      if (isCurrent()) showTrouble(failure);
+    });
 }
 
 /** The value of the chosen radio button of a group. */
@@ -141,10 +184,12 @@ function chosen(group: string): string | undefined {
 }
 
 async function loadAgain(): Promise<void> {
-  const before = store?.root;
+  rootsBefore = [loadedRoot, store?.root];
   delete figures.rows;
-  showSameRoot(undefined, '');
+  delete figures.indexes;
+  showSameRoot([], '');
   searchView.attach(undefined);
+  livePart.detach();
   await store?.close();
   store = undefined;
   await destroy(STORE);
@@ -153,7 +198,6 @@ async function loadAgain(): Promise<void> {
   store = await open(STORE);
   showTree(await store.stats());
   await fill(chosen('order') === 'shuffled' ? 'shuffled' : 'sorted');
-  showSameRoot(before, store.root);
 }
 
 againButton.addEventListener('click', () => void run(loadAgain));

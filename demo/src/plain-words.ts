@@ -18,6 +18,10 @@ const BY_CODE: Partial<Record<string, PlainWords>> = {
     what: 'Another tab has these cities open, so they cannot be deleted.',
     advice: 'Close the other tabs with this page, and try again.',
   },
+  closed: {
+    what: 'Another tab has deleted these cities, to load them again.',
+    advice: 'Wait until it has done so, and try again.',
+  },
   conflict: {
     what: 'Another tab stored the cities at the same time, and was first.',
     advice: 'Reload the page to see what it stored.',

@@ -144,9 +144,9 @@ export function showTree(stats: Stats): void {
   ]);
 }
 
-/** Says how the root compares with the one that the same rows had before. */
-export function showSameRoot(before: string | undefined, now: string): void {
-  const words = before === now ? '✓ The same root as before loading again.' : '';
+/** Says how the root compares with those that the same rows had before. */
+export function showSameRoot(before: readonly (string | undefined)[], now: string): void {
+  const words = before.includes(now) ? '✓ The same root as before loading again.' : '';
   setText('root-same', words);
 }
 

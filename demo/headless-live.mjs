@@ -1,0 +1,179 @@
+// What `headless.mjs` does with the parts of the demo that need indexes, and what it checks of
+// them: by the same rows, filtered and sorted in Node, and by roots that Node has made.
+
+const WAIT_MS = 30_000;
+
+/** Nobody clicks as fast as a program: what follows a step has ended by then. */
+const PAUSE_MS = 200;
+
+/** Iceland has few rows, India many without a population, the United States the most. */
+const QUERIES = [
+  ['IS', 'population'],
+  ['US', 'population'],
+  ['IN', 'name'],
+  ['FR', 'population'],
+];
+
+/** The keys that a query must find: a filter and a sort, without a store. */
+function firstKeys(rows, country, by, limit) {
+  const bytes = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+  const order = {
+    name: (a, b) => bytes(a.name, b.name) || bytes(a.id, b.id),
+    population: (a, b) => b.population - a.population || bytes(b.id, a.id),
+  };
+  return rows
+    .filter((row) => row.country === country && row[by] !== undefined)
+    .sort(order[by])
+    .slice(0, limit)
+    .map(({ id }) => id);
+}
+
+const figuresOf = (page) => page.evaluate(() => globalThis.demo);
+
+/** Waits until a figure is as `test` wants it, and returns it. */
+async function figure(page, name, test, given) {
+  const found = await page.waitForFunction(
+    ([key, source, value]) => {
+      const found = globalThis.demo[key];
+      // biome-ignore lint/security/noGlobalEval: a test of this file's own
+      return found && globalThis.eval(source)(found, value) && found;
+    },
+    [name, `(${test})`, given],
+    { timeout: WAIT_MS },
+  );
+  return found.jsonValue();
+}
+
+/** Waits for the indexes. Returns what it took to make them. */
+export function indexesOf(page) {
+  return figure(page, 'indexes', () => true);
+}
+
+async function checkQueries(page, right, { say, check, ms, count }) {
+  for (const [country, by] of QUERIES) {
+    await page.locator('#country').selectOption(country);
+    await page.locator(`input[name=by][value=${by}]`).check({ force: true });
+    const asked = [country, by];
+    const found = await figure(
+      page,
+      'query',
+      (query, [of, order]) => query.country === of && query.by === order && query.scan,
+      asked,
+    );
+    const { scan } = found;
+    const [mine, all] = [`${ms(found.ms)}, ${found.rows} rows read`, count(scan.rows)];
+    say(`${country} by ${by}`, `${mine}; without the index ${ms(scan.ms)}, ${all}`);
+    const keys = firstKeys(right.lines, country, by, found.rows);
+    check(found.rows === 10, `${asked} finds ${found.rows} rows`);
+    check(String(found.keys) === String(keys), `${asked} finds ${found.keys}, not ${keys}`);
+    check(scan.isSame, `${asked} finds other rows without the index`);
+    check(scan.rows === right.rows, `${scan.rows} rows were read without the index`);
+    const names = await page.locator('#index-rows .name').allTextContents();
+    const byKey = new Map(right.lines.map((row) => [row.id, row.name]));
+    const wanted = keys.map((key) => byKey.get(key));
+    check(String(names) === String(wanted), `${asked} shows ${names}, not ${wanted}`);
+  }
+}
+
+/** Edits in one page are seen in another one of the same browser, both ways. */
+async function checkLive(page, right, { say, check, ms, watchPage }) {
+  const opening = page.context().waitForEvent('page');
+  await page.getByRole('link', { name: 'Open a second tab' }).click();
+  const second = await opening;
+  watchPage(second);
+  await second.waitForFunction(() => globalThis.demo?.query?.scan, undefined, { timeout: WAIT_MS });
+  const { root: opened } = await indexesOf(second);
+  check(opened === right.indexedRoot, `the second tab opens root ${opened}`);
+  for (const [from, to, name, population] of [
+    [page, second, 'the second tab', 1_234_567],
+    [second, page, 'the first tab', 2_345_678],
+  ]) {
+    await page.waitForTimeout(PAUSE_MS);
+    const row = from.locator('#live-rows li').nth(3);
+    const city = await row.locator('.name').textContent();
+    const input = row.locator('input');
+    await input.fill(String(population));
+    await input.press('Enter');
+    const test = (live, wanted) => live.population === wanted;
+    const there = await figure(to, 'live', test, population);
+    const here = await figure(from, 'live', test, population);
+    say(`${name} sees an edit`, `after ${ms(there.ms)}; the tab itself ${ms(here.ms)}`);
+    check(there.fromOther && !here.fromOther, `${name} does not know whose edit it sees`);
+    check(there.root === here.root, `${name} stands at root ${there.root}, not ${here.root}`);
+    const shown = to.locator('#live-rows li.flash').filter({ hasText: city });
+    await shown.waitFor({ timeout: WAIT_MS });
+    const value = await shown.locator('input').inputValue();
+    check(value === population.toLocaleString('en'), `${name} shows ${city} with ${value}`);
+  }
+  await page.getByRole('button', { name: 'Shuffle one' }).click();
+  await figure(second, 'live', (live) => live.population !== 2_345_678 && live.fromOther);
+  await second.getByRole('button', { name: 'Put all rows back' }).click();
+  const back = `#main-root:text("${right.indexedRoot.slice(0, 8)}")`;
+  await page.locator(back).waitFor({ timeout: WAIT_MS });
+  const top = (await page.locator('#live-rows .name').allTextContents()).slice(0, 4);
+  const names = new Map(right.lines.map((row) => [row.id, row.name]));
+  const wanted = firstKeys(right.lines, 'FR', 'population', 4).map((key) => names.get(key));
+  check(String(top) === String(wanted), `put back, the list shows ${top}, not ${wanted}`);
+  await second.close();
+}
+
+/** A draft changes nothing beside it; undo and merge lead to the roots that they must lead to. */
+async function checkDraft(page, right, { say, check, ms, count }) {
+  let last = '';
+  async function step(button, name) {
+    await page.waitForTimeout(PAUSE_MS);
+    await page.evaluate(() => {
+      delete globalThis.demo.draft;
+    });
+    await page.locator(`#draft-controls [data-step=${button}]`).click();
+    const done = await figure(page, 'draft', (draft, wanted) => draft.step === wanted, name);
+    await page.locator('#draft-controls:not([aria-busy])').waitFor();
+    last = name;
+    say(`draft: ${name.toLowerCase()}`, ms(done.ms));
+    check(done.rows === right.rows || name === 'Merged', `${name}: main has ${done.rows} rows`);
+    return done;
+  }
+  const main = right.indexedRoot;
+  const stays = ({ root }) => check(root === main, `${last}: main is at root ${root}`);
+
+  const forked = await step('fork', 'Forked');
+  stays(forked);
+  check(forked.draftRoot === main, `the draft begins at root ${forked.draftRoot}`);
+  const grown = await step('grow', 'Grown by 10 %');
+  stays(grown);
+  check(grown.draftRoot === right.grownRoot, `grown, the draft has root ${grown.draftRoot}`);
+  const renamed = await step('rename', 'Renamed');
+  stays(renamed);
+  check(renamed.draftRoot !== grown.draftRoot, 'a city was renamed, and the root is the same');
+  const deleted = await step('delete', 'Deleted');
+  stays(deleted);
+  const left = right.rows - right.lines.filter(({ country }) => country === 'FR').length;
+  check(deleted.draftRows === left, `${count(deleted.draftRows)} rows are left, not ${left}`);
+  for (const root of [renamed.draftRoot, grown.draftRoot, main]) {
+    const undone = await step('undo', 'Undone');
+    stays(undone);
+    check(undone.draftRoot === root, `undone, the draft has root ${undone.draftRoot}, not ${root}`);
+  }
+  await step('grow', 'Grown by 10 %');
+  const merged = await step('merge', 'Merged');
+  check(merged.root === right.grownRoot, `merged, main has root ${merged.root}`);
+  check(merged.draftRoot === undefined, 'the draft is still there after its merge');
+  stays(await step('undo-merge', 'Merge undone'));
+  await step('fork', 'Forked');
+  await step('rename', 'Renamed');
+  stays(await step('throw-away', 'Thrown away'));
+}
+
+/** All of it. Leaves the rows as they were loaded. */
+export async function checkLiveParts(page, right, tools) {
+  const { say, check, ms, count } = tools;
+  const made = await indexesOf(page);
+  const gap = `longest frame gap ${ms(made.worstGapMs)}`;
+  say('two indexes', `${ms(made.ms)} beside the page, ${count(made.bytes)} bytes, ${gap}`);
+  check(made.root === right.indexedRoot, `root ${made.root} with indexes`);
+  await checkQueries(page, right, tools);
+  await checkLive(page, right, tools);
+  await checkDraft(page, right, tools);
+  const { failure } = await figuresOf(page);
+  check(failure === undefined, `the page says: ${failure}`);
+}

@@ -1,0 +1,207 @@
+/** The draft beside the main branch: buttons, both lists, and what each step has taken. */
+import { HedgerowError, type Store } from 'hedgerow';
+import { type City, countryName } from './cities.js';
+import { Draft, type Step } from './draft.js';
+import { announce, byId, setText } from './elements.js';
+import { figures } from './figures.js';
+import * as format from './format.js';
+import { nextFrame } from './frames.js';
+import { ask } from './indexes.js';
+import { RankList } from './rank-list.js';
+import { showTrouble } from './trouble.js';
+
+const LIMIT = 8;
+
+type Side = 'main' | 'draft';
+
+/** See the module's text. */
+export class DraftView {
+  readonly #lists = {
+    main: new RankList(byId('main-rows')),
+    draft: new RankList(byId('draft-rows')),
+  };
+  readonly #shown: Record<Side, readonly City[]> = { main: [], draft: [] };
+  readonly #buttons = [...byId('draft-controls').querySelectorAll('button')];
+  readonly #channel = new BroadcastChannel('hedgerow-demo-drafts');
+  readonly #onChange: () => void;
+  #draft: Draft | undefined;
+  #country = '';
+  #isBusy = false;
+  #stops: (() => void)[] = [];
+
+  /** `onChange` hears when a step has changed the main branch. */
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+    const steps: Record<string, (draft: Draft) => Promise<Step>> = {
+      fork: (draft) => draft.fork(),
+      grow: (draft) => draft.grow(this.#country),
+      rename: (draft) => draft.renameLargest(this.#country),
+      delete: (draft) => draft.deleteCountry(this.#country),
+      undo: (draft) => draft.undo(),
+      merge: (draft) => draft.merge(),
+      'throw-away': (draft) => draft.throwAway(),
+      'undo-merge': (draft) => draft.undoMerge(),
+    };
+    for (const button of this.#buttons) {
+      const step = steps[button.dataset.step ?? ''];
+      button.addEventListener('click', () => step && void this.#run(step));
+    }
+    this.#channel.addEventListener('message', () => {
+      this.#lookAround().catch((failure: unknown) => this.#failed(failure));
+    });
+    this.#showButtons();
+  }
+
+  /** Drafts changes of `store` from now on. */
+  async attach(store: Store | undefined): Promise<void> {
+    this.#draft?.close();
+    this.#draft = store && new Draft(store);
+    setText('draft-step', '');
+    setText('draft-call', '');
+    this.#follow();
+    await this.#lookAround();
+  }
+
+  /** Another tab may have begun a draft, or ended it. */
+  async #lookAround(): Promise<void> {
+    const draft = this.#draft;
+    if (draft === undefined || this.#isBusy) return;
+    const found = await draft.lookAround();
+    if (found === undefined || draft !== this.#draft) return;
+    setText('draft-step', found);
+    setText('draft-call', '');
+    this.#follow();
+  }
+
+  /** Shows the largest cities of a country on both sides. */
+  pick(country: string): void {
+    this.#country = country;
+    this.#follow();
+  }
+
+  /** Shows anew where both stand. */
+  showRoots(): void {
+    const { main, store } = this.#draft ?? {};
+    setText('main-root', main ? format.shortRoot(main.root) : '');
+    setText('draft-root', store ? format.shortRoot(store.root) : '');
+    const isSame = main !== undefined && main.root === store?.root;
+    setText('draft-same', isSame ? 'same root' : '');
+    byId('draft-side').classList.toggle('absent', store === undefined);
+    this.#showButtons();
+  }
+
+  #follow(): void {
+    for (const stop of this.#stops.splice(0)) stop();
+    const { main, store } = this.#draft ?? {};
+    this.#followSide('main', main);
+    this.#followSide('draft', store);
+    this.showRoots();
+  }
+
+  #followSide(side: Side, store: Store | undefined): void {
+    const country = this.#country;
+    if (store === undefined || country === '') {
+      this.#shown[side] = [];
+      this.#lists[side].show([]);
+      setText(`${side}-count`, '');
+      return;
+    }
+    const controller = new AbortController();
+    const { signal } = controller;
+    this.#stops.push(() => controller.abort());
+    const show = (changed?: ReadonlySet<string>) =>
+      this.#show(side, store, country, signal, changed).catch((failure: unknown) => {
+        if (!signal.aborted) this.#failed(failure);
+      });
+    const range = { index: 'byPopulation', equals: country };
+    const told = (changes: readonly { readonly key: string }[]) =>
+      show(new Set(changes.map(({ key }) => key)));
+    store.watch<City>(range, told, { signal, onError: (failure) => this.#failed(failure) });
+    void show();
+  }
+
+  async #show(
+    side: Side,
+    store: Store,
+    country: string,
+    signal: AbortSignal,
+    changed?: ReadonlySet<string>,
+  ): Promise<void> {
+    const { cities } = await ask(store, country, 'population', LIMIT, signal);
+    const count = await store.count({ index: 'byName', equals: country });
+    if (signal.aborted) return;
+    this.#shown[side] = cities;
+    setText(`${side}-count`, `${format.plural(count, 'row')} in ${countryName(country)}`);
+    if (side === 'main') this.#lists.main.show(cities, changed && { changed });
+    this.#showDraftRows(side === 'draft' ? changed : undefined);
+    this.showRoots();
+  }
+
+  /** What differs from the main branch is marked. */
+  #showDraftRows(changed?: ReadonlySet<string>): void {
+    const { main, draft } = this.#shown;
+    const marked = new Set<string>();
+    for (const { id, name, population } of draft) {
+      const other = main.find((city) => city.id === id);
+      if (other?.name !== name || other.population !== population) marked.add(id);
+    }
+    this.#lists.draft.show(draft, { marked, ...(changed && { changed }) });
+  }
+
+  async #run(step: (draft: Draft) => Promise<Step>): Promise<void> {
+    const draft = this.#draft;
+    if (draft === undefined || this.#isBusy) return;
+    this.#isBusy = true;
+    this.#showButtons();
+    const { store } = draft;
+    // The click has been painted by then, which is not the store's to answer for.
+    await nextFrame();
+    await nextFrame();
+    try {
+      const done = await step(draft);
+      if (draft.store !== store) {
+        this.#channel.postMessage('');
+        this.#follow();
+      }
+      await this.#showStep(draft, done);
+    } catch (failure) {
+      this.#failed(failure);
+    }
+    this.#isBusy = false;
+    this.showRoots();
+    this.#onChange();
+  }
+
+  async #showStep({ main, store }: Draft, { name, call, ms, rows }: Step): Promise<void> {
+    const changed = rows === undefined ? '' : `, ${format.plural(rows, 'row')}`;
+    setText('draft-step', `${name} in ${format.duration(ms)}${changed}`);
+    setText('draft-call', `await ${call}`);
+    announce(`${name} in ${format.duration(ms)}`);
+    const [count, draftRows] = [await main.count(), await store?.count()];
+    const { root } = main;
+    figures.draft = { step: name, ms, root, draftRoot: store?.root, rows: count, draftRows };
+  }
+
+  /** Another tab may have ended the draft. */
+  #failed(failure: unknown): void {
+    const isGone = failure instanceof HedgerowError && failure.code === 'missing';
+    if (!isGone || this.#draft === undefined) {
+      showTrouble(failure);
+      return;
+    }
+    this.#lookAround().catch(showTrouble);
+  }
+
+  #showButtons(): void {
+    const draft = this.#draft;
+    byId('draft-controls').toggleAttribute('aria-busy', this.#isBusy);
+    const hasDraft = draft?.store !== undefined;
+    for (const button of this.#buttons) {
+      const { step } = button.dataset;
+      const isFirst = step === 'fork' || step === 'undo-merge';
+      button.hidden =
+        step === 'undo-merge' ? hasDraft || !draft?.canUndoMerge : isFirst === hasDraft;
+      button.disabled = draft === undefined || this.#isBusy || (step === 'undo' && !draft.canUndo);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/** What needs indexes: the query, the live list and the draft, which share one country. */
+import { type IndexProgress, open, type Store } from 'hedgerow';
+import { STORE } from './cities.js';
+import { DraftView } from './draft-view.js';
+import { byId } from './elements.js';
+import { figures } from './figures.js';
+import * as format from './format.js';
+import { FrameRecorder } from './frames.js';
+import { IndexView } from './index-view.js';
+import { countriesIn, INDEXES } from './indexes.js';
+import { LiveView, LOADED } from './live-view.js';
+
+const FIRST_COUNTRY = 'FR';
+
+/** See the module's text. */
+export class LivePart {
+  readonly #indexView = new IndexView((country) => this.#pick(country));
+  readonly #draftView: DraftView;
+  readonly #liveView: LiveView;
+  readonly #recorder = new FrameRecorder();
+  /** What is shown, or will be; none while there are no rows. */
+  store: Store | undefined;
+  /** Whether the indexes are there, and nothing is being made. */
+  isThere = false;
+
+  /** `onChange` hears of changes of the store. */
+  constructor(onChange: () => void) {
+    const changed = () => {
+      onChange();
+      this.#draftView.showRoots();
+      this.#indexView.changed();
+    };
+    this.#draftView = new DraftView(changed);
+    this.#liveView = new LiveView(changed);
+    this.detach();
+  }
+
+  /**
+   * Opens the store with indexes: those that it lacks are made from then on. `onMissing` hears
+   * when another tab has deleted it.
+   */
+  open(onMissing: () => void): Promise<Store> {
+    const onIndexProgress = (progress: IndexProgress) => {
+      if (!this.isThere) this.#indexView.showProgress(progress);
+    };
+    return open(STORE, { indexes: INDEXES, onIndexProgress, onMissing });
+  }
+
+  /** Waits for the indexes of `store`, and shows what they are good for. */
+  async begin(store: Store): Promise<void> {
+    this.store = store;
+    const total = await store.count();
+    const found = await store.branches();
+    const isNew = !found.some(({ name }) => name === LOADED);
+    if (isNew) this.#indexView.showProgress({ rows: 0, total });
+    const startMs = performance.now();
+    this.#recorder.start();
+    try {
+      for (const index of Object.keys(INDEXES)) await store.count({ index });
+    } finally {
+      await this.#recorder.stop();
+    }
+    const ms = performance.now() - startMs;
+    const worstGapMs = this.#recorder.worst()?.ms ?? 0;
+    // Where everything can be put back to.
+    if (isNew) await (await store.branch(LOADED)).close();
+    const { liveBytes, levels } = await store.stats();
+    const bytes = liveBytes - levels.reduce((sum, level) => sum + level.bytes, 0);
+    const countries = await countriesIn(store);
+    if (store !== this.store) return;
+    figures.indexes = { ms, worstGapMs, root: store.root, bytes };
+    this.isThere = true;
+    const made = `Two indexes were made in ${format.duration(ms)} while the page went on: longest frame gap ${format.duration(worstGapMs)}.`;
+    const words = isNew ? made : 'Two indexes were here already, with the rows.';
+    this.#indexView.showMade(`${words} They take ${format.size(bytes)}.`);
+    await this.#draftView.attach(store);
+    const asked = new URLSearchParams(location.search).get('country');
+    this.#indexView.attach(store, countries, asked ?? FIRST_COUNTRY);
+    // A second tab was opened for its list, which is lower on the page by now.
+    if (location.hash === '#live') byId('live').scrollIntoView();
+  }
+
+  /** The store is about to be closed. */
+  detach(): void {
+    this.store = undefined;
+    this.isThere = false;
+    this.#indexView.detach();
+    this.#liveView.attach(undefined);
+    void this.#draftView.attach(undefined);
+  }
+
+  #pick(country: string): void {
+    this.#liveView.attach(this.store, country);
+    this.#draftView.pick(country);
+  }
+}

@@ -1,0 +1,171 @@
+/** The live list: the largest cities of a country, as any tab changes them. */
+import type { Change, Store } from 'hedgerow';
+import { type City, countryName } from './cities.js';
+import { announce, byId, make, setText } from './elements.js';
+import { figures } from './figures.js';
+import * as format from './format.js';
+import { ask } from './indexes.js';
+import { RankList } from './rank-list.js';
+import { showTrouble } from './trouble.js';
+
+const LIMIT = 10;
+const LOG_LENGTH = 7;
+const SHUFFLE_MS = 600;
+
+/** The branch that stays where the load has left the rows. */
+export const LOADED = 'loaded';
+
+/** Of an edit, told to all tabs before it is made, so that they can tell how long it took. */
+interface Notice {
+  readonly key: string;
+  readonly population: number;
+  /** Since the epoch, by the clock of the tab. */
+  readonly atMs: number;
+}
+
+function epochMs(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/** See the module's text. */
+export class LiveView {
+  readonly #list = new RankList(byId('live-rows'), {
+    onEdit: (city, population) => void this.#edit(city, population).catch(showTrouble),
+  });
+  readonly #shuffle = byId<HTMLButtonElement>('shuffle');
+  readonly #keepOn = byId<HTMLInputElement>('keep-on');
+  readonly #restore = byId<HTMLButtonElement>('restore');
+  readonly #channel = new BroadcastChannel('hedgerow-demo-edits');
+  readonly #notices = new Map<string, Notice & { readonly fromOther: boolean }>();
+  readonly #onChange: () => void;
+  #store: Store | undefined;
+  #country = '';
+  #cities: readonly City[] = [];
+  #stop: () => void = () => {};
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #turn = 0;
+
+  /** `onChange` hears when this list has been told of changes. */
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+    this.#channel.addEventListener('message', ({ data }) => {
+      const notice = data as Notice;
+      this.#notices.set(notice.key, { ...notice, fromOther: true });
+    });
+    this.#shuffle.addEventListener('click', () => this.#shuffleOne());
+    this.#keepOn.addEventListener('change', () => this.#keepShuffling());
+    this.#restore.addEventListener('click', () => void this.#putBack().catch(showTrouble));
+  }
+
+  /** Shows, and follows, a country in `store` from now on; nothing without it. */
+  attach(store: Store | undefined, country = ''): void {
+    this.#stop();
+    this.#store = store;
+    this.#country = country;
+    for (const button of [this.#shuffle, this.#restore, this.#keepOn]) button.disabled = !store;
+    const link = byId<HTMLAnchorElement>('second-tab');
+    link.toggleAttribute('aria-disabled', !store);
+    if (store === undefined) {
+      this.#keepOn.checked = false;
+      this.#keepShuffling();
+      this.#cities = [];
+      this.#list.show([]);
+      byId('live-log').replaceChildren();
+      setText('live-verdict', '');
+      return;
+    }
+    link.href = `?country=${country}#live`;
+    setText('live-country', countryName(country));
+    setText('live-call', `db.watch({ index: 'byPopulation', equals: '${country}' }, show)`);
+    this.#stop = store.watch<City>(
+      { index: 'byPopulation', equals: country },
+      (changes, { root }) => this.#told(store, changes, root),
+      { onError: showTrouble },
+    );
+    this.#refresh(store, new Set()).catch(showTrouble);
+  }
+
+  /** Of all changes since the last call: the list is read anew, which costs ten rows. */
+  async #told(store: Store, changes: readonly Change<City>[], root: string): Promise<void> {
+    const nowMs = epochMs();
+    if (store !== this.#store) return;
+    await this.#refresh(store, new Set(changes.map(({ key }) => key)));
+    // Two for a row whose population was changed: its entry was deleted, and added elsewhere.
+    const last = changes.findLast((change) => change.op !== 'del');
+    if (changes.length > 2 || last === undefined) {
+      this.#log(`${format.plural(changes.length, 'entry', 'entries')} changed at once`, '');
+    } else {
+      this.#tellEdit(last.key, last.newValue, nowMs, root);
+    }
+    this.#onChange();
+  }
+
+  #tellEdit(key: string, city: City, nowMs: number, root: string): void {
+    const { population } = city;
+    const notice = this.#notices.get(key);
+    // Without one it was no edit of a list: a merge, or all rows put back.
+    const known = notice?.population === population ? notice : undefined;
+    const ms = known && Math.max(nowMs - known.atMs, 0);
+    const fromOther = known?.fromOther === true;
+    figures.live = { key, population, ms, fromOther, root };
+    const where = fromOther ? 'from another tab' : 'from this tab';
+    const time = ms === undefined ? '' : `${where}, ${format.duration(ms)}`;
+    const count = population === undefined ? 'unknown' : format.count(population);
+    this.#log(`${city.name} is now ${count}`, time, fromOther);
+    setText('live-verdict', ms === undefined ? '' : `${format.duration(ms)} from edit to list`);
+    if (fromOther) announce(`${city.name} was changed in another tab`);
+  }
+
+  #log(what: string, time: string, fromOther = false): void {
+    const log = byId('live-log');
+    const line = make('li', { class: fromOther ? 'other' : '' }, make('span', {}, what));
+    if (time !== '') line.append(make('small', {}, time));
+    log.prepend(line);
+    while (log.children.length > LOG_LENGTH) log.lastElementChild?.remove();
+  }
+
+  async #refresh(store: Store, changed: ReadonlySet<string>): Promise<void> {
+    this.#turn += 1;
+    const turn = this.#turn;
+    const { cities } = await ask(store, this.#country, 'population', LIMIT);
+    if (turn !== this.#turn || store !== this.#store) return;
+    this.#cities = cities;
+    this.#list.show(cities, { changed });
+  }
+
+  async #edit({ id: key }: City, population: number): Promise<void> {
+    const notice: Notice = { key, population, atMs: epochMs() };
+    this.#notices.set(key, { ...notice, fromOther: false });
+    this.#channel.postMessage(notice);
+    // What another tab has made of the row meanwhile is kept.
+    await this.#store?.transaction(async (tx) => {
+      const city = await tx.get<City>(key);
+      if (city !== undefined) tx.put(key, { ...city, population });
+    });
+  }
+
+  #shuffleOne(): void {
+    const city = this.#cities[Math.floor(Math.random() * this.#cities.length)];
+    if (city?.population === undefined) return;
+    const population = Math.round(city.population * (0.7 + 0.7 * Math.random())) + 1;
+    this.#edit(city, population).catch(showTrouble);
+  }
+
+  #keepShuffling(): void {
+    clearInterval(this.#timer);
+    if (this.#keepOn.checked) this.#timer = setInterval(() => this.#shuffleOne(), SHUFFLE_MS);
+  }
+
+  /** Everything as it was loaded, whoever has changed it: the branch moves, no row is written. */
+  async #putBack(): Promise<void> {
+    const store = this.#store;
+    if (store === undefined) return;
+    this.#keepOn.checked = false;
+    this.#keepShuffling();
+    const startMs = performance.now();
+    await store.resetTo(LOADED);
+    const ms = performance.now() - startMs;
+    this.#log('All rows are as they were loaded', `one pointer moved, ${format.duration(ms)}`);
+    this.#onChange();
+  }
+}
