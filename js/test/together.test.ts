@@ -1,0 +1,182 @@
+/**
+ * Patches, transactions, bulk changes, indexes, branches, snapshots and watching over two handles of one
+ * store: after every step the rows are the model's, each index is that of the rows, each copy that
+ * watching keeps is what is stored, and the root is that of a fresh store.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { expect, it } from 'vitest';
+import {
+  type IndexDefinitions,
+  memory,
+  open,
+  type PatchOperation,
+  type Store,
+} from '../src/index.js';
+import { entriesOfRows } from './index-model.js';
+import { all, type Entry, expectSame, sorted } from './model.js';
+import { forSeeds, type Random } from './random.js';
+import { Copy, until } from './watching.js';
+
+const SEEDS = Number(process.env.SEEDS ?? 25);
+
+const INDEXES: IndexDefinitions = {
+  owner: { path: '/owner' },
+  tags: { path: '/tags', prefix: 'k' },
+  both: { path: ['/state', '/tags'] },
+};
+
+const KEYS = ['', 'k', 'k0', 'k1', 'k2', 'k～', 'k😀', 'm', 'm1', '\u{e000}', '😀'];
+const TEXTS = ['', 'a', 'ab', '\0', '～', '😀'];
+
+function rowOf(from: Random): Record<string, unknown> {
+  const tags = from.shuffle(TEXTS).slice(0, from.below(4));
+  return from.pick([
+    { owner: from.pick(TEXTS), tags, state: from.below(3) },
+    { owner: from.below(3), tags: tags[0] ?? null, state: from.pick(TEXTS) },
+    { owner: tags, text: 'x'.repeat(from.pick([10, 5000])) },
+  ]);
+}
+
+type Rows = Map<string, unknown>;
+
+/** Changes a handle and its model in the same way. */
+async function change(db: Store, rows: Rows, from: Random): Promise<void> {
+  const [key, other] = [from.pick(KEYS), from.pick(KEYS)];
+  const row = rowOf(from);
+  switch (from.below(7)) {
+    case 0:
+      await db.put(key, row);
+      rows.set(key, row);
+      break;
+    case 1:
+      await db.delete(key);
+      rows.delete(key);
+      break;
+    case 2: {
+      const many = Array.from(
+        { length: from.below(30) },
+        (): Entry => [from.pick(KEYS), rowOf(from)],
+      );
+      await db.putMany(many);
+      for (const [one, value] of many) rows.set(one, value);
+      break;
+    }
+    case 3: {
+      const prefix = from.pick(['k', 'm', 'k1']);
+      await db.deleteMany({ prefix });
+      for (const one of [...rows.keys()]) if (one.startsWith(prefix)) rows.delete(one);
+      break;
+    }
+    case 4: {
+      const patch: PatchOperation[] = [
+        ...(from.below(4) === 0 ? [{ op: 'clear' } as const] : []),
+        { op: 'put', key, value: row },
+        { op: 'del', key: other === key ? 'none' : other },
+        { op: 'update', key, merge: { owner: 'merged' }, constrain: ['owner', 'tags'] },
+      ];
+      await db.applyPatch(patch);
+      if (patch[0]?.op === 'clear') rows.clear();
+      if (other !== key) rows.delete(other);
+      const { tags } = row;
+      rows.set(key, tags === undefined ? { owner: 'merged' } : { owner: 'merged', tags });
+      break;
+    }
+    case 5: {
+      const found = await db.transaction(async (tx) => {
+        tx.put(key, row);
+        const keys = await tx.scan({ index: 'owner' }).keys().toArray();
+        for (const one of keys.slice(0, 2)) if (one !== key) tx.delete(one);
+        return keys;
+      });
+      rows.set(key, row);
+      const expected = entriesOfRows(INDEXES.owner as never, sorted(rows)).map(([one]) => one);
+      expect(found).toEqual(expected);
+      for (const one of found.slice(0, 2)) if (one !== key) rows.delete(one);
+      break;
+    }
+    default:
+      await db.clear();
+      rows.clear();
+  }
+}
+
+/** Holds a handle, which has all that was committed, to its model. */
+async function check(db: Store, rows: Rows): Promise<void> {
+  const expected = sorted(rows);
+  expectSame(await all(db), expected, 'rows');
+  for (const [index, definition] of Object.entries(INDEXES)) {
+    expectSame(await db.scan({ index }).toArray(), entriesOfRows(definition, expected), index);
+  }
+  const fresh = await open('fresh', { storage: memory(), indexes: INDEXES });
+  await fresh.putMany(expected);
+  expect(db.root).toBe(fresh.root);
+  await fresh.close();
+}
+
+it(`all of it goes together, in ${SEEDS} random histories`, async () => {
+  await forSeeds(SEEDS, async (from, seed) => {
+    const storage = { ...memory(), isShared: true };
+    const dbs = await Promise.all(
+      [0, 1].map(() => open(`together ${seed}`, { storage, indexes: INDEXES })),
+    );
+    const rows: Rows = new Map();
+    const copies = dbs.map((db) => {
+      const copy = new Copy();
+      db.watch({}, copy.take, { initial: true });
+      return copy;
+    });
+    const [one] = dbs as [Store, Store];
+    for (let step = 0; step < 14; step++) {
+      const kind = from.below(10);
+      if (kind === 0) {
+        // A draft in which other keys change than on the main branch.
+        const draft = await one.branch(`draft ${step}`);
+        const drafted: Rows = new Map(rows);
+        for (let edit = 0; edit < 3; edit++) await change(draft, drafted, from);
+        await check(draft, drafted);
+        await change(one, rows, from);
+        const base: Rows = new Map(rows);
+        const choice = from.pick(['ours', 'theirs'] as const);
+        const asked: Rows = new Map();
+        await one.merge(draft, {
+          onConflict: (conflict) => {
+            asked.set(conflict.key, conflict[choice]);
+            return conflict[choice];
+          },
+        });
+        // What the merge made is held to the rows that it holds: the model of merges is elsewhere.
+        const merged = new Map(await all(one));
+        for (const [key, value] of asked) expect(merged.get(key)).toEqual(value);
+        for (const [key, value] of merged) {
+          expect([base.get(key), drafted.get(key)]).toContainEqual(value);
+        }
+        rows.clear();
+        for (const [key, value] of merged) rows.set(key, value);
+        await draft.close();
+        await one.deleteBranch(`draft ${step}`);
+      } else if (kind === 1) {
+        // Undone by a snapshot.
+        const before = one.snapshot();
+        await change(one, new Map(rows), from);
+        expectSame(await before.scan().toArray(), sorted(rows), 'the snapshot');
+        await one.resetTo(before);
+        before.release();
+      } else {
+        const db = from.pick(dbs);
+        await change(db, rows, from);
+      }
+      const root = one.root;
+      // The other handle hears of it in its own time.
+      await until(() =>
+        dbs.every((db) => db.root === dbs[0]?.root && (kind > 1 || db.root === root)),
+      );
+      for (const db of dbs) await check(db, rows);
+      for (const copy of copies) {
+        const isThere = () => isDeepStrictEqual(sorted(copy.rows), sorted(rows));
+        await until(isThere).catch(() => expectSame(sorted(copy.rows), sorted(rows), 'a copy'));
+      }
+      if (from.below(4) === 0) await one.collect();
+    }
+    await Promise.all(dbs.map((db) => db.close()));
+  });
+});
