@@ -61,6 +61,7 @@ export const TYPESCRIPT_LAYERS = [
   [['intake'], ['transaction/*'], ['snapshot']],
   [['put-many'], ['watch/*'], ['branches']],
   [['merge'], ['patch']],
+  [['opening']],
   [['store']],
   [['index']],
   [['react/*']],

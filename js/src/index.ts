@@ -1,8 +1,9 @@
 /** Hedgerow: an ordered key/value store for the browser. Importing it touches no global. */
 
+import type { OpenOptions } from './opening.js';
 import type { Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
-import { type OpenOptions, Store } from './store.js';
+import { Store } from './store.js';
 
 export type { Branch, BranchOptions } from './branches.js';
 export type { ByteFormat, ByteSource } from './bytes.js';
@@ -15,6 +16,7 @@ export type { IndexRange, Scalar, SecondaryKey } from './indexes/secondary.js';
 export type { IngestResult, Progress } from './ingest.js';
 export { repair, verify, verifyProof } from './later.js';
 export type { Conflict, MergeOptions, MergeResult } from './merge.js';
+export type { OpenOptions } from './opening.js';
 export type { Patch, PatchOperation, PatchOptions } from './patch.js';
 export type { Proved, ProvedRange } from './proof.js';
 export type { PutManyOptions } from './put-many.js';
@@ -27,7 +29,7 @@ export { memory } from './segment-stores/memory.js';
 export type { Snapshot } from './snapshot.js';
 export type { Source } from './source.js';
 export type { LevelStats, Stats } from './stats.js';
-export type { OpenOptions, Store } from './store.js';
+export type { Store } from './store.js';
 export type { TransactionOptions } from './transaction/run.js';
 export type { Transaction } from './transaction/transaction.js';
 export type {

@@ -86,7 +86,7 @@ const MAX_TRIES = 8;
 
 const EMPTY_COMMIT = new Uint8Array(32);
 
-/** Members of a fault in the output of the core; see `tell` in `crate/src/wasm/engine.rs`. */
+/** Members of a fault in the output of the core; see `crate/src/wasm/faults.rs`. */
 const FAULT_MEMBERS = 7;
 const VALUE = 255;
 

@@ -1,5 +1,6 @@
 //! The state of one store in linear memory, and what exported functions do with it.
 
+use super::faults::tell;
 use super::reply::{Reply, status};
 use crate::cache::{Cache, Fetch, SegmentId};
 use crate::collect::{Collect, Thoroughness};
@@ -15,7 +16,7 @@ use crate::proof::{Prove, VerifyProof};
 use crate::rows::{Block, Bytes, Columns, Framing, Reader};
 use crate::segment::Sealed;
 use crate::step::{Budget, Step};
-use crate::tree::{Census, Count, Diff, Fault, Find, Part, Parts, Range, Scan, Tree, Verify, get};
+use crate::tree::{Census, Count, Diff, Find, Parts, Range, Scan, Tree, Verify, get};
 use crate::value::Kind;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -537,55 +538,6 @@ fn set_output(reply: &mut Reply, out: &Output, found: &[u32]) {
         address(found.as_ptr().cast()),
         found.len() as f64,
     ]);
-}
-
-/// Writes a fault: its chunk, the status that stands for it, the level (255 for a value, null
-/// where it is unknown), rows, whether the lower bound is in the range, both bounds or null.
-fn tell(fault: &Fault, out: &mut Output) {
-    out.begin(Kind::Json);
-    let text = out.part(Kind::Json);
-    text.push(b'"');
-    for byte in fault.hash.0 {
-        text.extend([byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
-    }
-    text.push(b'"');
-    let status = match fault.error {
-        Error::MissingChunk(_) => status::MISSING_CHUNK,
-        Error::UnsupportedFormat { .. } => status::UNSUPPORTED_FORMAT,
-        _ => status::CORRUPT_CHUNK,
-    };
-    let level = match fault.part {
-        Part::Node(level) => level,
-        Part::Value => Some(u8::MAX),
-    };
-    let is_included = matches!(fault.range.lower, Bound::Included(_));
-    let numbers =
-        [Some(status.into()), level.map(u64::from), Some(fault.rows), Some(is_included.into())];
-    for number in numbers {
-        out.value(Kind::Json, |text| match number {
-            Some(number) => push_digits(text, number),
-            None => text.extend_from_slice(b"null"),
-        });
-    }
-    for bound in [&fault.range.lower, &fault.range.upper] {
-        match bound {
-            Bound::Included(key) | Bound::Excluded(key) => out.key(key),
-            Bound::Unbounded => out.value(Kind::Json, |text| text.extend_from_slice(b"null")),
-        }
-    }
-}
-
-fn push_digits(text: &mut Vec<u8>, number: u64) {
-    let start = text.len();
-    let mut left = number;
-    loop {
-        text.push(b'0' + (left % 10) as u8);
-        left /= 10;
-        if left == 0 {
-            break;
-        }
-    }
-    text[start..].reverse();
 }
 
 /// The keys in a JSON array of strings.

@@ -11,6 +11,7 @@
 #![allow(clippy::cast_sign_loss, reason = "numbers that cross are not negative")]
 
 mod engine;
+mod faults;
 mod indexes;
 mod reply;
 
@@ -369,7 +370,7 @@ pub fn census(view: u32) -> u32 {
 }
 
 /// Starts a walk that checks all of the tree of rows, or of the `nth` index of the view. On done and yield the reply holds an output
-/// as of a scan, seven members for each fault (see `tell` in `engine.rs`), and after it the
+/// as of a scan, seven members for each fault (see `faults.rs`), and after it the
 /// sound rows, nodes, values out of line and bytes so far.
 #[wasm_bindgen]
 pub fn verify(view: u32, nth: u32) -> u32 {

@@ -1,0 +1,58 @@
+//! How the faults that a verification finds are told to the host.
+
+use super::reply::status;
+use crate::error::Error;
+use crate::output::Output;
+use crate::tree::{Fault, Part};
+use crate::value::Kind;
+use alloc::vec::Vec;
+use core::ops::Bound;
+
+/// Writes a fault: its chunk, the status that stands for it, the level (255 for a value, null
+/// where it is unknown), rows, whether the lower bound is in the range, both bounds or null.
+pub fn tell(fault: &Fault, out: &mut Output) {
+    out.begin(Kind::Json);
+    let text = out.part(Kind::Json);
+    text.push(b'"');
+    for byte in fault.hash.0 {
+        text.extend([byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
+    }
+    text.push(b'"');
+    let status = match fault.error {
+        Error::MissingChunk(_) => status::MISSING_CHUNK,
+        Error::UnsupportedFormat { .. } => status::UNSUPPORTED_FORMAT,
+        _ => status::CORRUPT_CHUNK,
+    };
+    let level = match fault.part {
+        Part::Node(level) => level,
+        Part::Value => Some(u8::MAX),
+    };
+    let is_included = matches!(fault.range.lower, Bound::Included(_));
+    let numbers =
+        [Some(status.into()), level.map(u64::from), Some(fault.rows), Some(is_included.into())];
+    for number in numbers {
+        out.value(Kind::Json, |text| match number {
+            Some(number) => push_digits(text, number),
+            None => text.extend_from_slice(b"null"),
+        });
+    }
+    for bound in [&fault.range.lower, &fault.range.upper] {
+        match bound {
+            Bound::Included(key) | Bound::Excluded(key) => out.key(key),
+            Bound::Unbounded => out.value(Kind::Json, |text| text.extend_from_slice(b"null")),
+        }
+    }
+}
+
+fn push_digits(text: &mut Vec<u8>, number: u64) {
+    let start = text.len();
+    let mut left = number;
+    loop {
+        text.push(b'0' + (left % 10) as u8);
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    text[start..].reverse();
+}

@@ -1,0 +1,128 @@
+/** Opens a store: the core, what it is kept in, and what tells of other handles. */
+import { Commits } from './commit.js';
+import { Engine } from './engine.js';
+import { HedgerowError } from './errors.js';
+import { Host } from './host.js';
+import type { BuilderOptions, IndexProgress } from './indexes/builder.js';
+import { type IndexDefinitions, indexesOf } from './indexes/index-set.js';
+import { Lane } from './lane.js';
+import { askToPersist } from './persistence.js';
+import { Pins, prefixOf } from './pins.js';
+import type { Durability, SegmentStore, Storage } from './segment-store.js';
+import { idb } from './segment-stores/idb.js';
+import { Tabs } from './tabs.js';
+import { Trunk } from './trunk.js';
+
+/** How the indexes of a handle are made. */
+export type Indexing = Pick<BuilderOptions, 'alone' | 'onProgress'>;
+
+/** How a store is opened. */
+export interface OpenOptions {
+  /**
+   * Indexes by name. What is stored is made to have these and no others, beside other work: a scan
+   * of one that is not ready waits. Absent, the store keeps those that it has.
+   */
+  readonly indexes?: IndexDefinitions | undefined;
+  /** Called as indexes are made. */
+  readonly onIndexProgress?: ((progress: IndexProgress) => void) | undefined;
+  /** Where it is kept; `idb()` by default. */
+  readonly storage?: Storage | undefined;
+  /** When a write counts as done; `'relaxed'` by default. */
+  readonly durability?: Durability | undefined;
+  /** Milliseconds that a slice of work may hold the thread; 8 by default. */
+  readonly sliceMs?: number | undefined;
+  /** Bytes of stored segments kept in memory; 64 MiB by default, at least 24 MiB. */
+  readonly cacheBytes?: number | undefined;
+  /** `false`: fail with `missing` when there is no such store, instead of creating it. */
+  readonly create?: boolean | undefined;
+  /**
+   * Called at most once, when it is found that the open store is gone: deleted in this tab or
+   * another, or by the browser. What was not read before is lost; all later calls fail with
+   * `closed`.
+   */
+  readonly onMissing?: (() => void) | undefined;
+  /**
+   * Asks the browser to clear the storage of this origin only when the user says so. Nothing
+   * waits for the answer, which `stats` tells as `isPersistent`.
+   */
+  readonly persist?: boolean | undefined;
+}
+
+/** What an open store is made of. */
+export interface Parts {
+  readonly host: Host;
+  readonly commits: Commits;
+  readonly durability: Durability;
+  /** None where no other handle can be in another process. */
+  readonly tabs: Tabs | undefined;
+  readonly indexing: Indexing;
+}
+
+/** Opens the parts of a store, all of them or none. */
+export async function openParts(name: string, options: OpenOptions): Promise<Parts> {
+  const { storage = idb(), durability = 'relaxed', sliceMs = 8, cacheBytes = 64 << 20 } = options;
+  if (typeof name !== 'string') {
+    throw new HedgerowError('invalid-argument', 'the name of a store is a string');
+  }
+  if (!(sliceMs > 0 && Number.isFinite(sliceMs))) {
+    throw new HedgerowError('invalid-argument', 'sliceMs is above 0 and finite');
+  }
+  if (!(cacheBytes >= 0 && cacheBytes < 2 ** 31)) {
+    throw new HedgerowError('invalid-argument', 'cacheBytes is below 2 GiB');
+  }
+  const { create, onMissing, persist = false, indexes } = options;
+  const wanted = indexesOf(indexes);
+  // Not from within the storage, which a callback that throws must not disturb.
+  const onGone = onMissing && (() => queueMicrotask(onMissing));
+  const isAlone = storage.isShared !== true;
+  let trunk: Trunk | undefined;
+  const onRole = async () => trunk?.queued(async () => trunk?.keepUp());
+  const pinning = Pins.open(storage.locks, isAlone, name, onRole);
+  const opening = storage.open(name, { create, onGone });
+  const [engine, segments] = await both(Engine.create(cacheBytes), opening).catch(
+    async (cause: unknown) => {
+      (await pinning).close();
+      throw cause;
+    },
+  );
+  const pins = await pinning;
+  if (persist) askToPersist();
+  const host = new Host(engine, segments, sliceMs, wanted);
+  let tabs: Tabs | undefined;
+  const lane = new Lane(isAlone ? undefined : `${prefixOf(name)}lane`, () => tabs?.announceRace());
+  const own = new Trunk(host, pins, (ref, generation) => tabs?.announce(ref, generation), lane);
+  trunk = own;
+  const commits = new Commits(own);
+  // Before the first look, so that nothing is missed in between.
+  if (!isAlone) {
+    tabs = new Tabs(name, {
+      onCommit: (ref, generation) => own.heard(ref, generation),
+      onGone: () => own.inventory.load().catch(() => {}),
+      onRace: () => lane.note(),
+    });
+  }
+  try {
+    await commits.refresh();
+  } catch (cause) {
+    tabs?.close();
+    pins.close();
+    await segments.close();
+    throw cause;
+  }
+  const indexing = { alone: indexes !== undefined, onProgress: options.onIndexProgress };
+  return { host, commits, durability, tabs, indexing };
+}
+
+/** Both results, or neither: a segment store must not stay open when the engine fails. */
+async function both(
+  engine: Promise<Engine>,
+  segments: Promise<SegmentStore>,
+): Promise<[Engine, SegmentStore]> {
+  const [made, opened] = await Promise.allSettled([engine, segments]);
+  if (opened.status === 'rejected') throw opened.reason;
+  if (made.status === 'rejected') {
+    await opened.value.close();
+    throw made.reason;
+  }
+  return [made.value, opened.value];
+}
