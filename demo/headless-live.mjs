@@ -6,6 +6,8 @@ const WAIT_MS = 30_000;
 /** Nobody clicks as fast as a program: what follows a step has ended by then. */
 const PAUSE_MS = 200;
 
+const RAW_WRITES = 11;
+
 /** Iceland has few rows, India many without a population, the United States the most. */
 const QUERIES = [
   ['IS', 'population'],
@@ -164,6 +166,33 @@ async function checkDraft(page, right, { say, check, ms, count }) {
   stays(await step('throw-away', 'Thrown away'));
 }
 
+/** What a step can take at least here: one small write of its own, in milliseconds. */
+function rawWrites(page) {
+  return page.evaluate(async (times) => {
+    const settled = (request) =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+        request.onupgradeneeded = () => request.result.createObjectStore('rows');
+      });
+    const database = await settled(indexedDB.open('headless-raw-writes', 1));
+    const all = [];
+    for (let time = 0; time < times; time++) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const startMs = performance.now();
+      const transaction = database.transaction('rows', 'readwrite', { durability: 'relaxed' });
+      transaction.objectStore('rows').put(time, 'key');
+      await new Promise((resolve) => {
+        transaction.oncomplete = resolve;
+      });
+      all.push(performance.now() - startMs);
+    }
+    database.close();
+    await settled(indexedDB.deleteDatabase('headless-raw-writes'));
+    return all.sort((a, b) => a - b);
+  }, RAW_WRITES);
+}
+
 /** All of it. Leaves the rows as they were loaded. */
 export async function checkLiveParts(page, right, tools) {
   const { say, check, ms, count } = tools;
@@ -174,6 +203,8 @@ export async function checkLiveParts(page, right, tools) {
   await checkQueries(page, right, tools);
   await checkLive(page, right, tools);
   await checkDraft(page, right, tools);
+  const raw = await rawWrites(page);
+  say('one raw transaction', `${ms(raw[RAW_WRITES >> 1])}, at most ${ms(raw.at(-1))}`);
   const { failure } = await figuresOf(page);
   check(failure === undefined, `the page says: ${failure}`);
 }

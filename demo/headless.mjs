@@ -280,6 +280,10 @@ async function visit(page, right) {
   }
   await page.reload();
   printReload(await settled(page), right);
+  const { ms: readyMs, root } = await indexesOf(page);
+  say('reload: indexes', `found after ${ms(readyMs)}`);
+  check(root === right.indexedRoot, `root ${root} with the indexes after the reload`);
+  await page.waitForFunction(() => globalThis.demo.query?.scan);
   if (flags.screenshot) await pictures(page, 'reloaded');
 }
 

@@ -154,9 +154,10 @@ export class DraftView {
     this.#isBusy = true;
     this.#showButtons();
     const { store } = draft;
-    // The click has been painted by then, which is not the store's to answer for.
+    // The click has been painted by then, which is not the store's to answer for: a frame is
+    // painted after its callbacks.
     await nextFrame();
-    await nextFrame();
+    await new Promise((resolve) => setTimeout(resolve));
     try {
       const done = await step(draft);
       if (draft.store !== store) {
