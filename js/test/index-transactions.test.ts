@@ -347,6 +347,34 @@ describe('transactions that read by index', () => {
   );
 });
 
+describe('a transaction that has read keys by index', () => {
+  it.each([
+    ['moves among them', { owner: 'c' }, ['b', 'a'], 2],
+    ['changes elsewhere', { owner: 'a', age: 1 }, ['a', 'b'], 1],
+    ['leaves them', {}, ['b'], 2],
+    ['gets another key that is out of the range', { owner: 'a', tags: ['x'] }, ['a', 'b'], 1],
+  ] as const)('runs again if it must when a row %s', async (_, value, expected, most) => {
+    const storage = memory();
+    const indexes = { owner: { path: '/owner' }, tags: { path: '/tags' } };
+    const db = await open('test', { storage, indexes });
+    const other = await open('test', { storage });
+    await db.putMany([
+      ['a', { owner: 'a' }],
+      ['b', { owner: 'b' }],
+    ]);
+    let runs = 0;
+    const keys = await db.transaction(async (tx) => {
+      const found = await tx.scan({ index: 'owner', gte: 'a', lte: 'z' }).keys().toArray();
+      if (runs++ === 0) await other.put('a', value);
+      tx.put('seen', found);
+      return found;
+    });
+    expect(keys).toEqual(expected);
+    expect(await db.get('seen')).toEqual(expected);
+    expect(runs).toBe(most);
+  });
+});
+
 function operationOf(from: Random): PatchOperation {
   const key = from.pick(KEYS);
   const kind = from.below(12);

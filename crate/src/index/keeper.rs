@@ -24,8 +24,9 @@ use core::ops::Bound;
 /// Gathered entries are merged when they take more memory than this.
 const SPILL_BYTES: usize = 24 << 20;
 
-/// So many entries are sorted at once.
-const RUN_ENTRIES: usize = 4096;
+/// So many entries are sorted at once, and what that costs for each.
+const RUN_ENTRIES: usize = 2048;
+const SORT_COST: usize = 128;
 
 /// Of which rows an index is made.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,13 +101,16 @@ impl Index {
     }
 }
 
-/// Sorts what was gathered when it is a run; whether all of it takes too much memory.
-fn close_runs(indexes: &mut [Index]) -> bool {
-    if indexes.iter().all(|index| index.open < RUN_ENTRIES) {
-        return false;
+/// Sorts what was gathered where it is a run; what that has cost, and whether all that was gathered
+/// takes too much memory.
+fn close_runs(indexes: &mut [Index]) -> (usize, bool) {
+    let mut cost = 0;
+    for index in indexes.iter_mut().filter(|index| index.open >= RUN_ENTRIES) {
+        cost += SORT_COST * index.open;
+        index.close_run();
     }
-    indexes.iter_mut().for_each(Index::close_run);
-    indexes.iter().map(|index| index.batch.held_bytes()).sum::<usize>() > SPILL_BYTES
+    let held = |index: &Index| index.batch.held_bytes();
+    (cost, cost > 0 && indexes.iter().map(held).sum::<usize>() > SPILL_BYTES)
 }
 
 /// The text of a value, which is read if it is out of line.
@@ -230,8 +234,9 @@ impl Keeper {
                 cost += 64 + entry.len();
             }
         }
-        self.full |= close_runs(indexes);
-        cost
+        let (sorting, full) = close_runs(indexes);
+        self.full |= full;
+        cost + sorting
     }
 
     /// There are no rows any more.
@@ -382,8 +387,9 @@ impl Keeper {
                 *left = left.saturating_sub(cost + entry.value.len());
                 enough = *left == 0;
             }
-            *full |= close_runs(indexes);
-            Ok(step)
+            let (sorting, is_full) = close_runs(indexes);
+            *full |= is_full;
+            Ok(if let Step::Done(cost) = step { Step::Done(cost + sorting) } else { step })
         })?;
         let done = step == Step::Done(());
         if !done && !enough {
