@@ -175,6 +175,22 @@ describe('an index', () => {
     await expect(other.count({ index: 'owner' })).rejects.toEqual(failure('invalid-argument'));
   });
 
+  it('may have two names', async () => {
+    const storage = memory();
+    const owner = { path: '/owner' };
+    const before = await open('test', { storage, indexes: { ...INDEXES, other: { path: '/x' } } });
+    await before.putMany(ROWS);
+    await before.close();
+    const db = await open('test', { storage, indexes: { ...INDEXES, again: owner, more: owner } });
+    await expect.poll(() => db.root).toBe((await indexed()).root);
+    const fresh = await open('fresh', { storage, indexes: { one: owner, two: owner } });
+    await fresh.putMany(ROWS);
+    const again = await open('fresh', { storage, indexes: { one: owner, two: owner } });
+    for (const index of ['one', 'two']) {
+      expect(await again.count({ index })).toBe(await db.count({ index: 'owner' }));
+    }
+  });
+
   it('is gone with all rows, and there again with the first', async () => {
     const db = await indexed();
     const { root } = db;

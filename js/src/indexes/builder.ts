@@ -76,9 +76,9 @@ export class IndexBuilder {
   }
 
   #isBehind(): boolean {
-    const { engine, indexes } = this.#host;
+    const { indexes } = this.#host;
     const { view } = this.#commits.head;
-    if (!this.#dropped && engine.indexCount(view) > indexes.all.length) return true;
+    if (!this.#dropped && indexes.hasOthers(view)) return true;
     return indexes.all.some((index) => indexes.state(view, index) !== State.complete);
   }
 

@@ -29,6 +29,8 @@ export function isOfIndex(range: KeyRange | IndexRange): range is IndexRange {
 export class IndexSet {
   readonly all: readonly Index[];
   readonly #engine: Engine;
+  /** Definitions, each once: two names may have the same. */
+  readonly #texts: readonly string[];
   /** Who waits, each for those that one of the handles makes. */
   readonly #waiting = new Set<{ readonly by: object; settle(failure?: unknown): void }>();
   readonly #makers = new Map<object, () => void>();
@@ -36,7 +38,8 @@ export class IndexSet {
   constructor(engine: Engine, all: readonly Index[]) {
     this.#engine = engine;
     this.all = all;
-    engine.setIndexes(this.all.map(({ text }) => text));
+    this.#texts = [...new Set(all.map(({ text }) => text))];
+    engine.setIndexes(this.#texts);
   }
 
   /** The index of a name; throws `invalid-argument`. */
@@ -46,9 +49,18 @@ export class IndexSet {
     throw new HedgerowError('invalid-argument', `no index ${name} was given to open`);
   }
 
+  #numberOf({ text }: Index): number {
+    return this.#texts.indexOf(text) + 1;
+  }
+
+  /** Whether a commit has others, too, if it has all of these. */
+  hasOthers(view: number): boolean {
+    return this.#engine.indexCount(view) > this.#texts.length;
+  }
+
   /** How far a commit has an index. */
   state(view: number, index: Index): number {
-    return this.#engine.indexState(view, this.all.indexOf(index) + 1);
+    return this.#engine.indexState(view, this.#numberOf(index));
   }
 
   /** Encodes a range of rows or of an index. */
@@ -56,7 +68,7 @@ export class IndexSet {
     if (!isOfIndex(range)) return encodeRange(range);
     const index = this.get(range.index);
     const { flags, rangeBytes } = encodeRange(positionsOf(index, range));
-    return { flags: flags | ((this.all.indexOf(index) + 1) << NUMBER_SHIFT), rangeBytes };
+    return { flags: flags | (this.#numberOf(index) << NUMBER_SHIFT), rangeBytes };
   }
 
   /** `make` has the commits of `by` get what they lack; none does when it is absent. */
