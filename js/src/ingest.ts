@@ -200,6 +200,7 @@ export class Ingest {
   async #work(startMs: number): Promise<void> {
     let start = startMs;
     for (;;) {
+      this.#check();
       const status = this.#host.step(this.#op, start);
       if (status >= Status.row) this.#host.engine.fail(status, this.#isBytes);
       // Before anything else asks the core: the ids are in its last reply.
@@ -212,7 +213,6 @@ export class Ingest {
       if (this.#heldBytes >= this.#holdBytes) await this.#flush(0);
       await turn();
       start = performance.now();
-      this.#check();
     }
   }
 
