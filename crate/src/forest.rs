@@ -2,14 +2,16 @@
 //!
 //! ```text
 //! commit   0xc0 | version | n:u16 | n x tree, in ascending order of names
-//! tree     name length:u8 | name | count:u64 | root:32 | reach, for names that begin with "j"
-//! reach    key length:u16 | key
+//! tree     name length:u8 | name | count:u64 | root:32 | reach, for names that begin with "j" or "s"
+//! reach    length:u16 | key of a row, of an index in the making ("j")
+//!          length:u16 | hash:32 | sum:u64 | definition, of a sum tree ("s")
 //! ```
 //!
 //! A forest without trees has no commit chunk: its root is [`Hash::ZERO`]. Trees without entries
 //! are not named, but for those of indexes ("i" or "j"), which are named as long as there are
 //! rows: that tells an index without entries from one that is not there. A "j" is in the making,
-//! made so far of the rows up to a key, its reach.
+//! made so far of the rows up to a key, its reach. A sum tree with a definition is made of the rows,
+//! and is named like an index; one without a definition is what it was made by hand.
 
 use crate::chunk::{ChunkKind, HEADER_BYTES};
 use crate::error::{DecodeError, Field};
@@ -29,6 +31,12 @@ pub const INDEX: char = 'i';
 /// What the names of trees of indexes in the making begin with.
 pub const PARTIAL_INDEX: char = 'j';
 
+/// What the names of sum trees begin with.
+pub const SUMS: char = 's';
+
+/// Bytes of what is told of a sum tree before its definition: hash and sum of its root.
+pub const SUM_ROOT_BYTES: usize = 40;
+
 /// A tree by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
@@ -36,7 +44,8 @@ pub struct Named {
     pub name: String,
     /// The tree.
     pub tree: Tree,
-    /// Of an index in the making: the last row that it is made of.
+    /// Of an index in the making: the last row that it is made of. Of a sum tree: hash and sum of
+    /// its root, and its definition.
     pub reach: Option<Vec<u8>>,
 }
 
@@ -48,6 +57,22 @@ pub struct Forest {
 
 fn is_index(name: &str) -> bool {
     name.starts_with([INDEX, PARTIAL_INDEX])
+}
+
+impl Named {
+    /// Of a sum tree, what its leaves are made of; empty when they are put by hand.
+    #[must_use]
+    pub fn sum_definition(&self) -> &[u8] {
+        if !self.name.starts_with(SUMS) {
+            return &[];
+        }
+        self.reach.as_deref().and_then(|reach| reach.get(SUM_ROOT_BYTES..)).unwrap_or_default()
+    }
+
+    /// Whether it is made of the rows.
+    fn is_bound(&self) -> bool {
+        is_index(&self.name) || !self.sum_definition().is_empty()
+    }
 }
 
 impl Forest {
@@ -63,7 +88,9 @@ impl Forest {
         self.named(name).map_or(Tree::EMPTY, |named| named.tree)
     }
 
-    fn named(&self, name: &str) -> Option<&Named> {
+    /// The tree `name` and what is told of it.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<&Named> {
         self.trees.iter().find(|named| named.name == name)
     }
 
@@ -72,9 +99,30 @@ impl Forest {
         self.trees.iter().filter(|named| is_index(&named.name))
     }
 
-    /// The roots of all trees that have entries.
-    pub fn roots(&self) -> impl Iterator<Item = Hash> {
-        self.trees.iter().map(|named| named.tree.root).filter(|root| *root != Hash::ZERO)
+    /// The sum trees.
+    pub fn sums(&self) -> impl Iterator<Item = &Named> {
+        self.trees.iter().filter(|named| named.name.starts_with(SUMS))
+    }
+
+    /// Whether a sum tree follows the rows.
+    #[must_use]
+    pub fn has_followers(&self) -> bool {
+        self.sums().any(Named::is_bound)
+    }
+
+    /// Sets the sum tree `name`, of which `reach` tells. One without leaves is kept as long as it
+    /// follows rows.
+    pub fn set_sum(&mut self, name: &str, tree: Tree, reach: Vec<u8>) {
+        self.set(name, Tree::EMPTY);
+        let named = Named { name: name.into(), tree, reach: Some(reach) };
+        if !tree.is_empty() || named.is_bound() {
+            self.insert(named);
+        }
+    }
+
+    /// All trees.
+    pub fn trees(&self) -> impl Iterator<Item = &Named> {
+        self.trees.iter()
     }
 
     /// Sets the tree `name`, which is at most [`MAX_TREE_NAME_BYTES`] long.
@@ -162,20 +210,9 @@ impl Forest {
             let mut word = [0; 8];
             word.copy_from_slice(&tree[..8]);
             let tree = Tree { count: u64::from_le_bytes(word), root: Hash::read(&tree[8..]) };
-            let may_be_empty = is_index(name);
-            if (tree.is_empty() && !may_be_empty)
-                || tree.count > MAX_ENTRIES
-                || tree.is_empty() != (tree.root == Hash::ZERO)
-            {
-                return Err(DecodeError::new(
-                    Field::EntryCount,
-                    end - HASH_BYTES - 8,
-                    0,
-                    tree.count,
-                ));
-            }
             at = end;
-            let reach = if name.starts_with(PARTIAL_INDEX) {
+            let is_sum = name.starts_with(SUMS);
+            let reach = if is_sum || name.starts_with(PARTIAL_INDEX) {
                 let &[low, high] = bytes.get(at..at + 2).unwrap_or_default() else {
                     return Err(short(at, at + 2));
                 };
@@ -186,20 +223,34 @@ impl Forest {
                 }
                 at += 2 + len;
                 let key = bytes.get(at - len..at).ok_or_else(|| short(at - len, at))?;
-                if core::str::from_utf8(key).is_err() {
+                let told = if is_sum { SUM_ROOT_BYTES } else { 0 };
+                let Some(text) = key.get(told..) else { return Err(short(at - len, at)) };
+                if core::str::from_utf8(text).is_err() {
                     return Err(DecodeError::new(Field::KeyText, at - len, 0, 0));
                 }
                 Some(key.to_vec())
             } else {
                 None
             };
-            trees.push(Named { name: name.into(), tree, reach });
+            let named = Named { name: name.into(), tree, reach };
+            if (tree.is_empty() && !named.is_bound())
+                || tree.count > MAX_ENTRIES
+                || tree.is_empty() != (tree.root == Hash::ZERO)
+            {
+                return Err(DecodeError::new(
+                    Field::EntryCount,
+                    end - HASH_BYTES - 8,
+                    0,
+                    tree.count,
+                ));
+            }
+            trees.push(named);
         }
         if at != bytes.len() {
             return Err(short(at, at));
         }
         let forest = Self { trees };
-        if forest.tree(ROWS).is_empty() && forest.indexes().next().is_some() {
+        if forest.tree(ROWS).is_empty() && forest.trees.iter().any(Named::is_bound) {
             return Err(DecodeError::new(Field::Count, HEADER_BYTES, 0, count as u64));
         }
         Ok(forest)
@@ -211,10 +262,11 @@ const _: () = assert!(MAX_TREE_NAME_BYTES <= u8::MAX as usize);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
 
     fn forest() -> Forest {
         let mut forest = Forest::new();
-        forest.set("s", Tree { root: Hash([7; 32]), count: 3 });
+        forest.set("x", Tree { root: Hash([7; 32]), count: 3 });
         forest.set(ROWS, Tree { root: Hash([9; 32]), count: 1 });
         forest.set("empty", Tree::EMPTY);
         forest
@@ -239,7 +291,7 @@ mod tests {
         other.set("empty", Tree { root: Hash([1; 32]), count: 1 });
         other.set("empty", Tree::EMPTY);
         other.set(ROWS, Tree::EMPTY);
-        other.set("s", Tree { root: Hash([7; 32]), count: 3 });
+        other.set("x", Tree { root: Hash([7; 32]), count: 3 });
         other.set(ROWS, Tree { root: Hash([9; 32]), count: 1 });
         assert_eq!(other, forest());
     }
@@ -262,7 +314,7 @@ mod tests {
         assert_eq!(Forest::decode(&bytes), Ok(forest.clone()));
         let names: Vec<_> = forest.indexes().map(|named| &*named.name).collect();
         assert_eq!(names, ["i[a]", "j[b]"]);
-        assert_eq!(forest.roots().count(), 3);
+        assert_eq!(forest.trees().count(), 4);
         for end in 0..bytes.len() {
             assert!(Forest::decode(&bytes[..end]).is_err(), "cut at {end}");
         }
@@ -273,6 +325,42 @@ mod tests {
         assert_eq!(Forest::decode(&bytes).unwrap_err().field, Field::Count);
         forest.set_indexes(named);
         assert_eq!(forest.indexes().count(), 0);
+    }
+
+    #[test]
+    fn a_sum_tree_tells_its_root_and_its_definition() {
+        let mut forest = forest();
+        let some = Tree { root: Hash([5; 32]), count: 2 };
+        let told = |definition: &[u8]| [&[1; SUM_ROOT_BYTES], definition].concat();
+        forest.set_sum("shand", some, told(b""));
+        forest.set_sum("sgone", Tree::EMPTY, told(b""));
+        forest.set_sum("srows", Tree::EMPTY, told(b"[]"));
+        let names: Vec<_> = forest.sums().map(|named| &*named.name).collect();
+        assert_eq!(names, ["shand", "srows"]);
+        assert!(forest.has_followers());
+        let mut bytes = Vec::new();
+        forest.encode(&mut bytes);
+        assert_eq!(Forest::decode(&bytes), Ok(forest.clone()));
+        assert_eq!(forest.named("srows").unwrap().sum_definition(), b"[]");
+        for end in 0..bytes.len() {
+            assert!(Forest::decode(&bytes[..end]).is_err(), "cut at {end}");
+        }
+        // What follows rows is not there without them, and one made by hand not without leaves.
+        let refused = |mut forest: Forest| {
+            let mut bytes = Vec::new();
+            forest.set("x", Tree::EMPTY);
+            forest.encode(&mut bytes);
+            Forest::decode(&bytes).unwrap_err().field
+        };
+        let mut without = forest.clone();
+        without.set(ROWS, Tree::EMPTY);
+        assert_eq!(refused(without), Field::Count);
+        let mut empty = forest.clone();
+        empty.insert(Named { name: "sz".into(), tree: Tree::EMPTY, reach: Some(told(b"")) });
+        assert_eq!(refused(empty), Field::EntryCount);
+        let mut short = forest.clone();
+        short.insert(Named { name: "sz".into(), tree: some, reach: Some(vec![0; 39]) });
+        assert_eq!(refused(short), Field::Length);
     }
 
     #[test]

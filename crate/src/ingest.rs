@@ -67,6 +67,10 @@ pub struct Ingest {
     last_key: Option<Vec<u8>>,
     rows: u64,
     finishing: bool,
+    /// Sum trees are to be brought to the rows before all trees are named.
+    has_sums: bool,
+    /// It waits for that.
+    awaits_sums: bool,
     /// Ranges to be emptied before the next block.
     drop: Option<Range>,
     commit: Option<Hash>,
@@ -94,6 +98,7 @@ impl Ingest {
     #[must_use]
     pub fn indexed(forest: Forest, reader: Reader, shape: Shape, wanted: &[Definition]) -> Self {
         let tree = forest.tree(ROWS);
+        let has_sums = forest.has_followers();
         let (keeper, fault) = match Keeper::new(&forest, wanted) {
             Ok(keeper) => (keeper, None),
             Err(error) => (Keeper::default(), Some(error)),
@@ -122,6 +127,8 @@ impl Ingest {
             last_key: None,
             rows: 0,
             finishing: false,
+            has_sums,
+            awaits_sums: false,
             drop: None,
             commit: None,
             sealed: Vec::new(),
@@ -177,6 +184,7 @@ impl Ingest {
     /// Costs what the other writer changed.
     pub fn rebase(&mut self, theirs: Forest, kept: Vec<Vec<u8>>) {
         self.commit = None;
+        self.awaits_sums = false;
         if self.base.is_empty() && self.own.is_none() {
             self.own = Some(self.tree);
         }
@@ -189,6 +197,7 @@ impl Ingest {
         let rebase = Box::new(Rebase::new(self.base, onto, self.own, kept));
         self.base = onto;
         if !merging {
+            self.has_sums |= theirs.has_followers();
             self.forest = theirs;
         }
         self.state = State::Rebase(Batch::new(), rebase);
@@ -208,6 +217,37 @@ impl Ingest {
         self.own.get_or_insert(own);
         self.base = forest.tree(ROWS);
         self.merging = true;
+    }
+
+    /// Has it wait for sum trees before it names all trees: see [`Ingest::awaits_sums`].
+    pub const fn expect_sums(&mut self) {
+        self.has_sums = true;
+    }
+
+    /// Whether the rows and their indexes are done, and the sum trees of [`Ingest::forest`] are to be
+    /// brought to what [`Ingest::row_trees`] tells; [`Ingest::name`] goes on from there.
+    #[must_use]
+    pub const fn awaits_sums(&self) -> bool {
+        self.awaits_sums
+    }
+
+    /// The trees that the commit names, as far as they are set.
+    pub const fn forest(&mut self) -> &mut Forest {
+        &mut self.forest
+    }
+
+    /// The tree of rows that the forest belongs to, and the one that takes its place.
+    #[must_use]
+    pub fn row_trees(&self) -> (Tree, Tree) {
+        (self.forest.tree(ROWS), self.tree)
+    }
+
+    /// Takes further chunks of the commit while it awaits sums, by `pack`.
+    pub fn pack<T>(&mut self, pack: impl FnOnce(&mut Packer) -> T) -> Option<T> {
+        let State::Index(packer) = &mut self.state else { return None };
+        let packed = pack(packer);
+        self.sealed.extend(packer.take_sealed());
+        Some(packed)
     }
 
     /// There are no more rows: the next steps make the commit.
@@ -231,6 +271,7 @@ impl Ingest {
                         return Ok(step);
                     }
                 }
+                State::Index(_) if self.awaits_sums => return Ok(Step::Done(())),
                 State::Index(_) => return self.step_index(cache, budget),
                 State::Gather(_) if self.commit.is_some() => return Ok(Step::Done(())),
                 State::Gather(batch) => {
@@ -347,7 +388,10 @@ impl Ingest {
         let step = self.keeper.bring(self.tree, self.shape, cache, budget, packer);
         self.collect();
         if step == Ok(Step::Done(())) {
-            self.name();
+            self.awaits_sums = self.has_sums;
+            if !self.awaits_sums {
+                self.name();
+            }
         }
         step
     }
@@ -432,7 +476,7 @@ impl Ingest {
         }
         let goes_on = matches!(self.state, State::Rebase(..) | State::Fold(_));
         let ended = self.finishing && self.reader.is_spent() && !goes_on;
-        let read = !ended || self.keeper.must_read(tree);
+        let read = !ended || self.has_sums || self.keeper.must_read(tree);
         if read {
             packer.seal();
         }
@@ -446,11 +490,12 @@ impl Ingest {
     }
 
     /// Names all trees in a commit chunk, packed with what was not sealed: a small change is then
-    /// one segment.
-    fn name(&mut self) {
+    /// one segment. The host calls it once sum trees are set.
+    pub fn name(&mut self) {
         let State::Index(packer) = &mut self.state else { return };
         let mut packer = core::mem::take(packer);
         self.state = State::Gather(Batch::new());
+        self.awaits_sums = false;
         self.forest.set(ROWS, self.tree);
         self.keeper.set(&mut self.forest);
         self.commit = Some(self.forest.commit(&mut packer));

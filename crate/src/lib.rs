@@ -10,6 +10,8 @@
 //! - [`Ingest`](ingest::Ingest): takes rows and makes the segments of a new commit.
 //! - [`Collect`](collect::Collect): gives back the room of what no commit reaches any more.
 //! - [`Prove`](proof::Prove), [`VerifyProof`](proof::VerifyProof): evidence of rows.
+//! - [`SumMerge`](sum_tree::SumMerge), [`SumProve`](sum_tree::SumProve): sum trees, and evidence
+//!   of their leaves and totals.
 //!
 //! Operations that may wait or take long follow the [`Step`](step::Step) protocol.
 //! The formats are drawn in `docs/format.md`, the rooms in `docs/architecture.md`.
@@ -21,12 +23,14 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod bring;
 pub mod collect;
 pub mod forest;
 pub mod index;
 pub mod ingest;
 pub mod proof;
 
+pub use hedgerow_sums as sum_tree;
 pub use hedgerow_trees::{
     batch, boundary, cache, chunk, error, hash, json, limits, node, order, output, rows, segment,
     step, tree, value,

@@ -50,6 +50,7 @@ fn kind_of(bytes: &[u8]) -> &'static str {
         Ok(ChunkKind::Commit) => "commit",
         Ok(ChunkKind::Piece) => "piece",
         Ok(ChunkKind::PieceList) => "list of pieces",
+        Ok(ChunkKind::SumPiece | ChunkKind::SumTop) => "piece of a sum tree",
         Err(_) => "no kind",
     }
 }
@@ -118,7 +119,10 @@ fn accepted(cache: &Cache, hash: &Hash, bytes: &[u8]) -> Result<Vec<u8>, Error> 
             assert_eq!(pieces.len(), pieces_of(len));
             layout::piece_list(&pieces)
         }
-        Ok(ChunkKind::Node(_)) | Err(_) => layout::node(&here(cache.node(hash)?)),
+        // What is no node is refused.
+        Ok(ChunkKind::Node(_) | ChunkKind::SumPiece | ChunkKind::SumTop) | Err(_) => {
+            layout::node(&here(cache.node(hash)?))
+        }
     })
 }
 

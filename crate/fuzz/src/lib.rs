@@ -21,6 +21,7 @@ pub mod patch;
 pub mod rehashed;
 pub mod rows;
 pub mod steps;
+pub mod sum_proof;
 
 #[cfg(test)]
 mod tests {
@@ -71,6 +72,11 @@ mod tests {
     #[test]
     fn proof_takes_all_kept_inputs() {
         replay("proof", crate::proof::run);
+    }
+
+    #[test]
+    fn sum_proof_takes_all_kept_inputs() {
+        replay("sum_proof", crate::sum_proof::run);
     }
 
     #[test]

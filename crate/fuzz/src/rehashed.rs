@@ -411,6 +411,8 @@ fn change(host: &mut Host, input: &mut Input<'_>, tree: Tree, row_count: usize) 
             let fault = match ChunkKind::decode(bytes).expect("a kind") {
                 ChunkKind::Node(_) => Node::decode(bytes).err(),
                 ChunkKind::Commit => Forest::decode(bytes).err(),
+                // What is no node is refused.
+                ChunkKind::SumPiece | ChunkKind::SumTop => Node::decode(bytes).err(),
                 ChunkKind::Piece => piece(bytes).err(),
                 ChunkKind::PieceList => piece_list(bytes, bytes.len() / 32 * PIECE_BYTES).err(),
             };

@@ -10,6 +10,7 @@
 
 mod marks;
 mod moving;
+pub mod pieces;
 mod walk;
 
 use crate::cache::{Cache, SegmentId};

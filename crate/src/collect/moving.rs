@@ -105,7 +105,9 @@ impl Moving {
     fn take_chunk(&mut self, chunk: &[u8], hash: Hash, ordinal: Option<u32>, exact: bool) {
         let stream = match ChunkKind::decode(chunk) {
             Ok(ChunkKind::Node(0)) => Stream::Leaf,
-            Ok(ChunkKind::Node(_) | ChunkKind::Commit) => Stream::Inner,
+            Ok(
+                ChunkKind::Node(_) | ChunkKind::Commit | ChunkKind::SumPiece | ChunkKind::SumTop,
+            ) => Stream::Inner,
             // Of a later format, perhaps: as little is known of it as of a value.
             Ok(ChunkKind::Piece | ChunkKind::PieceList) | Err(_) => Stream::Value,
         };

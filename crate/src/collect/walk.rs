@@ -2,13 +2,15 @@
 //! the walk costs a hundredth of the store; leaves are read when their values are asked for.
 
 use super::marks::Marks;
+use super::pieces::names;
 use crate::cache::{Cache, Fetch};
 use crate::chunk;
 use crate::error::Error;
-use crate::forest::Forest;
+use crate::forest::{Forest, SUMS};
 use crate::hash::Hash;
 use crate::node::Node;
 use crate::step::{Budget, Step};
+use crate::value::Far;
 use alloc::vec::Vec;
 
 /// What reading a node counts as, in bytes of work.
@@ -18,6 +20,10 @@ const NODE_WORK: usize = 4096;
 #[derive(Debug, Default)]
 pub struct Walk {
     commits: Vec<Hash>,
+    /// Pieces of sum trees, to be read.
+    pieces: Vec<Hash>,
+    /// Values that they hold out of line.
+    fars: Vec<Far>,
     /// Nodes of a level, to be read, and how many of them were.
     level: Vec<Hash>,
     at: usize,
@@ -54,13 +60,37 @@ impl Walk {
                 Fetch::Here(bytes) => bytes,
             };
             if marks.mark(cache, hash)? {
-                for root in Forest::decode(bytes).unwrap_or_default().roots() {
-                    if marks.mark(cache, &root)? {
-                        self.level.push(root);
+                for named in Forest::decode(bytes).unwrap_or_default().trees() {
+                    let root = named.tree.root;
+                    if !named.tree.is_empty() && marks.mark(cache, &root)? {
+                        let is_sum = named.name.starts_with(SUMS);
+                        if is_sum { &mut self.pieces } else { &mut self.level }.push(root);
                     }
                 }
             }
             self.commits.pop();
+        }
+        while let Some(hash) = self.pieces.last() {
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            let check = |bytes: &[u8]| chunk::ChunkKind::decode(bytes).map(|_| ());
+            let piece = match cache.chunk(hash, check)? {
+                Fetch::At(id) => return Ok(Step::Need(cache.ahead(id, self.pieces.iter().rev())?)),
+                Fetch::Here(piece) => piece,
+            };
+            self.pieces.pop();
+            let mut below = Vec::new();
+            names(piece, |hash, far| match far {
+                Some(far) => self.fars.push(far),
+                None => below.push(hash),
+            });
+            for hash in below.iter().rev() {
+                if marks.mark(cache, hash)? {
+                    self.pieces.push(*hash);
+                }
+            }
+            budget.spend(NODE_WORK);
         }
         loop {
             while let Some(hash) = self.level.get(self.at) {
@@ -106,6 +136,9 @@ impl Walk {
         budget: &mut Budget,
     ) -> Result<Step<()>, Error> {
         loop {
+            while let Some(far) = self.fars.pop() {
+                self.value(cache, marks, far)?;
+            }
             while let Some((hash, len)) = self.lists.last() {
                 let check = |bytes: &[u8]| chunk::piece_list(bytes, *len).map(|_| ());
                 let pieces = match cache.chunk(hash, check)? {
@@ -130,15 +163,20 @@ impl Walk {
                 Fetch::Here(Node::Inner(_)) => {}
                 Fetch::Here(Node::Leaf(leaf)) => {
                     for far in (0..leaf.len()).filter_map(|index| leaf.entry(index).far()) {
-                        let len = far.len as usize;
-                        if marks.mark(cache, &far.hash)? && chunk::pieces_of(len) > 1 {
-                            self.lists.push((far.hash, len));
-                        }
+                        self.value(cache, marks, far)?;
                     }
                 }
             }
             self.leaves_read += 1;
             budget.spend(NODE_WORK);
         }
+    }
+
+    fn value(&mut self, cache: &Cache, marks: &mut Marks, far: Far) -> Result<(), Error> {
+        let len = far.len as usize;
+        if marks.mark(cache, &far.hash)? && chunk::pieces_of(len) > 1 {
+            self.lists.push((far.hash, len));
+        }
+        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use super::reply::{Reply, status};
 use crate::cache::{Cache, Fetch, SegmentId};
 use crate::collect::{Collect, Thoroughness};
 use crate::error::{Error, RowFault};
-use crate::forest::{Forest, ROWS};
+use crate::forest::{Forest, Named, ROWS};
 use crate::hash::{HASH_BYTES, Hash};
 use crate::index::{Definition, IndexScan};
 use crate::ingest::{ByteValue, Format, Ingest};
@@ -27,7 +27,7 @@ pub struct IngestOp {
     pub ingest: Ingest,
     pub buffer: Vec<u8>,
     pointer: Pointer,
-    made: Made,
+    pub made: Made,
 }
 
 /// A collection and what the host is to exchange for it.
@@ -40,13 +40,13 @@ pub struct CollectOp {
 
 /// Segments that an operation has made, and how many of them the host has taken.
 #[derive(Default)]
-struct Made {
+pub struct Made {
     ids: Vec<SegmentId>,
     taken: usize,
 }
 
 impl Made {
-    fn add(&mut self, cache: &mut Cache, next_segment: &mut SegmentId, sealed: Vec<Sealed>) {
+    pub fn add(&mut self, cache: &mut Cache, next_segment: &mut SegmentId, sealed: Vec<Sealed>) {
         for sealed in sealed {
             cache.add_fresh(*next_segment, sealed);
             self.ids.push(*next_segment);
@@ -83,10 +83,10 @@ pub struct Engine {
     pub indexes: Vec<Definition>,
     /// The key that the last reply points to.
     pub reach: Vec<u8>,
-    ops: Vec<Option<Op>>,
+    pub ops: Vec<Option<Op>>,
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
+pub fn u32_at(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).map_or(0, |word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
 }
 
@@ -351,6 +351,15 @@ impl Engine {
         if let Some(Op::Ingest(ingest)) = self.op(op) {
             ingest.ingest.since(&forest);
         }
+    }
+
+    pub fn total(&mut self, view: u32, len: usize) {
+        let forest = self.views.get(view as usize).and_then(Option::as_ref);
+        let is =
+            |named: &&Named| named.name.as_bytes().strip_prefix(b"s") == Some(&self.scratch[..len]);
+        let named = forest.and_then(|forest| forest.sums().find(is));
+        let told = named.and_then(|named| named.reach.as_deref()).unwrap_or_default();
+        self.reply.set(&[f64::from(told.as_ptr() as u32), told.len() as f64]);
     }
 
     pub fn take_segment(&mut self, op: u32) -> u32 {

@@ -14,6 +14,7 @@ mod engine;
 mod faults;
 mod indexes;
 mod reply;
+mod sums;
 
 use crate::cache::SegmentId;
 use crate::collect::SMALL_BYTES;
@@ -262,6 +263,23 @@ pub fn prove(flags: u32, len: u32) -> u32 {
 #[wasm_bindgen]
 pub fn verify_proof(flags: u32, len: u32) -> u32 {
     with(|engine| engine.verify_proof(flags, len as usize))
+}
+
+/// Whether an ingest that has all rows waits for its sum trees: see `sums.rs`.
+#[wasm_bindgen]
+pub fn awaits_sums(op: u32) -> bool {
+    with(|engine| match engine.op(op) {
+        Some(Op::Ingest(ingest)) => ingest.ingest.awaits_sums(),
+        _ => false,
+    })
+}
+
+/// What the commit of a view tells of the sum tree whose name is in the first `len` bytes of
+/// `scratch`. Reply: address and length: hash and sum of its root, and its definition; 0 and 0 when
+/// there is none.
+#[wasm_bindgen]
+pub fn total(view: u32, len: u32) {
+    with(|engine| engine.total(view, len as usize));
 }
 
 /// Tells an ingest that it has all rows.

@@ -35,6 +35,12 @@ pub mod status {
     pub const INVALID_PROOF: u32 = 21;
     /// A proof would be too large.
     pub const PROOF_TOO_LARGE: u32 = 22;
+    /// The sums of a sum tree do not fit.
+    pub const SUM_OVERFLOW: u32 = 23;
+    /// Two rows have the same key in a sum tree.
+    pub const SUM_KEY_TWICE: u32 = 24;
+    /// A row has no whole number where its sum is.
+    pub const SUM_NOT_WHOLE: u32 = 25;
     /// No operation was started.
     pub const NO_OP: u32 = u32::MAX;
 }
@@ -111,6 +117,9 @@ impl Reply {
             }
             Error::InvalidProof => status::INVALID_PROOF,
             Error::ProofTooLarge => status::PROOF_TOO_LARGE,
+            Error::SumOverflow => status::SUM_OVERFLOW,
+            Error::SumKeyTwice => status::SUM_KEY_TWICE,
+            Error::SumNotWhole => status::SUM_NOT_WHOLE,
             // Of another package, where there may be more of them.
             _ => status::MALFORMED,
         }

@@ -14,4 +14,6 @@ pub mod proofs;
 mod reads;
 pub mod rows;
 pub mod store;
+pub mod sum_models;
+pub mod sums;
 pub mod values;

@@ -21,6 +21,10 @@ pub enum ChunkKind {
     Node(u8),
     /// A commit.
     Commit,
+    /// A piece of a sum tree.
+    SumPiece,
+    /// The first piece of a sum tree.
+    SumTop,
     /// Part of a value that is stored out of line, or all of it.
     Piece,
     /// The hashes of a value's pieces.
@@ -28,6 +32,8 @@ pub enum ChunkKind {
 }
 
 const COMMIT: u8 = 0xc0;
+const SUM_PIECE: u8 = 0xd0;
+const SUM_TOP: u8 = 0xd1;
 const PIECE: u8 = 0xe0;
 const PIECE_LIST: u8 = 0xe1;
 
@@ -38,6 +44,8 @@ impl ChunkKind {
         let kind = match self {
             Self::Node(level) => level,
             Self::Commit => COMMIT,
+            Self::SumPiece => SUM_PIECE,
+            Self::SumTop => SUM_TOP,
             Self::Piece => PIECE,
             Self::PieceList => PIECE_LIST,
         };
@@ -58,6 +66,8 @@ impl ChunkKind {
         match kind {
             level if level <= MAX_LEVEL => Ok(Self::Node(level)),
             COMMIT => Ok(Self::Commit),
+            SUM_PIECE => Ok(Self::SumPiece),
+            SUM_TOP => Ok(Self::SumTop),
             PIECE => Ok(Self::Piece),
             PIECE_LIST => Ok(Self::PieceList),
             _ => Err(DecodeError::new(Field::Kind, 0, MAX_LEVEL.into(), kind.into())),

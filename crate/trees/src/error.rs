@@ -37,6 +37,10 @@ pub enum Field {
     Boundary,
     /// A JSON value that is not JSON.
     ValueText,
+    /// The sum of a part of a sum tree is not the one that is told of it.
+    Sum,
+    /// The hash of a part of a sum tree is not the one that is told of it.
+    SumHash,
 }
 
 /// Bytes that are not what they should be: where, what was expected and what was found.
@@ -127,6 +131,12 @@ pub enum Error {
         /// The version found.
         version: u8,
     },
+    /// The sums of a sum tree would come to more than 64 bits hold.
+    SumOverflow,
+    /// Two rows have the same key in a sum tree.
+    SumKeyTwice,
+    /// The sum that a row has for a sum tree is no whole number that 64 bits hold.
+    SumNotWhole,
     /// Not the proof of this range under this root.
     InvalidProof,
     /// A proof would take more than [`MAX_PROOF_BYTES`](crate::limits::MAX_PROOF_BYTES).
@@ -145,6 +155,9 @@ impl fmt::Display for Error {
                 write!(f, "chunk {hash} is malformed: {cause}")
             }
             Self::UnsupportedFormat { version } => write!(f, "format version {version}"),
+            Self::SumOverflow => f.write_str("sum overflow"),
+            Self::SumKeyTwice => f.write_str("two rows of one sum key"),
+            Self::SumNotWhole => f.write_str("no whole sum"),
             Self::InvalidProof => f.write_str("invalid proof"),
             Self::ProofTooLarge => f.write_str("proof too large"),
         }

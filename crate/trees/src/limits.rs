@@ -41,6 +41,9 @@ pub const MAX_COLUMNS: usize = 8;
 /// key and value.
 pub const MAX_ROW_TEXT_BYTES: usize = MAX_VALUE_BYTES + (64 << 10);
 
+/// Longest value of a leaf of a sum tree: it is hashed in one go.
+pub const MAX_SUM_VALUE_BYTES: usize = 1 << 20;
+
 /// Most bytes of a proof, and of the entries that it proves.
 pub const MAX_PROOF_BYTES: usize = 128 << 20;
 

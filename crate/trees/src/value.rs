@@ -64,7 +64,9 @@ impl Far {
         Self { len: u32::from_le_bytes(len), hash: Hash::read(&bytes[4..]) }
     }
 
-    pub(crate) fn bytes(&self) -> [u8; FAR_BYTES] {
+    /// The address as it is stored.
+    #[must_use]
+    pub fn bytes(&self) -> [u8; FAR_BYTES] {
         let mut bytes = [0; FAR_BYTES];
         bytes[..4].copy_from_slice(&self.len.to_le_bytes());
         bytes[4..].copy_from_slice(&self.hash.0);

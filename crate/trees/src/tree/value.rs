@@ -11,7 +11,7 @@ use crate::value::Far;
 use alloc::vec::Vec;
 
 /// Packs the pieces of a value, and their list when there are several.
-pub(crate) fn put_value(packer: &mut Packer, value: &[u8]) -> Far {
+pub fn put_value(packer: &mut Packer, value: &[u8]) -> Far {
     let mut list = Vec::new();
     let mut hash = Hash::ZERO;
     for part in value.chunks(PIECE_BYTES) {

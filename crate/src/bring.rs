@@ -1,0 +1,201 @@
+//! Brings the sum trees of a commit to what it changes: those made by hand by the edits of this
+//! commit, those that follow rows by what became of the rows.
+//!
+//! It runs while an [`Ingest`] awaits it, and puts its chunks into the segments of the same commit.
+//! Whatever it begins with it reads from the forest that the commit is made onto: when another
+//! writer was first it is run anew, onto the trees of that one.
+
+use crate::cache::Cache;
+use crate::error::Error;
+use crate::forest::SUMS;
+use crate::ingest::Ingest;
+use crate::step::{Budget, Step};
+use crate::sum_tree::{Definition, Follow, Rules, SumBatch, SumMerge};
+use crate::tree::Tree;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The leaves of all rows are put in parts that take about so much memory.
+const SPILL_BYTES: usize = 32 << 20;
+
+/// Edits of a sum tree.
+#[derive(Clone, Debug)]
+pub struct Staged {
+    /// The name of its tree.
+    pub name: String,
+    /// Its edits.
+    pub batch: SumBatch,
+}
+
+/// A sum tree that is to follow rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Follower {
+    /// The name of its tree.
+    pub name: String,
+    /// See [`Definition::parse`].
+    pub definition: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Job {
+    name: String,
+    /// None of a tree made by hand.
+    definition: Vec<u8>,
+    tree: Tree,
+    edits: Option<SumBatch>,
+    follow: Option<Box<Follow>>,
+    merge: Option<Box<SumMerge>>,
+    spill_bytes: usize,
+    told: Option<Vec<u8>>,
+}
+
+/// See the module's text.
+#[derive(Debug)]
+pub struct Bring {
+    rules: Rules,
+    jobs: Vec<Job>,
+}
+
+impl Bring {
+    /// What `ingest` awaits, with edits of trees made by hand. `wanted` tells of the trees that are
+    /// to follow the rows instead of those that do.
+    #[must_use]
+    pub fn new(
+        rules: &Rules,
+        ingest: &mut Ingest,
+        staged: &[Staged],
+        wanted: Option<&[Follower]>,
+    ) -> Self {
+        let (old, new) = ingest.row_trees();
+        let forest = ingest.forest();
+        let mut followers: Vec<_> = forest
+            .sums()
+            .filter(|named| !named.sum_definition().is_empty())
+            .map(|named| Follower {
+                name: named.name.clone(),
+                definition: named.sum_definition().into(),
+            })
+            .collect();
+        if let Some(wanted) = wanted {
+            for gone in followers.iter().filter(|follower| !wanted.contains(follower)) {
+                forest.set_sum(&gone.name, Tree::EMPTY, Vec::new());
+            }
+            followers = wanted.into();
+        }
+        let mut jobs = Vec::new();
+        for Follower { name, definition } in followers {
+            if new.is_empty() {
+                forest.set_sum(&name, Tree::EMPTY, Vec::new());
+                continue;
+            }
+            // Of another definition, or made by hand: it is made anew.
+            let same =
+                forest.named(&name).filter(|named| named.sum_definition() == &definition[..]);
+            let (from, tree) = same.map_or((Tree::EMPTY, Tree::EMPTY), |same| (old, same.tree));
+            let follow = Definition::parse(&definition)
+                .map(|parsed| Box::new(Follow::new(parsed, from, new)));
+            // In parts nothing may be deleted.
+            let spill_bytes = if from.is_empty() { SPILL_BYTES } else { usize::MAX };
+            let (edits, merge, told) = (None, None, None);
+            jobs.push(Job { name, definition, tree, edits, follow, merge, spill_bytes, told });
+        }
+        for Staged { name, batch } in staged {
+            let tree = forest.tree(name);
+            let (definition, follow, merge, told) = (Vec::new(), None, None, None);
+            let (edits, name) = (Some(batch.clone()), name.clone());
+            jobs.push(Job { name, definition, tree, edits, follow, merge, spill_bytes: 0, told });
+        }
+        Self { rules: rules.clone(), jobs }
+    }
+
+    /// Goes on. Take the ingest's sealed segments into the cache after each step. When it is done,
+    /// the ingest has made the commit.
+    ///
+    /// # Errors
+    /// [`Error::SumOverflow`], [`Error::SumKeyTwice`], [`Error::SumNotWhole`], and as
+    /// [`Cache::node`]. The ingest is then of no more use.
+    pub fn step(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+        ingest: &mut Ingest,
+    ) -> Result<Step<()>, Error> {
+        while let Some(job) = self.jobs.last_mut() {
+            match job.step(&self.rules, cache, budget, ingest)? {
+                Step::Done(()) => drop(self.jobs.pop()),
+                waiting => return Ok(waiting),
+            }
+        }
+        ingest.name();
+        Ok(Step::Done(()))
+    }
+}
+
+impl Job {
+    fn step(
+        &mut self,
+        rules: &Rules,
+        cache: &Cache,
+        budget: &mut Budget,
+        ingest: &mut Ingest,
+    ) -> Result<Step<()>, Error> {
+        loop {
+            if let Some(merge) = &mut self.merge {
+                let stepped = ingest.pack(|packer| {
+                    let step = merge.step(cache, budget, packer);
+                    if step == Ok(Step::Done(())) && self.follow.is_some() {
+                        // The next part reads it.
+                        packer.seal();
+                    }
+                    step
+                });
+                match stepped.unwrap_or(Ok(Step::Yield))? {
+                    Step::Done(()) => {}
+                    waiting => return Ok(waiting),
+                }
+                let (tree, root) = merge.made();
+                let mut told = Vec::from(root.hash);
+                told.extend_from_slice(&root.sum.to_le_bytes());
+                told.extend_from_slice(&self.definition);
+                (self.tree, self.told, self.merge) = (tree, Some(told), None);
+                if self.follow.is_some() {
+                    return Ok(Step::Yield);
+                }
+            }
+            if let Some(follow) = &mut self.follow {
+                match follow.step(cache, self.spill_bytes, budget)? {
+                    Step::Done(()) => {}
+                    waiting => return Ok(waiting),
+                }
+                self.edits = Some(follow.take());
+                if follow.is_over() {
+                    self.follow = None;
+                }
+            }
+            match self.edits.take() {
+                // One without leaves is named, too, if it follows rows.
+                Some(edits)
+                    if !edits.is_empty() || (self.tree.is_empty() && self.told.is_none()) =>
+                {
+                    self.merge = Some(Box::new(SumMerge::new(rules, self.tree, edits)));
+                }
+                Some(_) => {}
+                None => {
+                    if let Some(told) = self.told.take() {
+                        ingest.forest().set_sum(&self.name, self.tree, told);
+                    }
+                    return Ok(Step::Done(()));
+                }
+            }
+        }
+    }
+}
+
+/// The name of the sum tree that the host calls `name`.
+#[must_use]
+pub fn tree_name(name: &str) -> String {
+    let mut tree = String::from(SUMS);
+    tree.push_str(name);
+    tree
+}

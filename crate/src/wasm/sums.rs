@@ -1,0 +1,373 @@
+//! What exported functions do with sum trees. All of it is in the second part of the module, which
+//! the host loads when it first needs it: the names of its exports begin with `sum_`, and nothing
+//! in the first part calls any of it.
+
+use super::engine::{Engine, Op, u32_at};
+use super::reply::status;
+use super::with;
+use crate::bring::{Bring, Follower, Staged, tree_name};
+use crate::error::Error;
+use crate::forest::Forest;
+use crate::limits::MAX_TREE_NAME_BYTES;
+use crate::step::{Budget, Step};
+use crate::sum_tree::{
+    Definition, Rules, SumBatch, SumDiff, SumFind, SumLeaves, SumProve, SumScan, SumVerify,
+};
+use crate::tree::Tree;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// A leaf as it crosses: key, sum and length of its value, which follows.
+const LEAF_BYTES: usize = 44;
+/// The length of a value that tells of a deletion.
+const DELETES: u32 = u32::MAX;
+/// A leaf in an answer: key, sum, start and end of its value, mark.
+const FOUND_BYTES: usize = 52;
+
+enum Read {
+    Find(SumFind),
+    Scan(SumScan),
+    Diff(SumDiff),
+    Prove(Box<SumProve>, Vec<u8>),
+    Verify(Box<SumVerify>),
+}
+
+struct SumOp {
+    read: Read,
+    leaves: SumLeaves,
+    found: Vec<u8>,
+}
+
+/// What is to be done with the sum trees in the commit of an ingest.
+struct Pending {
+    op: u32,
+    staged: Vec<Staged>,
+    extends: bool,
+    bring: Option<Box<Bring>>,
+}
+
+#[derive(Default)]
+struct Sums {
+    rules: Option<Rules>,
+    wanted: Vec<Follower>,
+    pending: Vec<Pending>,
+    ops: Vec<Option<SumOp>>,
+}
+
+struct Global(RefCell<Option<Sums>>);
+
+// SAFETY: the module is built without threads, so that no other thread can reach it.
+unsafe impl Sync for Global {}
+
+static SUMS: Global = Global(RefCell::new(None));
+
+fn sums<T>(run: impl FnOnce(&mut Sums, &mut Engine) -> T) -> T {
+    let mut sums = SUMS.0.borrow_mut();
+    let sums = sums.get_or_insert_default();
+    with(|engine| run(sums, engine))
+}
+
+impl Sums {
+    fn rules(&mut self) -> Rules {
+        self.rules.get_or_insert_with(Rules::new).clone()
+    }
+
+    fn pending(&mut self, op: u32) -> &mut Pending {
+        let at = self.pending.iter().position(|pending| pending.op == op);
+        let at = at.unwrap_or_else(|| {
+            let (staged, extends, bring) = (Vec::new(), false, None);
+            self.pending.push(Pending { op, staged, extends, bring });
+            self.pending.len() - 1
+        });
+        &mut self.pending[at]
+    }
+
+    fn add(&mut self, read: Read) -> u32 {
+        let at = self.ops.iter().position(Option::is_none).unwrap_or(self.ops.len());
+        if at == self.ops.len() {
+            self.ops.push(None);
+        }
+        self.ops[at] = Some(SumOp { read, leaves: SumLeaves::default(), found: Vec::new() });
+        at as u32
+    }
+}
+
+/// The name in the first `len` bytes of `scratch`.
+fn name(engine: &Engine, len: u32) -> Option<String> {
+    let name = core::str::from_utf8(&engine.scratch[..len as usize]).ok()?;
+    (name.len() < MAX_TREE_NAME_BYTES).then(|| tree_name(name))
+}
+
+fn tree(engine: &Engine, view: u32, len: u32) -> Tree {
+    name(engine, len).map_or(Tree::EMPTY, |name| engine.forest(view).tree(&name))
+}
+
+fn key_at(bytes: &[u8], at: usize) -> [u8; 32] {
+    let mut key = [0; 32];
+    key.copy_from_slice(&bytes[at..at + 32]);
+    key
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
+}
+
+fn keys(bytes: &[u8]) -> Vec<[u8; 32]> {
+    (0..bytes.len() / 32).map(|at| key_at(bytes, at * 32)).collect()
+}
+
+/// Adds a sum tree that is to follow rows: `scratch` holds its name and its definition. After
+/// `clear` it is the only one. [`status::NO_OP`] when that is no definition.
+#[wasm_bindgen]
+pub fn sum_want(name_len: u32, len: u32, clear: bool) -> u32 {
+    sums(|sums, engine| {
+        if clear {
+            sums.wanted.clear();
+        }
+        let definition = &engine.scratch[name_len as usize..len as usize];
+        let Some(name) = name(engine, name_len) else { return status::NO_OP };
+        if Definition::parse(definition).is_none() {
+            return status::NO_OP;
+        }
+        sums.wanted.push(Follower { name, definition: definition.into() });
+        status::DONE
+    })
+}
+
+/// Has an ingest make the sum trees that are wanted, and drop all others that follow rows.
+#[wasm_bindgen]
+pub fn sum_extend(op: u32) {
+    sums(|sums, engine| {
+        if let Some(Op::Ingest(ingest)) = engine.op(op) {
+            ingest.ingest.expect_sums();
+            sums.pending(op).extends = true;
+        }
+    });
+}
+
+/// Adds edits of the tree whose name `scratch` holds to the commit of an ingest: leaves in the
+/// segment buffer, each key, sum:u64, length:u32 (or 2^32 - 1: delete) and value.
+#[wasm_bindgen]
+pub fn sum_stage(op: u32, name_len: u32) -> u32 {
+    sums(|sums, engine| {
+        let Some(name) = name(engine, name_len) else { return status::NO_OP };
+        let bytes = core::mem::take(&mut engine.incoming);
+        let Some(Op::Ingest(ingest)) = engine.op(op) else { return status::NO_OP };
+        ingest.ingest.expect_sums();
+        let staged = &mut sums.pending(op).staged;
+        let at = staged.iter().position(|staged| staged.name == name).unwrap_or(staged.len());
+        if at == staged.len() {
+            staged.push(Staged { name, batch: SumBatch::new() });
+        }
+        let batch = &mut staged[at].batch;
+        let mut at = 0;
+        while at + LEAF_BYTES <= bytes.len() {
+            let (key, sum) = (key_at(&bytes, at), u64_at(&bytes, at + 32));
+            let len = u32_at(&bytes, at + 40);
+            at += LEAF_BYTES;
+            if len == DELETES {
+                batch.delete(&key);
+                continue;
+            }
+            let Some(value) = bytes.get(at..at + len as usize) else { break };
+            if let Err(error) = batch.put(&key, value, sum) {
+                return engine.reply.error(&error);
+            }
+            at += value.len();
+        }
+        status::DONE
+    })
+}
+
+/// Begins anew to bring the sum trees of an ingest that awaits them.
+#[wasm_bindgen]
+pub fn sum_begin(op: u32) {
+    sums(|sums, engine| {
+        let rules = sums.rules();
+        let wanted = core::mem::take(&mut sums.wanted);
+        let pending = sums.pending(op);
+        if let Some(Op::Ingest(ingest)) = engine.op(op) {
+            let ingest = &mut ingest.ingest;
+            // Of a store without rows nothing is known but what is wanted.
+            let is_first = ingest.row_trees().0.is_empty() && !wanted.is_empty();
+            let wanted = (pending.extends || is_first).then_some(&wanted[..]);
+            let bring = Bring::new(&rules, ingest, &pending.staged, wanted);
+            pending.bring = Some(Box::new(bring));
+        }
+        sums.wanted = wanted;
+    });
+}
+
+/// Goes on with that, as [`step`](super::step) does.
+#[wasm_bindgen]
+pub fn sum_bring(op: u32, budget: u32) -> u32 {
+    sums(|sums, engine| {
+        let Engine { ops, cache, reply, next_segment, .. } = engine;
+        let Some(Some(Op::Ingest(ingest))) = ops.get_mut(op as usize) else {
+            return status::DONE;
+        };
+        let Some(bring) = &mut sums.pending(op).bring else { return status::DONE };
+        let mut budget = Budget::of(budget as usize);
+        let step = bring.step(cache, &mut budget, &mut ingest.ingest);
+        ingest.made.add(cache, next_segment, ingest.ingest.sealed());
+        told(reply, step)
+    })
+}
+
+/// Forgets what was to be done with sum trees in the commit of an ingest.
+#[wasm_bindgen]
+pub fn sum_forget(op: u32) {
+    sums(|sums, _| sums.pending.retain(|pending| pending.op != op));
+}
+
+fn told(reply: &mut super::reply::Reply, step: Result<Step<()>, Error>) -> u32 {
+    match step {
+        Ok(Step::Done(())) => status::DONE,
+        Ok(Step::Yield) => status::YIELD,
+        Ok(Step::Need(ids)) => reply.need(&ids),
+        Err(error) => reply.error(&error),
+    }
+}
+
+/// Starts a search for the keys that follow the name in `scratch`.
+#[wasm_bindgen]
+pub fn sum_find(view: u32, name_len: u32, len: u32) -> u32 {
+    sums(|sums, engine| {
+        let keys = keys(&engine.scratch[name_len as usize..len as usize]);
+        let find = SumFind::new(tree(engine, view, name_len), &keys);
+        sums.add(Read::Find(find))
+    })
+}
+
+/// Starts a scan from the key that follows the name in `scratch`, or from the first leaf.
+#[wasm_bindgen]
+pub fn sum_scan(view: u32, name_len: u32, len: u32) -> u32 {
+    sums(|sums, engine| {
+        let keys = keys(&engine.scratch[name_len as usize..len as usize]);
+        let scan = SumScan::new(tree(engine, view, name_len), keys.first());
+        sums.add(Read::Scan(scan))
+    })
+}
+
+/// Starts a diff of the trees of one name in two views.
+#[wasm_bindgen]
+pub fn sum_diff(old: u32, new: u32, name_len: u32) -> u32 {
+    sums(|sums, engine| {
+        let diff = SumDiff::new(tree(engine, old, name_len), tree(engine, new, name_len));
+        sums.add(Read::Diff(diff))
+    })
+}
+
+/// Starts a proof of the keys that follow the name in `scratch`: of one, or of `many`.
+#[wasm_bindgen]
+pub fn sum_prove(view: u32, name_len: u32, len: u32, many: bool) -> u32 {
+    sums(|sums, engine| {
+        let keys = keys(&engine.scratch[name_len as usize..len as usize]);
+        let (rules, tree) = (sums.rules(), tree(engine, view, name_len));
+        let prove = match &keys[..] {
+            [key] if !many => SumProve::new(&rules, tree, key),
+            keys => SumProve::many(&rules, tree, keys),
+        };
+        sums.add(Read::Prove(Box::new(prove), Vec::new()))
+    })
+}
+
+/// Starts a walk that checks all of a tree.
+#[wasm_bindgen]
+pub fn sum_verify(view: u32, name_len: u32) -> u32 {
+    sums(|sums, engine| {
+        let Some(name) = name(engine, name_len) else { return status::NO_OP };
+        let forest = engine.forest(view);
+        let told = forest.named(&name).and_then(|named| named.reach.clone()).unwrap_or_default();
+        let verify = SumVerify::new(&sums.rules(), forest.tree(&name), &told);
+        sums.add(Read::Verify(Box::new(verify)))
+    })
+}
+
+/// Reply: address and length of a JSON array of the names of the sum trees of a view.
+#[wasm_bindgen]
+pub fn sum_names(view: u32) {
+    sums(|_, engine| {
+        let forest: Forest = engine.forest(view);
+        let mut text = Vec::from(b"[");
+        for named in forest.sums() {
+            if text.len() > 1 {
+                text.push(b',');
+            }
+            crate::json::push_string(&mut text, &named.name.as_bytes()[1..]);
+        }
+        text.push(b']');
+        engine.reach = text;
+        let address = f64::from(engine.reach.as_ptr() as u32);
+        engine.reply.set(&[address, engine.reach.len() as f64]);
+    });
+}
+
+/// Goes on with a read. On done and yield the reply holds, of a proof, its address and length; else
+/// address and number of leaves (key, sum:u64, start:u32, end:u32, mark:u32) and the address of
+/// their values. Of a verification: leaves, pieces, and values out of line that are sound so far.
+#[wasm_bindgen]
+pub fn sum_step(op: u32, budget: u32) -> u32 {
+    sums(|sums, engine| {
+        let Engine { cache, reply, .. } = engine;
+        let Some(Some(SumOp { read, leaves, found })) = sums.ops.get_mut(op as usize) else {
+            return status::DONE;
+        };
+        let mut budget = Budget::of(budget as usize);
+        if !found.is_empty() {
+            found.clear();
+            leaves.clear();
+        }
+        let step = match read {
+            Read::Find(find) => find.step(cache, &mut budget, leaves),
+            Read::Scan(scan) => scan.step(cache, &mut budget, leaves),
+            Read::Diff(diff) => diff.step(cache, &mut budget, leaves),
+            Read::Prove(prove, proof) => {
+                let step = prove.step(cache, &mut budget);
+                if step == Ok(Step::Done(())) {
+                    *proof = prove.proof().1;
+                    reply.set(&[f64::from(proof.as_ptr() as u32), proof.len() as f64]);
+                }
+                return told(reply, step);
+            }
+            Read::Verify(verify) => {
+                let step = verify.step(cache, &mut budget);
+                let status = told(reply, step);
+                if status == status::DONE {
+                    reply.set(&verify.tally().map(|count| count as f64));
+                }
+                return status;
+            }
+        };
+        // A change must not be taken apart between steps.
+        let is_diff = matches!(read, Read::Diff(_));
+        if step == Ok(Step::Done(())) || (step == Ok(Step::Yield) && !is_diff) {
+            for leaf in &leaves.leaves {
+                found.extend_from_slice(&leaf.key);
+                found.extend_from_slice(&leaf.sum.to_le_bytes());
+                for word in [leaf.value.0 as u32, leaf.value.1 as u32, leaf.mark] {
+                    found.extend_from_slice(&word.to_le_bytes());
+                }
+            }
+            reply.set(&[
+                f64::from(found.as_ptr() as u32),
+                (found.len() / FOUND_BYTES) as f64,
+                f64::from(leaves.bytes.as_ptr() as u32),
+            ]);
+        }
+        told(reply, step)
+    })
+}
+
+/// Frees a read.
+#[wasm_bindgen]
+pub fn sum_free(op: u32) {
+    sums(|sums, _| {
+        if let Some(slot) = sums.ops.get_mut(op as usize) {
+            *slot = None;
+        }
+    });
+}

@@ -1,0 +1,157 @@
+//! Leaves to be put and keys to be deleted, in the order of their paths.
+
+use crate::rules::{path, sort_some};
+use alloc::vec::Vec;
+use hedgerow_trees::error::{Error, RowFault};
+use hedgerow_trees::limits::MAX_SUM_VALUE_BYTES;
+use hedgerow_trees::step::{Budget, Step};
+
+/// What becomes of a key. An empty value with the sum 0 is no leaf: it deletes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edit {
+    pub(crate) sum: u64,
+    start: u32,
+    len: u32,
+    /// No leaf may have its key before.
+    pub(crate) is_new: bool,
+}
+
+impl Edit {
+    pub(crate) const fn deletes(&self) -> bool {
+        self.sum == 0 && self.len == 0
+    }
+}
+
+/// See the module's text.
+#[derive(Clone, Debug, Default)]
+pub struct SumBatch {
+    bytes: Vec<u8>,
+    /// Each with the number of its edit.
+    given: Vec<([u8; 32], u32)>,
+    edits: Vec<Edit>,
+    paths: Vec<[u8; 32]>,
+    /// Of each path, in their order, the edit that counts.
+    last: Vec<u32>,
+    /// What of `given` is still to be sorted, once that has begun.
+    ranges: Option<Vec<(usize, usize)>>,
+    /// A key is put at most once, see [`SumBatch::of_rows`].
+    is_unique: bool,
+}
+
+impl SumBatch {
+    /// An empty batch.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty batch for leaves that come from rows: [`SumBatch::add`], [`SumBatch::put`] and
+    /// [`SumBatch::delete`] may come in any order, and of each key one of a kind.
+    #[must_use]
+    pub fn of_rows() -> Self {
+        Self { is_unique: true, ..Self::default() }
+    }
+
+    /// Bytes that it takes in memory, about.
+    #[must_use]
+    pub const fn held_bytes(&self) -> usize {
+        self.bytes.len() + self.edits.len() * 128
+    }
+
+    /// As [`SumBatch::put`], of a row that had no leaf of this key before: with another of the same
+    /// key, or where the tree has one that is not deleted, the merge fails.
+    ///
+    /// # Errors
+    /// As [`SumBatch::put`].
+    pub fn add(&mut self, key: &[u8; 32], value: &[u8], sum: u64) -> Result<(), Error> {
+        self.put(key, value, sum)?;
+        if let Some(edit) = self.edits.last_mut() {
+            edit.is_new = true;
+        }
+        Ok(())
+    }
+
+    /// Puts a leaf; one without a value and with the sum 0 deletes. The last edit of a key counts.
+    ///
+    /// # Errors
+    /// [`Error::Row`], with the number of edits before, when the value is longer than
+    /// [`MAX_SUM_VALUE_BYTES`], or all values together longer than 4 GiB.
+    pub fn put(&mut self, key: &[u8; 32], value: &[u8], sum: u64) -> Result<(), Error> {
+        let start = u32::try_from(self.bytes.len());
+        let (Ok(start), true) = (start, value.len() <= MAX_SUM_VALUE_BYTES) else {
+            let row = self.edits.len() as u64;
+            return Err(Error::Row { row, offset: 0, fault: RowFault::ValueTooLarge });
+        };
+        self.bytes.extend_from_slice(value);
+        self.push(key, Edit { sum, start, len: value.len() as u32, is_new: false });
+        Ok(())
+    }
+
+    /// Deletes a key.
+    pub fn delete(&mut self, key: &[u8; 32]) {
+        self.push(key, Edit { sum: 0, start: 0, len: 0, is_new: false });
+    }
+
+    fn push(&mut self, key: &[u8; 32], edit: Edit) {
+        self.given.push((path(key), self.edits.len() as u32));
+        self.edits.push(edit);
+    }
+
+    /// The number of edits.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.edits.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Sorts, and keeps the last edit of each key.
+    ///
+    /// # Errors
+    /// [`Error::SumOverflow`] when the leaves to be put come to more than 64 bits hold: then no
+    /// tree can hold them all; [`Error::SumKeyTwice`] when two rows put one key.
+    pub(crate) fn sort(&mut self, budget: &mut Budget) -> Result<Step<()>, Error> {
+        let ranges = self.ranges.get_or_insert_with(|| Vec::from([(0, self.given.len())]));
+        if !sort_some(&mut self.given, ranges, budget) {
+            return Ok(Step::Yield);
+        }
+        for (path, edit) in self.given.drain(..) {
+            if self.paths.last() == Some(&path) {
+                let Some(last) = self.last.last_mut() else { continue };
+                if !self.is_unique {
+                    *last = edit.max(*last);
+                    continue;
+                }
+                // One row gives the key up, and another takes it.
+                let (a, b) = (self.edits[*last as usize], self.edits[edit as usize]);
+                if !a.deletes() && !b.deletes() {
+                    return Err(Error::SumKeyTwice);
+                }
+                *last = if b.deletes() { *last } else { edit };
+                self.edits[*last as usize].is_new = false;
+            } else {
+                self.paths.push(path);
+                self.last.push(edit);
+            }
+        }
+        let mut total = Some(0u64);
+        for edit in &self.last {
+            let sum = self.edits[*edit as usize].sum;
+            total = total.and_then(|total| total.checked_add(sum));
+        }
+        total.map(|_| Step::Done(())).ok_or(Error::SumOverflow)
+    }
+
+    pub(crate) fn paths(&self) -> &[[u8; 32]] {
+        &self.paths
+    }
+
+    pub(crate) fn edit(&self, at: u32) -> (Edit, &[u8]) {
+        let edit = self.edits[self.last[at as usize] as usize];
+        (edit, &self.bytes[edit.start as usize..edit.start as usize + edit.len as usize])
+    }
+}

@@ -1,0 +1,121 @@
+//! The leaves in which two sum trees differ, from left to right. Pieces that both have are not
+//! read.
+
+use crate::leaves::{Cursor, SumLeaves};
+use crate::piece::{Form, Record};
+use crate::rules::common;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+use hedgerow_trees::cache::{Cache, Fetch};
+use hedgerow_trees::error::Error;
+use hedgerow_trees::step::{Budget, Step};
+use hedgerow_trees::tree::Tree;
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct SumDiff {
+    old: Cursor,
+    new: Cursor,
+    /// The old leaf of a change is written already.
+    half: bool,
+}
+
+fn is_link(record: &Record<'_>) -> bool {
+    matches!(record.form, Form::Link(_))
+}
+
+fn is_equal(a: &Record<'_>, b: &Record<'_>) -> bool {
+    match (&a.form, &b.form) {
+        (Form::Inline(x) | Form::Far(x), Form::Inline(y) | Form::Far(y)) => {
+            a.path == b.path && a.sum == b.sum && x == y
+        }
+        (Form::Link(a), Form::Link(b)) => a.chunk == b.chunk,
+        _ => false,
+    }
+}
+
+impl SumDiff {
+    /// The changes that lead from `old` to `new`.
+    #[must_use]
+    pub fn new(old: Tree, new: Tree) -> Self {
+        let (old, new) = if old == new { (Tree::EMPTY, Tree::EMPTY) } else { (old, new) };
+        Self { old: Cursor::new(old), new: Cursor::new(new), half: false }
+    }
+
+    /// Adds to `out` the old leaf of each key that changed or is gone, with the mark 0, and then
+    /// the new leaf of each that changed or came, with the mark 1. Take what there is at the end
+    /// only: a change may be half there between steps.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn step(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+        out: &mut SumLeaves,
+    ) -> Result<Step<()>, Error> {
+        loop {
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            budget.spend(256);
+            let old = self.old.peek(cache)?;
+            let (old, new) = match (old, self.new.peek(cache)?) {
+                (Fetch::At(a), Fetch::At(b)) if a != b => {
+                    return Ok(Step::Need(Vec::from([a, b])));
+                }
+                (Fetch::At(id), _) | (_, Fetch::At(id)) => {
+                    return Ok(Step::Need(Vec::from([id])));
+                }
+                (Fetch::Here(old), Fetch::Here(new)) => (old, new),
+            };
+            let order = match (&old, &new) {
+                (None, None) => return Ok(Step::Done(())),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(old), Some(new)) => {
+                    if is_equal(old, new) {
+                        self.old.pass();
+                        self.new.pass();
+                        continue;
+                    }
+                    // Where one holds the other, they are on a level, and the higher is opened.
+                    let (a, b) = (old.depth(), new.depth());
+                    if common(&old.path, &new.path) < a.min(b) {
+                        old.path.cmp(&new.path)
+                    } else if a < b {
+                        Ordering::Less
+                    } else if b < a {
+                        Ordering::Greater
+                    } else {
+                        Ordering::Equal
+                    }
+                }
+            };
+            if let (Some(record), true) = (&old, order != Ordering::Greater) {
+                if is_link(record) {
+                    self.old.enter(record);
+                } else if !self.half {
+                    match out.add(cache, record, 0)? {
+                        Step::Done(()) => self.half = true,
+                        waiting => return Ok(waiting),
+                    }
+                }
+            }
+            if let (Some(record), true) = (&new, order != Ordering::Less) {
+                if is_link(record) {
+                    self.new.enter(record);
+                } else {
+                    match out.add(cache, record, 1)? {
+                        Step::Done(()) => self.new.pass(),
+                        waiting => return Ok(waiting),
+                    }
+                }
+            }
+            if self.half {
+                self.half = false;
+                self.old.pass();
+            }
+        }
+    }
+}

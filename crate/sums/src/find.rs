@@ -1,0 +1,128 @@
+//! Finds leaves by their keys.
+
+use crate::leaves::SumLeaves;
+use crate::piece::{Form, Record, Records, check, check_link};
+use crate::rules::{common, path};
+use alloc::vec::Vec;
+use hedgerow_trees::cache::{Cache, Fetch};
+use hedgerow_trees::error::Error;
+use hedgerow_trees::step::{Budget, Step};
+use hedgerow_trees::tree::Tree;
+
+/// Goes down from `link`, or from the top; moves `link` along, so that a search that has to wait
+/// goes on from there.
+fn descend<'c>(
+    cache: &'c Cache,
+    tree: Tree,
+    path: &[u8; 32],
+    link: &mut Option<Record<'static>>,
+) -> Result<Fetch<Option<Record<'c>>>, Error> {
+    if tree.is_empty() {
+        return Ok(Fetch::Here(None));
+    }
+    loop {
+        let hash = match link {
+            Some(Record { form: Form::Link(link), .. }) => link.chunk,
+            _ => tree.root,
+        };
+        let checked = |bytes: &[u8]| {
+            check(bytes, link.is_none())?;
+            link.as_ref().map_or(Ok(()), |link| check_link(bytes, link))
+        };
+        let chunk = match cache.chunk(&hash, checked)? {
+            Fetch::At(id) => return Ok(Fetch::At(id)),
+            Fetch::Here(chunk) => chunk,
+        };
+        let mut records = Records::of(chunk);
+        let found = records.find(|record| common(&record.path, path) >= record.depth());
+        match found.map(|found| (found, found.link())) {
+            Some((_, Some(next))) => *link = Some(next),
+            found => return Ok(Fetch::Here(found.map(|(leaf, _)| leaf))),
+        }
+    }
+}
+
+/// Whether there is a leaf of this key, and its sum. Costs one piece for some seven branches.
+///
+/// # Errors
+/// As [`Cache::node`].
+pub fn get(cache: &Cache, tree: Tree, key: &[u8; 32]) -> Result<Fetch<Option<u64>>, Error> {
+    Ok(match descend(cache, tree, &path(key), &mut None)? {
+        Fetch::Here(leaf) => Fetch::Here(leaf.map(|leaf| leaf.sum)),
+        Fetch::At(id) => Fetch::At(id),
+    })
+}
+
+#[derive(Clone, Debug)]
+struct Wanted {
+    path: [u8; 32],
+    mark: u32,
+    link: Option<Record<'static>>,
+}
+
+/// Finds many leaves: what is missing on the way is asked for level by level.
+#[derive(Clone, Debug)]
+pub struct SumFind {
+    tree: Tree,
+    wanted: Vec<Wanted>,
+    waiting: Vec<Wanted>,
+}
+
+impl SumFind {
+    /// A search for `keys`.
+    #[must_use]
+    pub fn new(tree: Tree, keys: &[[u8; 32]]) -> Self {
+        let wanted = |(at, key)| Wanted { path: path(key), mark: at as u32, link: None };
+        let wanted = keys.iter().enumerate().rev().map(wanted).collect();
+        Self { tree, wanted, waiting: Vec::new() }
+    }
+
+    /// Adds the leaves that there are to `out`, each with the position of its key as its mark,
+    /// in no order.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn step(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+        out: &mut SumLeaves,
+    ) -> Result<Step<()>, Error> {
+        let Self { tree, wanted, waiting } = self;
+        let mut missing = Vec::new();
+        while let Some(next) = wanted.last_mut() {
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            budget.spend(1024);
+            match descend(cache, *tree, &next.path, &mut next.link)? {
+                // A value that is half read is read on before any other.
+                Fetch::At(id) if out.is_reading() => return Ok(Step::Need(Vec::from([id]))),
+                Fetch::At(id) => {
+                    if missing.len() < cache.window() && !missing.contains(&id) {
+                        missing.push(id);
+                    }
+                    waiting.extend(wanted.pop());
+                    continue;
+                }
+                Fetch::Here(None) => {}
+                Fetch::Here(Some(leaf)) => match out.add(cache, &leaf, next.mark)? {
+                    Step::Done(()) => budget.spend(leaf_bytes(out)),
+                    waiting => return Ok(waiting),
+                },
+            }
+            wanted.pop();
+        }
+        if waiting.is_empty() {
+            return Ok(Step::Done(()));
+        }
+        waiting.reverse();
+        core::mem::swap(wanted, waiting);
+        // After a yield some may be in memory that were not.
+        Ok(if missing.is_empty() { Step::Yield } else { Step::Need(missing) })
+    }
+}
+
+fn leaf_bytes(out: &SumLeaves) -> usize {
+    out.leaves.last().map_or(0, |leaf| leaf.value.1 - leaf.value.0)
+}

@@ -1,0 +1,457 @@
+//! Brings a batch into a sum tree, in one descent.
+//!
+//! First all pieces that the batch leads into are opened, level by level. Then the trie is changed
+//! in memory: each branch shares the edits out between its two sides by their next bit, and the
+//! sums are checked on the way. Then the chains of new leaves are hashed, four at a time, and the
+//! branches above. Only then are chunks made, so that whatever fails before stores nothing.
+
+use crate::batch::SumBatch;
+use crate::piece::{FAR, FAR_BYTES, INLINE_BYTES, LINK, far};
+use crate::rules::{Chain, DEPTH, Rules, bit, bytes, common, leaf, prefix};
+use crate::trie::{Held, Kind, NONE, Node, Root, Trie, UNKNOWN};
+use alloc::vec::Vec;
+use hedgerow_trees::cache::Cache;
+use hedgerow_trees::chunk::ChunkKind;
+use hedgerow_trees::error::Error;
+use hedgerow_trees::hash::Hash;
+use hedgerow_trees::segment::{Packer, Stream};
+use hedgerow_trees::step::{Budget, Step};
+use hedgerow_trees::tree::{Tree, put_value};
+
+/// Chains that are hashed between two looks at the budget.
+const CHAINS: usize = 8;
+/// Bytes hashed for a branch.
+const BRANCH_BYTES: usize = 128;
+
+#[derive(Clone, Copy, Debug)]
+enum Task {
+    /// Bring these edits into the tree at a node.
+    Visit { node: u32, from: u32, to: u32 },
+    /// Join the last two results, in place of a branch.
+    Join { old: u32, depth: u16 },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Sort,
+    Read,
+    Change,
+    Chains,
+    Branches,
+    Chunks,
+    Done,
+}
+
+/// See the module's text.
+#[derive(Debug)]
+pub struct SumMerge {
+    tree: Tree,
+    batch: SumBatch,
+    trie: Trie,
+    phase: Phase,
+    tasks: Vec<Task>,
+    results: Vec<u32>,
+    /// Branches made, those below before those above.
+    made: Vec<u32>,
+    /// Leaves whose hashes are to be made, and the depth of each.
+    leaves: Vec<(u32, u16)>,
+    next: usize,
+    added: u64,
+    removed: u64,
+    before: u64,
+}
+
+impl SumMerge {
+    /// A merge of `batch` into `tree`.
+    #[must_use]
+    pub fn new(rules: &Rules, tree: Tree, batch: SumBatch) -> Self {
+        Self {
+            tree,
+            batch,
+            trie: Trie::new(rules.clone()),
+            phase: Phase::Sort,
+            tasks: Vec::new(),
+            results: Vec::new(),
+            made: Vec::new(),
+            leaves: Vec::new(),
+            next: 0,
+            added: 0,
+            removed: 0,
+            before: 0,
+        }
+    }
+
+    /// The tree made and what its root says, once it is done.
+    #[must_use]
+    pub fn made(&self) -> (Tree, Root) {
+        (self.tree, self.trie.total())
+    }
+
+    /// Goes on. Chunks come to `packer` in the last steps only, when nothing can fail any more.
+    ///
+    /// # Errors
+    /// [`Error::SumOverflow`], and as [`Cache::node`].
+    pub fn step(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+        packer: &mut Packer,
+    ) -> Result<Step<()>, Error> {
+        loop {
+            let step = match self.phase {
+                Phase::Sort => self.batch.sort(budget),
+                Phase::Read => self.trie.reach(cache, budget, self.tree, self.batch.paths()),
+                Phase::Change => self.change(cache, budget),
+                Phase::Chains => Ok(self.chains(budget)),
+                Phase::Branches => Ok(self.branches(budget)),
+                Phase::Chunks => Ok(self.chunks(budget, packer)),
+                Phase::Done => return Ok(Step::Done(())),
+            };
+            match step? {
+                Step::Done(()) => self.advance()?,
+                waiting => return Ok(waiting),
+            }
+        }
+    }
+
+    fn advance(&mut self) -> Result<(), Error> {
+        self.next = 0;
+        self.phase = match self.phase {
+            Phase::Sort => Phase::Read,
+            Phase::Read => {
+                let node = self.trie.root;
+                self.before = if node == NONE { 0 } else { self.trie.node(node).sum };
+                let to = self.batch.paths().len() as u32;
+                self.tasks.push(Task::Visit { node, from: 0, to });
+                Phase::Change
+            }
+            Phase::Change => {
+                let root = self.results.pop().unwrap_or(NONE);
+                // No more is counted than what the batch changes.
+                let grows = self.added.saturating_sub(self.removed);
+                if self.before.checked_add(grows).is_none() {
+                    return Err(Error::SumOverflow);
+                }
+                let is_same = root == self.trie.root;
+                self.trie.root = root;
+                if is_same {
+                    Phase::Done
+                } else {
+                    self.list_leaves();
+                    Phase::Chains
+                }
+            }
+            Phase::Chains => Phase::Branches,
+            Phase::Branches => Phase::Chunks,
+            Phase::Chunks | Phase::Done => Phase::Done,
+        };
+        Ok(())
+    }
+
+    /// Changes the trie. Nothing is hashed.
+    fn change(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
+        while let Some(task) = self.tasks.pop() {
+            if budget.is_spent() {
+                self.tasks.push(task);
+                return Ok(Step::Yield);
+            }
+            budget.spend(64);
+            match task {
+                Task::Visit { node, from, to } => self.visit(node, from, to)?,
+                Task::Join { old, depth } => {
+                    let right = self.results.pop().unwrap_or(NONE);
+                    let left = self.results.pop().unwrap_or(NONE);
+                    if let Some(missing) = self.join(cache, old, depth, left, right)? {
+                        self.results.extend([left, right]);
+                        self.tasks.push(task);
+                        return Ok(Step::Need(missing));
+                    }
+                }
+            }
+        }
+        // The root is never a link: the top holds its records.
+        if let Some(root) = self.results.last()
+            && *root != NONE
+            && let Some(id) = self.open(cache, *root)?
+        {
+            return Ok(Step::Need(Vec::from([id])));
+        }
+        Ok(Step::Done(()))
+    }
+
+    fn open(&mut self, cache: &Cache, at: u32) -> Result<Option<u64>, Error> {
+        if matches!(self.trie.node(at).kind, Kind::Link) {
+            self.trie.open(cache, at)
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// A branch over two results, of which either may be nothing. What is no longer cut off is
+    /// opened; the answer is what to load for that.
+    fn join(
+        &mut self,
+        cache: &Cache,
+        old: u32,
+        depth: u16,
+        left: u32,
+        right: u32,
+    ) -> Result<Option<Vec<u64>>, Error> {
+        let joined = if left == NONE || right == NONE {
+            left.min(right)
+        } else if old != NONE
+            && let Kind::Branch { left: a, right: b } = self.trie.node(old).kind
+            && (a, b) == (left, right)
+        {
+            old
+        } else {
+            let cuts = self.trie.cuts(left, right);
+            let mut missing = Vec::new();
+            for (at, cut) in [(left, cuts.0), (right, cuts.1)] {
+                if !cut
+                    && let Some(id) = self.open(cache, at)?
+                    && !missing.contains(&id)
+                {
+                    missing.push(id);
+                }
+            }
+            if !missing.is_empty() {
+                return Ok(Some(missing));
+            }
+            let made = self.trie.join(depth, left, right)?;
+            self.made.push(made);
+            made
+        };
+        self.results.push(joined);
+        Ok(None)
+    }
+
+    fn visit(&mut self, node: u32, from: u32, to: u32) -> Result<(), Error> {
+        if from == to {
+            self.results.push(node);
+            return Ok(());
+        }
+        let paths = &self.batch.paths()[from as usize..to as usize];
+        if node == NONE {
+            // The first leaf that is put, and then the others into that.
+            let put = (from..to).find(|at| !self.batch.edit(*at).0.deletes());
+            let Some(put) = put else {
+                self.results.push(NONE);
+                return Ok(());
+            };
+            let node = self.put(put)?;
+            self.tasks.push(Task::Visit { node, from: put + 1, to });
+            return Ok(());
+        }
+        let Node { path, depth, kind, .. } = *self.trie.node(node);
+        // Where the first of them parts from the node. They ascend: it is at one of the ends.
+        let parts = common(&paths[0], &path).min(common(&paths[paths.len() - 1], &path));
+        if parts == DEPTH && depth == DEPTH {
+            let node = self.replace(node, from)?;
+            self.results.push(node);
+            return Ok(());
+        }
+        let (old, depth, left, right) = match kind {
+            Kind::Branch { left, right } if parts >= depth => (node, depth, left, right),
+            _ if bit(&path, parts) => (NONE, parts, NONE, node),
+            _ => (NONE, parts, node, NONE),
+        };
+        let middle = from + paths.partition_point(|path| !bit(path, depth)) as u32;
+        self.tasks.push(Task::Join { old, depth });
+        self.tasks.push(Task::Visit { node: right, from: middle, to });
+        self.tasks.push(Task::Visit { node: left, from, to: middle });
+        Ok(())
+    }
+
+    /// Adds the leaf that the edit at `at` puts.
+    fn put(&mut self, at: u32) -> Result<u32, Error> {
+        let (edit, value) = self.batch.edit(at);
+        let held = if value.len() > INLINE_BYTES { Held::New } else { Held::Inline };
+        self.added = self.added.checked_add(edit.sum).ok_or(Error::SumOverflow)?;
+        Ok(self.trie.leaf(self.batch.paths()[at as usize], edit.sum, held, value))
+    }
+
+    /// What becomes of the leaf at `node` by the edit of its key.
+    fn replace(&mut self, node: u32, at: u32) -> Result<u32, Error> {
+        let (edit, value) = self.batch.edit(at);
+        if edit.is_new {
+            return Err(Error::SumKeyTwice);
+        }
+        let old = *self.trie.node(node);
+        let is_same = old.sum == edit.sum && {
+            let (held, stored) = self.trie.value(&old);
+            match held {
+                Held::Far => {
+                    let (address, hash) = far(stored);
+                    address.len as usize == value.len() && hash == leaf(value, edit.sum)
+                }
+                _ => stored == value,
+            }
+        };
+        if is_same {
+            return Ok(node);
+        }
+        // The sums of leaves of one tree: they fit.
+        self.removed = self.removed.saturating_add(old.sum);
+        if edit.deletes() { Ok(NONE) } else { self.put(at) }
+    }
+
+    /// Lists the leaves that are new, or no longer below the same branch.
+    fn list_leaves(&mut self) {
+        let Self { trie, leaves, made, .. } = self;
+        let mut list = |at: u32, depth: u16| {
+            let node = trie.node(at);
+            if node.depth == DEPTH && node.at != depth {
+                leaves.push((at, depth));
+            }
+        };
+        for at in made {
+            let node = trie.node(*at);
+            if let Kind::Branch { left, right } = node.kind {
+                list(left, node.depth + 1);
+                list(right, node.depth + 1);
+            }
+        }
+        if trie.root != NONE {
+            list(trie.root, 0);
+        }
+    }
+
+    /// Hashes leaves and the chains above them.
+    fn chains(&mut self, budget: &mut Budget) -> Step<()> {
+        let Self { trie, leaves, next, .. } = self;
+        while *next < leaves.len() {
+            if budget.is_spent() {
+                return Step::Yield;
+            }
+            let some = &leaves[*next..leaves.len().min(*next + CHAINS)];
+            let mut chains = [Chain { path: [0; 32], sum: 0, to: DEPTH, hash: [0; 8] }; CHAINS];
+            for ((at, to), chain) in some.iter().zip(&mut chains) {
+                let node = trie.node(*at);
+                let Node { path, sum, .. } = *node;
+                budget.spend(BRANCH_BYTES * usize::from(DEPTH - to));
+                if node.at != UNKNOWN && node.at > *to {
+                    // It has moved up: its chain goes on.
+                    chain.hash = trie.hash_at(node, *to);
+                    continue;
+                }
+                let (held, value) = trie.value(node);
+                let hash = if held == Held::Far { far(value).1 } else { leaf(value, sum) };
+                budget.spend(value.len());
+                *chain = Chain { path, sum, to: *to, hash };
+            }
+            trie.rules.follow(&mut chains);
+            for ((at, to), chain) in some.iter().zip(&chains) {
+                let node = &mut trie.nodes[*at as usize];
+                (node.hash, node.at) = (chain.hash, *to);
+            }
+            *next += some.len();
+        }
+        Step::Done(())
+    }
+
+    fn branches(&mut self, budget: &mut Budget) -> Step<()> {
+        while let Some(at) = self.made.get(self.next) {
+            if budget.is_spent() {
+                return Step::Yield;
+            }
+            self.trie.hash_branch(*at);
+            budget.spend(BRANCH_BYTES * 2);
+            self.next += 1;
+        }
+        Step::Done(())
+    }
+
+    /// Makes the chunks that are new, each after those that it names.
+    fn chunks(&mut self, budget: &mut Budget, packer: &mut Packer) -> Step<()> {
+        let Self { trie, leaves, made, next, .. } = self;
+        while let Some((at, _)) = leaves.pop() {
+            if budget.is_spent() {
+                leaves.push((at, 0));
+                return Step::Yield;
+            }
+            let node = *trie.node(at);
+            if let (Held::New, value) = trie.value(&node) {
+                budget.spend(2 * value.len());
+                let address = put_value(packer, value).bytes();
+                let hash = bytes(&leaf(value, node.sum));
+                let start = trie.bytes.len() as u32;
+                trie.bytes.extend_from_slice(&address);
+                trie.bytes.extend_from_slice(&hash);
+                let held = Held::Far;
+                trie.nodes[at as usize].kind = Kind::Leaf { held, start, len: FAR_BYTES as u32 };
+            }
+        }
+        while let Some(at) = made.get(*next) {
+            if budget.is_spent() {
+                return Step::Yield;
+            }
+            budget.spend(64);
+            if let Kind::Branch { left, right } = trie.node(*at).kind {
+                let cuts = trie.cuts(left, right);
+                for (at, cut) in [(left, cuts.0), (right, cuts.1)] {
+                    if cut && trie.node(at).chunk == Hash::ZERO {
+                        budget.spend(trie.node(at).size.into());
+                        let header = ChunkKind::SumPiece.header();
+                        trie.nodes[at as usize].chunk = trie.pack(at, &header, packer);
+                    }
+                }
+            }
+            *next += 1;
+        }
+        self.tree = Tree::EMPTY;
+        if trie.root != NONE {
+            let mut header = Vec::from(ChunkKind::SumTop.header());
+            let Root { hash, sum } = trie.total();
+            header.extend_from_slice(&hash);
+            header.extend_from_slice(&sum.to_le_bytes());
+            let root = trie.pack(trie.root, &header, packer);
+            self.tree = Tree { root, count: trie.node(trie.root).count };
+        }
+        Step::Done(())
+    }
+}
+
+impl Trie {
+    /// How the value of a leaf is held, and its bytes.
+    pub(crate) fn value(&self, node: &Node) -> (Held, &[u8]) {
+        match node.kind {
+            Kind::Leaf { held, start, len } => {
+                (held, &self.bytes[start as usize..start as usize + len as usize])
+            }
+            _ => (Held::Inline, &[]),
+        }
+    }
+
+    /// Packs the piece that begins with the node at `at`.
+    fn pack(&self, at: u32, header: &[u8], packer: &mut Packer) -> Hash {
+        packer.put(Stream::Inner, |out| {
+            out.extend_from_slice(header);
+            let mut rest = Vec::from([(at, false)]);
+            while let Some((at, is_cut)) = rest.pop() {
+                let node = self.node(at);
+                if let (Kind::Branch { left, right }, false) = (node.kind, is_cut) {
+                    let cuts = self.cuts(left, right);
+                    rest.extend([(right, cuts.1), (left, cuts.0)]);
+                    continue;
+                }
+                out.extend_from_slice(&prefix(&node.path, node.depth));
+                out.extend_from_slice(&bytes(&node.hash));
+                out.extend_from_slice(&node.sum.to_le_bytes());
+                let (held, value) = self.value(node);
+                let head = match (held, is_cut) {
+                    (_, true) => LINK + node.depth,
+                    (Held::Inline, _) => value.len() as u16,
+                    _ => FAR,
+                };
+                out.extend_from_slice(&head.to_le_bytes());
+                out.extend_from_slice(value);
+                if is_cut {
+                    out.extend_from_slice(&node.count.to_le_bytes());
+                    out.extend_from_slice(&node.size.to_le_bytes());
+                    out.extend_from_slice(&node.chunk.0);
+                }
+            }
+        })
+    }
+}

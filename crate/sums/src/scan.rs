@@ -1,0 +1,61 @@
+//! The leaves of a sum tree from left to right: in the order of their paths.
+
+use crate::leaves::{Cursor, SumLeaves};
+use crate::piece::Form;
+use crate::rules::{path, prefix};
+use alloc::vec::Vec;
+use hedgerow_trees::cache::{Cache, Fetch};
+use hedgerow_trees::error::Error;
+use hedgerow_trees::step::{Budget, Step};
+use hedgerow_trees::tree::Tree;
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct SumScan {
+    cursor: Cursor,
+    from: [u8; 32],
+}
+
+impl SumScan {
+    /// A scan of `tree` from `key` on, or from the first.
+    #[must_use]
+    pub fn new(tree: Tree, key: Option<&[u8; 32]>) -> Self {
+        Self { cursor: Cursor::new(tree), from: key.map_or([0; 32], path) }
+    }
+
+    /// Adds leaves to `out`, until the budget is spent or the tree at its end. Take what there is
+    /// whenever it yields.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn step(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+        out: &mut SumLeaves,
+    ) -> Result<Step<()>, Error> {
+        loop {
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            let record = match self.cursor.peek(cache)? {
+                Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
+                Fetch::Here(None) => return Ok(Step::Done(())),
+                Fetch::Here(Some(record)) => record,
+            };
+            if prefix(&self.from, record.depth()) > record.path {
+                self.cursor.pass();
+            } else if let Form::Link(_) = record.form {
+                self.cursor.enter(&record);
+            } else {
+                let before = out.bytes.len();
+                match out.add(cache, &record, 0)? {
+                    Step::Done(()) => self.cursor.pass(),
+                    waiting => return Ok(waiting),
+                }
+                budget.spend(out.bytes.len() - before);
+            }
+            budget.spend(128);
+        }
+    }
+}

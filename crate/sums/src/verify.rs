@@ -1,0 +1,178 @@
+//! Checks all of a sum tree: every piece, every hash up to the root, every value.
+
+use crate::leaves::SumLeaves;
+use crate::piece::{Form, Record, Records, check, check_link, far, stated};
+use crate::rules::{Chain, DEPTH, Rules, State, leaf};
+use crate::trie::{Held, Kind, Trie};
+use alloc::vec::Vec;
+use hedgerow_trees::cache::{Cache, Fetch};
+use hedgerow_trees::error::{DecodeError, Error, Field};
+use hedgerow_trees::hash::Hash;
+use hedgerow_trees::step::{Budget, Step};
+use hedgerow_trees::tree::Tree;
+
+/// Bytes hashed for a leaf, up to the branch above it.
+const LEAF_WORK: usize = 128 * DEPTH as usize;
+
+/// See the module's text.
+#[derive(Debug)]
+pub struct SumVerify {
+    rules: Rules,
+    tree: Tree,
+    /// What the commit tells of the tree.
+    told: Option<(State, u64)>,
+    /// Pieces to be read; the top has no link.
+    pieces: Vec<Option<Record<'static>>>,
+    /// Records of long values of the last piece, to be read: where they are in it.
+    fars: Vec<usize>,
+    last: Hash,
+    value: SumLeaves,
+    counts: [u64; 3],
+}
+
+const fn wrong(hash: Hash, field: Field) -> Error {
+    Error::CorruptChunk { hash, cause: Some(DecodeError::new(field, 0, 0, 0)) }
+}
+
+impl SumVerify {
+    /// A walk of `tree`, of which a commit tells hash and sum in the first 40 bytes of `told`.
+    #[must_use]
+    pub fn new(rules: &Rules, tree: Tree, told: &[u8]) -> Self {
+        let stated = |told: &[u8]| {
+            let mut sum = [0; 8];
+            sum.copy_from_slice(&told[32..40]);
+            (crate::rules::words(&told[..32]), u64::from_le_bytes(sum))
+        };
+        Self {
+            rules: rules.clone(),
+            tree,
+            told: told.get(..40).map(stated),
+            pieces: if tree.is_empty() { Vec::new() } else { Vec::from([None]) },
+            fars: Vec::new(),
+            last: Hash::ZERO,
+            value: SumLeaves::default(),
+            counts: [0; 3],
+        }
+    }
+
+    /// Leaves, pieces and values out of line that are sound so far.
+    #[must_use]
+    pub const fn tally(&self) -> [u64; 3] {
+        self.counts
+    }
+
+    /// Goes on. Costs the hashing of all leaves, as when they were put.
+    ///
+    /// # Errors
+    /// As [`Cache::node`], at the first fault.
+    pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
+        loop {
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            if let Some(at) = self.fars.last() {
+                let step = match cache.chunk(&self.last, |_| Ok(()))? {
+                    Fetch::At(id) => Step::Need(Vec::from([id])),
+                    Fetch::Here(chunk) => {
+                        let mut records = Records::of(chunk);
+                        records.at = *at;
+                        let Some(record) = records.next() else { return Ok(Step::Yield) };
+                        let step = self.value.add(cache, &record, 0)?;
+                        budget.spend(self.value.bytes.len());
+                        step
+                    }
+                };
+                if step != Step::Done(()) {
+                    return Ok(step);
+                }
+                self.value.clear();
+                self.counts[2] += 1;
+                self.fars.pop();
+                continue;
+            }
+            let Some(link) = self.pieces.last() else {
+                let is_whole = self.tree.is_empty() || self.counts[0] == self.tree.count;
+                return if is_whole {
+                    Ok(Step::Done(()))
+                } else {
+                    Err(wrong(self.tree.root, Field::EntryCount))
+                };
+            };
+            let hash = match link {
+                Some(Record { form: Form::Link(link), .. }) => link.chunk,
+                _ => self.tree.root,
+            };
+            let checked = |bytes: &[u8]| {
+                check(bytes, link.is_none())?;
+                link.as_ref().map_or(Ok(()), |link| check_link(bytes, link))
+            };
+            let chunk = match cache.chunk(&hash, checked)? {
+                Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
+                Fetch::Here(chunk) => chunk,
+            };
+            let link = self.pieces.pop().flatten();
+            self.piece(chunk, hash, link.as_ref(), budget)?;
+        }
+    }
+
+    fn piece(
+        &mut self,
+        chunk: &[u8],
+        hash: Hash,
+        link: Option<&Record<'_>>,
+        budget: &mut Budget,
+    ) -> Result<(), Error> {
+        let mut trie = Trie::new(self.rules.clone());
+        let bad = |cause| Error::CorruptChunk { hash, cause: Some(cause) };
+        trie.root = trie.build(chunk).map_err(bad)?;
+        match link {
+            Some(link) => {
+                let node = trie.node(trie.root);
+                if node.hash != link.hash {
+                    return Err(wrong(hash, Field::SumHash));
+                }
+            }
+            None => {
+                let root = &mut trie.nodes[trie.root as usize];
+                if root.depth == DEPTH {
+                    // The only leaf of a tree stands for all of it.
+                    root.at = 0;
+                }
+                let (total, said) = (trie.total(), stated(chunk));
+                let is_told = self.told.is_none_or(|told| told == said);
+                if !is_told || crate::rules::words(&total.hash) != said.0 || total.sum != said.1 {
+                    return Err(wrong(hash, Field::SumHash));
+                }
+            }
+        }
+        self.last = hash;
+        let mut records = Records::of(chunk);
+        loop {
+            let at = records.at;
+            let Some(record) = records.next() else { break };
+            match record.form {
+                Form::Link(_) => self.pieces.push(record.link()),
+                Form::Far(_) => self.fars.push(at),
+                Form::Inline(_) => {}
+            }
+        }
+        let mut chains = Vec::new();
+        let mut expected = Vec::new();
+        for node in &trie.nodes {
+            if let Kind::Leaf { .. } = node.kind {
+                let (held, value) = trie.value(node);
+                let start = if held == Held::Far { far(value).1 } else { leaf(value, node.sum) };
+                budget.spend(LEAF_WORK);
+                chains.push(Chain { path: node.path, sum: node.sum, to: node.at, hash: start });
+                expected.push(node.hash);
+            }
+        }
+        self.rules.follow(&mut chains);
+        if chains.iter().zip(&expected).any(|(chain, hash)| chain.hash != *hash) {
+            return Err(wrong(hash, Field::SumHash));
+        }
+        self.counts[0] += chains.len() as u64;
+        self.counts[1] += 1;
+        Ok(())
+    }
+}
