@@ -37,6 +37,15 @@ pub struct Follower {
     pub definition: Vec<u8>,
 }
 
+/// A tree that followed rows, made for a commit that another writer was before.
+#[derive(Clone, Debug)]
+pub struct Base {
+    follower: Follower,
+    rows: Tree,
+    tree: Tree,
+    told: Vec<u8>,
+}
+
 #[derive(Debug)]
 struct Job {
     name: String,
@@ -55,17 +64,20 @@ struct Job {
 pub struct Bring {
     rules: Rules,
     jobs: Vec<Job>,
+    rows: Tree,
+    bases: Vec<Base>,
 }
 
 impl Bring {
     /// What `ingest` awaits, with edits of trees made by hand. `wanted` tells of the trees that are
-    /// to follow the rows instead of those that do.
+    /// to follow the rows instead of those that do; `bases` are what was made for it before.
     #[must_use]
     pub fn new(
         rules: &Rules,
         ingest: &mut Ingest,
         staged: &[Staged],
         wanted: Option<&[Follower]>,
+        bases: &[Base],
     ) -> Self {
         let (old, new) = ingest.row_trees();
         let forest = ingest.forest();
@@ -84,20 +96,30 @@ impl Bring {
             followers = wanted.into();
         }
         let mut jobs = Vec::new();
-        for Follower { name, definition } in followers {
+        for follower in followers {
+            let Follower { name, definition } = &follower;
             if new.is_empty() {
-                forest.set_sum(&name, Tree::EMPTY, Vec::new());
+                forest.set_sum(name, Tree::EMPTY, Vec::new());
                 continue;
             }
             // Of another definition, or made by hand: it is made anew.
-            let same =
-                forest.named(&name).filter(|named| named.sum_definition() == &definition[..]);
-            let (from, tree) = same.map_or((Tree::EMPTY, Tree::EMPTY), |same| (old, same.tree));
+            let same = forest.named(name).filter(|named| named.sum_definition() == &definition[..]);
+            let (mut from, mut tree) =
+                same.map_or((Tree::EMPTY, Tree::EMPTY), |same| (old, same.tree));
+            let mut told = None;
+            // Of what there is, that which is likely to differ less.
+            let far = |rows: Tree| rows.count.abs_diff(new.count);
+            if let Some(base) = bases.iter().find(|base| base.follower == follower)
+                && far(base.rows) < far(from)
+            {
+                (from, tree, told) = (base.rows, base.tree, Some(base.told.clone()));
+            }
+            let Follower { name, definition } = follower;
             let follow = Definition::parse(&definition)
                 .map(|parsed| Box::new(Follow::new(parsed, from, new)));
             // In parts nothing may be deleted.
             let spill_bytes = if from.is_empty() { SPILL_BYTES } else { usize::MAX };
-            let (edits, merge, told) = (None, None, None);
+            let (edits, merge) = (None, None);
             jobs.push(Job { name, definition, tree, edits, follow, merge, spill_bytes, told });
         }
         for Staged { name, batch } in staged {
@@ -106,7 +128,13 @@ impl Bring {
             let (edits, name) = (Some(batch.clone()), name.clone());
             jobs.push(Job { name, definition, tree, edits, follow, merge, spill_bytes: 0, told });
         }
-        Self { rules: rules.clone(), jobs }
+        Self { rules: rules.clone(), jobs, rows: new, bases: Vec::new() }
+    }
+
+    /// What was made, for the case that another writer was first.
+    #[must_use]
+    pub fn bases(self) -> Vec<Base> {
+        self.bases
     }
 
     /// Goes on. Take the ingest's sealed segments into the cache after each step. When it is done,
@@ -123,7 +151,10 @@ impl Bring {
     ) -> Result<Step<()>, Error> {
         while let Some(job) = self.jobs.last_mut() {
             match job.step(&self.rules, cache, budget, ingest)? {
-                Step::Done(()) => drop(self.jobs.pop()),
+                Step::Done(()) => {
+                    let job = self.jobs.pop();
+                    self.bases.extend(job.and_then(|job| job.base(self.rows)));
+                }
                 waiting => return Ok(waiting),
             }
         }
@@ -133,6 +164,13 @@ impl Bring {
 }
 
 impl Job {
+    fn base(self, rows: Tree) -> Option<Base> {
+        let Self { name, definition, tree, told, .. } = self;
+        let follower = Follower { name, definition };
+        let is_follower = !follower.definition.is_empty();
+        told.filter(|_| is_follower).map(|told| Base { follower, rows, tree, told })
+    }
+
     fn step(
         &mut self,
         rules: &Rules,
@@ -182,8 +220,8 @@ impl Job {
                 }
                 Some(_) => {}
                 None => {
-                    if let Some(told) = self.told.take() {
-                        ingest.forest().set_sum(&self.name, self.tree, told);
+                    if let Some(told) = &self.told {
+                        ingest.forest().set_sum(&self.name, self.tree, told.clone());
                     }
                     return Ok(Step::Done(()));
                 }

@@ -94,6 +94,8 @@ export class Engine {
   readonly #onTrap = new Set<(error: HedgerowError) => void>();
   readonly #cacheBytes: number;
   #core: Core;
+  /** As it was instantiated. */
+  #raw: Core;
   #reply = 0;
   #firstHandle = 0;
   #isReady = false;
@@ -111,6 +113,7 @@ export class Engine {
   private constructor(core: Core, cacheBytes: number) {
     this.#cacheBytes = cacheBytes;
     this.#core = core;
+    this.#raw = core;
     this.#start(core);
     this.#isReady = true;
   }
@@ -126,6 +129,7 @@ export class Engine {
   }
 
   #start(core: Core): void {
+    this.#raw = core;
     this.#core = guard(core, (error) => this.#trapped(error));
     this.#scratchLength = 0;
     this.#reply = this.#core.start(this.#cacheBytes);
@@ -138,6 +142,7 @@ export class Engine {
     this.#isReady = false;
     this.#firstHandle += HANDLES;
     this.#core = refuse(this.#core, () => this.#refusal());
+    this.#raw = this.#core;
     this.#bytes = new Uint8Array();
     this.#words = new Float64Array();
     for (const listener of [...this.#onTrap]) listener(error);
@@ -181,12 +186,12 @@ export class Engine {
   }
 
   /** A handle that the core gave, as it is known outside. */
-  #given(handle: number): number {
+  given(handle: number): number {
     return this.#firstHandle + (handle >>> 0);
   }
 
   /** A handle as the core gave it; throws when that was another instance. */
-  #own(handle: number): number {
+  own(handle: number): number {
     if (handle < this.#firstHandle) throw this.#refusal();
     return handle - this.#firstHandle;
   }
@@ -201,7 +206,8 @@ export class Engine {
     }
   }
 
-  get #memory(): Uint8Array {
+  /** Linear memory, until the next call. */
+  get memory(): Uint8Array {
     const { buffer } = this.#core.memory;
     if (this.#bytes.buffer !== buffer) {
       this.#bytes = new Uint8Array(buffer);
@@ -217,7 +223,7 @@ export class Engine {
 
   /** The number at `index` of the last call's reply. */
   word(index: number): number {
-    void this.#memory;
+    void this.memory;
     return this.#words[index] ?? 0;
   }
 
@@ -230,22 +236,22 @@ export class Engine {
   }
 
   /** Copies bytes to the scratch buffer. */
-  #pass(bytes: Uint8Array): void {
+  pass(bytes: Uint8Array): void {
     const at = this.#scratchFor(bytes.length);
-    this.#memory.set(bytes, at);
+    this.memory.set(bytes, at);
   }
 
   /** Encodes text to the scratch buffer; returns its length in bytes. */
-  #passText(text: string): number {
+  passText(text: string): number {
     const room = text.length * 3;
     const at = this.#scratchFor(room);
-    return this.#encoder.encodeInto(text, this.#memory.subarray(at, at + room)).written;
+    return this.#encoder.encodeInto(text, this.memory.subarray(at, at + room)).written;
   }
 
   /** Throws the error that `status` stands for; `isBytes` when rows come as bytes. */
   fail(status: number, isBytes = false): never {
     const [first, second, third] = [this.word(0), this.word(1), this.word(2)];
-    const chunk = () => hex(this.#memory.subarray(first, first + 32));
+    const chunk = () => hex(this.memory.subarray(first, first + 32));
     switch (status) {
       case Status.row: {
         if (isBytes) {
@@ -279,7 +285,7 @@ export class Engine {
 
   /** The ids in the reply to `Status.need`. */
   needed(): number[] {
-    void this.#memory;
+    void this.memory;
     const [address, length] = [this.word(0), this.word(1)];
     return [...new Float64Array(this.#core.memory.buffer, address, length)];
   }
@@ -291,14 +297,13 @@ export class Engine {
 
   /** Makes a stored segment known by its table; `false` when the table is malformed. */
   addTable(id: number, tableBytes: Uint8Array): boolean {
-    this.#pass(tableBytes);
+    this.pass(tableBytes);
     return this.#core.add_table(id, tableBytes.length) === Status.done;
   }
 
   /** Takes the bytes of a known segment. */
   loadSegment(id: number, segmentBytes: Uint8Array): void {
-    const at = this.#core.segment_buffer(segmentBytes.length);
-    this.#memory.set(segmentBytes, at);
+    this.incoming(segmentBytes);
     this.#core.load_segment(id);
   }
 
@@ -319,24 +324,24 @@ export class Engine {
 
   /** Opens a view of a commit; `openedView` then tells of it. */
   openView(commitBytes: Uint8Array): number {
-    this.#pass(commitBytes);
+    this.pass(commitBytes);
     return this.#core.open_view();
   }
 
   /** The view that was opened. */
   openedView(): { view: number; rows: number } {
-    return { view: this.#given(this.word(0)), rows: this.word(1) };
+    return { view: this.given(this.word(0)), rows: this.word(1) };
   }
 
   /** Closes a view. */
   closeView(view: number): void {
     if (view < this.#firstHandle) return;
-    this.#quietly(() => this.#core.close_view(this.#own(view)));
+    this.#quietly(() => this.#core.close_view(this.own(view)));
   }
 
   /** Looks up a key, which must be well-formed and within its limit. */
   get(view: number, key: string): number {
-    const status = this.#core.get(this.#own(view), this.#passKey(key));
+    const status = this.#core.get(this.own(view), this.#passKey(key));
     this.#trapsInARow = 0;
     return status;
   }
@@ -344,12 +349,12 @@ export class Engine {
   /** As `#passText`; for short ASCII a loop is more than twice as fast as `encodeInto`. */
   #passKey(key: string): number {
     const { length } = key;
-    if (length > 48) return this.#passText(key);
+    if (length > 48) return this.passText(key);
     const at = this.#scratchFor(length * 3);
-    const memory = this.#memory;
+    const memory = this.memory;
     for (let index = 0; index < length; index++) {
       const unit = key.charCodeAt(index);
-      if (unit > 0x7f) return this.#passText(key);
+      if (unit > 0x7f) return this.passText(key);
       memory[at + index] = unit;
     }
     return length;
@@ -357,7 +362,7 @@ export class Engine {
 
   /** The value in the reply to `get`: `undefined` when the key is absent. */
   found(): unknown {
-    const bytes = this.#memory;
+    const bytes = this.memory;
     const [kind, address, length] = [this.word(0), this.word(1), this.word(2)];
     if (kind === 0) return undefined;
     const value = bytes.subarray(address, address + length);
@@ -374,39 +379,39 @@ export class Engine {
 
   /** Starts a search for many keys. */
   find(view: number, keys: readonly string[]): Op {
-    const op = this.#core.find(this.#own(view), this.#passText(JSON.stringify(keys)));
-    return op >>> 0 === Status.noOp ? this.fail(Status.row) : this.#given(op);
+    const op = this.#core.find(this.own(view), this.passText(JSON.stringify(keys)));
+    return op >>> 0 === Status.noOp ? this.fail(Status.row) : this.given(op);
   }
 
   /** Starts a scan of an encoded range, see `range.ts`. */
   scan(view: number, flags: number, rangeBytes: Uint8Array, limit: number): Op {
-    this.#pass(rangeBytes);
-    return this.#given(this.#core.scan(this.#own(view), flags, rangeBytes.length, limit));
+    this.pass(rangeBytes);
+    return this.given(this.#core.scan(this.own(view), flags, rangeBytes.length, limit));
   }
 
   /** Starts a count of an encoded range. */
   count(view: number, flags: number, rangeBytes: Uint8Array): Op {
-    this.#pass(rangeBytes);
-    return this.#given(this.#core.count(this.#own(view), flags, rangeBytes.length));
+    this.pass(rangeBytes);
+    return this.given(this.#core.count(this.own(view), flags, rangeBytes.length));
   }
 
   /** Starts a diff of two views over an encoded range. */
   diff(from: number, to: number, flags: number, rangeBytes: Uint8Array): Op {
-    this.#pass(rangeBytes);
-    const [old, young] = [this.#own(from), this.#own(to)];
-    return this.#given(this.#core.diff(old, young, flags, rangeBytes.length));
+    this.pass(rangeBytes);
+    const [old, young] = [this.own(from), this.own(to)];
+    return this.given(this.#core.diff(old, young, flags, rangeBytes.length));
   }
 
   /** Starts a proof of an encoded range under a commit. */
   prove(commitBytes: Uint8Array, flags: number, rangeBytes: Uint8Array): Op {
-    this.#pass(new Uint8Array([...rangeBytes, ...commitBytes]));
-    return this.#given(this.#core.prove(flags, rangeBytes.length));
+    this.pass(new Uint8Array([...rangeBytes, ...commitBytes]));
+    return this.given(this.#core.prove(flags, rangeBytes.length));
   }
 
   /** The bytes whose address and length are in the reply, copied. */
   proof(): Uint8Array {
     const at = this.word(0);
-    return this.#memory.slice(at, at + this.word(1));
+    return this.memory.slice(at, at + this.word(1));
   }
 
   /** Starts to verify a proof of an encoded range under a commit. */
@@ -416,16 +421,50 @@ export class Engine {
     rangeBytes: Uint8Array,
     proofBytes: Uint8Array,
   ): Op {
-    this.#pass(new Uint8Array([...rangeBytes, ...commitBytes]));
-    const at = this.#core.segment_buffer(proofBytes.length);
-    this.#memory.set(proofBytes, at);
-    return this.#given(this.#core.verify_proof(flags, rangeBytes.length));
+    this.pass(new Uint8Array([...rangeBytes, ...commitBytes]));
+    this.incoming(proofBytes);
+    return this.given(this.#core.verify_proof(flags, rangeBytes.length));
+  }
+
+  /** Whether an ingest that was finished waits for its sum trees: see `sums/bring.ts`. */
+  awaitsSums(op: Op): boolean {
+    return this.#core.awaits_sums(this.own(op)) !== 0;
+  }
+
+  /** Has an ingest wait for them. */
+  expectSums(op: Op): void {
+    this.#core.expect_sums(this.own(op));
+  }
+
+  /** What a commit tells of a sum tree: see `sum-tree.ts`. */
+  total(view: number, name: string): Uint8Array {
+    this.#core.total(this.own(view), this.passText(name));
+    return this.memory.slice(this.word(0), this.word(0) + this.word(1));
+  }
+
+  /**
+   * The exports of a part of the module that is loaded later, as `link` makes them from those of
+   * the instance. They throw once that has trapped.
+   */
+  async linked<Part extends object>(
+    link: (exports: WebAssembly.Exports) => Promise<Part>,
+  ): Promise<Part> {
+    const { epoch } = this;
+    const part = await link(this.#raw as unknown as WebAssembly.Exports);
+    this.own(epoch);
+    return guard({ ...this.#raw, ...part }, (error) => this.#trapped(error)) as unknown as Part;
+  }
+
+  /** Copies bytes to the segment buffer. */
+  incoming(bytes: Uint8Array): void {
+    const at = this.#core.segment_buffer(bytes.length);
+    this.memory.set(bytes, at);
   }
 
   /** Has an ingest delete all rows of an encoded range. */
   drop(op: Op, flags: number, rangeBytes: Uint8Array): void {
-    this.#pass(rangeBytes);
-    this.#core.ingest_drop(this.#own(op), flags, rangeBytes.length);
+    this.pass(rangeBytes);
+    this.#core.ingest_drop(this.own(op), flags, rangeBytes.length);
   }
 
   /** Names the indexes that are wanted, by their definitions. */
@@ -435,41 +474,41 @@ export class Engine {
   }
 
   #nameIndexes(): void {
-    const length = this.#passText(JSON.stringify(this.#indexes));
+    const length = this.passText(JSON.stringify(this.#indexes));
     if (this.#core.set_indexes(length) >>> 0 !== Status.noOp) return;
     throw new HedgerowError('invalid-argument', 'the definition of an index was refused');
   }
 
   /** How far a view has the index of a number; in part, `indexReach` tells to which row. */
   indexState(view: number, number: number): number {
-    this.#core.index_state(this.#own(view), number);
+    this.#core.index_state(this.own(view), number);
     return this.word(0);
   }
 
   /** The key in the reply to `indexState`. */
   indexReach(): string {
     const [address, length] = [this.word(1), this.word(2)];
-    return this.#decoder.decode(this.#memory.subarray(address, address + length));
+    return this.#decoder.decode(this.memory.subarray(address, address + length));
   }
 
   /** The number of indexes of a view. */
   indexCount(view: number): number {
-    return this.#core.index_count(this.#own(view));
+    return this.#core.index_count(this.own(view));
   }
 
   /** Has an ingest make a part of the wanted indexes, of about `work` bytes of rows. */
   extendIndexes(op: Op, alone: boolean, work: number): void {
-    this.#core.extend_indexes(this.#own(op), Number(alone), work);
+    this.#core.extend_indexes(this.own(op), Number(alone), work);
   }
 
   /** Starts a census of the tree of rows. */
   census(view: number): Op {
-    return this.#given(this.#core.census(this.#own(view)));
+    return this.given(this.#core.census(this.own(view)));
   }
 
   /** Starts a verification of the tree of rows, or of the nth index; see `verify.ts`. */
   verify(view: number, nth = 0): Op {
-    return this.#given(this.#core.verify(this.#own(view), nth));
+    return this.given(this.#core.verify(this.own(view), nth));
   }
 
   /** The doubles at the address in the reply, as many as it says. */
@@ -480,8 +519,8 @@ export class Engine {
   /** Starts an ingest on top of a view. */
   ingest(view: number, prefix: string, pointer: string): Op {
     const [prefixLength, pointerLength] = this.#passBoth(prefix, pointer);
-    const op = this.#core.ingest(this.#own(view), prefixLength, pointerLength);
-    return op >>> 0 === Status.noOp ? refusePointer(pointer) : this.#given(op);
+    const op = this.#core.ingest(this.own(view), prefixLength, pointerLength);
+    return op >>> 0 === Status.noOp ? refusePointer(pointer) : this.given(op);
   }
 
   /** Starts an ingest of bytes on top of a view; without a pointer rows are `[key, value]`. */
@@ -495,8 +534,8 @@ export class Engine {
     const [prefixLength, pointerLength] = this.#passBoth(prefix, pointer ?? '');
     const framing = format === undefined ? 0 : { ndjson: 1, json: 2 }[format];
     const length = isPatch ? -2 : pointer === undefined ? -1 : pointerLength;
-    const op = this.#core.ingest_bytes(this.#own(view), prefixLength, length, framing);
-    return op >>> 0 === Status.noOp ? refusePointer(pointer ?? '') : this.#given(op);
+    const op = this.#core.ingest_bytes(this.own(view), prefixLength, length, framing);
+    return op >>> 0 === Status.noOp ? refusePointer(pointer ?? '') : this.given(op);
   }
 
   #passBoth(prefix: string, pointer: string): [number, number] {
@@ -505,19 +544,19 @@ export class Engine {
     const both = new Uint8Array(prefixBytes.length + pointerBytes.length);
     both.set(prefixBytes);
     both.set(pointerBytes, prefixBytes.length);
-    this.#pass(both);
+    this.pass(both);
     return [prefixBytes.length, pointerBytes.length];
   }
 
   /** Gives an ingest of bytes the next ones. */
   append(op: Op, bytes: Uint8Array): void {
-    const at = this.#core.ingest_room(this.#own(op), bytes.length);
-    this.#memory.set(bytes, at);
+    const at = this.#core.ingest_room(this.own(op), bytes.length);
+    this.memory.set(bytes, at);
   }
 
   /** Tells an ingest of bytes that it has all of them. */
   end(op: Op): void {
-    this.#core.ingest_end(this.#own(op));
+    this.#core.ingest_end(this.own(op));
   }
 
   /**
@@ -534,15 +573,15 @@ export class Engine {
     const extra = valueBytes + 12 * values.length;
     // Room as the blocks before needed it; only when it proves too little, for the worst case.
     let room = Math.ceil(text.length * this.#bytesPerUnit);
-    let at = this.#core.ingest_buffer(this.#own(op), room + extra);
-    let encoded = this.#encoder.encodeInto(text, this.#memory.subarray(at, at + room));
+    let at = this.#core.ingest_buffer(this.own(op), room + extra);
+    let encoded = this.#encoder.encodeInto(text, this.memory.subarray(at, at + room));
     if (encoded.read < text.length) {
       room = text.length * 3;
-      at = this.#core.ingest_buffer(this.#own(op), room + extra);
-      encoded = this.#encoder.encodeInto(text, this.#memory.subarray(at, at + room));
+      at = this.#core.ingest_buffer(this.own(op), room + extra);
+      encoded = this.#encoder.encodeInto(text, this.memory.subarray(at, at + room));
       this.#bytesPerUnit = Math.min(3, (1.1 * encoded.written) / text.length);
     }
-    const memory = this.#memory;
+    const memory = this.memory;
     let start = encoded.written;
     const table = new DataView(memory.buffer, at + start + valueBytes, 12 * values.length);
     for (const [index, { row, bytes }] of values.entries()) {
@@ -554,13 +593,13 @@ export class Engine {
     }
     const length = encoded.written + extra;
     const code = { pairs: 0, rows: 1, deletes: 2, patch: 3 }[format];
-    this.#core.ingest_feed(this.#own(op), encoded.written, length, values.length, code);
+    this.#core.ingest_feed(this.own(op), encoded.written, length, values.length, code);
     return length;
   }
 
   /** Tells an ingest that it has all rows. */
   finish(op: Op): void {
-    this.#core.ingest_finish(this.#own(op));
+    this.#core.ingest_finish(this.own(op));
   }
 
   /**
@@ -569,20 +608,20 @@ export class Engine {
    */
   rebase(op: Op, view: number, kept: Iterable<string>): void {
     const text = `[${[...kept].join(',')}]`;
-    const [own, onto] = [this.#own(op), this.#own(view)];
-    const status = this.#core.ingest_rebase(own, onto, this.#passText(text));
+    const [own, onto] = [this.own(op), this.own(view)];
+    const status = this.#core.ingest_rebase(own, onto, this.passText(text));
     if (status !== Status.done) this.fail(status);
   }
 
   /** Has the next `rebase` of an ingest bring in what was changed since the commit of a view. */
   since(op: Op, view: number): void {
-    this.#core.ingest_since(this.#own(op), this.#own(view));
+    this.#core.ingest_since(this.own(op), this.own(view));
   }
 
   /** Takes the next segment that an ingest or a collection has made. */
   takeSegment(op: Op): MadeSegment | undefined {
-    if (this.#core.take_segment(this.#own(op)) !== Status.segment) return undefined;
-    const memory = this.#memory;
+    if (this.#core.take_segment(this.own(op)) !== Status.segment) return undefined;
+    const memory = this.memory;
     const [id, at, length, tableAt, tableLength] = [0, 1, 2, 3, 4].map((i) => this.word(i)) as [
       number,
       number,
@@ -599,29 +638,29 @@ export class Engine {
 
   /** Goes on with an operation for about `budget` bytes of work. */
   step(op: Op, budget: number): number {
-    return this.#core.step(this.#own(op), Math.min(budget, 0x7fff_ffff));
+    return this.#core.step(this.own(op), Math.min(budget, 0x7fff_ffff));
   }
 
   /** The segments that a scan or a verification will want next. Overwrites the reply of its last step. */
   ahead(op: Op): number[] {
-    return this.#core.ahead(this.#own(op)) === Status.need ? this.needed() : [];
+    return this.#core.ahead(this.own(op)) === Status.need ? this.needed() : [];
   }
 
   /** Frees an operation; segments of an ingest are forgotten unless it is committed. */
   free(op: Op, committed = true): void {
     if (op < this.#firstHandle) return;
-    this.#quietly(() => this.#core.free(this.#own(op), committed ? 1 : 0));
+    this.#quietly(() => this.#core.free(this.own(op), committed ? 1 : 0));
   }
 
   /** The hash whose address is in the reply at `index`. */
   hash(index: number): Uint8Array {
     const at = this.word(index);
-    return this.#memory.slice(at, at + 32);
+    return this.memory.slice(at, at + 32);
   }
 
   /** The members of the array in the reply of a find or a scan, and the bytes that it took. */
   output(): { members: unknown[]; length: number } {
-    const memory = this.#memory;
+    const memory = this.memory;
     const word = (index: number) => this.word(index);
     const members = this.#parse(memory.subarray(word(0), word(0) + word(1))) as unknown[];
     if (members.length !== word(5)) {
@@ -638,28 +677,28 @@ export class Engine {
 
   /** The positions in the reply of a find. */
   positions(): Uint32Array {
-    return new Uint32Array(this.#memory.buffer, this.word(6), this.word(7)).slice();
+    return new Uint32Array(this.memory.buffer, this.word(6), this.word(7)).slice();
   }
 
   /** Starts a collection of what is stored now; see `crate/src/wasm/mod.rs` for the flags. */
   collect(flags: number, valuesBefore: number): Op {
-    return this.#given(this.#core.collect(flags, valuesBefore));
+    return this.given(this.#core.collect(flags, valuesBefore));
   }
 
   /** Has a collection take all for live that a commit reaches. */
   collectCommit(op: Op, commitBytes: Uint8Array): void {
-    this.#pass(commitBytes);
-    this.#core.collect_commit(this.#own(op));
+    this.pass(commitBytes);
+    this.#core.collect_commit(this.own(op));
   }
 
   /** Has a collection keep the segments from `from` to before `to`. */
   collectKeep(op: Op, from: number, to: number): void {
-    this.#core.collect_keep(this.#own(op), from, to);
+    this.#core.collect_keep(this.own(op), from, to);
   }
 
   /** What a collection asked for is stored, and what it named is deleted. */
   collectExchanged(op: Op): void {
-    this.#core.collect_exchanged(this.#own(op));
+    this.#core.collect_exchanged(this.own(op));
   }
 
   /** Segments, chunks and bytes known, bytes in memory, and how many segments are small. */

@@ -6,6 +6,7 @@ export type ErrorCode =
   | 'invalid-patch'
   | 'invalid-argument'
   | 'invalid-proof'
+  | 'sum-overflow'
   | 'conflict'
   | 'quota-exceeded'
   | 'disconnected'

@@ -7,6 +7,7 @@ import type { Index } from './indexes/definition.js';
 import { IndexSet } from './indexes/index-set.js';
 import { Pace, turn } from './scheduler.js';
 import type { SegmentStore } from './segment-store.js';
+import type { SumDefinitions } from './sum-tree.js';
 
 /** What the slices of an operation came to. */
 export interface SliceTimes {
@@ -28,6 +29,8 @@ export class Host {
   readonly segments: SegmentStore;
   readonly sliceMs: number;
   readonly indexes: IndexSet;
+  /** Sum trees that are to follow rows, in the handles of this store. */
+  readonly sums: SumDefinitions | undefined;
   /** Resolves when the core works again after a trap. */
   recover: () => Promise<void> = async () => {};
   readonly #pace: Pace;
@@ -40,11 +43,13 @@ export class Host {
     segments: SegmentStore,
     sliceMs: number,
     indexes: readonly Index[] = [],
+    sums?: SumDefinitions,
   ) {
     this.engine = engine;
     this.segments = segments;
     this.sliceMs = sliceMs;
     this.indexes = new IndexSet(engine, indexes);
+    this.sums = sums;
     this.#pace = new Pace(sliceMs, FIRST_PACE);
   }
 
@@ -81,11 +86,11 @@ export class Host {
   }
 
   /** One step of work for what is left of a slice that began at `startMs`. */
-  step(op: Op, startMs: number): number {
+  step(op: Op, startMs: number, run = (budget: number) => this.engine.step(op, budget)): number {
     const before = performance.now();
     const left = Math.max(this.sliceMs - (before - startMs), 1);
     const budget = Math.ceil((this.#pace.units * left) / this.sliceMs);
-    const status = this.engine.step(op, budget);
+    const status = run(budget);
     if (status === Status.yield) this.#pace.learn(budget, performance.now() - before);
     return status;
   }

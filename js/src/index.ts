@@ -30,6 +30,20 @@ export type { Snapshot } from './snapshot.js';
 export type { Source } from './source.js';
 export type { LevelStats, Stats } from './stats.js';
 export type { Store } from './store.js';
+export type {
+  SumChange,
+  SumChangeOptions,
+  SumDefinition,
+  SumDefinitions,
+  SumItem,
+  SumKey,
+  SumLeaf,
+  SumPutOptions,
+  SumResult,
+  SumRoot,
+  SumScanOptions,
+  SumTree,
+} from './sum-tree.js';
 export type { TransactionOptions } from './transaction/run.js';
 export type { Transaction } from './transaction/transaction.js';
 export type {

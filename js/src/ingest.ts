@@ -2,6 +2,7 @@
 import { type Commits, type HeldHead, type Overrides, UnknownOutcome } from './commit.js';
 import { type BlockFormat, type MadeSegment, type Op, Status } from './engine.js';
 import type { Host, SliceTimes } from './host.js';
+import { summing } from './later.js';
 import { MAX_IN_FLIGHT_BYTES, WRITE_BYTES } from './limits.js';
 import type { Hold } from './pins.js';
 import type { EncodedRange } from './range.js';
@@ -84,7 +85,8 @@ export class Ingest {
   readonly #host: Host;
   readonly #commits: Commits;
   readonly #durability: Durability;
-  readonly #op: Op;
+  /** In the core. */
+  readonly op: Op;
   readonly #signal: AbortSignal | undefined;
   readonly #isBytes: boolean;
   readonly #bulk: IngestOptions['bulk'];
@@ -148,10 +150,11 @@ export class Ingest {
     this.#holdBytes = commits.head.rows === 0 ? WRITE_BYTES : HELD_BYTES;
     const { view, generation } = held?.head ?? commits.head;
     this.#onto = generation;
-    this.#op =
+    this.op =
       bytes === undefined
         ? host.engine.ingest(view, prefix, pointer ?? '')
         : host.engine.ingestBytes(view, prefix, pointer, bytes.format, bytes.isPatch);
+    if (host.sums !== undefined && commits.head.rows === 0) host.engine.expectSums(this.op);
   }
 
   /** Has `listener` called when the core traps, and the ingest is lost with it. */
@@ -162,7 +165,7 @@ export class Ingest {
   /** Feeds a block, as part of the slice that began at `startMs`. */
   async feed(block: Block, startMs: number): Promise<void> {
     const { engine } = this.#host;
-    this.bytes += engine.feed(this.#op, block.text, block.format, block.values);
+    this.bytes += engine.feed(this.op, block.text, block.format, block.values);
     this.rows += block.rows;
     await this.#work(startMs);
     if (this.#heldBytes >= this.#holdBytes) await this.#flush(0);
@@ -170,13 +173,13 @@ export class Ingest {
 
   /** Takes bytes, to be read by the next `drain`. Copies them. */
   append(bytes: Uint8Array): void {
-    this.#host.engine.append(this.#op, bytes);
+    this.#host.engine.append(this.op, bytes);
     this.bytes += bytes.length;
   }
 
   /** There are no more bytes. */
   end(): void {
-    this.#host.engine.end(this.#op);
+    this.#host.engine.end(this.op);
   }
 
   /** Reads all complete rows of the bytes so far, from the slice that began at `startMs` on. */
@@ -187,25 +190,25 @@ export class Ingest {
 
   /** Makes a part of the indexes that are wanted, of about `work` bytes of rows. */
   extendIndexes(alone: boolean, work: number): void {
-    this.#host.engine.extendIndexes(this.#op, alone, work);
+    this.#host.engine.extendIndexes(this.op, alone, work);
   }
 
   /** Deletes all rows of a range. */
   async drop({ flags, rangeBytes }: EncodedRange): Promise<void> {
-    this.#host.engine.drop(this.#op, flags, rangeBytes);
+    this.#host.engine.drop(this.op, flags, rangeBytes);
     await this.#work(performance.now());
   }
 
   /** Steps until the core is done with what it was given. */
-  async #work(startMs: number): Promise<void> {
+  async #work(startMs: number, run?: (budget: number) => number): Promise<void> {
     let start = startMs;
     for (;;) {
       this.#check();
-      const status = this.#host.step(this.#op, start);
+      const status = this.#host.step(this.op, start, run);
       if (status >= Status.row) this.#host.engine.fail(status, this.#isBytes);
       // Before anything else asks the core: the ids are in its last reply.
       const needed = status === Status.need ? this.#host.engine.needed() : [];
-      if (this.#isBytes && status !== Status.need) this.rows = this.#host.engine.word(0);
+      if (this.#isBytes && run === undefined && status !== Status.need) this.rows = this.#host.engine.word(0);
       this.#collect();
       this.#endSlice(start);
       if (status === Status.done) return;
@@ -238,7 +241,7 @@ export class Ingest {
   #collect(): void {
     const { engine } = this.#host;
     for (;;) {
-      const segment = engine.takeSegment(this.#op);
+      const segment = engine.takeSegment(this.op);
       if (segment === undefined) break;
       this.segments += 1;
       this.#commits.trunk.made(segment.id);
@@ -339,8 +342,16 @@ export class Ingest {
     this.#finished = true;
     // Gathering is done, merging begins.
     if (this.#bulk !== undefined) this.#host.doubt();
-    this.#host.engine.finish(this.#op);
+    this.#host.engine.finish(this.op);
     await this.#work(performance.now());
+    await this.#bringSums();
+  }
+
+  /** Has sum trees follow. What they take is loaded when a store first has one. */
+  async #bringSums(): Promise<void> {
+    if (!this.#host.engine.awaitsSums(this.op)) return;
+    const { bring } = await summing();
+    await this.#work(performance.now(), await bring(this.#host, this.op));
   }
 
   /**
@@ -350,8 +361,8 @@ export class Ingest {
   async bringIn(from: number, to: number): Promise<void> {
     await this.#finish();
     const { engine } = this.#host;
-    engine.since(this.#op, from);
-    engine.rebase(this.#op, to, []);
+    engine.since(this.op, from);
+    engine.rebase(this.op, to, []);
     await this.#work(performance.now());
   }
 
@@ -366,11 +377,12 @@ export class Ingest {
       this.#holds.push(held);
       ({ head } = held);
       this.#onto = head.generation;
-      engine.rebase(this.#op, head.view, overrides);
+      engine.rebase(this.op, head.view, overrides);
       await this.#work(performance.now());
     }
+    await this.#bringSums();
     // The reply of the last step is gone by now: ask once more.
-    engine.step(this.#op, 1);
+    engine.step(this.op, 1);
     const [chunks, commitBytes] = [engine.word(1), engine.hash(3)];
     await this.#flush(LAST_BYTES);
     await this.#settle(0);
@@ -407,7 +419,7 @@ export class Ingest {
   }
 
   #keep(): void {
-    this.#host.engine.free(this.#op);
+    this.#host.engine.free(this.op);
     this.#ended = true;
     this.#release();
   }
@@ -420,7 +432,7 @@ export class Ingest {
   async abandon(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
-    this.#host.engine.free(this.#op, false);
+    this.#host.engine.free(this.op, false);
     for (const { id } of this.#held) this.#commits.inventory.unmade(id);
     this.#held = [];
     await Promise.all(this.#writing);

@@ -14,6 +14,9 @@ export const verifying = (): Promise<typeof import('./verify.js')> => import('./
 /** Repair of what is damaged. */
 export const repairing = (): Promise<typeof import('./repair.js')> => import('./repair.js');
 
+/** Sum trees. */
+export const summing = (): Promise<typeof import('./sums/index.js')> => import('./sums/index.js');
+
 const rescuing = (): Promise<Rescue> => import('./rescue.js');
 
 /**

@@ -10,6 +10,7 @@ import { askToPersist } from './persistence.js';
 import { Pins, prefixOf } from './pins.js';
 import type { Durability, SegmentStore, Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
+import type { SumDefinitions } from './sum-tree.js';
 import { Tabs } from './tabs.js';
 import { Trunk } from './trunk.js';
 
@@ -25,6 +26,11 @@ export interface OpenOptions {
   readonly indexes?: IndexDefinitions | undefined;
   /** Called as indexes are made. */
   readonly onIndexProgress?: ((progress: IndexProgress) => void) | undefined;
+  /**
+   * Sum trees by name that follow rows: every commit of rows brings them along. As with `indexes`,
+   * what is stored is made to have these and no others that follow rows.
+   */
+  readonly sums?: SumDefinitions | undefined;
   /** Where it is kept; `idb()` by default. */
   readonly storage?: Storage | undefined;
   /** When a write counts as done; `'relaxed'` by default. */
@@ -70,7 +76,7 @@ export async function openParts(name: string, options: OpenOptions): Promise<Par
   if (!(cacheBytes >= 0 && cacheBytes < 2 ** 31)) {
     throw new HedgerowError('invalid-argument', 'cacheBytes is below 2 GiB');
   }
-  const { create, onMissing, persist = false, indexes } = options;
+  const { create, onMissing, persist = false, indexes, sums } = options;
   const wanted = indexesOf(indexes);
   // Not from within the storage, which a callback that throws must not disturb.
   const onGone = onMissing && (() => queueMicrotask(onMissing));
@@ -87,7 +93,7 @@ export async function openParts(name: string, options: OpenOptions): Promise<Par
   );
   const pins = await pinning;
   if (persist) askToPersist();
-  const host = new Host(engine, segments, sliceMs, wanted);
+  const host = new Host(engine, segments, sliceMs, wanted, sums);
   let tabs: Tabs | undefined;
   const lane = new Lane(isAlone ? undefined : `${prefixOf(name)}lane`, () => tabs?.announceRace());
   const own = new Trunk(host, pins, (ref, generation) => tabs?.announce(ref, generation), lane);

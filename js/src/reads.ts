@@ -18,6 +18,8 @@ import {
   type ScanOptions,
   scanOf,
 } from './scan.js';
+import type { Durability } from './segment-store.js';
+import { SumTree } from './sum-tree.js';
 
 /** Where a reader stands. */
 export interface Standpoint {
@@ -35,6 +37,8 @@ export interface Standpoint {
   ready(): Promise<void>;
   /** Holds what is read. */
   holdHead(): Promise<HeldHead>;
+  /** Runs a change of several steps, which closing waits for and aborts; none can be made of a snapshot. */
+  readonly write?: (<T>(change: (durability: Durability, closing: AbortSignal) => Promise<T>) => Promise<T>) | undefined;
   /** A chunk of `head` was missing: whether there is another head to read from. */
   moveOn(head: Head): Promise<boolean>;
 }
@@ -153,6 +157,12 @@ export class Reader {
     } finally {
       held.release();
     }
+  }
+
+  /** The sum tree of a name, which need not have leaves yet. */
+  sumTree(name: string): SumTree {
+    this.#from.check();
+    return new SumTree(this.#from, name);
   }
 
   /**

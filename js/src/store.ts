@@ -64,6 +64,7 @@ export class Store extends Reader {
   /** The handles of branches that it has opened. */
   readonly #others = new Set<Store>();
   #closing: Promise<void> | undefined;
+  readonly #closes: AbortController;
   /** Why it was closed, if not because somebody asked for it. */
   #closedBy: HedgerowError | undefined;
 
@@ -76,7 +77,10 @@ export class Store extends Reader {
     indexing: Indexing,
     first?: Store,
   ) {
-    super(standpoint(host, commits, () => this.#check()));
+    const closing = new AbortController();
+    const write: Standpoint['write'] = (change) => this.#bulk(change(durability, closing.signal));
+    super(standpoint(host, commits, () => this.#check(), write));
+    this.#closes = closing;
     this.#first = first ?? this;
     this.name = name;
     this.#tabs = tabs;
@@ -485,6 +489,7 @@ export class Store extends Reader {
     const { trunk, pins } = this.#commits;
     if (this.#first === this) this.#tabs?.close();
     await this.#watchers.close();
+    this.#closes.abort();
     const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
     const others = [...this.#others].map((other) => other.close());
     await Promise.all([this.#edits.settled(), ...this.#bulks, ...aborts, ...others]);
@@ -501,11 +506,17 @@ export class Store extends Reader {
 }
 
 /** Reads of a store see the head, which nobody holds for a short one. */
-function standpoint(host: Host, commits: Commits, check: () => void): Standpoint {
+function standpoint(
+  host: Host,
+  commits: Commits,
+  check: () => void,
+  write: Standpoint['write'],
+): Standpoint {
   return {
     host,
     commits,
     check,
+    write,
     get head() {
       return commits.head;
     },

@@ -274,6 +274,16 @@ pub fn awaits_sums(op: u32) -> bool {
     })
 }
 
+/// Has an ingest wait for sum trees.
+#[wasm_bindgen]
+pub fn expect_sums(op: u32) {
+    with(|engine| {
+        if let Some(Op::Ingest(ingest)) = engine.op(op) {
+            ingest.ingest.expect_sums();
+        }
+    });
+}
+
 /// What the commit of a view tells of the sum tree whose name is in the first `len` bytes of
 /// `scratch`. Reply: address and length: hash and sum of its root, and its definition; 0 and 0 when
 /// there is none.

@@ -5,13 +5,13 @@
 use super::engine::{Engine, Op, u32_at};
 use super::reply::status;
 use super::with;
-use crate::bring::{Bring, Follower, Staged, tree_name};
+use crate::bring::{Base, Bring, Follower, Staged, tree_name};
 use crate::error::Error;
 use crate::forest::Forest;
 use crate::limits::MAX_TREE_NAME_BYTES;
 use crate::step::{Budget, Step};
 use crate::sum_tree::{
-    Definition, Rules, SumBatch, SumDiff, SumFind, SumLeaves, SumProve, SumScan, SumVerify,
+    Definition, Rules, SumBatch, SumDiff, SumFind, SumLeaves, SumProve, SumScan, SumVerify, key_of,
 };
 use crate::tree::Tree;
 use alloc::boxed::Box;
@@ -20,10 +20,10 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// A leaf as it crosses: key, sum and length of its value, which follows.
-const LEAF_BYTES: usize = 44;
-/// The length of a value that tells of a deletion.
-const DELETES: u32 = u32::MAX;
+/// A leaf as it crosses: sum and length of its value, which follow its key, and are followed by it.
+const LEAF_BYTES: usize = 12;
+/// The length of a value that tells of a deletion, and that of a key that is no text.
+const NONE: u32 = u32::MAX;
 /// A leaf in an answer: key, sum, start and end of its value, mark.
 const FOUND_BYTES: usize = 52;
 
@@ -47,6 +47,7 @@ struct Pending {
     staged: Vec<Staged>,
     extends: bool,
     bring: Option<Box<Bring>>,
+    bases: Vec<Base>,
 }
 
 #[derive(Default)]
@@ -78,11 +79,19 @@ impl Sums {
     fn pending(&mut self, op: u32) -> &mut Pending {
         let at = self.pending.iter().position(|pending| pending.op == op);
         let at = at.unwrap_or_else(|| {
-            let (staged, extends, bring) = (Vec::new(), false, None);
-            self.pending.push(Pending { op, staged, extends, bring });
+            let (staged, extends, bring, bases) = (Vec::new(), false, None, Vec::new());
+            self.pending.push(Pending { op, staged, extends, bring, bases });
             self.pending.len() - 1
         });
         &mut self.pending[at]
+    }
+
+    /// What is to be done is done, unless another writer comes first.
+    fn end(&mut self, op: u32) {
+        let pending = self.pending(op);
+        if let Some(bring) = pending.bring.take() {
+            pending.bases = (*bring).bases();
+        }
     }
 
     fn add(&mut self, read: Read) -> u32 {
@@ -105,10 +114,18 @@ fn tree(engine: &Engine, view: u32, len: u32) -> Tree {
     name(engine, len).map_or(Tree::EMPTY, |name| engine.forest(view).tree(&name))
 }
 
-fn key_at(bytes: &[u8], at: usize) -> [u8; 32] {
-    let mut key = [0; 32];
-    key.copy_from_slice(&bytes[at..at + 32]);
-    key
+/// The key at `at`, and what is after it: its length and the text that it stands for, or [`NONE`] and
+/// itself.
+fn key_at(bytes: &[u8], at: usize) -> Option<([u8; 32], usize)> {
+    let len = u32_at(bytes, at);
+    let at = at + 4;
+    if len == NONE {
+        let mut key = [0; 32];
+        key.copy_from_slice(bytes.get(at..at + 32)?);
+        return Some((key, at + 32));
+    }
+    let end = at + len as usize;
+    Some((key_of(bytes.get(at..end)?), end))
 }
 
 fn u64_at(bytes: &[u8], at: usize) -> u64 {
@@ -116,7 +133,14 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 fn keys(bytes: &[u8]) -> Vec<[u8; 32]> {
-    (0..bytes.len() / 32).map(|at| key_at(bytes, at * 32)).collect()
+    let (mut keys, mut at) = (Vec::new(), 0);
+    while at + 4 <= bytes.len()
+        && let Some((key, end)) = key_at(bytes, at)
+    {
+        keys.push(key);
+        at = end;
+    }
+    keys
 }
 
 /// Adds a sum tree that is to follow rows: `scratch` holds its name and its definition. After
@@ -149,7 +173,8 @@ pub fn sum_extend(op: u32) {
 }
 
 /// Adds edits of the tree whose name `scratch` holds to the commit of an ingest: leaves in the
-/// segment buffer, each key, sum:u64, length:u32 (or 2^32 - 1: delete) and value.
+/// segment buffer, each key, sum:u64, length:u32 (or 2^32 - 1: delete) and value; of a key, the
+/// length of its text, which follows, or 2^32 - 1 and its 32 bytes.
 #[wasm_bindgen]
 pub fn sum_stage(op: u32, name_len: u32) -> u32 {
     sums(|sums, engine| {
@@ -164,11 +189,12 @@ pub fn sum_stage(op: u32, name_len: u32) -> u32 {
         }
         let batch = &mut staged[at].batch;
         let mut at = 0;
-        while at + LEAF_BYTES <= bytes.len() {
-            let (key, sum) = (key_at(&bytes, at), u64_at(&bytes, at + 32));
-            let len = u32_at(&bytes, at + 40);
-            at += LEAF_BYTES;
-            if len == DELETES {
+        while at + 4 <= bytes.len()
+            && let Some((key, end)) = key_at(&bytes, at)
+        {
+            let (sum, len) = (u64_at(&bytes, end), u32_at(&bytes, end + 8));
+            at = end + LEAF_BYTES;
+            if len == NONE {
                 batch.delete(&key);
                 continue;
             }
@@ -182,23 +208,33 @@ pub fn sum_stage(op: u32, name_len: u32) -> u32 {
     })
 }
 
-/// Begins anew to bring the sum trees of an ingest that awaits them.
+/// Begins anew to bring the sum trees of an ingest that awaits them. [`status::NO_OP`] when a tree with
+/// edits follows rows.
 #[wasm_bindgen]
-pub fn sum_begin(op: u32) {
+pub fn sum_begin(op: u32) -> u32 {
     sums(|sums, engine| {
         let rules = sums.rules();
         let wanted = core::mem::take(&mut sums.wanted);
         let pending = sums.pending(op);
         if let Some(Op::Ingest(ingest)) = engine.op(op) {
             let ingest = &mut ingest.ingest;
+            let forest = ingest.forest();
+            let follows = |staged: &Staged| {
+                forest.named(&staged.name).is_some_and(|named| !named.sum_definition().is_empty())
+            };
+            if pending.staged.iter().any(follows) {
+                sums.wanted = wanted;
+                return status::NO_OP;
+            }
             // Of a store without rows nothing is known but what is wanted.
             let is_first = ingest.row_trees().0.is_empty() && !wanted.is_empty();
             let wanted = (pending.extends || is_first).then_some(&wanted[..]);
-            let bring = Bring::new(&rules, ingest, &pending.staged, wanted);
+            let bring = Bring::new(&rules, ingest, &pending.staged, wanted, &pending.bases);
             pending.bring = Some(Box::new(bring));
         }
         sums.wanted = wanted;
-    });
+        status::DONE
+    })
 }
 
 /// Goes on with that, as [`step`](super::step) does.
@@ -213,6 +249,9 @@ pub fn sum_bring(op: u32, budget: u32) -> u32 {
         let mut budget = Budget::of(budget as usize);
         let step = bring.step(cache, &mut budget, &mut ingest.ingest);
         ingest.made.add(cache, next_segment, ingest.ingest.sealed());
+        if matches!(step, Ok(Step::Done(())) | Err(_)) {
+            sums.end(op);
+        }
         told(reply, step)
     })
 }
@@ -344,7 +383,9 @@ pub fn sum_step(op: u32, budget: u32) -> u32 {
         };
         // A change must not be taken apart between steps.
         let is_diff = matches!(read, Read::Diff(_));
-        if step == Ok(Step::Done(())) || (step == Ok(Step::Yield) && !is_diff) {
+        let is_whole = !is_diff && !leaves.is_reading();
+        reply.set(&[0.0, 0.0, 0.0]);
+        if step == Ok(Step::Done(())) || (step == Ok(Step::Yield) && is_whole) {
             for leaf in &leaves.leaves {
                 found.extend_from_slice(&leaf.key);
                 found.extend_from_slice(&leaf.sum.to_le_bytes());

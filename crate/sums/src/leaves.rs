@@ -47,7 +47,9 @@ impl SumLeaves {
         self.leaves.clear();
     }
 
-    pub(crate) const fn is_reading(&self) -> bool {
+    /// Whether a long value is half read.
+    #[must_use]
+    pub const fn is_reading(&self) -> bool {
         self.far.is_some()
     }
 

@@ -1,0 +1,153 @@
+/** Leaves and keys on their way into the core. */
+import { HedgerowError } from '../errors.js';
+import type { SumItem, SumKey, SumPutOptions } from '../sum-tree.js';
+
+/** The length that stands for a key of 32 bytes, and for a leaf that is deleted. */
+const NONE = 0xffff_ffff;
+const KEY_BYTES = 32;
+const MAX_SUM = 2n ** 64n - 1n;
+const MAX_VALUE_BYTES = 1 << 20;
+
+/** Bytes of leaves after which they are handed over. */
+const FULL_BYTES = 256 << 10;
+
+const encoder = new TextEncoder();
+
+function bad(code: 'invalid-key' | 'invalid-value', row: number, what: string): HedgerowError {
+  return new HedgerowError(code, `leaf ${row}: ${what}`, { row });
+}
+
+/** A growing run of leaves or keys. */
+export class LeafPacker {
+  #bytes = new Uint8Array(64 << 10);
+  #view = new DataView(this.#bytes.buffer);
+  #length = 0;
+  /** Leaves packed so far. */
+  leaves = 0;
+
+  get isFull(): boolean {
+    return this.#length >= FULL_BYTES;
+  }
+
+  /** Takes what was packed. It is valid until more is. */
+  take(): Uint8Array {
+    const bytes = this.#bytes.subarray(0, this.#length);
+    this.#length = 0;
+    return bytes;
+  }
+
+  #room(length: number): void {
+    const needed = this.#length + length;
+    if (needed <= this.#bytes.length) return;
+    const bytes = new Uint8Array(Math.max(needed, 2 * this.#bytes.length));
+    bytes.set(this.#bytes);
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer);
+  }
+
+  /** Adds a key: the hash of a text is made in the core. */
+  key(key: SumKey): void {
+    const isText = typeof key === 'string';
+    if (isText ? !isWellFormed(key) : !(key instanceof Uint8Array) || key.length !== KEY_BYTES) {
+      throw bad('invalid-key', this.leaves, 'a key is 32 bytes, or a text');
+    }
+    const keyBytes = isText ? encoder.encode(key) : key;
+    this.#room(4 + keyBytes.length);
+    this.#view.setUint32(this.#length, isText ? keyBytes.length : NONE, true);
+    this.#bytes.set(keyBytes, this.#length + 4);
+    this.#length += 4 + keyBytes.length;
+  }
+
+  /** Adds a leaf to be put. */
+  put({ key, value, sum }: SumItem): void {
+    if (typeof sum !== 'bigint' || sum < 0n || sum > MAX_SUM) {
+      throw bad('invalid-value', this.leaves, 'its sum is no bigint from 0 to 2^64 - 1');
+    }
+    if (!(value instanceof Uint8Array) || value.length > MAX_VALUE_BYTES) {
+      throw bad('invalid-value', this.leaves, 'its value is no Uint8Array of at most 1 MiB');
+    }
+    this.key(key);
+    this.#room(12 + value.length);
+    this.#view.setBigUint64(this.#length, sum, true);
+    this.#view.setUint32(this.#length + 8, value.length, true);
+    this.#bytes.set(value, this.#length + 12);
+    this.#length += 12 + value.length;
+    this.leaves += 1;
+  }
+
+  /** Adds a key to be deleted. */
+  delete(key: SumKey): void {
+    this.key(key);
+    this.#room(12);
+    this.#view.setBigUint64(this.#length, 0n, true);
+    this.#view.setUint32(this.#length + 8, NONE, true);
+    this.#length += 12;
+    this.leaves += 1;
+  }
+}
+
+/** Keys, as the core reads them. */
+export function packKeys(keys: Iterable<SumKey>): { keyBytes: Uint8Array; count: number } {
+  const packer = new LeafPacker();
+  for (const key of keys) {
+    packer.key(key);
+    packer.leaves += 1;
+  }
+  return { keyBytes: packer.take(), count: packer.leaves };
+}
+
+/** Half of a surrogate pair has no UTF-8. */
+function isWellFormed(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text);
+}
+
+/** How a row is read as a leaf. */
+export function itemOf<Row>({ key, sum, value }: SumPutOptions<Row>): (row: Row) => SumItem {
+  if (key === undefined && sum === undefined && value === undefined) {
+    return (row) => Object(row) as SumItem;
+  }
+  const [keyAt, sumAt, valueAt] = [key ?? '/key', sum ?? '/sum', value ?? ''].map(tokensOf);
+  let row = -1;
+  return (given) => {
+    row += 1;
+    const found = member(given, keyAt as string[]);
+    return {
+      key: typeof found === 'number' ? String(found) : (found as SumKey),
+      sum: wholeOf(member(given, sumAt as string[]), row),
+      value: bytesOf(member(given, valueAt as string[]), row),
+    };
+  };
+}
+
+function tokensOf(pointer: string): string[] {
+  if (pointer === '') return [];
+  if (typeof pointer !== 'string' || !pointer.startsWith('/')) {
+    throw new HedgerowError('invalid-argument', `not a JSON pointer: ${String(pointer)}`);
+  }
+  const plain = (token: string) => token.replaceAll('~1', '/').replaceAll('~0', '~');
+  return pointer.slice(1).split('/').map(plain);
+}
+
+function member(row: unknown, tokens: readonly string[]): unknown {
+  let found = row;
+  for (const token of tokens) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, token)) return undefined;
+    found = (found as Record<string, unknown>)[token];
+  }
+  return found;
+}
+
+function wholeOf(sum: unknown, row: number): bigint {
+  if (typeof sum === 'bigint') return sum;
+  if (typeof sum === 'number' && Number.isSafeInteger(sum)) return BigInt(sum);
+  if (typeof sum === 'string' && /^\d{1,20}$/.test(sum)) return BigInt(sum);
+  throw bad('invalid-value', row, 'its sum is no whole number');
+}
+
+/** Bytes as they are; of anything else its JSON text, as of rows that are followed. */
+function bytesOf(value: unknown, row: number): Uint8Array {
+  if (value instanceof Uint8Array) return value;
+  const text = JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
+  if (text === undefined) throw bad('invalid-value', row, 'it has no value');
+  return encoder.encode(text);
+}

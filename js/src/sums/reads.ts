@@ -1,0 +1,157 @@
+/** Reads of sum trees. */
+import type { HeldHead } from '../commit.js';
+import type { Op } from '../engine.js';
+import { HedgerowError } from '../errors.js';
+import type { Host } from '../host.js';
+import type { Standpoint } from '../reads.js';
+import { bytesOf } from '../root.js';
+import { checkSignal } from '../signal.js';
+import type { SumChange, SumKey, SumLeaf, SumScanOptions } from '../sum-tree.js';
+import { followed } from './follow.js';
+import { packKeys } from './leaves.js';
+import { type FoundLeaf, type SumEngine, sumEngine } from './sum-engine.js';
+
+/** Bytes of keys that are sought or proved in one go. */
+const MAX_KEY_BYTES = 16 << 20;
+
+/** Holds what is read, and frees it. */
+async function* reading<T>(
+  from: Standpoint,
+  start: (sums: SumEngine, held: HeldHead) => Op,
+  take: (sums: SumEngine) => T,
+  isFollowed = true,
+): AsyncGenerator<T, void, void> {
+  from.check();
+  if (isFollowed) await followed(from);
+  const held = await from.holdHead();
+  try {
+    const sums = await sumEngine(from.host);
+    yield* sums.read(from.host, start(sums, held), () => take(sums));
+    from.host.engine.succeeded();
+  } finally {
+    held.release();
+  }
+}
+
+const leavesOf = (sums: SumEngine) => sums.leaves();
+const plain = ({ key, value, sum }: FoundLeaf): SumLeaf => ({ key, value, sum });
+
+function checkedKeys(keys: Iterable<SumKey>): { keyBytes: Uint8Array; count: number } {
+  const packed = packKeys(keys);
+  if (packed.keyBytes.length <= MAX_KEY_BYTES) return packed;
+  throw new HedgerowError('invalid-argument', 'these are too many keys for one call');
+}
+
+/** The leaves of keys, in their order. */
+export async function getMany(
+  from: Standpoint,
+  name: string,
+  keys: Iterable<SumKey>,
+): Promise<(SumLeaf | undefined)[]> {
+  const { keyBytes, count } = checkedKeys(keys);
+  const found = new Array<SumLeaf | undefined>(count).fill(undefined);
+  const start = (sums: SumEngine, { head }: HeldHead) => sums.find(head.view, name, keyBytes);
+  for await (const leaves of reading(from, start, leavesOf)) {
+    for (const leaf of leaves) found[leaf.mark] = plain(leaf);
+  }
+  return found;
+}
+
+/** All leaves from a key on. */
+export async function* entries(
+  from: Standpoint,
+  name: string,
+  { from: key, signal }: SumScanOptions,
+): AsyncGenerator<SumLeaf, void, void> {
+  checkSignal(signal);
+  const { keyBytes } = packKeys(key === undefined ? [] : [key]);
+  const start = (sums: SumEngine, { head }: HeldHead) => sums.scan(head.view, name, keyBytes);
+  for await (const leaves of reading(from, start, leavesOf)) {
+    for (const leaf of leaves) yield plain(leaf);
+    checkSignal(signal);
+  }
+}
+
+/** A proof of keys. */
+export async function prove(
+  from: Standpoint,
+  name: string,
+  keys: Iterable<SumKey>,
+  isMany: boolean,
+): Promise<Uint8Array> {
+  const { keyBytes } = checkedKeys(keys);
+  let proof = new Uint8Array();
+  const start = (sums: SumEngine, { head }: HeldHead) =>
+    sums.prove(head.view, name, keyBytes, isMany);
+  for await (const bytes of reading(from, start, (sums) => sums.bytes())) {
+    proof = bytes as Uint8Array<ArrayBuffer>;
+  }
+  return proof;
+}
+
+/** The leaves that differ between the trees of two commits. */
+export async function* diff(
+  from: Standpoint,
+  name: string,
+  fromRoot: string,
+  toRoot?: string,
+): AsyncGenerator<SumChange, void, void> {
+  from.check();
+  const { host, commits } = from;
+  const views: number[] = [];
+  const open = async (root: string) => {
+    const { view } = await commits.openView(bytesOf(root));
+    views.push(view);
+    return view;
+  };
+  const held = await from.holdHead();
+  try {
+    const before = await open(fromRoot);
+    const after = toRoot === undefined ? held.head.view : await open(toRoot);
+    const start = (sums: SumEngine) => sums.diff(before, after, name);
+    let old: FoundLeaf | undefined;
+    for await (const leaves of reading(from, start, leavesOf, false)) {
+      for (const [at, leaf] of leaves.entries()) {
+        if (leaf.mark === 0) old = leaf;
+        const next = leaves[at + 1];
+        const isPair = leaf.mark === 0 && next?.mark === 1 && isSameKey(leaf.key, next.key);
+        if (isPair) continue;
+        const { key } = leaf;
+        const before = old === undefined ? {} : { before: plain(old) };
+        yield { key, ...before, ...(leaf.mark === 1 ? { after: plain(leaf) } : {}) };
+        old = undefined;
+      }
+    }
+  } finally {
+    for (const view of views) closeView(host, view);
+    held.release();
+  }
+}
+
+function isSameKey(a: Uint8Array, b: Uint8Array): boolean {
+  return a.every((byte, at) => byte === b[at]);
+}
+
+function closeView({ engine }: Host, view: number): void {
+  if (view >= engine.epoch) engine.closeView(view);
+}
+
+/** What a verification of one tree has found sound. */
+export interface SumTally {
+  readonly leaves: number;
+  readonly pieces: number;
+  readonly values: number;
+}
+
+/** Checks all of the sum trees of a commit, one after the other; throws at the first fault. */
+export async function* verifyAll(host: Host, view: number): AsyncGenerator<SumTally, void, void> {
+  const sums = await sumEngine(host);
+  for (const name of sums.names(view)) {
+    const op = sums.verify(view, name);
+    const tally = () => {
+      const [leaves, pieces, values] = [0, 1, 2].map((index) => host.engine.word(index));
+      return { leaves: leaves ?? 0, pieces: pieces ?? 0, values: values ?? 0 };
+    };
+    yield* sums.read(host, op, tally);
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * Speaks with the part of the core that has the sum trees. It is loaded when it is first needed, and
+ * linked to the memory of the instance that it is needed in.
+ */
+import { type Engine, type Op, Status } from '../engine.js';
+import { HedgerowError } from '../errors.js';
+import type { LaterOutput } from '../generated/exports.js';
+import type { Host } from '../host.js';
+import { instantiateLater } from '../later-core.js';
+import { turn } from '../scheduler.js';
+import type { SumLeaf } from '../sum-tree.js';
+import { definitionText } from './definition.js';
+
+/** The meanings of a status that only this part gives; `crate/src/wasm/reply.rs` has the list. */
+const SUM_OVERFLOW = 23;
+const SUM_KEY_TWICE = 24;
+const SUM_NOT_WHOLE = 25;
+
+/** Bytes of a leaf in an answer; see `sum_step` in `crate/src/wasm/sums.rs`. */
+const FOUND_BYTES = 52;
+
+/** Work that a read may do in the caller's own turn. */
+const QUICK_BUDGET = 64 << 10;
+
+/** A leaf, and what it is there for. */
+export interface FoundLeaf extends SumLeaf {
+  /** Of a search, the position of its key; of a diff, 0 for the old leaf and 1 for the new one. */
+  readonly mark: number;
+}
+
+const encoder = new TextEncoder();
+const linked = new WeakMap<Engine, { epoch: number; sums: Promise<SumEngine> }>();
+
+/** What speaks with the instance that works now. */
+export async function sumEngine(host: Host): Promise<SumEngine> {
+  const { engine } = host;
+  if (!engine.isReady) await host.recover();
+  const { epoch } = engine;
+  const known = linked.get(engine);
+  if (known?.epoch === epoch) return known.sums;
+  const sums = engine.linked(instantiateLater).then((core) => new SumEngine(host, core));
+  linked.set(engine, { epoch, sums });
+  sums.catch(() => linked.delete(engine));
+  return sums;
+}
+
+/** See the module's text. */
+export class SumEngine {
+  readonly #engine: Engine;
+  readonly #core: LaterOutput;
+
+  constructor({ engine, sums }: Host, core: LaterOutput) {
+    this.#engine = engine;
+    this.#core = core;
+    for (const [at, [name, definition]] of Object.entries(sums ?? {}).entries()) {
+      const [nameLength, length] = this.#pass(name, encoder.encode(definitionText(definition)));
+      if (core.sum_want(nameLength, length, at === 0 ? 1 : 0) >>> 0 === Status.noOp) {
+        throw new HedgerowError('invalid-argument', `the sums ${name} are not defined so`);
+      }
+    }
+  }
+
+  /** Passes the name of a tree, and bytes after it. */
+  #pass(name: string, bytes: Uint8Array = new Uint8Array()): [number, number] {
+    const nameBytes = encoder.encode(name);
+    const both = new Uint8Array(nameBytes.length + bytes.length);
+    both.set(nameBytes);
+    both.set(bytes, nameBytes.length);
+    this.#engine.pass(both);
+    return [nameBytes.length, both.length];
+  }
+
+  /** Throws the error that `status` stands for. */
+  fail(status: number): never {
+    if (status === SUM_OVERFLOW) {
+      throw new HedgerowError('sum-overflow', 'the sum of all leaves would not fit in 64 bits');
+    }
+    if (status === SUM_KEY_TWICE) {
+      throw new HedgerowError('invalid-value', 'two rows have the same key in a sum tree');
+    }
+    if (status === SUM_NOT_WHOLE) {
+      const message = 'a row has no whole number from 0 to 2^64 - 1 where its sum is';
+      throw new HedgerowError('invalid-value', message);
+    }
+    return this.#engine.fail(status);
+  }
+
+  /** Adds edits, as `LeafPacker` packs them, to the commit of an ingest. */
+  stage(op: Op, name: string, leafBytes: Uint8Array): void {
+    this.#engine.incoming(leafBytes);
+    const [nameLength] = this.#pass(name);
+    const status = this.#core.sum_stage(this.#engine.own(op), nameLength);
+    if (status !== Status.done) this.fail(status);
+  }
+
+  /** Has an ingest make the trees that are to follow rows, and drop others that do. */
+  extend(op: Op): void {
+    this.#core.sum_extend(this.#engine.own(op));
+  }
+
+  /** Begins to bring the trees of an ingest; returns what goes on with it for some budget. */
+  begin(op: Op): (budget: number) => number {
+    const begun = this.#core.sum_begin(this.#engine.own(op));
+    if (begun !== Status.done) {
+      throw new HedgerowError('invalid-argument', 'the sum tree follows rows by now');
+    }
+    return (budget) => {
+      const status = this.#core.sum_bring(this.#engine.own(op), budget);
+      if (status >= Status.row) this.fail(status);
+      return status;
+    };
+  }
+
+  /** Forgets what was staged for an ingest, or for one of an instance that is gone. */
+  forget(op: Op): void {
+    if (op >= this.#engine.epoch) this.#core.sum_forget(this.#engine.own(op));
+  }
+
+  /** The names of the trees of a view. */
+  names(view: number): string[] {
+    this.#core.sum_names(this.#engine.own(view));
+    const at = this.#engine.word(0);
+    const text = this.#engine.memory.slice(at, at + this.#engine.word(1));
+    return JSON.parse(new TextDecoder().decode(text));
+  }
+
+  find(view: number, name: string, keyBytes: Uint8Array): Op {
+    const [nameLength, length] = this.#pass(name, keyBytes);
+    const op = this.#core.sum_find(this.#engine.own(view), nameLength, length);
+    return this.#engine.given(op);
+  }
+
+  scan(view: number, name: string, keyBytes: Uint8Array): Op {
+    const [nameLength, length] = this.#pass(name, keyBytes);
+    const op = this.#core.sum_scan(this.#engine.own(view), nameLength, length);
+    return this.#engine.given(op);
+  }
+
+  diff(from: number, to: number, name: string): Op {
+    const [nameLength] = this.#pass(name);
+    const { own } = { own: (view: number) => this.#engine.own(view) };
+    return this.#engine.given(this.#core.sum_diff(own(from), own(to), nameLength));
+  }
+
+  prove(view: number, name: string, keyBytes: Uint8Array, isMany: boolean): Op {
+    const [nameLength, length] = this.#pass(name, keyBytes);
+    const own = this.#engine.own(view);
+    return this.#engine.given(this.#core.sum_prove(own, nameLength, length, isMany ? 1 : 0));
+  }
+
+  verify(view: number, name: string): Op {
+    const [nameLength] = this.#pass(name);
+    return this.#engine.given(this.#core.sum_verify(this.#engine.own(view), nameLength));
+  }
+
+  /**
+   * Runs a read; calls `take` after each step that has an answer, and once it is done. Yields the
+   * thread between.
+   */
+  async *read<T>(host: Host, op: Op, take: () => T): AsyncGenerator<T, void, void> {
+    const run = (budget: number) => this.#core.sum_step(this.#engine.own(op), budget);
+    try {
+      let status = run(QUICK_BUDGET);
+      for (;;) {
+        if (status === Status.need) await host.load(this.#engine.needed());
+        else if (status > Status.yield) this.fail(status);
+        else {
+          yield take();
+          if (status === Status.done) return;
+          await turn();
+        }
+        status = host.step(op, performance.now(), run);
+      }
+    } finally {
+      if (op >= this.#engine.epoch) this.#core.sum_free(this.#engine.own(op));
+    }
+  }
+
+  /** The leaves of the last reply. */
+  leaves(): FoundLeaf[] {
+    const { memory } = this.#engine;
+    const [at, count, values] = [0, 1, 2].map((index) => this.#engine.word(index));
+    const all = new DataView(memory.buffer, at, (count ?? 0) * FOUND_BYTES);
+    const leaves: FoundLeaf[] = [];
+    for (let start = 0; start < all.byteLength; start += FOUND_BYTES) {
+      const word = (offset: number) => all.getUint32(start + offset, true);
+      const keyAt = (at ?? 0) + start;
+      leaves.push({
+        key: memory.slice(keyAt, keyAt + 32),
+        sum: all.getBigUint64(start + 32, true),
+        value: memory.slice((values ?? 0) + word(40), (values ?? 0) + word(44)),
+        mark: word(48),
+      });
+    }
+    return leaves;
+  }
+
+  /** The bytes of which the last reply tells address and length. */
+  bytes(): Uint8Array {
+    const at = this.#engine.word(0);
+    return this.#engine.memory.slice(at, at + this.#engine.word(1));
+  }
+}

@@ -1,0 +1,122 @@
+/** Changes of sum trees that are made by hand. */
+import { HedgerowError } from '../errors.js';
+import { guarded, Ingest } from '../ingest.js';
+import type { Standpoint } from '../reads.js';
+import { turn } from '../scheduler.js';
+import { AbortableWait, checkSignal } from '../signal.js';
+import { endSource, isAtHand, type OpenSource, openSource, type Source } from '../source.js';
+import { rootOf, type SumChangeOptions, type SumKey, type SumPutOptions, type SumResult } from '../sum-tree.js';
+import { toldDefinition } from './definition.js';
+import { itemOf, LeafPacker } from './leaves.js';
+import { sumEngine } from './sum-engine.js';
+
+/** How often the clock is read while leaves are taken. */
+const CLOCK_LEAVES = 32;
+
+/** Puts leaves in one commit. */
+export async function putMany<Row>(
+  from: Standpoint,
+  name: string,
+  source: Source<Row>,
+  options: SumPutOptions<Row>,
+): Promise<SumResult> {
+  const item = itemOf(options);
+  return change(from, name, source, options, (packer, row) => packer.put(item(row)));
+}
+
+/** Deletes leaves in one commit. */
+export async function deleteMany(
+  from: Standpoint,
+  name: string,
+  keys: Source<SumKey>,
+  options: SumChangeOptions,
+): Promise<SumResult> {
+  return change(from, name, keys, options, (packer, key) => packer.delete(key));
+}
+
+async function change<Row>(
+  from: Standpoint,
+  name: string,
+  source: Source<Row>,
+  options: SumPutOptions<Row>,
+  add: (packer: LeafPacker, row: Row) => void,
+): Promise<SumResult> {
+  const { host, commits } = from;
+  const { signal } = options;
+  from.check();
+  checkSignal(signal);
+  if (from.write === undefined) {
+    throw new HedgerowError('invalid-argument', 'a snapshot is not written to');
+  }
+  return from.write(async (ofStore) => {
+    const startMs = performance.now();
+    const bulk = commits.beginBulk(isAtHand(source));
+    try {
+      const durability = options.durability ?? ofStore;
+      const ingest = await Ingest.begin(host, commits, durability, { signal, bulk });
+      return await guarded(ingest, async () => {
+        const sums = await sumEngine(host);
+        const told = () => host.engine.total(commits.head.view, name);
+        if (toldDefinition(told()) !== '' || host.sums?.[name] !== undefined) {
+          throw new HedgerowError('invalid-argument', `the sum tree ${name} follows rows`);
+        }
+        try {
+          const packer = new LeafPacker();
+          const stage = () => {
+            sums.stage(ingest.op, name, packer.take());
+            options.onProgress?.({ leaves: packer.leaves });
+          };
+          await take(source, signal, host.sliceMs, (row) => add(packer, row), packer, stage);
+          stage();
+          await ingest.commit();
+          const { slices, longestSliceMs } = ingest.times;
+          const ms = performance.now() - startMs;
+          return { root: rootOf(told()), leaves: packer.leaves, ms, slices, longestSliceMs };
+        } finally {
+          sums.forget(ingest.op);
+        }
+      });
+    } finally {
+      bulk.end();
+    }
+  });
+}
+
+/** Takes rows slice by slice. */
+async function take<Row>(
+  source: Source<Row>,
+  signal: AbortSignal | undefined,
+  sliceMs: number,
+  add: (row: Row) => void,
+  packer: LeafPacker,
+  stage: () => void,
+): Promise<void> {
+  const opened = (await openSource(source, signal, false)) as Exclude<OpenSource<Row>, { kind: 'bytes' }>;
+  let startMs = performance.now();
+  const added = async (row: Row) => {
+    add(row);
+    const isLate = packer.leaves % CLOCK_LEAVES === 0 && performance.now() - startMs > sliceMs / 2;
+    if (!packer.isFull && !isLate) return;
+    stage();
+    await turn();
+    checkSignal(signal);
+    startMs = performance.now();
+  };
+  if (opened.kind === 'rows') {
+    for (const row of opened.rows) await added(row);
+    return;
+  }
+  const wait = new AbortableWait(signal);
+  try {
+    for (;;) {
+      const next = await wait.for(opened.rows.next());
+      if (next.done === true) return;
+      await added(next.value);
+    }
+  } catch (cause) {
+    endSource(opened);
+    throw cause;
+  } finally {
+    wait.end();
+  }
+}
