@@ -42,9 +42,10 @@ export const TYPESCRIPT_LAYERS = [
     ['lane'],
     ['root'],
     ['persistence'],
+    ['instances'],
   ],
   [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source']],
-  [['guard']], // between the wrapper and an instance of the core
+  [['guard'], ['later-core']], // between the wrapper and an instance of the core
   [['engine']],
   [['indexes/definition', 'indexes/secondary', 'indexes/index-set']],
   [['host']],

@@ -11,6 +11,7 @@
 import { HedgerowError } from './errors.js';
 import { MODULE_BASE64 } from './generated/module.js';
 import { type Core, guard, refuse } from './guard.js';
+import { instances } from './instances.js';
 import { MAX_KEY_BYTES } from './limits.js';
 
 /** The meanings of a status; `crate/src/wasm/reply.rs` has the same list. */
@@ -60,28 +61,7 @@ const ROW_FAULTS = [
 
 const FIRST_VALUE_FAULT = 4;
 
-let compiled: Promise<WebAssembly.Module> | undefined;
-
-async function compile(): Promise<WebAssembly.Module> {
-  const packed = Uint8Array.from(atob(MODULE_BASE64), (char) => char.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-  return WebAssembly.compile(await new Response(stream).arrayBuffer());
-}
-
-async function instantiate(): Promise<Core> {
-  compiled ??= compile();
-  try {
-    const instance = await WebAssembly.instantiate(await compiled, {
-      // wasm-bindgen's table of JavaScript values, which this module never uses.
-      './hedgerow_bg.js': { __wbindgen_init_externref_table: () => {} },
-    });
-    return instance.exports as unknown as Core;
-  } catch (cause) {
-    compiled = undefined;
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new HedgerowError('out-of-memory', 'there is no memory for the core', { cause });
-  }
-}
+const instantiate = instances<Core>(MODULE_BASE64);
 
 /** Handles of an instance are above those of all before it. */
 const HANDLES = 2 ** 32;

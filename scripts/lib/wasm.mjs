@@ -1,4 +1,4 @@
-// Builds the WebAssembly module of the core, and the TypeScript files made from it.
+// Builds the WebAssembly module of the core, in two parts, and the TypeScript files made from it.
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -8,9 +8,20 @@ import { ROOT, run } from './run.mjs';
 
 const PKG_DIR = join(ROOT, 'js', 'pkg');
 const GENERATED_DIR = join(ROOT, 'js', 'src', 'generated');
-/** The finished module. */
+/** The finished module: what a page downloads at its start. */
 export const WASM_FILE = join(PKG_DIR, 'hedgerow_bg.wasm');
+/** What is loaded when it is first called, see `split.mjs`. */
+export const LATER_WASM_FILE = join(PKG_DIR, 'hedgerow_later.wasm');
+/** Both parts in one, before wasm-opt and with the names of functions. */
+export const UNSPLIT_WASM_FILE = join(PKG_DIR, 'hedgerow_unsplit.wasm');
 const STAMP_FILE = join(PKG_DIR, '.inputs');
+
+// What is not needed to open a store, and to read and write rows.
+const isLater = (exportName) => exportName.startsWith('sum_');
+const LATER_CODE = /\bhedgerow_sums\b|\bwasm::sums\b/;
+
+// So much of that code may be in the first part all the same, before wasm-opt.
+const STRAY_BYTES = 2_048;
 
 // The features of `.cargo/config.toml`, and those that rustc turns on by itself.
 const WASM_OPT_ARGS = [
@@ -41,6 +52,7 @@ const INPUTS = [
   'package-lock.json', // the version of wasm-opt
   'scripts/lib/wasm.mjs',
   'scripts/lib/panics.mjs',
+  'scripts/lib/split.mjs',
 ];
 
 /** Builds what is out of date. Returns whether there was anything to do. */
@@ -50,14 +62,19 @@ export async function buildWasm() {
   // Taken away first, so that a build that stops half-way is never taken for a whole one.
   await rm(STAMP_FILE, { force: true });
   await runWasmPack();
-  await optimize();
+  await splitModule();
+  for (const file of [WASM_FILE, LATER_WASM_FILE]) await optimize(file);
   await generateTypeScript();
   await writeFile(STAMP_FILE, stamp);
   return true;
 }
 
 async function isCurrent(stamp) {
-  const outputs = [WASM_FILE, STAMP_FILE, join(GENERATED_DIR, 'module.ts')];
+  const generated = ['module.ts', 'later-module.ts', 'exports.ts'];
+  const outputs = [
+    ...[WASM_FILE, LATER_WASM_FILE, UNSPLIT_WASM_FILE, STAMP_FILE],
+    ...generated.map((name) => join(GENERATED_DIR, name)),
+  ];
   return outputs.every(existsSync) && (await readFile(STAMP_FILE, 'utf8')) === stamp;
 }
 
@@ -92,37 +109,82 @@ async function runWasmPack() {
   });
 }
 
-async function optimize() {
-  // Imported late: its package is only there once `setup` has run.
+async function splitModule() {
+  // Imported late: their package is only there once `setup` has run.
   const { trapAtOnce } = await import('./panics.mjs');
-  const optimized = `${WASM_FILE}.opt`;
-  await writeFile(WASM_FILE, trapAtOnce(await readFile(WASM_FILE)));
-  await run('wasm-opt', [...WASM_OPT_ARGS, WASM_FILE, '-o', optimized]);
-  await rename(optimized, WASM_FILE);
+  const { split } = await import('./split.mjs');
+  const wasmBytes = trapAtOnce(await readFile(WASM_FILE));
+  const { first, later, kept } = split(wasmBytes, isLater);
+  reportStrays(kept.filter(({ name }) => LATER_CODE.test(name)));
+  await writeFile(UNSPLIT_WASM_FILE, wasmBytes);
+  await writeFile(WASM_FILE, first);
+  await writeFile(LATER_WASM_FILE, later);
+}
+
+/** Tells which functions were to be loaded later, but are reached by what is not. */
+function reportStrays(strays) {
+  if (strays.length === 0) return;
+  const total = strays.reduce((sum, { bytes }) => sum + bytes, 0);
+  const message = [
+    `${total} bytes of the later code are in the first part of the module, since an export of`,
+    'that part calls them, or since they are in the table of functions (by `dyn` or `fn`):',
+    ...strays.map(({ name, bytes }) => `  ${bytes} ${name}`),
+  ].join('\n');
+  if (total > STRAY_BYTES) throw new Error(message);
+  console.warn(message);
+}
+
+async function optimize(file) {
+  const optimized = `${file}.opt`;
+  await run('wasm-opt', [...WASM_OPT_ARGS, file, '-o', optimized]);
+  await rename(optimized, file);
 }
 
 async function generateTypeScript() {
-  const wasmBytes = await readFile(WASM_FILE);
+  await mkdir(GENERATED_DIR, { recursive: true });
+  await generateModule('module.ts', 'MODULE', WASM_FILE, 'The WebAssembly module');
+  await generateModule(
+    'later-module.ts',
+    'LATER',
+    LATER_WASM_FILE,
+    'The part of it that is loaded later',
+  );
+  await generateExports();
+}
+
+const HEAD = '// Written by `npm run build`; not for editing.\n\n';
+
+async function generateModule(fileName, constant, wasmFile, title) {
+  const wasmBytes = await readFile(wasmFile);
   // Five per cent less than zlib's best; a page waits for each byte.
   const { default: zopfli } = await import('@gfx/zopfli');
   const deflatedBytes = Buffer.from(await zopfli.deflateAsync(wasmBytes, { numiterations: 15 }));
-  const declarations = await readFile(join(PKG_DIR, 'hedgerow.d.ts'), 'utf8');
-  const exports = /^export interface InitOutput \{[^}]*\}/m.exec(declarations);
-  if (exports === null) throw new Error('wasm-bindgen wrote no `InitOutput` to hedgerow.d.ts');
-
-  const head = '// Written by `npm run build`; not for editing.\n\n';
-  await mkdir(GENERATED_DIR, { recursive: true });
   // The type is spelled out, or the declaration file would repeat the whole string.
   await writeFile(
-    join(GENERATED_DIR, 'module.ts'),
-    `${head}/** The WebAssembly module: raw DEFLATE, in base64. */\n` +
-      `export const MODULE_BASE64: string =\n  '${deflatedBytes.toString('base64')}';\n\n` +
+    join(GENERATED_DIR, fileName),
+    `${HEAD}/** ${title}: raw DEFLATE, in base64. */\n` +
+      `export const ${constant}_BASE64: string =\n  '${deflatedBytes.toString('base64')}';\n\n` +
       `/** Length of the module in bytes, once inflated. */\n` +
-      `export const MODULE_LENGTH: number = ${wasmBytes.length};\n`,
+      `export const ${constant}_LENGTH: number = ${wasmBytes.length};\n`,
   );
+}
+
+async function generateExports() {
+  const declarations = await readFile(join(PKG_DIR, 'hedgerow.d.ts'), 'utf8');
+  const exports = /^export interface InitOutput \{\n([^}]*)\}/m.exec(declarations);
+  if (exports === null) throw new Error('wasm-bindgen wrote no `InitOutput` to hedgerow.d.ts');
+  const members = exports[1].split('\n').slice(0, -1);
+  const memberIsLater = (member) => isLater(/^\s*readonly (\w+)/.exec(member)?.[1] ?? '');
+  const declare = (name, lines) =>
+    `export interface ${name} {\n${lines.map((line) => `${line}\n`).join('')}}\n`;
   await writeFile(
     join(GENERATED_DIR, 'exports.ts'),
-    `${head}/** What an instance of the module exports, as wasm-bindgen declares it. */\n` +
-      `${exports[0]}\n`,
+    `${HEAD}/** What an instance of the module exports, as wasm-bindgen declares it. */\n` +
+      declare(
+        'InitOutput',
+        members.filter((member) => !memberIsLater(member)),
+      ) +
+      '\n/** What an instance of the part for later exports. */\n' +
+      declare('LaterOutput', members.filter(memberIsLater)),
   );
 }
