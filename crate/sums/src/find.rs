@@ -1,7 +1,7 @@
 //! Finds leaves by their keys.
 
 use crate::leaves::SumLeaves;
-use crate::piece::{Form, Record, Records, check, check_link};
+use crate::piece::{Form, Record, Records, check, check_link, fetch};
 use crate::rules::{common, path};
 use alloc::vec::Vec;
 use hedgerow_trees::cache::{Cache, Fetch};
@@ -29,7 +29,7 @@ fn descend<'c>(
             check(bytes, link.is_none())?;
             link.as_ref().map_or(Ok(()), |link| check_link(bytes, link))
         };
-        let chunk = match cache.chunk(&hash, checked)? {
+        let chunk = match fetch(cache, &hash, checked)? {
             Fetch::At(id) => return Ok(Fetch::At(id)),
             Fetch::Here(chunk) => chunk,
         };

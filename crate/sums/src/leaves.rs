@@ -1,6 +1,6 @@
 //! Leaves on their way out: a block of them, and where a walk over a tree stands.
 
-use crate::piece::{Form, Record, Records, check, check_link, far};
+use crate::piece::{Form, Record, Records, check, check_link, far, fetch};
 use crate::rules::{leaf, path};
 use alloc::vec::Vec;
 use hedgerow_trees::cache::{Cache, Fetch};
@@ -125,7 +125,7 @@ impl Cursor {
                 check(bytes, link.is_none())?;
                 link.as_ref().map_or(Ok(()), |link| check_link(bytes, link))
             };
-            let chunk = match cache.chunk(hash, checked)? {
+            let chunk = match fetch(cache, hash, checked)? {
                 Fetch::At(id) => return Ok(Fetch::At(id)),
                 Fetch::Here(chunk) => chunk,
             };

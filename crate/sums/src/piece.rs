@@ -17,8 +17,9 @@
 //! hash of a link is that of its first branch.
 
 use crate::rules::{State, common, prefix, words};
+use hedgerow_trees::cache::{Cache, Fetch};
 use hedgerow_trees::chunk::{ChunkKind, HEADER_BYTES};
-use hedgerow_trees::error::{DecodeError, Field};
+use hedgerow_trees::error::{DecodeError, Error, Field};
 use hedgerow_trees::hash::{HASH_BYTES, Hash};
 use hedgerow_trees::limits::MAX_ENTRIES;
 use hedgerow_trees::value::Far;
@@ -96,6 +97,20 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 pub(crate) fn far(rest: &[u8]) -> (Far, State) {
     let len = u32::from_le_bytes([rest[0], rest[1], rest[2], rest[3]]);
     (Far { len, hash: Hash::read(&rest[4..]) }, words(&rest[4 + HASH_BYTES..]))
+}
+
+/// The chunk `hash`, verified against its hash and against `check`. As [`Cache::chunk`], which
+/// calls `check` by its address, and so would have it in the table.
+pub(crate) fn fetch<'c>(
+    cache: &'c Cache,
+    hash: &Hash,
+    check: impl Fn(&[u8]) -> Result<(), DecodeError>,
+) -> Result<Fetch<&'c [u8]>, Error> {
+    let fetched = cache.any_chunk(hash)?;
+    if let Fetch::Here(bytes) = fetched {
+        check(bytes).map_err(|cause| Error::CorruptChunk { hash: *hash, cause: Some(cause) })?;
+    }
+    Ok(fetched)
 }
 
 /// The records of a piece, without its header.

@@ -26,9 +26,6 @@ const KEY_WORK: usize = 128 * DEPTH as usize;
 /// A hash and a sum.
 pub(crate) type Side = (State, u64);
 
-/// What calls itself the sibling at a depth.
-pub(crate) type Sibling<'s> = &'s mut dyn FnMut(u16) -> Result<Side, Error>;
-
 /// Brings leaves up to their root, from left to right.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Climb {
@@ -37,13 +34,14 @@ pub(crate) struct Climb {
 }
 
 impl Climb {
-    /// Brings a leaf up to where the next one parts from it, or to the root.
+    /// Brings a leaf up to where the next one parts from it, or to the root. `sibling` tells the
+    /// one at a depth.
     pub(crate) fn leaf(
         &mut self,
         path: &[u8; 32],
         next: Option<&[u8; 32]>,
         leaf: Side,
-        sibling: Sibling<'_>,
+        sibling: &mut impl FnMut(u16) -> Result<Side, Error>,
     ) -> Result<Side, Error> {
         let parts = next.map(|next| common(path, next));
         let mut node = leaf;

@@ -2,7 +2,7 @@
 
 use crate::piece::{
     FAR_BYTES, FIXED_BYTES, Form, LINK_BYTES, Link, MAX_PIECE_BYTES, MIN_PIECE_BYTES, Record,
-    Records, check, check_link, stated,
+    Records, check, check_link, fetch, stated,
 };
 use crate::rules::{DEPTH, Rules, State, bit, branch, bytes, common};
 use alloc::vec::Vec;
@@ -235,7 +235,7 @@ impl Trie {
     pub(crate) fn open(&mut self, cache: &Cache, at: u32) -> Result<Option<SegmentId>, Error> {
         let link = *self.node(at);
         let hash = link.chunk;
-        let chunk = match cache.chunk(&hash, |bytes| check(bytes, false))? {
+        let chunk = match fetch(cache, &hash, |bytes| check(bytes, false))? {
             Fetch::At(id) => return Ok(Some(id)),
             Fetch::Here(chunk) => chunk,
         };
@@ -259,7 +259,7 @@ impl Trie {
             return Ok(None);
         }
         let hash = tree.root;
-        let chunk = match cache.chunk(&hash, |bytes| check(bytes, true))? {
+        let chunk = match fetch(cache, &hash, |bytes| check(bytes, true))? {
             Fetch::At(id) => return Ok(Some(id)),
             Fetch::Here(chunk) => chunk,
         };

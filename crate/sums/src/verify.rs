@@ -1,7 +1,7 @@
 //! Checks all of a sum tree: every piece, every hash up to the root, every value.
 
 use crate::leaves::SumLeaves;
-use crate::piece::{Form, Record, Records, check, check_link, far, stated};
+use crate::piece::{Form, Record, Records, check, check_link, far, fetch, stated};
 use crate::rules::{Chain, DEPTH, Rules, State, leaf};
 use crate::trie::{Held, Kind, Trie};
 use alloc::vec::Vec;
@@ -71,7 +71,7 @@ impl SumVerify {
                 return Ok(Step::Yield);
             }
             if let Some(at) = self.fars.last() {
-                let step = match cache.chunk(&self.last, |_| Ok(()))? {
+                let step = match cache.any_chunk(&self.last)? {
                     Fetch::At(id) => Step::Need(Vec::from([id])),
                     Fetch::Here(chunk) => {
                         let mut records = Records::of(chunk);
@@ -106,7 +106,7 @@ impl SumVerify {
                 check(bytes, link.is_none())?;
                 link.as_ref().map_or(Ok(()), |link| check_link(bytes, link))
             };
-            let chunk = match cache.chunk(&hash, checked)? {
+            let chunk = match fetch(cache, &hash, checked)? {
                 Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
                 Fetch::Here(chunk) => chunk,
             };

@@ -493,6 +493,14 @@ impl Cache {
         }
         Ok(fetched)
     }
+
+    /// The chunk `hash`, verified against its hash and nothing else.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn any_chunk(&self, hash: &Hash) -> Result<Fetch<&[u8]>, Error> {
+        self.fetch(hash, &|_| Ok(()))
+    }
 }
 
 fn short_hash(segments: &[Option<Segment>], slot: Slot) -> u64 {
