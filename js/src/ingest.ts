@@ -208,7 +208,8 @@ export class Ingest {
       if (status >= Status.row) this.#host.engine.fail(status, this.#isBytes);
       // Before anything else asks the core: the ids are in its last reply.
       const needed = status === Status.need ? this.#host.engine.needed() : [];
-      if (this.#isBytes && run === undefined && status !== Status.need) this.rows = this.#host.engine.word(0);
+      if (this.#isBytes && run === undefined && status !== Status.need)
+        this.rows = this.#host.engine.word(0);
       this.#collect();
       this.#endSlice(start);
       if (status === Status.done) return;

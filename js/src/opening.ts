@@ -6,6 +6,7 @@ import { Host } from './host.js';
 import type { BuilderOptions, IndexProgress } from './indexes/builder.js';
 import { type IndexDefinitions, indexesOf } from './indexes/index-set.js';
 import { Lane } from './lane.js';
+import { summing } from './later.js';
 import { askToPersist } from './persistence.js';
 import { Pins, prefixOf } from './pins.js';
 import type { Durability, SegmentStore, Storage } from './segment-store.js';
@@ -78,6 +79,7 @@ export async function openParts(name: string, options: OpenOptions): Promise<Par
   }
   const { create, onMissing, persist = false, indexes, sums } = options;
   const wanted = indexesOf(indexes);
+  if (sums !== undefined) (await summing()).checkDefinitions(sums);
   // Not from within the storage, which a callback that throws must not disturb.
   const onGone = onMissing && (() => queueMicrotask(onMissing));
   const isAlone = storage.isShared !== true;

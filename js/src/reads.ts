@@ -38,7 +38,9 @@ export interface Standpoint {
   /** Holds what is read. */
   holdHead(): Promise<HeldHead>;
   /** Runs a change of several steps, which closing waits for and aborts; none can be made of a snapshot. */
-  readonly write?: (<T>(change: (durability: Durability, closing: AbortSignal) => Promise<T>) => Promise<T>) | undefined;
+  readonly write?:
+    | (<T>(change: (durability: Durability, closing: AbortSignal) => Promise<T>) => Promise<T>)
+    | undefined;
   /** A chunk of `head` was missing: whether there is another head to read from. */
   moveOn(head: Head): Promise<boolean>;
 }

@@ -20,7 +20,7 @@ import { IndexBuilder } from './indexes/builder.js';
 import type { IndexRange } from './indexes/secondary.js';
 import type { IngestResult } from './ingest.js';
 import { REF } from './inventory.js';
-import { repairing, verifying } from './later.js';
+import { repairing, summing, verifying } from './later.js';
 import type { MergeOptions, MergeResult } from './merge.js';
 import { type Indexing, type OpenOptions, openParts } from './opening.js';
 import { applyPatch, type Patch, type PatchOptions } from './patch.js';
@@ -79,7 +79,8 @@ export class Store extends Reader {
   ) {
     const closing = new AbortController();
     const write: Standpoint['write'] = (change) => this.#bulk(change(durability, closing.signal));
-    super(standpoint(host, commits, () => this.#check(), write));
+    const from = standpoint(host, commits, () => this.#check(), write);
+    super(from);
     this.#closes = closing;
     this.#first = first ?? this;
     this.name = name;
@@ -100,6 +101,11 @@ export class Store extends Reader {
       first.#others.add(this);
       return;
     }
+    // What goes wrong is told to whoever reads them.
+    if (host.sums !== undefined)
+      summing()
+        .then(({ followed }) => followed(from))
+        .catch(() => {});
     if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
     this.#collector.changed();
     commits.pins.becomesCollector.then(() => this.#collector.changed());

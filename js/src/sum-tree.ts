@@ -3,6 +3,7 @@
  * used; only their roots are told by the part that every page loads.
  */
 import { hex } from './engine.js';
+import { HedgerowError } from './errors.js';
 import { summing } from './later.js';
 import type { Standpoint } from './reads.js';
 import type { Rows } from './scan.js';
@@ -116,10 +117,18 @@ export class SumTree {
     this.name = name;
   }
 
-  /** Hash and sum of all leaves, as the last commit has them. */
+  /**
+   * Hash and sum of all leaves, as the last commit has them. Throws `not-ready` while a tree that is
+   * to follow rows is made for the first time: any read waits for that.
+   */
   get root(): SumRoot {
     this.#from.check();
-    return rootOf(this.#from.host.engine.total(this.#from.head.view, this.name));
+    const { head, host } = this.#from;
+    const told = host.engine.total(head.view, this.name);
+    if (told.length === 0 && head.rows > 0 && host.sums?.[this.name] !== undefined) {
+      throw new HedgerowError('not-ready', `the sum tree ${this.name} is being made`);
+    }
+    return rootOf(told);
   }
 
   /** The leaf of a key, or `undefined`. */

@@ -1,6 +1,11 @@
 /** What the leaves of a sum tree that follows rows are made of, checked and as the core reads it. */
 import { HedgerowError } from '../errors.js';
-import { ROOT_BYTES, type SumDefinition } from '../sum-tree.js';
+import { ROOT_BYTES, type SumDefinition, type SumDefinitions } from '../sum-tree.js';
+
+/** Name and definition together take no more. */
+const MAX_NAME_BYTES = 200;
+
+const encoder = new TextEncoder();
 
 const POINTER = /^(\/([^~]|~[01])*)?$/;
 
@@ -11,6 +16,15 @@ export function definitionText({ key, sum, value, prefix }: SumDefinition): stri
     throw new HedgerowError('invalid-argument', `not a JSON pointer: ${String(pointer)}`);
   }
   return JSON.stringify([key ?? '', sum, value ?? '', prefix ?? '']);
+}
+
+/** Throws `invalid-argument` when one of them is no definition. */
+export function checkDefinitions(definitions: SumDefinitions): void {
+  for (const [name, definition] of Object.entries(definitions)) {
+    if (encoder.encode(name + definitionText(definition)).length > MAX_NAME_BYTES) {
+      throw new HedgerowError('invalid-argument', `the sums ${name} have too long a definition`);
+    }
+  }
 }
 
 /** The definition in what a commit tells of a tree; empty when it follows no rows. */

@@ -131,7 +131,8 @@ function tokensOf(pointer: string): string[] {
 function member(row: unknown, tokens: readonly string[]): unknown {
   let found = row;
   for (const token of tokens) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, token)) return undefined;
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, token))
+      return undefined;
     found = (found as Record<string, unknown>)[token];
   }
   return found;

@@ -5,7 +5,13 @@ import type { Standpoint } from '../reads.js';
 import { turn } from '../scheduler.js';
 import { AbortableWait, checkSignal } from '../signal.js';
 import { endSource, isAtHand, type OpenSource, openSource, type Source } from '../source.js';
-import { rootOf, type SumChangeOptions, type SumKey, type SumPutOptions, type SumResult } from '../sum-tree.js';
+import {
+  rootOf,
+  type SumChangeOptions,
+  type SumKey,
+  type SumPutOptions,
+  type SumResult,
+} from '../sum-tree.js';
 import { toldDefinition } from './definition.js';
 import { itemOf, LeafPacker } from './leaves.js';
 import { sumEngine } from './sum-engine.js';
@@ -91,7 +97,10 @@ async function take<Row>(
   packer: LeafPacker,
   stage: () => void,
 ): Promise<void> {
-  const opened = (await openSource(source, signal, false)) as Exclude<OpenSource<Row>, { kind: 'bytes' }>;
+  const opened = (await openSource(source, signal, false)) as Exclude<
+    OpenSource<Row>,
+    { kind: 'bytes' }
+  >;
   let startMs = performance.now();
   const added = async (row: Row) => {
     add(row);
