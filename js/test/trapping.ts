@@ -15,6 +15,8 @@ const instantiate = WebAssembly.instantiate as (
   module: WebAssembly.Module,
   imports: WebAssembly.Imports,
 ) => Promise<WebAssembly.Instance>;
+/** By the exports that the wrapper sees: which instance they are of. */
+const cores = new WeakMap<object, WebAssembly.Instance>();
 let instances: WeakRef<WebAssembly.Instance>[] = [];
 let callsLeft = Number.POSITIVE_INFINITY;
 let only: string | undefined;
@@ -47,15 +49,22 @@ function watchedCall(instance: WebAssembly.Instance, name: string, call: Call): 
 
 Object.assign(WebAssembly, {
   instantiate: async (module: WebAssembly.Module, imports: WebAssembly.Imports) => {
-    const instance = await instantiate(module, imports);
+    // The later part of a core is linked with that core itself, and watched with it.
+    const first = cores.get(imports?.first ?? {});
+    const linked = first === undefined ? imports : { ...imports, first: first.exports };
+    const instance = await instantiate(module, linked);
+    const isCore = instance.exports?.add_table !== undefined;
+    if (isCore) instances.push(new WeakRef(instance));
+    const core = isCore ? instance : first;
     // Node has modules of its own.
-    if (instance.exports?.add_table === undefined) return instance;
-    instances.push(new WeakRef(instance));
+    if (core === undefined) return instance;
     const members = Object.entries(instance.exports).map(([name, member]) => [
       name,
-      typeof member === 'function' ? watchedCall(instance, name, member as Call) : member,
+      typeof member === 'function' ? watchedCall(core, name, member as Call) : member,
     ]);
-    return { exports: Object.fromEntries(members) };
+    const exports = Object.fromEntries(members);
+    if (isCore) cores.set(exports, instance);
+    return { exports };
   },
 });
 
