@@ -43,7 +43,7 @@ export const TYPESCRIPT_LAYERS = [
     ['root'],
     ['persistence'],
   ],
-  [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source']],
+  [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source'], ['sum-proof/*']],
   [['guard']], // between the wrapper and an instance of the core
   [['engine']],
   [['indexes/definition', 'indexes/secondary', 'indexes/index-set']],
