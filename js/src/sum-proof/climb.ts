@@ -1,5 +1,5 @@
 /** Brings leaves up to the root of their tree, from left to right. */
-import { DEPTH, emptyHashes, HASH_BYTES, hashBranch, sideOf } from './rules.js';
+import { DEPTH, emptyHashes, hashBranch, SIDES, sideOf } from './rules.js';
 import { EMPTY, NONE, type Siblings } from './siblings.js';
 
 /** A subtree: its hash, or none when it is empty, and the halves of its sum. */
@@ -13,9 +13,6 @@ export interface Subtree {
 interface Waiting extends Subtree {
   readonly depth: number;
 }
-
-/** The two sides of the branch that is hashed next. */
-const SIDES = /* @__PURE__ */ Array.from({ length: 2 }, () => new Uint8Array(HASH_BYTES));
 
 /** A way up. All share the memory that they hash in: one goes to its end before the next begins. */
 export class Climb {
@@ -74,7 +71,7 @@ export class Climb {
       if (isEmpty) own.set(empty);
       else if (otherIsEmpty) other.set(empty);
       isEmpty = false;
-      hashBranch(SIDES[0]!, SIDES[1]!, high, low, SIDES[above]!);
+      hashBranch(high, low, above);
     }
     this.hash = isEmpty ? empties[top]! : SIDES[side]!;
     this.high = high;

@@ -7,7 +7,7 @@ import { kindOf } from '../key.js';
 import { bytesOf } from '../root.js';
 import { Climb, type Subtree } from './climb.js';
 import { sumKeyBytes } from './key.js';
-import { DEPTH, HASH_BYTES, hashLeaf, partingOf, sideOf } from './rules.js';
+import { DEPTH, hashLeaf, partingOf, sideOf } from './rules.js';
 import { Siblings } from './siblings.js';
 
 export { HedgerowError } from '../errors.js';
@@ -126,10 +126,8 @@ function leafOf(claim: SumLeaf | null): Subtree | undefined {
   }
   // Nothing with the sum 0 is what an absent key holds.
   if (!isSum(sum) || (value.length === 0 && sum === 0n)) return undefined;
-  const hash = new Uint8Array(HASH_BYTES);
   const [high, low] = [highOf(sum), lowOf(sum)];
-  hashLeaf(value, high, low, hash);
-  return { hash, high, low };
+  return { hash: hashLeaf(value, high, low), high, low };
 }
 
 const isSum = (sum: bigint) => BigInt.asUintN(64, sum) === sum;

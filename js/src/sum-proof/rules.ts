@@ -4,7 +4,7 @@
  *
  * A sum is two halves of 32 bits: `bigint` would cost more than the hashing around it.
  */
-import { sha256 } from '@noble/hashes/sha2.js';
+import { _SHA256, sha256 } from '@noble/hashes/sha2.js';
 
 /** Levels of branches. */
 export const DEPTH = 256;
@@ -12,37 +12,50 @@ export const DEPTH = 256;
 /** Bytes of a hash. */
 export const HASH_BYTES = 32;
 
-/** A hasher that nothing was given to, and the one that goes on from there, again and again. */
-const START = /* @__PURE__ */ sha256.create();
-const hasher = /* @__PURE__ */ sha256.create();
+/** The two blocks that are hashed for a branch: its sides, its sum, and the padding. */
+const BLOCKS = /* @__PURE__ */ new Uint8Array(128);
+const VIEW = /* @__PURE__ */ new DataView(BLOCKS.buffer);
 
-const sumBytes = /* @__PURE__ */ new Uint8Array(8);
+/** The hashes on both sides of the branch that is hashed next, left and right. */
+export const SIDES = /* @__PURE__ */ [0, 1].map((side) =>
+  BLOCKS.subarray(side * HASH_BYTES, (side + 1) * HASH_BYTES),
+);
 
-/** Writes the hash of what was given to `hasher` and a sum after it. */
-function finish(high: number, low: number, out: Uint8Array): void {
-  for (let at = 0; at < 4; at++) {
-    sumBytes[at] = high >>> (24 - 8 * at);
-    sumBytes[at + 4] = low >>> (24 - 8 * at);
+/** SHA-256 of nothing but branches: what is hashed lies in place, and so does its padding. */
+class Branches extends _SHA256 {
+  readonly #start = this.get();
+
+  hash(high: number, low: number, side: number): void {
+    VIEW.setUint32(64, high);
+    VIEW.setUint32(68, low);
+    VIEW.setUint8(72, 0x80);
+    VIEW.setUint32(124, 72 * 8);
+    this.set(...this.#start);
+    this.process(VIEW, 0);
+    this.process(VIEW, 64);
+    let at = side * HASH_BYTES;
+    for (const word of this.get()) {
+      VIEW.setUint32(at, word);
+      at += 4;
+    }
   }
-  hasher.update(sumBytes).digestInto(out);
 }
 
-/** Writes the hash of a leaf to `out`. */
-export function hashLeaf(value: Uint8Array, high: number, low: number, out: Uint8Array): void {
-  START._cloneInto(hasher).update(value);
-  finish(high, low, out);
+let branches: Branches | undefined;
+
+/** Hashes the branch over {@link SIDES}, and writes its hash to one of them. */
+export function hashBranch(high: number, low: number, side: number): void {
+  branches ??= new Branches();
+  branches.hash(high, low, side);
 }
 
-/** Writes the hash of a branch over two hashes to `out`, which may be one of them. */
-export function hashBranch(
-  left: Uint8Array,
-  right: Uint8Array,
-  high: number,
-  low: number,
-  out: Uint8Array,
-): void {
-  START._cloneInto(hasher).update(left).update(right);
-  finish(high, low, out);
+/** The hash of a leaf. */
+export function hashLeaf(value: Uint8Array, high: number, low: number): Uint8Array {
+  const sum = new Uint8Array(8);
+  const view = new DataView(sum.buffer);
+  view.setUint32(0, high);
+  view.setUint32(4, low);
+  return sha256.create().update(value).update(sum).digest();
 }
 
 let made: readonly Uint8Array[] | undefined;
@@ -50,11 +63,11 @@ let made: readonly Uint8Array[] | undefined;
 /** The hashes of empty subtrees, by the depth at which they stand, from 0 to 256. */
 export function emptyHashes(): readonly Uint8Array[] {
   if (made !== undefined) return made;
-  const hashes = Array.from({ length: DEPTH + 1 }, () => new Uint8Array(HASH_BYTES));
-  hashLeaf(new Uint8Array(), 0, 0, hashes[DEPTH]!);
-  for (let depth = DEPTH - 1; depth >= 0; depth--) {
-    const below = hashes[depth + 1]!;
-    hashBranch(below, below, 0, 0, hashes[depth]!);
+  const hashes = [hashLeaf(new Uint8Array(), 0, 0)];
+  for (let depth = DEPTH; depth > 0; depth--) {
+    for (const side of SIDES) side.set(hashes[0]!);
+    hashBranch(0, 0, 0);
+    hashes.unshift(SIDES[0]!.slice());
   }
   made = hashes;
   return hashes;
