@@ -78,12 +78,12 @@ function verify(
   if (typeof sum !== 'bigint' || !isSum(sum)) {
     throw new HedgerowError('invalid-argument', 'the sum of a root is a bigint of 64 bits');
   }
-  if (typeof claims?.[Symbol.iterator] !== 'function') {
-    throw new HedgerowError('invalid-argument', 'the claims are no list of keys and leaves');
-  }
+  if (typeof claims?.[Symbol.iterator] !== 'function') throw noClaims();
   const read: Claim[] = [];
   let canHold = true;
-  for (const [key, claim] of claims) {
+  for (const pair of claims) {
+    if (!Array.isArray(pair)) throw noClaims();
+    const [key, claim]: readonly [SumKey, SumLeaf | null] = pair;
     const keyBytes = Uint8Array.from(sumKeyBytes(key));
     const leaf = leafOf(claim);
     if (leaf === undefined) canHold = false;
@@ -112,6 +112,10 @@ function holds(hash: Uint8Array, sum: bigint, claims: Claim[], siblings: Sibling
   const { high, low } = climb;
   if (high !== highOf(sum) || low !== lowOf(sum)) return false;
   return climb.hash.every((byte, at) => byte === hash[at]);
+}
+
+function noClaims(): HedgerowError {
+  return new HedgerowError('invalid-argument', 'claims are pairs of a key and a leaf, or null');
 }
 
 /** The leaf of a claim; `undefined` when no tree can hold it. */
