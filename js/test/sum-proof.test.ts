@@ -160,35 +160,55 @@ describe('sums', () => {
     expect(verifySumProofs(tree.root, claimsOf(tree, [a, b]), tree.proveMany([a, b]))).toBe(true);
   });
 
+  /** A tree of two leaves that writes `total` at the branch over them, whatever they add up to. */
+  function dishonest(left: bigint, right: bigint, total: bigint) {
+    const told = (sum: bigint) => bytes(BigInt.asUintN(64, sum).toString(16).padStart(16, '0'));
+    const empty = emptyHashes();
+    let [x, y] = [sha256('a', told(left)), sha256('b', told(right))];
+    for (let depth = 255; depth > 77; depth--) {
+      x = sha256(x, empty[depth + 1]!, told(left));
+      y = sha256(y, empty[depth + 1]!, told(right));
+    }
+    let node = sha256(x, y, told(total));
+    for (let depth = 76; depth >= 0; depth--) {
+      node = sha256(node, empty[depth + 1]!, told(total));
+    }
+    const bitmap = flipped(new Uint8Array(32).fill(0xff), 255 - 77);
+    const beside = (hash: Uint8Array, sum: bigint) =>
+      Uint8Array.from(Buffer.concat([Uint8Array.of(0, 1), hash, told(sum), bitmap]));
+    const root = { hash: hex(node), sum: BigInt.asUintN(64, total) };
+    const claims = [
+      [a, { value: utf8('a'), sum: left }],
+      [b, { value: utf8('b'), sum: right }],
+    ] as const;
+    return { root, claims, sibling: { x, y }, beside };
+  }
+
   it('that do not fit are of no tree, though they wrap around to that of the root', () => {
-    // The branch over both is hashed with a sum that wrapped; up from there, all is right.
     const wrapped = (left: bigint, right: bigint) => {
-      const leaf = (text: string, sum: bigint) => sha256(text, told(sum));
-      const told = (sum: bigint) => bytes(BigInt.asUintN(64, sum).toString(16).padStart(16, '0'));
-      let [x, y] = [leaf('a', left), leaf('b', right)];
-      const empty = emptyHashes();
-      for (let depth = 255; depth > 77; depth--) {
-        x = sha256(x, empty[depth + 1]!, told(left));
-        y = sha256(y, empty[depth + 1]!, told(right));
-      }
-      const sibling = Buffer.concat([y, told(right)]);
-      let node = sha256(x, y, told(left + right));
-      for (let depth = 76; depth >= 0; depth--) {
-        node = sha256(node, empty[depth + 1]!, told(left + right));
-      }
-      const bitmap = flipped(new Uint8Array(32).fill(0xff), 255 - 77);
-      const proof = Uint8Array.from(Buffer.concat([Uint8Array.of(0, 1), sibling, bitmap]));
-      const root = { hash: hex(node), sum: BigInt.asUintN(64, left + right) };
-      const claim = { value: utf8('a'), sum: left };
+      const { root, claims, sibling, beside } = dishonest(left, right, left + right);
+      const proof = beside(sibling.y, right);
       const many = Uint8Array.from([0, 0, ...proof]);
-      expect(verifySumProofs(root, [[a, claim]], many)).toBe(left + right <= max);
-      return verifySumProof(root, a, claim, proof);
+      expect(verifySumProofs(root, [claims[0]], many)).toBe(left + right <= max);
+      return verifySumProof(root, ...claims[0], proof);
     };
     expect(wrapped(1n, max - 1n)).toBe(true);
     expect(wrapped(1n, max)).toBe(false);
     expect(wrapped(max, max)).toBe(false);
     expect(wrapped(0xffff_ffffn, 0xffff_ffff_0000_0001n)).toBe(false);
     expect(wrapped(2n ** 63n, 2n ** 63n)).toBe(false);
+  });
+
+  it('of a dishonest tree verify one by one, which is its rule, but not together', () => {
+    // 30 and 12 under a total of 30: each is told that the other has what is left.
+    const { root, claims, sibling, beside } = dishonest(30n, 12n, 30n);
+    expect(verifySumProof(root, ...claims[0], beside(sibling.y, 0n))).toBe(true);
+    expect(verifySumProof(root, ...claims[1], beside(sibling.x, 18n))).toBe(true);
+    const keys = claims.map(([key]) => key);
+    const both = new ReferenceTree(claims.map(([key, leaf]) => [hex(key), leaf])).proveMany(keys);
+    expect(verifySumProofs(root, claims, both)).toBe(false);
+    const honest = dishonest(30n, 12n, 42n);
+    expect(verifySumProofs(honest.root, honest.claims, both)).toBe(true);
   });
 
   it('outside of 64 bits, and the empty leaf, are claims that never hold', () => {
