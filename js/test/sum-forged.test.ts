@@ -40,6 +40,9 @@ const SUBJECTS = CASES.flatMap(({ name, root, leaves, proofs }) => {
 });
 
 describe.each(SUBJECTS)('the proof of $what in $name', ({ root, key, claim, proof }) => {
+  const count = proof[0]! * 256 + proof[1]!;
+  const bitmap = 2 + 40 * count;
+
   it('verifies, and with any bit of it changed does not', () => {
     expect(verifySumProof(root, key, claim, proof)).toBe(true);
     for (const bit of bitsOf(proof)) {
@@ -100,9 +103,24 @@ describe.each(SUBJECTS)('the proof of $what in $name', ({ root, key, claim, proo
     expect(verifySumProof(root, key, claim, many)).toBe(false);
   });
 
+  it('tells no sibling that it has no bit for, and none that it lacks', () => {
+    for (const at of [0, count]) {
+      const node = at === 0 ? EMPTY[256]!.hash : EMPTY[0]!.hash;
+      const spare = Uint8Array.of(...node, 0, 0, 0, 0, 0, 0, 0, 5);
+      const [from, to] = [proof.slice(0, 2 + 40 * at), proof.subarray(2 + 40 * at)];
+      const longer = Uint8Array.of(...from, ...spare, ...to);
+      new DataView(longer.buffer).setUint16(0, count + 1);
+      expect(verifySumProof(root, key, claim, longer)).toBe(false);
+      const many = Uint8Array.of(0, 0, ...longer);
+      expect(verifySumProofs(root, [[key, claim]], many)).toBe(false);
+    }
+    if (count === 0) return;
+    const shorter = without(proof, bitmap - 40, bitmap);
+    new DataView(shorter.buffer).setUint16(0, count - 1);
+    expect(verifySumProof(root, key, claim, shorter)).toBe(false);
+  });
+
   it('tells no empty sibling in full', () => {
-    const count = proof[0]! * 256 + proof[1]!;
-    const bitmap = 2 + 40 * count;
     let told = 0;
     for (let bit = 0; bit < 256; bit++) {
       if (((proof[bitmap + (bit >> 3)]! >> (bit & 7)) & 1) === 0) {

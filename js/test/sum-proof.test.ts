@@ -211,6 +211,12 @@ describe('sums', () => {
     expect(verifySumProofs(honest.root, honest.claims, both)).toBe(true);
   });
 
+  it('below 0 are none, though they would add up', () => {
+    const { root, claims, sibling, beside } = dishonest(-1n, 43n, 42n);
+    expect(verifySumProof(root, ...claims[0], beside(sibling.y, 43n))).toBe(false);
+    expect(verifySumProof(root, ...claims[1], beside(sibling.x, -1n))).toBe(false);
+  });
+
   it('outside of 64 bits, and the empty leaf, are claims that never hold', () => {
     const tree = new ReferenceTree([[hex(a), { value: utf8('a'), sum: 5n }]]);
     const [present, absent] = [tree.prove(a), tree.prove(b)];
