@@ -2,7 +2,7 @@
  * What is hashed, and how: the rules of the Merkle-sum sparse Merkle tree of taproot-assets, told in
  * `docs/sum-tree.md`. The core has them in `crate/src/sum_tree/rules.rs`; these share nothing with it.
  *
- * A sum is two halves of 32 bits: `bigint` would cost more than the hashing around it.
+ * A sum is two halves of 32 bits: a `bigint` would be allocated at each level.
  */
 import { _SHA256, sha256 } from '@noble/hashes/sha2.js';
 
