@@ -46,7 +46,7 @@ export const TYPESCRIPT_LAYERS = [
     ['instances'],
     ['sums/definition'],
   ],
-  [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source']],
+  [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source'], ['sum-proof/*']],
   [['guard'], ['later-core']], // between the wrapper and an instance of the core
   [['engine']],
   [['indexes/definition', 'indexes/secondary', 'indexes/index-set']],

@@ -19,7 +19,7 @@ const FILES: [&str; 5] = [
 ];
 
 fn read(name: &str) -> Value {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/mssmt");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors/mssmt");
     let text = std::fs::read_to_string(file.join(format!("{name}.json"))).expect("a vector");
     serde_json::from_str(&text).expect("JSON")
 }
