@@ -5,6 +5,11 @@
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
+/// SHA-256.
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
 /// A key.
 pub type Key = [u8; 32];
 
