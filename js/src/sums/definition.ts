@@ -19,8 +19,8 @@ export type SumDefinitions = Readonly<Record<string, SumDefinition>>;
 /** Bytes of hash and sum in what a commit tells of a tree. */
 const ROOT_BYTES = 40;
 
-/** Name and definition together take no more. */
-const MAX_NAME_BYTES = 200;
+const MAX_NAME_BYTES = 254;
+const MAX_DEFINITION_BYTES = 900;
 
 const encoder = new TextEncoder();
 
@@ -35,11 +35,19 @@ export function definitionText({ key, sum, value, prefix }: SumDefinition): stri
   return JSON.stringify([key ?? '', sum, value ?? '', prefix ?? '']);
 }
 
+/** The bytes of a name; throws `invalid-argument` when it is none. */
+export function nameBytes(name: string): Uint8Array {
+  const bytes = encoder.encode(name);
+  if (typeof name === 'string' && bytes.length <= MAX_NAME_BYTES) return bytes;
+  throw new HedgerowError('invalid-argument', 'the name of a sum tree is at most 254 bytes');
+}
+
 /** Throws `invalid-argument` when one of them is no definition. */
 export function checkDefinitions(definitions: SumDefinitions): void {
   for (const [name, definition] of Object.entries(definitions)) {
-    if (encoder.encode(name + definitionText(definition)).length > MAX_NAME_BYTES) {
-      throw new HedgerowError('invalid-argument', `the sums ${name} have too long a definition`);
+    nameBytes(name);
+    if (encoder.encode(definitionText(definition)).length > MAX_DEFINITION_BYTES) {
+      throw new HedgerowError('invalid-argument', `the definition of ${name} is too long`);
     }
   }
 }

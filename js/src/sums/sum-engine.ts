@@ -8,7 +8,7 @@ import type { LaterOutput } from '../generated/exports.js';
 import type { Host } from '../host.js';
 import { instantiateLater } from '../later-core.js';
 import { turn } from '../scheduler.js';
-import { definitionText } from './definition.js';
+import { definitionText, nameBytes } from './definition.js';
 import type { SumLeaf } from './types.js';
 
 /** The meanings of a status that only this part gives; `crate/src/wasm/reply.rs` has the list. */
@@ -62,12 +62,12 @@ export class SumEngine {
 
   /** Passes the name of a tree, and bytes after it. */
   #pass(name: string, bytes: Uint8Array = new Uint8Array()): [number, number] {
-    const nameBytes = encoder.encode(name);
-    const both = new Uint8Array(nameBytes.length + bytes.length);
-    both.set(nameBytes);
-    both.set(bytes, nameBytes.length);
+    const start = nameBytes(name);
+    const both = new Uint8Array(start.length + bytes.length);
+    both.set(start);
+    both.set(bytes, start.length);
     this.#engine.pass(both);
-    return [nameBytes.length, both.length];
+    return [start.length, both.length];
   }
 
   /** Throws the error that `status` stands for. */
