@@ -51,7 +51,8 @@ export const TYPESCRIPT_LAYERS = [
   [['engine']],
   [['indexes/definition', 'indexes/secondary', 'indexes/index-set']],
   [['host']],
-  [['survey']],
+  [['later-link']],
+  [['check-engine'], ['survey']],
   [['inventory']],
   [['commit', 'trunk']], // the branches of a store, and what they have in common
   [['indexes/ready'], ['standpoint']],

@@ -44,9 +44,6 @@ enum Walked {
     Wants(Hash),
 }
 
-/// What a walk calls with each entry of the range and its whole value.
-type Found<'f> = &'f mut dyn FnMut(&Entry<'_>, &[u8]) -> Result<(), Error>;
-
 /// The walk of which a proof is the record.
 struct Walk {
     root: Hash,
@@ -78,14 +75,15 @@ impl Walk {
         budget.spend(chunk.len());
     }
 
-    fn step(&mut self, budget: &mut Budget, found: Found<'_>) -> Result<Walked, Error> {
-        match self.walk(budget, found) {
+    /// Adds the entries that it comes by to `out`, if there is one.
+    fn step(&mut self, budget: &mut Budget, out: Option<&mut Output>) -> Result<Walked, Error> {
+        match self.walk(budget, out) {
             Err(Error::MissingChunk(hash)) => Ok(Walked::Wants(hash)),
             walked => walked,
         }
     }
 
-    fn walk(&mut self, budget: &mut Budget, found: Found<'_>) -> Result<Walked, Error> {
+    fn walk(&mut self, budget: &mut Budget, mut out: Option<&mut Output>) -> Result<Walked, Error> {
         let Self { given, cursor, far, .. } = self;
         let cursor = match cursor {
             Some(cursor) => cursor,
@@ -115,7 +113,9 @@ impl Walk {
             if self.found > MAX_PROOF_BYTES {
                 return Err(Error::ProofTooLarge);
             }
-            found(&entry, value)?;
+            if let Some(out) = &mut out {
+                tell(&entry, value, out)?;
+            }
             *far = None;
             budget.spend(len + 32);
             cursor.advance(1);
@@ -139,6 +139,18 @@ fn check(bytes: &[u8]) -> Result<(), DecodeError> {
         ChunkKind::Node(_) => Node::decode(bytes).map(|_| ()),
         _ => Ok(()),
     }
+}
+
+/// Adds an entry that a proof shows, and its whole value.
+fn tell(entry: &Entry<'_>, value: &[u8], out: &mut Output) -> Result<(), Error> {
+    let kind = entry.tag.kind;
+    // Else what stands in it could pass for other entries in the text of all.
+    if kind == Kind::Json && !is_json(value) {
+        return Err(Error::InvalidProof);
+    }
+    out.key(entry.key);
+    out.value(kind, |text| text.extend_from_slice(value));
+    Ok(())
 }
 
 fn is_json(value: &[u8]) -> bool {
@@ -173,7 +185,7 @@ impl Prove {
     pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
         let Self { walk, proof } = self;
         loop {
-            let hash = match walk.step(budget, &mut |_, _| Ok(()))? {
+            let hash = match walk.step(budget, None)? {
                 Walked::Done => return Ok(Step::Done(())),
                 Walked::Yield => return Ok(Step::Yield),
                 Walked::Wants(hash) => hash,
@@ -234,18 +246,8 @@ impl VerifyProof {
                 _ => return Err(Error::InvalidProof),
             }
         }
-        let found: Found<'_> = &mut |entry, value| {
-            let kind = entry.tag.kind;
-            // Else what stands in it could pass for other entries in the text of all.
-            if kind == Kind::Json && !is_json(value) {
-                return Err(Error::InvalidProof);
-            }
-            out.key(entry.key);
-            out.value(kind, |text| text.extend_from_slice(value));
-            Ok(())
-        };
         loop {
-            let hash = match self.walk.step(budget, found)? {
+            let hash = match self.walk.step(budget, Some(&mut *out))? {
                 Walked::Done if self.at == self.proof.len() => return Ok(Step::Done(())),
                 Walked::Done => return Err(Error::InvalidProof),
                 Walked::Yield => return Ok(Step::Yield),

@@ -382,30 +382,6 @@ export class Engine {
     return this.given(this.#core.diff(old, young, flags, rangeBytes.length));
   }
 
-  /** Starts a proof of an encoded range under a commit. */
-  prove(commitBytes: Uint8Array, flags: number, rangeBytes: Uint8Array): Op {
-    this.pass(new Uint8Array([...rangeBytes, ...commitBytes]));
-    return this.given(this.#core.prove(flags, rangeBytes.length));
-  }
-
-  /** The bytes whose address and length are in the reply, copied. */
-  proof(): Uint8Array {
-    const at = this.word(0);
-    return this.memory.slice(at, at + this.word(1));
-  }
-
-  /** Starts to verify a proof of an encoded range under a commit. */
-  verifyProof(
-    commitBytes: Uint8Array,
-    flags: number,
-    rangeBytes: Uint8Array,
-    proofBytes: Uint8Array,
-  ): Op {
-    this.pass(new Uint8Array([...rangeBytes, ...commitBytes]));
-    this.incoming(proofBytes);
-    return this.given(this.#core.verify_proof(flags, rangeBytes.length));
-  }
-
   /** Whether an ingest that was finished waits for its sum trees: see `sums/bring.ts`. */
   awaitsSums(op: Op): boolean {
     return this.#core.awaits_sums(this.own(op)) !== 0;
@@ -479,16 +455,6 @@ export class Engine {
   /** Has an ingest make a part of the wanted indexes, of about `work` bytes of rows. */
   extendIndexes(op: Op, alone: boolean, work: number): void {
     this.#core.extend_indexes(this.own(op), Number(alone), work);
-  }
-
-  /** Starts a census of the tree of rows. */
-  census(view: number): Op {
-    return this.given(this.#core.census(this.own(view)));
-  }
-
-  /** Starts a verification of the tree of rows, or of the nth index; see `verify.ts`. */
-  verify(view: number, nth = 0): Op {
-    return this.given(this.#core.verify(this.own(view), nth));
   }
 
   /** The doubles at the address in the reply, as many as it says. */
@@ -621,7 +587,7 @@ export class Engine {
     return this.#core.step(this.own(op), Math.min(budget, 0x7fff_ffff));
   }
 
-  /** The segments that a scan or a verification will want next. Overwrites the reply of its last step. */
+  /** The segments that a scan will want next. Overwrites the reply of its last step. */
   ahead(op: Op): number[] {
     return this.#core.ahead(this.own(op)) === Status.need ? this.needed() : [];
   }

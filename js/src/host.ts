@@ -17,6 +17,9 @@ export interface SliceTimes {
   storageMs: number;
 }
 
+/** The part of the core that has an operation: the first one, or one that is loaded later. */
+export type Runner = Pick<Engine, 'step' | 'ahead' | 'free'>;
+
 /** Bytes of work in a millisecond on a slow machine. */
 const FIRST_PACE = 30_000;
 
@@ -106,9 +109,10 @@ export class Host {
    * Runs a read to its end and returns what `answer` takes from the reply. Work that is
    * small and in memory is done in the caller's own turn.
    */
-  async read<T>(op: Op, answer: () => T): Promise<T> {
+  async read<T>(op: Op, answer: () => T, runner: Runner = this.engine): Promise<T> {
+    const run = (budget: number) => runner.step(op, budget);
     try {
-      let status = this.engine.step(op, QUICK_BUDGET);
+      let status = run(QUICK_BUDGET);
       for (;;) {
         if (status === Status.done) {
           this.engine.succeeded();
@@ -117,10 +121,10 @@ export class Host {
         if (status === Status.need) await this.load(this.engine.needed());
         else if (status === Status.yield) await turn();
         else this.engine.fail(status);
-        status = this.step(op, performance.now());
+        status = this.step(op, performance.now(), run);
       }
     } finally {
-      this.engine.free(op);
+      runner.free(op);
     }
   }
 }

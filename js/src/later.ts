@@ -14,6 +14,9 @@ export const verifying = (): Promise<typeof import('./verify.js')> => import('./
 /** Repair of what is damaged. */
 export const repairing = (): Promise<typeof import('./repair.js')> => import('./repair.js');
 
+/** What a store holds, and the shape of its tree. */
+export const counting = (): Promise<typeof import('./stats.js')> => import('./stats.js');
+
 /** Sum trees. */
 export const summing = (): Promise<typeof import('./sums/index.js')> => import('./sums/index.js');
 

@@ -2,6 +2,7 @@
  * Evidence of rows, for who knows nothing but a root: made from a store, verified without one.
  * `crate/src/proof.rs` knows what is in it.
  */
+import { checkEngine } from './check-engine.js';
 import type { Head } from './commit.js';
 import { Engine } from './engine.js';
 import { HedgerowError } from './errors.js';
@@ -24,13 +25,13 @@ export interface ProvedRange<Value = unknown> {
 const MAX_KEPT_BYTES = 16 << 20;
 
 /** Proves a range of a commit, which the caller holds. */
-export function prove(
+export async function prove(
   host: Host,
   { commitBytes }: Head,
   { flags, rangeBytes }: EncodedRange,
 ): Promise<Uint8Array> {
-  const { engine } = host;
-  return host.read(engine.prove(commitBytes, flags, rangeBytes), () => engine.proof());
+  const checks = await checkEngine(host);
+  return host.read(checks.prove(commitBytes, flags, rangeBytes), () => checks.proof(), checks);
 }
 
 /** An instance of the core without a store, for all verifications. */
@@ -75,8 +76,10 @@ export async function verifyProof(
   const entries: [string, unknown][] = [];
   try {
     const host = await own;
-    const { engine } = host;
-    const start = () => ({ op: engine.verifyProof(commitBytes, flags, rangeBytes, proof) });
+    const start = async () => {
+      const runner = await checkEngine(host);
+      return { op: runner.verifyProof(commitBytes, flags, rangeBytes, proof), runner };
+    };
     for await (const members of blocks(host, start, undefined)) {
       for (let at = 0; at < members.length; at += 2) {
         entries.push([members[at] as string, members[at + 1]]);

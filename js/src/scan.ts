@@ -1,7 +1,7 @@
 /** Reads ranges: blocks come from the core as one JSON text each, and are handed out in rows. */
 import { type Op, Status } from './engine.js';
 import { HedgerowError } from './errors.js';
-import type { Host } from './host.js';
+import type { Host, Runner } from './host.js';
 import { isOfIndex } from './indexes/index-set.js';
 import { type Holder, holdWith, type WaitOptions } from './indexes/ready.js';
 import type { IndexRange, SecondaryKey } from './indexes/secondary.js';
@@ -55,6 +55,8 @@ const LARGEST_BLOCK = 4 << 20;
 /** An operation that has an output, and what to do when it has ended. */
 export interface Started {
   readonly op: Op;
+  /** The part of the core that has it, if not the first one. */
+  readonly runner?: Runner;
   end?(): void;
 }
 
@@ -67,12 +69,12 @@ export async function* blocks(
   const { engine, sliceMs } = host;
   checkSignal(signal);
   if (!engine.isReady) await host.recover();
-  const { op, end } = await start();
+  const { op, end, runner = engine } = await start();
   try {
     let budget = FIRST_BLOCK;
     for (;;) {
       const startMs = performance.now();
-      const status = engine.step(op, budget);
+      const status = runner.step(op, budget);
       if (status === Status.need) {
         await host.load(engine.needed());
       } else if (status === Status.done || status === Status.yield) {
@@ -81,7 +83,7 @@ export async function* blocks(
         const ms = performance.now() - startMs;
         const growth = Math.min(4, Math.max(0.25, (0.7 * sliceMs) / Math.max(ms, 0.05)));
         budget = Math.min(LARGEST_BLOCK, Math.max(FIRST_BLOCK, budget * growth));
-        if (status === Status.yield) host.prefetch(engine.ahead(op));
+        if (status === Status.yield) host.prefetch(runner.ahead(op));
         if (members.length > 0) yield members;
         if (status === Status.done) return;
         await turn();
@@ -91,7 +93,7 @@ export async function* blocks(
       checkSignal(signal);
     }
   } finally {
-    engine.free(op);
+    runner.free(op);
     end?.();
   }
 }

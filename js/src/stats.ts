@@ -1,4 +1,5 @@
 /** What an open store holds, and the shape of its tree. */
+import { checkEngine } from './check-engine.js';
 import type { Collector } from './collector.js';
 import type { Commits } from './commit.js';
 import { hex } from './engine.js';
@@ -45,9 +46,13 @@ export async function statsOf(host: Host, commits: Commits, collector: Collector
   const { head, release } = await commits.holdHead();
   const { rows } = head;
   const root = hex(head.commitBytes);
-  const numbers = await host
-    .read(engine.census(head.view), () => engine.numbers())
-    .finally(release);
+  let numbers: number[];
+  try {
+    const checks = await checkEngine(host);
+    numbers = await host.read(checks.census(head.view), () => engine.numbers(), checks);
+  } finally {
+    release();
+  }
   const count = numbers.length / CENSUS_WORDS;
   const levels = Array.from({ length: count }, (_, index) => {
     const [nodes = 0, bytes = 0, minBytes = 0, maxBytes = 0] = numbers.slice(

@@ -20,7 +20,7 @@ import { IndexBuilder } from './indexes/builder.js';
 import type { IndexRange } from './indexes/secondary.js';
 import type { IngestResult } from './ingest.js';
 import { REF } from './inventory.js';
-import { repairing, summing, verifying } from './later.js';
+import { counting, repairing, summing, verifying } from './later.js';
 import type { MergeOptions, MergeResult } from './merge.js';
 import { type Indexing, type OpenOptions, openParts } from './opening.js';
 import { applyPatch, type Patch, type PatchOptions } from './patch.js';
@@ -35,7 +35,7 @@ import { SingleEdits } from './single-edits.js';
 import { Snapshot } from './snapshot.js';
 import type { Source } from './source.js';
 import type { Standpoint } from './standpoint.js';
-import { type Stats, statsOf } from './stats.js';
+import type { Stats } from './stats.js';
 import type { Tabs } from './tabs.js';
 import { type TransactionOptions, Transactions } from './transaction/run.js';
 import type { Transaction } from './transaction/transaction.js';
@@ -442,6 +442,7 @@ export class Store extends Reader {
    */
   async stats(): Promise<Stats> {
     this.#check();
+    const { statsOf } = await counting();
     return statsOf(this.#host, this.#commits, this.#collector);
   }
 

@@ -4,6 +4,7 @@
  * It works on a core of its own: the store's own has verified chunks in memory, which tell
  * nothing of what is stored, and its memory is not to be taken up by everything there is.
  */
+import { checkEngine } from './check-engine.js';
 import { Commits } from './commit.js';
 import { Engine, hex, type Op, Status } from './engine.js';
 import { HedgerowError } from './errors.js';
@@ -206,25 +207,27 @@ export class Inspection {
     tell: (faults: ChunkFault[], tally: [number, number, number, number]) => void,
   ): Promise<void> {
     const { engine } = this.host;
-    const op = engine.verify(view, nth);
+    const checks = await checkEngine(this.host);
+    const op = checks.verify(view, nth);
+    const run = (budget: number) => checks.step(op, budget);
     try {
       for (let status: number = Status.yield; status !== Status.done; ) {
         await turn();
         checkSignal(signal);
-        status = await this.#slice(op);
+        status = await this.#slice(op, run);
         if (status === Status.need) continue;
         const faults = faultsOf(engine.output().members);
         tell(faults, [engine.word(8), engine.word(9), engine.word(10), engine.word(11)]);
         if (isTrial && faults.length > 0) break;
-        if (status === Status.yield) this.host.prefetch(engine.ahead(op));
+        if (status === Status.yield) this.host.prefetch(checks.ahead(op));
       }
     } finally {
-      engine.free(op);
+      checks.free(op);
     }
   }
 
-  async #slice(op: Op): Promise<number> {
-    const status = this.host.step(op, performance.now());
+  async #slice(op: Op, run: (budget: number) => number): Promise<number> {
+    const status = this.host.step(op, performance.now(), run);
     if (status === Status.need) await this.host.load(this.host.engine.needed());
     else if (status !== Status.done && status !== Status.yield) this.host.engine.fail(status);
     return status;

@@ -135,13 +135,13 @@ describe('proofs', () => {
     const db = await storeOf(entries.slice(0, 100));
     const [key, value] = entries[5] as Entry;
     const proof = await db.prove(key);
-    for (const name of ['verify_proof', 'step']) {
+    for (const name of ['check_verify_proof', 'check_step']) {
       trapIn(1, name);
       await expect(verifyProof(db.root, key, proof)).rejects.toThrow(failure('crashed'));
       expect(isPending()).toBe(false);
       expectSame(await verifyProof(db.root, key, proof), { value });
     }
-    trapIn(1, 'prove');
+    trapIn(1, 'check_prove');
     await expect(db.prove(key)).rejects.toThrow(failure('crashed'));
     expectSame(await verifyProof(db.root, key, await db.prove(key)), { value });
   });

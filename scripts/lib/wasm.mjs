@@ -17,8 +17,12 @@ export const UNSPLIT_WASM_FILE = join(PKG_DIR, 'hedgerow_unsplit.wasm');
 const STAMP_FILE = join(PKG_DIR, '.inputs');
 
 // What is not needed to open a store, and to read and write rows.
-const isLater = (exportName) => exportName.startsWith('sum_');
-const LATER_CODE = /\bhedgerow_sums\b|\bwasm::sums\b/;
+const isLater = (exportName) => /^(sum|check)_/.test(exportName);
+const LATER_CODE = [
+  /\bhedgerow_sums::/,
+  /\bhedgerow::(bring|proof|wasm::(sums|checks|faults))::/,
+  /\bhedgerow_trees::tree::(verify|census)::/,
+];
 
 // So much of that code may be in the first part all the same, before wasm-opt.
 const STRAY_BYTES = 2_048;
@@ -115,7 +119,7 @@ async function splitModule() {
   const { split } = await import('./split.mjs');
   const wasmBytes = trapAtOnce(await readFile(WASM_FILE));
   const { first, later, kept } = split(wasmBytes, isLater);
-  reportStrays(kept.filter(({ name }) => LATER_CODE.test(name)));
+  reportStrays(kept.filter(({ name }) => LATER_CODE.some((code) => code.test(name))));
   await writeFile(UNSPLIT_WASM_FILE, wasmBytes);
   await writeFile(WASM_FILE, first);
   await writeFile(LATER_WASM_FILE, later);

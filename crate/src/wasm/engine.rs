@@ -1,6 +1,5 @@
 //! The state of one store in linear memory, and what exported functions do with it.
 
-use super::faults::tell;
 use super::reply::{Reply, status};
 use crate::cache::{Cache, Fetch, SegmentId};
 use crate::collect::{Collect, Thoroughness};
@@ -12,11 +11,10 @@ use crate::ingest::{ByteValue, Format, Ingest};
 use crate::json::{Pointer, skip_space, skip_value, unquote};
 use crate::limits::MAX_KEY_BYTES;
 use crate::output::Output;
-use crate::proof::{Prove, VerifyProof};
 use crate::rows::{Block, Bytes, Columns, Framing, Reader};
 use crate::segment::Sealed;
 use crate::step::{Budget, Step};
-use crate::tree::{Census, Count, Diff, Find, Parts, Range, Scan, Tree, Verify, get};
+use crate::tree::{Count, Diff, Find, Parts, Range, Scan, Tree, get};
 use crate::value::Kind;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -61,12 +59,8 @@ pub enum Op {
     IndexScan { scan: IndexScan, out: Output },
     Diff { diff: Diff, out: Output },
     Count(Count),
-    Census(Census),
-    Verify { verify: Verify, out: Output },
     Ingest(Box<IngestOp>),
     Collect(Box<CollectOp>),
-    Prove(Box<Prove>),
-    VerifyProof { verify: Box<VerifyProof>, out: Output },
 }
 
 #[derive(Default)]
@@ -222,7 +216,7 @@ impl Engine {
 
     /// The range that the host wrote: for each of prefix, lower and upper bound that `flags`
     /// names, its length and its bytes.
-    fn range(&self, flags: u32, len: usize) -> Range {
+    pub fn range(&self, flags: u32, len: usize) -> Range {
         let mut rest = &self.scratch[..len];
         let mut next = || {
             let (part, after) = rest[4..].split_at(u32_at(rest, 0) as usize);
@@ -266,32 +260,6 @@ impl Engine {
         if let Some(Op::Ingest(ingest)) = self.op(op) {
             ingest.ingest.drop_range(range);
         }
-    }
-
-    pub fn census(&mut self, view: u32) -> u32 {
-        let census = Census::new(self.tree(view));
-        self.add_op(Op::Census(census))
-    }
-
-    pub fn verify(&mut self, view: u32, nth: u32) -> u32 {
-        let verify = Verify::new(self.nth_tree(view, nth));
-        self.add_op(Op::Verify { verify, out: Output::new() })
-    }
-
-    /// The root that the host wrote after a range.
-    fn root(&self, len: usize) -> Hash {
-        Hash::read(&self.scratch[len..])
-    }
-
-    pub fn prove(&mut self, flags: u32, len: usize) -> u32 {
-        let prove = Prove::new(self.root(len), self.range(flags, len));
-        self.add_op(Op::Prove(Box::new(prove)))
-    }
-
-    pub fn verify_proof(&mut self, flags: u32, len: usize) -> u32 {
-        let proof = core::mem::take(&mut self.incoming);
-        let verify = VerifyProof::new(self.root(len), self.range(flags, len), proof);
-        self.add_op(Op::VerifyProof { verify: Box::new(verify), out: Output::new() })
     }
 
     pub fn ingest(&mut self, view: u32, prefix_len: usize, pointer_len: usize) -> u32 {
@@ -395,12 +363,6 @@ impl Engine {
                 Step::Need(ids) => Step::Need(ids),
                 Step::Yield => Step::Yield,
             }),
-            Op::Census(census) => census.step(cache, &mut budget).inspect(|_| {
-                reply.set(&[
-                    f64::from(census.levels().as_ptr() as u32),
-                    census.levels().len() as f64,
-                ]);
-            }),
             Op::Find { find, out, found } => {
                 let step = find.step(cache, &mut budget, out, found);
                 if let Ok(Step::Done(())) = step {
@@ -424,19 +386,6 @@ impl Engine {
                 let step = diff.step(cache, &mut budget, out);
                 hand_out(reply, out, step)
             }
-            Op::Verify { verify, out } => {
-                out.clear();
-                let step = verify.step(cache, &mut budget);
-                if !matches!(step, Step::Need(_)) {
-                    verify.take_faults().iter().for_each(|fault| tell(fault, out));
-                    out.close();
-                    set_output(reply, out, &[]);
-                    let tally = verify.tally();
-                    let counts = [tally.rows, tally.nodes, tally.values, tally.bytes];
-                    reply.add(8, &counts.map(|count| count as f64));
-                }
-                Ok(step)
-            }
             Op::Ingest(ingest) => {
                 let step = ingest.ingest.step(cache, &mut budget);
                 ingest.made.add(cache, next_segment, ingest.ingest.sealed());
@@ -451,28 +400,13 @@ impl Engine {
                 step
             }
             Op::Collect(collect) => collect.step(cache, reply, next_segment, &mut budget),
-            Op::Prove(prove) => prove.step(cache, &mut budget).inspect(|_| {
-                let proof = prove.proof();
-                reply.set(&[f64::from(proof.as_ptr() as u32), proof.len() as f64]);
-            }),
-            Op::VerifyProof { verify, out } => {
-                out.reopen();
-                let step = verify.step(&mut budget, out);
-                hand_out(reply, out, step)
-            }
         };
-        match result {
-            Ok(Step::Done(())) => status::DONE,
-            Ok(Step::Yield) => status::YIELD,
-            Ok(Step::Need(ids)) => reply.need(&ids),
-            Err(error) => reply.error(&error),
-        }
+        reply.step(result)
     }
 
     pub fn ahead(&mut self, op: u32) -> u32 {
         let ids = match self.ops.get(op as usize) {
             Some(Some(Op::Scan { scan, .. })) => scan.ahead(&self.cache),
-            Some(Some(Op::Verify { verify, .. })) => verify.ahead(&self.cache),
             _ => Vec::new(),
         };
         if ids.is_empty() { status::DONE } else { self.reply.need(&ids) }
@@ -523,7 +457,7 @@ impl Engine {
 }
 
 /// Hands the output out unless it is to be continued.
-fn hand_out(
+pub fn hand_out(
     reply: &mut Reply,
     out: &mut Output,
     step: Result<Step<()>, Error>,
@@ -535,7 +469,7 @@ fn hand_out(
     step
 }
 
-fn set_output(reply: &mut Reply, out: &Output, found: &[u32]) {
+pub fn set_output(reply: &mut Reply, out: &Output, found: &[u32]) {
     let address = |pointer: *const u8| f64::from(pointer as u32);
     reply.set(&[
         address(out.text.as_ptr()),

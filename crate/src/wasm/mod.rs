@@ -10,6 +10,7 @@
 #![allow(clippy::cast_precision_loss, reason = "numbers that cross stay below 2^53")]
 #![allow(clippy::cast_sign_loss, reason = "numbers that cross are not negative")]
 
+mod checks;
 mod engine;
 mod faults;
 mod indexes;
@@ -251,20 +252,6 @@ pub fn diff(old: u32, new: u32, flags: u32, len: u32) -> u32 {
     with(|engine| engine.diff(old, new, flags, len as usize))
 }
 
-/// Starts a proof of a range, given as to [`scan`], with the root after it in `scratch`. When it is
-/// done the reply holds the address and length of the proof.
-#[wasm_bindgen]
-pub fn prove(flags: u32, len: u32) -> u32 {
-    with(|engine| engine.prove(flags, len as usize))
-}
-
-/// Starts to verify the proof in the segment buffer, for a range and a root given as to [`prove`].
-/// Its output is that of a scan, and counts for nothing before it is done.
-#[wasm_bindgen]
-pub fn verify_proof(flags: u32, len: u32) -> u32 {
-    with(|engine| engine.verify_proof(flags, len as usize))
-}
-
 /// Whether an ingest that has all rows waits for its sum trees: see `sums.rs`.
 #[wasm_bindgen]
 pub fn awaits_sums(op: u32) -> bool {
@@ -361,7 +348,7 @@ pub fn step(op: u32, budget: u32) -> u32 {
     with(|engine| engine.step(op, budget as usize))
 }
 
-/// What a scan or a verification will want next: [`status::NEED`] with segment ids in the reply as in [`step`], or
+/// What a scan will want next: [`status::NEED`] with segment ids in the reply as in [`step`], or
 /// [`status::DONE`]. Overwrites the reply of the last step.
 #[wasm_bindgen]
 pub fn ahead(op: u32) -> u32 {
@@ -388,19 +375,4 @@ pub fn cache_stats() {
         ];
         engine.reply.set(&words);
     });
-}
-
-/// Starts a census of the tree of rows. After its last step the reply holds the address and
-/// number of its doubles, [`LEVEL_WORDS`](crate::tree::LEVEL_WORDS) for each level.
-#[wasm_bindgen]
-pub fn census(view: u32) -> u32 {
-    with(|engine| engine.census(view))
-}
-
-/// Starts a walk that checks all of the tree of rows, or of the `nth` index of the view. On done and yield the reply holds an output
-/// as of a scan, seven members for each fault (see `faults.rs`), and after it the
-/// sound rows, nodes, values out of line and bytes so far.
-#[wasm_bindgen]
-pub fn verify(view: u32, nth: u32) -> u32 {
-    with(|engine| engine.verify(view, nth))
 }

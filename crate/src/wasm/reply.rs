@@ -3,6 +3,7 @@
 use crate::cache::SegmentId;
 use crate::error::{DecodeError, Error};
 use crate::hash::Hash;
+use crate::step::Step;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -89,6 +90,16 @@ impl Reply {
         let DecodeError { field, offset, expected, got, .. } = *error;
         self.set(&[0.0, f64::from(field as u8), offset as f64, expected as f64, got as f64]);
         status::MALFORMED
+    }
+
+    /// What a step came to; of one that is done or yields, the rest is already told.
+    pub fn step(&mut self, step: Result<Step<()>, Error>) -> u32 {
+        match step {
+            Ok(Step::Done(())) => status::DONE,
+            Ok(Step::Yield) => status::YIELD,
+            Ok(Step::Need(ids)) => self.need(&ids),
+            Err(error) => self.error(&error),
+        }
     }
 
     pub fn error(&mut self, error: &Error) -> u32 {

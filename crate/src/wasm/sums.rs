@@ -6,7 +6,6 @@ use super::engine::{Engine, Op, u32_at};
 use super::reply::status;
 use super::with;
 use crate::bring::{Base, Bring, Follower, Staged, tree_name};
-use crate::error::Error;
 use crate::forest::Forest;
 use crate::limits::MAX_TREE_NAME_BYTES;
 use crate::step::{Budget, Step};
@@ -252,7 +251,7 @@ pub fn sum_bring(op: u32, budget: u32) -> u32 {
         if matches!(step, Ok(Step::Done(())) | Err(_)) {
             sums.end(op);
         }
-        told(reply, step)
+        reply.step(step)
     })
 }
 
@@ -260,15 +259,6 @@ pub fn sum_bring(op: u32, budget: u32) -> u32 {
 #[wasm_bindgen]
 pub fn sum_forget(op: u32) {
     sums(|sums, _| sums.pending.retain(|pending| pending.op != op));
-}
-
-fn told(reply: &mut super::reply::Reply, step: Result<Step<()>, Error>) -> u32 {
-    match step {
-        Ok(Step::Done(())) => status::DONE,
-        Ok(Step::Yield) => status::YIELD,
-        Ok(Step::Need(ids)) => reply.need(&ids),
-        Err(error) => reply.error(&error),
-    }
 }
 
 /// Starts a search for the keys that follow the name in `scratch`.
@@ -370,11 +360,11 @@ pub fn sum_step(op: u32, budget: u32) -> u32 {
                     *proof = prove.proof().1;
                     reply.set(&[f64::from(proof.as_ptr() as u32), proof.len() as f64]);
                 }
-                return told(reply, step);
+                return reply.step(step);
             }
             Read::Verify(verify) => {
                 let step = verify.step(cache, &mut budget);
-                let status = told(reply, step);
+                let status = reply.step(step);
                 if status == status::DONE {
                     reply.set(&verify.tally().map(|count| count as f64));
                 }
@@ -399,7 +389,7 @@ pub fn sum_step(op: u32, budget: u32) -> u32 {
                 f64::from(leaves.bytes.as_ptr() as u32),
             ]);
         }
-        told(reply, step)
+        reply.step(step)
     })
 }
 

@@ -6,7 +6,7 @@ import { type Engine, type Op, Status } from '../engine.js';
 import { HedgerowError } from '../errors.js';
 import type { LaterOutput } from '../generated/exports.js';
 import type { Host } from '../host.js';
-import { instantiateLater } from '../later-core.js';
+import { laterCore } from '../later-link.js';
 import { turn } from '../scheduler.js';
 import { definitionText, nameBytes } from './definition.js';
 import type { SumLeaf } from './types.js';
@@ -29,18 +29,15 @@ export interface FoundLeaf extends SumLeaf {
 }
 
 const encoder = new TextEncoder();
-const linked = new WeakMap<Engine, { epoch: number; sums: Promise<SumEngine> }>();
+const engines = new WeakMap<LaterOutput, SumEngine>();
 
 /** What speaks with the instance that works now. */
 export async function sumEngine(host: Host): Promise<SumEngine> {
-  const { engine } = host;
-  if (!engine.isReady) await host.recover();
-  const { epoch } = engine;
-  const known = linked.get(engine);
-  if (known?.epoch === epoch) return known.sums;
-  const sums = engine.linked(instantiateLater).then((core) => new SumEngine(host, core));
-  linked.set(engine, { epoch, sums });
-  sums.catch(() => linked.delete(engine));
+  const core = await laterCore(host);
+  const known = engines.get(core);
+  if (known !== undefined) return known;
+  const sums = new SumEngine(host, core);
+  engines.set(core, sums);
   return sums;
 }
 
