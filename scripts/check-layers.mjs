@@ -55,7 +55,7 @@ export const TYPESCRIPT_LAYERS = [
   [['check-engine'], ['survey']],
   [['inventory']],
   [['commit', 'trunk']], // the branches of a store, and what they have in common
-  [['indexes/ready'], ['standpoint']],
+  [['indexes/ready'], ['standpoint'], ['sums/sum-engine', 'sums/types', 'sums/root']],
   [['ingest'], ['scan'], ['collector'], ['verify']],
   [['indexes/builder'], ['rows'], ['try-edits'], ['diff'], ['writer'], ['repair'], ['stats']],
   [['single-edits'], ['proof'], ['sums/*']],

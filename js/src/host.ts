@@ -3,6 +3,7 @@
  * fetches the segments that an operation needs, and hands out the thread between slices.
  */
 import { type Engine, type Op, Status } from './engine.js';
+import { HedgerowError } from './errors.js';
 import type { Index } from './indexes/definition.js';
 import { IndexSet } from './indexes/index-set.js';
 import { Pace, turn } from './scheduler.js';
@@ -39,7 +40,9 @@ export class Host {
   readonly #pace: Pace;
   readonly #loading = new Map<number, Promise<void>>();
   /** Has sum trees follow what an ingest changes; returns what goes on with that. */
-  bringSums?: (op: Op) => Promise<(budget: number) => number>;
+  bringSums: (op: Op) => Promise<(budget: number) => number> = async () => {
+    throw new HedgerowError('storage', 'nothing brings sum trees here');
+  };
   /** Called when a segment is gone: another handle may have moved what was in it. */
   onGone: () => Promise<void> = async () => {};
 

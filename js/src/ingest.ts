@@ -349,7 +349,7 @@ export class Ingest {
 
   async #bringSums(): Promise<void> {
     if (!this.#host.engine.awaitsSums(this.op)) return;
-    await this.#work(performance.now(), await this.#host.bringSums?.(this.op));
+    await this.#work(performance.now(), await this.#host.bringSums(this.op));
   }
 
   /**

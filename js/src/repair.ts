@@ -10,6 +10,7 @@ import { FORMAT } from './limits.js';
 import { encodeRange } from './range.js';
 import type { Durability, Ref, SegmentStore } from './segment-store.js';
 import { checkSignal } from './signal.js';
+import { sumEngine } from './sums/sum-engine.js';
 import {
   type ChunkFault,
   type Inspection,
@@ -95,8 +96,9 @@ class Repair {
 
   /** `undefined` when nothing can be done, `'beaten'` when the store has moved on. */
   async make(): Promise<RepairResult | 'beaten' | undefined> {
-    // Indexes follow from the rows: whoever wants them makes them again.
-    if (this.#verification.faults.every(({ kind }) => kind === 'index')) {
+    // What follows from the rows is made again by whoever wants it.
+    const isMade = ({ kind, follows }: ChunkFault) => kind === 'index' || follows === true;
+    if (this.#verification.faults.every(isMade)) {
       return this.#salvage(this.#head, this.#verification);
     }
     const older = await this.#older();
@@ -148,12 +150,16 @@ class Repair {
     const { durability, signal, onCommit } = this.#job;
     await commits.moveTo(ref.commitBytes, this.#head.generation);
     const { rows } = commits.head;
-    const lost = together(found.faults.filter(({ kind }) => kind !== 'index'));
+    const lost = together(found.faults.filter(({ kind }) => kind !== 'index' && kind !== 'sum'));
     await commits.prepareIds();
+    const sums = await sumEngine(host);
+    host.bringSums = async (op) => sums.begin(op);
     const ingest = new Ingest(host, commits, durability, { signal });
     const committed = await guarded(ingest, async () => {
       // To keep them, what is damaged would have to be read.
       ingest.extendIndexes(true, 0);
+      sums.extend(ingest.op);
+      for (const { tree } of found.faults) if (tree !== undefined) sums.drop(ingest.op, tree);
       for (const range of [...lost].reverse()) await ingest.drop(encodeRange(range));
       return ingest.commitNow();
     });

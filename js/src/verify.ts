@@ -16,6 +16,8 @@ import type { KeyRange } from './range.js';
 import { turn } from './scheduler.js';
 import type { Ref, SegmentStore } from './segment-store.js';
 import { checkSignal } from './signal.js';
+import { toldDefinition } from './sums/definition.js';
+import { type SumEngine, sumEngine } from './sums/sum-engine.js';
 import { Trunk } from './trunk.js';
 
 /** A chunk that cannot be read, and what is lost with it. */
@@ -25,10 +27,15 @@ export interface ChunkFault {
   /** Its hash, in hexadecimal. */
   readonly chunk: string;
   /**
-   * The commit itself, a node of the tree of rows, (a part of) a large value, or a node of an index:
-   * with that no row is lost, and a repair has the index made again.
+   * The commit itself, a node of the tree of rows, (a part of) a large value, a node of an index, or
+   * a part of a sum tree. With the last two no row is lost, and a repair has an index, and a sum
+   * tree that follows rows, made again. Of each sum tree the first fault is told.
    */
-  readonly kind: 'commit' | 'node' | 'value' | 'index';
+  readonly kind: 'commit' | 'node' | 'value' | 'index' | 'sum';
+  /** The name of a sum tree. */
+  readonly tree?: string;
+  /** It follows rows. */
+  readonly follows?: boolean;
   /** Level of a node, 0 for a leaf, where its parent tells. */
   readonly level?: number;
   /** The keys that it covers: `{ gt, lte }`, without `gt` at the start; one key; or all, `{}`. */
@@ -51,14 +58,14 @@ export interface SegmentFault {
 export interface Verification {
   /** The commit that was read: the newest that storage held. */
   readonly root: string;
-  /** Whether every row can be read, and every index: there are no `faults`. */
+  /** Whether all rows, indexes and sum trees can be read: there are no `faults`. */
   readonly ok: boolean;
   /** What was found sound: rows, nodes of the tree, large values, and the bytes of both. */
   readonly rows: number;
   readonly nodes: number;
   readonly values: number;
   readonly bytes: number;
-  /** In the order of keys, those of indexes last. */
+  /** In the order of keys; after them those of indexes and of sum trees. */
   readonly faults: readonly ChunkFault[];
   /** All malformed tables, and the segments that were read. */
   readonly segmentFaults: readonly SegmentFault[];
@@ -190,12 +197,44 @@ export class Inspection {
           },
         );
       }
+      const sums = await sumEngine(this.host);
+      for (const name of sums.names(opened.view)) {
+        if (isTrial && faults.length > 0) break;
+        checkSignal(signal);
+        const fault = await this.#sumTree(sums, opened.view, name, signal, found);
+        if (fault !== undefined) faults.push(fault);
+      }
       onProgress?.({ rows: found.rows, bytes: found.bytes, fraction: 1 });
     } finally {
       engine.closeView(opened.view);
     }
     checkSignal(signal);
     return told(faults);
+  }
+
+  /** Verifies a sum tree, up to its first fault. */
+  async #sumTree(
+    sums: SumEngine,
+    view: number,
+    tree: string,
+    signal: AbortSignal | undefined,
+    found: { nodes: number; values: number },
+  ): Promise<ChunkFault | undefined> {
+    const before = { ...found };
+    try {
+      for await (const { pieces, values } of sums.verify(this.host, view, tree)) {
+        found.nodes = before.nodes + pieces;
+        found.values = before.values + values;
+        checkSignal(signal);
+      }
+      return undefined;
+    } catch (cause) {
+      const { chunk } = cause as HedgerowError;
+      const code = faultCode(cause);
+      if (code === undefined || chunk === undefined) throw cause;
+      const follows = toldDefinition(this.host.engine.total(view, tree)) !== '';
+      return { code, chunk, kind: 'sum', tree, follows, range: {} };
+    }
   }
 
   /** Verifies the tree of rows, or the nth index; with `isTrial` it ends at the first faults. */
@@ -305,12 +344,16 @@ function isUnreadable(cause: unknown): boolean {
 }
 
 function commitFault(chunk: string, cause: unknown): ChunkFault | undefined {
-  if (!(cause instanceof HedgerowError)) return undefined;
-  const { code } = cause;
-  if (code !== 'corrupt-chunk' && code !== 'missing-chunk' && code !== 'unsupported-format') {
-    return undefined;
-  }
-  return { code, chunk, kind: 'commit', range: {} };
+  const code = faultCode(cause);
+  return code && { code, chunk, kind: 'commit', range: {} };
+}
+
+/** What an error says of a chunk, if it does. */
+function faultCode(cause: unknown): ChunkFault['code'] | undefined {
+  const { code } = cause as HedgerowError;
+  const isFault =
+    code === 'corrupt-chunk' || code === 'missing-chunk' || code === 'unsupported-format';
+  return isFault ? code : undefined;
 }
 
 /** The fault of a chunk of an index: what it covers are entries, not rows. */

@@ -171,6 +171,18 @@ pub fn sum_extend(op: u32) {
     });
 }
 
+/// Drops the tree whose name is in the first `len` bytes of `scratch` in the commit of an ingest,
+/// unread.
+#[wasm_bindgen]
+pub fn sum_drop(op: u32, len: u32) {
+    sums(|_, engine| {
+        let name = name(engine, len);
+        if let (Some(Op::Ingest(ingest)), Some(name)) = (engine.op(op), name) {
+            ingest.ingest.forest().set_sum(&name, Tree::EMPTY, Vec::new());
+        }
+    });
+}
+
 /// Adds edits of the tree whose name `scratch` holds to the commit of an ingest: leaves in the
 /// segment buffer, each key, sum:u64, length:u32 (or 2^32 - 1: delete) and value; of a key, the
 /// length of its text, which follows, or 2^32 - 1 and its 32 bytes.

@@ -2,5 +2,5 @@
 export { bring } from './bring.js';
 export { checkDefinitions } from './definition.js';
 export { followed } from './follow.js';
-export { diff, entries, getMany, prove, verifyAll } from './reads.js';
+export { diff, entries, getMany, prove } from './reads.js';
 export { deleteMany, putMany } from './writes.js';

@@ -135,23 +135,3 @@ function isSameKey(a: Uint8Array, b: Uint8Array): boolean {
 function closeView({ engine }: Host, view: number): void {
   if (view >= engine.epoch) engine.closeView(view);
 }
-
-/** What a verification of one tree has found sound. */
-export interface SumTally {
-  readonly leaves: number;
-  readonly pieces: number;
-  readonly values: number;
-}
-
-/** Checks all of the sum trees of a commit, one after the other; throws at the first fault. */
-export async function* verifyAll(host: Host, view: number): AsyncGenerator<SumTally, void, void> {
-  const sums = await sumEngine(host);
-  for (const name of sums.names(view)) {
-    const op = sums.verify(view, name);
-    const tally = () => {
-      const [leaves, pieces, values] = [0, 1, 2].map((index) => host.engine.word(index));
-      return { leaves: leaves ?? 0, pieces: pieces ?? 0, values: values ?? 0 };
-    };
-    yield* sums.read(host, op, tally);
-  }
-}

@@ -28,6 +28,13 @@ export interface FoundLeaf extends SumLeaf {
   readonly mark: number;
 }
 
+/** What a verification of a tree has found sound. */
+export interface SumTally {
+  readonly leaves: number;
+  readonly pieces: number;
+  readonly values: number;
+}
+
 const encoder = new TextEncoder();
 const engines = new WeakMap<LaterOutput, SumEngine>();
 
@@ -95,6 +102,12 @@ export class SumEngine {
     this.#core.sum_extend(this.#engine.own(op));
   }
 
+  /** Has an ingest drop a tree unread. */
+  drop(op: Op, name: string): void {
+    const [nameLength] = this.#pass(name);
+    this.#core.sum_drop(this.#engine.own(op), nameLength);
+  }
+
   /** Begins to bring the trees of an ingest; returns what goes on with it for some budget. */
   begin(op: Op): (budget: number) => number {
     const begun = this.#core.sum_begin(this.#engine.own(op));
@@ -145,9 +158,12 @@ export class SumEngine {
     return this.#engine.given(this.#core.sum_prove(own, nameLength, length, isMany ? 1 : 0));
   }
 
-  verify(view: number, name: string): Op {
+  /** Checks all of a tree; tells leaves, pieces and long values that are sound so far. */
+  verify(host: Host, view: number, name: string): AsyncGenerator<SumTally, void, void> {
     const [nameLength] = this.#pass(name);
-    return this.#engine.given(this.#core.sum_verify(this.#engine.own(view), nameLength));
+    const op = this.#engine.given(this.#core.sum_verify(this.#engine.own(view), nameLength));
+    const word = (index: number) => this.#engine.word(index);
+    return this.read(host, op, () => ({ leaves: word(0), pieces: word(1), values: word(2) }));
   }
 
   /**
