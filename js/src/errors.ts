@@ -6,6 +6,7 @@ export type ErrorCode =
   | 'invalid-patch'
   | 'invalid-argument'
   | 'invalid-proof'
+  | 'invalid-export'
   | 'conflict'
   | 'quota-exceeded'
   | 'disconnected'
