@@ -100,10 +100,21 @@ export class Export implements AsyncIterable<Uint8Array> {
   }
 
   /** The bytes, in parts of up to about 600 KiB, each when it is asked for. */
-  [Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+  [Symbol.asyncIterator](): AsyncIterableIterator<Uint8Array, undefined> {
     if (this.#isTaken) throw new HedgerowError('closed', 'an export is read once');
     this.#isTaken = true;
-    return this.#parts();
+    const parts = this.#parts();
+    const iterator: AsyncIterableIterator<Uint8Array, undefined> = {
+      next: () => parts.next(),
+      return: async () => {
+        await parts.return(undefined);
+        // Where nothing was asked for that did not.
+        this.release();
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]: () => iterator,
+    };
+    return iterator;
   }
 
   /** The bytes as a stream, which reads no faster than it is read. */
@@ -117,7 +128,7 @@ export class Export implements AsyncIterable<Uint8Array> {
           else controller.enqueue(value);
         },
         cancel: async () => {
-          await parts.return();
+          await parts.return?.();
         },
       },
       { highWaterMark: 0 },
@@ -136,11 +147,12 @@ export class Export implements AsyncIterable<Uint8Array> {
     this.release();
   }
 
-  async *#parts(): AsyncGenerator<Uint8Array, void, undefined> {
+  async *#parts(): AsyncGenerator<Uint8Array, undefined, undefined> {
     try {
       yield* this.#kept(this.#header);
       const segments = yield* this.#frames();
       yield* this.#kept(endOf(segments));
+      return undefined;
     } finally {
       this.release();
     }

@@ -131,16 +131,13 @@ class Import {
     if (standingOf(refs, header) === 'done') return this.#done(header);
     const landing = await Landing.begin(segments, refs.get(IMPORT_REF), this.#durability);
     const offset = landing.offsetOf(header);
-    if (offset === 0 || open === undefined) {
-      return this.#finish(await this.#store(reader, header, landing), landing, refs);
+    if (offset === 0 || open === undefined) await this.#store(reader, header, landing);
+    else {
+      reader.end();
+      const further = await open(offset);
+      await this.#store(further, header, landing).finally(() => further.end());
     }
-    reader.end();
-    const further = await open(offset);
-    try {
-      return await this.#finish(await this.#store(further, header, landing), landing, refs);
-    } finally {
-      further.end();
-    }
+    return this.#finish(header, landing, refs);
   }
 
   /** The result for a store that was imported before. */
@@ -150,23 +147,24 @@ class Import {
     return this.#result(header, 0, 0);
   }
 
-  /** Stores all segments; the header, which is another one if the source began anew. */
-  async #store(reader: ByteReader, first: Header, landing: Landing): Promise<Header> {
+  /** Stores all segments. */
+  async #store(reader: ByteReader, header: Header, landing: Landing): Promise<void> {
     const checker = await Checker.create(this.#sliceMs);
     const isTable = (tableBytes: Uint8Array) => checker.isTable(tableBytes);
-    let header = first;
     let mayRestart = reader.at > header.length;
     let ordinal = mayRestart ? landing.ordinal : 0;
     try {
       for (;;) {
+        checkSignal(this.#options.signal);
         const start = reader.at;
         const frame = await readFrame(reader, ordinal, isTable, mayRestart);
-        this.#tell(header, reader.at, 0);
+        this.#tell(header, reader.at);
         if (frame.kind === 'end') break;
         if (frame.kind === 'header') {
           // It was asked to begin further on, and did not.
-          ({ header } = frame);
-          reader.restartAt(header.length);
+          const { length, checksum } = frame.header;
+          reader.restartAt(length);
+          if (checksum !== header.checksum) throw invalid('another export than before', 0);
           ordinal = 0;
         } else {
           const { tableBytes, segmentBytes } = frame;
@@ -189,7 +187,6 @@ class Import {
       throw cause;
     }
     await landing.settle();
-    return header;
   }
 
   /** Verifies what is stored and has it seen, or takes it away. */
@@ -241,12 +238,13 @@ class Import {
     return holding(inspection.host, roots);
   }
 
-  #tell(header: Header, bytes: number, verified: number): void {
+  #tell(header: Header, bytes: number, verified?: number): void {
     this.#bytes = bytes;
     const { onProgress } = this.#options;
     if (onProgress === undefined) return;
-    const read = Math.min(1, bytes / header.bytes) || 0;
-    const fraction = STORING * read + (1 - STORING) * verified;
+    // What was collected as it left has made it longer, or shorter.
+    const read = verified === undefined ? Math.min(1, bytes / header.bytes) || 0 : 1;
+    const fraction = STORING * read + (1 - STORING) * (verified ?? 0);
     onProgress({ bytes, rows: this.#rows, fraction });
   }
 
