@@ -194,6 +194,7 @@ class Import {
     const { name, storage } = this.#place;
     // Collections that began before this one was known about may take something still.
     return whileNotCollected(storage.locks, prefixOf(name), async () => {
+      if (!(await this.#isStill(refs.get(REF), landing))) throw await this.#beaten(landing);
       let deletes: number[];
       try {
         const live = new Set(await this.#verify(header, landing));
@@ -204,15 +205,23 @@ class Import {
       }
       checkSignal(this.#options.signal);
       const moves = movesOf(header, refs);
-      if (!(await landing.finish(moves, deletes))) {
-        // Nobody can go on with this: the store is not empty any more.
-        await landing.undo().catch(() => {});
-        const message = 'somebody has written to the store, or imports into it';
-        throw new HedgerowError('conflict', message);
-      }
+      if (!(await landing.finish(moves, deletes))) throw await this.#beaten(landing);
       this.#announce(moves);
       return this.#result(header, landing.stored, landing.before);
     });
+  }
+
+  /** Whether the main branch stands where it stood: if not, what was stored may be gone. */
+  async #isStill(main: Ref | undefined, landing: Landing): Promise<boolean> {
+    const { refs } = await this.#place.segments.load(new Set(landing.ids));
+    return refs.find(({ name }) => name === REF)?.generation === main?.generation;
+  }
+
+  /** Nobody can go on with this: the store is not empty any more, or another import is under way. */
+  async #beaten(landing: Landing): Promise<HedgerowError> {
+    await landing.undo().catch(() => {});
+    const message = 'somebody has written to the store, or imports into it';
+    return new HedgerowError('conflict', message);
   }
 
   /** The ids of the segments that hold what is imported; rejects when anything is wrong with it. */
@@ -300,7 +309,7 @@ function standingOf(refs: ReadonlyMap<string, Ref>, header: Header): 'empty' | '
     ({ name, commitBytes }) => (hexOf(name) ?? none) === hex(commitBytes),
   );
   const areThere = header.refs.every(({ name }) => refs.has(name));
-  if (isSame && areThere && !refs.has(IMPORT_REF)) return 'done';
+  if (isSame && areThere) return 'done';
   const main = refs.get(REF);
   if (main !== undefined && main.format > FORMAT) {
     throw new HedgerowError('unsupported-format', `the store has format ${main.format}`);
