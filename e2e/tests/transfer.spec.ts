@@ -130,11 +130,11 @@ test('a damaged export leaves an empty store, and a full one as it was', async (
   ).toBe('missing');
 });
 
-test('the page stays alive while 50,000 rows move', async ({ persistentPage }) => {
+test('the page stays alive while 100,000 rows move', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'source');
   const figures = await page.evaluate(async () => {
-    const rows = window.rows(50_000);
+    const rows = window.rows(100_000);
     const gapOf = async (work: () => Promise<unknown>) => {
       let [last, longest, isOver] = [performance.now(), 0, false];
       const watch = () => {

@@ -12,6 +12,7 @@ import { endOf, frameOf, headerOf } from '../src/transfer/format.js';
 import { type Entry, failure } from './model.js';
 import { random } from './random.js';
 import { expectCopy, expectEmpty, exported, joined, largeStore, storedIn } from './transferring.js';
+import { watched } from './watched-storage.js';
 
 const ZERO = new Uint8Array(32);
 /** A commit chunk of the next version, and its hash. */
@@ -112,6 +113,41 @@ describe('an export that is damaged', () => {
     }
     expect(codes.get('corrupt-chunk')).toBeGreaterThan(100);
     await importStore('copy', [bytes], { storage });
+    await expectCopy(db, storage);
+  });
+
+  it('is refused where it is damaged, also in what nothing reaches, and no later', async () => {
+    const db = await open('source', { storage: memory() });
+    const from = random(4);
+    await db.putMany(Array.from({ length: 900 }, (_, at): Entry => [`k${at}`, from.bytes(100)]));
+    // The leaf that it replaces is dead, in a segment that is not.
+    await db.put('k5', 'changed');
+    const bytes = await exported(db);
+    expect(bytes.length).toBeGreaterThan(100_000);
+    for (let round = 0; round < 100; round++) {
+      const at = 20_000 + Math.floor((80_000 * round) / 100);
+      const storage = memory();
+      const damaged = bytes.with(at, (bytes[at] as number) ^ 1);
+      const place = failure('corrupt-chunk', { offset: expect.any(Number) as unknown as number });
+      await expect(importStore('copy', [damaged], { storage }), `${at}`).rejects.toEqual(place);
+      // It is in the first segment.
+      expect((await storedIn(storage)).ids).toEqual([]);
+    }
+  });
+
+  it('is refused when storage gives back something else than it was given', async () => {
+    const db = await largeStore(random(5), 2 << 20);
+    const bytes = await exported(db);
+    const storage = watched(memory());
+    // A leaf: most of a large segment is made of them.
+    storage.hooks.read = (_, stored) =>
+      stored.length < 300_000 ? stored : stored.with(200_000, (stored[200_000] as number) ^ 1);
+    const importing = () => importStore('copy', [bytes], { storage });
+    await expect(importing()).rejects.toEqual(failure('corrupt-chunk'));
+    await expectEmpty(storage);
+    expect((await storedIn(storage)).ids).toEqual([]);
+    storage.hooks.read = (_, stored) => stored;
+    await importing();
     await expectCopy(db, storage);
   });
 
