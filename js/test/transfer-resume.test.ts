@@ -1,7 +1,9 @@
 /** Imports that are cut off, made again, made twice, or made beside other writers. */
 import { describe, expect, it } from 'vitest';
 import { HedgerowError, importStore, memory, open, type Storage } from '../src/index.js';
+import type { Ref } from '../src/segment-store.js';
 import { faulty } from '../src/segment-stores/faulty.js';
+import { endOf, frameOf, headerOf } from '../src/transfer/format.js';
 import { all, type Entry, expectSame, failure, within } from './model.js';
 import { random } from './random.js';
 import { expectCopy, expectEmpty, exported, largeStore, storedIn } from './transferring.js';
@@ -216,8 +218,12 @@ describe('an import beside others', () => {
   });
 
   it('relies on nothing that another writer has stored, who may take it back', async () => {
-    const rows = Array.from({ length: 600 }, (_, at): Entry => [`k${at}`, random(at).bytes(3000)]);
-    const db = await open('source', { storage: memory() });
+    const rows = Array.from(
+      { length: 2500 },
+      (_, at): Entry => [`k${at + 10_000}`, random(at).bytes(3000)],
+    );
+    const sources = memory();
+    const db = await open('source', { storage: sources });
     await db.putMany(rows);
     const bytes = await exported(db);
     const storage = memory();
@@ -235,7 +241,28 @@ describe('an import beside others', () => {
       })(),
     );
     loading.catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const source = await storedIn(sources, 'source');
+    const stored = async () => {
+      const { tables } = await storedIn(storage);
+      const isThere = ({ tableBytes }: (typeof tables)[0]) =>
+        tables.some((one) => Buffer.compare(one.tableBytes, tableBytes) === 0);
+      return source.tables.findIndex(isThere);
+    };
+    await expect.poll(stored, { timeout: 10_000 }).toBeGreaterThanOrEqual(0);
+    // Without a segment that is there, but is somebody else's.
+    const left = await stored();
+    const others = source.tables
+      .map(({ tableBytes }, at) => ({
+        tableBytes,
+        segmentBytes: source.segments[at] as Uint8Array,
+      }))
+      .filter((_, at) => at !== left)
+      .flatMap(({ tableBytes, segmentBytes }, at) => [frameOf(at, tableBytes), segmentBytes]);
+    const { commitBytes } = source.refs.get('main') as Ref;
+    const header = headerOf([{ name: 'main', commitBytes }], 1000);
+    const less = [header, ...others, endOf(source.tables.length - 1)];
+    await expect(importStore('copy', less, { storage })).rejects.toEqual(failure('missing-chunk'));
+    expect(await stored()).toBe(left);
     await importStore('copy', [bytes], { storage });
     fail();
     await expect(loading).rejects.toBe(lost);
