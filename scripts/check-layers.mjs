@@ -65,7 +65,7 @@ export const TYPESCRIPT_LAYERS = [
   [['reads']],
   [['intake'], ['transaction/*'], ['snapshot']],
   [['put-many'], ['watch/*'], ['branches']],
-  [['merge'], ['patch']],
+  [['merge'], ['patch'], ['transfer/*']],
   [['opening']],
   [['store']],
   [['index']],

@@ -232,6 +232,30 @@ fn a_survey_tells_what_is_live_and_changes_nothing() {
 }
 
 #[test]
+fn the_segments_that_a_survey_names_hold_all_that_is_live() {
+    let mut host = rewritten(20_000, 2);
+    host.put_values(&big(0));
+    let (rows, root) = (host.contents(), host.root);
+    let mut survey = Collect::new(&host.cache, Thoroughness { survey: true, ..FULL });
+    assert!(survey.surveyed().is_empty());
+    survey.add_commit(root);
+    host.run(|cache, budget| survey.step(cache, budget)).expect("a survey");
+    let named: BTreeSet<_> = survey.surveyed().iter().copied().collect();
+    assert!(named.len() < host.stored.len(), "the test needs a segment that is dead");
+    host.stored.retain(|id, _| named.contains(id));
+    host.reopen(0);
+    assert_eq!(host.contents(), rows);
+    // And no other does.
+    let last = *named.last().expect("a segment");
+    host.stored.remove(&last);
+    host.reopen(0);
+    let mut survey = Collect::new(&host.cache, Thoroughness { survey: true, ..FULL });
+    survey.add_commit(root);
+    let failed = host.run(|cache, budget| survey.step(cache, budget)).map(|_| ());
+    assert!(matches!(failed, Err(Error::MissingChunk(_))), "{failed:?}");
+}
+
+#[test]
 fn nothing_goes_where_it_is_not_known_what_is_live() {
     let mut host = rewritten(20_000, 2);
     let tree = host.tree();

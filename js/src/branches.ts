@@ -55,7 +55,7 @@ export function noBranch(name: string): HedgerowError {
  * The first generation of a ref. Another one for each ref of a name: nobody may take it for one
  * that was deleted, and where that stood.
  */
-function firstGeneration(): number {
+export function firstGeneration(): number {
   const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
   return (random >>> 1) * 2 ** 20 + 1;
 }

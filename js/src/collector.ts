@@ -177,7 +177,7 @@ export class Collector {
           if (!before.has(id)) engine.collectKeep(op, id, id + 1);
         }
         for (const commitBytes of commits) engine.collectCommit(op, commitBytes);
-        for (const writer of writers) {
+        for (const writer of [...writers, ...inventory.importers]) {
           const [from, to] = this.#commits.trunk.idsOf(writer);
           engine.collectKeep(op, from, to);
         }

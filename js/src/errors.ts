@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'invalid-argument'
   | 'invalid-proof'
   | 'sum-overflow'
+  | 'invalid-export'
   | 'conflict'
   | 'quota-exceeded'
   | 'disconnected'

@@ -45,6 +45,13 @@ export type {
 } from './sums/types.js';
 export type { TransactionOptions } from './transaction/run.js';
 export type { Transaction } from './transaction/transaction.js';
+export type { Export, ExportOptions } from './transfer/export.js';
+export type {
+  ImportOptions,
+  ImportProgress,
+  ImportResult,
+  ImportSource,
+} from './transfer/import.js';
 export type {
   ChunkFault,
   SegmentFault,
@@ -70,3 +77,15 @@ export function destroy(
 ): Promise<void> {
   return (options.storage ?? idb()).destroy(name);
 }
+
+/**
+ * Reads what `db.export()` has made into the store `name`, which must be empty, or not be there
+ * yet: it is then the same store, with the same root. `source` is an export, a `Response`, a `Blob`,
+ * a stream or an iterable of bytes, or a function that gives one of them from an offset on.
+ *
+ * Each chunk is checked as it arrives, and all of it once more as it was stored, before anything is
+ * seen of it: whatever is wrong rejects, and the store is empty as it was. An import that was cut
+ * off goes on where it was when it is called again; until then the store is to stay empty.
+ */
+export const importStore: typeof import('./transfer/import.js').importStore = async (...args) =>
+  (await import('./transfer/import.js')).importStore(...args);

@@ -20,8 +20,14 @@ export const BRANCH_REF = 'branch/';
  * `fork/<one>/<parent>`, with both names encoded.
  */
 export const FORK_REF = 'fork/';
+/** A ref that points at nothing: its 32 bytes tell how far an import has come. */
+export const IMPORT_REF = 'import';
 /** A ref that points at nothing: its 32 bytes are `Facts`, as doubles. */
 const FACTS_REF = 'collected';
+
+function viewOf({ commitBytes: { buffer, byteOffset, length } }: Ref): DataView {
+  return new DataView(buffer, byteOffset, length);
+}
 
 /** See the module's text. */
 export class Inventory {
@@ -59,6 +65,16 @@ export class Inventory {
     const isLine = ({ name }: Ref) =>
       name === REF || name.startsWith(BRANCH_REF) || name.startsWith(FORK_REF);
     return [...this.#refs.values()].filter(isLine);
+  }
+
+  /**
+   * The writer whose segments an import has stored, which may be gone on with for as long as there
+   * is nothing else: see `transfer/import.ts`.
+   */
+  get importers(): number[] {
+    const ref = this.#refs.get(IMPORT_REF);
+    if (ref === undefined || this.#refs.get(REF)?.commitBytes.some(Boolean)) return [];
+    return [viewOf(ref).getFloat64(0, true)];
   }
 
   /** What the last collection found. */
@@ -127,8 +143,7 @@ export class Inventory {
 
   #takeFacts(ref: Ref | undefined): void {
     if (ref === undefined) return;
-    const { buffer, byteOffset, length } = ref.commitBytes;
-    const view = new DataView(buffer, byteOffset, length);
+    const view = viewOf(ref);
     const bytesAt = (at: number) => Math.max(0, view.getFloat64(at, true)) || 0;
     this.#facts = { live: bytesAt(0), values: bytesAt(8) };
     this.#factsRef = ref;

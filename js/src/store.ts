@@ -39,6 +39,7 @@ import type { Stats } from './stats.js';
 import type { Tabs } from './tabs.js';
 import { type TransactionOptions, Transactions } from './transaction/run.js';
 import type { Transaction } from './transaction/transaction.js';
+import type { Export, ExportOptions } from './transfer/export.js';
 import type { Verification, VerifyOptions } from './verify.js';
 import type { WatchCallback, WatchOptions } from './watch/watcher.js';
 import { Watchers } from './watch/watchers.js';
@@ -461,6 +462,22 @@ export class Store extends Reader {
       inspect(segments, sliceMs, options),
     );
     return verification;
+  }
+
+  /**
+   * Makes a copy of all that the head reaches, and of other branches if they are wanted, as bytes
+   * to be read by `importStore`: by `for await`, or as a `stream()`. It is of the head as it is now,
+   * whatever is written or collected meanwhile, and is made as it is read: a segment or two are in
+   * memory, and about a hundredth of the store to find them by. Each chunk is checked on its way.
+   * Segments leave whole, with what is dead in them: after `collect()` the copy is smallest.
+   *
+   * Read it to its end, cancel it, or `release()` it: until then nothing of it is collected.
+   */
+  async export(options: ExportOptions = {}): Promise<Export> {
+    this.#check();
+    checkSignal(options.signal);
+    const { exportStore } = await import('./transfer/export.js');
+    return exportStore(this.#commits, options, () => this.#check());
   }
 
   /**

@@ -109,6 +109,7 @@ it('only what is meant for users is exported', () => {
     'HedgerowError',
     'destroy',
     'idb',
+    'importStore',
     'memory',
     'open',
     'repair',

@@ -81,7 +81,7 @@ pub struct Collect {
     walk: Walk,
     state: State,
     totals: Totals,
-    /// To be looked at, the last first.
+    /// To be looked at, the last first; what a survey tells.
     chosen: Vec<SegmentId>,
     moving: Moving,
 }
@@ -117,6 +117,12 @@ impl Collect {
         self.totals
     }
 
+    /// After a survey: the segments that hold anything live, in descending order.
+    #[must_use]
+    pub fn surveyed(&self) -> &[SegmentId] {
+        if self.thoroughness.survey { &self.chosen } else { &[] }
+    }
+
     /// Goes on until the host is to exchange segments, or, with `None`, to the end. An exchange
     /// that fails is simply left out. Costs the internal nodes, and what is moved.
     ///
@@ -146,7 +152,7 @@ impl Collect {
             self.choose();
         }
         while let Some(id) = self.chosen.last() {
-            if self.moving.is_full() {
+            if self.thoroughness.survey || self.moving.is_full() {
                 break;
             }
             if budget.is_spent() {
@@ -194,20 +200,18 @@ impl Collect {
 
     fn choose(&mut self) {
         let Thoroughness { survey, full, .. } = self.thoroughness;
-        if survey {
-            return;
-        }
         let exact = self.totals.exact;
         let part = if full { 16 } else { 4 };
-        let free = |segment: &&marks::Marked| !segment.kept && (exact || !segment.only_values);
+        let free = |segment: &marks::Marked| !segment.kept && (exact || !segment.only_values);
         let is_small = |segment: &marks::Marked| segment.bytes < SMALL_BYTES as u64;
         let segments = &self.marks.segments;
-        let small = segments.iter().filter(free).filter(|segment| is_small(segment)).count();
+        let small = segments.iter().filter(|segment| free(segment) && is_small(segment)).count();
         let merges = small >= if full { FEW } else { MANY };
         let is_chosen = |segment: &&marks::Marked| {
-            segment.dead() * part >= segment.bytes || (merges && is_small(segment))
+            let goes = segment.dead() * part >= segment.bytes || (merges && is_small(segment));
+            if survey { segment.live > 0 } else { free(segment) && goes }
         };
-        let chosen = segments.iter().filter(free).filter(is_chosen).map(|segment| segment.id);
+        let chosen = segments.iter().filter(is_chosen).map(|segment| segment.id);
         self.chosen = chosen.rev().collect();
     }
 }

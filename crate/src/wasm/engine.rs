@@ -124,7 +124,8 @@ impl CollectOp {
         // What was not exchanged stays as it was.
         core::mem::take(&mut self.made).ids.iter().for_each(|id| cache.remove(*id));
         self.made.add(cache, next_segment, sealed);
-        self.gone_words = gone.iter().map(|id| *id as f64).collect();
+        let ids = if gone.is_empty() { self.collect.surveyed() } else { &gone };
+        self.gone_words = ids.iter().map(|id| *id as f64).collect();
         self.gone = gone;
         let totals = self.collect.totals();
         reply.set(&[

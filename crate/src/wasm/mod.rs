@@ -341,8 +341,8 @@ pub fn collect_exchanged(op: u32) {
 /// 32-bit numbers each), number of members, address and number of positions found; for a
 /// count, the count; for an ingest, rows, and when it is finished chunks, their bytes, the
 /// address of the commit's hash; for a collection, address and number of the ids of segments
-/// (doubles) that may go once its new ones are stored, none at its end, and bytes of chunks
-/// stored, live and of live values, and whether the last two are exact.
+/// (doubles) that may go once its new ones are stored, none at its end (for a survey: of those that
+/// hold anything live), and bytes of chunks stored, live and of live values, and whether the last two are exact.
 #[wasm_bindgen]
 pub fn step(op: u32, budget: u32) -> u32 {
     with(|engine| engine.step(op, budget as usize))

@@ -1,0 +1,172 @@
+/** Stores in IndexedDB are moved to others, also when the page is reloaded in the middle. */
+import { expect, test } from './fixtures.js';
+import { openStore, stateOf, visit } from './store-page.js';
+
+test('a store is copied to another name, with its branches and its large values', async ({
+  persistentPage,
+}) => {
+  const page = await visit(persistentPage.page);
+  await openStore(page, 'source');
+  await page.evaluate(async () => {
+    await window.db.putMany(window.rows(20_000));
+    await window.db.putMany(window.manyBytes(20));
+    for (let at = 0; at < 30; at++) await window.db.put(`single/${at}`, { at });
+    const branch = await window.db.branch('side');
+    await branch.put('only/there', 1);
+    await branch.close();
+  });
+  const source = await stateOf(page);
+  // A tab that has the target open, and empty, follows.
+  const other = await visit(await persistentPage.newPage());
+  await openStore(other, 'copy');
+  const result = await page.evaluate(async () => {
+    const { importStore } = window.hedgerow;
+    const copy = await window.db.export({ branches: true });
+    return importStore('copy', new Response(copy.stream()));
+  });
+  expect(result).toMatchObject({ root: source.root, rows: source.count, branches: ['side'] });
+  await expect.poll(() => other.evaluate(() => window.db.root)).toBe(source.root);
+  expect(await stateOf(other)).toEqual(source);
+  const found = await other.evaluate(async () => {
+    const { ok, segmentFaults } = await window.db.verify();
+    const branch = await window.db.branch('side');
+    const value = await branch.get('only/there');
+    await window.db.merge('side');
+    return { ok, segmentFaults, value, merged: await window.db.get('only/there') };
+  });
+  expect(found).toEqual({ ok: true, segmentFaults: [], value: 1, merged: 1 });
+  // From disk, in another browser process.
+  const again = await visit(await persistentPage.relaunch());
+  await openStore(again, 'copy');
+  expect(await again.evaluate(async () => (await window.db.verify()).ok)).toBe(true);
+  expect(await again.evaluate(() => window.db.count())).toBe(source.count + 1);
+});
+
+test('an import goes on after the page was reloaded in the middle of it', async ({
+  persistentPage,
+}) => {
+  const page = await visit(persistentPage.page);
+  await openStore(page, 'source');
+  await page.evaluate(() => window.db.putMany(window.rows(40_000)));
+  const source = await stateOf(page);
+  // It comes to two thirds, and then waits for ever.
+  const stored = await page.evaluate(async () => {
+    const copy = await window.db.export();
+    const stalled = (async function* () {
+      let sent = 0;
+      for await (const part of copy) {
+        sent += part.length;
+        yield part;
+        if (sent > copy.bytes * 0.66) await new Promise(() => {});
+      }
+    })();
+    await new Promise<void>((resolve) => {
+      window.hedgerow.importStore('copy', stalled, {
+        onProgress: ({ fraction }) => fraction > 0.5 && resolve(),
+      });
+    });
+    return window.countRecords('copy', 'segments');
+  });
+  expect(stored).toBeGreaterThan(2);
+  await page.reload();
+  await visit(page);
+  await openStore(page, 'copy');
+  expect(await page.evaluate(() => window.db.count())).toBe(0);
+  // Though somebody had it open, and collected.
+  await page.evaluate(async () => {
+    await window.db.collect();
+    await window.db.close();
+  });
+  await openStore(page, 'source');
+  const result = await page.evaluate(async () => {
+    const asked: number[] = [];
+    const done = await window.hedgerow.importStore('copy', (from) => {
+      asked.push(from);
+      return window.db.export({ from });
+    });
+    return { ...done, asked };
+  });
+  expect(result.root).toBe(source.root);
+  expect(result.segmentsBefore).toBe(stored);
+  expect(result.asked).toHaveLength(2);
+  expect(result.asked[1]).toBeGreaterThan(1 << 20);
+  await page.evaluate(() => window.db.close());
+  await openStore(page, 'copy');
+  expect(await stateOf(page)).toEqual(source);
+  expect(await page.evaluate(async () => (await window.db.verify()).ok)).toBe(true);
+});
+
+test('a damaged export leaves an empty store, and a full one as it was', async ({
+  persistentPage,
+}) => {
+  const page = await visit(persistentPage.page);
+  await openStore(page, 'source');
+  await page.evaluate(() => window.db.putMany(window.rows(20_000)));
+  const found = await page.evaluate(async () => {
+    const { importStore, open } = window.hedgerow;
+    const copy = await window.db.export();
+    const bytes = new Uint8Array(await new Response(copy.stream()).arrayBuffer());
+    const at = bytes.length - 100_000;
+    const damaged = bytes.slice();
+    damaged[at] = (damaged[at] ?? 0) ^ 8;
+    const refused = [
+      await window.codeOf(importStore('copy', new Blob([damaged]))),
+      await window.codeOf(importStore('copy', new Blob([bytes.slice(0, at)]))),
+      await window.codeOf(importStore('source', new Blob([damaged]))),
+      await window.codeOf(importStore('other', [new Uint8Array(1000)])),
+    ];
+    const empty = await open('copy');
+    const before = { count: await empty.count(), root: window.db.root };
+    await empty.close();
+    const { root, segmentsBefore } = await importStore('copy', new Blob([bytes]));
+    return { refused, before, root, segmentsBefore };
+  });
+  const { root } = found.before;
+  expect(found.refused).toEqual(['corrupt-chunk', 'invalid-export', undefined, 'invalid-export']);
+  expect(found).toMatchObject({ before: { count: 0 }, root });
+  expect(found.segmentsBefore).toBeGreaterThan(0);
+  expect(
+    await page.evaluate(() => window.codeOf(window.hedgerow.open('other', { create: false }))),
+  ).toBe('missing');
+});
+
+test('the page stays alive while 100,000 rows move', async ({ persistentPage }) => {
+  const page = await visit(persistentPage.page);
+  await openStore(page, 'source');
+  const figures = await page.evaluate(async () => {
+    const rows = window.rows(100_000);
+    const gapOf = async (work: () => Promise<unknown>) => {
+      let [last, longest, isOver] = [performance.now(), 0, false];
+      const watch = () => {
+        const now = performance.now();
+        longest = Math.max(longest, now - last);
+        last = now;
+        if (!isOver) setTimeout(watch);
+      };
+      watch();
+      const start = performance.now();
+      await work();
+      const ms = performance.now() - start;
+      isOver = true;
+      return { ms, longest };
+    };
+    const load = await gapOf(() => window.db.putMany(rows));
+    const parts: Uint8Array[] = [];
+    const out = await gapOf(async () => {
+      for await (const part of await window.db.export()) parts.push(part);
+    });
+    const back = await gapOf(() => window.hedgerow.importStore('copy', parts));
+    const both = await gapOf(async () =>
+      window.hedgerow.importStore('twice', await window.db.export()),
+    );
+    return { load, out, back, both };
+  });
+  for (const [name, { ms, longest }] of Object.entries(figures)) {
+    const ratio = (ms / figures.load.ms).toFixed(2);
+    console.log(
+      `${name}: ${ms.toFixed(0)} ms, ${ratio} x the load; longest gap ${longest.toFixed(1)} ms`,
+    );
+  }
+  // Nothing near to one task for all of it; the figures are printed.
+  expect(figures.back.longest).toBeLessThan(figures.back.ms / 2);
+});

@@ -1,0 +1,107 @@
+/** Reads a source of bytes in pieces of any length, and holds one part of it at a time. */
+import type { ByteSource } from '../bytes.js';
+import { isPart } from '../bytes.js';
+import { HedgerowError } from '../errors.js';
+import { turn } from '../scheduler.js';
+import { AbortableWait } from '../signal.js';
+import { endIterator, openSource } from '../source.js';
+import { invalid, type Reads } from './format.js';
+
+/** See the module's text. */
+export class ByteReader implements Reads {
+  readonly #parts: AsyncIterator<unknown> | Iterator<unknown>;
+  readonly #wait: AbortableWait;
+  readonly #sliceMs: number;
+  #part: Uint8Array = new Uint8Array();
+  #used = 0;
+  #at: number;
+  #isOver = false;
+  #startMs = performance.now();
+
+  private constructor(
+    parts: AsyncIterator<unknown> | Iterator<unknown>,
+    at: number,
+    signal: AbortSignal | undefined,
+    sliceMs: number,
+  ) {
+    this.#parts = parts;
+    this.#at = at;
+    this.#wait = new AbortableWait(signal);
+    this.#sliceMs = sliceMs;
+  }
+
+  /** Opens a source that begins `at` so many bytes of the whole. */
+  static async open(
+    source: ByteSource,
+    at: number,
+    signal: AbortSignal | undefined,
+    sliceMs: number,
+  ): Promise<ByteReader> {
+    const opened = await openSource<unknown>(source, signal, true);
+    const parts =
+      opened.kind === 'bytes'
+        ? opened.parts
+        : opened.kind === 'async-rows'
+          ? opened.rows
+          : opened.rows[Symbol.iterator]();
+    return new ByteReader(parts, at, signal, sliceMs);
+  }
+
+  /** Number of bytes of the whole that were given, or were before the first. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** The source turned out to begin elsewhere: as if what was given so far were `at`. */
+  restartAt(at: number): void {
+    this.#at = at;
+  }
+
+  async take(length: number): Promise<Uint8Array> {
+    const taken = new Uint8Array(length);
+    for (let filled = 0; filled < length; ) {
+      if (this.#used === this.#part.length && !(await this.#next())) {
+        throw invalid('the export ends too early', this.#at);
+      }
+      const end = this.#used + length - filled;
+      const piece = this.#part.subarray(this.#used, end);
+      taken.set(piece, filled);
+      filled += piece.length;
+      this.#used += piece.length;
+      this.#at += piece.length;
+    }
+    return taken;
+  }
+
+  /** Whether nothing follows. */
+  async isAtEnd(): Promise<boolean> {
+    while (this.#used === this.#part.length) if (!(await this.#next())) return true;
+    return false;
+  }
+
+  async #next(): Promise<boolean> {
+    // A source that has everything at hand would never let anybody else in.
+    if (performance.now() - this.#startMs > this.#sliceMs / 2) {
+      await this.#wait.for(turn());
+      this.#startMs = performance.now();
+    }
+    if (this.#isOver) return false;
+    const { done, value } = await this.#wait.for(Promise.resolve(this.#parts.next()));
+    this.#part = new Uint8Array();
+    this.#used = 0;
+    if (done === true) {
+      this.#isOver = true;
+      return false;
+    }
+    if (!isPart(value)) throw new HedgerowError('invalid-argument', 'an export comes as bytes');
+    this.#part = value instanceof Uint8Array ? value : new Uint8Array(value);
+    return true;
+  }
+
+  /** Ends the source, which may wait for something still. */
+  end(): void {
+    this.#wait.end();
+    if (!this.#isOver) endIterator(this.#parts);
+    this.#isOver = true;
+  }
+}

@@ -1,0 +1,348 @@
+/**
+ * Gives all that the head of a store reaches, and its branches if they are wanted, as a stream of
+ * bytes that `import.ts` reads elsewhere.
+ *
+ * It holds the commits, not the segments: another handle may collect meanwhile, and move chunks to
+ * new segments. Those that hold what is gone by then come at the end.
+ */
+import { forkOf, holdBranch, lookFor } from '../branches.js';
+import { type Commits, isSame } from '../commit.js';
+import { hex } from '../engine.js';
+import { HedgerowError, isMissing } from '../errors.js';
+import type { Host } from '../host.js';
+import { BRANCH_REF, FORK_REF, REF } from '../inventory.js';
+import type { Hold } from '../pins.js';
+import type { Ref, TableRecord } from '../segment-store.js';
+import { checkSignal } from '../signal.js';
+import { CollectFlag, stepped } from '../survey.js';
+import { Checker } from './checker.js';
+import {
+  type ExportedRef,
+  endOf,
+  frameLength,
+  frameOf,
+  headerOf,
+  MAX_REFS,
+  segmentLength,
+} from './format.js';
+
+/** What is exported. */
+export interface ExportOptions {
+  /**
+   * Other branches that come along, by name, or all of them; none by default. The branch that the
+   * handle stands on is the main one of the copy.
+   */
+  readonly branches?: boolean | readonly string[] | undefined;
+  /**
+   * Leaves out so many bytes: for a copy that was cut off. The same store has the same export for
+   * as long as nothing is written or collected.
+   */
+  readonly from?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How often segments are looked for again that were collected under an export. */
+const MAX_TRIES = 16;
+const EMPTY_COMMIT = new Uint8Array(32);
+
+const isEmpty = (commitBytes: Uint8Array) => commitBytes.every((byte) => byte === 0);
+
+/** What is held for an export that nobody can reach any more. */
+let registry: FinalizationRegistry<readonly Hold[]> | undefined;
+
+/** A copy of a store on its way out: bytes, to be read once. Made by `db.export()`. */
+export class Export implements AsyncIterable<Uint8Array> {
+  /** The root that the copy will have, in hexadecimal. */
+  readonly root: string;
+  /** The names of its other branches. */
+  readonly branches: readonly string[];
+  /** Number of bytes, without those before `from`; more if the store is collected meanwhile. */
+  readonly bytes: number;
+  readonly #host: Host;
+  readonly #commits: Commits;
+  readonly #header: Uint8Array;
+  readonly #roots: readonly Uint8Array[];
+  readonly #holds: readonly Hold[];
+  readonly #signal: AbortSignal | undefined;
+  readonly #check: () => void;
+  #tables: readonly TableRecord[];
+  /** Bytes that are left out still. */
+  #skipped: number;
+  #isTaken = false;
+
+  /** Call `exportStore`. */
+  constructor(
+    commits: Commits,
+    refs: readonly ExportedRef[],
+    tables: readonly TableRecord[],
+    holds: readonly Hold[],
+    { from = 0, signal }: ExportOptions,
+    check: () => void,
+  ) {
+    const names = refs.map(({ name }) => name).filter((name) => name.startsWith(BRANCH_REF));
+    this.root = hex(refs[0]?.commitBytes ?? EMPTY_COMMIT);
+    this.branches = names.map((name) => name.slice(BRANCH_REF.length));
+    this.#host = commits.trunk.host;
+    this.#commits = commits;
+    this.#tables = tables;
+    this.#holds = holds;
+    this.#signal = signal;
+    this.#check = check;
+    this.#roots = rootsOf(refs);
+    const segmentBytes = tables.reduce((sum, one) => sum + frameLength(one.tableBytes), 0);
+    this.#header = headerOf(refs, segmentBytes);
+    const length = this.#header.length + segmentBytes + endOf(0).length;
+    this.#skipped = Math.min(from, length);
+    this.bytes = length - this.#skipped;
+    if (typeof FinalizationRegistry === 'undefined') return;
+    registry ??= new FinalizationRegistry((forgotten) => releaseAll(forgotten));
+    registry.register(this, holds, this);
+  }
+
+  /** The bytes, in parts of up to about 600 KiB, each when it is asked for. */
+  [Symbol.asyncIterator](): AsyncIterableIterator<Uint8Array, undefined> {
+    if (this.#isTaken) throw new HedgerowError('closed', 'an export is read once');
+    this.#isTaken = true;
+    const parts = this.#parts();
+    const iterator: AsyncIterableIterator<Uint8Array, undefined> = {
+      next: () => parts.next(),
+      return: async () => {
+        await parts.return(undefined);
+        // Where nothing was asked for that did not.
+        this.release();
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]: () => iterator,
+    };
+    return iterator;
+  }
+
+  /** The bytes as a stream, which reads no faster than it is read. */
+  stream(): ReadableStream<Uint8Array> {
+    const parts = this[Symbol.asyncIterator]();
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          const { done, value } = await parts.next();
+          if (done === true) controller.close();
+          else controller.enqueue(value);
+        },
+        cancel: async () => {
+          await parts.return?.();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  /** Lets go of what is exported, if it is not to be read after all. Idempotent. */
+  release(): void {
+    this.#isTaken = true;
+    registry?.unregister(this);
+    releaseAll(this.#holds);
+  }
+
+  /** As `release`, for `using`. */
+  [Symbol.dispose](): void {
+    this.release();
+  }
+
+  async *#parts(): AsyncGenerator<Uint8Array, undefined, undefined> {
+    try {
+      yield* this.#kept(this.#header);
+      const segments = yield* this.#frames();
+      yield* this.#kept(endOf(segments));
+      return undefined;
+    } finally {
+      this.release();
+    }
+  }
+
+  /** What of `part` is not left out. */
+  *#kept(part: Uint8Array): Generator<Uint8Array, void, undefined> {
+    const skipped = Math.min(this.#skipped, part.length);
+    this.#skipped -= skipped;
+    if (skipped < part.length) yield part.subarray(skipped);
+  }
+
+  /** All segments; how many they were. */
+  async *#frames(): AsyncGenerator<Uint8Array, number, undefined> {
+    const checker = await Checker.create(this.#host.sliceMs);
+    const sent = new Set<number>();
+    let isWhole = false;
+    for (let tries = 0; !isWhole; tries++) {
+      if (tries === MAX_TRIES) throw new HedgerowError('conflict', 'it is collected all the time');
+      if (tries > 0) {
+        await this.#commits.inventory.load();
+        this.#tables = await tablesOf(this.#commits, this.#roots);
+      }
+      isWhole = true;
+      const left = this.#tables.filter(({ id }) => !sent.has(id));
+      let ahead: Promise<Uint8Array | undefined> | undefined;
+      for (const [at, { id, tableBytes }] of left.entries()) {
+        checkSignal(this.#signal);
+        this.#check();
+        const length = frameLength(tableBytes);
+        if (length <= this.#skipped) {
+          this.#skipped -= length;
+          sent.add(id);
+          continue;
+        }
+        const segmentBytes = await (ahead ?? this.#read(id));
+        const next = left[at + 1];
+        ahead = next && this.#read(next.id);
+        // Whoever waits for it hears of a failure.
+        ahead?.catch(() => {});
+        if (segmentBytes === undefined) {
+          isWhole = false;
+          continue;
+        }
+        await checkSegment(checker, tableBytes, segmentBytes);
+        yield* this.#kept(frameOf(sent.size, tableBytes));
+        yield* this.#kept(segmentBytes);
+        sent.add(id);
+      }
+    }
+    return sent.size;
+  }
+
+  async #read(id: number): Promise<Uint8Array | undefined> {
+    return (await this.#host.segments.read([id]))[0];
+  }
+}
+
+function releaseAll(holds: readonly Hold[]): void {
+  for (const hold of holds) hold.release();
+}
+
+async function checkSegment(
+  checker: Checker,
+  tableBytes: Uint8Array,
+  segmentBytes: Uint8Array,
+): Promise<void> {
+  const isLong = segmentBytes.length === segmentLength(tableBytes);
+  if (isLong && (await checker.isWhole(tableBytes, segmentBytes))) return;
+  throw new HedgerowError('corrupt-chunk', 'what is stored is damaged: verify() tells of it');
+}
+
+/** The commits that refs name, each once. */
+export function rootsOf(refs: readonly ExportedRef[]): Uint8Array[] {
+  const roots = new Map(refs.map(({ commitBytes }) => [hex(commitBytes), commitBytes]));
+  return [...roots.values()].filter((commitBytes) => !isEmpty(commitBytes));
+}
+
+/** The ids of the segments that hold what commits reach, in ascending order. */
+export async function holding(host: Host, roots: readonly Uint8Array[]): Promise<number[]> {
+  if (roots.length === 0) return [];
+  const { engine } = host;
+  const op = engine.collect(CollectFlag.survey | CollectFlag.full, 0);
+  try {
+    for (const commitBytes of roots) engine.collectCommit(op, commitBytes);
+    return await stepped(host, op, () => engine.numbers());
+  } finally {
+    engine.free(op);
+  }
+}
+
+async function tablesOf(
+  { trunk }: Commits,
+  roots: readonly Uint8Array[],
+): Promise<readonly TableRecord[]> {
+  const { host, inventory } = trunk;
+  if (!host.engine.isReady) await trunk.ready();
+  for (let tries = 1; ; tries++) {
+    try {
+      const ids = new Set(await holding(host, roots));
+      const others = new Set([...inventory.known].filter((id) => !ids.has(id)));
+      const { tables } = await host.segments.load(others);
+      // Of those that are gone since then, storage tells when they are read.
+      return tables.filter(({ id }) => ids.has(id));
+    } catch (cause) {
+      if (!isMissing(cause) || tries === MAX_TRIES) throw cause;
+      // Another handle has moved what is missed.
+      await inventory.load();
+    }
+  }
+}
+
+/** Holds what the other branches stand at, and where they were forked. */
+async function holdOthers(
+  commits: Commits,
+  wanted: ExportOptions['branches'],
+  holds: Hold[],
+): Promise<ExportedRef[]> {
+  if (wanted === undefined || wanted === false) return [];
+  const refs = await commits.trunk.queued(() => commits.inventory.look());
+  const all = [...refs.keys()].filter((name) => name.startsWith(BRANCH_REF));
+  const names = wanted === true ? all.map((name) => name.slice(BRANCH_REF.length)) : wanted;
+  // Of this one the copy's main branch is made.
+  const others = new Set([...names].filter((name) => name !== commits.branchName));
+  if (others.has(REF)) {
+    throw new HedgerowError('invalid-argument', `the copy's ${REF} is ${commits.branchName}`);
+  }
+  const found: ExportedRef[] = [];
+  for (const name of others) {
+    const { commitBytes, release } = await holdBranch(commits, name);
+    holds.push({ release });
+    found.push({ name: BRANCH_REF + name, commitBytes });
+  }
+  // Forks of this branch go by its name, which in the copy is another one.
+  const known = [...others, ...(commits.ref === REF ? [REF] : [])];
+  const forks = new Set(known.flatMap((one) => known.map((parent) => forkOf(one, parent))));
+  for (const name of refs.keys()) {
+    if (!name.startsWith(FORK_REF) || !forks.has(name)) continue;
+    const held = await holdRef(commits, name);
+    if (held === undefined) continue;
+    holds.push(held.hold);
+    found.push({ name, commitBytes: held.ref.commitBytes });
+  }
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Holds where a ref stands; `undefined` when it is not there. */
+async function holdRef(
+  commits: Commits,
+  name: string,
+): Promise<{ ref: Ref; hold: Hold } | undefined> {
+  for (;;) {
+    const ref = await lookFor(commits, name);
+    if (ref === undefined) return undefined;
+    const hold = await commits.trunk.hold(ref.commitBytes);
+    // It is whole if the ref stands there still: see `collector.ts`.
+    const again = await lookFor(commits, name);
+    if (again !== undefined && isSame(again.commitBytes, ref.commitBytes)) return { ref, hold };
+    hold.release();
+  }
+}
+
+/** See `db.export()`; `check` throws when the store is closed. */
+export async function exportStore(
+  commits: Commits,
+  options: ExportOptions,
+  check: () => void,
+): Promise<Export> {
+  const { from = 0, branches, signal } = options;
+  if (!(Number.isSafeInteger(from) && from >= 0)) {
+    throw new HedgerowError('invalid-argument', 'from is a number of bytes');
+  }
+  if (branches !== undefined && typeof branches !== 'boolean' && !Array.isArray(branches)) {
+    throw new HedgerowError('invalid-argument', 'branches are names, or true for all');
+  }
+  const holds: Hold[] = [];
+  try {
+    const { head, release } = await commits.holdHead();
+    holds.push({ release });
+    const main = { name: REF, commitBytes: head.commitBytes };
+    const refs = [main, ...(await holdOthers(commits, branches, holds))];
+    if (refs.length > MAX_REFS) {
+      throw new HedgerowError('invalid-argument', `an export has ${MAX_REFS} branches at most`);
+    }
+    const tables = await tablesOf(commits, rootsOf(refs));
+    checkSignal(signal);
+    check();
+    return new Export(commits, refs, tables, holds, options, check);
+  } catch (cause) {
+    releaseAll(holds);
+    throw cause;
+  }
+}

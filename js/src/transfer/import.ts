@@ -1,0 +1,336 @@
+/**
+ * Reads an export into a store that is empty.
+ *
+ * What has arrived is stored under a writer number of its own, which the ref `import` tells with how
+ * far the import has come; each write moves that ref, so that of two imports the later one goes
+ * on and the earlier one fails. Segments are checked before they are stored. When all are, the
+ * commits are verified as they were stored, from nothing but these segments; then one
+ * transaction moves the refs and drops `import`. Until then the store is empty, and for as long as
+ * it is no collection takes what was stored: the next import goes on with it.
+ */
+import { firstGeneration } from '../branches.js';
+import type { ByteSource } from '../bytes.js';
+import { hex } from '../engine.js';
+import { HedgerowError } from '../errors.js';
+import { BRANCH_REF, IMPORT_REF, REF } from '../inventory.js';
+import { FORMAT } from '../limits.js';
+import { prefixOf, whileNotCollected } from '../pins.js';
+import type { Durability, Ref, RefMove, SegmentStore, Storage } from '../segment-store.js';
+import { idb } from '../segment-stores/idb.js';
+import { checkSignal } from '../signal.js';
+import { Tabs } from '../tabs.js';
+import { Inspection } from '../verify.js';
+import { ByteReader } from './byte-reader.js';
+import { Checker } from './checker.js';
+import { holding, rootsOf } from './export.js';
+import { type Header, invalid, readFrame, readHeader } from './format.js';
+import { Landing } from './landing.js';
+
+/** Where an export comes from: bytes, or what gives them from an offset on. */
+export type ImportSource = ByteSource | ((offset: number) => ByteSource | Promise<ByteSource>);
+
+/** How far an import has come. */
+export interface ImportProgress {
+  /** Bytes of the export that are dealt with, those of an import before among them. */
+  readonly bytes: number;
+  /** Rows of the main branch that were verified as they were stored: the last part of the work. */
+  readonly rows: number;
+  /** Of all the work, about: from 0 to 1. */
+  readonly fraction: number;
+}
+
+/** How a store is imported. */
+export interface ImportOptions {
+  /** Where it is kept; `idb()` by default. */
+  readonly storage?: Storage | undefined;
+  /** When it counts as done; `'relaxed'` by default. */
+  readonly durability?: Durability | undefined;
+  /** Milliseconds that a slice of work may hold the thread; 8 by default. */
+  readonly sliceMs?: number | undefined;
+  /** An import that is aborted can be gone on with. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called as segments are dealt with, and as rows are verified. */
+  readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
+}
+
+/** What an import came to. */
+export interface ImportResult {
+  /** The root of the store, in hexadecimal: the one that was exported. */
+  readonly root: string;
+  /** The names of its other branches. */
+  readonly branches: readonly string[];
+  readonly rows: number;
+  /** Segments that were stored by this call, and those that an import before had stored. */
+  readonly segments: number;
+  readonly segmentsBefore: number;
+  readonly ms: number;
+}
+
+/** What storing counts as, of all the work. */
+const STORING = 0.8;
+
+/** Where an import is. */
+interface Place {
+  readonly name: string;
+  readonly storage: Storage;
+  readonly segments: SegmentStore;
+}
+
+/** As `importStore` in `index.ts` tells. */
+export async function importStore(
+  name: string,
+  source: ImportSource,
+  options: ImportOptions = {},
+): Promise<ImportResult> {
+  const { storage = idb(), sliceMs = 8, signal } = options;
+  if (typeof name !== 'string') {
+    throw new HedgerowError('invalid-argument', 'the name of a store is a string');
+  }
+  if (!(sliceMs > 0 && Number.isFinite(sliceMs))) {
+    throw new HedgerowError('invalid-argument', 'sliceMs is above 0 and finite');
+  }
+  checkSignal(signal);
+  const give = giver(source);
+  const open: Opens = async (at) => ByteReader.open(await give.give(at), at, signal, sliceMs);
+  const reader = await open(0);
+  let segments: SegmentStore | undefined;
+  try {
+    // Before there is a store that there was not.
+    const header = await readHeader(reader);
+    segments = await storage.open(name);
+    const place = { name, storage, segments };
+    const job = new Import(place, sliceMs, options);
+    return await job.run(header, reader, give.canSeek ? open : undefined);
+  } finally {
+    reader.end();
+    await segments?.close();
+  }
+}
+
+class Import {
+  readonly #startMs = performance.now();
+  readonly #place: Place;
+  readonly #sliceMs: number;
+  readonly #options: ImportOptions;
+  readonly #durability: Durability;
+  #bytes = 0;
+  #rows = 0;
+
+  constructor(place: Place, sliceMs: number, options: ImportOptions) {
+    this.#place = place;
+    this.#sliceMs = sliceMs;
+    this.#options = options;
+    this.#durability = options.durability ?? 'relaxed';
+  }
+
+  /** Reads what follows the header; where it can be had, from further on. */
+  async run(header: Header, reader: ByteReader, open: Opens | undefined): Promise<ImportResult> {
+    const { segments } = this.#place;
+    const { refs: found } = await segments.load();
+    const refs = new Map(found.map((ref) => [ref.name, ref]));
+    if (standingOf(refs, header) === 'done') return this.#done(header);
+    const landing = await Landing.begin(segments, refs.get(IMPORT_REF), this.#durability);
+    const offset = landing.offsetOf(header);
+    if (offset === 0 || open === undefined) await this.#store(reader, header, landing);
+    else {
+      reader.end();
+      const further = await open(offset);
+      await this.#store(further, header, landing).finally(() => further.end());
+    }
+    return this.#finish(header, landing, refs);
+  }
+
+  /** The result for a store that was imported before. */
+  async #done(header: Header): Promise<ImportResult> {
+    const { commits } = await Inspection.of(this.#place.segments, this.#sliceMs);
+    this.#rows = (await commits.openView(mainOf(header))).rows;
+    return this.#result(header, 0, 0);
+  }
+
+  /** Stores all segments. */
+  async #store(reader: ByteReader, header: Header, landing: Landing): Promise<void> {
+    const checker = await Checker.create(this.#sliceMs);
+    const isTable = (tableBytes: Uint8Array) => checker.isTable(tableBytes);
+    let mayRestart = reader.at > header.length;
+    let ordinal = mayRestart ? landing.ordinal : 0;
+    try {
+      for (;;) {
+        checkSignal(this.#options.signal);
+        const start = reader.at;
+        const frame = await readFrame(reader, ordinal, isTable, mayRestart);
+        this.#tell(header, reader.at);
+        if (frame.kind === 'end') break;
+        if (frame.kind === 'header') {
+          // It was asked to begin further on, and did not.
+          const { length, checksum } = frame.header;
+          reader.restartAt(length);
+          if (checksum !== header.checksum) throw invalid('another export than before', 0);
+          ordinal = 0;
+        } else {
+          const { tableBytes, segmentBytes } = frame;
+          if (!landing.has(tableBytes)) {
+            if (!(await checker.isWhole(tableBytes, segmentBytes))) {
+              throw new HedgerowError('corrupt-chunk', `segment ${ordinal} is damaged`, {
+                offset: start,
+              });
+            }
+          }
+          ordinal += 1;
+          await landing.take(frame, header, reader.at, ordinal);
+        }
+        mayRestart = false;
+      }
+      if (!(await reader.isAtEnd())) throw invalid('bytes follow the end', reader.at);
+    } catch (cause) {
+      // What was sound stays for the next time.
+      await landing.settle().catch(() => {});
+      throw cause;
+    }
+    await landing.settle();
+  }
+
+  /** Verifies what is stored and has it seen, or takes it away. */
+  #finish(header: Header, landing: Landing, refs: ReadonlyMap<string, Ref>): Promise<ImportResult> {
+    const { name, storage } = this.#place;
+    // Collections that began before this one was known about may take something still.
+    return whileNotCollected(storage.locks, prefixOf(name), async () => {
+      if (!(await this.#isStill(refs.get(REF), landing))) throw await this.#beaten(landing);
+      let deletes: number[];
+      try {
+        const live = new Set(await this.#verify(header, landing));
+        deletes = landing.ids.filter((id) => !live.has(id));
+      } catch (cause) {
+        if (isRefusal(cause)) await landing.undo().catch(() => {});
+        throw cause;
+      }
+      checkSignal(this.#options.signal);
+      const moves = movesOf(header, refs);
+      if (!(await landing.finish(moves, deletes))) throw await this.#beaten(landing);
+      this.#announce(moves);
+      return this.#result(header, landing.stored, landing.before);
+    });
+  }
+
+  /** Whether the main branch stands where it stood: if not, what was stored may be gone. */
+  async #isStill(main: Ref | undefined, landing: Landing): Promise<boolean> {
+    const { refs } = await this.#place.segments.load(new Set(landing.ids));
+    return refs.find(({ name }) => name === REF)?.generation === main?.generation;
+  }
+
+  /** Nobody can go on with this: the store is not empty any more, or another import is under way. */
+  async #beaten(landing: Landing): Promise<HedgerowError> {
+    await landing.undo().catch(() => {});
+    const message = 'somebody has written to the store, or imports into it';
+    return new HedgerowError('conflict', message);
+  }
+
+  /** The ids of the segments that hold what is imported; rejects when anything is wrong with it. */
+  async #verify(header: Header, landing: Landing): Promise<number[]> {
+    const { signal } = this.#options;
+    const roots = rootsOf(header.refs);
+    const inspection = await Inspection.of(landing.own(), this.#sliceMs);
+    for (const [nth, commitBytes] of roots.entries()) {
+      const verification = await inspection.verify(commitBytes, {
+        signal,
+        onProgress: ({ rows, fraction }) => {
+          if (nth === 0) this.#rows = rows;
+          this.#tell(header, this.#bytes, (nth + fraction) / roots.length);
+        },
+      });
+      const [first] = verification.faults;
+      if (first !== undefined) {
+        const { code, chunk } = first;
+        throw new HedgerowError(code, 'the export is not whole', { chunk });
+      }
+      if (nth === 0) this.#rows = verification.rows;
+    }
+    return holding(inspection.host, roots);
+  }
+
+  #tell(header: Header, bytes: number, verified?: number): void {
+    this.#bytes = bytes;
+    const { onProgress } = this.#options;
+    if (onProgress === undefined) return;
+    // What was collected as it left has made it longer, or shorter.
+    const read = verified === undefined ? Math.min(1, bytes / header.bytes) || 0 : 1;
+    const fraction = STORING * read + (1 - STORING) * (verified ?? 0);
+    onProgress({ bytes, rows: this.#rows, fraction });
+  }
+
+  #announce(moves: readonly RefMove[]): void {
+    const { name, storage } = this.#place;
+    if (storage.isShared !== true) return;
+    const tabs = new Tabs(name, { onCommit: () => {}, onGone: () => {}, onRace: () => {} });
+    for (const move of moves) tabs.announce(move.name, move.generation);
+    tabs.close();
+  }
+
+  #result(header: Header, segments: number, segmentsBefore: number): ImportResult {
+    const names = header.refs.map(({ name }) => name).filter((name) => name.startsWith(BRANCH_REF));
+    return {
+      root: hex(mainOf(header)),
+      branches: names.map((name) => name.slice(BRANCH_REF.length)),
+      rows: this.#rows,
+      segments,
+      segmentsBefore,
+      ms: performance.now() - this.#startMs,
+    };
+  }
+}
+
+/** Opens the source from an offset on. */
+type Opens = (offset: number) => Promise<ByteReader>;
+
+function mainOf({ refs }: Header): Uint8Array {
+  return refs[0]?.commitBytes ?? new Uint8Array(32);
+}
+
+interface Giver {
+  readonly canSeek: boolean;
+  give(offset: number): ByteSource | Promise<ByteSource>;
+}
+
+function giver(source: ImportSource): Giver {
+  if (typeof source === 'function') return { canSeek: true, give: source };
+  if (typeof Blob !== 'undefined' && source instanceof Blob) {
+    return { canSeek: true, give: (offset) => source.slice(offset) };
+  }
+  return { canSeek: false, give: () => source };
+}
+
+/** Whether a store is as empty as it must be, or holds just what is to be imported. */
+function standingOf(refs: ReadonlyMap<string, Ref>, header: Header): 'empty' | 'done' {
+  const hexOf = (name: string) => {
+    const ref = refs.get(name);
+    return ref && hex(ref.commitBytes);
+  };
+  const none = '0'.repeat(64);
+  const isSame = header.refs.every(
+    ({ name, commitBytes }) => (hexOf(name) ?? none) === hex(commitBytes),
+  );
+  const areThere = header.refs.every(({ name }) => refs.has(name));
+  if (isSame && areThere) return 'done';
+  const main = refs.get(REF);
+  if (main !== undefined && main.format > FORMAT) {
+    throw new HedgerowError('unsupported-format', `the store has format ${main.format}`);
+  }
+  const isEmpty = (hexOf(REF) ?? none) === none;
+  const taken = header.refs.slice(1).find(({ name }) => refs.has(name));
+  if (isEmpty && taken === undefined) return 'empty';
+  const what = taken === undefined ? 'it holds rows' : `it has ${taken.name}`;
+  throw new HedgerowError('invalid-argument', `a store to import into is empty, and ${what}`);
+}
+
+function movesOf(header: Header, refs: ReadonlyMap<string, Ref>): RefMove[] {
+  return header.refs.map(({ name, commitBytes }) => {
+    const expected = refs.get(name)?.generation ?? 0;
+    const generation = name === REF ? expected + 1 : firstGeneration();
+    return { name, commitBytes, generation, format: FORMAT, expected };
+  });
+}
+
+/** Whether what arrived is to blame, and not storage, nor who called. */
+function isRefusal(cause: unknown): boolean {
+  const codes: readonly unknown[] = ['corrupt-chunk', 'missing-chunk', 'unsupported-format'];
+  return cause instanceof HedgerowError && codes.includes(cause.code);
+}

@@ -1,0 +1,249 @@
+/**
+ * What an import has stored so far, which nothing reaches yet: segments under a writer number, and
+ * the ref `import`, whose 32 bytes are
+ *
+ *     writer : f64 | offset : f64 | segments : f64 | checksum of the header : f64
+ *
+ * The export from `offset` on, where so many of its segments have gone by, is what is not stored.
+ */
+import { HedgerowError } from '../errors.js';
+import { IMPORT_REF } from '../inventory.js';
+import { FORMAT, SEGMENTS_PER_WRITER, WRITE_BYTES } from '../limits.js';
+import type {
+  Durability,
+  Ref,
+  RefDrop,
+  RefMove,
+  SegmentRecord,
+  SegmentStore,
+} from '../segment-store.js';
+import type { Header } from './format.js';
+
+interface Progress {
+  readonly writer: number;
+  readonly offset: number;
+  readonly ordinal: number;
+  readonly checksum: number;
+}
+
+const MAX_WRITER = Math.floor(Number.MAX_SAFE_INTEGER / SEGMENTS_PER_WRITER) - 1;
+
+/** See the module's text. */
+export class Landing {
+  readonly #segments: SegmentStore;
+  readonly #durability: Durability;
+  readonly #firstId: number;
+  readonly #writer: number;
+  /** The tables of stored segments, and of those about to be, by their first bytes. */
+  readonly #tables = new Map<string, Uint8Array[]>();
+  readonly #ids: number[] = [];
+  #progress: Progress;
+  #generation: number;
+  #held: SegmentRecord[] = [];
+  #heldBytes = 0;
+  #writing: Promise<void> = Promise.resolve();
+  #nextId: number;
+  /** Segments that were there before, and those stored since. */
+  readonly before: number;
+  stored = 0;
+
+  private constructor(
+    segments: SegmentStore,
+    durability: Durability,
+    progress: Progress,
+    generation: number,
+    tables: readonly { readonly id: number; readonly tableBytes: Uint8Array }[],
+  ) {
+    this.#segments = segments;
+    this.#durability = durability;
+    this.#progress = progress;
+    this.#generation = generation;
+    this.#writer = progress.writer;
+    this.#firstId = progress.writer * SEGMENTS_PER_WRITER;
+    this.#nextId = this.#firstId;
+    for (const { id, tableBytes } of tables) {
+      this.#ids.push(id);
+      this.#know(tableBytes);
+      this.#nextId = Math.max(this.#nextId, id + 1);
+    }
+    this.before = tables.length;
+  }
+
+  /** Begins, or goes on where the ref `import` tells of one, which from then on is over. */
+  static async begin(
+    segments: SegmentStore,
+    ref: Ref | undefined,
+    durability: Durability,
+  ): Promise<Landing> {
+    const before = ref && progressOf(ref);
+    const writer = before?.writer ?? (await segments.reserve());
+    const progress = before ?? { writer, offset: 0, ordinal: 0, checksum: 0 };
+    const generation = ref?.generation ?? 0;
+    const landing = new Landing(segments, durability, progress, generation, []);
+    if (!(await landing.#write([], progress))) throw taken();
+    // Not before: until then another import may have stored more.
+    const { tables } = await segments.load();
+    const end = landing.#firstId + SEGMENTS_PER_WRITER;
+    const own = tables.filter(({ id }) => id >= landing.#firstId && id < end);
+    // Some may have been taken away: then it is looked from the start which.
+    const isThere = own.length >= progress.ordinal;
+    const from = isThere ? progress : { writer, offset: 0, ordinal: 0, checksum: 0 };
+    return new Landing(segments, durability, from, landing.#generation, own);
+  }
+
+  /** The ids of all that was stored. */
+  get ids(): readonly number[] {
+    return this.#ids;
+  }
+
+  /** How many segments of the export lie before its offset. */
+  get ordinal(): number {
+    return this.#progress.ordinal;
+  }
+
+  /** From where on the export with this header is wanted; 0 when that is not known. */
+  offsetOf({ checksum, length }: Header): number {
+    const { checksum: known, offset } = this.#progress;
+    return known === checksum && offset > length ? offset : 0;
+  }
+
+  /** Whether a segment with this table is stored. */
+  has(tableBytes: Uint8Array): boolean {
+    const found = this.#tables.get(keyOf(tableBytes)) ?? [];
+    return found.some((known) => isSame(known, tableBytes));
+  }
+
+  #know(tableBytes: Uint8Array): void {
+    const key = keyOf(tableBytes);
+    this.#tables.set(key, [...(this.#tables.get(key) ?? []), tableBytes]);
+  }
+
+  /**
+   * Takes a segment that was checked, and ends at `offset` of the export as the last of `ordinal`. One
+   * that is stored is let go of.
+   */
+  async take(
+    { tableBytes, segmentBytes }: Omit<SegmentRecord, 'id'>,
+    { checksum }: Header,
+    offset: number,
+    ordinal: number,
+  ): Promise<void> {
+    if (!this.has(tableBytes)) {
+      if (this.#nextId === this.#firstId + SEGMENTS_PER_WRITER) {
+        throw new HedgerowError('invalid-export', `more than ${SEGMENTS_PER_WRITER} segments`);
+      }
+      // Storage keeps what it is given.
+      this.#know(new Uint8Array(tableBytes));
+      this.#held.push({ id: this.#nextId++, tableBytes, segmentBytes });
+      this.#heldBytes += tableBytes.length + segmentBytes.length;
+    }
+    this.#progress = { writer: this.#writer, offset, ordinal, checksum };
+    if (this.#heldBytes >= WRITE_BYTES) await this.#flush();
+  }
+
+  /** Hands what is held to storage, when it has taken what came before. */
+  async #flush(): Promise<void> {
+    const held = this.#held;
+    const progress = this.#progress;
+    this.#held = [];
+    this.#heldBytes = 0;
+    await this.#writing;
+    this.#writing = this.#write(held, progress).then((isWritten) => {
+      if (!isWritten) throw taken();
+      this.stored += held.length;
+      for (const { id } of held) this.#ids.push(id);
+    });
+    // Told to whoever waits for it next.
+    this.#writing.catch(() => {});
+  }
+
+  /** Resolves when all that was taken is stored. */
+  async settle(): Promise<void> {
+    if (this.#held.length > 0) await this.#flush();
+    await this.#writing;
+  }
+
+  async #write(segments: readonly SegmentRecord[], progress: Progress): Promise<boolean> {
+    const expected = this.#generation;
+    const move = moveTo(progress, expected);
+    // Beside the others, not as the move that may carry a segment: it goes with the import.
+    const also = [move];
+    const isWritten = await this.#segments.write({ segments, also, durability: this.#durability });
+    if (isWritten) this.#generation = move.generation;
+    return isWritten;
+  }
+
+  /** The store as if it held nothing but what this import has stored. */
+  own(): SegmentStore {
+    const ids = new Set(this.#ids);
+    const segments = this.#segments;
+    const refuse = () => Promise.reject(new HedgerowError('blocked', 'nothing is written here'));
+    return {
+      load: async (known) => {
+        const { tables } = await segments.load(known);
+        return { refs: [], tables: tables.filter(({ id }) => ids.has(id)), ids: [...ids] };
+      },
+      read: (wanted) => segments.read(wanted),
+      history: async () => [],
+      reserve: refuse,
+      write: refuse,
+      delete: refuse,
+      close: async () => {},
+    };
+  }
+
+  /** Moves refs to what was stored; `false` when somebody else has moved one of them. */
+  finish(moves: readonly RefMove[], deletes: readonly number[]): Promise<boolean> {
+    const [move, ...others] = moves;
+    const also = [...others, this.#drop()];
+    const durability = this.#durability;
+    return this.#segments.write({ segments: [], deletes, ...(move && { move }), also, durability });
+  }
+
+  /** Takes away all that was stored, unless another import goes on with it. */
+  async undo(): Promise<void> {
+    const also = [this.#drop()];
+    await this.#segments.write({ segments: [], deletes: this.#ids, also, durability: 'relaxed' });
+  }
+
+  #drop(): RefDrop {
+    return { name: IMPORT_REF, expected: this.#generation, isDropped: true };
+  }
+}
+
+function taken(): HedgerowError {
+  return new HedgerowError('conflict', 'another import into the store has begun');
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}
+
+/** Enough of a table to tell it from all others but hostile ones: its first chunk. */
+function keyOf(tableBytes: Uint8Array): string {
+  return tableBytes.subarray(8, 28).join();
+}
+
+function moveTo({ writer, offset, ordinal, checksum }: Progress, expected: number): RefMove {
+  const numbers = Float64Array.of(writer, offset, ordinal, checksum);
+  const commitBytes = new Uint8Array(32);
+  const view = new DataView(commitBytes.buffer);
+  for (const [at, number] of numbers.entries()) view.setFloat64(8 * at, number, true);
+  const generation = expected + 1;
+  return { name: IMPORT_REF, commitBytes, generation, format: FORMAT, expected };
+}
+
+/** What a ref tells; `undefined` when that cannot be. */
+function progressOf({ commitBytes: { buffer, byteOffset, length } }: Ref): Progress | undefined {
+  const view = new DataView(buffer, byteOffset, length);
+  const [writer = 0, offset = 0, ordinal = 0, checksum = 0] = [0, 8, 16, 24].map((at) =>
+    view.getFloat64(at, true),
+  );
+  const isWhole = [writer, offset, ordinal, checksum].every(
+    (number) => Number.isSafeInteger(number) && number >= 0,
+  );
+  if (!isWhole || writer === 0 || writer > MAX_WRITER || ordinal > SEGMENTS_PER_WRITER) {
+    return undefined;
+  }
+  return { writer, offset, ordinal, checksum };
+}
