@@ -131,6 +131,12 @@ impl Bring {
         Self { rules: rules.clone(), jobs, rows: new, bases: Vec::new() }
     }
 
+    /// Has it put the leaves of all rows in parts when they take more than so many bytes.
+    pub fn spill_at(&mut self, bytes: usize) {
+        let jobs = self.jobs.iter_mut().filter(|job| job.spill_bytes == SPILL_BYTES);
+        jobs.for_each(|job| job.spill_bytes = bytes);
+    }
+
     /// What was made, for the case that another writer was first.
     #[must_use]
     pub fn bases(self) -> Vec<Base> {

@@ -36,6 +36,8 @@ enum State {
     Rebase(Batch, Box<Rebase>),
     /// The rows are done; the commit chunk goes behind the last chunks of their indexes.
     Index(Packer),
+    /// So are those; sum trees are to be brought to the rows before all trees are named.
+    Sums(Packer),
 }
 
 /// See the module's text. Feed its [`Reader`], call [`Ingest::step`] until it is done, and so on;
@@ -67,10 +69,7 @@ pub struct Ingest {
     last_key: Option<Vec<u8>>,
     rows: u64,
     finishing: bool,
-    /// Sum trees are to be brought to the rows before all trees are named.
     has_sums: bool,
-    /// It waits for that.
-    awaits_sums: bool,
     /// Ranges to be emptied before the next block.
     drop: Option<Range>,
     commit: Option<Hash>,
@@ -128,7 +127,6 @@ impl Ingest {
             rows: 0,
             finishing: false,
             has_sums,
-            awaits_sums: false,
             drop: None,
             commit: None,
             sealed: Vec::new(),
@@ -184,7 +182,6 @@ impl Ingest {
     /// Costs what the other writer changed.
     pub fn rebase(&mut self, theirs: Forest, kept: Vec<Vec<u8>>) {
         self.commit = None;
-        self.awaits_sums = false;
         if self.base.is_empty() && self.own.is_none() {
             self.own = Some(self.tree);
         }
@@ -228,7 +225,7 @@ impl Ingest {
     /// brought to what [`Ingest::row_trees`] tells; [`Ingest::name`] goes on from there.
     #[must_use]
     pub const fn awaits_sums(&self) -> bool {
-        self.awaits_sums
+        matches!(self.state, State::Sums(_))
     }
 
     /// The trees that the commit names, as far as they are set.
@@ -244,7 +241,7 @@ impl Ingest {
 
     /// Takes further chunks of the commit while it awaits sums, by `pack`.
     pub fn pack<T>(&mut self, pack: impl FnOnce(&mut Packer) -> T) -> Option<T> {
-        let State::Index(packer) = &mut self.state else { return None };
+        let State::Sums(packer) = &mut self.state else { return None };
         let packed = pack(packer);
         self.sealed.extend(packer.take_sealed());
         Some(packed)
@@ -271,7 +268,7 @@ impl Ingest {
                         return Ok(step);
                     }
                 }
-                State::Index(_) if self.awaits_sums => return Ok(Step::Done(())),
+                State::Sums(_) => return Ok(Step::Done(())),
                 State::Index(_) => return self.step_index(cache, budget),
                 State::Gather(_) if self.commit.is_some() => return Ok(Step::Done(())),
                 State::Gather(batch) => {
@@ -388,9 +385,10 @@ impl Ingest {
         let step = self.keeper.bring(self.tree, self.shape, cache, budget, packer);
         self.collect();
         if step == Ok(Step::Done(())) {
-            self.awaits_sums = self.has_sums;
-            if !self.awaits_sums {
+            if !self.has_sums {
                 self.name();
+            } else if let State::Index(packer) = &mut self.state {
+                self.state = State::Sums(core::mem::take(packer));
             }
         }
         step
@@ -492,10 +490,9 @@ impl Ingest {
     /// Names all trees in a commit chunk, packed with what was not sealed: a small change is then
     /// one segment. The host calls it once sum trees are set.
     pub fn name(&mut self) {
-        let State::Index(packer) = &mut self.state else { return };
+        let (State::Index(packer) | State::Sums(packer)) = &mut self.state else { return };
         let mut packer = core::mem::take(packer);
         self.state = State::Gather(Batch::new());
-        self.awaits_sums = false;
         self.forest.set(ROWS, self.tree);
         self.keeper.set(&mut self.forest);
         self.commit = Some(self.forest.commit(&mut packer));
@@ -514,7 +511,9 @@ impl Ingest {
             State::Stream(builder) => self.sealed.extend(builder.packer().take_sealed()),
             State::Merge(_, merge) => self.sealed.extend(merge.packer().take_sealed()),
             State::Replace(_, replace) => self.sealed.extend(replace.packer().take_sealed()),
-            State::Index(packer) => self.sealed.extend(packer.take_sealed()),
+            State::Index(packer) | State::Sums(packer) => {
+                self.sealed.extend(packer.take_sealed());
+            }
             State::Gather(_) | State::Sort(_) | State::Fold(_) | State::Rebase(..) => {}
         }
         self.sealed.extend(self.keeper.take_sealed());

@@ -46,6 +46,8 @@ const WASM_OPT_ARGS = [
 // All that the outputs depend on. This file counts, too: it decides their form.
 const INPUTS = [
   'crate/src',
+  'crate/sums/src',
+  'crate/sums/Cargo.toml',
   'crate/trees/src',
   'crate/trees/Cargo.toml',
   'crate/Cargo.toml',

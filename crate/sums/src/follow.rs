@@ -11,6 +11,9 @@ use hedgerow_trees::output::Output;
 use hedgerow_trees::step::{Budget, Step};
 use hedgerow_trees::tree::{Diff, Range, Tree};
 
+/// A key, where the value of its row is, and the sum.
+type Leaf = ([u8; 32], Bytes<usize>, u64);
+
 /// What the leaves of a sum tree are made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Definition {
@@ -50,7 +53,7 @@ impl Definition {
 
     /// The leaf of a row: its key, where its value is in `row`, its sum. None of a row that has no
     /// sum or no key, or `null` in its place.
-    fn leaf(&self, key: &[u8], row: &[u8]) -> Result<Option<([u8; 32], Bytes<usize>, u64)>, Error> {
+    fn leaf(&self, key: &[u8], row: &[u8]) -> Result<Option<Leaf>, Error> {
         let at = |pointer: &Pointer| pointer.find(row).filter(|at| &row[at.clone()] != b"null");
         let (Some(sum), Some(value)) = (at(&self.sum), at(&self.value)) else { return Ok(None) };
         let key = if self.key == Pointer::default() {

@@ -2,7 +2,7 @@
 
 use crate::leaves::SumLeaves;
 use crate::piece::{Form, Record, Records, check, check_link, far, fetch, stated};
-use crate::rules::{Chain, DEPTH, Rules, State, leaf};
+use crate::rules::{Chain, DEPTH, Rules, State, leaf, words};
 use crate::trie::{Held, Kind, Trie};
 use alloc::vec::Vec;
 use hedgerow_trees::cache::{Cache, Fetch};
@@ -41,7 +41,7 @@ impl SumVerify {
         let stated = |told: &[u8]| {
             let mut sum = [0; 8];
             sum.copy_from_slice(&told[32..40]);
-            (crate::rules::words(&told[..32]), u64::from_le_bytes(sum))
+            (words(&told[..32]), u64::from_le_bytes(sum))
         };
         Self {
             rules: rules.clone(),
@@ -125,24 +125,20 @@ impl SumVerify {
         let mut trie = Trie::new(self.rules.clone());
         let bad = |cause| Error::CorruptChunk { hash, cause: Some(cause) };
         trie.root = trie.build(chunk).map_err(bad)?;
-        match link {
-            Some(link) => {
-                let node = trie.node(trie.root);
-                if node.hash != link.hash {
-                    return Err(wrong(hash, Field::SumHash));
-                }
+        if let Some(link) = link {
+            if trie.node(trie.root).hash != link.hash {
+                return Err(wrong(hash, Field::SumHash));
             }
-            None => {
-                let root = &mut trie.nodes[trie.root as usize];
-                if root.depth == DEPTH {
-                    // The only leaf of a tree stands for all of it.
-                    root.at = 0;
-                }
-                let (total, said) = (trie.total(), stated(chunk));
-                let is_told = self.told.is_none_or(|told| told == said);
-                if !is_told || crate::rules::words(&total.hash) != said.0 || total.sum != said.1 {
-                    return Err(wrong(hash, Field::SumHash));
-                }
+        } else {
+            let root = &mut trie.nodes[trie.root as usize];
+            if root.depth == DEPTH {
+                // The only leaf of a tree stands for all of it.
+                root.at = 0;
+            }
+            let (total, said) = (trie.total(), stated(chunk));
+            let is_told = self.told.is_none_or(|told| told == said);
+            if !is_told || words(&total.hash) != said.0 || total.sum != said.1 {
+                return Err(wrong(hash, Field::SumHash));
             }
         }
         self.last = hash;

@@ -187,7 +187,7 @@ impl Host {
     }
 
     /// Steps an operation to its end; `step` also hands over the segments that it has made.
-    fn steps<T>(
+    pub(crate) fn steps<T>(
         &mut self,
         mut step: impl FnMut(&Cache, &mut Budget) -> (Result<Step<T>, Error>, Vec<Sealed>),
     ) -> Result<T, Error> {
