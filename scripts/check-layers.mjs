@@ -44,7 +44,7 @@ export const TYPESCRIPT_LAYERS = [
     ['persistence'],
     ['instances'],
   ],
-  [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source']],
+  [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source'], ['sum-proof/*']],
   [['guard'], ['later-core']], // between the wrapper and an instance of the core
   [['engine']],
   [['indexes/definition', 'indexes/secondary', 'indexes/index-set']],

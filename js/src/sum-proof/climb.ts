@@ -1,0 +1,85 @@
+/** Brings leaves up to the root of their tree, from left to right. */
+import { DEPTH, emptyHashes, hashBranch, SIDES, sideOf } from './rules.js';
+import { EMPTY, NONE, type Siblings } from './siblings.js';
+
+/** A subtree: its hash, or none when it is empty, and the halves of its sum. */
+export interface Subtree {
+  readonly hash: Uint8Array | undefined;
+  readonly high: number;
+  readonly low: number;
+}
+
+/** One that waits for its sibling, under a branch at `depth`. */
+interface Waiting extends Subtree {
+  readonly depth: number;
+}
+
+/** A way up. All share the memory that they hash in: one goes to its end before the next begins. */
+export class Climb {
+  /** The subtree that was reached, its hash and the halves of its sum. */
+  hash: Uint8Array = SIDES[0]!;
+  high = 0;
+  low = 0;
+  readonly #siblings: Siblings;
+  readonly #waiting: Waiting[] = [];
+
+  constructor(siblings: Siblings) {
+    this.#siblings = siblings;
+  }
+
+  /**
+   * Brings a leaf up to the subtree at `top`, where it waits for the next leaf unless it is the root.
+   * Returns whether there is such a subtree.
+   */
+  up(key: Uint8Array, leaf: Subtree, top: number): boolean {
+    const empties = emptyHashes();
+    const siblings = this.#siblings;
+    const waiting = this.#waiting;
+    let { high, low } = leaf;
+    let isEmpty = leaf.hash === undefined;
+    // The hash of the subtree, unless it is empty, is always on the side of the branch above it.
+    let side = sideOf(key, DEPTH - 1);
+    if (leaf.hash !== undefined) SIDES[side]!.set(leaf.hash);
+    for (let depth = DEPTH - 1; depth >= top; depth--) {
+      const own = SIDES[side]!;
+      const other = SIDES[1 - side]!;
+      const empty = empties[depth + 1]!;
+      const above = depth === 0 ? 0 : sideOf(key, depth - 1);
+      side = above;
+      let otherIsEmpty: boolean;
+      if (waiting.length > 0 && waiting[waiting.length - 1]!.depth === depth) {
+        const { hash, ...sum } = waiting.pop()!;
+        otherIsEmpty = hash === undefined;
+        if (hash !== undefined) other.set(hash);
+        high += sum.high;
+        low += sum.low;
+      } else {
+        const found = siblings.next(other, empty);
+        if (found === NONE) return false;
+        otherIsEmpty = found === EMPTY;
+        if (!otherIsEmpty) {
+          high += siblings.high;
+          low += siblings.low;
+        }
+      }
+      if (isEmpty && otherIsEmpty) continue;
+      if (low > 0xffff_ffff) {
+        low -= 0x1_0000_0000;
+        high += 1;
+      }
+      if (high > 0xffff_ffff) return false;
+      if (isEmpty) own.set(empty);
+      else if (otherIsEmpty) other.set(empty);
+      isEmpty = false;
+      hashBranch(high, low, above);
+    }
+    this.hash = isEmpty ? empties[top]! : SIDES[side]!;
+    this.high = high;
+    this.low = low;
+    if (top > 0) {
+      const hash = isEmpty ? undefined : this.hash.slice();
+      waiting.push({ depth: top - 1, hash, high, low });
+    }
+    return true;
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Verifies what a sum tree holds, for who has nothing but its root: no store, no WebAssembly, no
+ * promise. `docs/sum-tree.md` tells the rules and the bytes.
+ */
+import { HedgerowError } from '../errors.js';
+import { kindOf } from '../key.js';
+import { bytesOf } from '../root.js';
+import { Climb, type Subtree } from './climb.js';
+import { sumKeyBytes } from './key.js';
+import { DEPTH, hashLeaf, partingOf, sideOf } from './rules.js';
+import { Siblings } from './siblings.js';
+
+export { HedgerowError } from '../errors.js';
+export { sumKey } from './key.js';
+
+/** The root of a sum tree: its hash in hexadecimal, and the sum of all its leaves. */
+export interface SumRoot {
+  readonly hash: string;
+  readonly sum: bigint;
+}
+
+/** What a sum tree holds under a key. */
+export interface SumLeaf {
+  readonly value: Uint8Array;
+  /** At least 0 and below 2 ** 64. */
+  readonly sum: bigint;
+}
+
+/** A key of 32 bytes, or a string that stands for one, see `sumKey`. */
+export type SumKey = Uint8Array | string;
+
+/**
+ * Whether `proof` shows that the tree of `root` holds `claim` under `key`; with `null`, that it holds
+ * nothing there. There is one proof of one truth: whatever other bytes `proof` has, a claim that no
+ * tree can hold, and sums of 2 ** 64 and more on the way make it `false`.
+ *
+ * Throws only for what is no question: `invalid-argument` for a root that is none and a claim that
+ * is neither `null` nor a value with a sum, `invalid-key` for a key that is none, `invalid-proof`
+ * for a proof that is no `Uint8Array`.
+ */
+export function verifySumProof(
+  root: SumRoot,
+  key: SumKey,
+  claim: SumLeaf | null,
+  proof: Uint8Array,
+): boolean {
+  return verify(root, [[key, claim]], proof, 2);
+}
+
+/**
+ * As `verifySumProof`, for many keys with one proof, as `proveMany` makes it. All claims hold, or the
+ * answer is `false`; so it is when two are of the same key. In one go: each key takes as long as a
+ * proof of its own.
+ */
+export function verifySumProofs(
+  root: SumRoot,
+  claims: Iterable<readonly [key: SumKey, claim: SumLeaf | null]>,
+  proof: Uint8Array,
+): boolean {
+  return verify(root, claims, proof, 4);
+}
+
+/** What is claimed to stand under a key. */
+interface Claim {
+  readonly key: Uint8Array;
+  readonly leaf: Subtree;
+}
+
+function verify(
+  root: SumRoot,
+  claims: Iterable<readonly [SumKey, SumLeaf | null]>,
+  proof: Uint8Array,
+  width: 2 | 4,
+): boolean {
+  // All that is the caller's is read before the climb: whoever lists claims may reuse their memory.
+  const { hash: hex, sum } = root ?? {};
+  const hash = bytesOf(hex);
+  if (typeof sum !== 'bigint' || !isSum(sum)) {
+    throw new HedgerowError('invalid-argument', 'the sum of a root is a bigint of 64 bits');
+  }
+  if (typeof claims?.[Symbol.iterator] !== 'function') throw noClaims();
+  const read: Claim[] = [];
+  let canHold = true;
+  for (const pair of claims) {
+    if (!Array.isArray(pair)) throw noClaims();
+    const [key, claim]: readonly [SumKey, SumLeaf | null] = pair;
+    const keyBytes = Uint8Array.from(sumKeyBytes(key));
+    const leaf = leafOf(claim);
+    if (leaf === undefined) canHold = false;
+    else read.push({ key: keyBytes, leaf });
+  }
+  if (!(proof instanceof Uint8Array)) {
+    throw new HedgerowError('invalid-proof', `a proof is a Uint8Array, not ${kindOf(proof)}`);
+  }
+  return canHold && holds(hash, sum, read, new Siblings(proof, width));
+}
+
+function holds(hash: Uint8Array, sum: bigint, claims: Claim[], siblings: Siblings): boolean {
+  // From left to right. In each byte of a key, the lowest bit comes first.
+  claims.sort((a, b) => {
+    const parting = partingOf(a.key, b.key);
+    return parting === DEPTH ? 0 : sideOf(a.key, parting) * 2 - 1;
+  });
+  const climb = new Climb(siblings);
+  for (const [at, { key, leaf }] of claims.entries()) {
+    const next = claims[at + 1];
+    const parting = next === undefined ? -1 : partingOf(key, next.key);
+    if (parting === DEPTH || !climb.up(key, leaf, parting + 1)) return false;
+  }
+  if (!siblings.isAtEnd()) return false;
+  if (claims.length === 0) return true;
+  const { high, low } = climb;
+  if (high !== highOf(sum) || low !== lowOf(sum)) return false;
+  return climb.hash.every((byte, at) => byte === hash[at]);
+}
+
+function noClaims(): HedgerowError {
+  return new HedgerowError('invalid-argument', 'claims are pairs of a key and a leaf, or null');
+}
+
+/** The leaf of a claim; `undefined` when no tree can hold it. */
+function leafOf(claim: SumLeaf | null): Subtree | undefined {
+  if (claim === null) return { hash: undefined, high: 0, low: 0 };
+  const { value, sum } = claim ?? {};
+  if (!(value instanceof Uint8Array) || typeof sum !== 'bigint') {
+    throw new HedgerowError(
+      'invalid-argument',
+      'a claim is null, or a value that is a Uint8Array and a sum that is a bigint',
+    );
+  }
+  // Nothing with the sum 0 is what an absent key holds.
+  if (!isSum(sum) || (value.length === 0 && sum === 0n)) return undefined;
+  const [high, low] = [highOf(sum), lowOf(sum)];
+  return { hash: hashLeaf(value, high, low), high, low };
+}
+
+const isSum = (sum: bigint) => BigInt.asUintN(64, sum) === sum;
+const highOf = (sum: bigint) => Number(sum >> 32n);
+const lowOf = (sum: bigint) => Number(sum & 0xffff_ffffn);

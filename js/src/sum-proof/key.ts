@@ -1,0 +1,34 @@
+/** Keys of sum trees: 32 bytes, and strings that stand for them. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { HedgerowError } from '../errors.js';
+import { kindOf, LONE_SURROGATE } from '../key.js';
+
+/** Bytes of a key. */
+export const SUM_KEY_BYTES = 32;
+
+/**
+ * The key that a string stands for: SHA-256 of its UTF-8. Any length will do, the empty string too;
+ * nothing is normalised. Throws `invalid-key` for half of a surrogate pair, which has no UTF-8.
+ */
+export function sumKey(text: string): Uint8Array {
+  if (typeof text !== 'string') {
+    throw new HedgerowError('invalid-key', `the key is not a string but ${kindOf(text)}`);
+  }
+  if (LONE_SURROGATE.test(text)) {
+    throw new HedgerowError('invalid-key', 'the key holds half of a surrogate pair');
+  }
+  return sha256(new TextEncoder().encode(text));
+}
+
+/** A key as bytes. Throws `invalid-key` for what is none. */
+export function sumKeyBytes(key: Uint8Array | string): Uint8Array {
+  if (typeof key === 'string') return sumKey(key);
+  if (!(key instanceof Uint8Array) || key.length !== SUM_KEY_BYTES) {
+    const what = key instanceof Uint8Array ? `has ${key.length} bytes` : `is ${kindOf(key)}`;
+    throw new HedgerowError(
+      'invalid-key',
+      `the key of a sum is 32 bytes or a string, this ${what}`,
+    );
+  }
+  return key;
+}

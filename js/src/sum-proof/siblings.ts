@@ -1,0 +1,83 @@
+/**
+ * Reads the siblings that a proof tells, of which nobody vouches for any byte.
+ *
+ * ```text
+ * of one key    n:u16 | n x ( hash:32 | sum:u64 ) | bitmap:32
+ * of many       n:u32 | n x ( hash:32 | sum:u64 ) | bitmap        all numbers big-endian
+ * ```
+ *
+ * Bit `i` of the bitmap, the lowest of each byte first, is set when the `i`-th sibling is empty. The
+ * bitmap is as long as it has to be, its last bits zero.
+ */
+import { HASH_BYTES } from './rules.js';
+
+const NODE_BYTES = HASH_BYTES + 8;
+
+/** What {@link Siblings.next} found. */
+export const NONE = 0;
+export const EMPTY = 1;
+export const TOLD = 2;
+
+/** The siblings of a proof, in their order. */
+export class Siblings {
+  /** The sum of the sibling that was told last. */
+  high = 0;
+  low = 0;
+  readonly #proof: Uint8Array;
+  /** Where the next node and the bitmap are, and the number of bits that were read. */
+  #node: number;
+  readonly #bitmap: number;
+  #bit = 0;
+
+  /** `width` is that of the count of nodes. */
+  constructor(proof: Uint8Array, width: 2 | 4) {
+    this.#proof = proof;
+    this.#node = width;
+    let count = 0;
+    // A count that is cut off is told by a bitmap that begins after the end.
+    for (let at = 0; at < width; at++) count = count * 256 + (proof[at] ?? 0);
+    this.#bitmap = width + NODE_BYTES * count;
+  }
+
+  /**
+   * Reads the next sibling; when it is told in full, writes its hash to `hash`. `empty` is the hash
+   * that it has when it is empty, which is told by its bit alone: one proof of one thing.
+   */
+  next(hash: Uint8Array, empty: Uint8Array): number {
+    const proof = this.#proof;
+    const flags = proof[this.#bitmap + (this.#bit >>> 3)];
+    if (flags === undefined) return NONE;
+    const isEmpty = (flags >>> (this.#bit & 7)) & 1;
+    this.#bit++;
+    if (isEmpty === 1) return EMPTY;
+    let at = this.#node;
+    this.#node += NODE_BYTES;
+    if (this.#node > this.#bitmap) return NONE;
+    let differs = 0;
+    for (let to = 0; to < HASH_BYTES; to++) {
+      const byte = proof[at++]!;
+      hash[to] = byte;
+      differs |= byte ^ empty[to]!;
+    }
+    this.high = word(proof, at);
+    this.low = word(proof, at + 4);
+    return differs === 0 && this.high === 0 && this.low === 0 ? NONE : TOLD;
+  }
+
+  /** Whether nothing is left over. */
+  isAtEnd(): boolean {
+    const { length } = this.#proof;
+    const used = this.#bit & 7;
+    const padding = used === 0 ? 0 : this.#proof[length - 1]! >>> used;
+    return (
+      this.#node === this.#bitmap &&
+      length === this.#bitmap + Math.ceil(this.#bit / 8) &&
+      padding === 0
+    );
+  }
+}
+
+function word(bytes: Uint8Array, at: number): number {
+  const [a, b, c, d] = [bytes[at]!, bytes[at + 1]!, bytes[at + 2]!, bytes[at + 3]!];
+  return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
+}
