@@ -7,7 +7,7 @@ import type { Index } from './indexes/definition.js';
 import { IndexSet } from './indexes/index-set.js';
 import { Pace, turn } from './scheduler.js';
 import type { SegmentStore } from './segment-store.js';
-import type { SumDefinitions } from './sum-tree.js';
+import type { SumDefinitions } from './sums/definition.js';
 
 /** What the slices of an operation came to. */
 export interface SliceTimes {
@@ -35,6 +35,8 @@ export class Host {
   recover: () => Promise<void> = async () => {};
   readonly #pace: Pace;
   readonly #loading = new Map<number, Promise<void>>();
+  /** Has sum trees follow what an ingest changes; returns what goes on with that. */
+  bringSums?: (op: Op) => Promise<(budget: number) => number>;
   /** Called when a segment is gone: another handle may have moved what was in it. */
   onGone: () => Promise<void> = async () => {};
 

@@ -30,11 +30,11 @@ export type { Snapshot } from './snapshot.js';
 export type { Source } from './source.js';
 export type { LevelStats, Stats } from './stats.js';
 export type { Store } from './store.js';
+export type { SumTree } from './sum-tree.js';
+export type { SumDefinition, SumDefinitions } from './sums/definition.js';
 export type {
   SumChange,
   SumChangeOptions,
-  SumDefinition,
-  SumDefinitions,
   SumItem,
   SumKey,
   SumLeaf,
@@ -42,8 +42,7 @@ export type {
   SumResult,
   SumRoot,
   SumScanOptions,
-  SumTree,
-} from './sum-tree.js';
+} from './sums/types.js';
 export type { TransactionOptions } from './transaction/run.js';
 export type { Transaction } from './transaction/transaction.js';
 export type {

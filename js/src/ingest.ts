@@ -2,7 +2,6 @@
 import { type Commits, type HeldHead, type Overrides, UnknownOutcome } from './commit.js';
 import { type BlockFormat, type MadeSegment, type Op, Status } from './engine.js';
 import type { Host, SliceTimes } from './host.js';
-import { summing } from './later.js';
 import { MAX_IN_FLIGHT_BYTES, WRITE_BYTES } from './limits.js';
 import type { Hold } from './pins.js';
 import type { EncodedRange } from './range.js';
@@ -348,11 +347,9 @@ export class Ingest {
     await this.#bringSums();
   }
 
-  /** Has sum trees follow. What they take is loaded when a store first has one. */
   async #bringSums(): Promise<void> {
     if (!this.#host.engine.awaitsSums(this.op)) return;
-    const { bring } = await summing();
-    await this.#work(performance.now(), await bring(this.#host, this.op));
+    await this.#work(performance.now(), await this.#host.bringSums?.(this.op));
   }
 
   /**

@@ -11,7 +11,7 @@ import { askToPersist } from './persistence.js';
 import { Pins, prefixOf } from './pins.js';
 import type { Durability, SegmentStore, Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
-import type { SumDefinitions } from './sum-tree.js';
+import type { SumDefinitions } from './sums/definition.js';
 import { Tabs } from './tabs.js';
 import { Trunk } from './trunk.js';
 
@@ -96,6 +96,8 @@ export async function openParts(name: string, options: OpenOptions): Promise<Par
   const pins = await pinning;
   if (persist) askToPersist();
   const host = new Host(engine, segments, sliceMs, wanted, sums);
+  // What they take is loaded when a store first has one.
+  host.bringSums = async (op) => (await summing()).bring(host, op);
   let tabs: Tabs | undefined;
   const lane = new Lane(isAlone ? undefined : `${prefixOf(name)}lane`, () => tabs?.announceRace());
   const own = new Trunk(host, pins, (ref, generation) => tabs?.announce(ref, generation), lane);

@@ -1,5 +1,5 @@
 /** Reads of rows, from wherever the reader stands: at a head that moves, or at one commit. */
-import type { Commits, Head, HeldHead } from './commit.js';
+import type { Head } from './commit.js';
 import { type Change, type DiffOptions, diffOf } from './diff.js';
 import { type Op, Status } from './engine.js';
 import { isMissing } from './errors.js';
@@ -18,32 +18,8 @@ import {
   type ScanOptions,
   scanOf,
 } from './scan.js';
-import type { Durability } from './segment-store.js';
+import type { Standpoint } from './standpoint.js';
 import { SumTree } from './sum-tree.js';
-
-/** Where a reader stands. */
-export interface Standpoint {
-  readonly host: Host;
-  readonly commits: Commits;
-  /** What is read, while `isReady`. */
-  readonly head: Head;
-  /** Whether a read can be made in the turn of its call. */
-  readonly isReady: boolean;
-  /** It stays at one commit. */
-  readonly isPinned?: boolean;
-  /** Throws when nothing can be read any more. */
-  check(): void;
-  /** Resolves when `isReady`. */
-  ready(): Promise<void>;
-  /** Holds what is read. */
-  holdHead(): Promise<HeldHead>;
-  /** Runs a change of several steps, which closing waits for and aborts; none can be made of a snapshot. */
-  readonly write?:
-    | (<T>(change: (durability: Durability, closing: AbortSignal) => Promise<T>) => Promise<T>)
-    | undefined;
-  /** A chunk of `head` was missing: whether there is another head to read from. */
-  moveOn(head: Head): Promise<boolean>;
-}
 
 /** See the module's text. */
 export class Reader {

@@ -4,7 +4,8 @@ import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
 import type { Hold } from './pins.js';
-import { Reader, type Standpoint } from './reads.js';
+import { Reader } from './reads.js';
+import type { Standpoint } from './standpoint.js';
 
 /** What a snapshot stands on. It must not hold the snapshot, which may be forgotten. */
 class HeldCommit implements Standpoint {

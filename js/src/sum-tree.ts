@@ -2,109 +2,23 @@
  * Sum trees: what a page sees of them at once. All that they do is loaded when one of them is first
  * used; only their roots are told by the part that every page loads.
  */
-import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { summing } from './later.js';
-import type { Standpoint } from './reads.js';
 import type { Rows } from './scan.js';
-import type { Durability } from './segment-store.js';
 import type { Source } from './source.js';
-
-/** The root of a sum tree: all that a verifier needs to know of it. */
-export interface SumRoot {
-  /** 32 bytes in hexadecimal. */
-  readonly hash: string;
-  /** The sum of all leaves. */
-  readonly sum: bigint;
-}
-
-/** The key of a leaf: 32 bytes, or a text that stands for its SHA-256 (of its UTF-8). */
-export type SumKey = Uint8Array | string;
-
-/** A leaf as it is put. A leaf without a value and with the sum 0 is none: it deletes. */
-export interface SumItem {
-  readonly key: SumKey;
-  /** At most 1 MiB. */
-  readonly value: Uint8Array;
-  /** From 0 to 2^64 - 1. */
-  readonly sum: bigint;
-}
-
-/** A leaf as it is read. */
-export interface SumLeaf {
-  readonly key: Uint8Array;
-  readonly value: Uint8Array;
-  readonly sum: bigint;
-}
-
-/** A leaf that changed; without `before` it is new, without `after` it is gone. */
-export interface SumChange {
-  readonly key: Uint8Array;
-  readonly before?: SumLeaf;
-  readonly after?: SumLeaf;
-}
-
-/** What the leaves of a sum tree that follows rows are made of. */
-export interface SumDefinition {
-  /** Pointer to the text (or number) that its key stands for; the key of the row by default. */
-  readonly key?: string | undefined;
-  /** Pointer to its sum: a whole number, or the digits of one in a string. */
-  readonly sum: string;
-  /** Pointer to its value, which is the JSON text of what is there; the whole row by default. */
-  readonly value?: string | undefined;
-  /** Only rows whose keys start with this. */
-  readonly prefix?: string | undefined;
-}
-
-/** Definitions by the names that `sumTree` takes. */
-export type SumDefinitions = Readonly<Record<string, SumDefinition>>;
-
-/** How a sum tree is changed. */
-export interface SumChangeOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly durability?: Durability | undefined;
-}
-
-/** How many leaves are put. */
-export interface SumPutOptions<Row = SumItem> extends SumChangeOptions {
-  /** Where key, sum and value are in rows that are no `SumItem`s: pointers, as in a definition. */
-  readonly key?: string | undefined;
-  readonly sum?: string | undefined;
-  readonly value?: string | undefined;
-  readonly onProgress?: ((progress: { readonly leaves: number }) => void) | undefined;
-  /** Only for its type. */
-  readonly row?: Row;
-}
-
-/** What a change came to. */
-export interface SumResult {
-  readonly root: SumRoot;
-  /** Leaves taken from the source. */
-  readonly leaves: number;
-  readonly ms: number;
-  readonly slices: number;
-  readonly longestSliceMs: number;
-}
-
-/** Which leaves are read. */
-export interface SumScanOptions {
-  /** The key to begin with, or what would come after it. */
-  readonly from?: SumKey | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** The hash of a tree without leaves. */
-const EMPTY_HASH = 'b1e8e8f2dc3b266452988cfe169aa73be25405eeead02ab5dd6b3c6fd0ca8d67';
-
-/** Bytes of hash and sum in what a commit tells of a tree. */
-export const ROOT_BYTES = 40;
-
-/** Reads the root at the start of what a commit tells of a tree. */
-export function rootOf(told: Uint8Array): SumRoot {
-  if (told.length === 0) return { hash: EMPTY_HASH, sum: 0n };
-  const view = new DataView(told.buffer, told.byteOffset);
-  return { hash: hex(told.subarray(0, 32)), sum: view.getBigUint64(32, true) };
-}
+import type { Standpoint } from './standpoint.js';
+import { rootOf } from './sums/root.js';
+import type {
+  SumChange,
+  SumChangeOptions,
+  SumItem,
+  SumKey,
+  SumLeaf,
+  SumPutOptions,
+  SumResult,
+  SumRoot,
+  SumScanOptions,
+} from './sums/types.js';
 
 /** See the module's text. Made by `db.sumTree(name)`, of a store, a branch or a snapshot. */
 export class SumTree {

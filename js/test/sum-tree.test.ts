@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import type { Store } from '../src/store.js';
-import type { SumItem, SumLeaf } from '../src/sum-tree.js';
+import type { SumItem, SumLeaf } from '../src/sums/types.js';
 import { failure } from './model.js';
 import { random } from './random.js';
 

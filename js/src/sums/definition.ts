@@ -1,6 +1,23 @@
 /** What the leaves of a sum tree that follows rows are made of, checked and as the core reads it. */
 import { HedgerowError } from '../errors.js';
-import { ROOT_BYTES, type SumDefinition, type SumDefinitions } from '../sum-tree.js';
+
+/** What the leaves of a sum tree that follows rows are made of. */
+export interface SumDefinition {
+  /** Pointer to the text (or number) that its key stands for; the key of the row by default. */
+  readonly key?: string | undefined;
+  /** Pointer to its sum: a whole number, or the digits of one in a string. */
+  readonly sum: string;
+  /** Pointer to its value, which is the JSON text of what is there; the whole row by default. */
+  readonly value?: string | undefined;
+  /** Only rows whose keys start with this. */
+  readonly prefix?: string | undefined;
+}
+
+/** Definitions by the names that `sumTree` takes. */
+export type SumDefinitions = Readonly<Record<string, SumDefinition>>;
+
+/** Bytes of hash and sum in what a commit tells of a tree. */
+const ROOT_BYTES = 40;
 
 /** Name and definition together take no more. */
 const MAX_NAME_BYTES = 200;

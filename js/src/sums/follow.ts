@@ -6,7 +6,7 @@ import type { Commits } from '../commit.js';
 import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
 import { guarded, Ingest } from '../ingest.js';
-import type { Standpoint } from '../reads.js';
+import type { Standpoint } from '../standpoint.js';
 import { definitionText, toldDefinition } from './definition.js';
 import { sumEngine } from './sum-engine.js';
 

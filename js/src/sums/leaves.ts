@@ -1,6 +1,6 @@
 /** Leaves and keys on their way into the core. */
 import { HedgerowError } from '../errors.js';
-import type { SumItem, SumKey, SumPutOptions } from '../sum-tree.js';
+import type { SumItem, SumKey, SumPutOptions } from './types.js';
 
 /** The length that stands for a key of 32 bytes, and for a leaf that is deleted. */
 const NONE = 0xffff_ffff;

@@ -3,13 +3,13 @@ import type { HeldHead } from '../commit.js';
 import type { Op } from '../engine.js';
 import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
-import type { Standpoint } from '../reads.js';
 import { bytesOf } from '../root.js';
 import { checkSignal } from '../signal.js';
-import type { SumChange, SumKey, SumLeaf, SumScanOptions } from '../sum-tree.js';
+import type { Standpoint } from '../standpoint.js';
 import { followed } from './follow.js';
 import { packKeys } from './leaves.js';
 import { type FoundLeaf, type SumEngine, sumEngine } from './sum-engine.js';
+import type { SumChange, SumKey, SumLeaf, SumScanOptions } from './types.js';
 
 /** Bytes of keys that are sought or proved in one go. */
 const MAX_KEY_BYTES = 16 << 20;

@@ -8,8 +8,8 @@ import type { LaterOutput } from '../generated/exports.js';
 import type { Host } from '../host.js';
 import { instantiateLater } from '../later-core.js';
 import { turn } from '../scheduler.js';
-import type { SumLeaf } from '../sum-tree.js';
 import { definitionText } from './definition.js';
+import type { SumLeaf } from './types.js';
 
 /** The meanings of a status that only this part gives; `crate/src/wasm/reply.rs` has the list. */
 const SUM_OVERFLOW = 23;

@@ -1,20 +1,15 @@
 /** Changes of sum trees that are made by hand. */
 import { HedgerowError } from '../errors.js';
 import { guarded, Ingest } from '../ingest.js';
-import type { Standpoint } from '../reads.js';
 import { turn } from '../scheduler.js';
 import { AbortableWait, checkSignal } from '../signal.js';
 import { endSource, isAtHand, type OpenSource, openSource, type Source } from '../source.js';
-import {
-  rootOf,
-  type SumChangeOptions,
-  type SumKey,
-  type SumPutOptions,
-  type SumResult,
-} from '../sum-tree.js';
+import type { Standpoint } from '../standpoint.js';
 import { toldDefinition } from './definition.js';
 import { itemOf, LeafPacker } from './leaves.js';
+import { rootOf } from './root.js';
 import { sumEngine } from './sum-engine.js';
+import type { SumChangeOptions, SumKey, SumPutOptions, SumResult } from './types.js';
 
 /** How often the clock is read while leaves are taken. */
 const CLOCK_LEAVES = 32;
