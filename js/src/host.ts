@@ -37,6 +37,8 @@ export class Host {
   readonly #loading = new Map<number, Promise<void>>();
   /** Has sum trees follow what an ingest changes; returns what goes on with that. */
   bringSums?: (op: Op) => Promise<(budget: number) => number>;
+  /** Called before an ingest is freed, whose handle another one will have. */
+  forgetSums?: (op: Op) => void;
   /** Called when a segment is gone: another handle may have moved what was in it. */
   onGone: () => Promise<void> = async () => {};
 

@@ -49,9 +49,11 @@ export class SumEngine {
   readonly #engine: Engine;
   readonly #core: LaterOutput;
 
-  constructor({ engine, sums }: Host, core: LaterOutput) {
+  constructor(host: Host, core: LaterOutput) {
+    const { engine, sums } = host;
     this.#engine = engine;
     this.#core = core;
+    host.forgetSums = (op) => this.#forget(op);
     for (const [at, [name, definition]] of Object.entries(sums ?? {}).entries()) {
       const [nameLength, length] = this.#pass(name, encoder.encode(definitionText(definition)));
       if (core.sum_want(nameLength, length, at === 0 ? 1 : 0) >>> 0 === Status.noOp) {
@@ -111,9 +113,14 @@ export class SumEngine {
     };
   }
 
-  /** Forgets what was staged for an ingest, or for one of an instance that is gone. */
-  forget(op: Op): void {
-    if (op >= this.#engine.epoch) this.#core.sum_forget(this.#engine.own(op));
+  /** Forgets what was staged for an ingest, and what was made for it. */
+  #forget(op: Op): void {
+    if (op < this.#engine.epoch) return;
+    try {
+      this.#core.sum_forget(this.#engine.own(op));
+    } catch {
+      // The next call is told of a trap: nobody waits for this one.
+    }
   }
 
   /** The names of the trees of a view. */

@@ -61,21 +61,17 @@ async function change<Row>(
         if (toldDefinition(told()) !== '' || host.sums?.[name] !== undefined) {
           throw new HedgerowError('invalid-argument', `the sum tree ${name} follows rows`);
         }
-        try {
-          const packer = new LeafPacker();
-          const stage = () => {
-            sums.stage(ingest.op, name, packer.take());
-            options.onProgress?.({ leaves: packer.leaves });
-          };
-          await take(source, signal, host.sliceMs, (row) => add(packer, row), packer, stage);
-          stage();
-          await ingest.commit();
-          const { slices, longestSliceMs } = ingest.times;
-          const ms = performance.now() - startMs;
-          return { root: rootOf(told()), leaves: packer.leaves, ms, slices, longestSliceMs };
-        } finally {
-          sums.forget(ingest.op);
-        }
+        const packer = new LeafPacker();
+        const stage = () => {
+          sums.stage(ingest.op, name, packer.take());
+          options.onProgress?.({ leaves: packer.leaves });
+        };
+        await take(source, signal, host.sliceMs, (row) => add(packer, row), packer, stage);
+        stage();
+        await ingest.commit();
+        const { slices, longestSliceMs } = ingest.times;
+        const ms = performance.now() - startMs;
+        return { root: rootOf(told()), leaves: packer.leaves, ms, slices, longestSliceMs };
       });
     } finally {
       bulk.end();
