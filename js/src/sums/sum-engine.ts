@@ -54,6 +54,12 @@ export class SumEngine {
     this.#engine = engine;
     this.#core = core;
     host.forgetSums = (op) => this.#forget(op);
+    // The memory of an instance that trapped is let go of at once.
+    const end = engine.onTrap(() => {
+      end();
+      linked.delete(engine);
+      delete host.forgetSums;
+    });
     for (const [at, [name, definition]] of Object.entries(sums ?? {}).entries()) {
       const [nameLength, length] = this.#pass(name, encoder.encode(definitionText(definition)));
       if (core.sum_want(nameLength, length, at === 0 ? 1 : 0) >>> 0 === Status.noOp) {
