@@ -43,6 +43,8 @@ export class Host {
   bringSums: (op: Op) => Promise<(budget: number) => number> = async () => {
     throw new HedgerowError('storage', 'nothing brings sum trees here');
   };
+  /** Called before an ingest is freed, whose handle another one will have. */
+  forgetSums?: (op: Op) => void;
   /** Called when a segment is gone: another handle may have moved what was in it. */
   onGone: () => Promise<void> = async () => {};
 

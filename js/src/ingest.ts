@@ -417,9 +417,14 @@ export class Ingest {
   }
 
   #keep(): void {
-    this.#host.engine.free(this.op);
-    this.#ended = true;
+    this.#free(true);
     this.#release();
+  }
+
+  #free(committed: boolean): void {
+    this.#ended = true;
+    this.#host.forgetSums?.(this.op);
+    this.#host.engine.free(this.op, committed);
   }
 
   #release(): void {
@@ -429,8 +434,7 @@ export class Ingest {
   /** Drops the change and deletes what was written of it. Idempotent. */
   async abandon(): Promise<void> {
     if (this.#ended) return;
-    this.#ended = true;
-    this.#host.engine.free(this.op, false);
+    this.#free(false);
     for (const { id } of this.#held) this.#commits.inventory.unmade(id);
     this.#held = [];
     await Promise.all(this.#writing);

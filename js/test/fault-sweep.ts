@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
-import { HedgerowError, memory, open, type Store } from '../src/index.js';
+import { HedgerowError, memory, type OpenOptions, open, type Store } from '../src/index.js';
 import { type Fault, faulty } from '../src/segment-stores/faulty.js';
 import type { Operation } from './fault-workloads.js';
 import { all, type Entry, expectSame, sorted, within } from './model.js';
@@ -20,6 +20,9 @@ export const error = new HedgerowError('disconnected', 'for a test');
 export async function sweep(
   operations: readonly Operation[],
   fault: Omit<Fault, 'error'>,
+  options: OpenOptions = {},
+  /** All that a store holds, as the model has it. */
+  holds: (db: Store) => Promise<Entry[]> = all,
 ): Promise<number> {
   const inner = memory();
   const storage = faulty(inner, { ...fault, error });
@@ -40,7 +43,7 @@ export async function sweep(
   };
   const stored = async () => {
     const fresh = await open('test', { storage: inner });
-    const entries = await all(fresh);
+    const entries = await holds(fresh);
     await fresh.close();
     return entries;
   };
@@ -71,14 +74,14 @@ export async function sweep(
     await again(call);
   };
 
-  let opening = open('test', { storage });
+  let opening = open('test', { ...options, storage });
   if ((await settle(opening)) !== undefined) {
     await outlast(undefined);
-    opening = open('test', { storage });
+    opening = open('test', { ...options, storage });
     await settle(opening);
   }
   const db: Store = await opening;
-  const other = await open('test', { storage: inner });
+  const other = await open('test', { ...options, storage: inner });
   const scene = { db, other, storage };
   for (const { title, run, model: change, between = [] } of operations) {
     const states: Entry[][] = [sorted(model)];
@@ -104,7 +107,7 @@ export async function sweep(
     // It may be behind: a handle that nobody writes to does not look for what others write.
     model.set('look', title);
     await insist(() => db.put('look', title));
-    await insist(async () => expectSame(await all(db), sorted(model), title));
+    await insist(async () => expectSame(await holds(db), sorted(model), title));
   }
   await settle(db.close());
   expectSame(await stored(), sorted(model));

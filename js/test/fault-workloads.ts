@@ -95,11 +95,11 @@ function writer(title: string, puts: readonly Entry[], commitEvery?: number): Op
   };
 }
 
-async function* slowly(
-  entries: readonly Entry[],
+export async function* slowly<T = Entry>(
+  entries: readonly T[],
   at = -1,
   then: () => unknown = () => {},
-): AsyncGenerator<Entry> {
+): AsyncGenerator<T> {
   for (const [index, entry] of entries.entries()) {
     if (index === at) await then();
     yield entry;

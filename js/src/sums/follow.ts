@@ -58,10 +58,6 @@ async function make(
   await guarded(ingest, async () => {
     const sums = await sumEngine(host);
     sums.extend(ingest.op);
-    try {
-      await ingest.commit();
-    } finally {
-      sums.forget(ingest.op);
-    }
+    await ingest.commit();
   });
 }

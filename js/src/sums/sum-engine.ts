@@ -53,9 +53,17 @@ export class SumEngine {
   readonly #engine: Engine;
   readonly #core: LaterOutput;
 
-  constructor({ engine, sums }: Host, core: LaterOutput) {
+  constructor(host: Host, core: LaterOutput) {
+    const { engine, sums } = host;
     this.#engine = engine;
     this.#core = core;
+    host.forgetSums = (op) => this.#forget(op);
+    // The memory of an instance that trapped is let go of at once.
+    const end = engine.onTrap(() => {
+      end();
+      linked.delete(engine);
+      delete host.forgetSums;
+    });
     for (const [at, [name, definition]] of Object.entries(sums ?? {}).entries()) {
       const [nameLength, length] = this.#pass(name, encoder.encode(definitionText(definition)));
       if (core.sum_want(nameLength, length, at === 0 ? 1 : 0) >>> 0 === Status.noOp) {
@@ -121,9 +129,14 @@ export class SumEngine {
     };
   }
 
-  /** Forgets what was staged for an ingest, or for one of an instance that is gone. */
-  forget(op: Op): void {
-    if (op >= this.#engine.epoch) this.#core.sum_forget(this.#engine.own(op));
+  /** Forgets what was staged for an ingest, and what was made for it. */
+  #forget(op: Op): void {
+    if (op < this.#engine.epoch) return;
+    try {
+      this.#core.sum_forget(this.#engine.own(op));
+    } catch {
+      // The next call is told of a trap: nobody waits for this one.
+    }
   }
 
   /** The names of the trees of a view. */

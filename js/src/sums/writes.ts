@@ -1,15 +1,16 @@
 /** Changes of sum trees that are made by hand. */
 import { HedgerowError } from '../errors.js';
+import type { Host } from '../host.js';
 import { guarded, Ingest } from '../ingest.js';
 import { turn } from '../scheduler.js';
 import { AbortableWait, checkSignal } from '../signal.js';
-import { endSource, isAtHand, type OpenSource, openSource, type Source } from '../source.js';
+import { endSource, isAtHand, openSource, type Source } from '../source.js';
 import type { Standpoint } from '../standpoint.js';
 import { toldDefinition } from './definition.js';
 import { itemOf, LeafPacker } from './leaves.js';
 import { rootOf } from './root.js';
 import { sumEngine } from './sum-engine.js';
-import type { SumChangeOptions, SumKey, SumPutOptions, SumResult } from './types.js';
+import type { SumChangeOptions, SumKey, SumPutOptions, SumResult, SumRoot } from './types.js';
 
 /** How often the clock is read while leaves are taken. */
 const CLOCK_LEAVES = 32;
@@ -61,21 +62,19 @@ async function change<Row>(
         if (toldDefinition(told()) !== '' || host.sums?.[name] !== undefined) {
           throw new HedgerowError('invalid-argument', `the sum tree ${name} follows rows`);
         }
-        try {
-          const packer = new LeafPacker();
-          const stage = () => {
-            sums.stage(ingest.op, name, packer.take());
-            options.onProgress?.({ leaves: packer.leaves });
-          };
-          await take(source, signal, host.sliceMs, (row) => add(packer, row), packer, stage);
-          stage();
-          await ingest.commit();
-          const { slices, longestSliceMs } = ingest.times;
-          const ms = performance.now() - startMs;
-          return { root: rootOf(told()), leaves: packer.leaves, ms, slices, longestSliceMs };
-        } finally {
-          sums.forget(ingest.op);
-        }
+        const packer = new LeafPacker();
+        const stage = () => {
+          sums.stage(ingest.op, name, packer.take());
+          options.onProgress?.({ leaves: packer.leaves });
+        };
+        const adding = (row: Row) => add(packer, row);
+        await take(source, ingest, options, host.sliceMs, adding, packer, stage);
+        stage();
+        await ingest.commit();
+        const root = await rootAfter(host, told);
+        const { slices, longestSliceMs } = ingest.times;
+        const ms = performance.now() - startMs;
+        return { root, leaves: packer.leaves, ms, slices, longestSliceMs };
       });
     } finally {
       bulk.end();
@@ -83,19 +82,34 @@ async function change<Row>(
   });
 }
 
-/** Takes rows slice by slice. */
+/** The root of what is committed: no trap of the core from then on makes it undone. */
+async function rootAfter(host: Host, told: () => Uint8Array): Promise<SumRoot> {
+  for (;;) {
+    if (!host.engine.isReady) await host.recover();
+    try {
+      return rootOf(told());
+    } catch (cause) {
+      if (host.engine.isReady) throw cause;
+    }
+  }
+}
+
+/**
+ * Takes rows slice by slice. A source is waited for only while there is somebody to give its rows
+ * to: a signal that is aborted and a core that traps end that.
+ */
 async function take<Row>(
   source: Source<Row>,
-  signal: AbortSignal | undefined,
+  ingest: Ingest,
+  { signal }: SumChangeOptions,
   sliceMs: number,
   add: (row: Row) => void,
   packer: LeafPacker,
   stage: () => void,
 ): Promise<void> {
-  const opened = (await openSource(source, signal, false)) as Exclude<
-    OpenSource<Row>,
-    { kind: 'bytes' }
-  >;
+  const wait = new AbortableWait(signal);
+  const stop = ingest.onLost((cause) => wait.fail(cause));
+  const opening = openSource(source, signal, false);
   let startMs = performance.now();
   const added = async (row: Row) => {
     add(row);
@@ -106,21 +120,25 @@ async function take<Row>(
     checkSignal(signal);
     startMs = performance.now();
   };
-  if (opened.kind === 'rows') {
-    for (const row of opened.rows) await added(row);
-    return;
-  }
-  const wait = new AbortableWait(signal);
   try {
+    const opened = await wait.for(opening);
+    if (opened.kind === 'bytes') {
+      throw new HedgerowError('invalid-argument', 'leaves come from an iterable, not as bytes');
+    }
+    if (opened.kind === 'rows') {
+      for (const row of opened.rows) await added(row);
+      return;
+    }
     for (;;) {
       const next = await wait.for(opened.rows.next());
       if (next.done === true) return;
       await added(next.value);
     }
   } catch (cause) {
-    endSource(opened);
+    opening.then(endSource, () => {});
     throw cause;
   } finally {
+    stop();
     wait.end();
   }
 }

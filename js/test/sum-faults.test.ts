@@ -1,0 +1,54 @@
+/** Storage that fails at every call made while sum trees change: rows and sums agree, or nothing is. */
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Store } from '../src/index.js';
+import { sweep } from './fault-sweep.js';
+import { type Entry, sorted } from './model.js';
+import { BY_HAND, FOLLOWED, followed, SUM_WORKLOADS, SUMS } from './sum-fault-workloads.js';
+
+let runs = 0;
+afterAll(() => console.info(`${runs} runs of ${Object.keys(SUM_WORKLOADS).length} workloads`));
+
+/** Rows, and after them the leaves put by hand; those that follow are held to the rows. */
+async function holds(db: Store): Promise<Entry[]> {
+  // All of one commit, whatever others make meanwhile.
+  const snap = db.snapshot();
+  try {
+    const rows = await snap.scan().toArray();
+    const of = async (name: string) => {
+      const leaves = await snap.sumTree(name).entries().toArray();
+      const total = leaves.reduce((sum, leaf) => sum + leaf.sum, 0n);
+      expect(snap.sumTree(name).root.sum).toBe(total);
+      return leaves;
+    };
+    const sums = (await of(FOLLOWED)).map(({ sum }) => sum).sort((a, b) => Number(a - b));
+    expect(sums).toEqual(followed(rows));
+    const byHand = (await of(BY_HAND)).map(
+      ({ key, sum }): Entry => [`\u{10ffff}${Buffer.from(key).toString('hex')}`, sum],
+    );
+    return sorted([...rows, ...byHand]);
+  } finally {
+    snap.release();
+  }
+}
+
+for (const [title, operations] of Object.entries(SUM_WORKLOADS)) {
+  describe(`with ${title}, whatever storage call fails`, () => {
+    for (const when of ['before', 'after'] as const) {
+      for (const lasting of [false, true]) {
+        const how = lasting ? 'as do all until they are healed' : 'once';
+        it(`${when} it takes effect, ${how}, each change is whole or not at all`, async () => {
+          const options = { sums: SUMS };
+          const calls = await sweep(operations, { at: 0, when }, options, holds);
+          expect(calls).toBeGreaterThan(5);
+          for (let at = 1; at <= calls; at++) {
+            runs += 1;
+            const fault = { at, when, lasting };
+            await sweep(operations, fault, options, holds).catch((cause: unknown) => {
+              throw new Error(`call ${at} of ${calls}: ${cause}`, { cause });
+            });
+          }
+        });
+      }
+    }
+  });
+}

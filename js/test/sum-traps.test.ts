@@ -1,0 +1,204 @@
+/** The core traps while sum trees are at work: the next call finds them as they were. */
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { memory, open } from '../src/index.js';
+import { failure, within } from './model.js';
+import { random } from './random.js';
+import { copyOf, expectHeld, SUMS, type SumModel, sumCallFrom } from './sum-trap-calls.js';
+import { alive, forget, isPending, trapIn, trapped } from './trapping.js';
+import { watched } from './watched-storage.js';
+
+const TRAPS = Number(process.env.TRAPS ?? 400);
+const SEED = Number(process.env.SEED ?? 1);
+
+const crashed = failure('crashed', { retryable: true });
+const never = Number.POSITIVE_INFINITY;
+const leaf = { value: new Uint8Array([1]), sum: 1n };
+const pause = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+beforeEach(forget);
+afterEach(() => trapIn(never));
+
+describe(`${TRAPS} traps, each in a random call`, () => {
+  afterAll(() => {
+    const sums = [...trapped].filter(([name]) => name.startsWith('sum_'));
+    console.info(sums.map(([name, count]) => `${name} ${count}`).join(', '));
+  });
+
+  it('lose nothing, and tear no sums from their rows', async () => {
+    const from = random(SEED);
+    let [traps, rejected, most] = [0, 0, 0];
+    let storage = memory();
+    let db = await open('test', { storage, cacheBytes: 0, sums: SUMS });
+    let model: SumModel = { rows: new Map(), leaves: new Map() };
+    const hits = new Set<string>();
+    while (traps < TRAPS) {
+      if (!isPending()) trapIn(1 + from.below(from.pick([3, 30, 100])));
+      const call = sumCallFrom(from);
+      const caught = await within(
+        20_000,
+        call.run(db, model).then(
+          () => undefined,
+          (cause: unknown) => cause,
+        ),
+      );
+      const isHit = !isPending();
+      if (caught === undefined) call.apply(model);
+      else {
+        expect(caught, call.title).toEqual(crashed);
+        expect(isHit, call.title).toBe(true);
+        rejected += 1;
+        hits.add(call.title);
+      }
+      if (!isHit) continue;
+      traps += 1;
+      await expectHeld(db, model).catch((cause: unknown) => {
+        throw new Error(`${call.title}, trap ${traps}, ${[...trapped.keys()].at(-1)}: ${cause}`, {
+          cause,
+        });
+      });
+      if (traps % 50 !== 0) continue;
+      trapIn(never);
+      const other = await open('test', { storage });
+      await expectHeld(other, model);
+      await other.close();
+      const fresh = await open('fresh', { storage: memory(), sums: SUMS });
+      await fresh.putMany(model.rows);
+      const { leaves } = copyOf(model);
+      const items = await db.sumTree('t').getMany(leaves.keys());
+      await fresh.sumTree('t').putMany(items.map((one) => one!));
+      expect(db.root).toBe(fresh.root);
+      await fresh.close();
+      most = Math.max(most, await alive());
+      // That of the store, and some just closed; never one for each trap.
+      expect(most, `instances after ${traps} traps`).toBeLessThan(8);
+      if (traps % 200 === 0) {
+        await db.close();
+        storage = memory();
+        db = await open('test', { storage, cacheBytes: 0, sums: SUMS });
+        model = { rows: new Map(), leaves: new Map() };
+      }
+    }
+    console.info(`${traps} traps, ${rejected} calls rejected, at most ${most} instances held`);
+    expect(hits.size).toBeGreaterThan(6);
+    await db.close();
+  }, 600_000);
+});
+
+describe('a trap in each call of the later part', () => {
+  it.each(['sum_want', 'sum_stage', 'sum_begin', 'sum_bring', 'sum_forget'])(
+    '%s: a change fails or is made, whole, and the next is made',
+    async (name) => {
+      const storage = memory();
+      const db = await open('test', { storage, sums: SUMS });
+      const model: SumModel = { rows: new Map(), leaves: new Map() };
+      for (let round = 0; round < 5; round++) {
+        const key = `k${round}`;
+        const put = () => db.sumTree('t').put(key, leaf);
+        // The part is linked anew, with the definitions, to whatever instance comes next.
+        if (name === 'sum_want') {
+          trapIn(1, 'sum_begin');
+          await expect(put()).rejects.toEqual(crashed);
+          // Of two traps in a row the second would be the last.
+          await db.get('acct/0');
+        }
+        trapIn(1, name);
+        const made = await put().then(
+          () => true,
+          (cause: unknown) => {
+            expect(cause).toEqual(crashed);
+            return false;
+          },
+        );
+        expect(isPending(), name).toBe(false);
+        // One that was given to storage is not undone.
+        expect(made).toBe(name === 'sum_forget');
+        if (made) model.leaves.set(key, 1n);
+        await expectHeld(db, model);
+        await put();
+        await db.put(`acct/${round}`, { cents: round });
+        model.leaves.set(key, 1n);
+        model.rows.set(`acct/${round}`, { cents: round });
+        await expectHeld(db, model);
+      }
+      await db.clear();
+      await db.put('acct/again', { cents: 7 });
+      model.rows.clear();
+      model.rows.set('acct/again', { cents: 7 });
+      // Definitions outlive the instance that was told of them.
+      await expectHeld(db, model);
+      await db.close();
+    },
+  );
+
+  it.each([
+    ['sum_find', 'get'],
+    ['sum_scan', 'entries'],
+    ['sum_prove', 'prove'],
+    ['sum_diff', 'diff'],
+    ['sum_step', 'get'],
+  ] as const)('%s: %s fails, and the next is right', async (name, what) => {
+    const db = await open('test', { storage: memory(), sums: SUMS });
+    await db.sumTree('t').put('a', leaf);
+    const tree = db.sumTree('t');
+    const calls = {
+      get: () => tree.get('a'),
+      entries: () => tree.entries().toArray(),
+      prove: () => tree.prove('a'),
+      diff: () => tree.diff('0'.repeat(64)).toArray(),
+    };
+    for (let round = 0; round < 5; round++) {
+      trapIn(1, name);
+      await expect(calls[what]()).rejects.toEqual(crashed);
+      expect((await tree.get('a'))?.sum).toBe(1n);
+      expect(tree.root.sum).toBe(1n);
+    }
+    await db.close();
+  });
+});
+
+it('a trap while trees that are to follow are made fails who waits, and they are made later', async () => {
+  const storage = memory();
+  const rows = new Map(Array.from({ length: 300 }, (_, at) => [`acct/${at}`, { cents: at }]));
+  const plain = await open('test', { storage });
+  await plain.putMany(rows);
+  await plain.close();
+  for (const name of ['sum_want', 'sum_names', 'sum_extend', 'sum_begin', 'sum_bring']) {
+    const copy = memory();
+    const first = await open('test', { storage: copy });
+    await first.putMany(rows);
+    await first.close();
+    trapIn(1, name);
+    const db = await open('test', { storage: copy, sums: SUMS });
+    const got = await db
+      .sumTree('balances')
+      .get('acct/7')
+      .catch((cause: unknown) => cause);
+    // Whether the making or the reading was hit, what is read next is whole.
+    if (got instanceof Error) expect(got, name).toEqual(crashed);
+    trapIn(never);
+    await expectHeld(db, { rows, leaves: new Map() });
+    await db.close();
+  }
+});
+
+it('a trap in one change fails the others under way, and leaves nothing of them', async () => {
+  const storage = watched(memory());
+  const db = await open('test', { storage, sums: SUMS });
+  await db.putMany([['acct/1', { cents: 1 }]]);
+  const source = async function* () {
+    for (let at = 0; at < 100; at++) yield { key: `s${at}`, ...leaf };
+    await new Promise(() => {});
+  };
+  const slow = db.sumTree('t').putMany(source());
+  slow.catch(() => {});
+  await pause();
+  trapIn(1, 'sum_begin');
+  await expect(db.put('acct/2', { cents: 2 })).rejects.toEqual(crashed);
+  const model = { rows: new Map([['acct/1', { cents: 1 }]]), leaves: new Map() };
+  await expectHeld(db, model);
+  // It waits for its source, or is told at once; that it can never be made is certain.
+  const told = await Promise.race([slow.catch((cause: unknown) => cause), pause()]);
+  expect(told).toEqual(crashed);
+  expect((await db.stats()).segments).toBe(storage.stored.size);
+  await db.close();
+});
