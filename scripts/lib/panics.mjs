@@ -16,6 +16,11 @@ const DIVERGING = [
 // Those of them that are called when memory could not be had.
 const OUT_OF_MEMORY = /^(alloc::|hashbrown::)/;
 
+// What only a panic calls, through the vtables of what could be told of it.
+const TELLING =
+  /^<?core::fmt::|^<.* as core::fmt::\w+>::|^(<|core::ptr::drop_in_place::<)std::panicking::/;
+const TELLS = /^<?(core::fmt|std::panicking)::/;
+
 const plainName = (name) => name.replace(/\[[0-9a-f]+\]/g, '').replace(/::h[0-9a-f]{16}$/, '');
 
 /**
@@ -26,9 +31,7 @@ const plainName = (name) => name.replace(/\[[0-9a-f]+\]/g, '').replace(/::h[0-9a
 export function trapAtOnce(wasmBytes) {
   binaryen.setDebugInfo(true); // the names of functions, for profiles
   const module = binaryen.readBinary(wasmBytes);
-  const infos = Array.from({ length: module.getNumFunctions() }, (_, index) =>
-    binaryen.getFunctionInfo(module.getFunctionByIndex(index)),
-  );
+  const infos = functionsOf(module);
   const diverging = infos.filter(
     ({ name, module: importedFrom }) =>
       importedFrom === '' && DIVERGING.some((pattern) => pattern.test(plainName(name))),
@@ -48,7 +51,37 @@ export function trapAtOnce(wasmBytes) {
     const body = isMemory ? module.block(null, [note(), trap], binaryen.unreachable) : trap;
     module.addFunction(name, params, results, [], body);
   }
+  for (const { name, params, results } of tellingOf(module)) {
+    module.removeFunction(name);
+    module.addFunction(name, params, results, [], module.unreachable());
+  }
   const bytes = module.emitBinary();
   module.dispose();
   return bytes;
+}
+
+const functionsOf = (module) =>
+  Array.from({ length: module.getNumFunctions() }, (_, index) =>
+    binaryen.getFunctionInfo(module.getFunctionByIndex(index)),
+  );
+
+/**
+ * The functions of tables that tell of a panic; none when something formats beside them: then
+ * nobody knows which of them it calls.
+ */
+function tellingOf(module) {
+  const others = binaryen.readBinary(module.emitBinary());
+  const segments = Array.from({ length: others.getNumElementSegments() }, (_, index) =>
+    binaryen.getElementSegmentInfo(others.getElementSegmentByIndex(index)),
+  );
+  const inTables = new Set(segments.flatMap(({ data }) => data));
+  const isTelling = (name) => inTables.has(name) && TELLING.test(plainName(name));
+  for (const name of inTables) {
+    if (!isTelling(name)) others.addFunctionExport(name, `${name} in a table`);
+  }
+  for (const { name } of segments) others.removeElementSegment(name);
+  others.runPasses(['remove-unused-module-elements']);
+  const tells = functionsOf(others).some(({ name }) => TELLS.test(plainName(name)));
+  others.dispose();
+  return tells ? [] : functionsOf(module).filter(({ name }) => isTelling(name));
 }
