@@ -158,7 +158,7 @@ fn rows_are_proved_beside_other_trees_and_without_any() {
     let tree = host.tree();
     for (rows, trees) in [
         (issues(1), vec![(&b"a"[..], 9, Hash([7; 32])), (b"r", tree.count, tree.root)]),
-        (issues(0), vec![(b"s", 9, Hash([7; 32]))]),
+        (issues(0), vec![(b"t", 9, Hash([7; 32]))]),
     ] {
         host.root = host.store_chunk(&layout::commit(&trees));
         for key in ["", &issue(0).0, "z"] {

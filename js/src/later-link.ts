@@ -21,8 +21,14 @@ export async function laterCore(host: Host): Promise<LaterOutput> {
   const core = engine.linked(instantiateLater);
   const link = { epoch, core };
   linked.set(engine, link);
-  core.catch(() => {
+  const forget = () => {
     if (linked.get(engine) === link) linked.delete(engine);
+  };
+  core.catch(forget);
+  // The memory of an instance that trapped is let go of at once.
+  const end = engine.onTrap(() => {
+    end();
+    forget();
   });
   return core;
 }

@@ -19,6 +19,8 @@ const SUM_NOT_WHOLE = 25;
 /** Bytes of a leaf in an answer; see `sum_step` in `crate/src/wasm/sums.rs`. */
 const FOUND_BYTES = 52;
 
+const MAX_BUDGET = 0x7fff_ffff;
+
 /** Work that a read may do in the caller's own turn. */
 const QUICK_BUDGET = 64 << 10;
 
@@ -58,10 +60,9 @@ export class SumEngine {
     this.#engine = engine;
     this.#core = core;
     host.forgetSums = (op) => this.#forget(op);
-    // The memory of an instance that trapped is let go of at once.
+    // What holds an instance that trapped holds its memory.
     const end = engine.onTrap(() => {
       end();
-      linked.delete(engine);
       delete host.forgetSums;
     });
     for (const [at, [name, definition]] of Object.entries(sums ?? {}).entries()) {
@@ -123,7 +124,7 @@ export class SumEngine {
       throw new HedgerowError('invalid-argument', 'the sum tree follows rows by now');
     }
     return (budget) => {
-      const status = this.#core.sum_bring(this.#engine.own(op), budget);
+      const status = this.#core.sum_bring(this.#engine.own(op), Math.min(budget, MAX_BUDGET));
       if (status >= Status.row) this.fail(status);
       return status;
     };
@@ -184,7 +185,8 @@ export class SumEngine {
    * thread between.
    */
   async *read<T>(host: Host, op: Op, take: () => T): AsyncGenerator<T, void, void> {
-    const run = (budget: number) => this.#core.sum_step(this.#engine.own(op), budget);
+    const run = (budget: number) =>
+      this.#core.sum_step(this.#engine.own(op), Math.min(budget, MAX_BUDGET));
     try {
       let status = run(QUICK_BUDGET);
       for (;;) {
