@@ -53,6 +53,8 @@ struct Job {
     definition: Vec<u8>,
     tree: Tree,
     edits: Option<SumBatch>,
+    /// Of a tree made by hand, the edits that were merged.
+    done: Option<SumBatch>,
     follow: Option<Box<Follow>>,
     merge: Option<Box<SumMerge>>,
     spill_bytes: usize,
@@ -66,6 +68,7 @@ pub struct Bring {
     jobs: Vec<Job>,
     rows: Tree,
     bases: Vec<Base>,
+    staged: Vec<Staged>,
 }
 
 impl Bring {
@@ -75,7 +78,7 @@ impl Bring {
     pub fn new(
         rules: &Rules,
         ingest: &mut Ingest,
-        staged: &[Staged],
+        staged: Vec<Staged>,
         wanted: Option<&[Follower]>,
         bases: &[Base],
     ) -> Self {
@@ -120,15 +123,37 @@ impl Bring {
             // In parts nothing may be deleted.
             let spill_bytes = if from.is_empty() { SPILL_BYTES } else { usize::MAX };
             let (edits, merge) = (None, None);
-            jobs.push(Job { name, definition, tree, edits, follow, merge, spill_bytes, told });
+            let done = None;
+            jobs.push(Job {
+                name,
+                definition,
+                tree,
+                edits,
+                done,
+                follow,
+                merge,
+                spill_bytes,
+                told,
+            });
         }
         for Staged { name, batch } in staged {
-            let tree = forest.tree(name);
+            let tree = forest.tree(&name);
             let (definition, follow, merge, told) = (Vec::new(), None, None, None);
-            let (edits, name) = (Some(batch.clone()), name.clone());
-            jobs.push(Job { name, definition, tree, edits, follow, merge, spill_bytes: 0, told });
+            let edits = Some(batch);
+            let (done, spill_bytes) = (None, 0);
+            jobs.push(Job {
+                name,
+                definition,
+                tree,
+                edits,
+                done,
+                follow,
+                merge,
+                spill_bytes,
+                told,
+            });
         }
-        Self { rules: rules.clone(), jobs, rows: new, bases: Vec::new() }
+        Self { rules: rules.clone(), jobs, rows: new, bases: Vec::new(), staged: Vec::new() }
     }
 
     /// Has it put the leaves of all rows in parts when they take more than so many bytes.
@@ -137,10 +162,10 @@ impl Bring {
         jobs.for_each(|job| job.spill_bytes = bytes);
     }
 
-    /// What was made, for the case that another writer was first.
+    /// What was made, and the edits, for the case that another writer was first.
     #[must_use]
-    pub fn bases(self) -> Vec<Base> {
-        self.bases
+    pub fn again(self) -> (Vec<Base>, Vec<Staged>) {
+        (self.bases, self.staged)
     }
 
     /// Goes on. Take the ingest's sealed segments into the cache after each step. When it is done,
@@ -158,8 +183,11 @@ impl Bring {
         while let Some(job) = self.jobs.last_mut() {
             match job.step(&self.rules, cache, budget, ingest)? {
                 Step::Done(()) => {
-                    let job = self.jobs.pop();
-                    self.bases.extend(job.and_then(|job| job.base(self.rows)));
+                    let Some(mut job) = self.jobs.pop() else { continue };
+                    if let Some(batch) = job.done.take() {
+                        self.staged.push(Staged { name: job.name.clone(), batch });
+                    }
+                    self.bases.extend(job.base(self.rows));
                 }
                 waiting => return Ok(waiting),
             }
@@ -197,6 +225,9 @@ impl Job {
                 match stepped.unwrap_or(Ok(Step::Yield))? {
                     Step::Done(()) => {}
                     waiting => return Ok(waiting),
+                }
+                if self.definition.is_empty() {
+                    self.done = Some(merge.take_batch());
                 }
                 let (tree, root) = merge.made();
                 let mut told = Vec::from(root.hash);

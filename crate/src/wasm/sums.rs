@@ -89,7 +89,7 @@ impl Sums {
     fn end(&mut self, op: u32) {
         let pending = self.pending(op);
         if let Some(bring) = pending.bring.take() {
-            pending.bases = (*bring).bases();
+            (pending.bases, pending.staged) = (*bring).again();
         }
     }
 
@@ -240,7 +240,8 @@ pub fn sum_begin(op: u32) -> u32 {
             // Of a store without rows nothing is known but what is wanted.
             let is_first = ingest.row_trees().0.is_empty() && !wanted.is_empty();
             let wanted = (pending.extends || is_first).then_some(&wanted[..]);
-            let bring = Bring::new(&rules, ingest, &pending.staged, wanted, &pending.bases);
+            let staged = core::mem::take(&mut pending.staged);
+            let bring = Bring::new(&rules, ingest, staged, wanted, &pending.bases);
             pending.bring = Some(Box::new(bring));
         }
         sums.wanted = wanted;

@@ -6,6 +6,9 @@ use hedgerow_trees::error::{Error, RowFault};
 use hedgerow_trees::limits::MAX_SUM_VALUE_BYTES;
 use hedgerow_trees::step::{Budget, Step};
 
+/// What taking an edit in its order costs.
+const TAKE_WORK: usize = 8;
+
 /// What becomes of a key. An empty value with the sum 0 is no leaf: it deletes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edit {
@@ -34,6 +37,10 @@ pub struct SumBatch {
     last: Vec<u32>,
     /// What of `given` is still to be sorted, once that has begun.
     ranges: Option<Vec<(usize, usize)>>,
+    /// How many of `given` were taken to `paths`.
+    taken: usize,
+    /// The sums of all paths but the last.
+    total: u64,
     /// A key is put at most once, see [`SumBatch::of_rows`].
     is_unique: bool,
 }
@@ -115,35 +122,51 @@ impl SumBatch {
     /// [`Error::SumOverflow`] when the leaves to be put come to more than 64 bits hold: then no
     /// tree can hold them all; [`Error::SumKeyTwice`] when two rows put one key.
     pub(crate) fn sort(&mut self, budget: &mut Budget) -> Result<Step<()>, Error> {
+        // One that was sorted for a merge before.
+        if self.given.is_empty() {
+            return Ok(Step::Done(()));
+        }
         let ranges = self.ranges.get_or_insert_with(|| Vec::from([(0, self.given.len())]));
         if !sort_some(&mut self.given, ranges, budget) {
             return Ok(Step::Yield);
         }
-        for (path, edit) in self.given.drain(..) {
-            if self.paths.last() == Some(&path) {
-                let Some(last) = self.last.last_mut() else { continue };
-                if !self.is_unique {
-                    *last = edit.max(*last);
-                    continue;
-                }
-                // One row gives the key up, and another takes it.
-                let (a, b) = (self.edits[*last as usize], self.edits[edit as usize]);
-                if !a.deletes() && !b.deletes() {
-                    return Err(Error::SumKeyTwice);
-                }
-                *last = if b.deletes() { *last } else { edit };
-                self.edits[*last as usize].is_new = false;
-            } else {
+        while let Some((path, edit)) = self.given.get(self.taken).copied() {
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            budget.spend(TAKE_WORK);
+            self.taken += 1;
+            if self.paths.last() != Some(&path) {
+                self.count_last()?;
                 self.paths.push(path);
                 self.last.push(edit);
+                continue;
             }
+            let Some(last) = self.last.last_mut() else { continue };
+            if !self.is_unique {
+                *last = edit.max(*last);
+                continue;
+            }
+            // One row gives the key up, and another takes it.
+            let (a, b) = (self.edits[*last as usize], self.edits[edit as usize]);
+            if !a.deletes() && !b.deletes() {
+                return Err(Error::SumKeyTwice);
+            }
+            *last = if b.deletes() { *last } else { edit };
+            self.edits[*last as usize].is_new = false;
         }
-        let mut total = Some(0u64);
-        for edit in &self.last {
-            let sum = self.edits[*edit as usize].sum;
-            total = total.and_then(|total| total.checked_add(sum));
+        if !self.given.is_empty() {
+            self.count_last()?;
+            self.given = Vec::new();
         }
-        total.map(|_| Step::Done(())).ok_or(Error::SumOverflow)
+        Ok(Step::Done(()))
+    }
+
+    /// Counts the sum of the last path, of which no more edits come.
+    fn count_last(&mut self) -> Result<(), Error> {
+        let sum = self.last.last().map_or(0, |edit| self.edits[*edit as usize].sum);
+        self.total = self.total.checked_add(sum).ok_or(Error::SumOverflow)?;
+        Ok(())
     }
 
     pub(crate) fn paths(&self) -> &[[u8; 32]] {

@@ -20,6 +20,8 @@ use hedgerow_trees::tree::{Tree, put_value};
 
 /// Chains that are hashed between two looks at the budget.
 const CHAINS: usize = 8;
+/// What looking at a branch costs.
+const LIST_WORK: usize = 16;
 /// Bytes hashed for a branch.
 const BRANCH_BYTES: usize = 128;
 
@@ -36,6 +38,7 @@ enum Phase {
     Sort,
     Read,
     Change,
+    Leaves,
     Chains,
     Branches,
     Chunks,
@@ -102,6 +105,7 @@ impl SumMerge {
                 Phase::Sort => self.batch.sort(budget),
                 Phase::Read => self.trie.reach(cache, budget, self.tree, self.batch.paths()),
                 Phase::Change => self.change(cache, budget),
+                Phase::Leaves => Ok(self.list_leaves(budget)),
                 Phase::Chains => Ok(self.chains(budget)),
                 Phase::Branches => Ok(self.branches(budget)),
                 Phase::Chunks => Ok(self.chunks(budget, packer)),
@@ -134,13 +138,9 @@ impl SumMerge {
                 }
                 let is_same = root == self.trie.root;
                 self.trie.root = root;
-                if is_same {
-                    Phase::Done
-                } else {
-                    self.list_leaves();
-                    Phase::Chains
-                }
+                if is_same { Phase::Done } else { Phase::Leaves }
             }
+            Phase::Leaves => Phase::Chains,
             Phase::Chains => Phase::Branches,
             Phase::Branches => Phase::Chunks,
             Phase::Chunks | Phase::Done => Phase::Done,
@@ -297,15 +297,20 @@ impl SumMerge {
     }
 
     /// Lists the leaves that are new, or no longer below the same branch.
-    fn list_leaves(&mut self) {
-        let Self { trie, leaves, made, .. } = self;
+    fn list_leaves(&mut self, budget: &mut Budget) -> Step<()> {
+        let Self { trie, leaves, made, next, .. } = self;
         let mut list = |at: u32, depth: u16| {
             let node = trie.node(at);
             if node.depth == DEPTH && node.at != depth {
                 leaves.push((at, depth));
             }
         };
-        for at in made {
+        while let Some(at) = made.get(*next) {
+            if budget.is_spent() {
+                return Step::Yield;
+            }
+            budget.spend(LIST_WORK);
+            *next += 1;
             let node = trie.node(*at);
             if let Kind::Branch { left, right } = node.kind {
                 list(left, node.depth + 1);
@@ -315,6 +320,12 @@ impl SumMerge {
         if trie.root != NONE {
             list(trie.root, 0);
         }
+        Step::Done(())
+    }
+
+    /// The batch, sorted, for another merge.
+    pub fn take_batch(&mut self) -> SumBatch {
+        core::mem::take(&mut self.batch)
     }
 
     /// Hashes leaves and the chains above them.
