@@ -99,7 +99,8 @@ export class Host {
   step(op: Op, startMs: number, run = (budget: number) => this.engine.step(op, budget)): number {
     const before = performance.now();
     const left = Math.max(this.sliceMs - (before - startMs), 1);
-    const budget = Math.ceil((this.#pace.units * left) / this.sliceMs);
+    // The core reads 32 bits.
+    const budget = Math.min(Math.ceil((this.#pace.units * left) / this.sliceMs), 0x7fff_ffff);
     const status = run(budget);
     if (status === Status.yield) this.#pace.learn(budget, performance.now() - before);
     return status;

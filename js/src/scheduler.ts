@@ -49,12 +49,15 @@ export class Pace {
   readonly #sliceMs: number;
   readonly #first: number;
   #perMs: number;
+  /** As it was when a time last told something. */
+  #told: number;
 
   /** `perMs` is a first guess, in the caller's unit of work, to be on the safe side. */
   constructor(sliceMs: number, perMs: number) {
     this.#sliceMs = sliceMs;
     this.#first = perMs;
     this.#perMs = perMs;
+    this.#told = perMs;
   }
 
   /** Units of work for a slice, with some room for what a guess can miss. */
@@ -71,13 +74,15 @@ export class Pace {
   learn(units: number, ms: number): void {
     if (ms < 0.2) {
       // Below the clock's resolution: as much as can be told is that there is room. Part of the
-      // slice may have been over before, so that all of the units are hardly ever given.
-      if (2 * units > this.units) this.#perMs *= 2;
+      // slice may have been over before, so that all of the units are hardly ever given. Nor need they have been used up: what is told so goes only so far.
+      const most = 4 * Math.max(this.#told, this.#first);
+      if (2 * units > this.units) this.#perMs = Math.min(2 * this.#perMs, most);
       return;
     }
     const measured = units / ms;
     // Slow down at once, speed up with care: one slice too long is worse than many short.
     const weight = measured < this.#perMs ? 0.7 : 0.3;
     this.#perMs += (Math.min(measured, 4 * this.#perMs) - this.#perMs) * weight;
+    this.#told = this.#perMs;
   }
 }

@@ -5,6 +5,7 @@
 import { HedgerowError } from './errors.js';
 import { summing } from './later.js';
 import type { Rows } from './scan.js';
+import type { Durability } from './segment-store.js';
 import type { Source } from './source.js';
 import type { Standpoint } from './standpoint.js';
 import { rootOf } from './sums/root.js';
@@ -93,7 +94,12 @@ export class SumTree {
     source: Source<Row>,
     options: SumPutOptions<Row> = {},
   ): Promise<SumResult> {
-    return (await summing()).putMany(this.#from, this.name, source, options);
+    return this.#change((sums, usual) =>
+      sums.putMany(this.#from, this.name, source, {
+        ...options,
+        durability: options.durability ?? usual,
+      }),
+    );
   }
 
   /** Deletes a leaf; does nothing when there is none. */
@@ -103,7 +109,24 @@ export class SumTree {
 
   /** Deletes many leaves in one commit. */
   async deleteMany(keys: Source<SumKey>, options: SumChangeOptions = {}): Promise<SumResult> {
-    return (await summing()).deleteMany(this.#from, this.name, keys, options);
+    return this.#change((sums, usual) =>
+      sums.deleteMany(this.#from, this.name, keys, {
+        ...options,
+        durability: options.durability ?? usual,
+      }),
+    );
+  }
+
+  /** Closing waits for it from the call on, not only once what does it is loaded. */
+  async #change<T>(
+    change: (sums: Awaited<ReturnType<typeof summing>>, usual: Durability) => Promise<T>,
+  ): Promise<T> {
+    const { write } = this.#from;
+    this.#from.check();
+    if (write === undefined) {
+      throw new HedgerowError('invalid-argument', 'a snapshot is not written to');
+    }
+    return write(async (usual) => change(await summing(), usual));
   }
 }
 

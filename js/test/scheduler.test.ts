@@ -114,6 +114,17 @@ describe('a Pace', () => {
     expect(pace.units).toBe(new Pace(8, 10).units);
   });
 
+  it('is not carried away by work that ends before its units are used up', () => {
+    const pace = new Pace(8, 1000);
+    const { units } = pace;
+    // One small commit after the other, none of which the clock can tell.
+    for (let commit = 0; commit < 2000; commit++) pace.learn(pace.units, 0.05);
+    expect(pace.units).toBeLessThanOrEqual(4 * units);
+    for (let slice = 0; slice < 20; slice++) pace.learn(1, 10_000);
+    for (let slice = 0; slice < 40; slice++) pace.learn(pace.units, 0.05);
+    expect(pace.units).toBeGreaterThan(units);
+  });
+
   it('always lets some work be done', () => {
     const pace = new Pace(8, 1);
     for (let slice = 0; slice < 20; slice++) pace.learn(1, 10_000);

@@ -42,18 +42,27 @@ export function budgets(results, { rows }) {
       );
     }
   }
+  const slice = (one) => one?.details?.['longest slice, ms']?.median;
   const indexed = cases.get('load-indexed');
   if (indexed) {
     const without = overFloor(indexed);
     const [two] = indexed.variants;
     most('load with an index / without', 1.6, without);
     most('load with two indexes / without', 2.2, two?.overOurs?.median * without);
-    const slice = (one) => one?.details?.['longest slice, ms']?.median;
     most('load with an index: longest slice', 12, slice(indexed.ours), 'ms');
     most('load with two indexes: longest slice', 12, slice(two), 'ms');
   }
   const made = cases.get('index-made')?.ours.details['longest gap between two frames, ms'];
   most('making an index: longest frame gap', 34, made?.median, 'ms');
+  for (const shape of ['sum-fresh-1000', 'sum-1000-into-1000']) {
+    least(`${shape}: loop of puts / putMany`, 20, overOurs(cases.get(shape)));
+  }
+  const fresh = cases.get('sum-fresh-10000');
+  least('10,000 fresh leaves', 10_000, 1e7 / fresh?.ours.median, 'per second');
+  most('10,000 fresh leaves: longest slice', 12, slice(fresh?.ours), 'ms');
+  const [few, many] = ['sum-1000-into-1000', 'sum-1000-into-100000'].map((name) => cases.get(name));
+  most('1,000 leaves into 100,000 / into 1,000', 2, many?.ours.median / few?.ours.median);
+  most('a proof of a sum verified', 1, cases.get('sum-verify')?.ours.median, 'ms');
   const writer = cases.get('writer');
   const slow = writer?.variants.find(({ name }) => name === 'hedgerow, await put');
   least('await put / tryPut', 5, slow?.overOurs?.median);
@@ -80,6 +89,11 @@ export function budgets(results, { rows }) {
   // The budget is for a million rows.
   if (rows >= 1e6) most('open + first get', 100, cases.get('open')?.ours.median, 'ms');
   return list;
+}
+
+/** Time of the floor in times of ours. */
+function overOurs(one) {
+  return one?.floor?.overOurs?.median;
 }
 
 /** Time of ours in times of the floor's. */

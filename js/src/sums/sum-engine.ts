@@ -103,6 +103,9 @@ export class SumEngine {
     this.#engine.incoming(leafBytes);
     const [nameLength] = this.#pass(name);
     const status = this.#core.sum_stage(this.#engine.own(op), nameLength);
+    if (status >>> 0 === Status.noOp) {
+      throw new HedgerowError('invalid-argument', 'the name of the sum tree is too long');
+    }
     if (status !== Status.done) this.fail(status);
   }
 

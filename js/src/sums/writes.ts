@@ -45,41 +45,35 @@ async function change<Row>(
 ): Promise<SumResult> {
   const { host, commits } = from;
   const { signal } = options;
-  from.check();
   checkSignal(signal);
-  if (from.write === undefined) {
-    throw new HedgerowError('invalid-argument', 'a snapshot is not written to');
+  const startMs = performance.now();
+  const bulk = commits.beginBulk(isAtHand(source));
+  try {
+    const durability = options.durability ?? 'relaxed';
+    const ingest = await Ingest.begin(host, commits, durability, { signal, bulk });
+    return await guarded(ingest, async () => {
+      const sums = await sumEngine(host);
+      const told = () => host.engine.total(commits.head.view, name);
+      if (toldDefinition(told()) !== '' || host.sums?.[name] !== undefined) {
+        throw new HedgerowError('invalid-argument', `the sum tree ${name} follows rows`);
+      }
+      const packer = new LeafPacker();
+      const stage = () => {
+        sums.stage(ingest.op, name, packer.take());
+        options.onProgress?.({ leaves: packer.leaves });
+      };
+      const adding = (row: Row) => add(packer, row);
+      await take(source, ingest, options, host.sliceMs, adding, packer, stage);
+      stage();
+      await ingest.commit();
+      const root = await rootAfter(host, told);
+      const { slices, longestSliceMs } = ingest.times;
+      const ms = performance.now() - startMs;
+      return { root, leaves: packer.leaves, ms, slices, longestSliceMs };
+    });
+  } finally {
+    bulk.end();
   }
-  return from.write(async (ofStore) => {
-    const startMs = performance.now();
-    const bulk = commits.beginBulk(isAtHand(source));
-    try {
-      const durability = options.durability ?? ofStore;
-      const ingest = await Ingest.begin(host, commits, durability, { signal, bulk });
-      return await guarded(ingest, async () => {
-        const sums = await sumEngine(host);
-        const told = () => host.engine.total(commits.head.view, name);
-        if (toldDefinition(told()) !== '' || host.sums?.[name] !== undefined) {
-          throw new HedgerowError('invalid-argument', `the sum tree ${name} follows rows`);
-        }
-        const packer = new LeafPacker();
-        const stage = () => {
-          sums.stage(ingest.op, name, packer.take());
-          options.onProgress?.({ leaves: packer.leaves });
-        };
-        const adding = (row: Row) => add(packer, row);
-        await take(source, ingest, options, host.sliceMs, adding, packer, stage);
-        stage();
-        await ingest.commit();
-        const root = await rootAfter(host, told);
-        const { slices, longestSliceMs } = ingest.times;
-        const ms = performance.now() - startMs;
-        return { root, leaves: packer.leaves, ms, slices, longestSliceMs };
-      });
-    } finally {
-      bulk.end();
-    }
-  });
 }
 
 /** The root of what is committed: no trap of the core from then on makes it undone. */

@@ -9,6 +9,7 @@ import { LOAD_SHUFFLED, LOAD_WIDE, LOAD_WIDE_SHUFFLED } from './loads.js';
 import { MEMORY } from './memory.js';
 import { PATCH } from './patch.js';
 import { SLICING } from './slicing.js';
+import { SUM_LOAD, SUM_PROOFS, SUMS } from './sums.js';
 import { SYSBENCH } from './sysbench.js';
 import { WATCH } from './watch.js';
 import { WRITER } from './writer.js';
@@ -31,4 +32,7 @@ export const SUITES: readonly Suite[] = [
   WATCH,
   SYSBENCH,
   LINES,
+  SUMS,
+  SUM_LOAD,
+  SUM_PROOFS,
 ];

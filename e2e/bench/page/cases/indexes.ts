@@ -75,7 +75,7 @@ const fill: Act = async ({ rows }) => {
 };
 
 /** Runs `work`; the longest time that a timer of a few milliseconds had to wait is its longest slice. */
-async function heard<T>(work: () => Promise<T>): Promise<{ result: T; waitedMs: number }> {
+export async function heard<T>(work: () => Promise<T>): Promise<{ result: T; waitedMs: number }> {
   let lastMs = performance.now();
   let waitedMs = 0;
   const timer = setInterval(() => {
