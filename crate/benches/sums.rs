@@ -62,10 +62,11 @@ fn into(criterion: &mut Criterion) {
 fn single(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("sums/loop");
     group.sample_size(10);
-    let new = leaves(2, 1000);
-    for base in [0, 10_000] {
-        group.throughput(Throughput::Elements(1000));
-        group.bench_function(BenchmarkId::from_parameter(format!("1000 into {base}")), |bencher| {
+    for (count, base) in [(1000, 0), (10_000, 0), (1000, 10_000)] {
+        let new = leaves(2, count);
+        group.throughput(Throughput::Elements(count as u64));
+        let id = BenchmarkId::from_parameter(format!("{count} into {base}"));
+        group.bench_function(id, |bencher| {
             bencher.iter_batched(
                 || sums(1, base),
                 |mut sums| {
@@ -78,6 +79,23 @@ fn single(criterion: &mut Criterion) {
             );
         });
     }
+    group.finish();
+}
+
+/// As many compressions as the chains of 10,000 fresh leaves take, and nothing else.
+fn floor(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("sums/floor");
+    group.sample_size(10);
+    group.throughput(Throughput::Elements(10_000));
+    group.bench_function("10000", |bencher| {
+        bencher.iter(|| {
+            let mut hash = [1; 32];
+            for _ in 0..10_000 * 241 {
+                hash = branch_hash(&hash, &[2; 32], 7);
+            }
+            black_box(hash)
+        });
+    });
     group.finish();
 }
 
@@ -111,5 +129,5 @@ fn reads(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, fresh, into, single, reads);
+criterion_group!(benches, fresh, into, single, floor, reads);
 criterion_main!(benches);

@@ -82,19 +82,20 @@ fn main() {
     }
     println!("\n| what | batch | one by one | ratio |\n|---|---|---|---|");
     let new = leaves(2, 1000);
-    for base in [0, 1000, 10_000, 100_000] {
+    let many = leaves(2, 10_000);
+    for (new, base) in [(&new, 0), (&many, 0), (&new, 1000), (&new, 10_000)] {
         let store = sums(base);
         let [together, singly] = medians(
-            5,
+            if new.len() > 1000 { 3 } else { 5 },
             [
                 &mut || {
-                    let batch = batch(&new);
+                    let batch = batch(new);
                     seconds(|| _ = black_box(merged(&store, batch)))
                 },
                 &mut || {
-                    let mut sums = sums(base.min(10_000));
+                    let mut sums = sums(base);
                     seconds(|| {
-                        for leaf in &new {
+                        for leaf in new {
                             sums.merge(batch([leaf])).expect("sums that fit");
                         }
                     })
@@ -102,10 +103,10 @@ fn main() {
             ],
         );
         println!(
-            "| 1,000 into {base} | {:.1} ms | {:.1} ms (into {}) | {:.2} |",
+            "| {} into {base} | {:.1} ms | {:.1} ms | {:.2} |",
+            new.len(),
             together * 1e3,
             singly * 1e3,
-            base.min(10_000),
             singly / together
         );
     }

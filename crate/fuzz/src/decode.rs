@@ -1,12 +1,14 @@
 //! Arbitrary bytes into every decoder: none panics, and what one takes it also writes.
 
 use hedgerow::chunk::{ChunkKind, piece, piece_list, pieces_of};
-use hedgerow::forest::Forest;
+use hedgerow::collect::pieces;
+use hedgerow::forest::{Forest, SUM_ROOT_BYTES};
 use hedgerow::hash::Hash;
 use hedgerow::json::{JsonFault, Pointer, push_string, skip_space, skip_value, unquote};
 use hedgerow::limits::{MAX_JSON_DEPTH, MAX_KEY_BYTES, PIECE_BYTES};
 use hedgerow::node::Node;
 use hedgerow::segment::{Packer, Table};
+use hedgerow::sum_tree::{Definition, Name, names};
 use hedgerow_support::layout;
 use serde_json::Value;
 
@@ -14,6 +16,8 @@ use serde_json::Value;
 pub fn run(bytes: &[u8]) {
     chunk(bytes);
     node(bytes);
+    sum_piece(bytes);
+    let _ = Definition::parse(bytes);
     forest(bytes);
     table(bytes);
     json(bytes);
@@ -66,8 +70,27 @@ fn node(bytes: &[u8]) {
     }
 }
 
+/// A collection reads pieces by itself, and finds in them what the sum trees find.
+fn sum_piece(bytes: &[u8]) {
+    let mut found = Vec::new();
+    names(bytes, |name| {
+        found.push(match name {
+            Name::Piece(hash) => (hash, None),
+            Name::Value(far) => (far.hash, Some(far)),
+        });
+    });
+    let mut found = found.into_iter();
+    pieces::names(bytes, |hash, far| assert_eq!(found.next(), Some((hash, far))));
+    assert_eq!(found.next(), None);
+}
+
 fn forest(bytes: &[u8]) {
     let Ok(forest) = Forest::decode(bytes) else { return };
+    for named in forest.sums() {
+        let told = named.reach.as_ref().expect("what is told of it").len();
+        assert_eq!(told, SUM_ROOT_BYTES + named.sum_definition().len());
+        assert!(!named.tree.is_empty() || !named.sum_definition().is_empty());
+    }
     let mut packer = Packer::new();
     assert_eq!(forest.commit(&mut packer), Hash::of(bytes), "a commit reads back as it was");
     packer.seal();

@@ -13,9 +13,13 @@ const FAR: u16 = 0x4000;
 const FAR_BYTES: usize = 68;
 /// Of a link: leaves and bytes below, and the hash of the piece.
 const LINK: u16 = 0x8000;
+const LAST_LINK: u16 = 0x80ff;
 const LINK_BYTES: usize = 42;
+/// The longest value that is in its record.
+const INLINE: u16 = 256;
 
-/// Calls `each` with every piece (`None`) and value that the piece names.
+/// Calls `each` with every piece (`None`) and value that the piece names, up to the first record that
+/// is none.
 pub fn names(piece: &[u8], mut each: impl FnMut(Hash, Option<Far>)) {
     let is_top = piece.starts_with(&ChunkKind::SumTop.header());
     let mut at = HEADER_BYTES + if is_top { SUM_ROOT_BYTES } else { 0 };
@@ -28,11 +32,12 @@ pub fn names(piece: &[u8], mut each: impl FnMut(Hash, Option<Far>)) {
                 each(far.hash, Some(far));
                 FAR_BYTES
             }
-            LINK.. if rest.len() >= LINK_BYTES => {
+            LINK..=LAST_LINK if rest.len() >= LINK_BYTES => {
                 each(Hash::read(&rest[10..LINK_BYTES]), None);
                 LINK_BYTES
             }
-            len => len.into(),
+            len @ ..=INLINE => len.into(),
+            _ => return,
         };
     }
 }

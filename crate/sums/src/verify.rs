@@ -91,12 +91,15 @@ impl SumVerify {
                 continue;
             }
             let Some(link) = self.pieces.last() else {
-                let is_whole = self.tree.is_empty() || self.counts[0] == self.tree.count;
-                return if is_whole {
-                    Ok(Step::Done(()))
-                } else {
-                    Err(wrong(self.tree.root, Field::EntryCount))
-                };
+                if self.counts[0] != self.tree.count {
+                    return Err(wrong(self.tree.root, Field::EntryCount));
+                }
+                // The top has told of any other.
+                let nothing = (words(&self.rules.empty_hash(0)), 0);
+                if self.tree.is_empty() && self.told.is_some_and(|told| told != nothing) {
+                    return Err(wrong(self.tree.root, Field::SumHash));
+                }
+                return Ok(Step::Done(()));
             };
             let hash = match link {
                 Some(Record { form: Form::Link(link), .. }) => link.chunk,

@@ -14,6 +14,7 @@ pub mod proofs;
 mod reads;
 pub mod rows;
 pub mod store;
+pub mod sum_commits;
 pub mod sum_models;
 pub mod sums;
 pub mod values;

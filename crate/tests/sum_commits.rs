@@ -1,0 +1,445 @@
+//! Sum trees in commits: whatever becomes of rows and of leaves, by whom and in which order, a tree
+//! is the one of the leaves that there are, and a commit that cannot be leaves all as it was.
+
+use hedgerow::boundary::Shape;
+use hedgerow::error::Error;
+use hedgerow_support::host::Host;
+use hedgerow_support::pace::Pace;
+use hedgerow_support::sum_commits::{
+    Change, Def, Edit, Model, Row, adopt, bring, commit, start, verify_all,
+};
+use hedgerow_support::sums::Held;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+const SMALL: Shape = Shape::with_target(128);
+
+fn key() -> impl Strategy<Value = String> {
+    "[a-c]/[0-9]{1,2}"
+}
+
+fn text(range: std::ops::Range<u64>) -> impl Strategy<Value = String> {
+    range.prop_map(|number| number.to_string())
+}
+
+fn id() -> impl Strategy<Value = Option<String>> {
+    prop_oneof![
+        40 => (0_u32..1_000_000).prop_map(|id| Some(format!("\"id{id}\""))),
+        10 => text(0..1_000_000).prop_map(Some),
+        // Some of these meet.
+        1 => text(0..10).prop_map(Some),
+        2 => Just(None),
+        1 => Just(Some("null".into())),
+        1 => Just(Some("true".into())),
+    ]
+}
+
+fn sum() -> impl Strategy<Value = Option<String>> {
+    prop_oneof![
+        200 => text(0..1000).prop_map(Some),
+        200 => text(0..1000).prop_map(|text| Some(format!("\"{text}\""))),
+        20 => Just(None),
+        20 => Just(Some("null".into())),
+        2 => Just(Some("\"7000000000000000000\"".into())),
+        1 => prop::sample::select(vec!["-1", "1.5", "true", "\"\"", "[]", "\"18446744073709551616\""])
+            .prop_map(|bad| Some(bad.into())),
+    ]
+}
+
+fn value() -> impl Strategy<Value = Option<String>> {
+    prop_oneof![
+        10 => text(0..4).prop_map(Some),
+        4 => (0_usize..3).prop_map(|kind| Some(format!("\"{}\"", "x".repeat(250 + 40 * kind)))),
+        1 => (0_usize..3).prop_map(|kind| Some(format!("\"{}\"", "y".repeat(4000 + 40_000 * kind)))),
+        2 => Just(None),
+        1 => Just(Some("null".into())),
+    ]
+}
+
+fn row() -> impl Strategy<Value = Row> {
+    let object = (id(), sum(), value()).prop_map(|(id, sum, value)| {
+        let members = [("id", id), ("sum", sum), ("v", value)];
+        Row::Object(members.into_iter().filter_map(|(name, text)| Some((name, text?))).collect())
+    });
+    prop_oneof![
+        20 => object,
+        1 => text(0..100).prop_map(Row::Text),
+        1 => Just(Row::Text("null".into())),
+        1 => prop::collection::vec(any::<u8>(), 0..9).prop_map(Row::Bytes),
+    ]
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    prop_oneof![
+        8 => prop::collection::vec((key(), row()), 0..30).prop_map(Edit::Put),
+        3 => prop::collection::vec(key(), 0..30).prop_map(Edit::Delete),
+        2 => "[a-c]/[0-9]{0,1}".prop_map(Edit::DeletePrefix),
+        1 => Just(Edit::Clear),
+    ]
+}
+
+fn def() -> impl Strategy<Value = Def> {
+    let prefix = prop::sample::select(vec!["", "a/", "b/1", "none"]);
+    let sum = prop_oneof![8 => Just(Some("sum")), 1 => Just(Some("id"))];
+    let value = prop::sample::select(vec![None, Some("v"), Some("id")]);
+    let key = prop::sample::select(vec![None, Some("id")]);
+    (key, sum, value, prefix).prop_map(|(key, sum, value, prefix)| {
+        // Ids are no sums; but that is for the tests of errors.
+        let key = if sum == Some("id") { None } else { key };
+        Def { key, sum, value, prefix }
+    })
+}
+
+fn leaf() -> impl Strategy<Value = ([u8; 32], Held)> {
+    let value = prop_oneof![Just(vec![]), Just(vec![1; 20]), Just(vec![2; 300])];
+    let sum = prop_oneof![20 => 0_u64..4, 1 => Just(u64::MAX / 3)];
+    // Keys that share many bits with others.
+    let key = (0_u8..4, 0_usize..256).prop_map(|(byte, bit)| {
+        let mut key = [byte; 32];
+        key[bit / 8] ^= 1 << (bit % 8);
+        key
+    });
+    (key, (value, sum))
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let name = |kind: &'static str| (0_u8..2).prop_map(move |name| format!("{kind}{name}"));
+    let staged = prop::collection::vec((name("hand"), prop::collection::vec(leaf(), 0..20)), 0..3);
+    let wanted = prop::collection::btree_map(name("rows"), def(), 0..3);
+    (
+        prop::collection::vec(edit(), 0..4),
+        staged.prop_map(|staged| {
+            // One batch of each name.
+            let staged: BTreeMap<_, _> = staged.into_iter().collect();
+            staged.into_iter().collect()
+        }),
+        prop::option::weighted(0.4, wanted),
+    )
+        .prop_map(|(edits, staged, wanted)| Change { edits, staged, wanted })
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Commit { change: Change, updates: Vec<(prop::sample::Index, u64)>, spill: usize },
+    Race { ours: Change, theirs: Vec<Change>, spill: usize },
+    Reopen { cache_bytes: usize },
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let spill = || prop_oneof![Just(0_usize), Just(1000), Just(usize::MAX)];
+    let updates = prop::collection::vec((any::<prop::sample::Index>(), 0_u64..100), 0..4);
+    prop_oneof![
+        4 => (change(), updates, spill())
+            .prop_map(|(change, updates, spill)| Op::Commit { change, updates, spill }),
+        2 => (change(), prop::collection::vec(change(), 1..3), spill())
+            .prop_map(|(ours, theirs, spill)| Op::Race { ours, theirs, spill }),
+        1 => prop::sample::select(vec![0, 1 << 20])
+            .prop_map(|cache_bytes| Op::Reopen { cache_bytes }),
+    ]
+}
+
+/// Holds an outcome to what the model says. Whether the change is made.
+fn is_made(outcome: Result<(), Error>, next: &Model) -> bool {
+    match (outcome, next.trees()) {
+        (Ok(()), Ok(_)) => true,
+        (Err(error), Err(errors)) => {
+            assert!(errors.contains(&error), "{error:?}, not {errors:?}");
+            false
+        }
+        (outcome, expected) => panic!("{outcome:?}, not {expected:?}"),
+    }
+}
+
+/// Has a change made. Whether it is.
+fn make(host: &mut Host, model: &mut Model, change: &Change, spill: usize) -> bool {
+    let mut next = model.clone();
+    next.apply(change);
+    let is_made = is_made(commit(host, change, spill), &next);
+    if is_made {
+        *model = next;
+    }
+    is_made
+}
+
+/// Has a change made that others come before. Whether it is.
+fn race(
+    host: &mut Host,
+    model: &mut Model,
+    ours: &Change,
+    theirs: &[Change],
+    spill: usize,
+) -> bool {
+    let mut next = model.clone();
+    next.apply(ours);
+    let mut ingest = start(host, ours);
+    let mut made = bring(host, &mut ingest, ours, &[], spill);
+    if !is_made(made.as_ref().map(|_| ()).map_err(|error| *error), &next) {
+        return false;
+    }
+    for change in theirs {
+        if !make(host, model, change, spill) {
+            continue;
+        }
+        let Ok((bases, _)) = made else { return false };
+        ingest.rebase(host.forest.clone(), Vec::new());
+        host.drive(&mut ingest).expect("no more than rows");
+        made = bring(host, &mut ingest, ours, &bases, spill);
+        next = model.clone();
+        next.apply(ours);
+        if !is_made(made.as_ref().map(|_| ()).map_err(|error| *error), &next) {
+            return false;
+        }
+    }
+    adopt(host, &ingest);
+    *model = next;
+    true
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn trees_are_those_of_the_leaves_whatever_came_before(
+        ops in prop::collection::vec(op(), 1..7),
+        slice in prop_oneof![Just(300_usize), Just(20_000), Just(usize::MAX)],
+        pace in prop::option::weighted(0.3, prop::collection::vec(any::<u8>(), 1..30)),
+    ) {
+        let mut host = Host::new(SMALL);
+        host.slice = slice;
+        let mut model = Model::default();
+        for op in ops {
+            host.pace = pace.as_ref().map(|choices| Pace::new(choices));
+            match op {
+                Op::Commit { mut change, updates, spill } => {
+                    let mut next = model.clone();
+                    next.apply(&change);
+                    let has_sum = |row: &Row| {
+                        matches!(row, Row::Object(members) if members.contains_key("sum"))
+                    };
+                    let keys: Vec<_> = next.rows.iter()
+                        .filter(|(_, row)| has_sum(row))
+                        .map(|(key, _)| key.clone())
+                        .collect();
+                    if !keys.is_empty() {
+                        change.edits.extend(updates.into_iter().map(|(index, sum)| {
+                            Edit::Update(index.get(&keys).clone(), sum.to_string())
+                        }));
+                    }
+                    make(&mut host, &mut model, &change, spill);
+                }
+                Op::Race { ours, theirs, spill } => {
+                    race(&mut host, &mut model, &ours, &theirs, spill);
+                }
+                Op::Reopen { cache_bytes } => {
+                    host.reopen(cache_bytes);
+                }
+            }
+            host.pace = None;
+            model.check(&mut host);
+        }
+    }
+}
+
+fn object(id: u64, sum: u64) -> Row {
+    Row::Object([("id", id.to_string()), ("sum", sum.to_string())].into())
+}
+
+fn rows(range: std::ops::Range<u64>) -> Edit {
+    Edit::Put(range.map(|at| (format!("r/{at:06}"), object(at, 1))).collect())
+}
+
+const BY_ID: Def = Def { key: Some("id"), sum: Some("sum"), value: None, prefix: "r/" };
+
+fn following(edits: Vec<Edit>) -> Change {
+    Change { edits, wanted: Some([("sums".into(), BY_ID)].into()), ..Change::default() }
+}
+
+fn plain(edits: Vec<Edit>) -> Change {
+    Change { edits, ..Change::default() }
+}
+
+/// Steps that a change takes when it is brought onto another, without what was made before and with
+/// it.
+fn steps_of_rebase(ours: &Change, theirs: &Change) -> [usize; 2] {
+    [false, true].map(|with_bases| {
+        let mut host = Host::new(Shape::STORED);
+        let mut ingest = start(&mut host, ours);
+        let (bases, _) = bring(&mut host, &mut ingest, ours, &[], usize::MAX).unwrap();
+        commit(&mut host, theirs, usize::MAX).unwrap();
+        ingest.rebase(host.forest.clone(), Vec::new());
+        host.drive(&mut ingest).unwrap();
+        host.slice = 16 << 10;
+        let bases = if with_bases { &bases[..] } else { &[] };
+        let (_, steps) = bring(&mut host, &mut ingest, ours, bases, usize::MAX).unwrap();
+        adopt(&mut host, &ingest);
+        host.slice = usize::MAX;
+        let mut model = Model::default();
+        model.apply(theirs);
+        model.apply(ours);
+        model.check(&mut host);
+        steps
+    })
+}
+
+#[test]
+fn what_was_made_for_a_lost_race_is_not_made_again() {
+    let (small, large) = (following(vec![rows(0..20)]), following(vec![rows(1000..3000)]));
+    let [anew, again] = steps_of_rebase(&large, &small);
+    assert!(again * 10 < anew, "{again} steps of {anew}");
+    // And where the other writer made most of it, nothing is lost by what there was before.
+    let [anew, again] = steps_of_rebase(&small, &large);
+    assert!(again <= anew, "{again} steps of {anew}");
+}
+
+/// A store with rows that one tree follows, and one made by hand.
+fn store() -> (Host, Model) {
+    let (mut host, mut model) = (Host::new(SMALL), Model::default());
+    let leaf = ([7; 32], (b"leaf".to_vec(), 9));
+    let first =
+        Change { staged: vec![("hand".into(), vec![leaf])], ..following(vec![rows(0..100)]) };
+    assert!(make(&mut host, &mut model, &first, usize::MAX));
+    model.check(&mut host);
+    (host, model)
+}
+
+fn refused(change: &Change, error: Error) {
+    let (mut host, model) = store();
+    let before = (host.root, host.forest.clone(), host.contents());
+    assert_eq!(commit(&mut host, change, 0), Err(error));
+    assert_eq!((host.root, host.forest.clone(), host.contents()), before);
+    model.check(&mut host);
+    // In the smallest steps, too, and as the change of a writer that comes second.
+    host.slice = 1000;
+    assert_eq!(commit(&mut host, change, usize::MAX), Err(error));
+    let mut late = start(&mut host, change);
+    let other = plain(vec![Edit::Put(vec![("other".into(), object(1, 1))])]);
+    commit(&mut host, &other, 0).unwrap();
+    late.rebase(host.forest.clone(), Vec::new());
+    host.drive(&mut late).unwrap();
+    assert_eq!(bring(&mut host, &mut late, change, &[], 0).map(|_| ()), Err(error));
+    assert!(late.committed().is_none());
+    host.slice = usize::MAX;
+    let mut model = model;
+    model.apply(&other);
+    model.check(&mut host);
+}
+
+fn put(at: u64, row: Row) -> Change {
+    plain(vec![Edit::Put(vec![(format!("r/{at:06}"), row)])])
+}
+
+#[test]
+fn a_commit_that_cannot_be_leaves_all_as_it_was() {
+    // The leaves that are put come to too much by themselves, with those beside them, and with
+    // those of another tree made of the same rows.
+    let half = 1 << 63;
+    let both = plain(vec![Edit::Put(
+        (200..202).map(|at| (format!("r/{at:06}"), object(at, half))).collect(),
+    )]);
+    refused(&both, Error::SumOverflow);
+    refused(&put(200, object(200, u64::MAX - 99)), Error::SumOverflow);
+    refused(&put(5, object(5, u64::MAX - 98)), Error::SumOverflow);
+    let by_hand = |leaves: &[(u8, u64)]| Change {
+        edits: vec![rows(200..210)],
+        staged: vec![(
+            "hand".into(),
+            leaves.iter().map(|(key, sum)| ([*key; 32], (vec![1], *sum))).collect(),
+        )],
+        ..Change::default()
+    };
+    refused(&by_hand(&[(1, half), (2, half)]), Error::SumOverflow);
+    refused(&by_hand(&[(1, u64::MAX - 8)]), Error::SumOverflow);
+    refused(&by_hand(&[(7, half), (3, half)]), Error::SumOverflow);
+    // Two rows of one key: both new, or one of them there before.
+    refused(&put(200, object(5, 1)), Error::SumKeyTwice);
+    let twins = (200..202).map(|at| (format!("r/{at:06}"), object(200, at)));
+    refused(&plain(vec![Edit::Put(twins.collect())]), Error::SumKeyTwice);
+    refused(&put(6, object(5, 1)), Error::SumKeyTwice);
+    for bad in ["-1", "1.5", "1e3", "\"x\"", "true", "{}", "18446744073709551616"] {
+        let row = Row::Object([("id", "5".into()), ("sum", bad.into())].into());
+        refused(&put(5, row), Error::SumNotWhole);
+    }
+    // A definition that the rows do not fit.
+    let wanted = Def { sum: Some("id"), key: Some("sum"), ..BY_ID };
+    let wanted = Some([("sums".into(), BY_ID), ("twice".into(), wanted)].into());
+    refused(&Change { wanted, ..Change::default() }, Error::SumKeyTwice);
+}
+
+#[test]
+fn sums_that_just_fit_are_taken() {
+    let (mut host, mut model) = store();
+    assert!(make(&mut host, &mut model, &put(5, object(5, u64::MAX - 99)), 0));
+    model.check(&mut host);
+    // What goes makes room for what comes.
+    let moved = plain(vec![
+        Edit::Delete(vec!["r/000005".into()]),
+        Edit::Put(vec![("r/000200".into(), object(200, u64::MAX - 99))]),
+    ]);
+    assert!(make(&mut host, &mut model, &moved, 0));
+    model.check(&mut host);
+    // Rows trade their keys.
+    let trade = plain(vec![Edit::Put(vec![
+        ("r/000001".into(), object(2, 1)),
+        ("r/000002".into(), object(3, 1)),
+        ("r/000003".into(), object(1, 1)),
+    ])]);
+    assert!(make(&mut host, &mut model, &trade, 0));
+    model.check(&mut host);
+}
+
+#[test]
+fn definitions_come_change_and_go_over_rows_that_are_there() {
+    let (mut host, mut model) = store();
+    let wanting = |defs: &[(&str, Def)]| Change {
+        wanted: Some(defs.iter().map(|(name, def)| ((*name).into(), def.clone())).collect()),
+        ..Change::default()
+    };
+    let by_key = Def { key: None, ..BY_ID };
+    for defs in [
+        &[("sums", BY_ID), ("keys", by_key.clone())][..],
+        &[("sums", by_key.clone())],
+        &[
+            ("sums", Def { prefix: "r/00000", ..by_key.clone() }),
+            ("none", Def { prefix: "x", ..BY_ID }),
+        ],
+        &[],
+        &[("sums", BY_ID)],
+    ] {
+        assert!(make(&mut host, &mut model, &wanting(defs), 1000));
+        assert_eq!(model.followers.len(), defs.len());
+        model.check(&mut host);
+    }
+    // One takes the place of a tree made by hand.
+    assert!(make(&mut host, &mut model, &wanting(&[("hand", BY_ID)]), 1000));
+    assert!(model.hand.is_empty());
+    model.check(&mut host);
+}
+
+#[test]
+fn all_rows_go_and_come_and_what_was_made_by_hand_stays() {
+    for edit in [Edit::Clear, Edit::DeletePrefix(String::new())] {
+        let (mut host, mut model) = store();
+        assert!(make(&mut host, &mut model, &plain(vec![edit]), 0));
+        model.check(&mut host);
+        assert_eq!((host.forest.sums().count(), model.followers.len()), (1, 0));
+        assert!(make(&mut host, &mut model, &following(vec![rows(0..9)]), 0));
+        model.check(&mut host);
+        assert_eq!(host.forest.sums().count(), 2);
+    }
+}
+
+#[test]
+fn rows_in_parts_make_the_tree_that_they_make_at_once() {
+    for spill in [0, 5_000, 200_000] {
+        let (mut host, mut model) = (Host::new(Shape::STORED), Model::default());
+        assert!(make(&mut host, &mut model, &following(vec![rows(0..3000)]), spill));
+        model.check(&mut host);
+        assert_eq!(verify_all(&mut host), Ok(3000));
+        // Two of one key in parts far from each other.
+        let twin = Edit::Put(vec![("r/999999".into(), object(0, 1))]);
+        let mut other = Host::new(Shape::STORED);
+        let outcome = commit(&mut other, &following(vec![rows(0..3000), twin]), spill);
+        assert_eq!(outcome, Err(Error::SumKeyTwice));
+        assert_eq!(other.forest.trees().count(), 0);
+    }
+}
