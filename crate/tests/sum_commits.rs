@@ -6,7 +6,7 @@ use hedgerow::error::Error;
 use hedgerow_support::host::Host;
 use hedgerow_support::pace::Pace;
 use hedgerow_support::sum_commits::{
-    Change, Def, Edit, Model, Row, adopt, bring, commit, start, verify_all,
+    Change, Def, Edit, Made, Model, Row, adopt, bring, commit, start, verify_all,
 };
 use hedgerow_support::sums::Held;
 use proptest::prelude::*;
@@ -172,7 +172,7 @@ fn race(
     let mut next = model.clone();
     next.apply(ours);
     let mut ingest = start(host, ours);
-    let mut made = bring(host, &mut ingest, ours, &[], spill);
+    let mut made = bring(host, &mut ingest, ours, &Made::default(), spill);
     if !is_made(made.as_ref().map(|_| ()).map_err(|error| *error), &next) {
         return false;
     }
@@ -180,10 +180,10 @@ fn race(
         if !make(host, model, change, spill) {
             continue;
         }
-        let Ok((bases, _)) = made else { return false };
+        let Ok((before, _)) = made else { return false };
         ingest.rebase(host.forest.clone(), Vec::new());
         host.drive(&mut ingest).expect("no more than rows");
-        made = bring(host, &mut ingest, ours, &bases, spill);
+        made = bring(host, &mut ingest, ours, &before, spill);
         next = model.clone();
         next.apply(ours);
         if !is_made(made.as_ref().map(|_| ()).map_err(|error| *error), &next) {
@@ -264,13 +264,14 @@ fn steps_of_rebase(ours: &Change, theirs: &Change) -> [usize; 2] {
     [false, true].map(|with_bases| {
         let mut host = Host::new(Shape::STORED);
         let mut ingest = start(&mut host, ours);
-        let (bases, _) = bring(&mut host, &mut ingest, ours, &[], usize::MAX).unwrap();
+        let (before, _) =
+            bring(&mut host, &mut ingest, ours, &Made::default(), usize::MAX).unwrap();
         commit(&mut host, theirs, usize::MAX).unwrap();
         ingest.rebase(host.forest.clone(), Vec::new());
         host.drive(&mut ingest).unwrap();
         host.slice = 16 << 10;
-        let bases = if with_bases { &bases[..] } else { &[] };
-        let (_, steps) = bring(&mut host, &mut ingest, ours, bases, usize::MAX).unwrap();
+        let before = if with_bases { before } else { Made::default() };
+        let (_, steps) = bring(&mut host, &mut ingest, ours, &before, usize::MAX).unwrap();
         adopt(&mut host, &ingest);
         host.slice = usize::MAX;
         let mut model = Model::default();
@@ -316,7 +317,7 @@ fn refused(change: &Change, error: Error) {
     commit(&mut host, &other, 0).unwrap();
     late.rebase(host.forest.clone(), Vec::new());
     host.drive(&mut late).unwrap();
-    assert_eq!(bring(&mut host, &mut late, change, &[], 0).map(|_| ()), Err(error));
+    assert_eq!(bring(&mut host, &mut late, change, &Made::default(), 0).map(|_| ()), Err(error));
     assert!(late.committed().is_none());
     host.slice = usize::MAX;
     let mut model = model;

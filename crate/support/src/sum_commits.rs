@@ -285,6 +285,9 @@ pub fn start(host: &mut Host, change: &Change) -> Ingest {
     ingest
 }
 
+/// What was made for a commit that another writer was before: [`Bring::again`].
+pub type Made = (Vec<Base>, Vec<Staged>);
+
 /// Brings the sum trees of an ingest that may await them: what was made, and in how many steps.
 ///
 /// # Errors
@@ -293,11 +296,11 @@ pub fn bring(
     host: &mut Host,
     ingest: &mut Ingest,
     change: &Change,
-    bases: &[Base],
+    before: &Made,
     spill_bytes: usize,
-) -> Result<(Vec<Base>, usize), Error> {
+) -> Result<(Made, usize), Error> {
     if !ingest.awaits_sums() {
-        return Ok((Vec::new(), 0));
+        return Ok((Made::default(), 0));
     }
     let follower =
         |(name, def): (&String, &Def)| Follower { name: tree_name(name), definition: def.text() };
@@ -307,8 +310,10 @@ pub fn bring(
         name: tree_name(name),
         batch: batch(edits.iter().map(|(key, leaf)| (key, leaf))),
     };
-    let staged: Vec<_> = change.staged.iter().map(staged).collect();
-    let mut bring = Bring::new(&Rules::new(), ingest, &staged, wanted.as_deref(), bases);
+    let (bases, again) = before;
+    let staged =
+        if again.is_empty() { change.staged.iter().map(staged).collect() } else { again.clone() };
+    let mut bring = Bring::new(&Rules::new(), ingest, staged, wanted.as_deref(), bases);
     bring.spill_at(spill_bytes);
     let mut steps = 0;
     host.steps(|cache, budget| {
@@ -316,7 +321,7 @@ pub fn bring(
         let step = bring.step(cache, budget, ingest);
         (step, ingest.sealed())
     })?;
-    Ok((bring.bases(), steps))
+    Ok((bring.again(), steps))
 }
 
 /// Moves a host to the commit of an ingest.
@@ -331,7 +336,7 @@ pub fn adopt(host: &mut Host, ingest: &Ingest) {
 /// Those of [`Bring::step`]; then the host is where it was.
 pub fn commit(host: &mut Host, change: &Change, spill_bytes: usize) -> Result<(), Error> {
     let mut ingest = start(host, change);
-    bring(host, &mut ingest, change, &[], spill_bytes)?;
+    bring(host, &mut ingest, change, &Made::default(), spill_bytes)?;
     adopt(host, &ingest);
     Ok(())
 }
