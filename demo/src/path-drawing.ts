@@ -127,11 +127,13 @@ function draw(way: Way, siblings: readonly Sibling[], width: number): SVGElement
   }
 
   const { x: endX, y: endY } = fine;
-  const nameX = Math.min(Math.max(endX, 84), width - 84);
   const { leaf } = way;
+  const name = leaf === null ? 'nothing' : shortened(leaf.name, width);
+  // About half as wide as it is written: it must not stick out.
+  const half = Math.max(84, name.length * 4.8);
+  const nameX = half * 2 > width ? width / 2 : Math.min(Math.max(endX, half), width - half);
   if (leaf === null) marks.push(svg('circle', { cx: endX, cy: endY + 10, r: 9, class: 'nothing' }));
   else marks.push(svg('path', { d: LEAF, transform: `translate(${endX} ${endY})`, class: 'leaf' }));
-  const name = leaf === null ? 'nothing' : leaf.name;
   const people = leaf === null ? 'sum 0' : format.count(leaf.sum);
   const nameY = endY + (leaf === null ? 42 : 54);
   words.push(svg('text', { x: nameX, y: nameY, class: 'name middle' }, name));
@@ -144,6 +146,12 @@ function draw(way: Way, siblings: readonly Sibling[], width: number): SVGElement
   picture.setAttribute('aria-label', spoken);
   picture.append(...lines, ...marks, ...words);
   return picture;
+}
+
+/** As much of a name as fits. */
+function shortened(name: string, width: number): string {
+  const most = Math.floor(width / 9.6);
+  return name.length <= most ? name : `${name.slice(0, most - 1)}…`;
 }
 
 /** Where each level of the way stands, so that all of it and what is beside it fits `between`. */
