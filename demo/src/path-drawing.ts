@@ -14,6 +14,8 @@ export interface Way {
   readonly siblings: readonly Sibling[] | undefined;
   /** At its end; `null` for nothing. */
   readonly leaf: { readonly name: string; readonly sum: bigint } | null;
+  /** What the root says. */
+  readonly total: bigint;
   readonly verdict: 'none' | 'holds' | 'refused';
 }
 
@@ -84,7 +86,8 @@ function draw(way: Way, siblings: readonly Sibling[], width: number): SVGElement
     const here = x(at);
     if (hasWords) {
       words.push(svg('text', { x: 0, y: y(at) + 4, class: 'level' }, at === 0 ? 'root' : `${at}`));
-      const kind = at === 0 ? 'sum end total' : 'sum end';
+      const isWrong = at === 0 && sums[0] !== way.total;
+      const kind = `sum end ${at === 0 ? 'total' : ''} ${isWrong ? 'wrong' : ''}`;
       const text = at === 0 ? format.count(sums[0] ?? 0n) : number(sums[at] ?? 0n);
       words.push(svg('text', { x: width, y: y(at) + 4, class: kind }, text));
     }

@@ -48,7 +48,7 @@ export class SumProving {
   constructor(onChange: () => void) {
     this.#onChange = onChange;
     this.#moveIn.addEventListener('click', () => this.#addOne());
-    this.#input.addEventListener('input', () => this.#seek(false));
+    this.#input.addEventListener('input', () => this.#seek('none'));
     this.#input.addEventListener('keydown', ({ key }) => {
       if (key === 'Enter') byId('who-found').querySelector('button')?.click();
     });
@@ -57,7 +57,7 @@ export class SumProving {
         const chip = make('button', { type: 'button', class: 'chip', disabled: '' }, text);
         chip.addEventListener('click', () => {
           this.#input.value = text;
-          this.#seek(true);
+          this.#seek('first');
         });
         return chip;
       }),
@@ -73,7 +73,7 @@ export class SumProving {
     for (const chip of byId('who-chips').querySelectorAll('button')) chip.disabled = !store;
     if (store !== undefined) {
       if (this.#input.value === '') this.#input.value = FIRST;
-      this.#seek(true);
+      this.#seek('first');
       return;
     }
     this.#drawing.show(undefined);
@@ -85,8 +85,8 @@ export class SumProving {
     for (const id of ['who-found', 'prove-figures', 'meaning']) byId(id).replaceChildren();
   }
 
-  /** Lists what the typed text may stand for; with `isChosen`, proves the first of it. */
-  #seek(isChosen: boolean): void {
+  /** Lists what the typed text may stand for, and proves the first of it, or a key, or nothing. */
+  #seek(chosen: 'first' | 'none' | { readonly key: string; readonly name: string }): void {
     this.#run(async (store, isLate) => {
       const prefix = prefixOf(this.#input.value);
       const found =
@@ -98,7 +98,16 @@ export class SumProving {
       list.replaceChildren(...cities.map((city) => this.#choice(city.id, city)));
       // Of a city that is there its key is longer than what one types.
       if (prefix !== '') list.append(this.#choice(prefix, undefined));
-      if (isChosen) list.querySelector('button')?.click();
+      if (chosen === 'none') return;
+      const all = [...list.querySelectorAll('button')];
+      if (chosen === 'first') all[0]?.click();
+      else {
+        const { key, name } = chosen;
+        const button = all.find(({ dataset }) => dataset.key === key);
+        if (button !== undefined) button.click();
+        // Something else was typed meanwhile.
+        else await this.#prove(store, isLate, key, name);
+      }
     });
   }
 
@@ -108,7 +117,7 @@ export class SumProving {
     const where = place ?? 'that nothing is there';
     const button = make(
       'button',
-      { type: 'button' },
+      { type: 'button', 'data-key': key },
       make('span', { class: 'name' }, name),
       make('span', { class: 'where' }, where),
       make(
@@ -140,6 +149,7 @@ export class SumProving {
       key: sumKey(key),
       siblings,
       leaf: claim && { name, sum: claim.sum },
+      total: tree.root.sum,
       verdict: 'none',
     });
     const what =
@@ -175,7 +185,7 @@ export class SumProving {
         `Row, leaf and root moved in one commit, in ${format.duration(ms)}. What was proved of the root before does not hold for this one.`,
       );
       figures.moved = { key, ms, ...rootOf(store) };
-      if (!isLate()) this.#seek(true);
+      if (!isLate()) this.#seek({ key, name: city.name });
     });
   }
 

@@ -73,9 +73,12 @@ function verify(): void {
   const siblings = siblingsOf(proof);
   const name = claim === null ? key : nameOf(claim.value);
   const leaf = claim && { name, sum: claim.sum };
-  drawing.show({ key: sumKey(key), siblings, leaf, verdict: holds ? 'holds' : 'refused' });
+  const total = root.sum;
+  drawing.show({ key: sumKey(key), siblings, leaf, total, verdict: holds ? 'holds' : 'refused' });
   const said =
-    claim === null ? `Nothing is under “${key}”` : `${name} has ${format.count(claim.sum)}`;
+    claim === null
+      ? `Nothing is under “${key}”`
+      : `${name} (${key}) has ${format.count(claim.sum)}`;
   setText(
     'verdict-claim',
     `${holds ? '' : 'Claimed: '}${said}, in the tree whose root is ${format.shortRoot(root.hash)} with the sum ${format.count(root.sum)}.`,
@@ -126,6 +129,7 @@ function nameOf(value: string): string {
 }
 
 function showVerdict(holds: boolean, why: string): void {
+  byId('verdict-card').classList.remove('open');
   setText('verdict', holds ? '✓ It holds' : '✗ Refused');
   setText('verdict-why', why);
   byId('verdict-card').classList.toggle('bad', !holds);
@@ -144,7 +148,7 @@ function showWeight(holds: boolean, ms: number): void {
   const { script, unpacked, other } = loadedBytes();
   showFigures('verify-figures', [
     ['Verified in', format.duration(ms)],
-    ['The first time', format.duration(firstMs ?? 0)],
+    ['The first time, cold', format.duration(firstMs ?? 0)],
     ['Scripts loaded', format.size(script)],
     ['… unpacked', format.size(unpacked)],
     ['Words and styles', format.size(other)],
@@ -187,8 +191,14 @@ function tamperButton(name: string): HTMLElement {
 
 function start(): void {
   handed = fromFragment(location.hash);
+  byId<HTMLFieldSetElement>('tamper').disabled = handed === undefined;
   if (handed === undefined) {
-    showVerdict(false, 'No proof came with this address. The page with the rows makes one.');
+    byId('verdict-card').classList.add('open');
+    setText('verdict', 'No proof yet');
+    setText(
+      'verdict-why',
+      'None came with this address. The page with the rows makes one, or write root, claim and proof below.',
+    );
     return;
   }
   const isAbsence = handed.claim === null;
