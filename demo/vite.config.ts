@@ -12,7 +12,11 @@ export default defineConfig({
   base: './',
   // A missing data file must be a 404, not the page itself.
   appType: 'mpa',
-  build: { target: 'es2022' },
+  build: {
+    target: 'es2022',
+    // The verifier is a page of its own: what it loads is all that verifying takes.
+    rolldownOptions: { input: ['index.html', 'sums.html', 'verify.html'] },
+  },
   server: { headers },
   preview: { headers },
 });

@@ -30,6 +30,8 @@ export interface Meta {
   readonly source: string;
   readonly rows: number;
   readonly bytes: number;
+  /** Of the file with the largest cities alone. */
+  readonly largest: { readonly rows: number; readonly bytes: number };
 }
 
 /** Where the rows are, in an order. */

@@ -53,6 +53,31 @@ export interface Figures {
     rows: number;
     draftRows: number | undefined;
   };
+  /** The sum tree of `sums.html`. */
+  sums?: {
+    rows: number;
+    total: string;
+    hash: string;
+    /** Of the load, or of opening what was there. */
+    ms: number;
+    wasThere: boolean;
+  };
+  /** The last proof that was made. */
+  proof?: { key: string; people: string | undefined; bytes: number; told: number; ms: number };
+  /** The last change of a row there. */
+  moved?: { key: string; ms: number; total: string; hash: string };
+  /** The last that `verify.html` has found. */
+  verified?: {
+    times: number;
+    holds: boolean;
+    firstMs: number;
+    ms: number;
+    /** Bytes that the page has loaded, as they were sent. */
+    scriptBytes: number;
+    /** Of scripts, unpacked. */
+    unpackedBytes: number;
+    otherBytes: number;
+  };
   comparison?: {
     rows: number;
     hedgerow: { ms: number; worstGapMs: number };

@@ -1,11 +1,17 @@
 /** Numbers in words for people. */
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 const tenths = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 /** `171,075` */
-export function count(value: number): string {
+export function count(value: number | bigint): string {
   return whole.format(value);
+}
+
+/** `171K`, `2.32B` */
+export function shortCount(value: number | bigint): string {
+  return short.format(value);
 }
 
 /** `1.2 s`, `340 ms`, `8.4 ms`, `85 µs` */

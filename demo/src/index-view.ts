@@ -146,7 +146,11 @@ export class IndexView {
   }
 
   #showCosts(byIndex: Answer, scanned: Answer | undefined): void {
-    const group = (title: string, measure: (answer: Answer) => number, text: typeof format.count) =>
+    const group = (
+      title: string,
+      measure: (answer: Answer) => number,
+      text: (value: number) => string,
+    ) =>
       barGroup(title, '', [
         {
           name: 'By the index',

@@ -1,0 +1,56 @@
+/**
+ * What a verifier gets: the root, the claim and the proof, as the fragment of an address. Browsers
+ * do not send fragments to servers.
+ */
+import type { SumRoot } from 'hedgerow/sum-proof';
+
+/** See the module's text. */
+export interface Handover {
+  readonly root: SumRoot;
+  readonly key: string;
+  /** What is claimed to be under the key; `null` for nothing. */
+  readonly claim: { readonly value: string; readonly sum: bigint } | null;
+  readonly proof: Uint8Array;
+}
+
+/** As a fragment, without `#`. */
+export function toFragment({ root, key, claim, proof }: Handover): string {
+  const fields = new URLSearchParams({ root: root.hash, total: String(root.sum), key });
+  if (claim !== null) {
+    fields.set('value', claim.value);
+    fields.set('sum', String(claim.sum));
+  }
+  const text = btoa(String.fromCharCode(...proof));
+  fields.set('proof', text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''));
+  return fields.toString();
+}
+
+/** Reads a fragment; `undefined` when something is missing or is none. */
+export function fromFragment(fragment: string): Handover | undefined {
+  const fields = new URLSearchParams(fragment.replace(/^#/, ''));
+  const [hash, total, key] = ['root', 'total', 'key'].map((name) => fields.get(name));
+  const [value, sum, text] = ['value', 'sum', 'proof'].map((name) => fields.get(name));
+  if (hash == null || total == null || key == null || text == null) return undefined;
+  try {
+    const bytes = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+    return {
+      root: { hash, sum: BigInt(total) },
+      key,
+      claim: value == null || sum == null ? null : { value, sum: BigInt(sum) },
+      proof: Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bytes in hexadecimal, and back; `undefined` for what is none. */
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+export function fromHex(text: string): Uint8Array | undefined {
+  const digits = text.replace(/\s/g, '');
+  if (!/^([0-9a-f]{2})*$/i.test(digits)) return undefined;
+  return Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}

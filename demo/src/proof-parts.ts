@@ -1,0 +1,50 @@
+/** What a proof of one key is made of, read to be drawn: `verifySumProof` alone says if it holds. */
+
+/** Levels of a sum tree. */
+export const LEVELS = 256;
+
+const NODE_BYTES = 40;
+const HASH_BYTES = 32;
+
+/** What stands beside the way from a leaf to the root. */
+export interface Sibling {
+  /** How far from the root. */
+  readonly depth: number;
+  /** Of all leaves in it. */
+  readonly sum: bigint;
+}
+
+/** Those that a proof tells, from the root down; `undefined` when its parts do not fit together. */
+export function siblingsOf(proof: Uint8Array): readonly Sibling[] | undefined {
+  if (proof.length < 2) return undefined;
+  const view = new DataView(proof.buffer, proof.byteOffset, proof.length);
+  const told = view.getUint16(0);
+  const bitmap = 2 + NODE_BYTES * told;
+  if (proof.length !== bitmap + LEVELS / 8) return undefined;
+  const found: Sibling[] = [];
+  for (let bit = 0; bit < LEVELS; bit++) {
+    const isEmpty = (view.getUint8(bitmap + (bit >> 3)) >> (bit & 7)) & 1;
+    if (isEmpty) continue;
+    if (found.length === told) return undefined;
+    const sum = view.getBigUint64(2 + NODE_BYTES * found.length + HASH_BYTES);
+    found.push({ depth: LEVELS - bit, sum });
+  }
+  return found.length === told ? found.reverse() : undefined;
+}
+
+/** The sides to which a key goes from the root down; 0 is left. */
+export function sidesOf(key: Uint8Array): readonly number[] {
+  return Array.from({ length: LEVELS }, (_, depth) => ((key[depth >> 3] ?? 0) >> (depth & 7)) & 1);
+}
+
+/** The sums on the way, from the root down to where the last sibling stands, and below. */
+export function sumsOnTheWay(siblings: readonly Sibling[], leaf: bigint): readonly bigint[] {
+  const depth = siblings.at(-1)?.depth ?? 0;
+  const sums = [leaf];
+  let sum = leaf;
+  for (let at = depth, left = siblings.length - 1; at > 0; at--) {
+    if (siblings[left]?.depth === at) sum += siblings[left--]?.sum ?? 0n;
+    sums.unshift(sum);
+  }
+  return sums;
+}

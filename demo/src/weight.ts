@@ -1,0 +1,21 @@
+/** What a page has loaded, in bytes as they were sent, and of scripts also unpacked. */
+
+export interface LoadedBytes {
+  readonly script: number;
+  readonly unpacked: number;
+  readonly other: number;
+}
+
+export function loadedBytes(): LoadedBytes {
+  let [script, unpacked, other] = [0, 0, 0];
+  for (const entry of [
+    ...performance.getEntriesByType('navigation'),
+    ...performance.getEntriesByType('resource'),
+  ] as PerformanceResourceTiming[]) {
+    if (new URL(entry.name).pathname.endsWith('.js')) {
+      script += entry.encodedBodySize;
+      unpacked += entry.decodedBodySize;
+    } else other += entry.encodedBodySize;
+  }
+  return { script, unpacked, other };
+}
