@@ -433,12 +433,15 @@ fn all_rows_go_and_come_and_what_was_made_by_hand_stays() {
 fn rows_in_parts_make_the_tree_that_they_make_at_once() {
     for spill in [0, 5_000, 200_000] {
         let (mut host, mut model) = (Host::new(Shape::STORED), Model::default());
+        // A part ends with a step.
+        host.slice = 16 << 10;
         assert!(make(&mut host, &mut model, &following(vec![rows(0..3000)]), spill));
         model.check(&mut host);
         assert_eq!(verify_all(&mut host), Ok(3000));
         // Two of one key in parts far from each other.
         let twin = Edit::Put(vec![("r/999999".into(), object(0, 1))]);
         let mut other = Host::new(Shape::STORED);
+        other.slice = 16 << 10;
         let outcome = commit(&mut other, &following(vec![rows(0..3000), twin]), spill);
         assert_eq!(outcome, Err(Error::SumKeyTwice));
         assert_eq!(other.forest.trees().count(), 0);
