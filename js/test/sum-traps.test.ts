@@ -136,6 +136,7 @@ describe('a trap in each call of the later part', () => {
     ['sum_prove', 'prove'],
     ['sum_diff', 'diff'],
     ['sum_step', 'get'],
+    ['sum_verify', 'verify'],
   ] as const)('%s: %s fails, and the next is right', async (name, what) => {
     const db = await open('test', { storage: memory(), sums: SUMS });
     await db.sumTree('t').put('a', leaf);
@@ -145,6 +146,7 @@ describe('a trap in each call of the later part', () => {
       entries: () => tree.entries().toArray(),
       prove: () => tree.prove('a'),
       diff: () => tree.diff('0'.repeat(64)).toArray(),
+      verify: () => db.verify(),
     };
     for (let round = 0; round < 5; round++) {
       trapIn(1, name);

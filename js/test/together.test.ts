@@ -1,6 +1,6 @@
 /**
- * Patches, transactions, bulk changes, indexes, branches, snapshots and watching over two handles of one
- * store: after every step the rows are the model's, each index is that of the rows, each copy that
+ * Patches, transactions, bulk changes, indexes, sum trees, branches, snapshots and watching over two handles of one
+ * store: after every step the rows are the model's, each index and each sum is that of the rows, each copy that
  * watching keeps is what is stored, and the root is that of a fresh store.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -15,6 +15,7 @@ import {
 import { entriesOfRows } from './index-model.js';
 import { all, type Entry, expectSame, sorted } from './model.js';
 import { forSeeds, type Random } from './random.js';
+import { hex, sha256 } from './sum-reference.js';
 import { Copy, until } from './watching.js';
 
 const SEEDS = Number(process.env.SEEDS ?? 25);
@@ -25,25 +26,46 @@ const INDEXES: IndexDefinitions = {
   both: { path: ['/state', '/tags'] },
 };
 
+/** A sum tree that follows some of the rows; another one is changed by hand. */
+const SUMS = { amounts: { sum: '/amount', prefix: 'k' } };
+const BY_HAND = 'hand';
+
 const KEYS = ['', 'k', 'k0', 'k1', 'k2', 'k～', 'k😀', 'm', 'm1', '\u{e000}', '😀'];
 const TEXTS = ['', 'a', 'ab', '\0', '～', '😀'];
 
 function rowOf(from: Random): Record<string, unknown> {
   const tags = from.shuffle(TEXTS).slice(0, from.below(4));
   return from.pick([
-    { owner: from.pick(TEXTS), tags, state: from.below(3) },
-    { owner: from.below(3), tags: tags[0] ?? null, state: from.pick(TEXTS) },
+    { owner: from.pick(TEXTS), tags, state: from.below(3), amount: from.below(1000) },
+    { owner: from.below(3), tags: tags[0] ?? null, state: from.pick(TEXTS), amount: '7' },
     { owner: tags, text: 'x'.repeat(from.pick([10, 5000])) },
   ]);
 }
 
 type Rows = Map<string, unknown>;
 
+/** The leaves put by hand that go with a model of rows. */
+const hands = new WeakMap<Rows, Map<string, bigint>>();
+
+function handOf(rows: Rows): Map<string, bigint> {
+  const hand = hands.get(rows) ?? new Map<string, bigint>();
+  hands.set(rows, hand);
+  return hand;
+}
+
+function copyOf(rows: Rows): Rows {
+  const copy: Rows = new Map(rows);
+  hands.set(copy, new Map(handOf(rows)));
+  return copy;
+}
+
+const leafOf = ([key, sum]: readonly [string, bigint]) => ({ key, value: new Uint8Array(3), sum });
+
 /** Changes a handle and its model in the same way. */
 async function change(db: Store, rows: Rows, from: Random): Promise<void> {
   const [key, other] = [from.pick(KEYS), from.pick(KEYS)];
   const row = rowOf(from);
-  switch (from.below(7)) {
+  switch (from.below(9)) {
     case 0:
       await db.put(key, row);
       rows.set(key, row);
@@ -94,6 +116,16 @@ async function change(db: Store, rows: Rows, from: Random): Promise<void> {
       for (const one of found.slice(0, 2)) if (one !== key) rows.delete(one);
       break;
     }
+    case 6: {
+      const sum = BigInt(1 + from.below(1000));
+      await db.sumTree(BY_HAND).put(key, leafOf([key, sum]));
+      handOf(rows).set(key, sum);
+      break;
+    }
+    case 7:
+      await db.sumTree(BY_HAND).deleteMany([key, other]);
+      for (const one of [key, other]) handOf(rows).delete(one);
+      break;
     default:
       await db.clear();
       rows.clear();
@@ -107,8 +139,22 @@ async function check(db: Store, rows: Rows): Promise<void> {
   for (const [index, definition] of Object.entries(INDEXES)) {
     expectSame(await db.scan({ index }).toArray(), entriesOfRows(definition, expected), index);
   }
-  const fresh = await open('fresh', { storage: memory(), indexes: INDEXES });
+  const amounts = expected
+    .filter(([key]) => key.startsWith('k'))
+    .map(([key, row]) => [key, (row as { amount?: number | string }).amount] as const)
+    .filter(([, amount]) => amount !== undefined)
+    .map(([key, amount]) => [key, BigInt(amount ?? 0)] as const);
+  const trees = { amounts: new Map(amounts), [BY_HAND]: handOf(rows) };
+  for (const [name, leaves] of Object.entries(trees)) {
+    const found = await db.sumTree(name).entries().toArray();
+    const sums = new Map(found.map(({ key, sum }) => [hex(key), sum]));
+    expect(sums, name).toEqual(new Map([...leaves].map(([key, sum]) => [hex(sha256(key)), sum])));
+    const total = [...leaves.values()].reduce((sum, one) => sum + one, 0n);
+    expect(db.sumTree(name).root.sum, name).toBe(total);
+  }
+  const fresh = await open('fresh', { storage: memory(), indexes: INDEXES, sums: SUMS });
   await fresh.putMany(expected);
+  await fresh.sumTree(BY_HAND).putMany([...handOf(rows)].map(leafOf));
   expect(db.root).toBe(fresh.root);
   await fresh.close();
 }
@@ -117,7 +163,7 @@ it(`all of it goes together, in ${SEEDS} random histories`, async () => {
   await forSeeds(SEEDS, async (from, seed) => {
     const storage = { ...memory(), isShared: true };
     const dbs = await Promise.all(
-      [0, 1].map(() => open(`together ${seed}`, { storage, indexes: INDEXES })),
+      [0, 1].map(() => open(`together ${seed}`, { storage, indexes: INDEXES, sums: SUMS })),
     );
     const rows: Rows = new Map();
     const copies = dbs.map((db) => {
@@ -131,7 +177,7 @@ it(`all of it goes together, in ${SEEDS} random histories`, async () => {
       if (kind === 0) {
         // A draft in which other keys change than on the main branch.
         const draft = await one.branch(`draft ${step}`);
-        const drafted: Rows = new Map(rows);
+        const drafted = copyOf(rows);
         for (let edit = 0; edit < 3; edit++) await change(draft, drafted, from);
         await check(draft, drafted);
         await change(one, rows, from);
@@ -157,7 +203,7 @@ it(`all of it goes together, in ${SEEDS} random histories`, async () => {
       } else if (kind === 1) {
         // Undone by a snapshot.
         const before = one.snapshot();
-        await change(one, new Map(rows), from);
+        await change(one, copyOf(rows), from);
         expectSame(await before.scan().toArray(), sorted(rows), 'the snapshot');
         await one.resetTo(before);
         before.release();
