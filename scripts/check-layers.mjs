@@ -30,7 +30,7 @@ export const RUST_LAYERS = [
 ];
 
 export const TYPESCRIPT_LAYERS = [
-  [['errors', 'limits', 'locks']],
+  [['errors', 'limits', 'locks'], ['task']],
   [
     ['segment-store'],
     ['scheduler'],
@@ -45,6 +45,7 @@ export const TYPESCRIPT_LAYERS = [
   ],
   [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source']],
   [['guard']], // between the wrapper and an instance of the core
+  [['core'], ['react-native/*']], // stands in for what React Native lacks
   [['engine']],
   [['indexes/definition', 'indexes/secondary', 'indexes/index-set']],
   [['host']],

@@ -8,8 +8,8 @@
  * Views of linear memory are taken anew after every call that may grow it. Bytes that
  * leave are copied.
  */
+import { instantiate } from './core.js';
 import { HedgerowError } from './errors.js';
-import { MODULE_BASE64 } from './generated/module.js';
 import { type Core, guard, refuse } from './guard.js';
 import { MAX_KEY_BYTES } from './limits.js';
 
@@ -59,29 +59,6 @@ const ROW_FAULTS = [
 ] as const;
 
 const FIRST_VALUE_FAULT = 4;
-
-let compiled: Promise<WebAssembly.Module> | undefined;
-
-async function compile(): Promise<WebAssembly.Module> {
-  const packed = Uint8Array.from(atob(MODULE_BASE64), (char) => char.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-  return WebAssembly.compile(await new Response(stream).arrayBuffer());
-}
-
-async function instantiate(): Promise<Core> {
-  compiled ??= compile();
-  try {
-    const instance = await WebAssembly.instantiate(await compiled, {
-      // wasm-bindgen's table of JavaScript values, which this module never uses.
-      './hedgerow_bg.js': { __wbindgen_init_externref_table: () => {} },
-    });
-    return instance.exports as unknown as Core;
-  } catch (cause) {
-    compiled = undefined;
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new HedgerowError('out-of-memory', 'there is no memory for the core', { cause });
-  }
-}
 
 /** Handles of an instance are above those of all before it. */
 const HANDLES = 2 ** 32;

@@ -6,7 +6,13 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { findBrowser } from './browser.mjs';
 import { ROOT } from './run.mjs';
-import { countLibtest, countNodeTest, countPlaywright, countVitest } from './test-counts.mjs';
+import {
+  countHermes,
+  countLibtest,
+  countNodeTest,
+  countPlaywright,
+  countVitest,
+} from './test-counts.mjs';
 
 const REPORT_DIR = join(ROOT, '.cache', 'test');
 
@@ -79,6 +85,12 @@ export const STEPS = [
       ],
     ],
     count: () => countVitest(takeReport('vitest.json')),
+  },
+  {
+    name: 'hermes',
+    needsBuild: true,
+    commands: [['node', ['scripts/hermes.mjs']]],
+    count: countHermes,
   },
   { name: 'size', needsBuild: true, commands: [['node', ['scripts/check-size.mjs']]] },
   {

@@ -29,7 +29,7 @@ const WASM_OPT_ARGS = [
 ];
 
 // All that the outputs depend on. This file counts, too: it decides their form.
-const INPUTS = [
+export const WASM_INPUTS = [
   'crate/src',
   'crate/trees/src',
   'crate/trees/Cargo.toml',
@@ -45,7 +45,7 @@ const INPUTS = [
 
 /** Builds what is out of date. Returns whether there was anything to do. */
 export async function buildWasm() {
-  const stamp = await hashInputs();
+  const stamp = await hashInputs(WASM_INPUTS);
   if (await isCurrent(stamp)) return false;
   // Taken away first, so that a build that stops half-way is never taken for a whole one.
   await rm(STAMP_FILE, { force: true });
@@ -61,9 +61,10 @@ async function isCurrent(stamp) {
   return outputs.every(existsSync) && (await readFile(STAMP_FILE, 'utf8')) === stamp;
 }
 
-async function hashInputs() {
+/** One hash of all files of `inputs`, files and folders. */
+export async function hashInputs(inputs) {
   const hash = createHash('sha256');
-  for (const input of INPUTS) {
+  for (const input of inputs) {
     for (const file of await filesUnder(join(ROOT, input))) {
       const content = await readFile(file);
       hash.update(`${relative(ROOT, file)}\0${content.length}\0`).update(content);
@@ -119,6 +120,12 @@ async function generateTypeScript() {
       `export const MODULE_BASE64: string =\n  '${deflatedBytes.toString('base64')}';\n\n` +
       `/** Length of the module in bytes, once inflated. */\n` +
       `export const MODULE_LENGTH: number = ${wasmBytes.length};\n`,
+  );
+  // The file itself is only there once `scripts/build-react-native.mjs` has run.
+  await writeFile(
+    join(GENERATED_DIR, 'plain.d.ts'),
+    `${head}/** Starts an instance; throws \`RangeError\` when there is no memory for it. */\n` +
+      'export function start(): unknown;\n',
   );
   await writeFile(
     join(GENERATED_DIR, 'exports.ts'),
