@@ -30,7 +30,7 @@ export const RUST_LAYERS = [
 ];
 
 export const TYPESCRIPT_LAYERS = [
-  [['errors', 'limits', 'locks'], ['task']],
+  [['errors', 'limits', 'locks'], ['speed'], ['task']],
   [
     ['segment-store'],
     ['scheduler'],

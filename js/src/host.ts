@@ -7,6 +7,7 @@ import type { Index } from './indexes/definition.js';
 import { IndexSet } from './indexes/index-set.js';
 import { Pace, turn } from './scheduler.js';
 import type { SegmentStore } from './segment-store.js';
+import { QUICK_WORK, WORK_IN_MS } from './speed.js';
 
 /** What the slices of an operation came to. */
 export interface SliceTimes {
@@ -15,12 +16,6 @@ export interface SliceTimes {
   /** Time spent waiting for storage. */
   storageMs: number;
 }
-
-/** Bytes of work in a millisecond on a slow machine. */
-const FIRST_PACE = 30_000;
-
-/** Bytes of work that a read may do in the caller's own turn. */
-const QUICK_BUDGET = 64 << 10;
 
 /** See the module's text. */
 export class Host {
@@ -45,7 +40,7 @@ export class Host {
     this.segments = segments;
     this.sliceMs = sliceMs;
     this.indexes = new IndexSet(engine, indexes);
-    this.#pace = new Pace(sliceMs, FIRST_PACE);
+    this.#pace = new Pace(sliceMs, WORK_IN_MS);
   }
 
   /** Loads segments into the core. */
@@ -101,7 +96,7 @@ export class Host {
    */
   async read<T>(op: Op, answer: () => T): Promise<T> {
     try {
-      let status = this.engine.step(op, QUICK_BUDGET);
+      let status = this.engine.step(op, QUICK_WORK);
       for (;;) {
         if (status === Status.done) {
           this.engine.succeeded();

@@ -33,6 +33,11 @@
     ask();
     return lastId;
   };
+  /** Has the program end: nothing that is waiting is run any more. */
+  globalThis.endHost = () => {
+    timers.clear();
+    globalThis.setTimeout = () => 0;
+  };
   globalThis.clearTimeout = (id) => void timers.delete(id);
   globalThis.setInterval = () => {
     throw new Error('no interval is expected');
