@@ -46,10 +46,9 @@ export const STEPS = [
   {
     name: 'tsc',
     needsBuild: true,
-    commands: ['js', 'js/tsconfig.test.json', 'demo', 'e2e'].map((project) => [
-      'tsc',
-      ['--noEmit', '-p', project],
-    ]),
+    commands: ['js', 'js/tsconfig.test.json', 'demo', 'e2e', 'examples/react-native'].map(
+      (project) => ['tsc', ['--noEmit', '-p', project]],
+    ),
   },
   { name: 'layers', commands: [['node', ['scripts/check-layers.mjs']]] },
   {
@@ -92,6 +91,7 @@ export const STEPS = [
     commands: [['node', ['scripts/hermes.mjs']]],
     count: countHermes,
   },
+  { name: 'example', needsBuild: true, commands: [['node', ['scripts/example.mjs']]] },
   { name: 'size', needsBuild: true, commands: [['node', ['scripts/check-size.mjs']]] },
   {
     name: 'e2e',
