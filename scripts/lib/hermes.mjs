@@ -73,9 +73,12 @@ export async function compileForHermes(name, code) {
   return bytecode;
 }
 
+/** The interpreter. */
+export const hermesPath = () => join(TOOLS, 'hermes');
+
 /** Runs a file of bytecode; returns what it printed. Rejects when Hermes itself fails. */
 export async function runInHermes(file) {
-  const { stdout } = await promisify(execFile)(join(TOOLS, 'hermes'), [file], {
+  const { stdout } = await promisify(execFile)(hermesPath(), [file], {
     maxBuffer: 64 << 20,
     timeout: 300_000,
   });

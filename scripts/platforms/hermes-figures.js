@@ -70,6 +70,13 @@ async function hedgerow(rows) {
   print(`hedgerow open, empty: ${since(start)} ms`);
 }
 
+/** Nothing but a load, for `scripts/figures-hermes.mjs` to count what the processor does. */
+async function load(rows) {
+  const db = await open('load', { storage: memory() });
+  await db.putMany(rows, { key: '/id' });
+  await db.close();
+}
+
 async function replicache(rows) {
   let patch = rows.map((row) => ({ op: 'put', key: row.id, value: row }));
   const rep = new Replicache({
@@ -117,6 +124,8 @@ function plainMap(rows) {
 async function main() {
   const rows = rowsOf(COUNT);
   print(`${COUNT} rows, ${JSON.stringify(rows).length} characters of JSON`);
+  const jobs = { none: () => {}, map: plainMap, hedgerow, load, replicache };
+  if (globalThis.onlyJob !== undefined) return jobs[globalThis.onlyJob](rows);
   plainMap(rows);
   await hedgerow(rows);
   await replicache(rows);
