@@ -117,6 +117,27 @@ test('what is loaded later', async () => {
   await repair('later', { storage });
 });
 
+test('a response without a stream, as React Native has it', async () => {
+  const text = rowsOf(200).map((row) => JSON.stringify(row));
+  const bytes = Uint8Array.from(unescape(encodeURIComponent(text.join('\n'))), (c) =>
+    c.charCodeAt(0),
+  );
+  class Response {
+    ok = true;
+    bodyUsed = false;
+    headers = { get: () => null };
+    arrayBuffer = async () => bytes.buffer;
+  }
+  class Blob {}
+  Object.assign(globalThis, { Response, Blob });
+  const db = await open('response', { storage: memory() });
+  await db.putMany(new Response(), { key: '/id' });
+  equal(await db.count(), 200);
+  equal(await db.get(rowsOf(5)[4].id), rowsOf(5)[4]);
+  equal(await codeOf(db.putMany(new Blob(), { key: '/id' })), 'invalid-argument');
+  await db.close();
+});
+
 test('what is refused', async () => {
   equal(await codeOf(open('none')), 'invalid-argument');
   const db = await open('refused', { storage: memory() });
