@@ -65,7 +65,7 @@ export async function buildReactNative(outDir = join(ROOT, 'js', 'dist', 'react-
   const build = await rolldown({
     input,
     platform: 'neutral',
-    external: ['react', '@op-engineering/op-sqlite'],
+    external: /^(?![A-Za-z]:)[^./]/, // packages, which the app's Metro finds
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
     // What is not there must fail the build, not the app.
     onLog(level, log) {
