@@ -41,7 +41,7 @@ export const SUM_LAYERS = [
 ];
 
 export const TYPESCRIPT_LAYERS = [
-  [['errors', 'limits', 'locks']],
+  [['errors', 'limits', 'locks'], ['speed'], ['task']],
   [
     ['segment-store'],
     ['scheduler'],
@@ -58,6 +58,7 @@ export const TYPESCRIPT_LAYERS = [
   ],
   [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source'], ['sum-proof/*']],
   [['guard'], ['later-core']], // between the wrapper and an instance of the core
+  [['core'], ['react-native/*']], // stands in for what React Native lacks
   [['engine']],
   [['indexes/definition', 'indexes/secondary', 'indexes/index-set']],
   [['host']],

@@ -26,6 +26,7 @@ export function partsOf(source: unknown): ByteParts | undefined {
   if (source instanceof Uint8Array) return { parts: [source].values(), total: source.length };
   if (source instanceof ArrayBuffer) return partsOf(new Uint8Array(source));
   if (typeof Blob !== 'undefined' && source instanceof Blob) {
+    if (!source.stream) throw new HedgerowError('invalid-argument', 'this Blob has no stream');
     return { parts: streamIterator(source.stream()), total: source.size };
   }
   if (typeof Response !== 'undefined' && source instanceof Response) return partsOfResponse(source);
@@ -49,6 +50,11 @@ export function streamIterator<T>(stream: ReadableStream<T>): AsyncIterator<T> {
   };
 }
 
+/** React Native's responses have no stream. */
+async function* wholeBody(response: Response): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(await response.arrayBuffer());
+}
+
 function partsOfResponse(response: Response): ByteParts {
   if (!response.ok) {
     throw new HedgerowError('invalid-argument', `the response has status ${response.status}`);
@@ -57,7 +63,7 @@ function partsOfResponse(response: Response): ByteParts {
     throw new HedgerowError('invalid-argument', 'the body of the response was read before');
   }
   if (response.body === null) return { parts: [].values(), total: 0 };
-  const parts = streamIterator(response.body);
+  const parts = response.body ? streamIterator(response.body) : wholeBody(response);
   // The length is that of the encoded bytes.
   const length = response.headers.get('content-length');
   const isPlain = response.headers.get('content-encoding') === null;

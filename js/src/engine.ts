@@ -8,10 +8,9 @@
  * Views of linear memory are taken anew after every call that may grow it. Bytes that
  * leave are copied.
  */
+import { instantiate } from './core.js';
 import { HedgerowError } from './errors.js';
-import { MODULE_BASE64 } from './generated/module.js';
 import { type Core, guard, refuse } from './guard.js';
-import { instances } from './instances.js';
 import { MAX_KEY_BYTES } from './limits.js';
 
 /** The meanings of a status; `crate/src/wasm/reply.rs` has the same list. */
@@ -60,8 +59,6 @@ const ROW_FAULTS = [
 ] as const;
 
 const FIRST_VALUE_FAULT = 4;
-
-const instantiate = instances<Core>(MODULE_BASE64);
 
 /** Handles of an instance are above those of all before it. */
 const HANDLES = 2 ** 32;

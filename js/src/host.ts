@@ -9,6 +9,7 @@ import { IndexSet } from './indexes/index-set.js';
 import { Pace, turn } from './scheduler.js';
 import type { SegmentStore } from './segment-store.js';
 import type { SumDefinitions } from './sums/definition.js';
+import { QUICK_WORK, WORK_IN_MS } from './speed.js';
 
 /** What the slices of an operation came to. */
 export interface SliceTimes {
@@ -20,12 +21,6 @@ export interface SliceTimes {
 
 /** The part of the core that has an operation: the first one, or one that is loaded later. */
 export type Runner = Pick<Engine, 'step' | 'ahead' | 'free'>;
-
-/** Bytes of work in a millisecond on a slow machine. */
-const FIRST_PACE = 30_000;
-
-/** Bytes of work that a read may do in the caller's own turn. */
-const QUICK_BUDGET = 64 << 10;
 
 /** See the module's text. */
 export class Host {
@@ -60,7 +55,7 @@ export class Host {
     this.sliceMs = sliceMs;
     this.indexes = new IndexSet(engine, indexes);
     this.sums = sums;
-    this.#pace = new Pace(sliceMs, FIRST_PACE);
+    this.#pace = new Pace(sliceMs, WORK_IN_MS);
   }
 
   /** Loads segments into the core. */
@@ -118,7 +113,7 @@ export class Host {
   async read<T>(op: Op, answer: () => T, runner: Runner = this.engine): Promise<T> {
     const run = (budget: number) => runner.step(op, budget);
     try {
-      let status = run(QUICK_BUDGET);
+      let status = run(QUICK_WORK);
       for (;;) {
         if (status === Status.done) {
           this.engine.succeeded();

@@ -3,7 +3,7 @@ import { HedgerowError } from './errors.js';
 import { MAX_KEY_BYTES } from './limits.js';
 
 /** Half of a surrogate pair without the other. */
-export const LONE_SURROGATE = /\p{Surrogate}/u;
+export const LONE_SURROGATE = /[\ud800-\udfff]/u;
 
 /** Bytes of a well-formed string in UTF-8. */
 export function utf8Length(text: string): number {

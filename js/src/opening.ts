@@ -128,11 +128,12 @@ async function both(
   engine: Promise<Engine>,
   segments: Promise<SegmentStore>,
 ): Promise<[Engine, SegmentStore]> {
-  const [made, opened] = await Promise.allSettled([engine, segments]);
-  if (opened.status === 'rejected') throw opened.reason;
-  if (made.status === 'rejected') {
-    await opened.value.close();
-    throw made.reason;
+  engine.catch(() => {}); // told of below, if the storage opens
+  const opened = await segments;
+  try {
+    return [await engine, opened];
+  } catch (cause) {
+    await opened.close();
+    throw cause;
   }
-  return [made.value, opened.value];
 }

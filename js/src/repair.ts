@@ -182,7 +182,7 @@ class Repair {
 function together(faults: readonly ChunkFault[]): LostRange[] {
   const ranges: LostRange[] = [];
   for (const { range } of faults) {
-    const last = ranges.at(-1);
+    const last = ranges[ranges.length - 1];
     const isSame = last !== undefined && range.gte !== undefined && last.lte === range.gte;
     const touches = last?.lte !== undefined && last.lte === range.gt;
     if (touches) ranges[ranges.length - 1] = { ...last, ...(range.lte && { lte: range.lte }) };

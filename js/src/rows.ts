@@ -3,13 +3,11 @@ import { HedgerowError } from './errors.js';
 import type { Block } from './ingest.js';
 import { checkKey, kindOf } from './key.js';
 import { Pace } from './scheduler.js';
+import { ROWS_IN_MS } from './speed.js';
 import { checkValue, isBytes, stringify } from './value.js';
 
 /** Where the key of a row is: at a JSON pointer, or what a function makes of it. */
 export type KeyOf<Row> = string | ((row: Row) => string);
-
-/** Rows in a millisecond on a slow machine. */
-const FIRST_PACE = 16;
 
 /** Bytes of byte values after which a block ends. */
 const MAX_BLOCK_BYTES = 1 << 20;
@@ -38,7 +36,7 @@ export class RowGatherer<Row> {
     this.#format = format;
     this.#keyOf = keyOf;
     this.#sliceMs = sliceMs;
-    this.#pace = new Pace(sliceMs, FIRST_PACE);
+    this.#pace = new Pace(sliceMs, ROWS_IN_MS);
   }
 
   /** Rows gathered for the next block. */

@@ -6,8 +6,7 @@
  * oneself is an ordinary task, so that timers, input, network and frames go in between,
  * and it is not slowed down in a hidden page.
  */
-const FIRST = 0;
-const SECOND = 1;
+import { poster } from './task.js';
 
 const waiting: (() => void)[] = [];
 let post: (() => void) | undefined;
@@ -18,24 +17,12 @@ function runOne(): void {
   next?.();
 }
 
-function poster(): () => void {
-  // Node has it; a message port would keep the process alive.
-  const immediate = (globalThis as { setImmediate?: (run: () => void) => unknown }).setImmediate;
-  if (immediate !== undefined) return () => void immediate(runOne);
-  if (typeof MessageChannel === 'undefined') return () => void setTimeout(runOne, 0);
-  const { port1, port2 } = new MessageChannel();
-  // Two messages a turn: a timer that fell due during a slice joins the queue only when the
-  // next task is chosen, and so would wait for one slice more behind a single message.
-  port1.onmessage = ({ data }) => (data === FIRST ? port2.postMessage(SECOND) : runOne());
-  return () => port2.postMessage(FIRST);
-}
-
 /** Resolves when it is the caller's turn to work for one slice. Costs about 0.1 ms. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
     if (waiting.length === 1) {
-      post ??= poster();
+      post ??= poster(runOne);
       post();
     }
   });

@@ -123,7 +123,7 @@ function groups(edits: readonly Edit[]): Edit[][] {
   for (const edit of edits) {
     if (isPut !== (edit.value !== undefined)) split.push([]);
     isPut = edit.value !== undefined;
-    split.at(-1)?.push(edit);
+    split[split.length - 1]?.push(edit);
   }
   return split;
 }

@@ -27,6 +27,12 @@ export function countNodeTest(output) {
   };
 }
 
+/** From the last line of `scripts/hermes.mjs`. */
+export function countHermes(output) {
+  const [, passed, failed] = /^hermes: (\d+) passed, (\d+) failed$/m.exec(output) ?? [];
+  return { passed: Number(passed), failed: Number(failed), skipped: 0 };
+}
+
 /** From the report of Vitest's `json` reporter. */
 export function countVitest(report) {
   return {

@@ -6,7 +6,13 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { findBrowser } from './browser.mjs';
 import { ROOT } from './run.mjs';
-import { countLibtest, countNodeTest, countPlaywright, countVitest } from './test-counts.mjs';
+import {
+  countHermes,
+  countLibtest,
+  countNodeTest,
+  countPlaywright,
+  countVitest,
+} from './test-counts.mjs';
 
 const REPORT_DIR = join(ROOT, '.cache', 'test');
 
@@ -40,10 +46,9 @@ export const STEPS = [
   {
     name: 'tsc',
     needsBuild: true,
-    commands: ['js', 'js/tsconfig.test.json', 'demo', 'e2e'].map((project) => [
-      'tsc',
-      ['--noEmit', '-p', project],
-    ]),
+    commands: ['js', 'js/tsconfig.test.json', 'demo', 'e2e', 'examples/react-native'].map(
+      (project) => ['tsc', ['--noEmit', '-p', project]],
+    ),
   },
   { name: 'layers', commands: [['node', ['scripts/check-layers.mjs']]] },
   {
@@ -80,6 +85,13 @@ export const STEPS = [
     ],
     count: () => countVitest(takeReport('vitest.json')),
   },
+  {
+    name: 'hermes',
+    needsBuild: true,
+    commands: [['node', ['scripts/hermes.mjs']]],
+    count: countHermes,
+  },
+  { name: 'example', needsBuild: true, commands: [['node', ['scripts/example.mjs']]] },
   { name: 'size', needsBuild: true, commands: [['node', ['scripts/check-size.mjs']]] },
   {
     name: 'e2e',

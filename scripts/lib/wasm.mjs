@@ -44,7 +44,7 @@ const WASM_OPT_ARGS = [
 ];
 
 // All that the outputs depend on. This file counts, too: it decides their form.
-const INPUTS = [
+export const WASM_INPUTS = [
   'crate/src',
   'crate/sums/src',
   'crate/sums/Cargo.toml',
@@ -63,7 +63,7 @@ const INPUTS = [
 
 /** Builds what is out of date. Returns whether there was anything to do. */
 export async function buildWasm() {
-  const stamp = await hashInputs();
+  const stamp = await hashInputs(WASM_INPUTS);
   if (await isCurrent(stamp)) return false;
   // Taken away first, so that a build that stops half-way is never taken for a whole one.
   await rm(STAMP_FILE, { force: true });
@@ -84,9 +84,10 @@ async function isCurrent(stamp) {
   return outputs.every(existsSync) && (await readFile(STAMP_FILE, 'utf8')) === stamp;
 }
 
-async function hashInputs() {
+/** One hash of all files of `inputs`, files and folders. */
+export async function hashInputs(inputs) {
   const hash = createHash('sha256');
-  for (const input of INPUTS) {
+  for (const input of inputs) {
     for (const file of await filesUnder(join(ROOT, input))) {
       const content = await readFile(file);
       hash.update(`${relative(ROOT, file)}\0${content.length}\0`).update(content);
@@ -183,6 +184,12 @@ async function generateExports() {
   const memberIsLater = (member) => isLater(/^\s*readonly (\w+)/.exec(member)?.[1] ?? '');
   const declare = (name, lines) =>
     `export interface ${name} {\n${lines.map((line) => `${line}\n`).join('')}}\n`;
+  // The file itself is only there once `scripts/build-react-native.mjs` has run.
+  await writeFile(
+    join(GENERATED_DIR, 'plain.d.ts'),
+    `${HEAD}/** Starts an instance; throws \`RangeError\` when there is no memory for it. */\n` +
+      'export function start(): unknown;\n',
+  );
   await writeFile(
     join(GENERATED_DIR, 'exports.ts'),
     `${HEAD}/** What an instance of the module exports, as wasm-bindgen declares it. */\n` +

@@ -53,7 +53,7 @@ export class Matcher<Target extends Interval> {
   /** From where the first one begins to where the last one ends. */
   get hull(): { low: string | undefined; high: string | undefined } {
     const isBounded = this.#reach[this.#targets.length >> 1] !== Infinity;
-    return { low: this.#cuts[0], high: isBounded ? this.#cuts.at(-1) : undefined };
+    return { low: this.#cuts[0], high: isBounded ? this.#cuts[this.#cuts.length - 1] : undefined };
   }
 
   /** The intervals that hold `position`. The list is good until the next call. */

@@ -1,0 +1,7 @@
+/** Starts instances of the core. `react-native/core.ts` stands in for it where there is no WebAssembly. */
+import { MODULE_BASE64 } from './generated/module.js';
+import type { Core } from './guard.js';
+import { instances } from './instances.js';
+
+/** A new instance, with a memory of its own. */
+export const instantiate = instances<Core>(MODULE_BASE64);

@@ -1,0 +1,17 @@
+/**
+ * Starts instances of the core where there is no WebAssembly: the same Rust, turned into plain
+ * JavaScript by `scripts/lib/plain.mjs`.
+ */
+import { HedgerowError } from '../errors.js';
+import { start } from '../generated/plain.js';
+import type { Core } from '../guard.js';
+
+/** A new instance, with a memory of its own. */
+export async function instantiate(): Promise<Core> {
+  try {
+    return start() as Core;
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new HedgerowError('out-of-memory', 'there is no memory for the core', { cause });
+  }
+}

@@ -1,0 +1,10 @@
+/** What an interpreter does: a fortieth of what machine code does. */
+
+/** Bytes of work of the core in a millisecond. */
+export const WORK_IN_MS = 600;
+
+/** Bytes of work that a read may do in the caller's own turn. */
+export const QUICK_WORK = 4 << 10;
+
+/** Rows taken and fed in a millisecond. */
+export const ROWS_IN_MS = 1;

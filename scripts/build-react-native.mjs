@@ -1,0 +1,17 @@
+// `node scripts/build-react-native.mjs`: the package for React Native, `js/dist/react-native`. Apart
+// from `npm run build`, since it compiles the core a second time, which takes about a minute.
+
+import { pathToFileURL } from 'node:url';
+import { runMain } from './lib/run.mjs';
+
+/** Builds what is out of date; `npm run build` must have run. */
+export async function buildForReactNative() {
+  const { buildPlain } = await import('./lib/plain.mjs');
+  const { buildReactNative } = await import('./lib/react-native.mjs');
+  const rebuilt = await buildPlain();
+  console.log(`plain core  ${rebuilt ? 'built' : 'up to date'}: js/src/generated/plain.js`);
+  await buildReactNative();
+  console.log('built: js/dist/react-native');
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) await runMain(buildForReactNative);

@@ -1,0 +1,63 @@
+// Bundles the example app for React Native with its own configuration of Metro, as a release build
+// does, and compiles it with the compiler that comes with its React Native. A step of `npm test`.
+
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { buildForReactNative } from './build-react-native.mjs';
+import { ROOT, run, runMain } from './lib/run.mjs';
+
+const EXAMPLE = join(ROOT, 'examples', 'react-native');
+const OUT_DIR = join(ROOT, '.cache', 'example');
+
+await runMain(async () => {
+  if (!existsSync(join(ROOT, 'js', 'dist', 'react-native'))) await buildForReactNative();
+  const require = createRequire(join(EXAMPLE, 'package.json'));
+  const Metro = require('metro');
+  const { FileStore } = require('metro-cache');
+  const config = await Metro.loadConfig(
+    { cwd: EXAMPLE },
+    {
+      reporter: { update: () => {} },
+      cacheStores: [new FileStore({ root: join(OUT_DIR, 'metro') })],
+      maxWorkers: 2,
+      resolver: { useWatchman: false },
+    },
+  );
+  await mkdir(OUT_DIR, { recursive: true });
+  const bundle = join(OUT_DIR, 'index.android.js');
+  await Metro.runBuild(config, {
+    entry: 'index.ts',
+    dev: false,
+    minify: false,
+    platform: 'android',
+    unstable_transformProfile: 'hermes-stable',
+    out: bundle,
+  });
+  const code = await readFile(bundle, 'utf8');
+  // The core in plain JavaScript and the app itself are in it, and the module for browsers is not.
+  for (const part of ['function start()', 'Load, or stop loading', 'AppRegistry']) {
+    if (!code.includes(part)) throw new Error(`the bundle lacks ${part}`);
+  }
+  if (code.includes('WebAssembly.compile'))
+    throw new Error('the bundle has the module for browsers');
+  const hermesc = join(
+    ROOT,
+    'node_modules',
+    'hermes-compiler',
+    'hermesc',
+    binaryFolder(),
+    'hermesc',
+  );
+  await run(hermesc, ['-w', '-O', '-emit-binary', '-out', `${bundle}.hbc`, bundle]);
+  const bytes = await readFile(`${bundle}.hbc`);
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12);
+  console.log(`example: ${code.length} characters, ${bytes.length} bytes of bytecode (${hash})`);
+});
+
+function binaryFolder() {
+  const folders = { linux: 'linux64-bin', darwin: 'osx-bin', win32: 'win64-bin' };
+  return folders[process.platform];
+}

@@ -1,0 +1,47 @@
+// `node scripts/figures-hermes.mjs`: what the load of 10,000 rows takes in Hermes, beside Replicache and
+// a Map of JSON texts, in one run. As an app ships it: bytecode of hermesc -O.
+
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { buildForReactNative } from './build-react-native.mjs';
+import { bundleWithMetro, compileForHermes, hermesPath, runInHermes } from './lib/hermes.mjs';
+import { ROOT, runMain } from './lib/run.mjs';
+
+const ROUNDS = 3;
+
+await runMain(async () => {
+  await buildForReactNative();
+  const polyfills = [join(ROOT, 'scripts', 'platforms', 'hermes-host.js')];
+  const code = await bundleWithMetro('scripts/platforms', 'hermes-figures.js', { polyfills });
+  console.log(await runInHermes(await compileForHermes('figures', code)));
+  if (process.platform === 'linux') await countCpu(code);
+});
+
+/** Seconds of the processor for one load, the making of its rows taken away: right on a busy machine. */
+async function countCpu(code) {
+  const seconds = {};
+  for (const job of ['none', 'map', 'load', 'replicache']) {
+    const file = await compileForHermes(`only-${job}`, `globalThis.onlyJob = '${job}';\n${code}`);
+    const rounds = [];
+    for (let round = 0; round < ROUNDS; round++) rounds.push(await cpuOf(file));
+    seconds[job] = Math.min(...rounds) - (seconds.none ?? 0);
+  }
+  for (const job of ['map', 'load', 'replicache']) {
+    console.log(`processor, ${job}: ${seconds[job].toFixed(2)} s, least of ${ROUNDS}`);
+  }
+}
+
+async function cpuOf(file) {
+  const { stderr } = await promisify(execFile)('bash', [
+    '-c',
+    'TIMEFORMAT="%U %S"; time "$0" "$1" > /dev/null',
+    hermesPath(),
+    file,
+  ]);
+  return stderr
+    .trim()
+    .split(' ')
+    .map(Number)
+    .reduce((sum, part) => sum + part);
+}

@@ -1,0 +1,167 @@
+// Builds the core as plain JavaScript, for engines without WebAssembly: the same Rust without SIMD,
+// turned by Binaryen's wasm2js.
+
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ROOT, run } from './run.mjs';
+import { hashInputs, WASM_INPUTS } from './wasm.mjs';
+
+const TARGET_DIR = join(ROOT, 'target', 'plain');
+const GENERATED_DIR = join(ROOT, 'js', 'src', 'generated');
+/** The module as JavaScript: `start()` makes an instance. */
+export const PLAIN_FILE = join(GENERATED_DIR, 'plain.js');
+const STAMP_FILE = join(TARGET_DIR, '.inputs');
+
+const INPUTS = [...WASM_INPUTS, 'scripts/lib/plain.mjs'];
+
+// Copying and filling stay single operations: `copyWithin` and `fill` are native everywhere.
+const FEATURES = [
+  '--enable-bulk-memory',
+  '--enable-bulk-memory-opt',
+  '--enable-sign-ext',
+  '--enable-nontrapping-float-to-int',
+  '--enable-mutable-globals',
+  '--enable-multivalue',
+  '--enable-reference-types',
+];
+
+const OPTIMIZE = [
+  '--signext-lowering',
+  '--llvm-nontrapping-fptoint-lowering',
+  '-O3',
+  '--converge',
+  '--strip-debug',
+  '--strip-producers',
+  '--strip-target-features',
+];
+
+// Addresses are taken for signed numbers.
+const MAX_PAGES = 2 ** 15 - 1;
+
+/** Whether what was built last is still right. */
+export async function isPlainCurrent() {
+  const stamp = await hashInputs(INPUTS);
+  const isThere = existsSync(PLAIN_FILE) && existsSync(STAMP_FILE);
+  return isThere && (await readFile(STAMP_FILE, 'utf8')) === stamp;
+}
+
+/** Builds it if it is out of date. Returns whether there was anything to do. */
+export async function buildPlain() {
+  if (await isPlainCurrent()) return false;
+  await rm(STAMP_FILE, { force: true });
+  await compile();
+  const wasmFile = await prepare();
+  const jsFile = join(TARGET_DIR, 'plain.js');
+  await run('wasm2js', [...FEATURES, wasmFile, '-O3', '-o', jsFile]);
+  await mkdir(GENERATED_DIR, { recursive: true });
+  await writeFile(PLAIN_FILE, await packed(asFunction(await readFile(jsFile, 'utf8'))));
+  await writeFile(STAMP_FILE, await hashInputs(INPUTS));
+  return true;
+}
+
+// The one place that says which module this is: all of the core, not split.
+async function compile() {
+  const out = ['--out-dir', join('..', 'target', 'plain', 'pkg'), '--out-name', 'hedgerow'];
+  const features = ['--no-default-features', '--features', 'std'];
+  const args = ['build', 'crate', '--target', 'web', '--release', ...out, '--no-pack'];
+  await run('wasm-pack', [...args, ...features], {
+    // In the place of the flags of `.cargo/config.toml`, and with them of SIMD.
+    env: {
+      RUSTFLAGS: '-Ctarget-feature=+bulk-memory',
+      CARGO_ENCODED_RUSTFLAGS: undefined,
+      CARGO_TARGET_DIR: TARGET_DIR,
+      // An interpreter runs it: fewer operations are worth more than fewer bytes.
+      CARGO_PROFILE_RELEASE_OPT_LEVEL: '3',
+    },
+  });
+}
+
+async function prepare() {
+  // Imported late: these packages are only there once `setup` has run.
+  const { trapAtOnce } = await import('./panics.mjs');
+  const { default: binaryen } = await import('binaryen');
+  const built = await readFile(join(TARGET_DIR, 'pkg', 'hedgerow_bg.wasm'));
+  const module = binaryen.readBinary(trapAtOnce(built));
+  // The table of JavaScript values, which this module never uses: there may be one table only.
+  for (const name of ['__wbindgen_externrefs', '__wbindgen_start']) module.removeExport(name);
+  const [raw, optimized] = ['raw.wasm', 'plain.wasm'].map((name) => join(TARGET_DIR, name));
+  await writeFile(raw, module.emitBinary());
+  module.dispose();
+  await run('wasm-opt', [...FEATURES, raw, ...OPTIMIZE, '-o', optimized]);
+  return optimized;
+}
+
+/** What wasm2js wrote, an instance made as it is loaded, as a function that makes instances. */
+function asFunction(text) {
+  const end = text.indexOf('var retasmFunc');
+  if (end < 0 || text.includes('import ')) throw new Error('wasm2js wrote another form of module');
+  const body = replaceFunction(
+    replaceFunction(
+      text.slice(0, end),
+      '__wasm_memory_size',
+      'function __wasm_memory_size() { return pages; }',
+    ),
+    '__wasm_memory_grow',
+    GROW,
+  );
+  // All that it keeps is inside, so that instances share nothing.
+  return `export function start() {\n${body}\nreturn asmFunc({});\n}\n`;
+}
+
+/** Without spaces and with short names; nothing else, or it would no more be what wasm2js wrote. */
+async function packed(text) {
+  const { minify } = await import('rolldown/utils');
+  const options = {
+    module: true,
+    compress: false,
+    mangle: true,
+    codegen: { removeWhitespace: true },
+  };
+  const { code, errors } = await minify('plain.js', text, options);
+  if (errors.length > 0) throw new Error(errors[0].message);
+  return `// Written by \`node scripts/build-react-native.mjs\`; not for editing.\n${code}`;
+}
+
+/** Replaces a function that stands by itself; its end is the first brace as far in as its start. */
+function replaceFunction(text, name, replacement) {
+  const found = new RegExp(`^( *)function ${name}\\([^]*?^\\1\\}`, 'm').exec(text);
+  if (found === null) throw new Error(`wasm2js wrote no ${name}`);
+  return text.slice(0, found.index) + replacement + text.slice(found.index + found[0].length);
+}
+
+// Room for half as much again whenever memory grows: wasm2js would copy all of it for each 64 KiB
+// that the allocator asks for. Answers -1 when there is none, as WebAssembly does.
+const GROW = `
+ var pages = buffer.byteLength >> 16;
+ function __wasm_memory_grow(pagesToAdd) {
+  var oldPages = pages;
+  var newPages = oldPages + (pagesToAdd >>> 0);
+  if (newPages > ${MAX_PAGES}) return -1;
+  if (newPages * 65536 > buffer.byteLength) {
+   var newBuffer = allocate(Math.min(${MAX_PAGES}, Math.max(newPages, oldPages + (oldPages >> 1))));
+   if (newBuffer === null) newBuffer = allocate(newPages);
+   if (newBuffer === null) return -1;
+   var newHEAP8 = new Int8Array(newBuffer);
+   newHEAP8.set(HEAP8);
+   HEAP8 = newHEAP8;
+   HEAP16 = new Int16Array(newBuffer);
+   HEAP32 = new Int32Array(newBuffer);
+   HEAPU8 = new Uint8Array(newBuffer);
+   HEAPU16 = new Uint16Array(newBuffer);
+   HEAPU32 = new Uint32Array(newBuffer);
+   HEAPF32 = new Float32Array(newBuffer);
+   HEAPF64 = new Float64Array(newBuffer);
+   buffer = newBuffer;
+   bufferView = HEAPU8;
+  }
+  pages = newPages;
+  return oldPages;
+ }
+ function allocate(count) {
+  try {
+   return new ArrayBuffer(count * 65536);
+  } catch (_) {
+   return null;
+  }
+ }`;

@@ -1,0 +1,87 @@
+// Builds `js/dist/react-native`: the wrapper over the core in plain JavaScript, with what Hermes lacks
+// put in its place, and nothing of the platform touched. Metro takes it by the condition
+// `react-native` of the package's exports.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './run.mjs';
+
+const SOURCE_DIR = join(ROOT, 'js', 'src');
+const STAND_INS = join(SOURCE_DIR, 'react-native');
+
+/**
+ * The entries, each under its name, as far as they are there. One build, so that they share what they
+ * have in common: an error of one must be an error of the other.
+ */
+const ENTRIES = {
+  index: 'index.ts',
+  'react/index': 'react/index.ts',
+  'sql/op-sqlite': 'sql/op-sqlite.ts',
+};
+
+/** Sources that are left out, and what stands in for them. */
+const SWAPPED = new Map(
+  [
+    ['core.ts', 'core.ts'],
+    ['later-core.ts', 'later-core.ts'],
+    ['speed.ts', 'speed.ts'],
+    ['task.ts', 'task.ts'],
+    ['segment-stores/idb.ts', 'idb.ts'],
+  ].map(([from, to]) => [join(SOURCE_DIR, from), join(STAND_INS, to)]),
+);
+
+/** Globals, and members of them, that a Hermes may lack. */
+const INJECTED = {
+  TextEncoder: [join(STAND_INS, 'text.ts'), 'TextEncoder'],
+  TextDecoder: [join(STAND_INS, 'text.ts'), 'TextDecoder'],
+  ...Object.fromEntries(
+    ['performance', 'queueMicrotask', 'AbortController', 'crypto'].map((name) => [
+      name,
+      [join(STAND_INS, 'globals.ts'), name],
+    ]),
+  ),
+  'Symbol.asyncIterator': [join(STAND_INS, 'globals.ts'), 'asyncIterator'],
+  'Symbol.dispose': [join(STAND_INS, 'globals.ts'), 'dispose'],
+};
+
+const swap = {
+  name: 'stand-ins',
+  async resolveId(source, importer) {
+    if (importer === undefined || !source.startsWith('.')) return null;
+    const found = await this.resolve(source, importer, { skipSelf: true });
+    const standIn = found === null ? undefined : SWAPPED.get(found.id);
+    return standIn ?? found;
+  },
+};
+
+/** Builds it; the core in plain JavaScript must be there. */
+export async function buildReactNative(outDir = join(ROOT, 'js', 'dist', 'react-native')) {
+  // Imported late: its package is only there once `setup` has run.
+  const { rolldown } = await import('rolldown');
+  const input = Object.fromEntries(
+    Object.entries(ENTRIES)
+      .map(([name, file]) => [name, join(SOURCE_DIR, file)])
+      .filter(([, file]) => existsSync(file)),
+  );
+  const build = await rolldown({
+    input,
+    platform: 'neutral',
+    external: /^(?![A-Za-z]:)[^./]/, // packages, which the app's Metro finds
+    resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+    // What is not there must fail the build, not the app.
+    onLog(level, log) {
+      if (level === 'warn' && log.code !== 'PLUGIN_TIMINGS') throw new Error(log.message);
+    },
+    plugins: [swap],
+    transform: { inject: INJECTED, target: 'es2022' },
+  });
+  await build.write({
+    dir: outDir,
+    format: 'esm',
+    minify: 'dce-only',
+    chunkFileNames: '[name].js',
+    // The core in a file of its own: it is nine tenths of all.
+    codeSplitting: { groups: [{ name: 'core', test: /generated[\\/]plain/ }] },
+  });
+  await build.close();
+}

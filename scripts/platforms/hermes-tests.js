@@ -1,0 +1,167 @@
+// What runs inside Hermes: the tests, and the roots for comparison with other platforms.
+
+import { HedgerowError, memory, open, repair, verify } from 'hedgerow';
+import { rowsOf, workload } from './workload.js';
+
+const tests = [];
+const test = (name, run) => tests.push([name, run]);
+
+function equal(actual, expected) {
+  const [a, b] = [JSON.stringify(actual), JSON.stringify(expected)];
+  if (a !== b) throw new Error(`${a} is not ${b}`);
+}
+
+async function codeOf(promise) {
+  try {
+    await promise;
+  } catch (error) {
+    if (!(error instanceof HedgerowError)) throw error;
+    return error.code;
+  }
+  return 'none';
+}
+
+const byKey = ([a], [b]) => (a < b ? -1 : 1);
+
+test('roots', async () => {
+  const { db, steps } = await workload({ open, storage: memory(), name: 'roots', count: 2000 });
+  for (const [step, root] of steps) print(`root ${root} ${step}`);
+  equal((await db.verify()).ok, true);
+  await db.close();
+});
+
+test('rows are read as they were put', async () => {
+  const storage = memory();
+  const db = await open('reads', { storage, indexes: { byOwner: { path: '/owner' } } });
+  const rows = rowsOf(3000);
+  const result = await db.putMany(rows, { key: '/id' });
+  equal(result.rows, 3000);
+  equal(await db.count(), 3000);
+  equal(await db.get(rows[17].id), rows[17]);
+  equal(await db.getMany([rows[3].id, 'none', rows[4].id]), [rows[3], undefined, rows[4]]);
+  const expected = rows.map((row) => [row.id, row]).sort(byKey);
+  equal(await db.scan().toArray(), expected);
+  equal(await db.scan({ reverse: true, limit: 5 }).toArray(), expected.slice(-5).reverse());
+  const seen = [];
+  for await (const [key] of db.scan({ prefix: 'issue/2' })) seen.push(key);
+  equal(
+    seen,
+    expected.map(([key]) => key).filter((key) => key.startsWith('issue/2')),
+  );
+  const owned = await db.scan({ index: 'byOwner', prefix: '🦔' }).toArray();
+  equal(owned.length, rows.filter(({ owner }) => owner === '🦔').length);
+  equal(await db.count({ prefix: 'issue/' }), 3000);
+  await db.delete(rows[0].id);
+  equal(await db.has(rows[0].id), false);
+  await db.close();
+  const again = await open('reads', { storage });
+  equal(await again.count(), 2999);
+  equal(await again.get(rows[1].id), rows[1]);
+  await again.close();
+});
+
+test('other tasks run while rows load', async () => {
+  const db = await open('slices', { storage: memory() });
+  let ticks = 0;
+  let isLoading = true;
+  const tick = () => {
+    ticks += 1;
+    if (isLoading) setTimeout(tick, 0);
+  };
+  setTimeout(tick, 0);
+  const { slices } = await db.putMany(rowsOf(3000), { key: '/id' });
+  isLoading = false;
+  if (slices < 3 || ticks < slices / 2) throw new Error(`${ticks} ticks in ${slices} slices`);
+  await db.close();
+});
+
+test('watching, snapshots, diffs', async () => {
+  const db = await open('watch', { storage: memory() });
+  const told = [];
+  const stop = db.watch({ prefix: 'a' }, (changes) => told.push(...changes));
+  await db.put('a1', 1);
+  const snapshot = db.snapshot();
+  await db.put('a1', 2);
+  await db.put('b', 3);
+  for (let at = 0; told.length < 2 && at < 1000; at++)
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  equal(
+    told.map(({ op, newValue }) => [op, newValue]),
+    [
+      ['add', 1],
+      ['change', 2],
+    ],
+  );
+  stop();
+  equal(await snapshot.get('a1'), 1);
+  const changes = [];
+  for await (const change of db.diff(snapshot.root, db.root)) changes.push(change.key);
+  equal(changes, ['a1', 'b']);
+  snapshot.release();
+  await db.close();
+});
+
+test('what is loaded later', async () => {
+  const storage = memory();
+  const db = await open('later', { storage });
+  await db.putMany(rowsOf(500), { key: '/id' });
+  const proof = await db.prove(rowsOf(1)[0].id);
+  equal(proof.length > 100, true);
+  const branch = await db.branch('side');
+  await branch.put('k', 1);
+  await branch.close();
+  await db.merge('side');
+  equal(await db.get('k'), 1);
+  await db.close();
+  equal((await verify('later', { storage })).ok, true);
+  await repair('later', { storage });
+});
+
+test('a response without a stream, as React Native has it', async () => {
+  const text = rowsOf(200).map((row) => JSON.stringify(row));
+  const bytes = Uint8Array.from(unescape(encodeURIComponent(text.join('\n'))), (c) =>
+    c.charCodeAt(0),
+  );
+  class Response {
+    ok = true;
+    bodyUsed = false;
+    headers = { get: () => null };
+    arrayBuffer = async () => bytes.buffer;
+  }
+  class Blob {}
+  Object.assign(globalThis, { Response, Blob });
+  const db = await open('response', { storage: memory() });
+  await db.putMany(new Response(), { key: '/id' });
+  equal(await db.count(), 200);
+  equal(await db.get(rowsOf(5)[4].id), rowsOf(5)[4]);
+  equal(await codeOf(db.putMany(new Blob(), { key: '/id' })), 'invalid-argument');
+  await db.close();
+});
+
+test('what is refused', async () => {
+  equal(await codeOf(open('none')), 'invalid-argument');
+  const db = await open('refused', { storage: memory() });
+  equal(await codeOf(db.put('\ud800', 1)), 'invalid-key');
+  equal(await codeOf(db.put('k', () => {})), 'invalid-value');
+  equal(await codeOf(db.putMany([{ id: 1 }], { key: '/id' })), 'invalid-key');
+  const controller = { signal: { aborted: true, addEventListener() {}, removeEventListener() {} } };
+  equal(await codeOf(db.putMany(rowsOf(10), { key: '/id', signal: controller.signal })), 'aborted');
+  equal(await db.count(), 0);
+  await db.close();
+  equal(await codeOf(db.get('k')), 'closed');
+});
+
+async function main() {
+  for (const [name, run] of tests) {
+    const start = Date.now();
+    try {
+      await run();
+      print(`ok ${name} (${Date.now() - start} ms)`);
+    } catch (error) {
+      print(`not ok ${name}: ${error}\n${error?.stack}`);
+    }
+  }
+  print(`ran ${tests.length}`);
+}
+
+main();
