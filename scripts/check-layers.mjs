@@ -56,7 +56,16 @@ export const TYPESCRIPT_LAYERS = [
     ['instances'],
     ['sums/definition'],
   ],
-  [['segment-stores/*'], ['generated/*'], ['range'], ['value'], ['source'], ['sum-proof/*']],
+  // `sql/*`: entries of their own, which nothing else names.
+  [
+    ['segment-stores/*'],
+    ['sql/*'],
+    ['generated/*'],
+    ['range'],
+    ['value'],
+    ['source'],
+    ['sum-proof/*'],
+  ],
   [['guard'], ['later-core']], // between the wrapper and an instance of the core
   [['core'], ['react-native/*']], // stands in for what React Native lacks
   [['engine']],

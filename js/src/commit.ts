@@ -3,7 +3,7 @@
  * compare-and-set on its ref in the transaction that carries the commit's last segments. What the
  * branches of an open store have in common is in `trunk.ts`.
  */
-import { HedgerowError } from './errors.js';
+import { HedgerowError, isMissing } from './errors.js';
 import type { Host } from './host.js';
 import { BRANCH_REF, type Inventory, REF } from './inventory.js';
 import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from './limits.js';
@@ -143,7 +143,14 @@ export class Commits {
     const generation = found?.generation ?? 0;
     if (this.#opened && generation === this.#head.generation) return false;
     this.#opened = true;
-    await this.moveTo(found?.commitBytes ?? EMPTY_COMMIT, generation);
+    try {
+      await this.moveTo(found?.commitBytes ?? EMPTY_COMMIT, generation);
+    } catch (cause) {
+      // Nothing holds it yet: where the ref has moved on, it may have been collected meanwhile.
+      const now = isMissing(cause) ? (await this.inventory.look()).get(this.#ref) : found;
+      if (now?.generation === found?.generation) throw cause;
+      return this.refresh();
+    }
     this.trunk.isOpen = true;
     return true;
   }

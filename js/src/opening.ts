@@ -86,7 +86,8 @@ export async function openParts(name: string, options: OpenOptions): Promise<Par
   let trunk: Trunk | undefined;
   const onRole = async () => trunk?.queued(async () => trunk?.keepUp());
   const pinning = Pins.open(storage.locks, isAlone, name, onRole);
-  const opening = storage.open(name, { create, onGone });
+  const onMoved = () => trunk?.heard();
+  const opening = storage.open(name, { create, onGone, onMoved });
   const [engine, segments] = await both(Engine.create(cacheBytes), opening).catch(
     async (cause: unknown) => {
       (await pinning).close();

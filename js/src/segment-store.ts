@@ -114,6 +114,8 @@ export interface StoreOptions {
    * name.
    */
   readonly onGone?: (() => void) | undefined;
+  /** Called when another handle has moved a ref, by adapters that find out by themselves. */
+  readonly onMoved?: (() => void) | undefined;
 }
 
 /** A kind of storage: opens stores by name. */

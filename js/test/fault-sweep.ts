@@ -15,7 +15,7 @@ export const error = new HedgerowError('disconnected', 'for a test');
 /**
  * Runs a workload; returns the number of storage calls that it made. A change may fail once,
  * with the fault's error; made again it must succeed, though a lost answer may first show
- * as the conflict that it looks like. While a fault lasts every change fails.
+ * as the conflict that it looks like. While a fault lasts every change fails. `inner` is new.
  */
 export async function sweep(
   operations: readonly Operation[],
@@ -24,7 +24,7 @@ export async function sweep(
   /** All that a store holds, as the model has it. */
   holds: (db: Store) => Promise<Entry[]> = all,
 ): Promise<number> {
-  const inner = memory();
+  const inner = options.storage ?? memory();
   const storage = faulty(inner, { ...fault, error });
   const model = new Map<string, unknown>();
   let failures = 0;

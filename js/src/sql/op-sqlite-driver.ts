@@ -1,0 +1,110 @@
+/**
+ * The driver over the npm package `@op-engineering/op-sqlite`, versions 15 to 18: as much of it as
+ * is used, and how. It works in a thread of its own.
+ */
+import {
+  failureOf,
+  ownBytes,
+  type SqlConnection,
+  type SqlValue,
+  type Statement,
+} from './driver.js';
+
+type Scalar = number | string | boolean | null | ArrayBuffer | ArrayBufferView;
+
+/** An open database. */
+export interface OpDatabase {
+  execute(sql: string, values?: Scalar[]): Promise<unknown>;
+  /** Rows as arrays; from version 17 on these are a member of what is resolved to. */
+  executeRaw(
+    sql: string,
+    values?: Scalar[],
+  ): Promise<readonly unknown[][] | { readonly rawRows: readonly unknown[][] }>;
+  executeBatch(commands: [string, Scalar[]][]): Promise<unknown>;
+  close(): void;
+  /** Closes it, too. */
+  delete(): void;
+}
+
+/** How a database is opened. */
+export interface OpOpenOptions {
+  name: string;
+  location?: string;
+  encryptionKey?: string;
+}
+
+/** What the package exports, as far as it is used. */
+export interface OpSqlite {
+  open(options: OpOpenOptions): OpDatabase;
+  isSQLCipher(): boolean;
+  isLibsql(): boolean;
+}
+
+/** How long its thread waits for other connections, in milliseconds. */
+const BUSY_TIMEOUT_MS = 2000;
+
+/** Opens a file. */
+export async function opConnection(
+  { open }: OpSqlite,
+  options: OpOpenOptions,
+): Promise<SqlConnection> {
+  const db = open(options);
+  try {
+    await db.execute(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  } catch (cause) {
+    db.close();
+    throw cause;
+  }
+  return {
+    async read(sql, values = []) {
+      const result = await db.executeRaw(sql, values.map(scalarOf));
+      const rows = 'rawRows' in result ? result.rawRows : result;
+      return rows.map((row) => row.map(columnOf));
+    },
+    async set(sql) {
+      await db.execute(sql);
+    },
+    async write(batch: readonly Statement[]) {
+      const commands = batch.map(([sql, values = []]): [string, Scalar[]] => [
+        sql,
+        values.map(scalarOf),
+      ]);
+      await db.executeBatch(commands).catch((cause: unknown) => {
+        if (!isUndone(cause)) throw cause;
+        return oneByOne(db, commands);
+      });
+    },
+    close: () => db.close(),
+    destroy: () => db.delete(),
+  };
+}
+
+/**
+ * Whether SQLite has undone the transaction, as it does when the disk is full: the package then fails
+ * to undo it, and tells of that failure in the place of the first.
+ */
+function isUndone(cause: unknown): boolean {
+  return failureOf(cause) === 'other' && /no transaction is active/.test(String(cause));
+}
+
+/** Runs a batch once more, to find out what is wrong with it. */
+async function oneByOne(db: OpDatabase, commands: readonly [string, Scalar[]][]): Promise<void> {
+  await db.execute('BEGIN IMMEDIATE');
+  try {
+    for (const [sql, values] of commands) await db.execute(sql, values);
+    await db.execute('COMMIT');
+  } catch (cause) {
+    await db.execute('ROLLBACK').catch(() => {});
+    throw cause;
+  }
+}
+
+/** Bytes as a buffer: not all versions heed where in one a view begins. */
+function scalarOf(value: SqlValue): Scalar {
+  return value instanceof Uint8Array ? (ownBytes(value).buffer as ArrayBuffer) : value;
+}
+
+function columnOf(value: unknown): SqlValue {
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  return value instanceof Uint8Array ? ownBytes(value) : (value as SqlValue);
+}

@@ -1,0 +1,75 @@
+/** All drivers of the SQL adapter, each with a folder that goes when the test file is through. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import type { Storage } from '../src/segment-store.js';
+import { type SqliteDriver, sqlite } from '../src/sql/node.js';
+import type { OpSqlite } from '../src/sql/op-sqlite-driver.js';
+import { type OpSqliteOptions, opSqliteStorage } from '../src/sql/op-sqlite-storage.js';
+import type { Native } from './op-sqlite-native.js';
+import { publishedNodeBuild, publishedPackage, publishedVersions } from './op-sqlite-published.js';
+import { isRawAlone, nodePackage, phonePackage } from './op-sqlite-shapes.js';
+
+/** The versions of op-sqlite that are tested. */
+export const OP_VERSIONS: readonly string[] = publishedVersions ?? ['15', '16', '17', '18'];
+
+// In memory where there is such a folder: thousands of files are flushed.
+const BASE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+const made: string[] = [];
+afterAll(() => {
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A new folder. */
+export function folder(): string {
+  const path = mkdtempSync(join(BASE, 'hedgerow-sql-'));
+  made.push(path);
+  return path;
+}
+
+/** A version for phones, over the stand-in for its native half. */
+export async function opSqliteOf(version: string, more: Partial<Native> = {}): Promise<OpSqlite> {
+  const native: Native = {
+    isRawAlone: isRawAlone(version),
+    folder: folder(),
+    isEncrypting: false,
+    keys: new Map(),
+    ...more,
+  };
+  return publishedVersions ? publishedPackage(version, native) : phonePackage(native);
+}
+
+/** The build of a version for Node. */
+export async function nodeBuildOf(version: string): Promise<OpSqlite> {
+  return publishedVersions ? publishedNodeBuild(version) : nodePackage(version);
+}
+
+export type Make = (options?: OpSqliteOptions) => Promise<Storage>;
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+/** `node:sqlite` needs a flag before that. */
+export const hasNodeSqlite = major > 22 || (major === 22 && minor >= 13);
+const NODE_DRIVERS: readonly SqliteDriver[] = hasNodeSqlite
+  ? ['better-sqlite3', 'node:sqlite']
+  : ['better-sqlite3'];
+
+/** Every driver, by name; those of op-sqlite alone where it is as published. */
+export const SQL_STORAGES: readonly (readonly [string, Make])[] = [
+  ...(publishedVersions ? [] : NODE_DRIVERS).map((driver): [string, Make] => [
+    `sqlite() over ${driver}`,
+    async ({ location = folder(), name } = {}) => sqlite({ location, name, driver }),
+  ]),
+  ...OP_VERSIONS.flatMap((version): [string, Make][] => [
+    [
+      `opSqlite() over ${version}`,
+      async (options = {}) =>
+        opSqliteStorage(await opSqliteOf(version), { location: folder(), ...options }),
+    ],
+    [
+      `opSqlite() over the Node build of ${version}`,
+      async (options = {}) =>
+        opSqliteStorage(await nodeBuildOf(version), { location: folder(), ...options }),
+    ],
+  ]),
+];

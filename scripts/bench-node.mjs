@@ -1,0 +1,117 @@
+// `node scripts/bench-node.mjs [--rows 100000] [--rounds 7]`: loads the rows of the benchmarks in
+// Node over SQLite, by `putMany` and by `better-sqlite3` itself: row by row in one transaction with
+// a prepared statement, and with a transaction for each row (fewer rows, scaled up). One run, in
+// turn, a new file each. Prints medians, and the ratio of each to `putMany` round by round.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ROOT, runMain } from './lib/run.mjs';
+
+const { values } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '100000' },
+    rounds: { type: 'string', default: '7' },
+    folder: { type: 'string', default: tmpdir() },
+  },
+});
+const [ROWS, ROUNDS] = [Number(values.rows), Number(values.rounds)];
+/** Rows that get a transaction each. */
+const ALONE = Math.min(ROWS, 2000);
+
+/** The rows of the benchmarks in browsers, which are in TypeScript. */
+async function benchmarkRows() {
+  const { rolldown } = await import('rolldown');
+  const build = await rolldown({ input: join(ROOT, 'e2e', 'bench', 'page', 'rows.ts') });
+  const { output } = await build.generate({ format: 'esm' });
+  await build.close();
+  const { makeRows } = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
+  return makeRows(ROWS);
+}
+
+async function main() {
+  const require = createRequire(join(ROOT, 'js', 'package.json'));
+  const Sqlite = require('better-sqlite3');
+  const { open, destroy } = await import('../js/dist/index.js');
+  const { sqlite } = await import('../js/dist/sql/node.js');
+  const rows = await benchmarkRows();
+  const json = rows.reduce((sum, row) => sum + Buffer.byteLength(JSON.stringify(row)), 0);
+  const folder = mkdtempSync(join(values.folder, 'hedgerow-bench-'));
+  let longestSliceMs = 0;
+
+  /** Times `insert`, with a table for keys and JSON. */
+  const plain = async (insert) => {
+    const db = new Sqlite(join(folder, 'plain.sqlite'));
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = NORMAL');
+    db.exec('CREATE TABLE entry (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID');
+    const statement = db.prepare('INSERT INTO entry (key, value) VALUES (?, ?)');
+    const startMs = performance.now();
+    insert(db, (row) => statement.run(row.id, JSON.stringify(row)));
+    const ms = performance.now() - startMs;
+    db.close();
+    rmSync(join(folder, 'plain.sqlite'));
+    return ms;
+  };
+  const contestants = {
+    'hedgerow putMany': async () => {
+      const storage = sqlite({ location: folder, driver: 'better-sqlite3' });
+      const db = await open('bench', { storage });
+      const startMs = performance.now();
+      const result = await db.putMany(rows, { key: '/id' });
+      const ms = performance.now() - startMs;
+      longestSliceMs = Math.max(longestSliceMs, result.longestSliceMs);
+      await db.close();
+      await destroy('bench', { storage });
+      return ms;
+    },
+    'row by row, one transaction': () =>
+      plain((db, put) => {
+        db.exec('BEGIN');
+        for (const row of rows) put(row);
+        db.exec('COMMIT');
+      }),
+    'a transaction for each row': async () => {
+      const ms = await plain((_, put) => {
+        for (const row of rows.slice(0, ALONE)) put(row);
+      });
+      return (ms * ROWS) / ALONE;
+    },
+  };
+
+  const times = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
+  try {
+    // One round more: the first warms up.
+    for (let round = 0; round <= ROUNDS; round++) {
+      for (const [name, run] of Object.entries(contestants)) {
+        const ms = await run();
+        if (round > 0) times[name].push(ms);
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  report(times, json, longestSliceMs);
+}
+
+const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
+
+function report(times, json, longestSliceMs) {
+  const [own] = Object.values(times);
+  console.log(`${ROWS.toLocaleString('en')} rows, ${(json / 1e6).toFixed(1)} MB of JSON, `);
+  console.log(`${ROUNDS} rounds; Node ${process.versions.node}\n`);
+  console.log('| | median ms | fastest | slowest | rows/s | x putMany |');
+  console.log('| --- | ---: | ---: | ---: | ---: | ---: |');
+  for (const [name, all] of Object.entries(times)) {
+    const middle = median(all);
+    const ratio = median(all.map((ms, at) => ms / own[at]));
+    const cells = [middle, Math.min(...all), Math.max(...all)].map((ms) => ms.toFixed(0));
+    const rate = Math.round((ROWS / middle) * 1000).toLocaleString('en');
+    console.log(`| ${[name, ...cells, rate, ratio.toFixed(2)].join(' | ')} |`);
+  }
+  console.log(`\nlongest slice of putMany: ${longestSliceMs.toFixed(1)} ms`);
+}
+
+await runMain(main);
