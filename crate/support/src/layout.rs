@@ -120,7 +120,7 @@ pub fn good_inner() -> Vec<u8> {
 
 /// A commit to spoil: trees at 4..46 (`r`) and 46..90 (`sum`).
 pub fn good_commit() -> Vec<u8> {
-    commit(&[(b"r", 3, Hash([1; 32])), (b"sum", 2, Hash([2; 32]))])
+    commit(&[(b"r", 3, Hash([1; 32])), (b"two", 2, Hash([2; 32]))])
 }
 
 /// `bytes` with other bytes at `at`.
