@@ -38,7 +38,12 @@ await runMain(async () => {
   });
   const code = await readFile(bundle, 'utf8');
   // The core in plain JavaScript and the app itself are in it, and the module for browsers is not.
-  for (const part of ['function start()', 'Load, or stop loading', 'AppRegistry', 'segment_table']) {
+  for (const part of [
+    'function start()',
+    'Load, or stop loading',
+    'AppRegistry',
+    'segment_table',
+  ]) {
     if (!code.includes(part)) throw new Error(`the bundle lacks ${part}`);
   }
   if (code.includes('WebAssembly.compile'))

@@ -8,8 +8,8 @@ import type { Index } from './indexes/definition.js';
 import { IndexSet } from './indexes/index-set.js';
 import { Pace, turn } from './scheduler.js';
 import type { SegmentStore } from './segment-store.js';
-import type { SumDefinitions } from './sums/definition.js';
 import { QUICK_WORK, WORK_IN_MS } from './speed.js';
+import type { SumDefinitions } from './sums/definition.js';
 
 /** What the slices of an operation came to. */
 export interface SliceTimes {
