@@ -96,7 +96,11 @@ impl Bring {
             for gone in followers.iter().filter(|follower| !wanted.contains(follower)) {
                 forest.set_sum(&gone.name, Tree::EMPTY, Vec::new());
             }
-            followers = wanted.into();
+            // What was put by hand is not made again by anybody.
+            let is_free = |follower: &&Follower| {
+                forest.named(&follower.name).is_none_or(|named| !named.sum_definition().is_empty())
+            };
+            followers = wanted.iter().filter(is_free).cloned().collect();
         }
         let mut jobs = Vec::new();
         for follower in followers {
@@ -105,7 +109,7 @@ impl Bring {
                 forest.set_sum(name, Tree::EMPTY, Vec::new());
                 continue;
             }
-            // Of another definition, or made by hand: it is made anew.
+            // Of another definition it is made anew.
             let same = forest.named(name).filter(|named| named.sum_definition() == &definition[..]);
             let (mut from, mut tree) =
                 same.map_or((Tree::EMPTY, Tree::EMPTY), |same| (old, same.tree));
