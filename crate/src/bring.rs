@@ -46,7 +46,7 @@ pub struct Base {
     told: Vec<u8>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Job {
     name: String,
     /// None of a tree made by hand.
@@ -126,36 +126,11 @@ impl Bring {
                 .map(|parsed| Box::new(Follow::new(parsed, from, new)));
             // In parts nothing may be deleted.
             let spill_bytes = if from.is_empty() { SPILL_BYTES } else { usize::MAX };
-            let (edits, merge) = (None, None);
-            let done = None;
-            jobs.push(Job {
-                name,
-                definition,
-                tree,
-                edits,
-                done,
-                follow,
-                merge,
-                spill_bytes,
-                told,
-            });
+            jobs.push(Job { name, definition, tree, follow, spill_bytes, told, ..Job::default() });
         }
         for Staged { name, batch } in staged {
             let tree = forest.tree(&name);
-            let (definition, follow, merge, told) = (Vec::new(), None, None, None);
-            let edits = Some(batch);
-            let (done, spill_bytes) = (None, 0);
-            jobs.push(Job {
-                name,
-                definition,
-                tree,
-                edits,
-                done,
-                follow,
-                merge,
-                spill_bytes,
-                told,
-            });
+            jobs.push(Job { name, tree, edits: Some(batch), ..Job::default() });
         }
         Self { rules: rules.clone(), jobs, rows: new, bases: Vec::new(), staged: Vec::new() }
     }
