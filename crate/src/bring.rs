@@ -46,7 +46,7 @@ pub struct Base {
     told: Vec<u8>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Job {
     name: String,
     /// None of a tree made by hand.
@@ -96,7 +96,11 @@ impl Bring {
             for gone in followers.iter().filter(|follower| !wanted.contains(follower)) {
                 forest.set_sum(&gone.name, Tree::EMPTY, Vec::new());
             }
-            followers = wanted.into();
+            // What was put by hand is not made again by anybody.
+            let is_free = |follower: &&Follower| {
+                forest.named(&follower.name).is_none_or(|named| !named.sum_definition().is_empty())
+            };
+            followers = wanted.iter().filter(is_free).cloned().collect();
         }
         let mut jobs = Vec::new();
         for follower in followers {
@@ -105,7 +109,7 @@ impl Bring {
                 forest.set_sum(name, Tree::EMPTY, Vec::new());
                 continue;
             }
-            // Of another definition, or made by hand: it is made anew.
+            // Of another definition it is made anew.
             let same = forest.named(name).filter(|named| named.sum_definition() == &definition[..]);
             let (mut from, mut tree) =
                 same.map_or((Tree::EMPTY, Tree::EMPTY), |same| (old, same.tree));
@@ -122,36 +126,11 @@ impl Bring {
                 .map(|parsed| Box::new(Follow::new(parsed, from, new)));
             // In parts nothing may be deleted.
             let spill_bytes = if from.is_empty() { SPILL_BYTES } else { usize::MAX };
-            let (edits, merge) = (None, None);
-            let done = None;
-            jobs.push(Job {
-                name,
-                definition,
-                tree,
-                edits,
-                done,
-                follow,
-                merge,
-                spill_bytes,
-                told,
-            });
+            jobs.push(Job { name, definition, tree, follow, spill_bytes, told, ..Job::default() });
         }
         for Staged { name, batch } in staged {
             let tree = forest.tree(&name);
-            let (definition, follow, merge, told) = (Vec::new(), None, None, None);
-            let edits = Some(batch);
-            let (done, spill_bytes) = (None, 0);
-            jobs.push(Job {
-                name,
-                definition,
-                tree,
-                edits,
-                done,
-                follow,
-                merge,
-                spill_bytes,
-                told,
-            });
+            jobs.push(Job { name, tree, edits: Some(batch), ..Job::default() });
         }
         Self { rules: rules.clone(), jobs, rows: new, bases: Vec::new(), staged: Vec::new() }
     }

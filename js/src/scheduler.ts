@@ -61,7 +61,8 @@ export class Pace {
   learn(units: number, ms: number): void {
     if (ms < 0.2) {
       // Below the clock's resolution: as much as can be told is that there is room. Part of the
-      // slice may have been over before, so that all of the units are hardly ever given. Nor need they have been used up: what is told so goes only so far.
+      // slice may have been over before, so that all of the units are hardly ever given. Nor need
+      // they have been used up: what is told so goes only so far.
       const most = 4 * Math.max(this.#told, this.#first);
       if (2 * units > this.units) this.#perMs = Math.min(2 * this.#perMs, most);
       return;

@@ -252,6 +252,28 @@ describe('following rows', () => {
     await none.close();
   });
 
+  it('takes the place of no tree that was made by hand', async () => {
+    for (const rows of [[], [['acct/1', { cents: 1 }]]] as [string, Row][][]) {
+      const storage = memory();
+      const before = await open('h', { storage });
+      await before.sumTree('balances').putMany([item(1), item(2)]);
+      await before.putMany(rows);
+      const { root } = before.sumTree('balances');
+      await before.close();
+      const db = await open('h', { storage, sums: SUMS });
+      await db.putMany([['acct/2', { cents: 2 }]]);
+      await expect(db.sumTree('balances').get('acct/2')).rejects.toEqual(
+        expect.objectContaining({ code: 'invalid-argument' }),
+      );
+      expect(db.sumTree('balances').root).toEqual(root);
+      await db.clear();
+      await db.close();
+      const after = await open('h', { storage });
+      expect((await after.sumTree('balances').get(keyOf(2)))?.sum).toBe(2n);
+      await after.close();
+    }
+  });
+
   it('refuses rows without a whole sum, and two of one key, and nothing is changed', async () => {
     const db = await open('f', { storage: memory(), sums: { b: { key: '/id', sum: '/n' } } });
     await db.putMany([['r1', { id: 'a', n: 1 }]]);

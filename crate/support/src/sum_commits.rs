@@ -186,8 +186,8 @@ impl Model {
         self.hand.retain(|_, leaves| !leaves.is_empty());
         if let Some(wanted) = &change.wanted {
             self.followers.clone_from(wanted);
-            // One takes the place of a tree made by hand.
-            self.hand.retain(|name, _| !wanted.contains_key(name));
+            // None takes the place of a tree made by hand.
+            self.followers.retain(|name, _| !self.hand.contains_key(name));
         }
         // They are not known any more without rows.
         if self.rows.is_empty() {

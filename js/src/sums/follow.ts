@@ -17,6 +17,11 @@ async function isBehind(host: Host, view: number): Promise<boolean> {
   if (host.sums === undefined) return false;
   const wanted = new Map(Object.entries(host.sums));
   const definition = (name: string) => toldDefinition(host.engine.total(view, name));
+  for (const name of wanted.keys()) {
+    if (host.engine.total(view, name).length > 0 && definition(name) === '') {
+      throw new HedgerowError('invalid-argument', `the sum tree ${name} was made by hand`);
+    }
+  }
   for (const [name, one] of wanted) if (definition(name) !== definitionText(one)) return true;
   const names = (await sumEngine(host)).names(view);
   return names.some((name) => !wanted.has(name) && definition(name) !== '');
