@@ -1,12 +1,14 @@
 // `node scripts/bench-node.mjs [--rows 100000] [--rounds 7]`: loads the rows of the benchmarks in
 // Node over SQLite, by `putMany` and by `better-sqlite3` itself: row by row in one transaction with
 // a prepared statement, and with a transaction for each row (fewer rows, scaled up). One run, in
-// turn, a new file each. Prints medians, and the ratio of each to `putMany` round by round.
+// turn, a new file each. Prints medians, the ratio of each to `putMany` round by round, and for how
+// long a load kept the thread from all else: its own slices, and what the driver did between them.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { ROOT, runMain } from './lib/run.mjs';
 
@@ -39,7 +41,7 @@ async function main() {
   const rows = await benchmarkRows();
   const json = rows.reduce((sum, row) => sum + Buffer.byteLength(JSON.stringify(row)), 0);
   const folder = mkdtempSync(join(values.folder, 'hedgerow-bench-'));
-  let longestSliceMs = 0;
+  const held = { longestSliceMs: [], longestGapMs: [] };
 
   /** Times `insert`, with a table for keys and JSON. */
   const plain = async (insert) => {
@@ -59,10 +61,14 @@ async function main() {
     'hedgerow putMany': async () => {
       const storage = sqlite({ location: folder, driver: 'better-sqlite3' });
       const db = await open('bench', { storage });
+      const delay = monitorEventLoopDelay({ resolution: 1 });
+      delay.enable();
       const startMs = performance.now();
       const result = await db.putMany(rows, { key: '/id' });
       const ms = performance.now() - startMs;
-      longestSliceMs = Math.max(longestSliceMs, result.longestSliceMs);
+      delay.disable();
+      held.longestSliceMs.push(result.longestSliceMs);
+      held.longestGapMs.push(delay.max / 1e6);
       await db.close();
       await destroy('bench', { storage });
       return ms;
@@ -93,12 +99,12 @@ async function main() {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  report(times, json, longestSliceMs);
+  report(times, json, held);
 }
 
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
 
-function report(times, json, longestSliceMs) {
+function report(times, json, held) {
   const [own] = Object.values(times);
   console.log(`${ROWS.toLocaleString('en')} rows, ${(json / 1e6).toFixed(1)} MB of JSON, `);
   console.log(`${ROUNDS} rounds; Node ${process.versions.node}\n`);
@@ -111,7 +117,9 @@ function report(times, json, longestSliceMs) {
     const rate = Math.round((ROWS / middle) * 1000).toLocaleString('en');
     console.log(`| ${[name, ...cells, rate, ratio.toFixed(2)].join(' | ')} |`);
   }
-  console.log(`\nlongest slice of putMany: ${longestSliceMs.toFixed(1)} ms`);
+  const told = (all) => `${median(all).toFixed(1)} ms, at most ${Math.max(...all).toFixed(1)} ms`;
+  console.log(`\nlongest slice of a putMany: ${told(held.longestSliceMs)}`);
+  console.log(`longest wait of the event loop meanwhile: ${told(held.longestGapMs)}`);
 }
 
 await runMain(main);

@@ -1,5 +1,5 @@
 /** All drivers of the SQL adapter, each with a folder that goes when the test file is through. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -14,8 +14,10 @@ import { isRawAlone, nodePackage, phonePackage } from './op-sqlite-shapes.js';
 /** The versions of op-sqlite that are tested. */
 export const OP_VERSIONS: readonly string[] = publishedVersions ?? ['15', '16', '17', '18'];
 
-// In memory where there is such a folder: thousands of files are flushed.
-const BASE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+// In memory where there is room for it, which containers may lack: thousands of files are flushed.
+const SHARED = '/dev/shm';
+const { bavail, bsize } = existsSync(SHARED) ? statfsSync(SHARED) : { bavail: 0, bsize: 0 };
+const BASE = bavail * bsize > 2 ** 31 ? SHARED : tmpdir();
 const made: string[] = [];
 afterAll(() => {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 // What runs inside Hermes: the tests, and the roots for comparison with other platforms.
 
-import { HedgerowError, memory, open, repair, verify } from 'hedgerow';
+import { HedgerowError, importStore, memory, open, repair, verify } from 'hedgerow';
 import { rowsOf, workload } from './workload.js';
 
 const tests = [];
@@ -115,6 +115,44 @@ test('what is loaded later', async () => {
   await db.close();
   equal((await verify('later', { storage })).ok, true);
   await repair('later', { storage });
+});
+
+test('sum trees, by hand and following rows', async () => {
+  const storage = memory();
+  const sums = { balances: { sum: '/cents', prefix: 'acct/' } };
+  const db = await open('sums', { storage, sums });
+  const rows = [0, 1, 2 ** 31, Number.MAX_SAFE_INTEGER].map((cents, at) => [
+    `acct/${at}`,
+    { cents },
+  ]);
+  await db.putMany(rows);
+  const total = rows.reduce((sum, [, { cents }]) => sum + BigInt(cents), 0n);
+  equal(String(db.sumTree('balances').root.sum), String(total));
+  await db.put('acct/1', { cents: 0 });
+  equal(String(db.sumTree('balances').root.sum), String(total - 1n));
+  const tree = db.sumTree('by hand');
+  await tree.put('leaf', { value: new Uint8Array([9]), sum: 2n ** 63n });
+  equal(String((await tree.get('leaf')).sum), String(2n ** 63n));
+  equal(
+    await codeOf(tree.put('more', { value: new Uint8Array(), sum: 2n ** 63n })),
+    'sum-overflow',
+  );
+  equal((await tree.prove('leaf')).length > 30, true);
+  equal((await db.verify()).ok, true);
+  await db.close();
+});
+
+test('a store leaves as bytes and comes back', async () => {
+  const db = await open('leaves', { storage: memory() });
+  await db.putMany(rowsOf(500), { key: '/id' });
+  const parts = [];
+  for await (const bytes of await db.export()) parts.push(bytes.slice());
+  const storage = memory();
+  await importStore('copy', parts, { storage });
+  const copy = await open('copy', { storage });
+  equal(copy.root, db.root);
+  equal(await copy.get(rowsOf(5)[4].id), rowsOf(5)[4]);
+  await Promise.all([copy.close(), db.close()]);
 });
 
 test('a response without a stream, as React Native has it', async () => {

@@ -1,0 +1,56 @@
+/** What the drivers for Node have in common: both answer at once, in the calling thread. */
+import { ownBytes, type SqlConnection, type SqlValue, type Statement } from './driver.js';
+
+/** A database as both packages have it. */
+export interface SyncDatabase<Prepared> {
+  prepare(sql: string): Prepared;
+  exec(sql: string): unknown;
+  close(): unknown;
+}
+
+interface Runnable {
+  run(...values: readonly SqlValue[]): unknown;
+}
+
+/** A connection; `rowsOf` tells how rows are had as arrays, `remove` deletes the files. */
+export function syncConnection<Prepared extends Runnable>(
+  db: SyncDatabase<Prepared>,
+  rowsOf: (statement: Prepared, values: readonly SqlValue[]) => SqlValue[][],
+  remove: () => void,
+): SqlConnection {
+  const statements = new Map<string, Prepared>();
+  const prepared = (sql: string): Prepared => {
+    const known = statements.get(sql) ?? db.prepare(sql);
+    statements.set(sql, known);
+    return known;
+  };
+  return {
+    read: (sql, values = []) =>
+      rowsOf(prepared(sql), values).map((row) =>
+        row.map((value) => (value instanceof Uint8Array ? ownBytes(value) : value)),
+      ),
+    set: (sql) => {
+      db.exec(sql);
+    },
+    write(batch: readonly Statement[]) {
+      db.exec('BEGIN IMMEDIATE');
+      try {
+        for (const [sql, values = []] of batch) prepared(sql).run(...values);
+        db.exec('COMMIT');
+      } catch (cause) {
+        // A full disk has undone it already, and the first failure is the one to tell.
+        try {
+          db.exec('ROLLBACK');
+        } catch {}
+        throw cause;
+      }
+    },
+    close: () => {
+      db.close();
+    },
+    destroy() {
+      db.close();
+      remove();
+    },
+  };
+}
