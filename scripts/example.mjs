@@ -17,15 +17,15 @@ await runMain(async () => {
   const require = createRequire(join(EXAMPLE, 'package.json'));
   const Metro = require('metro');
   const { FileStore } = require('metro-cache');
-  const config = await Metro.loadConfig(
-    { cwd: EXAMPLE },
-    {
-      reporter: { update: () => {} },
-      cacheStores: [new FileStore({ root: join(OUT_DIR, 'metro') })],
-      maxWorkers: 2,
-      resolver: { useWatchman: false, resolveRequest: withoutSqlite },
-    },
-  );
+  // Over the example's own: what is handed to `loadConfig` stands below it.
+  const own = await Metro.loadConfig({ cwd: EXAMPLE });
+  const config = {
+    ...own,
+    reporter: { update: () => {} },
+    cacheStores: [new FileStore({ root: join(OUT_DIR, 'metro') })],
+    maxWorkers: 2,
+    resolver: { ...own.resolver, useWatchman: false, resolveRequest: withoutSqlite },
+  };
   await mkdir(OUT_DIR, { recursive: true });
   const bundle = join(OUT_DIR, 'index.android.js');
   await Metro.runBuild(config, {
