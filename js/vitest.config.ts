@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -7,7 +8,13 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const version = process.env.HEDGEROW_OP_SQLITE?.split(',').filter(Boolean).at(-1);
 
 export default defineConfig({
-  test: { include: ['test/**/*.test.ts'] },
+  test: {
+    include: ['test/**/*.test.ts'],
+    // Vitest leaves a core free, which of two is half of them.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // A machine that is busy is not at fault.
+    testTimeout: 30_000,
+  },
   resolve: {
     // What only phones have.
     alias: {
