@@ -261,6 +261,18 @@ impl Ingest {
         if let Some(fault) = &self.fault {
             return Err(*fault);
         }
+        let step = self.work(cache, budget)?;
+        if step == Step::Yield {
+            if let State::Gather(batch) | State::Rebase(batch, _) = &mut self.state {
+                batch.close_long_run();
+            }
+            self.keeper.close_long_runs();
+        }
+        Ok(step)
+    }
+
+    #[inline(never)]
+    fn work(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
         loop {
             match &mut self.state {
                 State::Stream(_) => {

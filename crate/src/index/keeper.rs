@@ -239,6 +239,11 @@ impl Keeper {
         cost + sorting
     }
 
+    /// Sorts what was gathered in a slice, see [`Batch::close_long_run`].
+    pub fn close_long_runs(&mut self) {
+        self.indexes.iter_mut().for_each(|index| index.batch.close_long_run());
+    }
+
     /// There are no rows any more.
     pub fn clear(&mut self) {
         for index in &mut self.indexes {

@@ -36,6 +36,9 @@ const PAGE_BYTES: usize = 1 << 20;
 /// Bytes of the first page: most batches are small.
 const FIRST_PAGE_BYTES: usize = 16 << 10;
 
+/// Fewer edits are not worth a run of their own.
+const SHORT_RUN: usize = 64;
+
 /// Where an edit's key starts. In the order of age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
@@ -117,6 +120,7 @@ impl Batch {
     }
 
     /// Closes the open run and sorts it.
+    #[inline(never)] // It is called from many places, and has a sort in it.
     pub fn close_run(&mut self) {
         let Self { pages, items, runs, .. } = self;
         let start = runs.last().copied().unwrap_or(0);
@@ -147,6 +151,14 @@ impl Batch {
             runs.pop();
         }
         runs.push(items.len());
+    }
+
+    /// Closes the open run unless it is short. Called at the end of a slice, it has the sorting of
+    /// what a slice has gathered be part of it, however slow the machine is.
+    pub fn close_long_run(&mut self) {
+        if self.items.len() - self.runs.last().copied().unwrap_or(0) >= SHORT_RUN {
+            self.close_run();
+        }
     }
 
     /// Merges closed runs until one is left; `false` when the budget ended that first.
@@ -313,6 +325,21 @@ mod tests {
             sorted(&[&[("b", "1"), ("a", "2"), ("b", "3")]]),
             owned(&[("a", "2"), ("b", "3")])
         );
+    }
+
+    #[test]
+    fn a_long_run_is_closed_and_a_short_one_grows() {
+        let mut batch = Batch::new();
+        for number in (0..200_u8).rev() {
+            batch.push(&[number], Edit::Delete);
+            if number % 10 == 0 {
+                batch.close_long_run();
+            }
+        }
+        assert_eq!(batch.runs, [70, 140]);
+        batch.close_run();
+        assert!(batch.sort(&mut Budget::of(usize::MAX)));
+        assert!((0..200_u8).all(|at| batch.key(usize::from(at)) == [at]));
     }
 
     #[test]
