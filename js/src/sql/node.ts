@@ -104,6 +104,8 @@ async function load(driver: SqliteDriver | undefined): Promise<OpenFile> {
         return (path, remove) => nodeSqlite(module as NodeSqlite, path, remove);
       }
       const Sqlite = module.default as BetterSqlite3;
+      // Its native half is looked for only now, and may be missing or one for another Node.
+      new Sqlite(':memory:', { timeout: 0 }).close();
       return (path, remove) => betterSqlite3(Sqlite, path, remove);
     } catch (cause) {
       causes.push(cause);
