@@ -5,7 +5,7 @@ import { open } from '../dist/index.js';
 import { sqlite } from '../dist/sql/node.js';
 
 const [, , task, location, from = '0', durability = 'relaxed'] = process.argv;
-const storage = sqlite({ location, driver: 'better-sqlite3' });
+const storage = sqlite({ location });
 const db = await open('shared', { storage, durability });
 const say = (text) => writeSync(1, `${text}\n`);
 

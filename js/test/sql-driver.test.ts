@@ -28,6 +28,7 @@ describe('where better-sqlite3 cannot load its native half', () => {
     native.isMissing = true;
     await expect(open('app', { storage })).rejects.toMatchObject({
       code: 'storage',
+      message: expect.stringContaining('better-sqlite3 cannot be loaded'),
       cause: { message: 'built for another version of Node' },
     });
     native.isMissing = false;

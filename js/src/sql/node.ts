@@ -111,7 +111,8 @@ async function load(driver: SqliteDriver | undefined): Promise<OpenFile> {
       causes.push(cause);
     }
   }
-  throw new HedgerowError('storage', 'install better-sqlite3, or use a Node that has node:sqlite', {
+  const advice = 'install better-sqlite3, or use a Node that has node:sqlite';
+  throw new HedgerowError('storage', driver ? `${driver} cannot be loaded` : advice, {
     cause: causes[0],
   });
 }
