@@ -1,4 +1,4 @@
-/** What an interpreter does: a fortieth of what machine code does. */
+/** What an interpreter does: a thirtieth of what machine code does, or less. */
 
 /** Bytes of work of the core in a millisecond. */
 export const WORK_IN_MS = 600;
