@@ -76,7 +76,7 @@ export const TYPESCRIPT_LAYERS = [
   [['inventory']],
   [['commit', 'trunk']], // the branches of a store, and what they have in common
   [['indexes/ready'], ['standpoint'], ['sums/sum-engine', 'sums/types', 'sums/root']],
-  [['ingest'], ['scan'], ['collector'], ['verify']],
+  [['ingest'], ['scan'], ['collector'], ['verify'], ['find-many']],
   [['indexes/builder'], ['rows'], ['try-edits'], ['diff'], ['writer'], ['repair'], ['stats']],
   [['single-edits'], ['proof'], ['sums/*']],
   [['rescue']],

@@ -3,6 +3,7 @@ import type { Head } from './commit.js';
 import { type Change, type DiffOptions, diffOf } from './diff.js';
 import { type Op, Status } from './engine.js';
 import { isMissing } from './errors.js';
+import { findMany, foundOf, KEYS_AT_ONCE } from './find-many.js';
 import type { Host } from './host.js';
 import { isOfIndex } from './indexes/index-set.js';
 import { holdWith, type WaitOptions } from './indexes/ready.js';
@@ -47,23 +48,27 @@ export class Reader {
     return this.getMany<Value>([key]).then(([value]) => value);
   }
 
-  /** The values of keys, in their order; `undefined` for a key that is absent. */
+  /**
+   * The values of keys, in their order, all of one commit; `undefined` for a key that is absent.
+   * Many are read in slices.
+   */
   async getMany<Value = unknown>(keys: Iterable<string>): Promise<(Value | undefined)[]> {
-    this.#from.check();
+    const from = this.#from;
+    from.check();
     const wanted = [...keys];
     for (const [row, key] of wanted.entries()) checkKey(key, row);
-    const { engine } = this.#from.host;
-    return this.#read(
-      ({ view }) => engine.find(view, wanted),
-      () => {
-        const values = new Array<Value | undefined>(wanted.length).fill(undefined);
-        const { members } = engine.output();
-        for (const [index, position] of engine.positions().entries()) {
-          values[position] = members[index] as Value;
-        }
-        return values;
-      },
-    );
+    if (wanted.length <= KEYS_AT_ONCE) {
+      const { engine } = from.host;
+      const start = ({ view }: Head) => engine.find(view, wanted);
+      return this.#read(start, () => foundOf(engine, wanted.length)) as Promise<Value[]>;
+    }
+    const held = await from.holdHead();
+    try {
+      const found = findMany(from.host, held.head.view, wanted, () => from.check());
+      return (await found) as Value[];
+    } finally {
+      held.release();
+    }
   }
 
   /** Whether there is a row with this key. */

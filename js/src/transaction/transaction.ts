@@ -2,6 +2,7 @@
 import type { Commits } from '../commit.js';
 import { Status } from '../engine.js';
 import { HedgerowError } from '../errors.js';
+import { findMany } from '../find-many.js';
 import type { Host } from '../host.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import { entriesOf, type IndexRange, positionsOf } from '../indexes/secondary.js';
@@ -88,15 +89,7 @@ export class Transaction {
 
   #stored(keys: readonly string[]): Promise<unknown[]> {
     const { view, host } = this.#run;
-    const { engine } = host;
-    return host.read(engine.find(view, keys), () => {
-      const values = new Array<unknown>(keys.length).fill(undefined);
-      const { members } = engine.output();
-      for (const [index, position] of engine.positions().entries()) {
-        values[position] = members[index];
-      }
-      return values;
-    });
+    return findMany(host, view, keys, () => this.#run.check());
   }
 
   /** Whether there is a row with this key. */
