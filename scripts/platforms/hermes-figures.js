@@ -49,6 +49,8 @@ async function hedgerow(rows) {
     changed.length,
   );
   told('hedgerow scan to objects', await watched(() => db.scan().toArray()));
+  const keys = rows.slice(0, 3000).map(({ id }) => id);
+  told('hedgerow getMany', await watched(() => db.getMany(keys)), keys.length);
   let start = Date.now();
   for (let at = 0; at < 1000; at++) await db.get(rows[(at * 7) % COUNT].id);
   print(`hedgerow get, awaited in sequence: ${Math.round(1e6 / since(start))} a second`);
