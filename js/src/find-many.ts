@@ -7,6 +7,9 @@ import { ROWS_IN_MS } from './speed.js';
 /** So many keys are a small part of a slice. */
 export const KEYS_AT_ONCE = 32 * ROWS_IN_MS;
 
+/** So many are the most at once: of absent ones any number would be found in no time. */
+const MOST_KEYS = 8192;
+
 /** What a search has found, in the order of its keys. */
 export function foundOf(engine: Engine, count: number): unknown[] {
   const values = new Array<unknown>(count).fill(undefined);
@@ -26,14 +29,17 @@ export async function findMany(
   const values: unknown[] = [];
   // Half of a slice: the last step of a search is in the same one.
   const pace = new Pace(host.sliceMs / 2, ROWS_IN_MS);
-  for (let next = KEYS_AT_ONCE; ; next = pace.units) {
+  for (let next = KEYS_AT_ONCE; ; next = Math.min(pace.units, MOST_KEYS)) {
     const part = keys.slice(values.length, values.length + next);
+    const beginMs = performance.now();
+    const op = engine.find(view, part);
+    const passingMs = performance.now() - beginMs;
     let startMs = 0;
-    const found = await host.read(engine.find(view, part), () => {
+    const found = await host.read(op, () => {
       startMs = performance.now();
       return foundOf(engine, part.length);
     });
-    pace.learn(part.length, performance.now() - startMs);
+    pace.learn(part.length, passingMs + performance.now() - startMs);
     for (const value of found) values.push(value);
     if (values.length >= keys.length) return values;
     await turn();
