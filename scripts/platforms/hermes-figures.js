@@ -72,6 +72,22 @@ async function hedgerow(rows) {
   print(`hedgerow open, empty: ${since(start)} ms`);
 }
 
+/** What else may hold the thread. */
+async function gaps(rows) {
+  const db = await open('gaps', {
+    storage: memory(),
+    indexes: { byOwner: { path: '/owner' } },
+  });
+  const job = async (name, run, count = COUNT) =>
+    told(`hedgerow ${name}`, await watched(run), count);
+  await job('putMany with an index', () => db.putMany(rows, { key: '/id' }));
+  const changed = rows.map((row) => ({ ...row, score: -2 }));
+  await job('putMany with an index, all rows changed', () => db.putMany(changed, { key: '/id' }));
+  await job('collect', () => db.collect());
+  await job('verify', () => db.verify());
+  await db.close();
+}
+
 /** Nothing but a load, for `scripts/figures-hermes.mjs` to count what the processor does. */
 async function load(rows) {
   const db = await open('load', { storage: memory() });
@@ -130,6 +146,7 @@ async function main() {
   if (globalThis.onlyJob !== undefined) return jobs[globalThis.onlyJob](rows);
   plainMap(rows);
   await hedgerow(rows);
+  await gaps(rows);
   await replicache(rows);
 }
 
