@@ -3,10 +3,12 @@
 
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { buildForReactNative } from './build-react-native.mjs';
 import { bundleWithMetro, compileForHermes, hermesPath, runInHermes } from './lib/hermes.mjs';
 import { ROOT, runMain } from './lib/run.mjs';
+import { rowsOf } from './platforms/workload.js';
 
 const ROUNDS = 3;
 
@@ -16,7 +18,23 @@ await runMain(async () => {
   const code = await bundleWithMetro('scripts/platforms', 'hermes-figures.js', { polyfills });
   console.log(await runInHermes(await compileForHermes('figures', code)));
   if (process.platform === 'linux') await countCpu(code);
+  console.log(`in Node, by WebAssembly: ${(await loadInNode()).toFixed(0)} ms, median of 15`);
 });
+
+/** Milliseconds of the same load in Node. */
+async function loadInNode() {
+  const { memory, open } = await import(pathToFileURL(join(ROOT, 'js', 'dist', 'index.js')).href);
+  const rows = rowsOf(10_000);
+  const times = [];
+  for (let round = 0; round < 15; round++) {
+    const db = await open(`load ${round}`, { storage: memory() });
+    const startMs = performance.now();
+    await db.putMany(rows, { key: '/id' });
+    times.push(performance.now() - startMs);
+    await db.close();
+  }
+  return times.sort((a, b) => a - b)[7];
+}
 
 /** Seconds of the processor for one load, the making of its rows taken away: right on a busy machine. */
 async function countCpu(code) {

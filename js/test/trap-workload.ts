@@ -72,6 +72,17 @@ const MAKERS: ((from: Random) => Call)[] = [
     });
   },
   (from) => {
+    // In several parts.
+    const keys = Array.from({ length: 1500 }, () => from.pick(KEYS));
+    return read('getMany of many keys', async (db, before) => {
+      const rows = new Map(before);
+      expectSame(
+        await db.getMany(keys),
+        keys.map((key) => rows.get(key)),
+      );
+    });
+  },
+  (from) => {
     const range = rangeFrom(from);
     const options = { ...range, reverse: from.below(2) === 0 };
     return read('scan', async (db, before) =>

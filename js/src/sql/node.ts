@@ -16,7 +16,7 @@ export interface SqliteOptions {
   readonly location: string;
   /** What the names of the files begin with; `'hedgerow'` by default. */
   readonly name?: string | undefined;
-  /** By default `better-sqlite3` where it is installed, and `node:sqlite` where not. */
+  /** By default `better-sqlite3` where it is installed and loads, else `node:sqlite`. */
   readonly driver?: SqliteDriver | undefined;
 }
 
