@@ -259,6 +259,10 @@ async function visit(page, right) {
   await page.waitForTimeout(REST_MS);
   await page.goto(url);
   const loaded = await settled(page);
+  // The first search is made by the page itself; what it finds must not take the load out of sight.
+  await page.waitForFunction(() => document.querySelector('#results')?.children.length > 0);
+  const scrolled = await page.evaluate(() => scrollY);
+  check(scrolled === 0, `the page has scrolled by ${scrolled} px on its own`);
   printStored(loaded);
   printLoad('load', loaded, right);
   printLoad('load again', await loadAgain(page, 'sorted'), right);

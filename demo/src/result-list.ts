@@ -63,7 +63,6 @@ export class ResultList {
     this.#chosen = index;
     const option = this.#list.children[index];
     option?.setAttribute('aria-selected', 'true');
-    option?.scrollIntoView({ block: 'nearest' });
     if (option === undefined) this.#input.removeAttribute('aria-activedescendant');
     else this.#input.setAttribute('aria-activedescendant', option.id);
     this.#onChoice(this.#cities[index]);
@@ -72,6 +71,9 @@ export class ResultList {
   /** Chooses the next or the one before, around the ends. */
   move(step: 1 | -1): void {
     const { length } = this.#cities;
-    if (length > 0) this.choose((this.#chosen + step + length) % length);
+    if (length === 0) return;
+    this.choose((this.#chosen + step + length) % length);
+    // Only where a key was pressed: the page must not move by itself.
+    this.#list.children[this.#chosen]?.scrollIntoView({ block: 'nearest' });
   }
 }
