@@ -182,9 +182,11 @@ export async function resetTo(
         if (commits.isHead(commitBytes) && (durability === 'relaxed' || commits.isHeadDurable)) {
           return (await commits.refresh()) ? undefined : true;
         }
-        const moved = await commits.move(commitBytes, [], durability).catch((cause: unknown) => {
-          throw cause instanceof UnknownOutcome ? cause.cause : cause;
-        });
+        const moved = await commits
+          .move(commitBytes, [], { durability })
+          .catch((cause: unknown) => {
+            throw cause instanceof UnknownOutcome ? cause.cause : cause;
+          });
         if (!moved) return undefined;
         await commits.moveOnto(commitBytes, generation + 1);
         return true;

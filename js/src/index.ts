@@ -1,9 +1,11 @@
 /** Hedgerow: an ordered key/value store for the browser. Importing it touches no global. */
 
+import { counting, proving, repairing, rescuing, summing, verifying } from './later.js';
 import type { OpenOptions } from './opening.js';
+import { part } from './parts.js';
 import type { Storage } from './segment-store.js';
-import { idb } from './segment-stores/idb.js';
-import { Store } from './store.js';
+import { idb, loadRest } from './segment-stores/idb.js';
+import { exporting, merging, Store } from './store.js';
 
 export type { Branch, BranchOptions } from './branches.js';
 export type { ByteFormat, ByteSource } from './bytes.js';
@@ -88,4 +90,28 @@ export function destroy(
  * off goes on where it was when it is called again; until then the store is to stay empty.
  */
 export const importStore: typeof import('./transfer/import.js').importStore = async (...args) =>
-  (await import('./transfer/import.js')).importStore(...args);
+  (await importing()).importStore(...args);
+
+const importing = () => part(() => import('./transfer/import.js'));
+const platform = () => part(() => import('./platform.js'));
+
+/**
+ * Loads now what is else loaded when it is first called: proofs, verification, repair, statistics, sum
+ * trees, merges, exports and imports, 77 KB in all. From then on none of these needs the network. Rejects
+ * with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
+ */
+export async function preload(): Promise<void> {
+  const parts = [proving, verifying, repairing, counting, summing, rescuing];
+  const others = [merging, exporting, importing, platform, loadRest];
+  await Promise.all([...parts, ...others].map((load) => load()));
+}
+
+/** What Hedgerow lacks here, each with its remedy; nothing where it works. Opens nothing. */
+export async function missingFeatures(): Promise<string[]> {
+  return (await platform()).missingFeatures();
+}
+
+/** Whether Hedgerow works here; `missingFeatures` tells why not. */
+export async function isSupported(): Promise<boolean> {
+  return (await missingFeatures()).length === 0;
+}

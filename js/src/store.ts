@@ -23,6 +23,7 @@ import { REF } from './inventory.js';
 import { counting, repairing, summing, verifying } from './later.js';
 import type { MergeOptions, MergeResult } from './merge.js';
 import { type Indexing, type OpenOptions, openParts } from './opening.js';
+import { part } from './parts.js';
 import { applyPatch, type Patch, type PatchOptions } from './patch.js';
 import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
 import type { KeyRange } from './range.js';
@@ -44,6 +45,12 @@ import type { Verification, VerifyOptions } from './verify.js';
 import type { WatchCallback, WatchOptions } from './watch/watcher.js';
 import { Watchers } from './watch/watchers.js';
 import { Flusher, Writer, type WriterOptions } from './writer.js';
+
+/** Merges of branches. */
+export const merging = () => part(() => import('./merge.js'));
+
+/** Exports. */
+export const exporting = () => part(() => import('./transfer/export.js'));
 
 /** An open store. Made by `open`. */
 export class Store extends Reader {
@@ -111,6 +118,7 @@ export class Store extends Reader {
     if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
     this.#collector.changed();
     commits.pins.becomesCollector.then(() => this.#collector.changed());
+    commits.trunk.onFull = () => this.#collector.full();
     commits.trunk.onFinalTrap = (cause) => {
       this.#closedBy = cause;
       this.close().catch(() => {});
@@ -220,7 +228,7 @@ export class Store extends Reader {
     const name = branch instanceof Store ? branch.#branchOf(this) : branch;
     const durability = options.durability ?? this.#durability;
     const merge = async () => {
-      const { mergeBranch } = await import('./merge.js');
+      const { mergeBranch } = await merging();
       return mergeBranch(this.#commits, name, { ...options, durability });
     };
     return this.#bulk(merge());
@@ -279,13 +287,15 @@ export class Store extends Reader {
     const durability = options.durability ?? this.#durability;
     const isRange = !(Symbol.iterator in keysOrRange || Symbol.asyncIterator in keysOrRange);
     if (isRange) {
-      return this.#bulk(
-        deleteRange(this.#host, this.#commits, keysOrRange as KeyRange, durability),
-      );
+      const range = keysOrRange as KeyRange;
+      const drop = () => deleteRange(this.#host, this.#commits, range, durability);
+      return this.#bulk(this.#collector.makingRoom(drop));
     }
     const job = { ...options, durability, deletes: true };
     const keys = keysOrRange as Source<string>;
-    return this.#bulk(putMany(this.#host, this.#commits, keys, job));
+    const remove = () => putMany(this.#host, this.#commits, keys, job);
+    // What comes one by one cannot be taken again.
+    return this.#bulk(Array.isArray(keys) ? this.#collector.makingRoom(remove) : remove());
   }
 
   /**
@@ -369,7 +379,7 @@ export class Store extends Reader {
   /** Deletes one row; does nothing when there is none. */
   async delete(key: string): Promise<void> {
     this.#check();
-    return this.#edits.delete(key);
+    return this.#collector.makingRoom(() => this.#edits.delete(key));
   }
 
   /**
@@ -476,7 +486,7 @@ export class Store extends Reader {
   async export(options: ExportOptions = {}): Promise<Export> {
     this.#check();
     checkSignal(options.signal);
-    const { exportStore } = await import('./transfer/export.js');
+    const { exportStore } = await exporting();
     return exportStore(this.#commits, options, () => this.#check());
   }
 

@@ -44,6 +44,7 @@ export interface SqlEvents {
 
 /** See the module's text. */
 export class SqlSegmentStore implements SegmentStore {
+  readonly honoursStrict = true;
   readonly #connection: SqlConnection;
   readonly #events: SqlEvents;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -126,13 +127,7 @@ export class SqlSegmentStore implements SegmentStore {
     });
   }
 
-  async write({
-    segments,
-    deletes = [],
-    move,
-    also = [],
-    durability,
-  }: WriteBatch): Promise<boolean> {
+  async write({ segments, move, also = [], durability }: WriteBatch): Promise<boolean> {
     const changes = move === undefined ? also : [move, ...also];
     const statements = [
       ...changes.flatMap((change) => {
@@ -142,7 +137,6 @@ export class SqlSegmentStore implements SegmentStore {
           : moved(name, change as RefMove, MAX_HISTORY);
       }),
       ...segments.flatMap(stored),
-      ...(deletes.length > 0 ? deleted(deletes) : []),
     ];
     return this.#run(async (connection) => {
       if (statements.length === 0) return true;
