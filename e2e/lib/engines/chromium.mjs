@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises';
 import { chromium as playwright } from '@playwright/test';
 import { findBrowser } from '../../../scripts/lib/browser.mjs';
-import { versionOf } from './find.mjs';
+import { ask } from '../../../scripts/lib/run.mjs';
 import { within } from './limits.mjs';
 import { ProcessGroup } from './process.mjs';
 import { COLLECT_ERRORS, resultOf, sourceOf } from './script.mjs';
@@ -23,13 +23,10 @@ const pathOf = () => findBrowser() ?? playwright.executablePath();
 
 export const chromium = {
   name: 'chromium',
-  advice: 'install Chromium or Chrome, and set CHROMIUM_PATH if it is in an unusual place',
-  debian: ['chromium'],
-
   /** Path and version of the browser, or `undefined`. */
   find() {
     const path = findBrowser();
-    return path && { path, version: versionOf(path) };
+    return path && { path, version: ask(path, ['--version']) };
   },
 
   /** Starts Chromium on a profile; `quotaBytes` is the limit of each origin that a page visits. */

@@ -3,18 +3,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import WebSocket from 'ws';
-import { firstWorking, versionOf } from './find.mjs';
+import { findFirefox } from '../../../scripts/lib/engines.mjs';
 import { within } from './limits.mjs';
 import { ProcessGroup } from './process.mjs';
 import { COLLECT_ERRORS, resultOf, sourceOf } from './script.mjs';
 
 const CALL_MS = 60_000;
-const PATHS = [
-  '/usr/bin/firefox-esr',
-  '/usr/bin/firefox',
-  '/Applications/Firefox.app/Contents/MacOS/firefox',
-];
-
 /** What keeps Firefox from work of its own, which would disturb what is measured. */
 const QUIET = {
   'app.normandy.enabled': false,
@@ -32,20 +26,13 @@ const QUIET = {
 
 export const firefox = {
   name: 'firefox',
-  advice:
-    'install Firefox (Debian: firefox-esr), and set FIREFOX_PATH if it is in an unusual place',
-  debian: ['firefox-esr'],
-
   /** Path and version of the browser, or `undefined`. */
-  find() {
-    const path = firstWorking('FIREFOX_PATH', PATHS);
-    return path && { path, version: versionOf(path) };
-  },
+  find: findFirefox,
 
   /** Starts Firefox on a profile; `quotaBytes` is the limit of all storage of the profile. */
   async launch(profileDir, { quotaBytes, prefs = {} } = {}) {
     const found = firefox.find();
-    if (found === undefined) throw new Error(`there is no Firefox: ${firefox.advice}`);
+    if (found === undefined) throw new Error('there is no Firefox: npm run setup -- --browser');
     const quota = quotaBytes && {
       'dom.quotaManager.temporaryStorage.fixedLimit': Math.floor(quotaBytes / 1024),
     };

@@ -1,11 +1,10 @@
 // WebKitGTK on a profile on disk, in a small host of its own (`webkit-host.py`): under WebDriver its
 // storage does not outlive the session.
 
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { findWebKit } from '../../../scripts/lib/engines.mjs';
 import { within } from './limits.mjs';
 import { ProcessGroup } from './process.mjs';
 import { COLLECT_ERRORS, resultOf, sourceOf } from './script.mjs';
@@ -13,36 +12,19 @@ import { display } from './xvfb.mjs';
 
 const HOST = fileURLToPath(new URL('webkit-host.py', import.meta.url));
 const START_MS = 30_000;
-// Debian's own, whose packages have the bindings.
-const PYTHON = process.env.WEBKIT_PYTHON ?? '/usr/bin/python3';
 const PRELOAD = `
   globalThis.report = (text) => webkit.messageHandlers.report.postMessage(text);
   ${COLLECT_ERRORS}
 `;
-const ASK = `
-import gi
-gi.require_version('WebKit2', '4.1')
-from gi.repository import WebKit2 as w
-print('.'.join(str(f()) for f in (w.get_major_version, w.get_minor_version, w.get_micro_version)))
-`;
-
 export const webkit = {
   name: 'webkit',
-  advice:
-    'install WebKitGTK with its Python bindings and Xvfb (Debian: libwebkit2gtk-4.1-0, python3-gi, gir1.2-webkit2-4.1, xvfb)',
-  debian: ['python3-gi', 'gir1.2-webkit2-4.1', 'gir1.2-gtk-3.0', 'xvfb'],
-
-  /** Path and version of the browser, or `undefined`. */
-  find() {
-    if (!existsSync(PYTHON) || spawnSync('Xvfb', ['-help']).error !== undefined) return undefined;
-    const { status, stdout } = spawnSync(PYTHON, ['-c', ASK], { encoding: 'utf8' });
-    return status === 0 ? { path: PYTHON, version: `WebKitGTK ${stdout.trim()}` } : undefined;
-  },
+  /** Path of what hosts it, and its version; or `undefined`. */
+  find: findWebKit,
 
   /** Starts WebKitGTK on a profile; `quotaBytes` is the limit of an origin and of all of them. */
   async launch(profileDir, { quotaBytes = 0 } = {}) {
     const found = webkit.find();
-    if (found === undefined) throw new Error(`there is no WebKitGTK: ${webkit.advice}`);
+    if (found === undefined) throw new Error('there is no WebKitGTK: npm run setup -- --browser');
     await mkdir(profileDir, { recursive: true });
     const env = {
       DISPLAY: await display(),

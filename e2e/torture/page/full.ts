@@ -213,8 +213,8 @@ class Filling {
       'collect',
       this.#made('collect', [], [], () => this.#db.collect()),
     );
-    await puts('put', 1001);
-    await puts('put', 30_000);
+    await puts('another put', 1001);
+    await puts('another put', 30_000);
     await puts('large put', 300_000);
     return emptied;
   }
