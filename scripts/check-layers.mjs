@@ -42,7 +42,7 @@ export const SUM_LAYERS = [
 
 export const TYPESCRIPT_LAYERS = [
   [['errors', 'limits', 'locks'], ['speed'], ['task']],
-  [['parts'], ['platform']],
+  [['parts'], ['platform'], ['views']],
   [
     ['segment-store'],
     ['scheduler'],

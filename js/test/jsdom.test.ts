@@ -1,8 +1,12 @@
 // @vitest-environment jsdom
 /** What people test their apps in: jsdom, whose `Blob` is no stream, with the IndexedDB of another realm. */
 import 'fake-indexeddb/auto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { destroy, idb, isSupported, memory, open } from '../src/index.js';
+import { sqlite } from '../src/sql/node.js';
 
 it('runs in jsdom, where a Blob is no stream', async () => {
   expect(window.document.body).toBeDefined();
@@ -48,4 +52,16 @@ it('reads from IndexedDB bytes that are of another realm', async () => {
   expect(await again.scan().toArray()).toEqual([['single', 1]]);
   await again.close();
   await destroy('kept', { storage });
+});
+
+it('reads from SQLite bytes that are of another realm', async () => {
+  const location = await mkdtemp(join(tmpdir(), 'hedgerow-jsdom-'));
+  const storage = sqlite({ location });
+  const first = await open('kept', { storage });
+  await first.putMany([['a', 1]]);
+  await first.close();
+  const again = await open('kept', { storage });
+  expect(await again.get('a')).toBe(1);
+  await again.close();
+  await rm(location, { recursive: true });
 });

@@ -14,6 +14,7 @@
 import { HedgerowError } from '../errors.js';
 import { MIN_HISTORY } from '../limits.js';
 import type { Ref, RefMove, SegmentRecord, Since } from '../segment-store.js';
+import { bytesOf } from '../views.js';
 
 /** The key of a record. */
 export type MoveKey =
@@ -138,11 +139,4 @@ export function checked(value: unknown, least: number): Uint8Array {
   const bytes = bytesOf(value);
   if (bytes === undefined || bytes.length < least) throw malformed('move');
   return bytes;
-}
-
-/** Stored bytes, which may be of another realm; `undefined` for anything else. */
-export function bytesOf(value: unknown): Uint8Array | undefined {
-  if (value instanceof Uint8Array) return value;
-  if (!ArrayBuffer.isView(value)) return undefined;
-  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }

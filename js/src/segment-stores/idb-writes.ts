@@ -1,15 +1,8 @@
 /** Writes of segments and moves of refs: one transaction each, whole or not at all. */
 import type { RefMove, SegmentRecord, WriteBatch } from '../segment-store.js';
+import { bytesOf } from '../views.js';
 import type { dropRefs } from './idb-deletes.js';
-import {
-  bytesOf,
-  isCarried,
-  type MoveKey,
-  moveKeys,
-  movesFrom,
-  recordOf,
-  sweptBy,
-} from './idb-journal.js';
+import { isCarried, type MoveKey, moveKeys, movesFrom, recordOf, sweptBy } from './idb-journal.js';
 import { inTurn, STORES, transact, type Work, whenAll } from './idb-transaction.js';
 
 /**

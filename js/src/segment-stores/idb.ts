@@ -19,9 +19,9 @@ import type {
   TableRecord,
   WriteBatch,
 } from '../segment-store.js';
+import { bytesOf } from '../views.js';
 import { Connection, destroyDatabase } from './idb-connection.js';
 import {
-  bytesOf,
   COUNTER_KEY,
   carriedBy,
   isWhole,

@@ -10,6 +10,7 @@ import type {
   Since,
   WriteBatch,
 } from '../segment-store.js';
+import { bytesOf } from '../views.js';
 import { failureOf, type SqlConnection, type SqlValue, type Statement } from './driver.js';
 import {
   COUNTER,
@@ -255,8 +256,9 @@ function textFrom(value: SqlValue | undefined): string {
 }
 
 function bytesFrom(value: SqlValue | undefined): Uint8Array {
-  if (!(value instanceof Uint8Array)) throw malformed('bytes');
-  return value;
+  const bytes = bytesOf(value);
+  if (bytes === undefined) throw malformed('bytes');
+  return bytes;
 }
 
 function malformed(what: string): HedgerowError {
