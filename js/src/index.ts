@@ -97,7 +97,7 @@ const platform = () => part(() => import('./platform.js'));
 
 /**
  * Loads now what is else loaded when it is first called: proofs, verification, repair, statistics, sum
- * trees, merges, exports and imports, 77 KB in all. From then on none of these needs the network. Rejects
+ * trees, merges, exports and imports, 79 KB in all. From then on none of these needs the network. Rejects
  * with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
  */
 export async function preload(): Promise<void> {
