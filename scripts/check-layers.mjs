@@ -58,6 +58,7 @@ export const TYPESCRIPT_LAYERS = [
   ],
   // `sql/*`: entries of their own, which nothing else names.
   [
+    ['changes'], // of a handle, and how closing ends them
     ['segment-stores/*'],
     ['sql/*'],
     ['generated/*'],

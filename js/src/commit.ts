@@ -9,7 +9,7 @@ import { BRANCH_REF, type Inventory, REF } from './inventory.js';
 import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from './limits.js';
 import type { Hold, Pins } from './pins.js';
 import type { Durability, Ref, RefMove, SegmentRecord, WriteBatch } from './segment-store.js';
-import { abortion, checkSignal } from './signal.js';
+import { checkSignal } from './signal.js';
 import type { Trunk } from './trunk.js';
 
 /** The commit that a store stands at. */
@@ -358,24 +358,15 @@ export class Commits {
 
   /**
    * Runs `change`, which makes a commit, when all changes before it have ended, and none at the
-   * same time. An abort while it waits takes effect at once.
+   * same time; not at all when the signal was aborted before.
    */
   exclusively<T>(change: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    let started = false;
     const begin = async (isAlone: boolean) => {
       if (isAlone) await this.#catchUp();
       checkSignal(signal);
-      started = true;
       return change();
     };
-    const result = this.queued(() => this.trunk.lane.hold(begin));
-    if (signal === undefined) return result;
-    const aborted = abortion(signal);
-    const waiting = aborted.promise.catch((cause: unknown) => {
-      if (started) return result;
-      throw cause;
-    });
-    return Promise.race([result, waiting]).finally(aborted.stop);
+    return this.queued(() => this.trunk.lane.hold(begin));
   }
 
   /** The bulk changes under way, for an edit that is called for now. */

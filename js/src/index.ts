@@ -3,6 +3,7 @@
 import type { OpenOptions } from './opening.js';
 import type { Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
+import { checkSignal, ending } from './signal.js';
 import { Store } from './store.js';
 
 export type { Branch, BranchOptions } from './branches.js';
@@ -87,5 +88,15 @@ export function destroy(
  * seen of it: whatever is wrong rejects, and the store is empty as it was. An import that was cut
  * off goes on where it was when it is called again; until then the store is to stay empty.
  */
-export const importStore: typeof import('./transfer/import.js').importStore = async (...args) =>
-  (await import('./transfer/import.js')).importStore(...args);
+export const importStore: typeof import('./transfer/import.js').importStore = (
+  name,
+  source,
+  options = {},
+) => {
+  const read = async (signal: AbortSignal | undefined) => {
+    checkSignal(signal);
+    const { importStore: imported } = await import('./transfer/import.js');
+    return imported(name, source, { ...options, signal });
+  };
+  return ending(options.signal, read).result;
+};

@@ -7,7 +7,7 @@ import type { Hold } from './pins.js';
 import type { EncodedRange } from './range.js';
 import { turn } from './scheduler.js';
 import type { Durability, WriteBatch } from './segment-store.js';
-import { checkSignal } from './signal.js';
+import { checkSignal, committing } from './signal.js';
 
 /** A block of rows, ready to be fed. */
 export interface Block {
@@ -202,7 +202,7 @@ export class Ingest {
   async #work(startMs: number, run?: (budget: number) => number): Promise<void> {
     let start = startMs;
     for (;;) {
-      this.#check();
+      this.check();
       const status = this.#host.step(this.op, start, run);
       if (status >= Status.row) this.#host.engine.fail(status, this.#isBytes);
       // Before anything else asks the core: the ids are in its last reply.
@@ -232,7 +232,8 @@ export class Ingest {
     return result;
   }
 
-  #check(): void {
+  /** Throws why it does not go on, if it does not. */
+  check(): void {
     if (this.#failure !== undefined) throw this.#failure;
     checkSignal(this.#signal);
   }
@@ -263,7 +264,7 @@ export class Ingest {
       while (this.#heldBytes > bytes && performance.now() - startMs < this.#host.sliceMs / 2);
       this.#endSlice(startMs);
       if (this.#writingBytes > MAX_IN_FLIGHT_BYTES) await this.#settle(MAX_IN_FLIGHT_BYTES / 2);
-      this.#check();
+      this.check();
     }
   }
 
@@ -307,7 +308,7 @@ export class Ingest {
     while (this.#writingBytes > bytes || (bytes === 0 && this.#writing.size > 0)) {
       await this.#waiting(Promise.race(this.#writing));
     }
-    this.#check();
+    this.check();
   }
 
   /**
@@ -406,8 +407,11 @@ export class Ingest {
   }
 
   async #move(commitBytes: Uint8Array, segments: readonly MadeSegment[]): Promise<boolean> {
+    const undo = committing(this.#signal);
     try {
-      return await this.#commits.move(commitBytes, segments, this.#durability, this.#also);
+      const moved = await this.#commits.move(commitBytes, segments, this.#durability, this.#also);
+      if (!moved) undo();
+      return moved;
     } catch (cause) {
       if (!(cause instanceof UnknownOutcome)) throw cause;
       // The ref may point at what was written: rather debris than a hole.

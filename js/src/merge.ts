@@ -20,7 +20,7 @@ import { RowGatherer } from './rows.js';
 import { blocks } from './scan.js';
 import { turn } from './scheduler.js';
 import type { Durability, Ref } from './segment-store.js';
-import { checkSignal } from './signal.js';
+import { checkSignal, committing, until } from './signal.js';
 
 /** A key that two branches have changed to different values. Absent rows are `undefined`. */
 export interface Conflict {
@@ -262,7 +262,8 @@ class Merge {
         return;
       }
       const base = 'oldValue' in other ? other.oldValue : undefined;
-      decision = { ours, theirs, value: await onConflict({ key, base, ours, theirs }) };
+      const decided = onConflict({ key, base, ours, theirs });
+      decision = { ours, theirs, value: await until(decided, this.#job.signal) };
       this.#decisions.set(key, decision);
     }
     const { value } = decision;
@@ -299,7 +300,9 @@ class Merge {
     }
     // When there was nothing to commit the ancestor moves alone.
     const isAlone = commits.head.generation === head.generation;
+    const undo = isAlone ? committing(signal) : () => {};
     if (isAlone && !(await host.segments.write({ segments: [], also, durability }))) {
+      undo();
       return undefined;
     }
     commits.inventory.moved(also);

@@ -81,7 +81,10 @@ export async function openParts(name: string, options: OpenOptions): Promise<Par
   const wanted = indexesOf(indexes);
   if (sums !== undefined) (await summing()).checkDefinitions(sums);
   // Not from within the storage, which a callback that throws must not disturb.
-  const onGone = onMissing && (() => queueMicrotask(onMissing));
+  const onGone = () => {
+    trunk?.lose(new HedgerowError('closed', `the store ${name} was deleted`));
+    if (onMissing !== undefined) queueMicrotask(onMissing);
+  };
   const isAlone = storage.isShared !== true;
   let trunk: Trunk | undefined;
   const onRole = async () => trunk?.queued(async () => trunk?.keepUp());

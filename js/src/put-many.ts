@@ -144,13 +144,13 @@ export async function deleteRange(
   host: Host,
   commits: Commits,
   range: KeyRange,
-  durability: Durability,
+  { durability, signal }: Pick<Job<never>, 'durability' | 'signal'>,
 ): Promise<IngestResult> {
   const startMs = performance.now();
   const encoded = encodeRange(range);
   const bulk = commits.beginBulk(true);
   try {
-    const ingest = await Ingest.begin(host, commits, durability, { bulk });
+    const ingest = await Ingest.begin(host, commits, durability, { bulk, signal });
     return await guarded(ingest, async () => {
       await ingest.drop(encoded);
       const committed = await ingest.commit();

@@ -9,7 +9,7 @@ import { REF } from './inventory.js';
 import { FORMAT } from './limits.js';
 import { encodeRange } from './range.js';
 import type { Durability, Ref, SegmentStore } from './segment-store.js';
-import { checkSignal } from './signal.js';
+import { committing } from './signal.js';
 import { sumEngine } from './sums/sum-engine.js';
 import {
   type ChunkFault,
@@ -134,9 +134,12 @@ class Repair {
     const { generation: expected } = this.#head;
     const move = { name: REF, commitBytes, generation: expected + 1, format: FORMAT, expected };
     const { durability, onCommit } = this.#job;
-    checkSignal(this.#job.signal);
     const { segments } = this.#inspection.host;
-    if (!(await segments.write({ segments: [], move, durability }))) return 'beaten';
+    const undo = committing(this.#job.signal);
+    if (!(await segments.write({ segments: [], move, durability }))) {
+      undo();
+      return 'beaten';
+    }
     onCommit(move.generation);
     return this.#result(hex(commitBytes), generation, [], 0);
   }

@@ -24,6 +24,12 @@ export function isAtHand(source: unknown): boolean {
   return Symbol.iterator in source && !(Symbol.asyncIterator in source);
 }
 
+/** Whether all that a source gives is there already: it ends by itself, and soon. */
+export function isWhole(source: unknown): boolean {
+  if (Array.isArray(source) || source instanceof Map || source instanceof Set) return true;
+  return ArrayBuffer.isView(source) || (isAtHand(source) && !(Symbol.iterator in Object(source)));
+}
+
 /**
  * Opens a source. Whether an iterable holds bytes is told by its first member, if that may
  * be so.

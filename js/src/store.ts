@@ -10,6 +10,7 @@ import {
   resetTo,
 } from './branches.js';
 import type { ByteSource } from './bytes.js';
+import { Changes } from './changes.js';
 import { Collector, type CollectResult } from './collector.js';
 import { Commits } from './commit.js';
 import { type Change, type DiffOptions, diffOf } from './diff.js';
@@ -30,11 +31,11 @@ import { Reader } from './reads.js';
 import type { RepairOptions, RepairResult } from './repair.js';
 import type { Rows } from './scan.js';
 import type { Durability } from './segment-store.js';
-import { checkSignal } from './signal.js';
+import { checkSignal, ending } from './signal.js';
 import { SingleEdits } from './single-edits.js';
 import { Snapshot } from './snapshot.js';
-import type { Source } from './source.js';
-import type { Standpoint } from './standpoint.js';
+import { isWhole, type Source } from './source.js';
+import { standpoint } from './standpoint.js';
 import type { Stats } from './stats.js';
 import type { Tabs } from './tabs.js';
 import { type TransactionOptions, Transactions } from './transaction/run.js';
@@ -54,7 +55,7 @@ export class Store extends Reader {
   readonly #edits: SingleEdits;
   readonly #transactions: Transactions;
   readonly #durability: Durability;
-  readonly #bulks = new Set<Promise<void>>();
+  readonly #changes: Changes;
   readonly #flushers = new Set<Flusher>();
   readonly #tabs: Tabs | undefined;
   readonly #collector: Collector;
@@ -66,7 +67,6 @@ export class Store extends Reader {
   /** The handles of branches that it has opened. */
   readonly #others = new Set<Store>();
   #closing: Promise<void> | undefined;
-  readonly #closes: AbortController;
   /** Why it was closed, if not because somebody asked for it. */
   #closedBy: HedgerowError | undefined;
 
@@ -79,11 +79,10 @@ export class Store extends Reader {
     indexing: Indexing,
     first?: Store,
   ) {
-    const closing = new AbortController();
-    const write: Standpoint['write'] = (change) => this.#bulk(change(durability, closing.signal));
-    const from = standpoint(host, commits, () => this.#check(), write);
+    const changes = new Changes();
+    const from = standpoint(host, commits, () => this.#check(), changes, durability);
     super(from);
-    this.#closes = closing;
+    this.#changes = changes;
     this.#first = first ?? this;
     this.name = name;
     this.#tabs = tabs;
@@ -111,10 +110,12 @@ export class Store extends Reader {
     if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
     this.#collector.changed();
     commits.pins.becomesCollector.then(() => this.#collector.changed());
-    commits.trunk.onFinalTrap = (cause) => {
+    commits.trunk.onLost = (cause) => {
+      if (this.#closing !== undefined) return;
       this.#closedBy = cause;
       this.close().catch(() => {});
     };
+    if (commits.trunk.lost !== undefined) commits.trunk.lose(commits.trunk.lost);
   }
 
   /** Opens a store; see the function `open`. */
@@ -141,9 +142,13 @@ export class Store extends Reader {
 
   #checkOpen(): void {
     if (this.#closing === undefined && this.#first.#closing === undefined) return;
+    throw this.#closedError();
+  }
+
+  #closedError(): HedgerowError {
     const cause = this.#first.#closedBy;
     const facts = cause === undefined ? {} : { cause };
-    throw new HedgerowError('closed', `the store ${this.name} is closed`, facts);
+    return new HedgerowError('closed', `the store ${this.name} is closed`, facts);
   }
 
   /**
@@ -184,7 +189,7 @@ export class Store extends Reader {
   /** Deletes a branch. Handles that stand on it, in any tab, fail with `missing` from then on. */
   async deleteBranch(name: string): Promise<void> {
     this.#checkOpen();
-    return this.#bulk(deleteBranch(this.#commits, name, this.#durability));
+    return this.#changes.note(deleteBranch(this.#commits, name, this.#durability));
   }
 
   /**
@@ -194,17 +199,16 @@ export class Store extends Reader {
   async switchTo(name: string): Promise<void> {
     this.#checkOpen();
     const ref = refOfBranch(name);
-    const isBusy = () => this.#bulks.size > 0;
     const change = async () => {
       // A change that has begun since builds on the branch before.
-      if (isBusy()) return false;
+      if (!this.#changes.areOver) return false;
       if (this.#flushers.size > 0) throw new HedgerowError('blocked', 'a writer is open');
       await this.#commits.switchTo(ref);
       return true;
     };
     do {
       await this.#edits.flushed();
-      while (isBusy()) await Promise.all(this.#bulks);
+      while (!this.#changes.areOver) await this.#changes.over();
       this.#checkOpen();
     } while (!(await this.#commits.queued(change)));
   }
@@ -219,11 +223,10 @@ export class Store extends Reader {
     checkSignal(options.signal);
     const name = branch instanceof Store ? branch.#branchOf(this) : branch;
     const durability = options.durability ?? this.#durability;
-    const merge = async () => {
+    return this.#changes.run(options.signal, true, async (signal) => {
       const { mergeBranch } = await import('./merge.js');
-      return mergeBranch(this.#commits, name, { ...options, durability });
-    };
-    return this.#bulk(merge());
+      return mergeBranch(this.#commits, name, { ...options, durability, signal });
+    });
   }
 
   #branchOf(store: Store): string {
@@ -239,7 +242,7 @@ export class Store extends Reader {
    */
   async resetTo(target: string | Snapshot): Promise<void> {
     this.#check();
-    return this.#bulk(resetTo(this.#commits, target, this.#durability));
+    return this.#changes.note(resetTo(this.#commits, target, this.#durability));
   }
 
   /**
@@ -259,7 +262,9 @@ export class Store extends Reader {
     this.#check();
     checkSignal(options.signal);
     const durability = options.durability ?? this.#durability;
-    return this.#bulk(putMany(this.#host, this.#commits, source, { ...options, durability }));
+    return this.#changes.run(options.signal, !isWhole(source), (signal) =>
+      putMany(this.#host, this.#commits, source, { ...options, durability, signal }),
+    );
   }
 
   /**
@@ -278,14 +283,12 @@ export class Store extends Reader {
     }
     const durability = options.durability ?? this.#durability;
     const isRange = !(Symbol.iterator in keysOrRange || Symbol.asyncIterator in keysOrRange);
-    if (isRange) {
-      return this.#bulk(
-        deleteRange(this.#host, this.#commits, keysOrRange as KeyRange, durability),
-      );
-    }
-    const job = { ...options, durability, deletes: true };
-    const keys = keysOrRange as Source<string>;
-    return this.#bulk(putMany(this.#host, this.#commits, keys, job));
+    return this.#changes.run(options.signal, !(isRange || isWhole(keysOrRange)), (signal) => {
+      const job = { durability, signal };
+      if (isRange) return deleteRange(this.#host, this.#commits, keysOrRange as KeyRange, job);
+      const keys = keysOrRange as Source<string>;
+      return putMany(this.#host, this.#commits, keys, { ...job, deletes: true });
+    });
   }
 
   /**
@@ -298,7 +301,9 @@ export class Store extends Reader {
     this.#check();
     checkSignal(options.signal);
     const durability = options.durability ?? this.#durability;
-    return this.#bulk(applyPatch(this.#host, this.#commits, patch, { ...options, durability }));
+    return this.#changes.run(options.signal, !isWhole(patch), (signal) =>
+      applyPatch(this.#host, this.#commits, patch, { ...options, durability, signal }),
+    );
   }
 
   /**
@@ -319,18 +324,9 @@ export class Store extends Reader {
     if (typeof body !== 'function') {
       throw new HedgerowError('invalid-argument', 'a transaction is a function');
     }
-    return this.#bulk(this.#transactions.run(body, { durability, signal }));
-  }
-
-  /** Keeps account of a change of several steps, which `close` waits for. */
-  #bulk<T>(change: Promise<T>): Promise<T> {
-    const ended = change.then(
-      () => {},
-      () => {},
+    return this.#changes.run(signal, true, (signal) =>
+      this.#transactions.run(body, { durability, signal }),
     );
-    this.#bulks.add(ended);
-    void ended.then(() => this.#bulks.delete(ended));
-    return change;
   }
 
   /** Deletes all rows. */
@@ -457,11 +453,14 @@ export class Store extends Reader {
     this.#check();
     checkSignal(options.signal);
     const { segments, sliceMs } = this.#host;
-    const { inspect } = await verifying();
-    const { verification } = await this.#commits.pins.whileNotCollected(() =>
-      inspect(segments, sliceMs, options),
-    );
-    return verification;
+    const { pins } = this.#commits;
+    const read = async (signal: AbortSignal | undefined) => {
+      const { inspect } = await verifying();
+      const job = { ...options, signal };
+      const inspected = await pins.whileNotCollected(() => inspect(segments, sliceMs, job));
+      return inspected.verification;
+    };
+    return ending(options.signal, read).result;
   }
 
   /**
@@ -476,8 +475,11 @@ export class Store extends Reader {
   async export(options: ExportOptions = {}): Promise<Export> {
     this.#check();
     checkSignal(options.signal);
-    const { exportStore } = await import('./transfer/export.js');
-    return exportStore(this.#commits, options, () => this.#check());
+    const make = async () => {
+      const { exportStore } = await import('./transfer/export.js');
+      return exportStore(this.#commits, options, () => this.#check());
+    };
+    return ending(options.signal, make, { drop: (late) => late.release() }).result;
   }
 
   /**
@@ -490,21 +492,26 @@ export class Store extends Reader {
     this.#check();
     checkSignal(options.signal);
     const { segments, sliceMs } = this.#host;
-    const { repairStore } = await repairing();
     const onCommit = (generation: number) => this.#tabs?.announce(REF, generation);
-    const job = { ...options, sliceMs, durability: 'strict', onCommit } as const;
-    const repair = async () => {
-      const result = await repairStore(segments, job);
-      await this.#commits.trunk.keepUp();
-      return result;
+    const work = async (signal: AbortSignal | undefined) => {
+      const { repairStore } = await repairing();
+      const job = { ...options, signal, sliceMs, durability: 'strict', onCommit } as const;
+      const repair = async () => {
+        const result = await repairStore(segments, job);
+        await this.#commits.trunk.keepUp();
+        return result;
+      };
+      // What a commit before reaches is nobody's, until it is the head again.
+      return this.#commits.pins.whileNotCollected(() => this.#commits.exclusively(repair, signal));
     };
-    // What a commit before reaches is nobody's, until it is the head again.
-    return this.#commits.pins.whileNotCollected(() =>
-      this.#commits.exclusively(repair, options.signal),
-    );
+    return ending(options.signal, work).result;
   }
 
-  /** Closes the store, after the writes under way have ended. Idempotent. */
+  /**
+   * Closes the store, after the writes under way have ended. Code of yours that they wait for (the function of a
+   * transaction, a source that is no array or Blob, `onConflict`) has a second to end; after that they reject with
+   * `closed`, and nothing of them is written. Watches end. Idempotent.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -514,10 +521,12 @@ export class Store extends Reader {
     const { trunk, pins } = this.#commits;
     if (this.#first === this) this.#tabs?.close();
     await this.#watchers.close();
-    this.#closes.abort();
+    const lost = this.#first.#closedBy !== undefined;
+    const ended = this.#changes.close(this.#closedError(), lost);
     const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
     const others = [...this.#others].map((other) => other.close());
-    await Promise.all([this.#edits.settled(), ...this.#bulks, ...aborts, ...others]);
+    await Promise.all([this.#edits.settled(), this.#changes.over(), ...aborts, ...others]);
+    ended();
     await this.#builder.close();
     if (this.#first !== this) {
       this.#first.#others.delete(this);
@@ -528,31 +537,4 @@ export class Store extends Reader {
     await trunk.afterAll(() => this.#host.segments.close());
     pins.close();
   }
-}
-
-/** Reads of a store see the head, which nobody holds for a short one. */
-function standpoint(
-  host: Host,
-  commits: Commits,
-  check: () => void,
-  write: Standpoint['write'],
-): Standpoint {
-  return {
-    host,
-    commits,
-    check,
-    write,
-    get head() {
-      return commits.head;
-    },
-    get isReady() {
-      return host.engine.isReady;
-    },
-    ready: () => host.recover(),
-    holdHead: () => commits.holdHead(),
-    async moveOn(head) {
-      await commits.queued(() => commits.refresh());
-      return commits.head !== head;
-    },
-  };
 }

@@ -41,11 +41,12 @@ export async function followed(from: Standpoint): Promise<void> {
   }
   let made = making.get(commits);
   if (made === undefined) {
-    made = from.write(async (durability, signal) => {
+    const { closing = new AbortController().signal } = from;
+    made = from.write(closing, false, async (durability) => {
       const work = async () => {
-        if (await isBehind(host, commits.head.view)) await make(host, commits, durability, signal);
+        if (await isBehind(host, commits.head.view)) await make(host, commits, durability, closing);
       };
-      await commits.pins.alone('sums', signal, work);
+      await commits.pins.alone('sums', closing, work);
     });
     making.set(commits, made);
     made.catch(() => {}).finally(() => making.delete(commits));

@@ -12,7 +12,7 @@ import { HedgerowError, isMissing } from '../errors.js';
 import type { Host } from '../host.js';
 import { MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS, MAX_HOLD_MS } from '../limits.js';
 import type { Durability } from '../segment-store.js';
-import { abortion, checkSignal } from '../signal.js';
+import { checkSignal, until } from '../signal.js';
 import { tryEdits } from '../try-edits.js';
 import { Base } from './base.js';
 import { Run, Transaction } from './transaction.js';
@@ -170,12 +170,10 @@ async function ended<T>(
   body: TransactionFunction<T>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
-  const aborted = signal === undefined ? undefined : abortion(signal);
   try {
-    const result = Promise.resolve(body(new Transaction(run)));
-    return await (aborted === undefined ? result : Promise.race([result, aborted.promise]));
+    checkSignal(signal);
+    return await until(body(new Transaction(run)), signal);
   } finally {
-    aborted?.stop();
     run.end();
   }
 }
