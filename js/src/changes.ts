@@ -1,6 +1,6 @@
 /** The changes of a handle that are under way: closing waits for them, but not for ever. */
 import type { HedgerowError } from './errors.js';
-import { ending, endWith, Together } from './signal.js';
+import { ending, endWith, Waits } from './signal.js';
 
 /** Milliseconds that closing gives code of the caller, such as the function of a transaction, to end. */
 export const CLOSING_MS = 1000;
@@ -9,7 +9,8 @@ export const CLOSING_MS = 1000;
 export class Changes {
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
-  readonly #waiting = new Together();
+  /** Waits for code of the caller, which closing ends. */
+  readonly waits = new Waits();
 
   /** Aborted when closing begins: for work that no caller waits for. */
   get closing(): AbortSignal {
@@ -46,7 +47,7 @@ export class Changes {
     waitsForCaller: boolean,
     work: (signal: AbortSignal | undefined) => Promise<T>,
   ): Promise<T> {
-    const others = waitsForCaller ? this.#waiting : undefined;
+    const others = waitsForCaller ? this.waits : undefined;
     const { result, over } = ending(signal, work, { others });
     this.note(over);
     return result;
@@ -58,7 +59,7 @@ export class Changes {
    */
   close(reason: HedgerowError, isLost: boolean): () => void {
     endWith(this.#closing, reason);
-    const end = () => this.#waiting.end(reason);
+    const end = () => this.waits.end(reason);
     if (isLost) end();
     const timer = setTimeout(end, CLOSING_MS);
     return () => clearTimeout(timer);

@@ -69,6 +69,8 @@ export class Commits {
   /** The generation of the last commit made here. */
   #ownGeneration = 0;
   #following: Promise<void> | undefined;
+  /** Another tab has moved on, and that could not be read. */
+  isBehind = false;
   /** The newest generation that another tab has told of. */
   #news = 0;
   readonly #underWay = new Set<Overrides>();
@@ -122,8 +124,8 @@ export class Commits {
   }
 
   /**
-   * Has `listener` called when the head has moved, by whomever; returns how to end that. It
-   * must not throw.
+   * Has `listener` called when the head has moved, by whomever, and when the branch was found deleted; returns
+   * how to end that. It must not throw.
    */
   onMoved(listener: () => void): () => void {
     // One of its own for each call: two may share a function.
@@ -134,22 +136,30 @@ export class Commits {
     };
   }
 
-  /** Moves to the commit that storage holds; true when that is another one. */
-  async refresh(): Promise<boolean> {
+  /** Moves to the commit that storage holds; true when that is another one. Tells when it finds no branch. */
+  async refresh(tells = true): Promise<boolean> {
     const found = (await this.inventory.look()).get(this.#ref);
+    const wasGone = this.#isGone;
     this.#isGone = found === undefined && this.#ref !== REF;
-    if (this.#isGone) this.#unpin();
+    if (this.#isGone) {
+      this.#unpin();
+      if (!wasGone && tells) this.#tellMoved();
+    }
     this.checkThere();
     const generation = found?.generation ?? 0;
-    if (this.#opened && generation === this.#head.generation) return false;
+    if (this.#opened && generation === this.#head.generation) {
+      this.isBehind = false;
+      return false;
+    }
     this.#opened = true;
     try {
       await this.moveTo(found?.commitBytes ?? EMPTY_COMMIT, generation);
+      this.isBehind = false;
     } catch (cause) {
       // Nothing holds it yet: where the ref has moved on, it may have been collected meanwhile.
       const now = isMissing(cause) ? (await this.inventory.look()).get(this.#ref) : found;
       if (now?.generation === found?.generation) throw cause;
-      return this.refresh();
+      return this.refresh(tells);
     }
     this.trunk.isOpen = true;
     return true;
@@ -185,7 +195,7 @@ export class Commits {
     this.#ref = ref;
     this.#opened = false;
     try {
-      await this.refresh();
+      await this.refresh(false);
       this.#durableGeneration = 0;
       this.#ownGeneration = this.#head.generation;
     } catch (cause) {
@@ -291,8 +301,8 @@ export class Commits {
   }
 
   /**
-   * Moves on to what another tab has committed, when no commit is being made here. A failure
-   * is left to the next read or write to tell.
+   * Moves on to what another tab has committed, when no commit is being made here. Of a failure
+   * the next write tells, and those who watch.
    */
   follow(generation = Number.POSITIVE_INFINITY): void {
     // A branch that was deleted and made anew begins anywhere.
@@ -308,6 +318,8 @@ export class Commits {
       if (!isMain || news > this.#head.generation) await this.refresh();
     }).catch(() => {
       this.#following = undefined;
+      this.isBehind = !this.#isGone;
+      this.#tellMoved();
     });
   }
 
@@ -324,6 +336,10 @@ export class Commits {
     if (before.view !== view && !this.#uses.has(before.view)) this.#endView(before.view);
     if (!isSame(before.commitBytes, commitBytes)) this.#unpin();
     if (this.#isKeptCovered) this.keepCovered();
+    this.#tellMoved();
+  }
+
+  #tellMoved(): void {
     for (const listener of [...this.#onMoved]) listener();
   }
 

@@ -16,25 +16,6 @@ export function endWith(controller: AbortController, reason: HedgerowError): voi
   controller.abort(reason);
 }
 
-/** Calls that end together, as by a signal, which in Node would complain of so many listeners. */
-export class Together {
-  readonly #controllers = new Set<AbortController>();
-  #reason: HedgerowError | undefined;
-
-  /** Has a call end with the others; returns how to let it go. */
-  add(controller: AbortController): () => void {
-    this.#controllers.add(controller);
-    if (this.#reason !== undefined) endWith(controller, this.#reason);
-    return () => this.#controllers.delete(controller);
-  }
-
-  /** Ends them, and those that come later. */
-  end(reason: HedgerowError): void {
-    this.#reason = reason;
-    for (const controller of this.#controllers) endWith(controller, reason);
-  }
-}
-
 function abortedBy({ reason }: AbortSignal): unknown {
   if (own.has(reason)) return reason;
   return new HedgerowError('aborted', 'the signal was aborted', { cause: reason });
@@ -52,6 +33,18 @@ function onAbort(signal: AbortSignal, listener: () => void): () => void {
   return () => signal.removeEventListener('abort', listener);
 }
 
+/** What `promise` resolves to, unless what is listened to ends the wait. */
+async function raced<T>(
+  promise: T | PromiseLike<T>,
+  listen: (end: (reason: unknown) => void) => () => void,
+): Promise<T> {
+  let stop = () => {};
+  const ended = new Promise<never>((_, reject) => {
+    stop = listen(reject);
+  });
+  return Promise.race([promise, ended]).finally(stop);
+}
+
 /** What `promise` resolves to, unless the signal ends the wait; `drop` takes what comes after that. */
 export async function until<T>(
   promise: T | PromiseLike<T>,
@@ -59,14 +52,36 @@ export async function until<T>(
   drop: (late: T) => void = () => {},
 ): Promise<T> {
   if (signal === undefined) return promise;
-  let stop = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = onAbort(signal, () => {
-      reject(abortedBy(signal));
+  return raced(promise, (end) =>
+    onAbort(signal, () => {
+      end(abortedBy(signal));
       Promise.resolve(promise).then(drop, () => {});
-    });
-  });
-  return Promise.race([promise, aborted]).finally(stop);
+    }),
+  );
+}
+
+/** Waits that end together. Not a signal: Node complains of one with many listeners. */
+export class Waits {
+  readonly #ends = new Set<(reason: HedgerowError) => void>();
+  #reason: HedgerowError | undefined;
+
+  /** Has `end` called when they end; returns how to take that back. */
+  add(end: (reason: HedgerowError) => void): () => void {
+    this.#ends.add(end);
+    if (this.#reason !== undefined) end(this.#reason);
+    return () => this.#ends.delete(end);
+  }
+
+  /** What `promise` resolves to, unless they end before. */
+  until<T>(promise: T | PromiseLike<T>): Promise<T> {
+    return raced(promise, (end) => this.add(end));
+  }
+
+  /** Ends them, and those that come later. */
+  end(reason: HedgerowError): void {
+    this.#reason = reason;
+    for (const end of this.#ends) end(reason);
+  }
 }
 
 /** The members of `source`, until the signal ends the wait for the next one. */
@@ -105,7 +120,7 @@ const calls = new WeakMap<AbortSignal, Call>();
 export function ending<T>(
   given: AbortSignal | undefined,
   work: (signal: AbortSignal | undefined) => Promise<T>,
-  { drop = () => {}, others }: { drop?: (late: T) => void; others?: Together | undefined } = {},
+  { drop = () => {}, others }: { drop?: (late: T) => void; others?: Waits | undefined } = {},
 ): { readonly result: Promise<T>; readonly over: Promise<unknown> } {
   if (given === undefined && others === undefined) {
     const result = work(undefined);
@@ -124,7 +139,7 @@ export function ending<T>(
     calls.set(signal, call);
     signal.addEventListener('abort', call.tell);
     const stop = given && onAbort(given, () => controller.abort(given.reason));
-    const leave = others?.add(controller);
+    const leave = others?.add((reason) => endWith(controller, reason));
     const made = (value: T) => {
       if (signal.aborted && !call.isCommitting) drop(value);
       resolve(value);

@@ -211,6 +211,7 @@ export class Store extends Reader {
       while (!this.#changes.areOver) await this.#changes.over();
       this.#checkOpen();
     } while (!(await this.#commits.queued(change)));
+    this.#watchers.recovery.tell();
   }
 
   /**
@@ -242,7 +243,8 @@ export class Store extends Reader {
    */
   async resetTo(target: string | Snapshot): Promise<void> {
     this.#check();
-    return this.#changes.note(resetTo(this.#commits, target, this.#durability));
+    await this.#changes.note(resetTo(this.#commits, target, this.#durability));
+    this.#watchers.recovery.tell();
   }
 
   /**
@@ -324,8 +326,9 @@ export class Store extends Reader {
     if (typeof body !== 'function') {
       throw new HedgerowError('invalid-argument', 'a transaction is a function');
     }
-    return this.#changes.run(signal, true, (signal) =>
-      this.#transactions.run(body, { durability, signal }),
+    const { waits } = this.#changes;
+    return this.#changes.run(signal, false, (signal) =>
+      this.#transactions.run(body, { durability, signal, waits }),
     );
   }
 
@@ -398,7 +401,8 @@ export class Store extends Reader {
    * at once, after a load of a million rows a million of them; watchers of the same range share them.
    *
    * A callback that returns a promise is not called again before that is settled. What a callback
-   * throws is reported (`reportError`, or `console.error` where there is none) and stops nothing.
+   * throws is reported (`reportError`, or `console.error` where there is none) and stops nothing. A watch that
+   * can tell no more ends, and `onError` is called with the cause.
    */
   watch<Value = unknown>(
     range: KeyRange | IndexRange,
@@ -407,6 +411,15 @@ export class Store extends Reader {
   ): () => void {
     this.#check();
     return this.#watchers.watch(range, callback as WatchCallback, options);
+  }
+
+  /**
+   * Calls `listener` when what has failed may be read again: after `repair`, `resetTo` and `switchTo` of this
+   * handle, and when its branch, which was deleted, was made anew. Returns how to stop. For whoever shows what a
+   * watch told that has ended with an error.
+   */
+  onRecovery(listener: () => void): () => void {
+    return this.#watchers.recovery.on(listener);
   }
 
   /**
@@ -499,6 +512,7 @@ export class Store extends Reader {
       const repair = async () => {
         const result = await repairStore(segments, job);
         await this.#commits.trunk.keepUp();
+        for (const db of [this.#first, ...this.#first.#others]) db.#watchers.recovery.tell();
         return result;
       };
       // What a commit before reaches is nobody's, until it is the head again.
@@ -518,14 +532,17 @@ export class Store extends Reader {
   }
 
   async #close(): Promise<void> {
+    // What is called from here on finds it closed.
+    await null;
     const { trunk, pins } = this.#commits;
     if (this.#first === this) this.#tabs?.close();
-    await this.#watchers.close();
-    const lost = this.#first.#closedBy !== undefined;
-    const ended = this.#changes.close(this.#closedError(), lost);
+    const [reason, isLost] = [this.#closedError(), this.#first.#closedBy !== undefined];
+    const watching = this.#watchers.close(reason, !isLost);
+    const ended = this.#changes.close(reason, isLost);
     const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
     const others = [...this.#others].map((other) => other.close());
-    await Promise.all([this.#edits.settled(), this.#changes.over(), ...aborts, ...others]);
+    const edits = this.#edits.settled();
+    await Promise.all([watching, edits, this.#changes.over(), ...aborts, ...others]);
     ended();
     await this.#builder.close();
     if (this.#first !== this) {
