@@ -206,6 +206,10 @@ export class Commits {
     }
   }
 
+  get #stands(): boolean {
+    return this.trunk.lines.has(this);
+  }
+
   /** Stands nowhere any more. */
   leave(): void {
     this.trunk.lines.delete(this);
@@ -236,6 +240,8 @@ export class Commits {
   }
 
   async #holdCovered(): Promise<HeldHead> {
+    // Its view is let go of, and may be another one's by now.
+    if (!this.#stands) throw new HedgerowError('closed', 'the handle was closed');
     const head = this.#head;
     const used = this.useView(head.view);
     const held = await this.hold(head.commitBytes);
@@ -260,7 +266,7 @@ export class Commits {
   /** A view is used no more, unless it is the head's. */
   #endView(view: number): void {
     this.#uses.delete(view);
-    if (view !== this.#head.view || !this.trunk.lines.has(this)) this.#host.engine.closeView(view);
+    if (view !== this.#head.view || !this.#stands) this.#host.engine.closeView(view);
   }
 
   /** See `Trunk.hold`. */
@@ -277,7 +283,7 @@ export class Commits {
     if (this.isCovered) return;
     const cover = async () => {
       this.#covering = undefined;
-      if (this.trunk.lines.has(this)) await this.#coverHead();
+      if (this.#stands) await this.#coverHead();
     };
     this.#covering ??= this.queued(cover).catch(() => {
       this.#covering = undefined;
@@ -331,6 +337,8 @@ export class Commits {
   /** Moves on to a commit that storage holds. */
   async moveTo(commitBytes: Uint8Array, generation: number): Promise<void> {
     const { view, rows } = await this.openView(commitBytes);
+    // It was left meanwhile, with the view before.
+    if (!this.#stands) return this.#host.engine.closeView(view);
     const before = this.#head;
     this.#head = { commitBytes, generation, view, rows };
     if (before.view !== view && !this.#uses.has(before.view)) this.#endView(before.view);
