@@ -29,7 +29,10 @@ it('takes no view of the core from another handle, which would read and write an
     await rest(5);
     await theirs.put('round', round);
     await rest(5);
-    const reading = twin.scan().toArray().catch((cause: unknown) => cause);
+    const reading = twin
+      .scan()
+      .toArray()
+      .catch((cause: unknown) => cause);
     await within(5000, twin.close());
     release();
     await busy;
