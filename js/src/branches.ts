@@ -15,6 +15,13 @@ export interface Branch {
   readonly name: string;
   /** The hash of all that it holds, in hexadecimal. */
   readonly root: string;
+  /** The branch that it was forked from; absent for the main one, and when that branch was deleted. */
+  readonly parent?: string;
+  /**
+   * The root at which it was forked from there, or what was merged last between the two: `db.diff(base, root)` tells
+   * what it has changed since. Nothing of it is collected while both branches are there.
+   */
+  readonly base?: string;
 }
 
 /** How a branch is opened. */
@@ -44,6 +51,16 @@ export function refOfBranch(name: string): string {
 export function forkOf(one: string, parent: string): string {
   const [a, b] = [one, parent].map(encodeURIComponent);
   return `${FORK_REF}${a}/${b}`;
+}
+
+/** What a fork's ref tells of a branch, if it is of that. */
+function forkedFrom(one: string, refs: Iterable<Ref>): Pick<Branch, 'parent' | 'base'> {
+  const start = forkOf(one, '');
+  for (const { name, commitBytes } of refs) {
+    if (!name.startsWith(start)) continue;
+    return { parent: decodeURIComponent(name.slice(start.length)), base: hex(commitBytes) };
+  }
+  return {};
 }
 
 /** The error for a branch that is not there. */
@@ -132,10 +149,10 @@ export async function listBranches(commits: Commits): Promise<Branch[]> {
   const main = { name: REF, root: hex(refs.get(REF)?.commitBytes ?? new Uint8Array(32)) };
   const others = [...refs.values()]
     .filter(({ name }) => name.startsWith(BRANCH_REF))
-    .map(({ name, commitBytes }) => ({
-      name: name.slice(BRANCH_REF.length),
-      root: hex(commitBytes),
-    }));
+    .map((ref) => {
+      const name = ref.name.slice(BRANCH_REF.length);
+      return { name, root: hex(ref.commitBytes), ...forkedFrom(name, refs.values()) };
+    });
   return [main, ...others.sort((a, b) => (a.name < b.name ? -1 : 1))];
 }
 
