@@ -76,7 +76,12 @@ export const TYPESCRIPT_LAYERS = [
   [['check-engine'], ['survey']],
   [['inventory']],
   [['commit', 'trunk']], // the branches of a store, and what they have in common
-  [['indexes/ready'], ['standpoint'], ['sums/sum-engine', 'sums/types', 'sums/root']],
+  [
+    ['branch-name'],
+    ['indexes/ready'],
+    ['standpoint'],
+    ['sums/sum-engine', 'sums/types', 'sums/root'],
+  ],
   [['ingest'], ['scan'], ['collector'], ['verify'], ['find-many']],
   [['indexes/builder'], ['rows'], ['try-edits'], ['diff'], ['writer'], ['repair'], ['stats']],
   [['single-edits'], ['proof'], ['sums/*']],
@@ -86,7 +91,7 @@ export const TYPESCRIPT_LAYERS = [
   [['reads']],
   [['intake'], ['transaction/*'], ['snapshot']],
   [['put-many'], ['watch/*'], ['branches']],
-  [['merge'], ['patch'], ['transfer/*']],
+  [['merge'], ['patch'], ['reset'], ['transfer/*']],
   [['opening']],
   [['store']],
   [['index']],

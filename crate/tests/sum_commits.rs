@@ -114,8 +114,12 @@ fn change() -> impl Strategy<Value = Change> {
             staged.into_iter().collect()
         }),
         prop::option::weighted(0.4, wanted),
+        any::<bool>(),
     )
-        .prop_map(|(edits, staged, wanted)| Change { edits, staged, wanted })
+        .prop_map(|(edits, staged, wanted, alone)| {
+            let alone = alone && wanted.is_some();
+            Change { edits, staged, wanted: wanted.unwrap_or_default(), alone }
+        })
 }
 
 #[derive(Clone, Debug)]
@@ -251,7 +255,7 @@ fn rows(range: std::ops::Range<u64>) -> Edit {
 const BY_ID: Def = Def { key: Some("id"), sum: Some("sum"), value: None, prefix: "r/" };
 
 fn following(edits: Vec<Edit>) -> Change {
-    Change { edits, wanted: Some([("sums".into(), BY_ID)].into()), ..Change::default() }
+    Change { edits, wanted: [("sums".into(), BY_ID)].into(), ..Change::default() }
 }
 
 fn plain(edits: Vec<Edit>) -> Change {
@@ -362,7 +366,7 @@ fn a_commit_that_cannot_be_leaves_all_as_it_was() {
     }
     // A definition that the rows do not fit.
     let wanted = Def { sum: Some("id"), key: Some("sum"), ..BY_ID };
-    let wanted = Some([("sums".into(), BY_ID), ("twice".into(), wanted)].into());
+    let wanted = [("sums".into(), BY_ID), ("twice".into(), wanted)].into();
     refused(&Change { wanted, ..Change::default() }, Error::SumKeyTwice);
 }
 
@@ -392,7 +396,8 @@ fn sums_that_just_fit_are_taken() {
 fn definitions_come_change_and_go_over_rows_that_are_there() {
     let (mut host, mut model) = store();
     let wanting = |defs: &[(&str, Def)]| Change {
-        wanted: Some(defs.iter().map(|(name, def)| ((*name).into(), def.clone())).collect()),
+        wanted: defs.iter().map(|(name, def)| ((*name).into(), def.clone())).collect(),
+        alone: true,
         ..Change::default()
     };
     let by_key = Def { key: None, ..BY_ID };

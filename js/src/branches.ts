@@ -1,9 +1,9 @@
-/** Branches of a store: refs by name, made, told, deleted, and moved to another commit. */
-import { type Commits, isSame, UnknownOutcome } from './commit.js';
+/** Branches of a store: refs by name, made, told and deleted. Loaded when one of them is first asked for. */
+import { refOfBranch } from './branch-name.js';
+import { type Commits, isSame } from './commit.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { BRANCH_REF, FORK_REF, REF } from './inventory.js';
-import { checkKey } from './key.js';
 import { FORMAT, MAX_COMMIT_TRIES } from './limits.js';
 import type { Hold } from './pins.js';
 import { bytesOf } from './root.js';
@@ -31,20 +31,8 @@ export interface BranchOptions {
 }
 
 /** A commit that stays whole until it is released. */
-interface HeldCommit extends Hold {
+export interface HeldCommit extends Hold {
   readonly commitBytes: Uint8Array;
-}
-
-/** The name of the ref of a branch; throws when it cannot be one. */
-export function refOfBranch(name: string): string {
-  try {
-    checkKey(name);
-    if (name !== '') return name === REF ? REF : BRANCH_REF + name;
-  } catch {}
-  throw new HedgerowError(
-    'invalid-argument',
-    'the name of a branch is a string of 1 to 1024 bytes',
-  );
 }
 
 /** The ref that tells where `one` was forked from `parent`, or last merged with it. */
@@ -78,7 +66,7 @@ export function firstGeneration(): number {
 }
 
 /** Holds the commit that a root or a snapshot names, which must be stored. */
-async function holdNamed(commits: Commits, target: string | Snapshot): Promise<HeldCommit> {
+export async function holdNamed(commits: Commits, target: string | Snapshot): Promise<HeldCommit> {
   if (target instanceof Snapshot) return Snapshot.hold(target, commits);
   const commitBytes = bytesOf(target);
   const { release } = await commits.trunk.holdAny(commitBytes);
@@ -182,41 +170,6 @@ export async function deleteBranch(
     return;
   }
   throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
-}
-
-/** Moves a branch to a commit that is stored: a root's, a snapshot's, or the head of a branch. */
-export async function resetTo(
-  commits: Commits,
-  target: string | Snapshot,
-  durability: Durability,
-): Promise<void> {
-  const held = await holdTarget(commits, target);
-  try {
-    await commits.exclusively(() =>
-      commits.retry(async () => {
-        const { commitBytes } = held;
-        const { generation } = commits.head;
-        if (commits.isHead(commitBytes) && (durability === 'relaxed' || commits.isHeadDurable)) {
-          return (await commits.refresh()) ? undefined : true;
-        }
-        const moved = await commits.move(commitBytes, [], durability).catch((cause: unknown) => {
-          throw cause instanceof UnknownOutcome ? cause.cause : cause;
-        });
-        if (!moved) return undefined;
-        await commits.moveOnto(commitBytes, generation + 1);
-        return true;
-      }),
-    );
-  } finally {
-    held.release();
-  }
-}
-
-async function holdTarget(commits: Commits, target: string | Snapshot): Promise<HeldCommit> {
-  if (typeof target !== 'string' || /^[0-9a-f]{64}$/.test(target)) {
-    return holdNamed(commits, target);
-  }
-  return holdBranch(commits, target);
 }
 
 /** Holds the head of another branch. */

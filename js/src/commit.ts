@@ -50,6 +50,15 @@ const EMPTY_COMMIT = new Uint8Array(32);
 /** Less than any handle. */
 const NO_VIEW = -1;
 
+/**
+ * Whether there may be indexes and sum trees on a branch that nobody named when the store was opened. They are
+ * dropped once, by a commit of their branch: what comes later another handle wants.
+ */
+export interface Leftovers {
+  indexes: boolean;
+  sums: boolean;
+}
+
 /** See the module's text. */
 export class Commits {
   readonly trunk: Trunk;
@@ -71,6 +80,7 @@ export class Commits {
   #following: Promise<void> | undefined;
   /** Another tab has moved on, and that could not be read. */
   isBehind = false;
+  leftovers: Leftovers = { indexes: true, sums: true };
   /** The newest generation that another tab has told of. */
   #news = 0;
   readonly #underWay = new Set<Overrides>();
@@ -182,6 +192,7 @@ export class Commits {
   async stand({ commitBytes, generation }: Ref): Promise<void> {
     this.#opened = true;
     this.#isGone = false;
+    this.leftovers = { indexes: true, sums: true };
     await this.moveTo(commitBytes, generation);
   }
 
@@ -196,6 +207,7 @@ export class Commits {
     this.#opened = false;
     try {
       await this.refresh(false);
+      this.leftovers = { indexes: true, sums: true };
       this.#durableGeneration = 0;
       this.#ownGeneration = this.#head.generation;
     } catch (cause) {

@@ -102,6 +102,8 @@ export class Ingest {
   #failure: unknown;
   #finished = false;
   #ended = false;
+  /** Whether sum trees that follow rows and are not wanted may be left over in what it builds on. */
+  #dropsSums: boolean;
   /** The generation that the change builds on. */
   #onto: number;
   readonly #holdBytes: number;
@@ -153,7 +155,9 @@ export class Ingest {
       bytes === undefined
         ? host.engine.ingest(view, prefix, pointer ?? '')
         : host.engine.ingestBytes(view, prefix, pointer, bytes.format, bytes.isPatch);
-    if (host.sums !== undefined && commits.head.rows === 0) host.engine.expectSums(this.op);
+    this.#dropsSums = commits.leftovers.sums;
+    // Where one is missing it is made.
+    if (host.sums !== undefined && host.sums.size > 0) host.engine.expectSums(this.op);
   }
 
   /** Has `listener` called when the core traps, and the ingest is lost with it. */
@@ -350,7 +354,9 @@ export class Ingest {
 
   async #bringSums(): Promise<void> {
     if (!this.#host.engine.awaitsSums(this.op)) return;
-    await this.#work(performance.now(), await this.#host.bringSums(this.op));
+    const alone = this.#dropsSums && this.#host.sums !== undefined;
+    const bring = await this.#host.bringSums(this.op, alone);
+    await this.#work(performance.now(), bring);
   }
 
   /**
@@ -376,6 +382,7 @@ export class Ingest {
       this.#holds.push(held);
       ({ head } = held);
       this.#onto = head.generation;
+      this.#dropsSums = this.#commits.leftovers.sums;
       engine.rebase(this.op, head.view, overrides);
       await this.#work(performance.now());
     }
@@ -403,6 +410,7 @@ export class Ingest {
     this.#keep();
     this.durableRows = this.rows;
     await this.#commits.moveOnto(commitBytes, head.generation + 1);
+    if (this.#dropsSums) this.#commits.leftovers.sums = false;
     return { chunks, commitBytes, rowsBefore: head.rows };
   }
 

@@ -79,7 +79,7 @@ export async function openParts(name: string, options: OpenOptions): Promise<Par
   }
   const { create, onMissing, persist = false, indexes, sums } = options;
   const wanted = indexesOf(indexes);
-  if (sums !== undefined) (await summing()).checkDefinitions(sums);
+  const texts = sums && (await summing()).definitionTexts(sums);
   // Not from within the storage, which a callback that throws must not disturb.
   const onGone = () => {
     trunk?.lose(new HedgerowError('closed', `the store ${name} was deleted`));
@@ -99,9 +99,9 @@ export async function openParts(name: string, options: OpenOptions): Promise<Par
   );
   const pins = await pinning;
   if (persist) askToPersist();
-  const host = new Host(engine, segments, sliceMs, wanted, sums);
+  const host = new Host(engine, segments, sliceMs, wanted, texts);
   // What they take is loaded when a store first has one.
-  host.bringSums = async (op) => (await summing()).bring(host, op);
+  host.bringSums = async (op, alone) => (await summing()).bring(host, op, alone);
   let tabs: Tabs | undefined;
   const lane = new Lane(isAlone ? undefined : `${prefixOf(name)}lane`, () => tabs?.announceRace());
   const own = new Trunk(host, pins, (ref, generation) => tabs?.announce(ref, generation), lane);

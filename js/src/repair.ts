@@ -2,6 +2,7 @@
  * Brings a store that is damaged to a state that is not: to the newest commit that verifies, or,
  * when there is none and the caller says so, to what is left of the newest one.
  */
+import type { Commits } from './commit.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { guarded, Ingest } from './ingest.js';
@@ -52,6 +53,24 @@ interface Job extends RepairOptions {
   readonly durability: Durability;
   /** Called with the generation that the repair made. */
   readonly onCommit: (generation: number) => void;
+}
+
+/** As `db.repair()` tells; `onCommit` is called with the generation that it made. */
+export async function repairOpen(
+  commits: Commits,
+  options: RepairOptions,
+  onCommit: (generation: number) => void,
+): Promise<RepairResult> {
+  const { pins, trunk } = commits;
+  const { segments, sliceMs } = trunk.host;
+  const repair = async () => {
+    const job = { ...options, sliceMs, durability: 'strict', onCommit } as const;
+    const result = await repairStore(segments, job);
+    await trunk.keepUp();
+    return result;
+  };
+  // What a commit before reaches is nobody's, until it is the head again.
+  return pins.whileNotCollected(() => commits.exclusively(repair, options.signal));
 }
 
 /** Repairs a store; nobody else in this tab may be making a commit. */
@@ -156,7 +175,7 @@ class Repair {
     const lost = together(found.faults.filter(({ kind }) => kind !== 'index' && kind !== 'sum'));
     await commits.prepareIds();
     const sums = await sumEngine(host);
-    host.bringSums = async (op) => sums.begin(op);
+    host.bringSums = async (op) => sums.begin(op, true);
     const ingest = new Ingest(host, commits, durability, { signal });
     const committed = await guarded(ingest, async () => {
       // To keep them, what is damaged would have to be read.

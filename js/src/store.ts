@@ -1,14 +1,7 @@
 /** What a user holds: an open store. */
 
-import {
-  type Branch,
-  type BranchOptions,
-  deleteBranch,
-  listBranches,
-  openBranch,
-  refOfBranch,
-  resetTo,
-} from './branches.js';
+import { refOfBranch } from './branch-name.js';
+import type { Branch, BranchOptions } from './branches.js';
 import type { ByteSource } from './bytes.js';
 import { Changes } from './changes.js';
 import { Collector, type CollectResult } from './collector.js';
@@ -35,7 +28,7 @@ import { checkSignal, ending } from './signal.js';
 import { SingleEdits } from './single-edits.js';
 import { Snapshot } from './snapshot.js';
 import { isWhole, type Source } from './source.js';
-import { standpoint } from './standpoint.js';
+import { type Standpoint, standpoint } from './standpoint.js';
 import type { Stats } from './stats.js';
 import type { Tabs } from './tabs.js';
 import { type TransactionOptions, Transactions } from './transaction/run.js';
@@ -46,10 +39,13 @@ import type { WatchCallback, WatchOptions } from './watch/watcher.js';
 import { Watchers } from './watch/watchers.js';
 import { Flusher, Writer, type WriterOptions } from './writer.js';
 
+const branching = () => import('./branches.js');
+
 /** An open store. Made by `open`. */
 export class Store extends Reader {
   /** The name that it was opened under. */
   readonly name: string;
+  readonly #from: Standpoint;
   readonly #host: Host;
   readonly #commits: Commits;
   readonly #edits: SingleEdits;
@@ -82,6 +78,7 @@ export class Store extends Reader {
     const changes = new Changes();
     const from = standpoint(host, commits, () => this.#check(), changes, durability);
     super(from);
+    this.#from = from;
     this.#changes = changes;
     this.#first = first ?? this;
     this.name = name;
@@ -98,15 +95,11 @@ export class Store extends Reader {
     this.#collector = first ? first.#collector : new Collector(host, commits, onGone);
     commits.onMoved(() => this.#collector.changed());
     commits.onMoved(() => this.#watchers.moved());
+    this.#settle();
     if (first !== undefined) {
       first.#others.add(this);
       return;
     }
-    // What goes wrong is told to whoever reads them.
-    if (host.sums !== undefined)
-      summing()
-        .then(({ followed }) => followed(from))
-        .catch(() => {});
     if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
     this.#collector.changed();
     commits.pins.becomesCollector.then(() => this.#collector.changed());
@@ -168,7 +161,9 @@ export class Store extends Reader {
    */
   async branch(name: string, options: BranchOptions = {}): Promise<Store> {
     this.#check();
-    const line = new Commits(this.#commits.trunk, refOfBranch(name));
+    const ref = refOfBranch(name);
+    const { openBranch } = await branching();
+    const line = new Commits(this.#commits.trunk, ref);
     try {
       await openBranch(line, this.#commits, options, this.#durability);
       this.#checkOpen();
@@ -183,13 +178,15 @@ export class Store extends Reader {
   /** All branches, the main one first. */
   async branches(): Promise<Branch[]> {
     this.#checkOpen();
-    return listBranches(this.#commits);
+    return (await branching()).listBranches(this.#commits);
   }
 
   /** Deletes a branch. Handles that stand on it, in any tab, fail with `missing` from then on. */
   async deleteBranch(name: string): Promise<void> {
     this.#checkOpen();
-    return this.#changes.note(deleteBranch(this.#commits, name, this.#durability));
+    const work = async () =>
+      (await branching()).deleteBranch(this.#commits, name, this.#durability);
+    return this.#changes.note(work());
   }
 
   /**
@@ -211,6 +208,17 @@ export class Store extends Reader {
       while (!this.#changes.areOver) await this.#changes.over();
       this.#checkOpen();
     } while (!(await this.#commits.queued(change)));
+    this.#settle();
+  }
+
+  /** The branch may be another one now, or at a commit that others have made. */
+  #settle(): void {
+    this.#builder.look();
+    if (this.#host.sums !== undefined) {
+      // What goes wrong is told to whoever reads them.
+      const follow = async () => (await summing()).followed(this.#from);
+      follow().catch(() => {});
+    }
     this.#watchers.recovery.tell();
   }
 
@@ -239,12 +247,17 @@ export class Store extends Reader {
   /**
    * Moves the branch to a commit of before, or of another branch: undo, at the cost of moving a
    * pointer. `target` is a snapshot, a root, or the name of a branch. A root that no snapshot
-   * and no branch holds may be gone, which is `missing-chunk`.
+   * and no branch holds may be gone, which is `missing-chunk`. Everybody's writes since then are undone, those of
+   * other tabs too. Of a commit that was made under other definitions the rows come back, and no index and no sum
+   * tree that this handle was not opened with: making sum trees anew costs all rows, and rows that break a rule of
+   * `sums` are refused.
    */
   async resetTo(target: string | Snapshot): Promise<void> {
     this.#check();
-    await this.#changes.note(resetTo(this.#commits, target, this.#durability));
-    this.#watchers.recovery.tell();
+    const job = { durability: this.#durability, alone: this.#indexing.alone };
+    const work = async () => (await import('./reset.js')).resetTo(this.#commits, target, job);
+    await this.#changes.note(work());
+    this.#settle();
   }
 
   /**
@@ -465,14 +478,8 @@ export class Store extends Reader {
   async verify(options: VerifyOptions = {}): Promise<Verification> {
     this.#check();
     checkSignal(options.signal);
-    const { segments, sliceMs } = this.#host;
-    const { pins } = this.#commits;
-    const read = async (signal: AbortSignal | undefined) => {
-      const { inspect } = await verifying();
-      const job = { ...options, signal };
-      const inspected = await pins.whileNotCollected(() => inspect(segments, sliceMs, job));
-      return inspected.verification;
-    };
+    const read = async (signal: AbortSignal | undefined) =>
+      (await verifying()).verifyOpen(this.#commits, { ...options, signal });
     return ending(options.signal, read).result;
   }
 
@@ -504,19 +511,12 @@ export class Store extends Reader {
   async repair(options: RepairOptions = {}): Promise<RepairResult> {
     this.#check();
     checkSignal(options.signal);
-    const { segments, sliceMs } = this.#host;
     const onCommit = (generation: number) => this.#tabs?.announce(REF, generation);
     const work = async (signal: AbortSignal | undefined) => {
-      const { repairStore } = await repairing();
-      const job = { ...options, signal, sliceMs, durability: 'strict', onCommit } as const;
-      const repair = async () => {
-        const result = await repairStore(segments, job);
-        await this.#commits.trunk.keepUp();
-        for (const db of [this.#first, ...this.#first.#others]) db.#watchers.recovery.tell();
-        return result;
-      };
-      // What a commit before reaches is nobody's, until it is the head again.
-      return this.#commits.pins.whileNotCollected(() => this.#commits.exclusively(repair, signal));
+      const { repairOpen } = await repairing();
+      const result = await repairOpen(this.#commits, { ...options, signal }, onCommit);
+      for (const db of [this.#first, ...this.#first.#others]) db.#settle();
+      return result;
     };
     return ending(options.signal, work).result;
   }

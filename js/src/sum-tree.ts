@@ -9,7 +9,7 @@ import type { Durability } from './segment-store.js';
 import { until } from './signal.js';
 import { isWhole, type Source } from './source.js';
 import type { Standpoint } from './standpoint.js';
-import { rootOf } from './sums/root.js';
+import { rootOf, toldDefinition } from './sums/root.js';
 import type {
   SumChange,
   SumChangeOptions,
@@ -41,10 +41,11 @@ export class SumTree {
     this.#from.check();
     const { head, host } = this.#from;
     const told = host.engine.total(head.view, this.name);
-    if (told.length === 0 && head.rows > 0 && host.sums?.[this.name] !== undefined) {
-      throw new HedgerowError('not-ready', `the sum tree ${this.name} is being made`);
-    }
-    return rootOf(told);
+    const [wanted, found] = [host.sums?.get(this.name), toldDefinition(told)];
+    // One that was made by hand stays what it is.
+    const isOurs = wanted === undefined || found === wanted || (found === '' && told.length > 0);
+    if (isOurs || head.rows === 0) return rootOf(told);
+    throw new HedgerowError('not-ready', `the sum tree ${this.name} is being made`);
   }
 
   /** The leaf of a key, or `undefined`. */

@@ -53,9 +53,10 @@ export class IndexSet {
     return this.#texts.indexOf(text) + 1;
   }
 
-  /** Whether a commit has others, too, if it has all of these. */
+  /** Whether a commit has others, too. */
   hasOthers(view: number): boolean {
-    return this.#engine.indexCount(view) > this.#texts.length;
+    const isThere = (_: string, at: number) => this.#engine.indexState(view, at + 1) !== State.none;
+    return this.#engine.indexCount(view) > this.#texts.filter(isThere).length;
   }
 
   /** How far a commit has an index. */
