@@ -3,7 +3,7 @@ import { type ByteSource, isPart, partsOf, streamIterator } from './bytes.js';
 import { HedgerowError } from './errors.js';
 import { AbortableWait } from './signal.js';
 
-/** Where rows come from. */
+/** Where rows come from. What it throws comes through as it is. */
 export type Source<Row> = Iterable<Row> | AsyncIterable<Row> | ReadableStream<Row>;
 
 /** A source that was opened. Whoever gets it ends its iterator. */

@@ -175,13 +175,13 @@ export class Store extends Reader {
     return new Store(this.name, this.#host, line, ...shared);
   }
 
-  /** All branches, the main one first. */
+  /** All branches, the main one first, each with where it was forked. */
   async branches(): Promise<Branch[]> {
     this.#checkOpen();
     return (await branching()).listBranches(this.#commits);
   }
 
-  /** Deletes a branch. Handles that stand on it, in any tab, fail with `missing` from then on. */
+  /** Deletes a branch. Handles that stand on it, in any tab, fail with `missing` from then on; watches end so. */
   async deleteBranch(name: string): Promise<void> {
     this.#checkOpen();
     const work = async () =>
@@ -225,7 +225,8 @@ export class Store extends Reader {
   /**
    * Brings what was changed in another branch, since it was forked from this one or last merged
    * with it, into this one, in one commit. A key that both have changed, to different values, is a
-   * conflict, of which `onConflict` decides; without it nothing is merged, and `conflict` tells.
+   * conflict, of which `onConflict` decides; without it nothing is merged, and the error `conflict` has them as its
+   * `conflicts`. Indexes and sum trees stay those of this branch, made of the rows that come of it.
    */
   async merge(branch: string | Store, options: MergeOptions = {}): Promise<MergeResult> {
     this.#check();
@@ -268,7 +269,8 @@ export class Store extends Reader {
    *
    * Rows come from an iterable or async iterable, or as bytes, NDJSON or one JSON array of
    * them, which is the faster way: from a `Response`, a `Blob`, a stream, or an iterable of
-   * parts. A malformed row of bytes is `invalid-row`, with its number and offset.
+   * parts. A malformed row of bytes is `invalid-row`, with its number and offset. What the source, or the `key`
+   * function, throws is what the call rejects with, as it is; nothing is put then.
    */
   async putMany<Row>(
     source: Source<Row> | ByteSource,
@@ -309,8 +311,9 @@ export class Store extends Reader {
   /**
    * Applies a patch in one commit, all of it or, when one of its operations is malformed or
    * updates what is no object, nothing: it then fails with `invalid-patch`, which tells the
-   * operation. Operations count in their order, but take no longer in one order than in another.
-   * They come as rows come to `putMany`; the `rows` of the result are operations.
+   * operation. An operation that a later one of the patch has the last word over (a `put` or `del` of its key, a
+   * `clear`) is not carried out, and what it would have updated is not looked at. Operations take no longer in one
+   * order than in another. They come as rows come to `putMany`; the `rows` of the result are operations.
    */
   async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<IngestResult> {
     this.#check();

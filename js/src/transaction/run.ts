@@ -21,7 +21,7 @@ import { Run, Transaction } from './transaction.js';
 export interface TransactionOptions {
   /** Instead of the store's. */
   readonly durability?: Durability | undefined;
-  /** Ends the transaction with `aborted`, and writes nothing, unless its commit is under way. */
+  /** Ends the transaction with `aborted`, and writes nothing, unless its commit is with storage already. */
   readonly signal?: AbortSignal | undefined;
 }
 
