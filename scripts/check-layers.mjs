@@ -52,6 +52,8 @@ export const TYPESCRIPT_LAYERS = [
     ['pins'],
     ['lane'],
     ['root'],
+    ['bulks'],
+    ['leftovers'],
     ['persistence'],
     ['instances'],
     ['sums/definition'],
@@ -74,7 +76,7 @@ export const TYPESCRIPT_LAYERS = [
   [['host']],
   [['later-link']],
   [['check-engine'], ['survey']],
-  [['inventory']],
+  [['inventory'], ['ingest-result']],
   [['commit', 'trunk']], // the branches of a store, and what they have in common
   [
     ['branch-name'],

@@ -3,14 +3,18 @@
  * compare-and-set on its ref in the transaction that carries the commit's last segments. What the
  * branches of an open store have in common is in `trunk.ts`.
  */
+import { type Bulk, Bulks, type Overrides } from './bulks.js';
 import { HedgerowError, isMissing } from './errors.js';
 import type { Host } from './host.js';
 import { BRANCH_REF, type Inventory, REF } from './inventory.js';
+import { unknownLeftovers } from './leftovers.js';
 import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from './limits.js';
 import type { Hold, Pins } from './pins.js';
 import type { Durability, Ref, RefMove, SegmentRecord, WriteBatch } from './segment-store.js';
 import { checkSignal } from './signal.js';
 import type { Trunk } from './trunk.js';
+
+export type { Overrides };
 
 /** The commit that a store stands at. */
 export interface Head {
@@ -34,30 +38,14 @@ export class UnknownOutcome extends Error {
   }
 }
 
-/**
- * A bulk change under way. Keys, as JSON texts, that were edited after it was called for: those
- * edits are the last word, though they are committed before it.
- */
-export type Overrides = Set<string>;
-
 /** Whether two hashes are the same. */
 export function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return a.every((byte, at) => byte === b[at]);
 }
 
-const NONE: readonly Overrides[] = [];
 const EMPTY_COMMIT = new Uint8Array(32);
 /** Less than any handle. */
 const NO_VIEW = -1;
-
-/**
- * Whether there may be indexes and sum trees on a branch that nobody named when the store was opened. They are
- * dropped once, by a commit of their branch: what comes later another handle wants.
- */
-export interface Leftovers {
-  indexes: boolean;
-  sums: boolean;
-}
 
 /** See the module's text. */
 export class Commits {
@@ -80,11 +68,10 @@ export class Commits {
   #following: Promise<void> | undefined;
   /** Another tab has moved on, and that could not be read. */
   isBehind = false;
-  leftovers: Leftovers = { indexes: true, sums: true };
+  leftovers = unknownLeftovers();
   /** The newest generation that another tab has told of. */
   #news = 0;
-  readonly #underWay = new Set<Overrides>();
-  #bulkTail: Promise<void> = Promise.resolve();
+  readonly #bulks = new Bulks();
 
   /** Of what stands on `ref`. Call `refresh` before anything else. */
   constructor(trunk: Trunk, ref: string = REF) {
@@ -192,7 +179,7 @@ export class Commits {
   async stand({ commitBytes, generation }: Ref): Promise<void> {
     this.#opened = true;
     this.#isGone = false;
-    this.leftovers = { indexes: true, sums: true };
+    this.leftovers = unknownLeftovers();
     await this.moveTo(commitBytes, generation);
   }
 
@@ -207,7 +194,7 @@ export class Commits {
     this.#opened = false;
     try {
       await this.refresh(false);
-      this.leftovers = { indexes: true, sums: true };
+      this.leftovers = unknownLeftovers();
       this.#durableGeneration = 0;
       this.#ownGeneration = this.#head.generation;
     } catch (cause) {
@@ -405,31 +392,14 @@ export class Commits {
     return this.queued(() => this.trunk.lane.hold(begin));
   }
 
-  /** The bulk changes under way, for an edit that is called for now. */
+  /** See `Bulks.underWay`. */
   underWay(): readonly Overrides[] {
-    return this.#underWay.size === 0 ? NONE : [...this.#underWay];
+    return this.#bulks.underWay();
   }
 
-  /**
-   * A bulk change begins. What it has at hand is committed in the order of calls: it waits for
-   * `before`. One that waits for its source waits for nobody else, and nobody for it.
-   */
-  beginBulk(isAtHand: boolean): { overrides: Overrides; before: Promise<void>; end(): void } {
-    const overrides: Overrides = new Set();
-    this.#underWay.add(overrides);
-    const before = isAtHand ? this.#bulkTail : Promise.resolve();
-    let release = () => {};
-    if (isAtHand) {
-      const ended = new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      this.#bulkTail = before.then(() => ended);
-    }
-    const end = () => {
-      this.#underWay.delete(overrides);
-      release();
-    };
-    return { overrides, before, end };
+  /** See `Bulks.begin`. */
+  beginBulk(isAtHand: boolean): Bulk {
+    return this.#bulks.begin(isAtHand);
   }
 
   /** See `Trunk.prepareIds`. */

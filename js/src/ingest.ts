@@ -2,6 +2,7 @@
 import { type Commits, type HeldHead, type Overrides, UnknownOutcome } from './commit.js';
 import { type BlockFormat, type MadeSegment, type Op, Status } from './engine.js';
 import type { Host, SliceTimes } from './host.js';
+import type { IngestResult, Progress } from './ingest-result.js';
 import { MAX_IN_FLIGHT_BYTES, WRITE_BYTES } from './limits.js';
 import type { Hold } from './pins.js';
 import type { EncodedRange } from './range.js';
@@ -19,28 +20,7 @@ export interface Block {
   readonly values: readonly { row: number; bytes: Uint8Array }[];
 }
 
-/** How far an ingest has come. */
-export interface Progress {
-  /** Rows taken from the source. */
-  readonly rows: number;
-  /** Bytes of those rows as they went in: JSON text and byte values. */
-  readonly bytes: number;
-  /** Rows whose segments storage has, though no reader sees them before the end. */
-  readonly durableRows: number;
-  /** How much of the source was taken, from 0 to 1, when its length is known. */
-  readonly fraction?: number;
-}
-
-/** What an ingest came to. */
-export interface IngestResult extends SliceTimes {
-  /** The new root of the store, in hexadecimal. */
-  readonly root: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly chunks: number;
-  readonly segments: number;
-  readonly ms: number;
-}
+export type { IngestResult, Progress };
 
 /** Segments of a change that builds on stored rows are held back up to this many bytes. */
 const HELD_BYTES = 4 * WRITE_BYTES;

@@ -246,12 +246,10 @@ export class Store extends Reader {
   }
 
   /**
-   * Moves the branch to a commit of before, or of another branch: undo, at the cost of moving a
-   * pointer. `target` is a snapshot, a root, or the name of a branch. A root that no snapshot
-   * and no branch holds may be gone, which is `missing-chunk`. Everybody's writes since then are undone, those of
-   * other tabs too. Of a commit that was made under other definitions the rows come back, and no index and no sum
-   * tree that this handle was not opened with: making sum trees anew costs all rows, and rows that break a rule of
-   * `sums` are refused.
+   * Moves the branch to a commit of before, or of another branch: undo of all writes since, those of other tabs
+   * too, at the cost of moving a pointer. `target` is a snapshot, a root, or the name of a branch. A root that no
+   * snapshot and no branch holds may be gone, which is `missing-chunk`. Of a commit that was made under other
+   * definitions the rows come back, with the indexes and sum trees that this handle was opened with, or are refused.
    */
   async resetTo(target: string | Snapshot): Promise<void> {
     this.#check();
@@ -430,9 +428,8 @@ export class Store extends Reader {
   }
 
   /**
-   * Calls `listener` when what has failed may be read again: after `repair`, `resetTo` and `switchTo` of this
-   * handle, and when its branch, which was deleted, was made anew. Returns how to stop. For whoever shows what a
-   * watch told that has ended with an error.
+   * Calls `listener` when a watch that has ended with an error may be begun again: after `repair`, `resetTo` and
+   * `switchTo` of this handle, and when its branch, which was deleted, was made anew. Returns how to stop.
    */
   onRecovery(listener: () => void): () => void {
     return this.#watchers.recovery.on(listener);
