@@ -7,6 +7,7 @@ import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { guarded, Ingest } from './ingest.js';
 import { REF } from './inventory.js';
+import { unknownLeftovers } from './leftovers.js';
 import { FORMAT } from './limits.js';
 import { encodeRange } from './range.js';
 import type { Durability, Ref, SegmentStore } from './segment-store.js';
@@ -66,6 +67,10 @@ export async function repairOpen(
   const repair = async () => {
     const job = { ...options, sliceMs, durability: 'strict', onCommit } as const;
     const result = await repairStore(segments, job);
+    // What it went back to was made under whatever definitions there were then.
+    if (result.faults.length > 0) {
+      for (const line of trunk.lines) line.leftovers = unknownLeftovers();
+    }
     await trunk.keepUp();
     return result;
   };

@@ -8,6 +8,7 @@ import {
   type SumDefinitions,
 } from '../src/index.js';
 import { type Entry, failure } from './model.js';
+import { watched } from './watched-storage.js';
 import { until } from './watching.js';
 
 const RULE = { total: { prefix: 's/', sum: '/n' } };
@@ -220,6 +221,40 @@ describe('resetTo', () => {
     await db.put('s/x', row(1));
     await db.resetTo(before);
     expect(db.root).toBe(before.root);
+    await db.close();
+  });
+});
+
+describe('repair', () => {
+  it('back to a commit of other definitions brings none of them back', async () => {
+    const storage = watched(memory());
+    const made = await open('test', {
+      storage,
+      sums: { ...RULE, other: { sum: '/n' } },
+      indexes: { n: { path: '/n' }, m: { path: '/m' } },
+    });
+    await made.putMany(rows(30));
+    await made.scan({ index: 'n' }).toArray();
+    await made.close();
+    const good = new Set(storage.stored.keys());
+    const options = {
+      sums: { total: { prefix: 's/', sum: '/m' } },
+      indexes: { m: { path: '/m' } },
+    };
+    const changing = await open('test', { storage, ...options });
+    await changing.put('s/x', { n: -1, m: 1 });
+    await until(() => storage.stored.size > good.size);
+    await changing.close();
+    const db = await open('test', { storage, cacheBytes: 0, ...options });
+    await db.sumTree('total').get('s/1');
+    storage.hooks.read = (id, bytes) => (good.has(id) ? bytes : bytes.fill(0x55));
+    expect((await db.repair()).commitsDropped).toBeGreaterThan(0);
+    delete storage.hooks.read;
+    expect(await db.count()).toBe(30);
+    await db.put('s/y', { n: -1, m: 1 });
+    expect(db.sumTree('total').root.sum).toBe(31n);
+    const root = await rootOf(db, options.sums, options.indexes);
+    await until(() => db.root === root);
     await db.close();
   });
 });
