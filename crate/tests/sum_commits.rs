@@ -393,6 +393,24 @@ fn sums_that_just_fit_are_taken() {
 }
 
 #[test]
+fn a_tree_that_is_not_in_memory_is_read_however_small_the_steps() {
+    for slice in [1, 64, 65, 200] {
+        let (mut host, mut model) = store();
+        // Its pieces are in many segments.
+        for at in 0..60 {
+            let some = plain(vec![rows(5 * at..5 * at + 5)]);
+            assert!(make(&mut host, &mut model, &some, usize::MAX));
+        }
+        host.reopen(0);
+        host.slice = slice;
+        let all = (0..300).map(|at| (format!("r/{at:06}"), object(at, 2))).collect();
+        assert!(make(&mut host, &mut model, &plain(vec![Edit::Put(all)]), usize::MAX));
+        host.slice = usize::MAX;
+        model.check(&mut host);
+    }
+}
+
+#[test]
 fn definitions_come_change_and_go_over_rows_that_are_there() {
     let (mut host, mut model) = store();
     let wanting = |defs: &[(&str, Def)]| Change {
