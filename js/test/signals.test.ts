@@ -7,6 +7,7 @@ import { importStore, memory, open, type Store } from '../src/index.js';
 import { turn } from '../src/scheduler.js';
 import { failure, within } from './model.js';
 import { type StuckStorage, stuckable } from './stuck-storage.js';
+import { watched } from './watched-storage.js';
 
 const ROWS = Array.from({ length: 600 }, (_, at) => ({
   id: `k${at}`,
@@ -378,4 +379,27 @@ describe('a signal is heard while code of the caller is pending, which never set
       await within(5000, db.close());
     });
   }
+});
+
+it('an import that is aborted while it waits for the rest of its source lets go of storage', async () => {
+  const { db, copy } = await sceneOf();
+  await db.close();
+  const storage = watched(memory());
+  // Cut off, so that it goes on from there.
+  const cut = copy.slice(0, copy.size - 100);
+  await expect(importStore('rest', cut, { storage })).rejects.toEqual(failure('invalid-export'));
+  const closed = storage.closed;
+  const abort = new AbortController();
+  let asked = 0;
+  const source = (offset: number) => {
+    asked += 1;
+    return offset === 0 ? copy : never();
+  };
+  const state = watchedCall(importStore('rest', source, { storage, signal: abort.signal }));
+  while (asked < 2) await turn();
+  abort.abort('mine');
+  expect(await settles(state, 'the rest')).toEqual({ cause: failure('aborted') });
+  for (let at = 0; at < TURNS; at++) await turn();
+  expect(storage.closed).toBe(closed + 1);
+  expect((await importStore('rest', copy, { storage })).segmentsBefore).toBeGreaterThan(0);
 });
