@@ -17,11 +17,11 @@ async function scenario(hedgerow: Hedgerow): Promise<Record<string, unknown>> {
   );
   await db.deleteMany({ prefix: 'row/1' });
   const state = await db.count({ index: 'byState', equals: 1 });
-  const branch = await db.branch('draft');
-  await branch.put('new', 1);
   const found = {
     rows: await db.count(),
     state,
+    branch: await codeOf(db.branch('draft').then((branch) => branch.put('new', 1))),
+    reset: await codeOf(db.resetTo(db.root)),
     stats: await codeOf(db.stats()),
     verify: await codeOf(db.verify()),
     merge: await codeOf(db.merge('draft')),

@@ -58,9 +58,13 @@ test('a policy of wasm-unsafe-eval and nothing else is enough', async ({ page })
 const codesOffline = (page: Page) =>
   page.evaluate(async () => {
     const db = await window.hedgerow.open('offline', { storage: window.hedgerow.memory() });
-    const branch = await db.branch('draft');
-    await branch.put('a', 1);
-    const calls = [() => db.merge('draft'), () => db.verify(), () => db.prove('a')];
+    const calls = [
+      () => db.branch('draft').then((branch) => branch.put('a', 1)),
+      () => db.resetTo(db.root),
+      () => db.merge('draft'),
+      () => db.verify(),
+      () => db.prove('a'),
+    ];
     const codes: unknown[] = [];
     for (const call of calls) codes.push(await window.codeOf(call()));
     return [...codes, await db.get('a')];
@@ -70,14 +74,14 @@ test('offline, parts that were not loaded are not-loaded', async ({ persistentPa
   const page = await visit(persistentPage.page);
   await persistentPage.context.setOffline(true);
   const codes = await codesOffline(page);
-  expect(codes).toEqual(['not-loaded', 'not-loaded', 'not-loaded', undefined]);
+  expect(codes).toEqual([...Array(5).fill('not-loaded'), undefined]);
 });
 
 test('offline, parts that were preloaded are there', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await page.evaluate(() => window.hedgerow.preload());
   await persistentPage.context.setOffline(true);
-  expect(await codesOffline(page)).toEqual([undefined, undefined, undefined, 1]);
+  expect(await codesOffline(page)).toEqual([...Array(5).fill(undefined), 1]);
 });
 
 const RIGHT = { rows: 389, state: 128 };
@@ -87,10 +91,10 @@ test('a module service worker has all of hedgerow/full', async ({ page }) => {
   expect(await page.evaluate(() => window.inServiceWorker('full'))).toEqual({
     ...RIGHT,
     ...Object.fromEntries(
-      ['stats', 'verify', 'merge', 'prove', 'sums', 'collect', 'export', 'preload'].map((call) => [
-        call,
-        'right',
-      ]),
+      [
+        ...['branch', 'reset', 'stats', 'verify', 'merge', 'prove', 'sums', 'collect'],
+        ...['export', 'preload'],
+      ].map((call) => [call, 'right']),
     ),
   });
 });
@@ -99,5 +103,6 @@ test('a service worker is told what it may not load', async ({ page }) => {
   await page.goto('/service.html');
   const found = await page.evaluate(() => window.inServiceWorker('plain'));
   expect(found).toMatchObject({ ...RIGHT, stats: 'not-loaded', merge: 'not-loaded' });
+  expect(found).toMatchObject({ branch: 'not-loaded', reset: 'not-loaded' });
   expect(found).toMatchObject({ verify: 'not-loaded', prove: 'not-loaded', preload: 'not-loaded' });
 });

@@ -1,4 +1,5 @@
 /** Where the platform lacks something, opening a store tells what, and what to do; it works once that is there. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
@@ -109,4 +110,17 @@ it('preload resolves when all parts are there', async () => {
   const { preload, isSupported } = await fresh();
   expect(await isSupported()).toBe(true);
   await preload();
+});
+
+it('whatever is loaded later is not-loaded where it cannot be had', () => {
+  const src = new URL('../src/', import.meta.url);
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' });
+  const bare = files
+    .filter((file) => file.endsWith('.ts') && file !== 'parts.ts')
+    .flatMap((file) => {
+      const lines = readFileSync(new URL(file, src), 'utf8').split('\n');
+      return lines.filter((line) => /(?<!typeof )import\('/.test(line)).map((line) => line.trim());
+    })
+    .filter((line) => !line.includes('part(() => import('));
+  expect(bare).toEqual([]);
 });

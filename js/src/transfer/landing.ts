@@ -212,7 +212,7 @@ export class Landing {
 
   /** What stays takes room until it is collected. */
   async #delete(ids: readonly number[]): Promise<void> {
-    await this.#segments.delete(ids).catch(() => {});
+    if (ids.length > 0) await this.#segments.delete(ids).catch(() => {});
   }
 
   #drop(): RefDrop {
