@@ -99,7 +99,7 @@ async function* changes(
     if (to !== undefined || !isMissing(cause)) throw cause;
     const { chunk } = cause as HedgerowError;
     const message = `what ${from} was the root of is not stored any more`;
-    throw new HedgerowError('missing-chunk', message, { cause, ...(chunk ? { chunk } : {}) });
+    throw new HedgerowError('missing-chunk', message, { cause, chunk });
   }
 }
 

@@ -21,7 +21,7 @@ export function checkKey(key: unknown, row?: number): asserts key is string {
   const fault = keyFault(key);
   if (fault === undefined) return;
   const where = row === undefined ? '' : `row ${row}: `;
-  throw new HedgerowError('invalid-key', `${where}${fault}`, row === undefined ? {} : { row });
+  throw new HedgerowError('invalid-key', `${where}${fault}`, { row });
 }
 
 /**

@@ -142,8 +142,7 @@ export class Store extends Reader {
   #checkOpen(): void {
     if (this.#closing === undefined && this.#first.#closing === undefined) return;
     const cause = this.#first.#closedBy;
-    const facts = cause === undefined ? {} : { cause };
-    throw new HedgerowError('closed', `the store ${this.name} is closed`, facts);
+    throw new HedgerowError('closed', `the store ${this.name} is closed`, { cause });
   }
 
   /**
