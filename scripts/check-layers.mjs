@@ -41,7 +41,7 @@ export const SUM_LAYERS = [
 ];
 
 export const TYPESCRIPT_LAYERS = [
-  [['errors', 'limits', 'locks'], ['speed'], ['task']],
+  [['errors', 'limits', 'locks'], ['speed'], ['task'], ['kind']],
   [
     ['segment-store'],
     ['scheduler'],
@@ -54,7 +54,7 @@ export const TYPESCRIPT_LAYERS = [
     ['root'],
     ['persistence'],
     ['instances'],
-    ['sums/definition'],
+    ['options'],
   ],
   // `sql/*`: entries of their own, which nothing else names.
   [
@@ -64,6 +64,7 @@ export const TYPESCRIPT_LAYERS = [
     ['range'],
     ['value'],
     ['source'],
+    ['sums/definition'],
     ['sum-proof/*'],
   ],
   [['guard'], ['later-core']], // between the wrapper and an instance of the core
@@ -85,7 +86,7 @@ export const TYPESCRIPT_LAYERS = [
   [['reads']],
   [['intake'], ['transaction/*'], ['snapshot']],
   [['put-many'], ['watch/*'], ['branches']],
-  [['merge'], ['patch'], ['transfer/*']],
+  [['merge'], ['patch'], ['delete-many'], ['transfer/*']],
   [['opening']],
   [['store']],
   [['index']],

@@ -3,6 +3,7 @@ import type { Commits } from './commit.js';
 import type { Op } from './engine.js';
 import { HedgerowError, isMissing } from './errors.js';
 import type { Host } from './host.js';
+import { rangeOf } from './options.js';
 import type { Hold } from './pins.js';
 import { type EncodedRange, encodeRange, type KeyRange } from './range.js';
 import { bytesOf } from './root.js';
@@ -70,7 +71,8 @@ async function* changes(
   to: string | undefined,
   options: DiffOptions,
 ): AsyncGenerator<Change, void, void> {
-  const range = encodeRange(options);
+  const wanted = rangeOf('diff', options, 'signal');
+  const range = encodeRange(wanted);
   const [fromBytes, toBytes] = [bytesOf(from), to === undefined ? undefined : bytesOf(to)];
   const start = async () => {
     const old = await commits.hold(fromBytes);
@@ -94,7 +96,7 @@ async function* changes(
     }
   };
   try {
-    for await (const members of blocks(host, start, options.signal)) yield* changesOf(members);
+    for await (const members of blocks(host, start, wanted.signal)) yield* changesOf(members);
   } catch (cause) {
     if (to !== undefined || !isMissing(cause)) throw cause;
     const { chunk } = cause as HedgerowError;

@@ -1,6 +1,7 @@
 /** Hedgerow: an ordered key/value store for the browser. Importing it touches no global. */
 
 import type { OpenOptions } from './opening.js';
+import { checkName, optionsOf } from './options.js';
 import type { Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
 import { Store } from './store.js';
@@ -71,11 +72,13 @@ export function open(name: string, options?: OpenOptions): Promise<Store> {
 }
 
 /** Deletes the store `name` and all that it holds. Rejects with `blocked` while it is in use. */
-export function destroy(
+export async function destroy(
   name: string,
   options: { readonly storage?: Storage | undefined } = {},
 ): Promise<void> {
-  return (options.storage ?? idb()).destroy(name);
+  checkName(name);
+  const { storage = idb() } = optionsOf('destroy', options, 'storage');
+  return storage.destroy(name);
 }
 
 /**

@@ -58,7 +58,7 @@ export async function putMany<Row>(
 ): Promise<IngestResult> {
   const startMs = performance.now();
   const { prefix, signal } = job;
-  if (prefix !== undefined) checkKey(prefix);
+  if (prefix !== undefined) checkKey(prefix, 'prefix');
   // In the turn of the call: the order of calls is that of commits.
   const bulk = commits.beginBulk(isAtHand(source));
   try {
@@ -111,9 +111,6 @@ function ingestOptions<Row>(isBytes: boolean, job: Job<Row>): IngestOptions {
   if (typeof key === 'function' || job.deletes === true) {
     throw new HedgerowError('invalid-argument', 'rows that come as bytes have a key by pointer');
   }
-  if (format !== undefined && format !== 'ndjson' && format !== 'json') {
-    throw new HedgerowError('invalid-argument', `no such format: ${String(format)}`);
-  }
   return { prefix, pointer, signal, bytes: { format, isPatch: job.isPatch === true } };
 }
 
@@ -144,13 +141,13 @@ export async function deleteRange(
   host: Host,
   commits: Commits,
   range: KeyRange,
-  durability: Durability,
+  { durability, signal }: Pick<Job<string>, 'durability' | 'signal'>,
 ): Promise<IngestResult> {
   const startMs = performance.now();
   const encoded = encodeRange(range);
   const bulk = commits.beginBulk(true);
   try {
-    const ingest = await Ingest.begin(host, commits, durability, { bulk });
+    const ingest = await Ingest.begin(host, commits, durability, { bulk, signal });
     return await guarded(ingest, async () => {
       await ingest.drop(encoded);
       const committed = await ingest.commit();
@@ -162,7 +159,7 @@ export async function deleteRange(
 }
 
 /** What is told of a bulk change. */
-function resultOf(
+export function resultOf(
   ingest: Ingest,
   { chunks, commitBytes }: Committed,
   rows: number,

@@ -2,14 +2,15 @@
 import type { Head } from './commit.js';
 import { type Change, type DiffOptions, diffOf } from './diff.js';
 import { type Op, Status } from './engine.js';
-import { isMissing } from './errors.js';
+import { HedgerowError, isMissing } from './errors.js';
 import { findMany, foundOf, KEYS_AT_ONCE } from './find-many.js';
 import type { Host } from './host.js';
 import { isOfIndex } from './indexes/index-set.js';
 import { holdWith, type WaitOptions } from './indexes/ready.js';
 import type { IndexRange } from './indexes/secondary.js';
-import { checkKey } from './key.js';
+import { checkKey, checkKeys } from './key.js';
 import { proving } from './later.js';
+import { rangeOf } from './options.js';
 import { encodeProved, type KeyRange } from './range.js';
 import {
   type IndexScan,
@@ -19,8 +20,19 @@ import {
   type ScanOptions,
   scanOf,
 } from './scan.js';
+import { checkSignal } from './signal.js';
 import type { Standpoint } from './standpoint.js';
 import { SumTree } from './sum-tree.js';
+
+/** Which rows, or entries of an index, are counted. */
+export type CountOptions = (KeyRange & Pick<WaitOptions, 'signal'>) | (IndexRange & WaitOptions);
+
+/** Checks what a count is given. */
+export function counted(call: string, options: CountOptions): CountOptions {
+  const wanted = rangeOf(call, options, 'index equals signal wait');
+  checkSignal(wanted.signal);
+  return wanted;
+}
 
 /** See the module's text. */
 export class Reader {
@@ -55,7 +67,7 @@ export class Reader {
   async getMany<Value = unknown>(keys: Iterable<string>): Promise<(Value | undefined)[]> {
     const from = this.#from;
     from.check();
-    const wanted = [...keys];
+    const wanted = [...checkKeys('getMany', keys)];
     for (const [row, key] of wanted.entries()) checkKey(key, row);
     if (wanted.length <= KEYS_AT_ONCE) {
       const { engine } = from.host;
@@ -75,15 +87,19 @@ export class Reader {
   async has(key: string): Promise<boolean> {
     this.#from.check();
     checkKey(key);
-    return (await this.count({ gte: key, lte: key })) > 0;
+    return (await this.#count({ gte: key, lte: key })) > 0;
   }
 
   /**
    * The number of rows in a range, all by default; of an index, that of its entries. Costs two
    * nodes for each level.
    */
-  async count(range: KeyRange | (IndexRange & WaitOptions) = {}): Promise<number> {
+  async count(range: CountOptions = {}): Promise<number> {
     this.#from.check();
+    return this.#count(counted('count', range));
+  }
+
+  async #count(range: CountOptions): Promise<number> {
     const { engine, indexes } = this.#from.host;
     const { flags, rangeBytes } = indexes.encode(range);
     const start = ({ view }: Head) => engine.count(view, flags, rangeBytes);
@@ -145,7 +161,8 @@ export class Reader {
   /** The sum tree of a name, which need not have leaves yet. */
   sumTree(name: string): SumTree {
     this.#from.check();
-    return new SumTree(this.#from, name);
+    if (typeof name === 'string') return new SumTree(this.#from, name);
+    throw new HedgerowError('invalid-argument', `the name of a sum tree is a string`);
   }
 
   /**

@@ -1,7 +1,8 @@
 /** Turns what `putMany` is given into blocks of rows, each as much as fits in a slice. */
 import { HedgerowError } from './errors.js';
 import type { Block } from './ingest.js';
-import { checkKey, kindOf } from './key.js';
+import { checkKey } from './key.js';
+import { kindOf } from './kind.js';
 import { Pace } from './scheduler.js';
 import { ROWS_IN_MS } from './speed.js';
 import { checkValue, isBytes, stringify } from './value.js';

@@ -1,10 +1,10 @@
 /** Reads ranges: blocks come from the core as one JSON text each, and are handed out in rows. */
 import { type Op, Status } from './engine.js';
-import { HedgerowError } from './errors.js';
 import type { Host, Runner } from './host.js';
 import { isOfIndex } from './indexes/index-set.js';
 import { type Holder, holdWith, type WaitOptions } from './indexes/ready.js';
 import type { IndexRange, SecondaryKey } from './indexes/secondary.js';
+import { scanned } from './options.js';
 import { type KeyRange, ScanFlag } from './range.js';
 import { turn } from './scheduler.js';
 import { checkSignal } from './signal.js';
@@ -98,7 +98,7 @@ export async function* blocks(
   }
 }
 
-/** Starts a scan of a view. */
+/** Starts a scan of a view; the options were checked. */
 export function startScan(
   { engine, indexes }: Host,
   view: number,
@@ -106,7 +106,6 @@ export function startScan(
   parts: number,
 ): Op {
   const { reverse = false, limit = Number.MAX_SAFE_INTEGER } = options;
-  if (!(limit >= 0)) throw new HedgerowError('invalid-argument', 'limit is not below 0');
   const { flags, rangeBytes } = indexes.encode(options);
   const allFlags = flags | parts | (reverse ? ScanFlag.reverse : 0);
   return engine.scan(view, allFlags, rangeBytes, limit);
@@ -215,17 +214,18 @@ export function scanOf(
   options: ScanOptions | IndexScanOptions,
 ): Scan<unknown> | IndexScan<unknown> {
   const source = (parts: number) => {
+    const wanted = scanned('scan', options);
     const start = async () => {
-      const index = isOfIndex(options) ? options.index : undefined;
-      const { head, release } = await holdWith(from, index, options);
+      const index = isOfIndex(wanted) ? wanted.index : undefined;
+      const { head, release } = await holdWith(from, index, wanted);
       try {
-        return { op: startScan(from.host, head.view, options, parts), end: release };
+        return { op: startScan(from.host, head.view, wanted, parts), end: release };
       } catch (cause) {
         release();
         throw cause;
       }
     };
-    return blocks(host(), start, options.signal);
+    return blocks(host(), start, wanted.signal);
   };
   return isOfIndex(options) ? new EntryRows(source, INDEXED) : new EntryRows(source, ENTRIES);
 }

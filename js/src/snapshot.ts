@@ -158,6 +158,11 @@ export class Snapshot extends Reader {
     this.release();
   }
 
+  /** Whether `value` is a snapshot that this copy of the package has made. */
+  static is(value: unknown): value is Snapshot {
+    return typeof value === 'object' && value !== null && #held in value;
+  }
+
   /** Holds what `snapshot` holds, for a change of the store that `commits` is of. */
   static async hold(
     snapshot: Snapshot,

@@ -1,6 +1,7 @@
 /** What `putMany` is given, opened: rows one by one, rows as they come, or bytes of rows. */
 import { type ByteSource, isPart, partsOf, streamIterator } from './bytes.js';
 import { HedgerowError } from './errors.js';
+import { isRevoked } from './kind.js';
 import { AbortableWait } from './signal.js';
 
 /** Where rows come from. */
@@ -16,8 +17,14 @@ export type OpenSource<Row> =
       readonly total?: number;
     };
 
+/** Throws `invalid-argument`. */
+function refuse(): never {
+  throw new HedgerowError('invalid-argument', 'rows come from an iterable or as bytes');
+}
+
 /** Whether a source has its rows at hand, and never waits for a network or a program. */
 export function isAtHand(source: unknown): boolean {
+  if (isRevoked(source)) refuse();
   if (typeof source !== 'object' || source === null) return false;
   if (typeof Blob !== 'undefined' && source instanceof Blob) return true;
   if (source instanceof ArrayBuffer) return true;
@@ -33,6 +40,7 @@ export async function openSource<Row>(
   signal: AbortSignal | undefined,
   mayBeBytes: boolean,
 ): Promise<OpenSource<Row>> {
+  if (isRevoked(source)) refuse();
   const isBytes = (member: unknown) => mayBeBytes && isPart(member);
   const bytes = partsOf(source);
   if (bytes !== undefined) return { kind: 'bytes', ...bytes };
@@ -50,9 +58,7 @@ export async function openSource<Row>(
       : { kind: 'async-rows', rows: rejoined as AsyncIterator<Row> };
   }
   const iterable = source as Iterable<Row>;
-  if (typeof source !== 'object' || source === null || !(Symbol.iterator in source)) {
-    throw new HedgerowError('invalid-argument', 'rows come from an iterable or as bytes');
-  }
+  if (typeof source !== 'object' || source === null || !(Symbol.iterator in source)) refuse();
   const iterator = iterable[Symbol.iterator]();
   const first = iterator.next();
   const rejoined = rejoin(first, iterator);

@@ -1,17 +1,10 @@
 /** What a user holds: an open store. */
 
-import {
-  type Branch,
-  type BranchOptions,
-  deleteBranch,
-  listBranches,
-  openBranch,
-  refOfBranch,
-  resetTo,
-} from './branches.js';
+import type { Branch, BranchOptions } from './branches.js';
 import type { ByteSource } from './bytes.js';
 import { Collector, type CollectResult } from './collector.js';
 import { Commits } from './commit.js';
+import { type Deletes, deleteMany } from './delete-many.js';
 import { type Change, type DiffOptions, diffOf } from './diff.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
@@ -23,6 +16,7 @@ import { REF } from './inventory.js';
 import { counting, repairing, summing, verifying } from './later.js';
 import type { MergeOptions, MergeResult } from './merge.js';
 import { type Indexing, type OpenOptions, openParts } from './opening.js';
+import { optionsOf, rangeOf } from './options.js';
 import { applyPatch, type Patch, type PatchOptions } from './patch.js';
 import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
 import type { KeyRange } from './range.js';
@@ -45,14 +39,17 @@ import type { WatchCallback, WatchOptions } from './watch/watcher.js';
 import { Watchers } from './watch/watchers.js';
 import { Flusher, Writer, type WriterOptions } from './writer.js';
 
+/** Branches are loaded when the first of them is used. */
+const branching = () => import('./branches.js');
+
 /** An open store. Made by `open`. */
 export class Store extends Reader {
   /** The name that it was opened under. */
   readonly name: string;
+  readonly #from: Standpoint;
   readonly #host: Host;
   readonly #commits: Commits;
   readonly #edits: SingleEdits;
-  readonly #transactions: Transactions;
   readonly #durability: Durability;
   readonly #bulks = new Set<Promise<void>>();
   readonly #flushers = new Set<Flusher>();
@@ -83,6 +80,7 @@ export class Store extends Reader {
     const write: Standpoint['write'] = (change) => this.#bulk(change(durability, closing.signal));
     const from = standpoint(host, commits, () => this.#check(), write);
     super(from);
+    this.#from = from;
     this.#closes = closing;
     this.#first = first ?? this;
     this.name = name;
@@ -91,7 +89,6 @@ export class Store extends Reader {
     this.#commits = commits;
     this.#durability = durability;
     this.#edits = new SingleEdits(host, commits, durability);
-    this.#transactions = new Transactions(host, commits);
     this.#indexing = indexing;
     this.#builder = new IndexBuilder(host, commits, { ...indexing, durability });
     this.#watchers = new Watchers(host, commits);
@@ -162,9 +159,12 @@ export class Store extends Reader {
    */
   async branch(name: string, options: BranchOptions = {}): Promise<Store> {
     this.#check();
+    const wanted = optionsOf('branch', options, 'from');
+    const { openBranch, refOfBranch } = await branching();
+    this.#check();
     const line = new Commits(this.#commits.trunk, refOfBranch(name));
     try {
-      await openBranch(line, this.#commits, options, this.#durability);
+      await openBranch(line, this.#commits, wanted, this.#durability);
       this.#checkOpen();
     } catch (cause) {
       line.leave();
@@ -177,13 +177,18 @@ export class Store extends Reader {
   /** All branches, the main one first. */
   async branches(): Promise<Branch[]> {
     this.#checkOpen();
+    const { listBranches } = await branching();
     return listBranches(this.#commits);
   }
 
   /** Deletes a branch. Handles that stand on it, in any tab, fail with `missing` from then on. */
   async deleteBranch(name: string): Promise<void> {
     this.#checkOpen();
-    return this.#bulk(deleteBranch(this.#commits, name, this.#durability));
+    const drop = async () => {
+      const { deleteBranch } = await branching();
+      return deleteBranch(this.#commits, name, this.#durability);
+    };
+    return this.#bulk(drop());
   }
 
   /**
@@ -192,7 +197,7 @@ export class Store extends Reader {
    */
   async switchTo(name: string): Promise<void> {
     this.#checkOpen();
-    const ref = refOfBranch(name);
+    const ref = (await branching()).refOfBranch(name);
     const isBusy = () => this.#bulks.size > 0;
     const change = async () => {
       // A change that has begun since builds on the branch before.
@@ -215,20 +220,23 @@ export class Store extends Reader {
    */
   async merge(branch: string | Store, options: MergeOptions = {}): Promise<MergeResult> {
     this.#check();
-    checkSignal(options.signal);
-    const name = branch instanceof Store ? branch.#branchOf(this) : branch;
-    const durability = options.durability ?? this.#durability;
+    const job = this.#jobOf('merge', options, 'onConflict');
+    const name = typeof branch === 'string' ? branch : this.#nameOf(branch);
     const merge = async () => {
       const { mergeBranch } = await import('./merge.js');
-      return mergeBranch(this.#commits, name, { ...options, durability });
+      return mergeBranch(this.#commits, name, job);
     };
     return this.#bulk(merge());
   }
 
-  #branchOf(store: Store): string {
-    this.#check();
-    if (this.#first === store.#first) return this.branchName;
-    throw new HedgerowError('invalid-argument', 'the branch is of another open store');
+  /** The name of the branch of another handle. */
+  #nameOf(handle: unknown): string {
+    const isStore = typeof handle === 'object' && handle !== null && #first in handle;
+    if (!isStore || handle.#first !== this.#first) {
+      throw new HedgerowError('invalid-argument', 'neither a name nor a handle of this open store');
+    }
+    handle.#check();
+    return handle.branchName;
   }
 
   /**
@@ -238,7 +246,11 @@ export class Store extends Reader {
    */
   async resetTo(target: string | Snapshot): Promise<void> {
     this.#check();
-    return this.#bulk(resetTo(this.#commits, target, this.#durability));
+    const reset = async () => {
+      const { resetTo } = await branching();
+      return resetTo(this.#commits, target, this.#durability);
+    };
+    return this.#bulk(reset());
   }
 
   /**
@@ -256,9 +268,8 @@ export class Store extends Reader {
     options: PutManyOptions<Row> = {},
   ): Promise<IngestResult> {
     this.#check();
-    checkSignal(options.signal);
-    const durability = options.durability ?? this.#durability;
-    return this.#bulk(putMany(this.#host, this.#commits, source, { ...options, durability }));
+    const job = this.#jobOf('putMany', options, 'key prefix format onProgress');
+    return this.#bulk(putMany(this.#host, this.#commits, source, job));
   }
 
   /**
@@ -267,24 +278,11 @@ export class Store extends Reader {
    * rows there were.
    */
   async deleteMany(
-    keysOrRange: Source<string> | KeyRange,
+    keysOrRange: Deletes,
     options: Pick<PutManyOptions<string>, 'signal' | 'durability'> = {},
   ): Promise<IngestResult> {
     this.#check();
-    checkSignal(options.signal);
-    if (typeof keysOrRange !== 'object' || keysOrRange === null) {
-      throw new HedgerowError('invalid-argument', 'deleteMany takes keys or a range');
-    }
-    const durability = options.durability ?? this.#durability;
-    const isRange = !(Symbol.iterator in keysOrRange || Symbol.asyncIterator in keysOrRange);
-    if (isRange) {
-      return this.#bulk(
-        deleteRange(this.#host, this.#commits, keysOrRange as KeyRange, durability),
-      );
-    }
-    const job = { ...options, durability, deletes: true };
-    const keys = keysOrRange as Source<string>;
-    return this.#bulk(putMany(this.#host, this.#commits, keys, job));
+    return this.#bulk(deleteMany(this.#from, keysOrRange, this.#jobOf('deleteMany', options)));
   }
 
   /**
@@ -295,9 +293,8 @@ export class Store extends Reader {
    */
   async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<IngestResult> {
     this.#check();
-    checkSignal(options.signal);
-    const durability = options.durability ?? this.#durability;
-    return this.#bulk(applyPatch(this.#host, this.#commits, patch, { ...options, durability }));
+    const job = this.#jobOf('applyPatch', options, 'format onProgress');
+    return this.#bulk(applyPatch(this.#host, this.#commits, patch, job));
   }
 
   /**
@@ -312,13 +309,21 @@ export class Store extends Reader {
    */
   async transaction<T>(
     body: (tx: Transaction) => T | PromiseLike<T>,
-    { durability = this.#durability, signal }: TransactionOptions = {},
+    options: TransactionOptions = {},
   ): Promise<T> {
     this.#check();
     if (typeof body !== 'function') {
       throw new HedgerowError('invalid-argument', 'a transaction is a function');
     }
-    return this.#bulk(this.#transactions.run(body, { durability, signal }));
+    const job = this.#jobOf('transaction', options);
+    return this.#bulk(new Transactions(this.#host, this.#commits).run(body, job));
+  }
+
+  /** Checks the options of a change. */
+  #jobOf<Options extends TransactionOptions>(call: string, options: Options, names = '') {
+    const job = optionsOf(call, options, `${names} signal durability`);
+    checkSignal(job.signal);
+    return { durability: this.#durability, ...job };
   }
 
   /** Keeps account of a change of several steps, which `close` waits for. */
@@ -334,7 +339,9 @@ export class Store extends Reader {
 
   /** Deletes all rows. */
   async clear(): Promise<void> {
-    await this.deleteMany({});
+    this.#check();
+    const durability = this.#durability;
+    await this.#bulk(deleteRange(this.#host, this.#commits, {}, { durability }));
   }
 
   /**
@@ -343,17 +350,15 @@ export class Store extends Reader {
    * `writer.finish()`, or before every `commitEvery` rows. It holds up no other write; when
    * the store is closed, or the writer forgotten, its rows are dropped.
    */
-  writer({ commitEvery = Number.POSITIVE_INFINITY, durability }: WriterOptions = {}): Writer {
+  writer(options: WriterOptions = {}): Writer {
     this.#check();
-    if (!(commitEvery >= 1)) {
-      throw new HedgerowError('invalid-argument', 'commitEvery is at least 1');
-    }
-    const flusher = new Flusher(
-      this.#host,
-      this.#commits,
-      durability ?? this.#durability,
-      commitEvery,
-      (ended) => this.#flushers.delete(ended),
+    const { commitEvery = Number.POSITIVE_INFINITY, durability = this.#durability } = optionsOf(
+      'writer',
+      options,
+      'commitEvery durability',
+    );
+    const flusher = new Flusher(this.#host, this.#commits, durability, commitEvery, (ended) =>
+      this.#flushers.delete(ended),
     );
     this.#flushers.add(flusher);
     return new Writer(flusher);
@@ -409,7 +414,9 @@ export class Store extends Reader {
     options: WatchOptions = {},
   ): () => void {
     this.#check();
-    return this.#watchers.watch(range, callback as WatchCallback, options);
+    const wanted = rangeOf('watch', range, 'index equals');
+    const how = optionsOf('watch', options, 'initial signal onError');
+    return this.#watchers.watch(wanted, callback as WatchCallback, how);
   }
 
   /**
@@ -454,11 +461,12 @@ export class Store extends Reader {
    */
   async verify(options: VerifyOptions = {}): Promise<Verification> {
     this.#check();
-    checkSignal(options.signal);
+    const wanted = optionsOf('verify', options, 'signal onProgress');
+    checkSignal(wanted.signal);
     const { segments, sliceMs } = this.#host;
     const { inspect } = await verifying();
     const { verification } = await this.#commits.pins.whileNotCollected(() =>
-      inspect(segments, sliceMs, options),
+      inspect(segments, sliceMs, wanted),
     );
     return verification;
   }
@@ -474,9 +482,10 @@ export class Store extends Reader {
    */
   async export(options: ExportOptions = {}): Promise<Export> {
     this.#check();
-    checkSignal(options.signal);
+    const wanted = optionsOf('export', options, 'branches from signal');
+    checkSignal(wanted.signal);
     const { exportStore } = await import('./transfer/export.js');
-    return exportStore(this.#commits, options, () => this.#check());
+    return exportStore(this.#commits, wanted, () => this.#check());
   }
 
   /**
@@ -487,11 +496,12 @@ export class Store extends Reader {
    */
   async repair(options: RepairOptions = {}): Promise<RepairResult> {
     this.#check();
-    checkSignal(options.signal);
+    const wanted = optionsOf('repair', options, 'salvage signal onProgress');
+    checkSignal(wanted.signal);
     const { segments, sliceMs } = this.#host;
     const { repairStore } = await repairing();
     const onCommit = (generation: number) => this.#tabs?.announce(REF, generation);
-    const job = { ...options, sliceMs, durability: 'strict', onCommit } as const;
+    const job = { ...wanted, sliceMs, durability: 'strict', onCommit } as const;
     const repair = async () => {
       const result = await repairStore(segments, job);
       await this.#commits.trunk.keepUp();
@@ -499,7 +509,7 @@ export class Store extends Reader {
     };
     // What a commit before reaches is nobody's, until it is the head again.
     return this.#commits.pins.whileNotCollected(() =>
-      this.#commits.exclusively(repair, options.signal),
+      this.#commits.exclusively(repair, wanted.signal),
     );
   }
 

@@ -4,6 +4,7 @@
  */
 import { HedgerowError } from './errors.js';
 import { summing } from './later.js';
+import { optionsOf } from './options.js';
 import type { Rows } from './scan.js';
 import type { Durability } from './segment-store.js';
 import type { Source } from './source.js';
@@ -83,7 +84,8 @@ export class SumTree {
     leaf: { readonly value: Uint8Array; readonly sum: bigint },
     options: SumChangeOptions = {},
   ): Promise<SumResult> {
-    return this.putMany([{ ...leaf, key }], options);
+    const wanted = optionsOf('put', options, 'signal durability');
+    return this.putMany([{ ...leaf, key }], wanted);
   }
 
   /**
@@ -95,10 +97,7 @@ export class SumTree {
     options: SumPutOptions<Row> = {},
   ): Promise<SumResult> {
     return this.#change((sums, usual) =>
-      sums.putMany(this.#from, this.name, source, {
-        ...options,
-        durability: options.durability ?? usual,
-      }),
+      sums.putMany(this.#from, this.name, source, options, usual),
     );
   }
 
@@ -110,10 +109,7 @@ export class SumTree {
   /** Deletes many leaves in one commit. */
   async deleteMany(keys: Source<SumKey>, options: SumChangeOptions = {}): Promise<SumResult> {
     return this.#change((sums, usual) =>
-      sums.deleteMany(this.#from, this.name, keys, {
-        ...options,
-        durability: options.durability ?? usual,
-      }),
+      sums.deleteMany(this.#from, this.name, keys, options, usual),
     );
   }
 

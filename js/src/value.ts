@@ -1,6 +1,7 @@
 /** What a value may be: anything that `JSON.stringify` keeps, or a `Uint8Array`. */
 import { HedgerowError } from './errors.js';
-import { kindOf, utf8Length } from './key.js';
+import { utf8Length } from './key.js';
+import { kindOf } from './kind.js';
 import { MAX_VALUE_BYTES } from './limits.js';
 
 function refuse(reason: string, row: number | undefined, cause?: unknown): never {

@@ -272,11 +272,22 @@ describe('useScan', () => {
 
   it('refuses what db.scan and db.watch refuse', async () => {
     const { db } = await counted();
-    for (const options of [{ gt: 'a', gte: 'a' }, { limit: -1 }, { limit: 2, lt: 'a', lte: 'b' }]) {
-      const { last, element } = noting(() => useScan(db, options));
+    const bad: readonly unknown[] = [
+      ...[{ gt: 'a', gte: 'a' }, { limit: -1 }, { limit: 2, lt: 'a', lte: 'b' }, { limit: 0.5 }],
+      ...[{ limit: 5n }, { limit: Number.NaN }, { limit: null }, { limit: '5' }, { reverse: 1 }],
+      ...[{ perfix: 'a' }, { equals: 1 }, { index: 5 }, null, 'text', 5, [], Symbol('s')],
+    ];
+    for (const [at, options] of bad.entries()) {
+      const { last, element } = noting(() => useScan(db, options as never));
       mount(element);
       await until(() => last().status === 'error');
-      expect(last().error, JSON.stringify(options)).toEqual(failure('invalid-argument'));
+      expect(last().error, String(at)).toEqual(failure('invalid-argument'));
+    }
+    for (const key of [5, 5n, null, Symbol('k'), {}]) {
+      const { last, element } = noting(() => useRow(db, key as never));
+      mount(element);
+      await until(() => last().status === 'error');
+      expect(last().error, String(key)).toEqual(failure('invalid-argument'));
     }
   });
 

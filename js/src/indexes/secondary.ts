@@ -4,6 +4,7 @@
  */
 import { HedgerowError } from '../errors.js';
 import { LONE_SURROGATE, utf8Length } from '../key.js';
+import { kindOf } from '../kind.js';
 import { MAX_KEY_BYTES } from '../limits.js';
 import type { KeyRange } from '../range.js';
 import type { Index } from './definition.js';
@@ -79,7 +80,7 @@ function encodeKey(index: Index, key: SecondaryKey): string {
   const encoded = scalars.map((scalar: unknown) => {
     const text = encode(scalar);
     if (text !== undefined) return text;
-    throw new HedgerowError('invalid-argument', `no key of an index: ${String(scalar)}`);
+    throw new HedgerowError('invalid-argument', `an index has no key that is ${kindOf(scalar)}`);
   });
   return encoded.join('');
 }

@@ -19,7 +19,7 @@ const NONE: readonly Row[] = [];
 
 /** Keeps the rows of a scan up to date. */
 export function followScan(db: Watchable, options: ScanOptions | IndexScanOptions): Follow<Shown> {
-  const { limit, reverse = false, ...range } = options;
+  const { limit, reverse = false, wait: _, ...range } = options as ScanOptions & IndexScanOptions;
   const isIndex = 'index' in options;
   return (set) => {
     let shown: readonly Row[] | undefined;

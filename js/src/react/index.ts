@@ -4,7 +4,10 @@
  * `memo` and dependencies work. Components that show the same share one watch.
  */
 import { useCallback, useSyncExternalStore } from 'react';
+import { HedgerowError } from '../errors.js';
 import type { IndexScanOptions, ScanOptions, SecondaryKey } from '../index.js';
+import { kindOf } from '../kind.js';
+import { scanned } from '../options.js';
 import { followScan, type Watchable } from './follow.js';
 import type { Row } from './rows.js';
 import { type Follow, stateOf, subscribe } from './subscriptions.js';
@@ -53,21 +56,41 @@ function useShown<State>(
   );
 }
 
-/** Options that scan the same have the same text, which holds them. */
+/** Options that scan the same have the same text, which holds them, or what is wrong with them. */
 function textOf(options: ScanOptions | IndexScanOptions): string {
-  const told = Object.entries(options).filter(([name, value]) => {
-    if (name === 'limit') return value !== undefined && value !== Infinity;
-    return name === 'reverse' ? value === true : value !== undefined && name !== 'signal';
-  });
-  return JSON.stringify(told.sort(([a], [b]) => (a < b ? -1 : 1)));
+  try {
+    const { limit, reverse, signal: _, ...range } = scanned('useScan', options) as ScanOptions;
+    const told = Object.entries({
+      ...range,
+      ...(limit !== undefined && limit !== Infinity && { limit }),
+      ...(reverse && { reverse }),
+    });
+    return `s${JSON.stringify(told.sort(([a], [b]) => (a < b ? -1 : 1)))}`;
+  } catch (cause) {
+    return `e${(cause as Error).message}`;
+  }
 }
 
-const beginScan = (db: Watchable, name: string) =>
-  followScan(db, Object.fromEntries(JSON.parse(name.slice(1)))) as Follow<ScanState>;
+/** What is wrong with arguments, which stands in the name of what shows them. */
+const refusalOf = (name: string) => new HedgerowError('invalid-argument', name.slice(1));
+
+const beginScan = (db: Watchable, name: string): Follow<ScanState> => {
+  if (name.startsWith('s')) {
+    return followScan(db, Object.fromEntries(JSON.parse(name.slice(1)))) as Follow<ScanState>;
+  }
+  return (set) => {
+    set({ status: 'error', rows: [], error: refusalOf(name) });
+    return () => {};
+  };
+};
 
 const beginRow =
   (db: Watchable, name: string): Follow<RowState> =>
   (set) => {
+    if (name.startsWith('e')) {
+      set({ status: 'error', value: undefined, error: refusalOf(name) });
+      return () => {};
+    }
     const key = JSON.parse(name.slice(1)) as string;
     return followScan(db, { gte: key, lte: key })(({ status, rows, error }) =>
       set({ status, value: rows[0]?.[1], error } as RowState),
@@ -80,7 +103,9 @@ const beginRow =
  * row changes, or the component is mounted anew.
  */
 export function useRow<Value = unknown>(db: Watchable | undefined, key: string): RowState<Value> {
-  return useShown(db, `r${JSON.stringify(key)}`, beginRow, NO_ROW) as RowState<Value>;
+  const isKey = typeof key === 'string';
+  const name = isKey ? `r${JSON.stringify(key)}` : `euseRow: a key is a string, not ${kindOf(key)}`;
+  return useShown(db, name, beginRow, NO_ROW) as RowState<Value>;
 }
 
 /**
@@ -101,5 +126,5 @@ export function useScan(
   db: Watchable | undefined,
   options: ScanOptions | IndexScanOptions = {},
 ): unknown {
-  return useShown(db, `s${textOf(options)}`, beginScan, NO_ROWS);
+  return useShown(db, textOf(options), beginScan, NO_ROWS);
 }

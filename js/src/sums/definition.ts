@@ -1,5 +1,7 @@
 /** What the leaves of a sum tree that follows rows are made of, checked and as the core reads it. */
 import { HedgerowError } from '../errors.js';
+import { kindOf } from '../kind.js';
+import { optionsOf } from '../options.js';
 
 /** What the leaves of a sum tree that follows rows are made of. */
 export interface SumDefinition {
@@ -30,7 +32,8 @@ const POINTER = /^(\/([^~]|~[01])*)?$/;
 export function definitionText({ key, sum, value, prefix }: SumDefinition): string {
   for (const pointer of [key ?? '', sum, value ?? '']) {
     if (typeof pointer === 'string' && POINTER.test(pointer)) continue;
-    throw new HedgerowError('invalid-argument', `not a JSON pointer: ${String(pointer)}`);
+    const shown = typeof pointer === 'string' ? pointer : kindOf(pointer);
+    throw new HedgerowError('invalid-argument', `not a JSON pointer: ${shown}`);
   }
   return JSON.stringify([key ?? '', sum, value ?? '', prefix ?? '']);
 }
@@ -46,6 +49,10 @@ export function nameBytes(name: string): Uint8Array {
 export function checkDefinitions(definitions: SumDefinitions): void {
   for (const [name, definition] of Object.entries(definitions)) {
     nameBytes(name);
+    const { prefix = '' } = optionsOf(`the sum tree ${name}`, definition, 'key sum value prefix');
+    if (typeof prefix !== 'string') {
+      throw new HedgerowError('invalid-argument', `the sum tree ${name}: its prefix is no string`);
+    }
     if (encoder.encode(definitionText(definition)).length > MAX_DEFINITION_BYTES) {
       throw new HedgerowError('invalid-argument', `the definition of ${name} is too long`);
     }

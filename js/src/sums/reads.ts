@@ -3,6 +3,8 @@ import type { HeldHead } from '../commit.js';
 import type { Op } from '../engine.js';
 import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
+import { checkKeys } from '../key.js';
+import { optionsOf } from '../options.js';
 import { bytesOf } from '../root.js';
 import { checkSignal } from '../signal.js';
 import type { Standpoint } from '../standpoint.js';
@@ -37,7 +39,7 @@ const leavesOf = (sums: SumEngine) => sums.leaves();
 const plain = ({ key, value, sum }: FoundLeaf): SumLeaf => ({ key, value, sum });
 
 function checkedKeys(keys: Iterable<SumKey>): { keyBytes: Uint8Array; count: number } {
-  const packed = packKeys(keys);
+  const packed = packKeys(checkKeys('a sum tree', keys));
   if (packed.keyBytes.length <= MAX_KEY_BYTES) return packed;
   throw new HedgerowError('invalid-argument', 'these are too many keys for one call');
 }
@@ -61,8 +63,9 @@ export async function getMany(
 export async function* entries(
   from: Standpoint,
   name: string,
-  { from: key, signal }: SumScanOptions,
+  options: SumScanOptions,
 ): AsyncGenerator<SumLeaf, void, void> {
+  const { from: key, signal } = optionsOf('entries', options, 'from signal');
   checkSignal(signal);
   const { keyBytes } = packKeys(key === undefined ? [] : [key]);
   const start = (sums: SumEngine, { head }: HeldHead) => sums.scan(head.view, name, keyBytes);

@@ -2,7 +2,9 @@
 import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
 import { guarded, Ingest } from '../ingest.js';
+import { optionsOf } from '../options.js';
 import { turn } from '../scheduler.js';
+import type { Durability } from '../segment-store.js';
 import { AbortableWait, checkSignal } from '../signal.js';
 import { endSource, isAtHand, openSource, type Source } from '../source.js';
 import type { Standpoint } from '../standpoint.js';
@@ -20,9 +22,12 @@ export async function putMany<Row>(
   from: Standpoint,
   name: string,
   source: Source<Row>,
-  options: SumPutOptions<Row>,
+  given: SumPutOptions<Row>,
+  usual: Durability,
 ): Promise<SumResult> {
-  const item = itemOf(options);
+  const names = 'key sum value signal durability onProgress';
+  const options = { durability: usual, ...optionsOf('putMany', given, names) };
+  const item = itemOf<Row>(options as SumPutOptions<Row>);
   return change(from, name, source, options, (packer, row) => packer.put(item(row)));
 }
 
@@ -31,8 +36,10 @@ export async function deleteMany(
   from: Standpoint,
   name: string,
   keys: Source<SumKey>,
-  options: SumChangeOptions,
+  given: SumChangeOptions,
+  usual: Durability,
 ): Promise<SumResult> {
+  const options = { durability: usual, ...optionsOf('deleteMany', given, 'signal durability') };
   return change(from, name, keys, options, (packer, key) => packer.delete(key));
 }
 
@@ -40,16 +47,15 @@ async function change<Row>(
   from: Standpoint,
   name: string,
   source: Source<Row>,
-  options: SumPutOptions<Row>,
+  options: SumPutOptions<Row> & { readonly durability: Durability },
   add: (packer: LeafPacker, row: Row) => void,
 ): Promise<SumResult> {
   const { host, commits } = from;
-  const { signal } = options;
+  const { signal, durability } = options;
   checkSignal(signal);
   const startMs = performance.now();
   const bulk = commits.beginBulk(isAtHand(source));
   try {
-    const durability = options.durability ?? 'relaxed';
     const ingest = await Ingest.begin(host, commits, durability, { signal, bulk });
     return await guarded(ingest, async () => {
       const sums = await sumEngine(host);

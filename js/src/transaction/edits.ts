@@ -60,6 +60,12 @@ export class OwnEdits {
     return this.#edits.get(key);
   }
 
+  /** Whether the last edit of a key is a delete. */
+  isDeleted(key: string): boolean {
+    const edit = this.#edits.get(key);
+    return edit !== undefined && edit.value === undefined;
+  }
+
   /** The edits of a range in the order of their keys. */
   in(range: KeyRange, reverse = false): OwnEdit[] {
     const sign = reverse ? -1 : 1;
@@ -77,17 +83,18 @@ export class OwnEdits {
 
   /** All of them in blocks, each for one slice. */
   *blocks(): Generator<Block, void, void> {
-    const all = [...this.#edits.values()];
     // In any order: there is one for a key.
-    yield* blocksOf(all.filter(({ value }) => value !== undefined));
-    yield* blocksOf(all.filter(({ value }) => value === undefined));
+    yield* blocksOf(this.#edits.values(), true);
+    yield* blocksOf(this.#edits.values(), false);
   }
 }
 
-function* blocksOf(edits: readonly OwnEdit[]): Generator<Block, void, void> {
+/** The blocks of all puts among edits, or of all deletes. */
+function* blocksOf(edits: Iterable<OwnEdit>, arePuts: boolean): Generator<Block, void, void> {
   let block: Edit[] = [];
   let units = 0;
   for (const edit of edits) {
+    if ((edit.value !== undefined) !== arePuts) continue;
     if (units >= BLOCK_UNITS) {
       yield blockOf(block);
       block = [];

@@ -10,6 +10,7 @@ import {
   type SecondaryKey,
 } from '../indexes/secondary.js';
 import { compareKeys } from '../key.js';
+import { scanned } from '../options.js';
 import { isInRange, ScanFlag } from '../range.js';
 import { blocks, type IndexScan, type IndexScanOptions, type Rows, startScan } from '../scan.js';
 import { readBack } from './edits.js';
@@ -52,12 +53,12 @@ export function ownEntries(
 
 async function* merged(
   sources: Sources,
-  options: IndexScanOptions,
+  given: IndexScanOptions,
   keysOnly: boolean,
 ): AsyncGenerator<Found, void, void> {
   const { host, view, edits, reads } = sources;
+  const options = scanned('tx.scan', given);
   const { reverse = false, limit = Number.MAX_SAFE_INTEGER, signal } = options;
-  if (!(limit >= 0)) throw new HedgerowError('invalid-argument', 'limit is not below 0');
   const index = readyIndex(sources, options);
   const range = positionsOf(index, options);
   const own = ownEntries(sources, index, range, reverse);

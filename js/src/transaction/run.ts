@@ -31,7 +31,12 @@ export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
 interface Job {
   readonly durability: Durability;
   readonly signal?: AbortSignal | undefined;
+  /** Called when its edits are committed, if it has some. */
+  readonly onCommit?: (made: Made) => void;
 }
+
+/** The commit of a transaction, and what made it. */
+export type Made = NonNullable<Awaited<ReturnType<typeof tryEdits>>>;
 
 /** Something that the transaction has read is not the same any more. */
 class StaleRead extends Error {}
@@ -98,11 +103,11 @@ export class Transactions {
   }
 
   /** Commits what an attempt has edited, while no other writer of this tab does. */
-  async #commit<T>(attempt: Attempt<T>, { durability, signal }: Job): Promise<void> {
+  async #commit<T>(attempt: Attempt<T>, { durability, signal, onCommit }: Job): Promise<void> {
     if (!attempt.isPending) return;
     const commits = this.#commits;
     const { edits } = attempt.run;
-    await commits.retry(async () => {
+    const made = await commits.retry(async () => {
       // Again for each commit that it may come upon.
       try {
         await attempt.checkReads(this.#host, commits.head);
@@ -114,6 +119,7 @@ export class Transactions {
       return tryEdits(this.#host, commits, durability, edits.blocks(), signal);
     });
     attempt.isCommitted = true;
+    onCommit?.(made);
     edits.override();
   }
 }

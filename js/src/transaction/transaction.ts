@@ -6,9 +6,11 @@ import { findMany } from '../find-many.js';
 import type { Host } from '../host.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import { entriesOf, type IndexRange, positionsOf } from '../indexes/secondary.js';
-import { checkKey } from '../key.js';
-import { encodeRange, isInRange, type KeyRange } from '../range.js';
+import { checkKey, checkKeys } from '../key.js';
+import { deletedRange, encodeRange, isInRange, isRange, type KeyRange } from '../range.js';
+import { type CountOptions, counted } from '../reads.js';
 import type { IndexScan, IndexScanOptions, Scan, ScanOptions } from '../scan.js';
+import { turn } from '../scheduler.js';
 import type { Base } from './base.js';
 import { OwnEdits, readBack } from './edits.js';
 import { mergedIndexScan, ownEntries, readyIndex } from './index-scan.js';
@@ -77,7 +79,7 @@ export class Transaction {
   async getMany<Value = unknown>(keys: Iterable<string>): Promise<(Value | undefined)[]> {
     const { edits, reads } = this.#run;
     this.#run.check();
-    const wanted = [...keys];
+    const wanted = [...checkKeys('tx.getMany', keys)];
     for (const [row, key] of wanted.entries()) checkKey(key, row);
     const own = wanted.map((key) => edits.get(key));
     const others = wanted.filter((_, at) => own[at] === undefined);
@@ -103,11 +105,11 @@ export class Transaction {
    * The number of rows in a range, all by default. Costs two nodes for each level, and as much
    * for each key of the range that the transaction has edited. Of an index, the number of entries.
    */
-  async count(range: KeyRange | IndexRange = {}): Promise<number> {
-    if (isOfIndex(range)) return this.#countEntries(range);
+  async count(range: CountOptions = {}): Promise<number> {
+    this.#run.check();
+    const wanted = counted('tx.count', range);
+    if (isOfIndex(wanted)) return this.#countEntries(wanted);
     const { view, edits, reads, host } = this.#run;
-    const { prefix, gt, gte, lt, lte } = range;
-    const wanted = { prefix, gt, gte, lt, lte };
     encodeRange(wanted);
     const own = edits.in(wanted);
     const keys = own.map(({ key }) => key);
@@ -158,6 +160,30 @@ export class Transaction {
   put(key: string, value: unknown): void {
     this.#run.check();
     this.#run.edits.put(key, value);
+  }
+
+  /**
+   * Deletes many rows when the transaction commits: those with the keys of an iterable, or those of
+   * a range, or those that the entries in a range of an index name. Resolves to how many keys, or
+   * rows, these are. Reads and keeps all their keys. A range must have a bound.
+   */
+  async deleteMany(keysOrRange: Iterable<string> | KeyRange | IndexRange): Promise<number> {
+    const { edits, host } = this.#run;
+    this.#run.check();
+    const keys = isRange(keysOrRange)
+      ? this.scan(deletedRange('tx.deleteMany', keysOrRange as KeyRange)).keys()
+      : checkKeys('tx.deleteMany', keysOrRange as Iterable<string>);
+    let startMs = performance.now();
+    let count = 0;
+    for await (const key of keys) {
+      // A row with an array has several entries.
+      if (!edits.isDeleted(key)) count += 1;
+      this.delete(key);
+      if (performance.now() - startMs < host.sliceMs / 2) continue;
+      await turn();
+      startMs = performance.now();
+    }
+    return count;
   }
 
   /** Deletes one row when the transaction commits; does nothing when there is none. */

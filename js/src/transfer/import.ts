@@ -13,7 +13,9 @@ import type { ByteSource } from '../bytes.js';
 import { hex } from '../engine.js';
 import { HedgerowError } from '../errors.js';
 import { BRANCH_REF, IMPORT_REF, REF } from '../inventory.js';
+import { isRevoked } from '../kind.js';
 import { FORMAT } from '../limits.js';
+import { checkName, optionsOf } from '../options.js';
 import { prefixOf, whileNotCollected } from '../pins.js';
 import type { Durability, Ref, RefMove, SegmentStore, Storage } from '../segment-store.js';
 import { idb } from '../segment-stores/idb.js';
@@ -80,15 +82,11 @@ interface Place {
 export async function importStore(
   name: string,
   source: ImportSource,
-  options: ImportOptions = {},
+  given: ImportOptions = {},
 ): Promise<ImportResult> {
+  checkName(name);
+  const options = optionsOf('importStore', given, 'storage durability sliceMs signal onProgress');
   const { storage = idb(), sliceMs = 8, signal } = options;
-  if (typeof name !== 'string') {
-    throw new HedgerowError('invalid-argument', 'the name of a store is a string');
-  }
-  if (!(sliceMs > 0 && Number.isFinite(sliceMs))) {
-    throw new HedgerowError('invalid-argument', 'sliceMs is above 0 and finite');
-  }
   checkSignal(signal);
   const give = giver(source);
   const open: Opens = async (at) => ByteReader.open(await give.give(at), at, signal, sliceMs);
@@ -292,7 +290,7 @@ interface Giver {
 
 function giver(source: ImportSource): Giver {
   if (typeof source === 'function') return { canSeek: true, give: source };
-  if (typeof Blob !== 'undefined' && source instanceof Blob) {
+  if (!isRevoked(source) && typeof Blob !== 'undefined' && source instanceof Blob) {
     return { canSeek: true, give: (offset) => source.slice(offset) };
   }
   return { canSeek: false, give: () => source };

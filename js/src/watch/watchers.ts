@@ -78,15 +78,14 @@ export class Watchers {
     if (typeof callback !== 'function') {
       throw new HedgerowError('invalid-argument', 'what watches is a function');
     }
-    const { signal: _, limit: __, reverse: ___, ...own } = range as ScanOptions;
     const { indexes } = this.#host;
-    indexes.encode(own);
-    const index = isOfIndex(own) ? indexes.get(own.index) : undefined;
+    indexes.encode(range);
+    const index = isOfIndex(range) ? indexes.get(range.index) : undefined;
     const stop = () => this.#end(watcher);
     const watcher: Watcher = {
       order: this.#order++,
-      range: own,
-      interval: intervalOf(isOfIndex(own) ? positionsOf(index as Index, own) : own),
+      range,
+      interval: intervalOf(isOfIndex(range) ? positionsOf(index as Index, range) : range),
       space: index && this.#spaceOf(index),
       callback,
       onError,
