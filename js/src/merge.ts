@@ -21,6 +21,7 @@ import { blocks } from './scan.js';
 import { turn } from './scheduler.js';
 import type { Durability, Ref } from './segment-store.js';
 import { checkSignal } from './signal.js';
+import { keptValue } from './value.js';
 
 /** A key that two branches have changed to different values. Absent rows are `undefined`. */
 export interface Conflict {
@@ -262,7 +263,9 @@ class Merge {
         return;
       }
       const base = 'oldValue' in other ? other.oldValue : undefined;
-      decision = { ours, theirs, value: await onConflict({ key, base, ours, theirs }) };
+      const value = await onConflict({ key, base, ours, theirs });
+      checkResolved(key, value);
+      decision = { ours, theirs, value };
       this.#decisions.set(key, decision);
     }
     const { value } = decision;
@@ -327,6 +330,17 @@ class Merge {
     }
     await feed(puts);
     await feed(deletes);
+  }
+}
+
+/** Throws `invalid-value` when a conflict was resolved to what cannot be kept. */
+function checkResolved(key: string, value: unknown): void {
+  try {
+    if (value !== undefined) keptValue(value);
+  } catch (cause) {
+    const { code, message, pointer } = cause as HedgerowError;
+    const told = `onConflict, of ${JSON.stringify(key)}: ${message}`;
+    throw new HedgerowError(code, told, { cause, pointer });
   }
 }
 

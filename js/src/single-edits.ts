@@ -7,7 +7,7 @@ import type { Block } from './ingest.js';
 import { checkKey } from './key.js';
 import type { Durability } from './segment-store.js';
 import { tryEdits } from './try-edits.js';
-import { checkValue, isBytes, stringify } from './value.js';
+import { isBytes, stringify } from './value.js';
 
 /** A put or a delete of one key. */
 export interface Edit {
@@ -42,7 +42,7 @@ export class SingleEdits {
   /** Puts one row. The value is taken as it is now. */
   put(key: string, value: unknown): Promise<void> {
     checkKey(key);
-    const kept = isBytes(value) ? new Uint8Array(value) : stringify(checkValue(value));
+    const kept = isBytes(value) ? new Uint8Array(value) : stringify(value);
     return this.#add({ key: JSON.stringify(key), value: kept, over: this.#commits.underWay() });
   }
 

@@ -10,7 +10,7 @@ import { type Block, type Committed, Ingest, type IngestResult } from './ingest.
 import { checkKey } from './key.js';
 import { turn } from './scheduler.js';
 import type { Durability } from './segment-store.js';
-import { checkValue, isBytes, stringify } from './value.js';
+import { isBytes, stringify } from './value.js';
 
 /** How a writer writes. */
 export interface WriterOptions {
@@ -274,7 +274,7 @@ function rowOf(key: string, value: unknown): Row {
   const { key: text, units } = deleteOf(key);
   if (isBytes(value))
     return { key: text, units: units + value.length, value: new Uint8Array(value) };
-  const json = stringify(checkValue(value));
+  const json = stringify(value);
   return { key: text, units: units + json.length, value: json };
 }
 
