@@ -1,5 +1,6 @@
 /** Takes rows or bytes from a source and feeds them to an ingest, slice by slice. */
 import type { Ingest, Progress } from './ingest.js';
+import { notify } from './report.js';
 import type { RowGatherer } from './rows.js';
 import { turn } from './scheduler.js';
 import { AbortableWait } from './signal.js';
@@ -39,7 +40,8 @@ export class Reporter {
     this.#reportedMs = now;
     const { rows, bytes, durableRows } = this.#ingest;
     const fraction = last ? 1 : this.#fraction();
-    this.#onProgress({ rows, bytes, durableRows, ...(fraction === undefined ? {} : { fraction }) });
+    const told = { rows, bytes, durableRows, ...(fraction === undefined ? {} : { fraction }) };
+    notify(this.#onProgress, told);
   }
 }
 

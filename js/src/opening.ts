@@ -9,6 +9,7 @@ import { summing } from './later.js';
 import { checkName, optionsOf } from './options.js';
 import { askToPersist } from './persistence.js';
 import { Pins, prefixOf } from './pins.js';
+import { notify } from './report.js';
 import type { Durability, SegmentStore, Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
 import type { SumDefinitions } from './sums/definition.js';
@@ -78,7 +79,7 @@ export async function openParts(name: string, given: OpenOptions): Promise<Parts
   const wanted = indexesOf(indexes);
   if (sums !== undefined) (await summing()).checkDefinitions(sums);
   // Not from within the storage, which a callback that throws must not disturb.
-  const onGone = onMissing && (() => queueMicrotask(onMissing));
+  const onGone = onMissing && (() => queueMicrotask(() => notify(onMissing, undefined)));
   const isAlone = storage.isShared !== true;
   let trunk: Trunk | undefined;
   const onRole = async () => trunk?.queued(async () => trunk?.keepUp());

@@ -24,6 +24,14 @@ interface Waiter {
   reject(cause: unknown): void;
 }
 
+/** What an edit itself is to blame for. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  'invalid-key',
+  'invalid-value',
+  'invalid-argument',
+  'sum-overflow',
+]);
+
 /** See the module's text. */
 export class SingleEdits {
   readonly #host: Host;
@@ -76,12 +84,7 @@ export class SingleEdits {
         this.#edits = [];
         this.#waiters = [];
         this.#flushing = undefined;
-        try {
-          await this.#commitAll(edits, waiters);
-          for (const { resolve } of waiters) resolve();
-        } catch (cause) {
-          for (const { reject } of waiters) reject(cause);
-        }
+        await this.#commitAll(edits, waiters);
       })
       .catch((cause: unknown) => {
         // It did not even begin.
@@ -98,21 +101,32 @@ export class SingleEdits {
     return commits.retry(() => tryEdits(host, commits, this.#durability, blocks));
   }
 
-  /** Commits the edits; one that the core refuses is rejected, and removed from both lists. */
-  async #commitAll(edits: Edit[], waiters: Waiter[]): Promise<void> {
-    while (edits.length > 0) {
-      try {
-        await this.#commit(groups(edits).map(blockOf));
-        for (const { key, over } of edits) for (const overrides of over) overrides.add(key);
-        return;
-      } catch (cause) {
-        if (!(cause instanceof HedgerowError) || cause.row === undefined) throw cause;
-        edits.splice(cause.row, 1);
-        // The position means nothing to the caller of a single put.
-        const [refused] = waiters.splice(cause.row, 1);
-        refused?.reject(new HedgerowError(cause.code, 'the row was refused', { cause }));
+  /** Commits edits, and settles those who wait for them: one that is refused is refused alone. */
+  async #commitAll(edits: readonly Edit[], waiters: readonly Waiter[]): Promise<void> {
+    if (edits.length === 0) return;
+    try {
+      await this.#commit(groups(edits).map(blockOf));
+    } catch (cause) {
+      const isRefusal = cause instanceof HedgerowError && REFUSALS.has(cause.code);
+      const { row } = cause as HedgerowError;
+      if (isRefusal && row !== undefined) {
+        // Its position means nothing to the caller of a single put.
+        const message = cause.message.replace(/^row \d+: /, '');
+        waiters[row]?.reject(new HedgerowError(cause.code, message, { cause }));
+        const isOther = (_: unknown, at: number) => at !== row;
+        return this.#commitAll(edits.filter(isOther), waiters.filter(isOther));
       }
+      if (!isRefusal || edits.length === 1) {
+        for (const { reject } of waiters) reject(cause);
+        return;
+      }
+      // By a sum tree, which does not say which of them.
+      const half = edits.length >> 1;
+      await this.#commitAll(edits.slice(0, half), waiters.slice(0, half));
+      return this.#commitAll(edits.slice(half), waiters.slice(half));
     }
+    for (const { key, over } of edits) for (const overrides of over) overrides.add(key);
+    for (const { resolve } of waiters) resolve();
   }
 }
 

@@ -3,6 +3,7 @@ import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
 import { guarded, Ingest } from '../ingest.js';
 import { optionsOf } from '../options.js';
+import { notify } from '../report.js';
 import { turn } from '../scheduler.js';
 import type { Durability } from '../segment-store.js';
 import { AbortableWait, checkSignal } from '../signal.js';
@@ -66,7 +67,7 @@ async function change<Row>(
       const packer = new LeafPacker();
       const stage = () => {
         sums.stage(ingest.op, name, packer.take());
-        options.onProgress?.({ leaves: packer.leaves });
+        notify(options.onProgress, { leaves: packer.leaves });
       };
       const adding = (row: Row) => add(packer, row);
       await take(source, ingest, options, host.sliceMs, adding, packer, stage);

@@ -17,6 +17,7 @@ import { isRevoked } from '../kind.js';
 import { FORMAT } from '../limits.js';
 import { checkName, optionsOf } from '../options.js';
 import { prefixOf, whileNotCollected } from '../pins.js';
+import { notify } from '../report.js';
 import type { Durability, Ref, RefMove, SegmentStore, Storage } from '../segment-store.js';
 import { idb } from '../segment-stores/idb.js';
 import { checkSignal } from '../signal.js';
@@ -252,7 +253,7 @@ class Import {
     // What was collected as it left has made it longer, or shorter.
     const read = verified === undefined ? Math.min(1, bytes / header.bytes) || 0 : 1;
     const fraction = STORING * read + (1 - STORING) * (verified ?? 0);
-    onProgress({ bytes, rows: this.#rows, fraction });
+    notify(onProgress, { bytes, rows: this.#rows, fraction });
   }
 
   #announce(moves: readonly RefMove[]): void {

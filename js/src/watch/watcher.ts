@@ -42,10 +42,3 @@ export interface Watcher extends Watched {
   hasMissed: boolean;
   isOver: boolean;
 }
-
-/** Tells of an error that no caller waits for. */
-export function report(error: unknown): void {
-  // Node has no `reportError`, and an exception that nobody catches would end it.
-  if (typeof reportError === 'function') reportError(error);
-  else console.error(error);
-}

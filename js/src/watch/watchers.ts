@@ -14,13 +14,14 @@ import type { Index } from '../indexes/definition.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import { type IndexRange, positionsOf } from '../indexes/secondary.js';
 import { type KeyRange, ScanFlag } from '../range.js';
+import { report } from '../report.js';
 import { blocks, type ScanOptions, startScan } from '../scan.js';
 import { turn } from '../scheduler.js';
 import { Pass, Slices, type Space } from './gather.js';
 import { IndexSpace } from './index-space.js';
 import { intervalOf } from './interval.js';
 import { Stand } from './stand.js';
-import { report, type WatchCallback, type Watcher, type WatchOptions } from './watcher.js';
+import type { WatchCallback, Watcher, WatchOptions } from './watcher.js';
 
 /** Milliseconds after which it is tried again to read what could not be read. */
 const RETRY_MS = 1000;
