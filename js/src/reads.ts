@@ -3,7 +3,7 @@ import type { Head } from './commit.js';
 import { type Change, type DiffOptions, diffOf } from './diff.js';
 import { type Op, Status } from './engine.js';
 import { HedgerowError, isMissing } from './errors.js';
-import { findMany, foundOf, KEYS_AT_ONCE } from './find-many.js';
+import { findMany, foundOf, KeyParts } from './find-many.js';
 import type { Host } from './host.js';
 import { isOfIndex } from './indexes/index-set.js';
 import { holdWith, type WaitOptions } from './indexes/ready.js';
@@ -57,30 +57,33 @@ export class Reader {
     } catch (cause) {
       return Promise.reject(cause);
     }
-    return this.getMany<Value>([key]).then(([value]) => value);
+    return this.#find([key]).then(([value]) => value as Value | undefined);
   }
 
   /**
    * The values of keys, in their order, all of one commit; `undefined` for a key that is absent.
-   * Many are read in slices.
+   * Many are read in slices. An array may be changed after the call; another iterable is taken
+   * as the reading goes.
    */
   async getMany<Value = unknown>(keys: Iterable<string>): Promise<(Value | undefined)[]> {
     const from = this.#from;
     from.check();
-    const wanted = [...checkKeys('getMany', keys)];
-    for (const [row, key] of wanted.entries()) checkKey(key, row);
-    if (wanted.length <= KEYS_AT_ONCE) {
-      const { engine } = from.host;
-      const start = ({ view }: Head) => engine.find(view, wanted);
-      return this.#read(start, () => foundOf(engine, wanted.length)) as Promise<Value[]>;
-    }
+    const parts = new KeyParts(checkKeys('getMany', keys));
+    if (parts.isLast) return this.#find(parts.part) as Promise<Value[]>;
     const held = await from.holdHead();
     try {
-      const found = findMany(from.host, held.head.view, wanted, () => from.check());
+      const found = findMany(from.host, held.head.view, parts, () => from.check());
       return (await found) as Value[];
     } finally {
       held.release();
     }
+  }
+
+  /** Looks up a few keys. */
+  #find(keys: readonly string[]): Promise<unknown[]> {
+    const { engine } = this.#from.host;
+    const start = ({ view }: Head) => engine.find(view, keys);
+    return this.#read(start, () => foundOf(engine, keys.length));
   }
 
   /** Whether there is a row with this key. */

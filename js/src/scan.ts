@@ -1,5 +1,6 @@
 /** Reads ranges: blocks come from the core as one JSON text each, and are handed out in rows. */
 import { type Op, Status } from './engine.js';
+import { endedWhenForgotten } from './forgotten.js';
 import type { Host, Runner } from './host.js';
 import { isOfIndex } from './indexes/index-set.js';
 import { type Holder, holdWith, type WaitOptions } from './indexes/ready.js';
@@ -60,16 +61,34 @@ export interface Started {
   end?(): void;
 }
 
+/** Blocks of members of an output, as they are read. */
+export type Blocks = AsyncIterableIterator<unknown[], void>;
+
 /** Reads the members of an output, block by block. */
-export async function* blocks(
+export function blocks(
   host: Host,
   start: () => Started | Promise<Started>,
   signal: AbortSignal | undefined,
+): Blocks {
+  return endedWhenForgotten((state) => read(host, start, signal, state));
+}
+
+async function* read(
+  host: Host,
+  start: () => Started | Promise<Started>,
+  signal: AbortSignal | undefined,
+  state: { isOver?: boolean },
 ): AsyncGenerator<unknown[], void, void> {
   const { engine, sliceMs } = host;
   checkSignal(signal);
   if (!engine.isReady) await host.recover();
   const { op, end, runner = engine } = await start();
+  const release = () => {
+    if (state.isOver) return;
+    state.isOver = true;
+    runner.free(op);
+    end?.();
+  };
   try {
     let budget = FIRST_BLOCK;
     for (;;) {
@@ -84,6 +103,8 @@ export async function* blocks(
         const growth = Math.min(4, Math.max(0.25, (0.7 * sliceMs) / Math.max(ms, 0.05)));
         budget = Math.min(LARGEST_BLOCK, Math.max(FIRST_BLOCK, budget * growth));
         if (status === Status.yield) host.prefetch(runner.ahead(op));
+        // Whoever has the last rows may never ask for more.
+        else release();
         if (members.length > 0) yield members;
         if (status === Status.done) return;
         await turn();
@@ -93,8 +114,7 @@ export async function* blocks(
       checkSignal(signal);
     }
   } finally {
-    runner.free(op);
-    end?.();
+    release();
   }
 }
 
@@ -128,30 +148,32 @@ function single<T>(parts: number): Shape<T> {
   return { parts, width: 1, at: (members, index) => members[index] as T };
 }
 
-const EMPTY: unknown[] = [];
-
 class BlockRows<T> implements Rows<T> {
-  protected readonly source: (parts: number) => AsyncGenerator<unknown[], void, void>;
+  protected readonly source: (parts: number) => Blocks;
   readonly #shape: Shape<T>;
 
-  constructor(source: (parts: number) => AsyncGenerator<unknown[], void, void>, shape: Shape<T>) {
+  constructor(source: (parts: number) => Blocks, shape: Shape<T>) {
     this.source = source;
     this.#shape = shape;
   }
 
   async toArray(): Promise<T[]> {
     const { parts, width, at } = this.#shape;
-    const blocks: unknown[][] = [];
-    for await (const members of this.source(parts)) blocks.push(members);
+    const blocks: T[][] = [];
+    for await (const members of this.source(parts)) {
+      if (width === 1) blocks.push(members as T[]);
+      else {
+        // In the slice that has read them.
+        const rows = new Array<T>(members.length / width);
+        for (let index = 0; index < rows.length; index++) rows[index] = at(members, index * width);
+        blocks.push(rows);
+      }
+    }
     // In one piece: an array that grows row by row is copied again and again.
-    const members = blocks.length === 1 ? (blocks[0] as unknown[]) : EMPTY.concat(...blocks);
-    if (width === 1) return members as T[];
-    const all = new Array<T>(members.length / width);
-    for (let index = 0; index < all.length; index++) all[index] = at(members, index * width);
-    return all;
+    return blocks.length === 1 ? (blocks[0] as T[]) : ([] as T[]).concat(...blocks);
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<T, void> {
+  [Symbol.asyncIterator](): AsyncIterableIterator<T, void> {
     const { parts, width, at } = this.#shape;
     const source = this.source(parts);
     let members: unknown[] = [];
@@ -172,7 +194,7 @@ class BlockRows<T> implements Rows<T> {
       index = 0;
       return take();
     };
-    return {
+    const iterator: AsyncIterableIterator<T, void> = {
       next: () => {
         if (waiting === 0 && index < members.length) return Promise.resolve(take());
         waiting += 1;
@@ -184,10 +206,12 @@ class BlockRows<T> implements Rows<T> {
       },
       return: async () => {
         members = [];
-        await source.return();
+        await source.return?.();
         return { done: true, value: undefined };
       },
+      [Symbol.asyncIterator]: () => iterator,
     };
+    return iterator;
   }
 }
 

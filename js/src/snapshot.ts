@@ -2,6 +2,7 @@
 import type { Commits, Head, HeldHead } from './commit.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
+import { Forgotten } from './forgotten.js';
 import type { Host } from './host.js';
 import type { Hold } from './pins.js';
 import { Reader } from './reads.js';
@@ -121,14 +122,7 @@ class HeldCommit implements Standpoint {
   }
 }
 
-let registry: FinalizationRegistry<HeldCommit> | undefined;
-
-/** A snapshot that nobody can reach any more is released, where engines tell. */
-function forgotten(): FinalizationRegistry<HeldCommit> | undefined {
-  if (typeof FinalizationRegistry === 'undefined') return undefined;
-  registry ??= new FinalizationRegistry((held) => held.release());
-  return registry;
-}
+const snapshots = new Forgotten<HeldCommit>((held) => held.release());
 
 /** See the module's text. Made by `db.snapshot()`. */
 export class Snapshot extends Reader {
@@ -139,7 +133,7 @@ export class Snapshot extends Reader {
     const held = new HeldCommit(commits, check);
     super(held);
     this.#held = held;
-    forgotten()?.register(this, held, this);
+    snapshots.add(this, held);
   }
 
   /** The hash of all that it holds, in hexadecimal. */
@@ -149,7 +143,7 @@ export class Snapshot extends Reader {
 
   /** Lets go of the commit: reads are refused from now on; those under way end. Idempotent. */
   release(): void {
-    forgotten()?.unregister(this);
+    snapshots.delete(this);
     this.#held.release();
   }
 

@@ -5,6 +5,7 @@
 import type { Commits } from './commit.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
+import { Forgotten } from './forgotten.js';
 import type { Host } from './host.js';
 import { type Block, type Committed, Ingest, type IngestResult } from './ingest.js';
 import { checkKey } from './key.js';
@@ -213,16 +214,9 @@ export class Flusher {
   }
 }
 
-let registry: FinalizationRegistry<Flusher> | undefined;
-
-/** A writer that nobody can reach any more has its rows dropped, where engines tell. */
-function forgotten(): FinalizationRegistry<Flusher> | undefined {
-  if (typeof FinalizationRegistry === 'undefined') return undefined;
-  registry ??= new FinalizationRegistry((flusher) => {
-    flusher.abort('it was forgotten').catch(() => {});
-  });
-  return registry;
-}
+const writers = new Forgotten<Flusher>((flusher) => {
+  flusher.abort('it was forgotten').catch(() => {});
+});
 
 /** See the module's text. Made by `db.writer()`. */
 export class Writer {
@@ -231,7 +225,7 @@ export class Writer {
   /** Call `db.writer()`. */
   constructor(flusher: Flusher) {
     this.#flusher = flusher;
-    forgotten()?.register(this, flusher, this);
+    writers.add(this, flusher);
   }
 
   /**
@@ -259,13 +253,13 @@ export class Writer {
 
   /** Commits all rows. The writer is then of no more use. */
   finish(): Promise<IngestResult> {
-    forgotten()?.unregister(this);
+    writers.delete(this);
     return this.#flusher.finish();
   }
 
   /** Drops all rows that are not committed. Idempotent. */
   abort(): Promise<void> {
-    forgotten()?.unregister(this);
+    writers.delete(this);
     return this.#flusher.abort('it was aborted');
   }
 }

@@ -2,6 +2,7 @@
 import type { HeldHead } from '../commit.js';
 import type { Op } from '../engine.js';
 import { HedgerowError } from '../errors.js';
+import { endedWhenForgotten } from '../forgotten.js';
 import type { Host } from '../host.js';
 import { checkKeys } from '../key.js';
 import { optionsOf } from '../options.js';
@@ -60,7 +61,13 @@ export async function getMany(
 }
 
 /** All leaves from a key on. */
-export async function* entries(
+export function entries(
+  ...args: Parameters<typeof leavesFrom>
+): AsyncIterableIterator<SumLeaf, void> {
+  return endedWhenForgotten(() => leavesFrom(...args));
+}
+
+async function* leavesFrom(
   from: Standpoint,
   name: string,
   options: SumScanOptions,
@@ -93,7 +100,13 @@ export async function prove(
 }
 
 /** The leaves that differ between the trees of two commits. */
-export async function* diff(
+export function diff(
+  ...args: Parameters<typeof differing>
+): AsyncIterableIterator<SumChange, void> {
+  return endedWhenForgotten(() => differing(...args));
+}
+
+async function* differing(
   from: Standpoint,
   name: string,
   fromRoot: string,

@@ -23,7 +23,7 @@ type Width = 1 | 2;
 interface Reading {
   readonly read: ScanRead;
   readonly limit: number;
-  readonly blocks: AsyncGenerator<unknown[], void, void>;
+  readonly blocks: AsyncIterable<unknown[], void>;
 }
 
 function begin(sources: Sources, options: ScanOptions, width: Width): Reading {
@@ -54,7 +54,7 @@ function begin(sources: Sources, options: ScanOptions, width: Width): Reading {
 
 /** Puts own edits between, and in place of, stored rows. Both are in the same order. */
 async function* merged(
-  stored: AsyncGenerator<unknown[], void, void>,
+  stored: AsyncIterable<unknown[], void>,
   own: readonly OwnEdit[],
   width: Width,
   reverse: boolean,

@@ -2,7 +2,7 @@
 import type { Commits } from '../commit.js';
 import { Status } from '../engine.js';
 import { HedgerowError } from '../errors.js';
-import { findMany } from '../find-many.js';
+import { findMany, KeyParts } from '../find-many.js';
 import type { Host } from '../host.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import { entriesOf, type IndexRange, positionsOf } from '../indexes/secondary.js';
@@ -75,23 +75,22 @@ export class Transaction {
     return value as Value | undefined;
   }
 
-  /** The values of keys, in their order; `undefined` for a key that is absent. */
+  /** The values of keys, in their order; `undefined` for a key that is absent. In slices. */
   async getMany<Value = unknown>(keys: Iterable<string>): Promise<(Value | undefined)[]> {
     const { edits, reads } = this.#run;
     this.#run.check();
-    const wanted = [...checkKeys('tx.getMany', keys)];
-    for (const [row, key] of wanted.entries()) checkKey(key, row);
-    const own = wanted.map((key) => edits.get(key));
-    const others = wanted.filter((_, at) => own[at] === undefined);
-    for (const key of others) reads.value(key);
-    const stored = others.length > 0 ? await this.#stored(others) : [];
-    let next = 0;
-    return own.map((edit) => (edit === undefined ? stored[next++] : readBack(edit)) as Value);
+    const own = (key: string) => {
+      const edit = edits.get(key);
+      if (edit !== undefined) return { value: readBack(edit) };
+      reads.value(key);
+      return undefined;
+    };
+    return (await this.#stored(checkKeys('tx.getMany', keys), own)) as (Value | undefined)[];
   }
 
-  #stored(keys: readonly string[]): Promise<unknown[]> {
+  #stored(keys: Iterable<string>, own?: Parameters<typeof findMany>[4]): Promise<unknown[]> {
     const { view, host } = this.#run;
-    return findMany(host, view, keys, () => this.#run.check());
+    return findMany(host, view, new KeyParts(keys), () => this.#run.check(), own);
   }
 
   /** Whether there is a row with this key. */
