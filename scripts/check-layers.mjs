@@ -41,7 +41,7 @@ export const SUM_LAYERS = [
 ];
 
 export const TYPESCRIPT_LAYERS = [
-  [['errors', 'limits', 'locks'], ['speed'], ['task'], ['kind'], ['report'], ['forgotten']],
+  [['errors', 'limits', 'locks'], ['speed'], ['task'], ['kind'], ['report'], ['forgotten'], ['pending']],
   [
     ['segment-store'],
     ['scheduler'],

@@ -3,7 +3,7 @@ import type { Commits } from './commit.js';
 import type { Op } from './engine.js';
 import { HedgerowError, isMissing } from './errors.js';
 import type { Host } from './host.js';
-import { rangeOf } from './options.js';
+import { RANGE, rangeOf } from './options.js';
 import type { Hold } from './pins.js';
 import { type EncodedRange, encodeRange, type KeyRange } from './range.js';
 import { bytesOf } from './root.js';
@@ -71,7 +71,7 @@ async function* changes(
   to: string | undefined,
   options: DiffOptions,
 ): AsyncGenerator<Change, void, void> {
-  const wanted = rangeOf('diff', options, 'signal');
+  const wanted = rangeOf('diff', options, RANGE.signal);
   const range = encodeRange(wanted);
   const [fromBytes, toBytes] = [bytesOf(from), to === undefined ? undefined : bytesOf(to)];
   const start = async () => {

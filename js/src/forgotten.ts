@@ -36,17 +36,19 @@ const readings = new Forgotten<Reading>((reading) => void reading.return().catch
 export function endedWhenForgotten<T>(
   read: (state: { isOver?: boolean }) => AsyncGenerator<T, void, void>,
 ): AsyncIterableIterator<T, void> {
-  const state: { isOver?: boolean; isKnown?: boolean } = {};
+  const state: { isOver?: boolean } = {};
   const reading = read(state);
+  let isKnown = false;
+  const note = () => {
+    if (state.isOver || isKnown) return;
+    isKnown = true;
+    readings.add(iterator, reading);
+  };
   const iterator: AsyncIterableIterator<T, void> = {
-    next: async () => {
-      const result = await reading.next();
-      if (result.done) state.isOver = true;
-      if (state.isOver && state.isKnown) readings.delete(iterator);
-      else if (!state.isOver && !state.isKnown) {
-        state.isKnown = true;
-        readings.add(iterator, reading);
-      }
+    next: () => {
+      const result = reading.next();
+      if (!isKnown && !state.isOver) result.then(note, () => {});
+      else if (state.isOver) readings.delete(iterator);
       return result;
     },
     return: () => {

@@ -26,8 +26,9 @@ const countFrom = (low: number): Kind =>
 const FUNCTION = ofType('function', 'a function');
 const BOOLEAN = ofType('boolean', 'true or false');
 const PLAIN: Kind = [isPlain, 'a plain object'];
+/** Only the call that has such a member knows more. */
+const ANY: Kind = [() => true, ''];
 
-/** Of other members only the calls that have them know more. */
 const KINDS: Readonly<Record<string, Kind>> = {
   signal: [
     (value) =>
@@ -69,6 +70,19 @@ function refuse(what: string, cause?: unknown): never {
   throw new HedgerowError('invalid-argument', what, { cause });
 }
 
+/** The kinds of all members of a list of names. */
+const lists = new Map<string, Map<string, Kind>>();
+
+function kindsOf(names: string): Map<string, Kind> {
+  let kinds = lists.get(names);
+  if (kinds === undefined) {
+    const kindOfMember = (name: string) => KINDS[name] ?? (name.startsWith('on') ? FUNCTION : ANY);
+    kinds = new Map(names.split(' ').map((name) => [name, kindOfMember(name)]));
+    lists.set(names, kinds);
+  }
+  return kinds;
+}
+
 /**
  * The members of `given` that are not `undefined`, each read once. Throws `invalid-argument` unless
  * all of them are among `names` and of their kinds.
@@ -80,21 +94,25 @@ export function optionsOf<T extends object>(
   what = 'options',
 ): Defined<T> {
   if (!isPlain(given)) refuse(`${call} takes ${what} in a plain object, not ${kindOf(given)}`);
-  let members: [string, unknown][];
+  const kinds = kindsOf(names);
+  const found: Record<string, unknown> = {};
   try {
-    members = Object.entries(given).filter(([, value]) => value !== undefined);
+    for (const name of Object.keys(given)) {
+      const value: unknown = given[name as keyof T];
+      if (value === undefined) continue;
+      const kind = kinds.get(name);
+      if (kind === undefined) refuse(`${call} takes no ${name}, but ${names}`);
+      if (!isKind(kind, value)) {
+        const shown = Object(value) === value ? kindOf(value) : String(value);
+        refuse(`${call}: ${name} must be ${kind[1]}, not ${shown}`);
+      }
+      found[name] = value;
+    }
   } catch (cause) {
+    if (cause instanceof HedgerowError) throw cause;
     refuse(`${call}: ${what} cannot be read`, cause);
   }
-  for (const [name, value] of members) {
-    if (!names.split(' ').includes(name)) refuse(`${call} takes no ${name}, but ${names}`);
-    const kind = KINDS[name] ?? (name.startsWith('on') ? FUNCTION : undefined);
-    if (kind && !isKind(kind, value)) {
-      const shown = Object(value) === value ? kindOf(value) : String(value);
-      refuse(`${call}: ${name} must be ${kind[1]}, not ${shown}`);
-    }
-  }
-  return Object.fromEntries(members) as Defined<T>;
+  return found as Defined<T>;
 }
 
 /** Throws `invalid-argument` unless a store can have this name. */
@@ -103,17 +121,24 @@ export function checkName(name: unknown): void {
   refuse(`the name of a store is well-formed text, not ${kindOf(name)}`);
 }
 
-/**
- * As `optionsOf`, of a range: of keys, with what `more` names beside it, and of an index if that is
- * among these.
- */
-export function rangeOf<T extends object>(call: string, given: T, more = ''): Defined<T> {
-  const range = optionsOf(call, given, `prefix gt gte lt lte ${more}`, 'a range');
+/** Members of ranges: of keys, of entries of an index too, and of what reads them. */
+const KEYS = 'prefix gt gte lt lte';
+export const RANGE = {
+  keys: KEYS,
+  signal: `${KEYS} signal`,
+  entries: `${KEYS} index equals`,
+  waiting: `${KEYS} index equals wait`,
+  counted: `${KEYS} index equals wait signal`,
+  scanned: `${KEYS} index equals wait signal reverse limit`,
+} as const;
+
+/** As `optionsOf`, of a range. */
+export function rangeOf<T extends object>(
+  call: string,
+  given: T,
+  names: (typeof RANGE)[keyof typeof RANGE],
+): Defined<T> {
+  const range = optionsOf(call, given, names, 'a range');
   if ('equals' in range && !('index' in range)) refuse(`${call}: equals is of an index: name it`);
   return range;
-}
-
-/** As `rangeOf`, of what a scan takes. */
-export function scanned<T extends object>(call: string, given: T): Defined<T> {
-  return rangeOf(call, given, 'index equals reverse limit signal wait');
 }

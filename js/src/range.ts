@@ -2,7 +2,7 @@
 import { HedgerowError } from './errors.js';
 import { checkKey, compareKeys } from './key.js';
 import { isList, isPlain } from './kind.js';
-import { rangeOf } from './options.js';
+import { RANGE, rangeOf } from './options.js';
 
 /** The keys that satisfy all that is given, in the order of their UTF-8 bytes. */
 export interface KeyRange {
@@ -27,13 +27,15 @@ const INCLUDED = 1;
 const EXCLUDED = 2;
 
 /** The flag of each part, in the order in which the core reads them. */
-const PARTS = {
-  prefix: 8,
-  gt: EXCLUDED << LOWER_SHIFT,
-  gte: INCLUDED << LOWER_SHIFT,
-  lt: EXCLUDED << UPPER_SHIFT,
-  lte: INCLUDED << UPPER_SHIFT,
-} as const;
+const PARTS = [
+  ['prefix', 8],
+  ['gt', EXCLUDED << LOWER_SHIFT],
+  ['gte', INCLUDED << LOWER_SHIFT],
+  ['lt', EXCLUDED << UPPER_SHIFT],
+  ['lte', INCLUDED << UPPER_SHIFT],
+] as const;
+
+let encoder: TextEncoder | undefined;
 
 /** A range as the core reads it: flags, and for each part its length and its bytes. */
 export interface EncodedRange {
@@ -63,9 +65,9 @@ export function encodeRange(range: KeyRange): EncodedRange {
   }
   let flags = 0;
   const parts: Uint8Array[] = [];
-  const encoder = new TextEncoder();
-  for (const [name, flag] of Object.entries(PARTS)) {
-    const key = range[name as keyof KeyRange];
+  encoder ??= new TextEncoder();
+  for (const [name, flag] of PARTS) {
+    const key = range[name];
     if (key === undefined) continue;
     checkKey(key, name);
     parts.push(encoder.encode(key));
@@ -85,7 +87,9 @@ export function encodeRange(range: KeyRange): EncodedRange {
 /** A key is the range that holds it alone. */
 export function encodeProved(keyOrRange: string | KeyRange): EncodedRange {
   const isKey = typeof keyOrRange === 'string';
-  return encodeRange(isKey ? { gte: keyOrRange, lte: keyOrRange } : rangeOf('prove', keyOrRange));
+  return encodeRange(
+    isKey ? { gte: keyOrRange, lte: keyOrRange } : rangeOf('prove', keyOrRange, RANGE.keys),
+  );
 }
 
 /** Whether keys are meant by what they lie between, and not by a list of them. */
@@ -95,7 +99,7 @@ export function isRange(keys: unknown): boolean {
 
 /** Checks a range to delete: one without a bound is all rows, which nobody deletes by mistake. */
 export function deletedRange<Range extends object>(call: string, range: Range): Range {
-  const wanted = rangeOf(call, range, 'index equals wait');
+  const wanted = rangeOf(call, range, RANGE.waiting);
   if (Object.keys(wanted).some((name) => /^(prefix|[gl]te?|equals)$/.test(name))) return wanted;
   throw new HedgerowError(
     'invalid-argument',

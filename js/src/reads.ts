@@ -6,11 +6,11 @@ import { HedgerowError, isMissing } from './errors.js';
 import { findMany, foundOf, KeyParts } from './find-many.js';
 import type { Host } from './host.js';
 import { isOfIndex } from './indexes/index-set.js';
-import { holdWith, type WaitOptions } from './indexes/ready.js';
+import { holdWith, ownEdits, type WaitOptions } from './indexes/ready.js';
 import type { IndexRange } from './indexes/secondary.js';
 import { checkKey, checkKeys } from './key.js';
 import { proving } from './later.js';
-import { rangeOf } from './options.js';
+import { RANGE, rangeOf } from './options.js';
 import { encodeProved, type KeyRange } from './range.js';
 import {
   type IndexScan,
@@ -29,7 +29,7 @@ export type CountOptions = (KeyRange & Pick<WaitOptions, 'signal'>) | (IndexRang
 
 /** Checks what a count is given. */
 export function counted(call: string, options: CountOptions): CountOptions {
-  const wanted = rangeOf(call, options, 'index equals signal wait');
+  const wanted = rangeOf(call, options, RANGE.counted);
   checkSignal(wanted.signal);
   return wanted;
 }
@@ -45,11 +45,16 @@ export class Reader {
 
   /** The value of a key, or `undefined`. Every call makes a new value. */
   get<Value = unknown>(key: string): Promise<Value | undefined> {
+    const own = this.#from.pending?.of(key);
+    return own === undefined ? this.#get<Value>(key) : own.then(() => this.#get<Value>(key));
+  }
+
+  #get<Value>(key: string): Promise<Value | undefined> {
     const from = this.#from;
     try {
       from.check();
       checkKey(key);
-      if (!from.isReady) return from.ready().then(() => this.get<Value>(key));
+      if (!from.isReady) return from.ready().then(() => this.#get<Value>(key));
       const { engine } = from.host;
       const status = engine.get(from.head.view, key);
       if (status === Status.done) return Promise.resolve(engine.found() as Value | undefined);
@@ -69,6 +74,12 @@ export class Reader {
     const from = this.#from;
     from.check();
     const parts = new KeyParts(checkKeys('getMany', keys));
+    let few: Set<string> | undefined;
+    const isAmong = (key: string) => {
+      few ??= new Set(parts.part);
+      return !parts.isLast || few.has(key);
+    };
+    await from.pending?.ofAll(isAmong);
     if (parts.isLast) return this.#find(parts.part) as Promise<Value[]>;
     const held = await from.holdHead();
     try {
@@ -88,23 +99,25 @@ export class Reader {
 
   /** Whether there is a row with this key. */
   async has(key: string): Promise<boolean> {
-    this.#from.check();
     checkKey(key);
-    return (await this.#count({ gte: key, lte: key })) > 0;
+    return (await this.#count(() => ({ gte: key, lte: key }))) > 0;
   }
 
   /**
    * The number of rows in a range, all by default; of an index, that of its entries. Costs two
    * nodes for each level.
    */
-  async count(range: CountOptions = {}): Promise<number> {
-    this.#from.check();
-    return this.#count(counted('count', range));
+  count(range: CountOptions = {}): Promise<number> {
+    return this.#count(() => counted('count', range));
   }
 
-  async #count(range: CountOptions): Promise<number> {
+  async #count(given: () => CountOptions): Promise<number> {
+    this.#from.check();
+    const range = given();
     const { engine, indexes } = this.#from.host;
     const { flags, rangeBytes } = indexes.encode(range);
+    const own = ownEdits(this.#from, range);
+    if (own) await own;
     const start = ({ view }: Head) => engine.count(view, flags, rangeBytes);
     const answer = () => engine.word(0);
     if (!isOfIndex(range)) return this.#read(start, answer);

@@ -3,9 +3,9 @@ import { type Op, Status } from './engine.js';
 import { endedWhenForgotten } from './forgotten.js';
 import type { Host, Runner } from './host.js';
 import { isOfIndex } from './indexes/index-set.js';
-import { type Holder, holdWith, type WaitOptions } from './indexes/ready.js';
+import { type Holder, holdWith, ownEdits, type WaitOptions } from './indexes/ready.js';
 import type { IndexRange, SecondaryKey } from './indexes/secondary.js';
-import { scanned } from './options.js';
+import { RANGE, rangeOf } from './options.js';
 import { type KeyRange, ScanFlag } from './range.js';
 import { turn } from './scheduler.js';
 import { checkSignal } from './signal.js';
@@ -61,23 +61,21 @@ export interface Started {
   end?(): void;
 }
 
-/** Blocks of members of an output, as they are read. */
-export type Blocks = AsyncIterableIterator<unknown[], void>;
-
 /** Reads the members of an output, block by block. */
 export function blocks(
   host: Host,
   start: () => Started | Promise<Started>,
   signal: AbortSignal | undefined,
-): Blocks {
+): AsyncIterableIterator<unknown[], void> {
   return endedWhenForgotten((state) => read(host, start, signal, state));
 }
 
+/** As `blocks`, for who reads to the end or says so; `isOver` is set when nothing is held any more. */
 async function* read(
   host: Host,
   start: () => Started | Promise<Started>,
   signal: AbortSignal | undefined,
-  state: { isOver?: boolean },
+  state: { isOver?: boolean } = {},
 ): AsyncGenerator<unknown[], void, void> {
   const { engine, sliceMs } = host;
   checkSignal(signal);
@@ -148,11 +146,14 @@ function single<T>(parts: number): Shape<T> {
   return { parts, width: 1, at: (members, index) => members[index] as T };
 }
 
+/** Blocks with the wanted parts of rows. */
+type Source = (parts: number, state?: { isOver?: boolean }) => ReturnType<typeof read>;
+
 class BlockRows<T> implements Rows<T> {
-  protected readonly source: (parts: number) => Blocks;
+  protected readonly source: Source;
   readonly #shape: Shape<T>;
 
-  constructor(source: (parts: number) => Blocks, shape: Shape<T>) {
+  constructor(source: Source, shape: Shape<T>) {
     this.source = source;
     this.#shape = shape;
   }
@@ -175,7 +176,7 @@ class BlockRows<T> implements Rows<T> {
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T, void> {
     const { parts, width, at } = this.#shape;
-    const source = this.source(parts);
+    const source = endedWhenForgotten((state) => this.source(parts, state));
     let members: unknown[] = [];
     let index = 0;
     // Calls that did not wait for the one before wait here.
@@ -185,6 +186,9 @@ class BlockRows<T> implements Rows<T> {
       const value = at(members, index);
       index += width;
       return { done: false, value };
+    };
+    const answered = () => {
+      waiting -= 1;
     };
     const next = async (): Promise<IteratorResult<T, void>> => {
       if (index < members.length) return take();
@@ -197,11 +201,9 @@ class BlockRows<T> implements Rows<T> {
     const iterator: AsyncIterableIterator<T, void> = {
       next: () => {
         if (waiting === 0 && index < members.length) return Promise.resolve(take());
+        const result = waiting === 0 ? next() : tail.then(next);
         waiting += 1;
-        const result = tail.then(next).finally(() => {
-          waiting -= 1;
-        });
-        tail = result.catch(() => {});
+        tail = result.then(answered, answered);
         return result;
       },
       return: async () => {
@@ -237,9 +239,11 @@ export function scanOf(
   from: Holder,
   options: ScanOptions | IndexScanOptions,
 ): Scan<unknown> | IndexScan<unknown> {
-  const source = (parts: number) => {
-    const wanted = scanned('scan', options);
+  const source: Source = (parts, state) => {
+    const wanted = rangeOf('scan', options, RANGE.scanned);
     const start = async () => {
+      const own = ownEdits(from, wanted);
+      if (own) await own;
       const index = isOfIndex(wanted) ? wanted.index : undefined;
       const { head, release } = await holdWith(from, index, wanted);
       try {
@@ -249,7 +253,7 @@ export function scanOf(
         throw cause;
       }
     };
-    return blocks(host(), start, wanted.signal);
+    return read(host(), start, wanted.signal, state);
   };
   return isOfIndex(options) ? new EntryRows(source, INDEXED) : new EntryRows(source, ENTRIES);
 }

@@ -5,6 +5,7 @@ import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
 import type { Block } from './ingest.js';
 import { checkKey } from './key.js';
+import { Pending } from './pending.js';
 import type { Durability } from './segment-store.js';
 import { tryEdits } from './try-edits.js';
 import { isBytes, stringify } from './value.js';
@@ -37,6 +38,8 @@ export class SingleEdits {
   readonly #host: Host;
   readonly #commits: Commits;
   readonly #durability: Durability;
+  /** What reads wait for. */
+  readonly pending = new Pending();
   #edits: Edit[] = [];
   #waiters: Waiter[] = [];
   #flushing: Promise<void> | undefined;
@@ -51,18 +54,23 @@ export class SingleEdits {
   put(key: string, value: unknown): Promise<void> {
     checkKey(key);
     const kept = isBytes(value) ? new Uint8Array(value) : stringify(value);
-    return this.#add({ key: JSON.stringify(key), value: kept, over: this.#commits.underWay() });
+    return this.#add(key, {
+      key: JSON.stringify(key),
+      value: kept,
+      over: this.#commits.underWay(),
+    });
   }
 
   /** Deletes one row. */
   delete(key: string): Promise<void> {
     checkKey(key);
-    return this.#add({ key: JSON.stringify(key), over: this.#commits.underWay() });
+    return this.#add(key, { key: JSON.stringify(key), over: this.#commits.underWay() });
   }
 
-  #add(edit: Edit): Promise<void> {
+  #add(key: string, edit: Edit): Promise<void> {
     this.#edits.push(edit);
     const done = new Promise<void>((resolve, reject) => this.#waiters.push({ resolve, reject }));
+    this.pending.add(key, done);
     this.#flushing ??= Promise.resolve().then(() => this.#flush());
     return done;
   }

@@ -1,6 +1,7 @@
 /** Where reads and writes of a handle, or of a snapshot, are made. */
 import type { Commits, Head, HeldHead } from './commit.js';
 import type { Host } from './host.js';
+import type { Pending } from './pending.js';
 import type { Durability } from './segment-store.js';
 
 /** Where a reader stands. */
@@ -13,6 +14,8 @@ export interface Standpoint {
   readonly isReady: boolean;
   /** It stays at one commit. */
   readonly isPinned?: boolean;
+  /** Edits of the handle that its reads come after; a snapshot has none. */
+  readonly pending?: Pending;
   /** Throws when nothing can be read any more. */
   check(): void;
   /** Resolves when `isReady`. */

@@ -16,8 +16,9 @@ import { REF } from './inventory.js';
 import { counting, repairing, summing, verifying } from './later.js';
 import type { MergeOptions, MergeResult } from './merge.js';
 import { type Indexing, type OpenOptions, openParts } from './opening.js';
-import { optionsOf, rangeOf } from './options.js';
+import { optionsOf, RANGE, rangeOf } from './options.js';
 import { applyPatch, type Patch, type PatchOptions } from './patch.js';
+import type { Pending } from './pending.js';
 import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
 import type { KeyRange } from './range.js';
 import { Reader } from './reads.js';
@@ -77,8 +78,9 @@ export class Store extends Reader {
     first?: Store,
   ) {
     const closing = new AbortController();
+    const edits = new SingleEdits(host, commits, durability);
     const write: Standpoint['write'] = (change) => this.#bulk(change(durability, closing.signal));
-    const from = standpoint(host, commits, () => this.#check(), write);
+    const from = standpoint(host, commits, edits.pending, () => this.#check(), write);
     super(from);
     this.#from = from;
     this.#closes = closing;
@@ -88,7 +90,7 @@ export class Store extends Reader {
     this.#host = host;
     this.#commits = commits;
     this.#durability = durability;
-    this.#edits = new SingleEdits(host, commits, durability);
+    this.#edits = edits;
     this.#indexing = indexing;
     this.#builder = new IndexBuilder(host, commits, { ...indexing, durability });
     this.#watchers = new Watchers(host, commits);
@@ -414,7 +416,7 @@ export class Store extends Reader {
     options: WatchOptions = {},
   ): () => void {
     this.#check();
-    const wanted = rangeOf('watch', range, 'index equals');
+    const wanted = rangeOf('watch', range, RANGE.entries);
     const how = optionsOf('watch', options, 'initial signal onError');
     return this.#watchers.watch(wanted, callback as WatchCallback, how);
   }
@@ -543,12 +545,14 @@ export class Store extends Reader {
 function standpoint(
   host: Host,
   commits: Commits,
+  pending: Pending,
   check: () => void,
   write: Standpoint['write'],
 ): Standpoint {
   return {
     host,
     commits,
+    pending,
     check,
     write,
     get head() {

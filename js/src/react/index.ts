@@ -7,7 +7,7 @@ import { useCallback, useSyncExternalStore } from 'react';
 import { HedgerowError } from '../errors.js';
 import type { IndexScanOptions, ScanOptions, SecondaryKey } from '../index.js';
 import { kindOf } from '../kind.js';
-import { scanned } from '../options.js';
+import { RANGE, rangeOf } from '../options.js';
 import { followScan, type Watchable } from './follow.js';
 import type { Row } from './rows.js';
 import { type Follow, stateOf, subscribe } from './subscriptions.js';
@@ -59,7 +59,12 @@ function useShown<State>(
 /** Options that scan the same have the same text, which holds them, or what is wrong with them. */
 function textOf(options: ScanOptions | IndexScanOptions): string {
   try {
-    const { limit, reverse, signal: _, ...range } = scanned('useScan', options) as ScanOptions;
+    const {
+      limit,
+      reverse,
+      signal: _,
+      ...range
+    } = rangeOf('useScan', options, RANGE.scanned) as ScanOptions;
     const told = Object.entries({
       ...range,
       ...(limit !== undefined && limit !== Infinity && { limit }),

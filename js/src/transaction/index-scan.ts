@@ -10,7 +10,7 @@ import {
   type SecondaryKey,
 } from '../indexes/secondary.js';
 import { compareKeys } from '../key.js';
-import { scanned } from '../options.js';
+import { RANGE, rangeOf } from '../options.js';
 import { isInRange, ScanFlag } from '../range.js';
 import { blocks, type IndexScan, type IndexScanOptions, type Rows, startScan } from '../scan.js';
 import { readBack } from './edits.js';
@@ -57,7 +57,7 @@ async function* merged(
   keysOnly: boolean,
 ): AsyncGenerator<Found, void, void> {
   const { host, view, edits, reads } = sources;
-  const options = scanned('tx.scan', given);
+  const options = rangeOf('tx.scan', given, RANGE.scanned);
   const { reverse = false, limit = Number.MAX_SAFE_INTEGER, signal } = options;
   const index = readyIndex(sources, options);
   const range = positionsOf(index, options);

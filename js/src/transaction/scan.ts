@@ -1,7 +1,7 @@
 /** Scans of a transaction: stored rows and its own edits, merged in the order of keys. */
 import type { Host } from '../host.js';
 import { compareKeys } from '../key.js';
-import { scanned } from '../options.js';
+import { RANGE, rangeOf } from '../options.js';
 import { encodeRange, ScanFlag } from '../range.js';
 import { blocks, type Rows, type Scan, type ScanOptions, startScan } from '../scan.js';
 import { type OwnEdit, type OwnEdits, readBack } from './edits.js';
@@ -37,7 +37,7 @@ function begin(sources: Sources, options: ScanOptions, width: Width): Reading {
     reverse = false,
     signal,
     limit = Number.MAX_SAFE_INTEGER,
-  } = scanned('tx.scan', options);
+  } = rangeOf('tx.scan', options, RANGE.scanned);
   const range = { prefix, gt, gte, lt, lte };
   // Throws for a malformed one, before it is used.
   encodeRange(range);
