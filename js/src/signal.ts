@@ -2,12 +2,39 @@
 import { HedgerowError } from './errors.js';
 
 function abortedBy(signal: AbortSignal): HedgerowError {
+  // That of a store which is closed says so itself.
+  if (signal.reason instanceof HedgerowError) return signal.reason;
   return new HedgerowError('aborted', 'the signal was aborted', { cause: signal.reason });
 }
 
 /** Throws `aborted` when the signal says so. */
 export function checkSignal(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw abortedBy(signal);
+}
+
+/** Signals of what is ended together. */
+export class Endings {
+  // Not one signal for all: Node warns of many listeners on one.
+  readonly #all = new Set<AbortController>();
+
+  /** A signal that is aborted with `signal`, or with all others, until `end`. */
+  begin(signal: AbortSignal | undefined): { readonly signal: AbortSignal; end(): void } {
+    const own = new AbortController();
+    const abort = () => own.abort(signal?.reason);
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort);
+    this.#all.add(own);
+    const end = () => {
+      signal?.removeEventListener('abort', abort);
+      this.#all.delete(own);
+    };
+    return { signal: own.signal, end };
+  }
+
+  /** Aborts all of them. */
+  abort(reason: HedgerowError): void {
+    for (const one of this.#all) one.abort(reason);
+  }
 }
 
 /** A promise that rejects with `aborted` when the signal is aborted, until `stop`. */

@@ -1,7 +1,7 @@
 /** What `putMany` is given, opened: rows one by one, rows as they come, or bytes of rows. */
 import { type ByteSource, isPart, partsOf, streamIterator } from './bytes.js';
 import { HedgerowError } from './errors.js';
-import { isRevoked } from './kind.js';
+import { isList, isPlain, isRevoked } from './kind.js';
 import { AbortableWait } from './signal.js';
 
 /** Where rows come from. */
@@ -22,12 +22,27 @@ function refuse(): never {
   throw new HedgerowError('invalid-argument', 'rows come from an iterable or as bytes');
 }
 
+/** Whether a source is all there: it has an end, and waits for nobody. */
+export function isWhole(source: unknown): boolean {
+  if (isRevoked(source)) refuse();
+  const isBlob = typeof Blob !== 'undefined' && source instanceof Blob;
+  const isBytes = source instanceof ArrayBuffer || ArrayBuffer.isView(source);
+  return isBlob || isBytes || Array.isArray(source) || isCollection(source);
+}
+
+/** Whether a change by `source` waits for whoever gives its members; it may be a range of keys. */
+export function isFed(source: unknown): boolean {
+  return !isWhole(source) && (isList(source) || !isPlain(source));
+}
+
+function isCollection(source: unknown): source is ReadonlySet<unknown> {
+  return source instanceof Map || source instanceof Set;
+}
+
 /** Whether a source has its rows at hand, and never waits for a network or a program. */
 export function isAtHand(source: unknown): boolean {
-  if (isRevoked(source)) refuse();
+  if (isWhole(source)) return true;
   if (typeof source !== 'object' || source === null) return false;
-  if (typeof Blob !== 'undefined' && source instanceof Blob) return true;
-  if (source instanceof ArrayBuffer) return true;
   return Symbol.iterator in source && !(Symbol.asyncIterator in source);
 }
 
@@ -65,7 +80,7 @@ export async function openSource<Row>(
   if (first.done !== true && isBytes(first.value)) {
     return { kind: 'bytes', parts: rejoined as Iterator<unknown> as Iterator<Uint8Array> };
   }
-  const total = source instanceof Map || source instanceof Set ? { total: source.size } : {};
+  const total = isCollection(source) ? { total: source.size } : {};
   return { kind: 'rows', rows: rejoined, ...total };
 }
 

@@ -3,6 +3,7 @@ import type { Commits, Head, HeldHead } from './commit.js';
 import type { Host } from './host.js';
 import type { Pending } from './pending.js';
 import type { Durability } from './segment-store.js';
+import type { Endings } from './signal.js';
 
 /** Where a reader stands. */
 export interface Standpoint {
@@ -22,9 +23,14 @@ export interface Standpoint {
   ready(): Promise<void>;
   /** Holds what is read. */
   holdHead(): Promise<HeldHead>;
-  /** Runs a change of several steps, which closing waits for and aborts; none can be made of a snapshot. */
+  /**
+   * Runs a change of several steps, which closing waits for: none can be made of a snapshot.
+   * `closing` is aborted by it, what waits for its caller begins with `ends`.
+   */
   readonly write?:
-    | (<T>(change: (durability: Durability, closing: AbortSignal) => Promise<T>) => Promise<T>)
+    | (<T>(
+        change: (durability: Durability, closing: AbortSignal, ends: Endings) => Promise<T>,
+      ) => Promise<T>)
     | undefined;
   /** A chunk of `head` was missing: whether there is another head to read from. */
   moveOn(head: Head): Promise<boolean>;

@@ -14,6 +14,7 @@ import type { IndexRange } from './indexes/secondary.js';
 import type { IngestResult } from './ingest.js';
 import { REF } from './inventory.js';
 import { counting, repairing, summing, verifying } from './later.js';
+import { MAX_CLOSE_WAIT_MS } from './limits.js';
 import type { MergeOptions, MergeResult } from './merge.js';
 import { type Indexing, type OpenOptions, openParts } from './opening.js';
 import { optionsOf, RANGE, rangeOf } from './options.js';
@@ -25,10 +26,10 @@ import { Reader } from './reads.js';
 import type { RepairOptions, RepairResult } from './repair.js';
 import type { Rows } from './scan.js';
 import type { Durability } from './segment-store.js';
-import { checkSignal } from './signal.js';
+import { checkSignal, Endings } from './signal.js';
 import { SingleEdits } from './single-edits.js';
 import { Snapshot } from './snapshot.js';
-import type { Source } from './source.js';
+import { isFed, type Source } from './source.js';
 import type { Standpoint } from './standpoint.js';
 import type { Stats } from './stats.js';
 import type { Tabs } from './tabs.js';
@@ -65,6 +66,8 @@ export class Store extends Reader {
   readonly #others = new Set<Store>();
   #closing: Promise<void> | undefined;
   readonly #closes: AbortController;
+  /** Of what waits for its caller: closing ends it after a while. */
+  readonly #ends: Endings;
   /** Why it was closed, if not because somebody asked for it. */
   #closedBy: HedgerowError | undefined;
 
@@ -79,11 +82,14 @@ export class Store extends Reader {
   ) {
     const closing = new AbortController();
     const edits = new SingleEdits(host, commits, durability);
-    const write: Standpoint['write'] = (change) => this.#bulk(change(durability, closing.signal));
+    const ends = new Endings();
+    const write: Standpoint['write'] = (change) =>
+      this.#bulk(change(durability, closing.signal, ends));
     const from = standpoint(host, commits, edits.pending, () => this.#check(), write);
     super(from);
     this.#from = from;
     this.#closes = closing;
+    this.#ends = ends;
     this.#first = first ?? this;
     this.name = name;
     this.#tabs = tabs;
@@ -224,11 +230,10 @@ export class Store extends Reader {
     this.#check();
     const job = this.#jobOf('merge', options, 'onConflict');
     const name = typeof branch === 'string' ? branch : this.#nameOf(branch);
-    const merge = async () => {
+    return this.#waiting(job, job.onConflict !== undefined, async (own) => {
       const { mergeBranch } = await import('./merge.js');
-      return mergeBranch(this.#commits, name, job);
-    };
-    return this.#bulk(merge());
+      return mergeBranch(this.#commits, name, own);
+    });
   }
 
   /** The name of the branch of another handle. */
@@ -271,7 +276,9 @@ export class Store extends Reader {
   ): Promise<IngestResult> {
     this.#check();
     const job = this.#jobOf('putMany', options, 'key prefix format onProgress');
-    return this.#bulk(putMany(this.#host, this.#commits, source, job));
+    return this.#waiting(job, isFed(source), (own) =>
+      putMany(this.#host, this.#commits, source, own),
+    );
   }
 
   /**
@@ -284,7 +291,10 @@ export class Store extends Reader {
     options: Pick<PutManyOptions<string>, 'signal' | 'durability'> = {},
   ): Promise<IngestResult> {
     this.#check();
-    return this.#bulk(deleteMany(this.#from, keysOrRange, this.#jobOf('deleteMany', options)));
+    const job = this.#jobOf('deleteMany', options);
+    return this.#waiting(job, isFed(keysOrRange), (own) =>
+      deleteMany(this.#from, keysOrRange, own),
+    );
   }
 
   /**
@@ -296,7 +306,9 @@ export class Store extends Reader {
   async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<IngestResult> {
     this.#check();
     const job = this.#jobOf('applyPatch', options, 'format onProgress');
-    return this.#bulk(applyPatch(this.#host, this.#commits, patch, job));
+    return this.#waiting(job, isFed(patch), (own) =>
+      applyPatch(this.#host, this.#commits, patch, own),
+    );
   }
 
   /**
@@ -318,7 +330,8 @@ export class Store extends Reader {
       throw new HedgerowError('invalid-argument', 'a transaction is a function');
     }
     const job = this.#jobOf('transaction', options);
-    return this.#bulk(new Transactions(this.#host, this.#commits).run(body, job));
+    const transactions = new Transactions(this.#host, this.#commits);
+    return this.#waiting(job, true, (own) => transactions.run(body, own));
   }
 
   /** Checks the options of a change. */
@@ -326,6 +339,17 @@ export class Store extends Reader {
     const job = optionsOf(call, options, `${names} signal durability`);
     checkSignal(job.signal);
     return { durability: this.#durability, ...job };
+  }
+
+  /** As `#bulk`. For a change that waits for its caller's code `close` waits for a short time only. */
+  #waiting<T, Job extends TransactionOptions>(
+    job: Job,
+    doesWait: boolean,
+    change: (job: Job) => Promise<T>,
+  ): Promise<T> {
+    if (!doesWait) return this.#bulk(change(job));
+    const { signal, end } = this.#ends.begin(job.signal);
+    return this.#bulk(change({ ...job, signal }).finally(end));
   }
 
   /** Keeps account of a change of several steps, which `close` waits for. */
@@ -515,7 +539,12 @@ export class Store extends Reader {
     );
   }
 
-  /** Closes the store, after the writes under way have ended. Idempotent. */
+  /**
+   * Closes the store, after the writes under way have ended. What waits for its caller still after
+   * a second is ended with `closed`, and writes nothing: a change whose source goes on, other than
+   * an array, a `Map`, a `Set`, bytes or a `Blob`; a transaction or a merge whose function has not
+   * returned, such as one that waits for `close` itself. Idempotent.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -528,7 +557,12 @@ export class Store extends Reader {
     this.#closes.abort();
     const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
     const others = [...this.#others].map((other) => other.close());
+    const timer = setTimeout(() => {
+      const message = 'the store was closed while this waited for its source or its function';
+      this.#ends.abort(new HedgerowError('closed', message));
+    }, MAX_CLOSE_WAIT_MS);
     await Promise.all([this.#edits.settled(), ...this.#bulks, ...aborts, ...others]);
+    clearTimeout(timer);
     await this.#builder.close();
     if (this.#first !== this) {
       this.#first.#others.delete(this);

@@ -7,6 +7,7 @@ import { summing } from './later.js';
 import { optionsOf } from './options.js';
 import type { Rows } from './scan.js';
 import type { Durability } from './segment-store.js';
+import type { Endings } from './signal.js';
 import type { Source } from './source.js';
 import type { Standpoint } from './standpoint.js';
 import { rootOf } from './sums/root.js';
@@ -96,8 +97,8 @@ export class SumTree {
     source: Source<Row>,
     options: SumPutOptions<Row> = {},
   ): Promise<SumResult> {
-    return this.#change((sums, usual) =>
-      sums.putMany(this.#from, this.name, source, options, usual),
+    return this.#change((sums, ...usual) =>
+      sums.putMany(this.#from, this.name, source, options, ...usual),
     );
   }
 
@@ -108,21 +109,25 @@ export class SumTree {
 
   /** Deletes many leaves in one commit. */
   async deleteMany(keys: Source<SumKey>, options: SumChangeOptions = {}): Promise<SumResult> {
-    return this.#change((sums, usual) =>
-      sums.deleteMany(this.#from, this.name, keys, options, usual),
+    return this.#change((sums, ...usual) =>
+      sums.deleteMany(this.#from, this.name, keys, options, ...usual),
     );
   }
 
   /** Closing waits for it from the call on, not only once what does it is loaded. */
   async #change<T>(
-    change: (sums: Awaited<ReturnType<typeof summing>>, usual: Durability) => Promise<T>,
+    change: (
+      sums: Awaited<ReturnType<typeof summing>>,
+      usual: Durability,
+      ends: Endings,
+    ) => Promise<T>,
   ): Promise<T> {
     const { write } = this.#from;
     this.#from.check();
     if (write === undefined) {
       throw new HedgerowError('invalid-argument', 'a snapshot is not written to');
     }
-    return write(async (usual) => change(await summing(), usual));
+    return write(async (usual, _, ends) => change(await summing(), usual, ends));
   }
 }
 

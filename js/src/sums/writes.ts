@@ -6,8 +6,8 @@ import { optionsOf } from '../options.js';
 import { notify } from '../report.js';
 import { turn } from '../scheduler.js';
 import type { Durability } from '../segment-store.js';
-import { AbortableWait, checkSignal } from '../signal.js';
-import { endSource, isAtHand, openSource, type Source } from '../source.js';
+import { AbortableWait, checkSignal, type Endings } from '../signal.js';
+import { endSource, isAtHand, isFed, openSource, type Source } from '../source.js';
 import type { Standpoint } from '../standpoint.js';
 import { toldDefinition } from './definition.js';
 import { itemOf, LeafPacker } from './leaves.js';
@@ -25,11 +25,12 @@ export async function putMany<Row>(
   source: Source<Row>,
   given: SumPutOptions<Row>,
   usual: Durability,
+  ends: Endings,
 ): Promise<SumResult> {
   const names = 'key sum value signal durability onProgress';
   const options = { durability: usual, ...optionsOf('putMany', given, names) };
   const item = itemOf<Row>(options as SumPutOptions<Row>);
-  return change(from, name, source, options, (packer, row) => packer.put(item(row)));
+  return change(from, name, source, options, ends, (packer, row) => packer.put(item(row)));
 }
 
 /** Deletes leaves in one commit. */
@@ -39,22 +40,27 @@ export async function deleteMany(
   keys: Source<SumKey>,
   given: SumChangeOptions,
   usual: Durability,
+  ends: Endings,
 ): Promise<SumResult> {
   const options = { durability: usual, ...optionsOf('deleteMany', given, 'signal durability') };
-  return change(from, name, keys, options, (packer, key) => packer.delete(key));
+  return change(from, name, keys, options, ends, (packer, key) => packer.delete(key));
 }
 
 async function change<Row>(
   from: Standpoint,
   name: string,
   source: Source<Row>,
-  options: SumPutOptions<Row> & { readonly durability: Durability },
+  given: SumPutOptions<Row> & { readonly durability: Durability },
+  ends: Endings,
   add: (packer: LeafPacker, row: Row) => void,
 ): Promise<SumResult> {
   const { host, commits } = from;
-  const { signal, durability } = options;
-  checkSignal(signal);
+  const { durability } = given;
+  checkSignal(given.signal);
   const startMs = performance.now();
+  const own = isFed(source) ? ends.begin(given.signal) : undefined;
+  const signal = own?.signal ?? given.signal;
+  const options = { ...given, signal };
   const bulk = commits.beginBulk(isAtHand(source));
   try {
     const ingest = await Ingest.begin(host, commits, durability, { signal, bulk });
@@ -80,6 +86,7 @@ async function change<Row>(
     });
   } finally {
     bulk.end();
+    own?.end();
   }
 }
 
