@@ -83,7 +83,7 @@ async function ingestAll<Row>(
   const { signal, durability } = job;
   // With a function even bytes may be a row.
   const mayBeBytes = typeof job.key !== 'function' && job.deletes !== true;
-  const opened = await openSource(source, signal, mayBeBytes);
+  const opened = await openSource(source, signal, mayBeBytes, job.format !== undefined);
   let taken = false;
   try {
     const options = ingestOptions(opened.kind === 'bytes', job);

@@ -48,27 +48,30 @@ export function isAtHand(source: unknown): boolean {
 
 /**
  * Opens a source. Whether an iterable holds bytes is told by its first member, if that may
- * be so.
+ * be so; one without members holds bytes if they are formatted.
  */
 export async function openSource<Row>(
   source: Source<Row> | ByteSource,
   signal: AbortSignal | undefined,
   mayBeBytes: boolean,
+  isFormatted = false,
 ): Promise<OpenSource<Row>> {
   if (isRevoked(source)) refuse();
-  const isBytes = (member: unknown) => mayBeBytes && isPart(member);
+  // Where a format is named, what has no members has no bytes.
+  const isBytes = ({ done, value }: IteratorResult<unknown>) =>
+    mayBeBytes && (done === true ? isFormatted : isPart(value));
   const bytes = partsOf(source);
   if (bytes !== undefined) return { kind: 'bytes', ...bytes };
   if (Array.isArray(source)) {
-    const members: readonly unknown[] = source;
-    if (!isBytes(members[0])) return { kind: 'rows', rows: source, total: source.length };
+    const first = { done: source.length === 0, value: source[0] };
+    if (!isBytes(first)) return { kind: 'rows', rows: source, total: source.length };
     return { kind: 'bytes', parts: (source as Uint8Array[]).values() };
   }
   const async = asyncIteratorOf<Row | Uint8Array>(source);
   if (async !== undefined) {
     const first = await firstOf(async, signal);
     const rejoined = rejoinAsync(first, async);
-    return first.done !== true && isBytes(first.value)
+    return isBytes(first)
       ? { kind: 'bytes', parts: rejoined as AsyncIterator<Uint8Array> }
       : { kind: 'async-rows', rows: rejoined as AsyncIterator<Row> };
   }
@@ -77,7 +80,7 @@ export async function openSource<Row>(
   const iterator = iterable[Symbol.iterator]();
   const first = iterator.next();
   const rejoined = rejoin(first, iterator);
-  if (first.done !== true && isBytes(first.value)) {
+  if (isBytes(first)) {
     return { kind: 'bytes', parts: rejoined as Iterator<unknown> as Iterator<Uint8Array> };
   }
   const total = isCollection(source) ? { total: source.size } : {};
