@@ -88,7 +88,8 @@ export async function destroy(
  *
  * Each chunk is checked as it arrives, and all of it once more as it was stored, before anything is
  * seen of it: whatever is wrong rejects, and the store is empty as it was. An import that was cut
- * off goes on where it was when it is called again; until then the store is to stay empty.
+ * off goes on where it was when it is called again; until then the store is to stay empty. Into a
+ * store that holds just this already nothing is stored, but `source` is read and checked to its end.
  */
 export const importStore: typeof import('./transfer/import.js').importStore = async (...args) =>
   (await import('./transfer/import.js')).importStore(...args);

@@ -7,6 +7,7 @@
  */
 import { forkOf, holdBranch, lookFor } from '../branches.js';
 import { type Commits, isSame } from '../commit.js';
+import { disposable } from '../disposable.js';
 import { hex } from '../engine.js';
 import { HedgerowError, isMissing } from '../errors.js';
 import { Forgotten } from '../forgotten.js';
@@ -70,6 +71,9 @@ export class Export implements AsyncIterable<Uint8Array> {
   #skipped: number;
   #isTaken = false;
 
+  /** As `release`, for `using`. */
+  declare readonly [Symbol.dispose]: () => void;
+
   /** Call `exportStore`. */
   constructor(
     commits: Commits,
@@ -95,6 +99,7 @@ export class Export implements AsyncIterable<Uint8Array> {
     this.#skipped = Math.min(from, length);
     this.bytes = length - this.#skipped;
     copies.add(this, holds);
+    disposable(Export.prototype, 'dispose', Export.prototype.release);
   }
 
   /** The bytes, in parts of up to about 600 KiB, each when it is asked for. */
@@ -138,11 +143,6 @@ export class Export implements AsyncIterable<Uint8Array> {
     this.#isTaken = true;
     copies.delete(this);
     releaseAll(this.#holds);
-  }
-
-  /** As `release`, for `using`. */
-  [Symbol.dispose](): void {
-    this.release();
   }
 
   async *#parts(): AsyncGenerator<Uint8Array, undefined, undefined> {

@@ -127,7 +127,11 @@ class Import {
     const { segments } = this.#place;
     const { refs: found } = await segments.load();
     const refs = new Map(found.map((ref) => [ref.name, ref]));
-    if (standingOf(refs, header) === 'done') return this.#done(header);
+    if (standingOf(refs, header) === 'done') {
+      // Whoever asks whether a file is good is told of the file, not of the store.
+      await this.#store(reader, header);
+      return this.#done(header);
+    }
     const landing = await Landing.begin(segments, refs.get(IMPORT_REF), this.#durability);
     const offset = landing.offsetOf(header);
     if (offset === 0 || open === undefined) await this.#store(reader, header, landing);
@@ -139,19 +143,19 @@ class Import {
     return this.#finish(header, landing, refs);
   }
 
-  /** The result for a store that was imported before. */
+  /** The result for a store that holds just what is imported. */
   async #done(header: Header): Promise<ImportResult> {
     const { commits } = await Inspection.of(this.#place.segments, this.#sliceMs);
     this.#rows = (await commits.openView(mainOf(header))).rows;
     return this.#result(header, 0, 0);
   }
 
-  /** Stores all segments. */
-  async #store(reader: ByteReader, header: Header, landing: Landing): Promise<void> {
+  /** Reads and checks all segments, and stores them if there is a `landing`. */
+  async #store(reader: ByteReader, header: Header, landing?: Landing): Promise<void> {
     const checker = await Checker.create(this.#sliceMs);
     const isTable = (tableBytes: Uint8Array) => checker.isTable(tableBytes);
     let mayRestart = reader.at > header.length;
-    let ordinal = mayRestart ? landing.ordinal : 0;
+    let ordinal = mayRestart ? (landing?.ordinal ?? 0) : 0;
     try {
       for (;;) {
         checkSignal(this.#options.signal);
@@ -167,7 +171,7 @@ class Import {
           ordinal = 0;
         } else {
           const { tableBytes, segmentBytes } = frame;
-          if (!landing.has(tableBytes)) {
+          if (!landing?.has(tableBytes)) {
             if (!(await checker.isWhole(tableBytes, segmentBytes))) {
               throw new HedgerowError('corrupt-chunk', `segment ${ordinal} is damaged`, {
                 offset: start,
@@ -175,17 +179,17 @@ class Import {
             }
           }
           ordinal += 1;
-          await landing.take(frame, header, reader.at, ordinal);
+          await landing?.take(frame, header, reader.at, ordinal);
         }
         mayRestart = false;
       }
       if (!(await reader.isAtEnd())) throw invalid('bytes follow the end', reader.at);
     } catch (cause) {
       // What was sound stays for the next time.
-      await landing.settle().catch(() => {});
+      await landing?.settle().catch(() => {});
       throw cause;
     }
-    await landing.settle();
+    await landing?.settle();
   }
 
   /** Verifies what is stored and has it seen, or takes it away. */
