@@ -41,7 +41,17 @@ export const SUM_LAYERS = [
 ];
 
 export const TYPESCRIPT_LAYERS = [
-  [['errors', 'limits', 'locks'], ['speed'], ['task'], ['kind'], ['report'], ['forgotten'], ['pending']],
+  [
+    ['errors', 'limits', 'locks'],
+    ['speed'],
+    ['task'],
+    ['kind'],
+    ['report'],
+    ['forgotten'],
+    ['pending'],
+    ['disposable'],
+    ['pointer'],
+  ],
   [
     ['segment-store'],
     ['scheduler'],

@@ -11,6 +11,11 @@ export function kindOf(value: unknown): string {
   }
 }
 
+/** A value as a message shows it. */
+export function shownAs(value: unknown): string {
+  return Object(value) === value ? kindOf(value) : String(value);
+}
+
 /** Whether nothing can be asked of `value` any more, not even what it is an instance of. */
 export function isRevoked(value: unknown): boolean {
   try {

@@ -3,7 +3,7 @@
  * every call that has it.
  */
 import { HedgerowError } from './errors.js';
-import { isPlain, kindOf } from './kind.js';
+import { isPlain, kindOf, shownAs } from './kind.js';
 
 /** What a member may be, and how a message says so. */
 type Kind = readonly [is: (value: unknown) => boolean, what: string];
@@ -103,8 +103,7 @@ export function optionsOf<T extends object>(
       const kind = kinds.get(name);
       if (kind === undefined) refuse(`${call} takes no ${name}, but ${names}`);
       if (!isKind(kind, value)) {
-        const shown = Object(value) === value ? kindOf(value) : String(value);
-        refuse(`${call}: ${name} must be ${kind[1]}, not ${shown}`);
+        refuse(`${call}: ${name} must be ${kind[1]}, not ${shownAs(value)}`);
       }
       found[name] = value;
     }

@@ -1,5 +1,6 @@
 /** One commit of a store, which stays readable whatever is committed or collected meanwhile. */
 import type { Commits, Head, HeldHead } from './commit.js';
+import { disposable } from './disposable.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { Forgotten } from './forgotten.js';
@@ -127,6 +128,8 @@ const snapshots = new Forgotten<HeldCommit>((held) => held.release());
 /** See the module's text. Made by `db.snapshot()`. */
 export class Snapshot extends Reader {
   readonly #held: HeldCommit;
+  /** As `release`, for `using`. */
+  declare readonly [Symbol.dispose]: () => void;
 
   /** Call `db.snapshot()`. */
   constructor(commits: Commits, check: () => void) {
@@ -134,6 +137,7 @@ export class Snapshot extends Reader {
     super(held);
     this.#held = held;
     snapshots.add(this, held);
+    disposable(Snapshot.prototype, 'dispose', Snapshot.prototype.release);
   }
 
   /** The hash of all that it holds, in hexadecimal. */
@@ -145,11 +149,6 @@ export class Snapshot extends Reader {
   release(): void {
     snapshots.delete(this);
     this.#held.release();
-  }
-
-  /** As `release`, for `using`. */
-  [Symbol.dispose](): void {
-    this.release();
   }
 
   /** Whether `value` is a snapshot that this copy of the package has made. */

@@ -6,6 +6,7 @@ import { Collector, type CollectResult } from './collector.js';
 import { Commits } from './commit.js';
 import { type Deletes, deleteMany } from './delete-many.js';
 import { type Change, type DiffOptions, diffOf } from './diff.js';
+import { disposable } from './disposable.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
@@ -60,6 +61,8 @@ export class Store extends Reader {
   readonly #watchers: Watchers;
   readonly #builder: IndexBuilder;
   readonly #indexing: Indexing;
+  /** As `close`, for `await using`. */
+  declare readonly [Symbol.asyncDispose]: () => Promise<void>;
   /** The handle that was opened first, which closes with all others. */
   readonly #first: Store;
   /** The handles of branches that it has opened. */
@@ -87,6 +90,7 @@ export class Store extends Reader {
       this.#bulk(change(durability, closing.signal, ends));
     const from = standpoint(host, commits, edits.pending, () => this.#check(), write);
     super(from);
+    disposable(Store.prototype, 'asyncDispose', Store.prototype.close);
     this.#from = from;
     this.#closes = closing;
     this.#ends = ends;

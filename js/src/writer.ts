@@ -3,6 +3,7 @@
  * slices behind the caller's back. Only when the buffer is full is there something to await.
  */
 import type { Commits } from './commit.js';
+import { disposable } from './disposable.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { Forgotten } from './forgotten.js';
@@ -221,11 +222,14 @@ const writers = new Forgotten<Flusher>((flusher) => {
 /** See the module's text. Made by `db.writer()`. */
 export class Writer {
   readonly #flusher: Flusher;
+  /** As `abort`, for `await using`: after `finish` it does nothing. */
+  declare readonly [Symbol.asyncDispose]: () => Promise<void>;
 
   /** Call `db.writer()`. */
   constructor(flusher: Flusher) {
     this.#flusher = flusher;
     writers.add(this, flusher);
+    disposable(Writer.prototype, 'asyncDispose', Writer.prototype.abort);
   }
 
   /**

@@ -1,7 +1,8 @@
 /** What the leaves of a sum tree that follows rows are made of, checked and as the core reads it. */
 import { HedgerowError } from '../errors.js';
-import { kindOf } from '../kind.js';
+import { shownAs } from '../kind.js';
 import { optionsOf } from '../options.js';
+import { namesOf } from '../pointer.js';
 
 /** What the leaves of a sum tree that follows rows are made of. */
 export interface SumDefinition {
@@ -26,14 +27,11 @@ const MAX_DEFINITION_BYTES = 900;
 
 const encoder = new TextEncoder();
 
-const POINTER = /^(\/([^~]|~[01])*)?$/;
-
 /** The text of a definition; throws `invalid-argument`. */
 export function definitionText({ key, sum, value, prefix }: SumDefinition): string {
   for (const pointer of [key ?? '', sum, value ?? '']) {
-    if (typeof pointer === 'string' && POINTER.test(pointer)) continue;
-    const shown = typeof pointer === 'string' ? pointer : kindOf(pointer);
-    throw new HedgerowError('invalid-argument', `not a JSON pointer: ${shown}`);
+    if (namesOf(pointer) !== undefined) continue;
+    throw new HedgerowError('invalid-argument', `not a JSON pointer: ${shownAs(pointer)}`);
   }
   return JSON.stringify([key ?? '', sum, value ?? '', prefix ?? '']);
 }
