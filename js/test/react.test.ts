@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memory, open, type ScanOptions, type Store } from '../src/index.js';
 import { type Row, type RowState, type ScanState, useRow, useScan } from '../src/react/index.js';
 import { reconciled } from '../src/react/rows.js';
-import { compareKeys, type Entry, failure, select, sorted } from './model.js';
+import { compareKeys, type Entry, failure, select, sorted, stepFault } from './model.js';
 import { forSeeds } from './random.js';
 import { handles, rest, until } from './watching.js';
 
@@ -339,7 +339,12 @@ describe('useScan', () => {
         const isShown = ({ options, last }: (typeof hooks)[number]) =>
           last()?.status === 'ready' &&
           JSON.stringify(last().rows) === JSON.stringify(expected(options));
-        await until(() => hooks.every(isShown));
+        await until(() => hooks.every(isShown)).catch(() => {
+          const faults = hooks.map(({ options, last }) =>
+            stepFault(step, { useScan: options }, last().rows, expected(options)),
+          );
+          expect(faults.find((fault) => fault !== undefined)).toBeUndefined();
+        });
         for (const [at, { last }] of hooks.entries()) {
           const old = new Map(before[at]?.rows);
           for (const row of last().rows) {
