@@ -92,4 +92,4 @@ export async function destroy(
  * store that holds just this already nothing is stored, but `source` is read and checked to its end.
  */
 export const importStore: typeof import('./transfer/import.js').importStore = async (...args) =>
-  (await import('./transfer/import.js')).importStore(...args);
+  (await import('./store-parts.js')).importing.importStore(...args);

@@ -19,8 +19,8 @@ export function shownAs(value: unknown): string {
 /** Whether nothing can be asked of `value` any more, not even what it is an instance of. */
 export function isRevoked(value: unknown): boolean {
   try {
-    Array.isArray(value);
-    return false;
+    // A bundler may drop what is done for its exception alone.
+    return Array.isArray(value) && value.length < 0;
   } catch {
     return true;
   }

@@ -17,6 +17,10 @@ export const repairing = (): Promise<typeof import('./repair.js')> => import('./
 /** What a store holds, and the shape of its tree. */
 export const counting = (): Promise<typeof import('./stats.js')> => import('./stats.js');
 
+/** The changes between two roots. */
+export const differing = (): Promise<typeof import('./differences.js')> =>
+  import('./differences.js');
+
 /** Sum trees. */
 export const summing = (): Promise<typeof import('./sums/index.js')> => import('./sums/index.js');
 

@@ -1,4 +1,5 @@
 /** Opens a store: the core, what it is kept in, and what tells of other handles. */
+
 import { Commits } from './commit.js';
 import { Engine } from './engine.js';
 import { Host } from './host.js';

@@ -6,65 +6,50 @@ import { HedgerowError } from './errors.js';
 import { isPlain, kindOf, shownAs } from './kind.js';
 
 /** What a member may be, and how a message says so. */
-type Kind = readonly [is: (value: unknown) => boolean, what: string];
+type Kind = readonly [is: (value: never) => unknown, what: string];
 
-const ofType = (type: string, what: string): Kind => [(value) => typeof value === type, what];
-const oneOf = (...texts: unknown[]): Kind => [
-  (value) => texts.includes(value),
-  texts.map((text) => `'${text}'`).join(' or '),
+const ofType = (type: string): Kind => [(value) => typeof value === type, `a ${type}`];
+const oneOf = (one: string, other: string): Kind => [
+  (value) => value === one || value === other,
+  `${one} or ${other}`,
 ];
 const number = (is: (value: number) => boolean, what: string): Kind => [
   (value) => typeof value === 'number' && is(value),
   what,
 ];
+// What is left of infinity is no number.
 const countFrom = (low: number): Kind =>
-  number(
-    (value) => value >= low && (Number.isInteger(value) || value === Number.POSITIVE_INFINITY),
-    `a whole number from ${low} on`,
-  );
+  number((value) => value >= low && !(value % 1), `a whole number from ${low} on`);
 
-const FUNCTION = ofType('function', 'a function');
-const BOOLEAN = ofType('boolean', 'true or false');
 const PLAIN: Kind = [isPlain, 'a plain object'];
 /** Only the call that has such a member knows more. */
 const ANY: Kind = [() => true, ''];
 
 const KINDS: Readonly<Record<string, Kind>> = {
   signal: [
-    (value) =>
-      typeof (value as AbortSignal).aborted === 'boolean' &&
-      'addEventListener' in (value as object),
+    (value: AbortSignal) => typeof value.aborted === 'boolean' && value.addEventListener,
     'an AbortSignal',
   ],
   durability: oneOf('relaxed', 'strict'),
   format: oneOf('ndjson', 'json'),
   limit: countFrom(0),
   commitEvery: countFrom(1),
-  sliceMs: number((ms) => ms > 0 && ms < Number.POSITIVE_INFINITY, 'above 0 and finite'),
-  cacheBytes: number((bytes) => bytes >= 0 && bytes < 2 ** 31, 'from 0 to below 2 GiB'),
-  index: ofType('string', 'the name of an index'),
-  storage: [(value) => FUNCTION[0]((value as { open?: unknown }).open), 'what idb() returns'],
-  branches: [(value) => BOOLEAN[0](value) || Array.isArray(value), 'true or an array of names'],
+  sliceMs: number((ms) => ms > 0 && ms < Number.POSITIVE_INFINITY, 'above 0, and finite'),
+  cacheBytes: number((bytes) => bytes >= 0 && bytes < 2 ** 31, 'below 2 GiB'),
+  index: ofType('string'),
+  storage: [(value: { open?: unknown }) => typeof value.open === 'function', 'such as idb()'],
   indexes: PLAIN,
   sums: PLAIN,
-  reverse: BOOLEAN,
-  initial: BOOLEAN,
-  wait: BOOLEAN,
-  create: BOOLEAN,
-  persist: BOOLEAN,
-  salvage: BOOLEAN,
 };
+
+function kindOfMember(name: string): Kind {
+  if (/^on[A-Z]/.test(name)) return ofType('function');
+  if (/^(reverse|initial|wait|create|persist|salvage)$/.test(name)) return ofType('boolean');
+  return KINDS[name] ?? ANY;
+}
 
 /** `T` without members that are `undefined`. */
 export type Defined<T> = { readonly [Name in keyof T]: Exclude<T[Name], undefined> };
-
-function isKind([is]: Kind, value: unknown): boolean {
-  try {
-    return is(value);
-  } catch {
-    return false;
-  }
-}
 
 function refuse(what: string, cause?: unknown): never {
   throw new HedgerowError('invalid-argument', what, { cause });
@@ -72,16 +57,6 @@ function refuse(what: string, cause?: unknown): never {
 
 /** The kinds of all members of a list of names. */
 const lists = new Map<string, Map<string, Kind>>();
-
-function kindsOf(names: string): Map<string, Kind> {
-  let kinds = lists.get(names);
-  if (kinds === undefined) {
-    const kindOfMember = (name: string) => KINDS[name] ?? (name.startsWith('on') ? FUNCTION : ANY);
-    kinds = new Map(names.split(' ').map((name) => [name, kindOfMember(name)]));
-    lists.set(names, kinds);
-  }
-  return kinds;
-}
 
 /**
  * The members of `given` that are not `undefined`, each read once. Throws `invalid-argument` unless
@@ -94,22 +69,29 @@ export function optionsOf<T extends object>(
   what = 'options',
 ): Defined<T> {
   if (!isPlain(given)) refuse(`${call} takes ${what} in a plain object, not ${kindOf(given)}`);
-  const kinds = kindsOf(names);
+  let kinds = lists.get(names);
+  if (kinds === undefined) {
+    kinds = new Map(names.split(' ').map((name) => [name, kindOfMember(name)]));
+    lists.set(names, kinds);
+  }
   const found: Record<string, unknown> = {};
+  let at = what;
   try {
     for (const name of Object.keys(given)) {
-      const value: unknown = given[name as keyof T];
+      at = name;
+      const value = given[name as keyof T];
       if (value === undefined) continue;
       const kind = kinds.get(name);
       if (kind === undefined) refuse(`${call} takes no ${name}, but ${names}`);
-      if (!isKind(kind, value)) {
-        refuse(`${call}: ${name} must be ${kind[1]}, not ${shownAs(value)}`);
+      const [is, expected] = kind;
+      if (!is(value as never)) {
+        refuse(`${call}: ${name} must be ${expected}, not ${shownAs(value)}`);
       }
       found[name] = value;
     }
   } catch (cause) {
     if (cause instanceof HedgerowError) throw cause;
-    refuse(`${call}: ${what} cannot be read`, cause);
+    refuse(`${call}: ${at} cannot be read`, cause);
   }
   return found as Defined<T>;
 }
@@ -122,13 +104,16 @@ export function checkName(name: unknown): void {
 
 /** Members of ranges: of keys, of entries of an index too, and of what reads them. */
 const KEYS = 'prefix gt gte lt lte';
+const ENTRIES = `${KEYS} index equals`;
+const WAITING = `${ENTRIES} wait`;
+const COUNTED = `${WAITING} signal`;
 export const RANGE = {
   keys: KEYS,
   signal: `${KEYS} signal`,
-  entries: `${KEYS} index equals`,
-  waiting: `${KEYS} index equals wait`,
-  counted: `${KEYS} index equals wait signal`,
-  scanned: `${KEYS} index equals wait signal reverse limit`,
+  entries: ENTRIES,
+  waiting: WAITING,
+  counted: COUNTED,
+  scanned: `${COUNTED} reverse limit`,
 } as const;
 
 /** As `optionsOf`, of a range. */
@@ -138,6 +123,6 @@ export function rangeOf<T extends object>(
   names: (typeof RANGE)[keyof typeof RANGE],
 ): Defined<T> {
   const range = optionsOf(call, given, names, 'a range');
-  if ('equals' in range && !('index' in range)) refuse(`${call}: equals is of an index: name it`);
+  if ('equals' in range && !('index' in range)) refuse(`${call}: equals needs an index`);
   return range;
 }

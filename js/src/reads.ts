@@ -1,6 +1,6 @@
 /** Reads of rows, from wherever the reader stands: at a head that moves, or at one commit. */
-import type { Head } from './commit.js';
-import { type Change, type DiffOptions, diffOf } from './diff.js';
+import type { Commits, Head } from './commit.js';
+import type { Change, DiffOptions } from './diff.js';
 import { type Op, Status } from './engine.js';
 import { HedgerowError, isMissing } from './errors.js';
 import { findMany, foundOf, KeyParts } from './find-many.js';
@@ -9,13 +9,15 @@ import { isOfIndex } from './indexes/index-set.js';
 import { holdWith, ownEdits, type WaitOptions } from './indexes/ready.js';
 import type { IndexRange } from './indexes/secondary.js';
 import { checkKey, checkKeys } from './key.js';
-import { proving } from './later.js';
+import { differing, proving } from './later.js';
 import { RANGE, rangeOf } from './options.js';
 import { encodeProved, type KeyRange } from './range.js';
 import {
   type IndexScan,
   type IndexScanOptions,
+  loaded,
   type Rows,
+  rowsOf,
   type Scan,
   type ScanOptions,
   scanOf,
@@ -23,6 +25,20 @@ import {
 import { checkSignal } from './signal.js';
 import type { Standpoint } from './standpoint.js';
 import { SumTree } from './sum-tree.js';
+
+/** The changes that lead from one root to another, or to the head. */
+export function diffOf(
+  host: () => Host,
+  commits: Commits,
+  from: string,
+  to: string | undefined,
+  options: DiffOptions,
+): Rows<Change> {
+  return rowsOf(() => {
+    const own = host();
+    return loaded(async () => (await differing()).differences(own, commits, from, to, options));
+  });
+}
 
 /** Which rows, or entries of an index, are counted. */
 export type CountOptions = (KeyRange & Pick<WaitOptions, 'signal'>) | (IndexRange & WaitOptions);
@@ -186,7 +202,8 @@ export class Reader {
    * that the two do not share. Roots are those that `root` had, while their chunks are stored.
    */
   diff<Value = unknown>(from: string, to: string, options: DiffOptions = {}): Rows<Change<Value>> {
-    return diffOf(this.#host, this.#from.commits, from, to, options) as Rows<Change<Value>>;
+    const rows = diffOf(this.#host, this.#from.commits, from, to, options);
+    return rows as Rows<Change<Value>>;
   }
 
   readonly #host = (): Host => {

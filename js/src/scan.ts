@@ -129,6 +129,25 @@ export function startScan(
   return engine.scan(view, allFlags, rangeBytes, limit);
 }
 
+/** Rows of what `iterate` begins to read. */
+export function rowsOf<T>(iterate: () => AsyncGenerator<T, void, void>): Rows<T> {
+  return {
+    [Symbol.asyncIterator]: iterate,
+    async toArray() {
+      const all: T[] = [];
+      for await (const row of iterate()) all.push(row);
+      return all;
+    },
+  };
+}
+
+/** What `load` gives, which is yet to be loaded. */
+export async function* loaded<T>(
+  load: () => Promise<AsyncIterable<T>>,
+): AsyncGenerator<T, void, void> {
+  yield* await load();
+}
+
 /** How rows are taken from the members of a block. */
 interface Shape<T> {
   readonly parts: number;

@@ -5,7 +5,7 @@ import type { ByteSource } from './bytes.js';
 import { Collector, type CollectResult } from './collector.js';
 import { Commits } from './commit.js';
 import { type Deletes, deleteMany } from './delete-many.js';
-import { type Change, type DiffOptions, diffOf } from './diff.js';
+import type { Change, DiffOptions } from './diff.js';
 import { disposable } from './disposable.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
@@ -23,7 +23,7 @@ import { applyPatch, type Patch, type PatchOptions } from './patch.js';
 import type { Pending } from './pending.js';
 import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
 import type { KeyRange } from './range.js';
-import { Reader } from './reads.js';
+import { diffOf, Reader } from './reads.js';
 import type { RepairOptions, RepairResult } from './repair.js';
 import type { Rows } from './scan.js';
 import type { Durability } from './segment-store.js';
@@ -42,8 +42,8 @@ import type { WatchCallback, WatchOptions } from './watch/watcher.js';
 import { Watchers } from './watch/watchers.js';
 import { Flusher, Writer, type WriterOptions } from './writer.js';
 
-/** Branches are loaded when the first of them is used. */
-const branching = () => import('./branches.js');
+/** Branches, merges and exports, when the first of them is used. */
+const parts = () => import('./store-parts.js');
 
 /** An open store. Made by `open`. */
 export class Store extends Reader {
@@ -172,7 +172,7 @@ export class Store extends Reader {
   async branch(name: string, options: BranchOptions = {}): Promise<Store> {
     this.#check();
     const wanted = optionsOf('branch', options, 'from');
-    const { openBranch, refOfBranch } = await branching();
+    const { openBranch, refOfBranch } = (await parts()).branches;
     this.#check();
     const line = new Commits(this.#commits.trunk, refOfBranch(name));
     try {
@@ -189,16 +189,16 @@ export class Store extends Reader {
   /** All branches, the main one first. */
   async branches(): Promise<Branch[]> {
     this.#checkOpen();
-    const { listBranches } = await branching();
-    return listBranches(this.#commits);
+    const { branches } = await parts();
+    return branches.listBranches(this.#commits);
   }
 
   /** Deletes a branch. Handles that stand on it, in any tab, fail with `missing` from then on. */
   async deleteBranch(name: string): Promise<void> {
     this.#checkOpen();
     const drop = async () => {
-      const { deleteBranch } = await branching();
-      return deleteBranch(this.#commits, name, this.#durability);
+      const { branches } = await parts();
+      return branches.deleteBranch(this.#commits, name, this.#durability);
     };
     return this.#bulk(drop());
   }
@@ -209,7 +209,7 @@ export class Store extends Reader {
    */
   async switchTo(name: string): Promise<void> {
     this.#checkOpen();
-    const ref = (await branching()).refOfBranch(name);
+    const ref = (await parts()).branches.refOfBranch(name);
     const isBusy = () => this.#bulks.size > 0;
     const change = async () => {
       // A change that has begun since builds on the branch before.
@@ -235,8 +235,8 @@ export class Store extends Reader {
     const job = this.#jobOf('merge', options, 'onConflict');
     const name = typeof branch === 'string' ? branch : this.#nameOf(branch);
     return this.#waiting(job, job.onConflict !== undefined, async (own) => {
-      const { mergeBranch } = await import('./merge.js');
-      return mergeBranch(this.#commits, name, own);
+      const { merge } = await parts();
+      return merge.mergeBranch(this.#commits, name, own);
     });
   }
 
@@ -258,8 +258,8 @@ export class Store extends Reader {
   async resetTo(target: string | Snapshot): Promise<void> {
     this.#check();
     const reset = async () => {
-      const { resetTo } = await branching();
-      return resetTo(this.#commits, target, this.#durability);
+      const { branches } = await parts();
+      return branches.resetTo(this.#commits, target, this.#durability);
     };
     return this.#bulk(reset());
   }
@@ -514,8 +514,8 @@ export class Store extends Reader {
     this.#check();
     const wanted = optionsOf('export', options, 'branches from signal');
     checkSignal(wanted.signal);
-    const { exportStore } = await import('./transfer/export.js');
-    return exportStore(this.#commits, wanted, () => this.#check());
+    const { exporting } = await parts();
+    return exporting.exportStore(this.#commits, wanted, () => this.#check());
   }
 
   /**

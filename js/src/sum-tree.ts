@@ -5,7 +5,7 @@
 import { HedgerowError } from './errors.js';
 import { summing } from './later.js';
 import { optionsOf } from './options.js';
-import type { Rows } from './scan.js';
+import { loaded, type Rows, rowsOf } from './scan.js';
 import type { Durability } from './segment-store.js';
 import type { Endings } from './signal.js';
 import type { Source } from './source.js';
@@ -60,13 +60,15 @@ export class SumTree {
 
   /** All leaves, in the order of the tree: that of keys with the bits of each byte reversed. */
   entries(options: SumScanOptions = {}): Rows<SumLeaf> {
-    return later(async () => (await summing()).entries(this.#from, this.name, options));
+    const load = async () => (await summing()).entries(this.#from, this.name, options);
+    return rowsOf(() => loaded(load));
   }
 
   /** The leaves that differ between two roots of the store (`db.root`), of which the second is the
    * head by default. */
   diff(from: string, to?: string): Rows<SumChange> {
-    return later(async () => (await summing()).diff(this.#from, this.name, from, to));
+    const load = async () => (await summing()).diff(this.#from, this.name, from, to);
+    return rowsOf(() => loaded(load));
   }
 
   /** A proof of what is under a key, or that nothing is, for `verifySumProof`. */
@@ -129,19 +131,4 @@ export class SumTree {
     }
     return write(async (usual, _, ends) => change(await summing(), usual, ends));
   }
-}
-
-/** Rows of a source that is yet to be loaded. */
-function later<T>(load: () => Promise<AsyncIterable<T>>): Rows<T> {
-  const rows = {
-    async *[Symbol.asyncIterator]() {
-      yield* await load();
-    },
-    async toArray() {
-      const all: T[] = [];
-      for await (const row of rows) all.push(row);
-      return all;
-    },
-  };
-  return rows;
 }

@@ -7,63 +7,49 @@ import { utf8Length } from './key.js';
 import { isPlain, kindOf } from './kind.js';
 import { MAX_VALUE_BYTES } from './limits.js';
 
-/** What JSON would lose, and the JSON pointer to it. */
-interface Loss {
-  readonly what: string;
-  readonly pointer: string;
-}
-
 function refuse(what: string, row?: number, pointer?: string, cause?: unknown): never {
-  const message = `${row === undefined ? '' : `row ${row}: `}${what}`;
-  const where = pointer ? `, at ${pointer}` : '';
-  throw new HedgerowError('invalid-value', message + where, { row, pointer, cause });
+  const where = row === undefined ? '' : `row ${row}: `;
+  const place = pointer ? `, at ${pointer}` : '';
+  throw new HedgerowError('invalid-value', where + what + place, { row, pointer, cause });
 }
 
-/** A loss in the member `name`, as that of what has the member. */
-function inMember({ what, pointer }: Loss, name: string | number): Loss {
-  const escaped = String(name).replaceAll('~', '~0').replaceAll('/', '~1');
-  return { what, pointer: `/${escaped}${pointer}` };
+/** What JSON has no word for, when a walk has found something. */
+let lost = '';
+
+function lose(what: string): string {
+  lost = what;
+  return '';
 }
 
-function lost(what: string): Loss {
-  return { what, pointer: '' };
-}
-
-/**
- * What JSON would lose of `value`, which was made text before, so that it ends. Of one that could
- * not be, `above` are the objects around it: it may hold itself.
- */
-function lossIn(value: unknown, above?: Set<unknown>): Loss | undefined {
+/** The pointer to what JSON would lose of `value`; `undefined` when it keeps all. */
+function lossIn(value: unknown): string | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return undefined;
-  if (typeof value === 'number') {
-    return Number.isFinite(value) ? undefined : lost(`JSON has no ${value}`);
-  }
-  if (typeof value !== 'object') return lost(`JSON has no ${typeof value}`);
-  if (above === undefined) return lossWithin(value);
-  if (above.has(value)) return lost('JSON cannot hold what holds itself');
-  above.add(value);
-  const loss = lossWithin(value, above);
-  above.delete(value);
-  return loss;
+  if (typeof value === 'object')
+    return Array.isArray(value) ? lossInArray(value) : lossInObject(value);
+  if (typeof value === 'number' && Number.isFinite(value)) return undefined;
+  return lose(`JSON has no ${typeof value === 'number' ? value : typeof value}`);
 }
 
-/** As `lossIn`, written for objects of no class, whose members are mostly texts and numbers. */
-function lossWithin(value: object, above?: Set<unknown>): Loss | undefined {
-  if (Array.isArray(value)) {
-    for (let at = 0; at < value.length; at++) {
-      const loss = lossIn(value[at], above);
-      if (loss !== undefined) return inMember(loss, at);
-    }
-    return undefined;
+function lossInArray(values: readonly unknown[]): string | undefined {
+  for (let at = 0; at < values.length; at++) {
+    const loss = lossIn(values[at]);
+    if (loss !== undefined) return `/${at}${loss}`;
   }
+  return undefined;
+}
+
+/** Written for objects of no class, whose members are mostly texts and numbers. */
+function lossInObject(value: object): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(value);
   const isOfClass = prototype !== Object.prototype && prototype !== null;
-  const { toJSON } = isOfClass ? (value as { toJSON?: unknown }) : {};
-  if (isOfClass && hasBytes(value)) {
-    const way = 'bytes are kept as a value of their own: new Uint8Array(await blob.arrayBuffer())';
-    return lost(`JSON has no ${kindOf(value)}; ${way}`);
+  if (isOfClass) {
+    const { toJSON, arrayBuffer } = value as Record<string, unknown>;
+    if (arrayBuffer || ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+      const way = 'put bytes as a value of their own: new Uint8Array(await blob.arrayBuffer())';
+      return lose(`JSON has no ${kindOf(value)}; ${way}`);
+    }
+    if (typeof toJSON === 'function') return lossInMade(value, toJSON);
   }
-  if (typeof toJSON === 'function') return lossInMade(value, toJSON, above);
   let isEmpty = true;
   for (const name in value) {
     // What a class gives, of the platform above all, is no part of the value.
@@ -81,57 +67,53 @@ function lossWithin(value: object, above?: Set<unknown>): Loss | undefined {
         if (Number.isFinite(member)) continue;
         break;
       case 'function':
-        if (name === 'toJSON') return lossInMade(value, member, above);
+        if (name === 'toJSON') return lossInMade(value, member);
         continue;
     }
-    const loss = lossIn(member, above);
+    const loss = lossIn(member);
     if (loss === undefined || !Object.hasOwn(value, name)) continue;
-    const own = (value as { toJSON?: unknown }).toJSON;
-    return typeof own === 'function' ? lossInMade(value, own, above) : inMember(loss, name);
+    const { toJSON } = value as { toJSON?: unknown };
+    if (typeof toJSON === 'function') return lossInMade(value, toJSON);
+    return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}${loss}`;
   }
   // A boxed number has no members either.
   if (!isEmpty || isPlain(value) || JSON.stringify(value) !== '{}') return undefined;
-  return lost(`JSON keeps nothing of ${kindOf(value)}; make a plain object or an array of it`);
-}
-
-function hasBytes(value: object): boolean {
-  const isBlob = typeof (value as Blob).arrayBuffer === 'function';
-  return isBlob || ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
+  return lose(`JSON keeps nothing of ${kindOf(value)}; make it an array or a plain object`);
 }
 
 /** What is lost of what `toJSON` makes of `value`. */
-function lossInMade(value: object, toJSON: unknown, above?: Set<unknown>): Loss | undefined {
-  if (value instanceof Date && !Number.isNaN(value.getTime())) return undefined;
+function lossInMade(value: object, toJSON: unknown): string | undefined {
+  const isDate = value instanceof Date;
+  if (isDate && !Number.isNaN(value.getTime())) return undefined;
   const made: unknown = (toJSON as (name: string) => unknown).call(value, '');
-  const isInvalid = made === null && Number.isNaN(value.valueOf());
-  return isInvalid ? lost(`JSON has no invalid ${kindOf(value)}`) : lossIn(made, above);
+  return made === null && Number.isNaN(value.valueOf())
+    ? lose(`JSON has no invalid ${kindOf(value)}`)
+    : lossIn(made);
 }
 
-/** Throws `invalid-value` for what JSON loses of a value that it could make text of. */
-export function checkKept(value: unknown, row?: number): void {
-  let loss: Loss | undefined;
+/** Throws `invalid-value` for what JSON loses of a value, or why it has `failed`. */
+export function checkKept(value: unknown, row?: number, failed?: { cause: unknown }): void {
+  let loss: string | undefined;
   try {
     loss = lossIn(value);
   } catch (cause) {
-    // Of a getter, or for want of stack.
-    refuse('JSON cannot hold it', row, undefined, cause);
+    // Of a getter, or for want of stack: what holds itself has no end.
+    failed ??= { cause };
   }
-  if (loss !== undefined) refuse(loss.what, row, loss.pointer);
+  if (loss !== undefined) refuse(lost, row, loss, failed?.cause);
+  if (failed !== undefined) refuse('JSON cannot hold it', row, undefined, failed.cause);
 }
 
 /** A value's JSON text, which holds all of it; throws `invalid-value`. */
 export function stringify(value: unknown, row?: number): string {
-  let text: string;
+  let text = '';
+  let failed: { cause: unknown } | undefined;
   try {
     text = JSON.stringify(value);
   } catch (cause) {
-    let loss: Loss | undefined;
-    try {
-      loss = lossIn(value, new Set());
-    } catch {}
-    return refuse(loss?.what ?? 'JSON cannot hold it', row, loss?.pointer, cause);
+    failed = { cause };
   }
-  checkKept(value, row);
+  checkKept(value, row, failed);
   return text;
 }
 

@@ -138,12 +138,11 @@ describe.each(Object.entries(WAYS))('%s refuses', (way, write) => {
     await refuses(db, () => write(db, { a: holes }), failure(code, { message }));
   });
 
-  it('an object that holds itself, and says where it does', async () => {
+  it('an object that holds itself', async () => {
     const db = await storeOf([['k', 'before']]);
     const value: Record<string, unknown> = { a: 1, twice: {} };
-    value.list = [value.twice, value.twice, { self: value }];
-    const pointer = at('/list/2/self');
-    await refuses(db, () => write(db, value), failure(code, { pointer }));
+    value.list = [value.twice, value.twice, { self: value, again: value }];
+    await refuses(db, () => write(db, value), failure(code));
   });
 });
 
