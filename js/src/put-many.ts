@@ -25,7 +25,8 @@ import { endSource, isAtHand, type OpenSource, openSource, type Source } from '.
 export interface PutManyOptions<Row> {
   /**
    * The key of a row: a JSON pointer into it, such as `/id`, or a function of it, which rows
-   * that come as bytes cannot have. Without it rows are `[key, value]`. A row is read up to a
+   * that come as bytes cannot have. Without it rows are `[key, value]`. What the pointer leads to
+   * is a string: of a number, `(row) => String(row.id)` makes one. A row is read up to a
    * slice after it was given: it must not be changed and given again.
    */
   readonly key?: KeyOf<Row> | undefined;
