@@ -62,12 +62,15 @@ export const TYPESCRIPT_LAYERS = [
     ['pins'],
     ['lane'],
     ['root'],
+    ['bulks'],
+    ['leftovers'],
     ['persistence'],
     ['instances'],
     ['options'],
   ],
   // `sql/*`: entries of their own, which nothing else names.
   [
+    ['changes'], // of a handle, and how closing ends them
     ['segment-stores/*'],
     ['sql/*'],
     ['generated/*'],
@@ -84,9 +87,14 @@ export const TYPESCRIPT_LAYERS = [
   [['host']],
   [['later-link']],
   [['check-engine'], ['survey']],
-  [['inventory']],
+  [['inventory'], ['ingest-result']],
   [['commit', 'trunk']], // the branches of a store, and what they have in common
-  [['indexes/ready'], ['standpoint'], ['sums/sum-engine', 'sums/types', 'sums/root']],
+  [
+    ['branch-name'],
+    ['indexes/ready'],
+    ['standpoint'],
+    ['sums/sum-engine', 'sums/types', 'sums/root'],
+  ],
   [['ingest'], ['scan'], ['collector'], ['verify'], ['find-many']],
   [['indexes/builder'], ['rows'], ['try-edits'], ['diff'], ['writer'], ['repair'], ['stats']],
   [['single-edits'], ['proof'], ['differences'], ['sums/*']],
@@ -96,7 +104,7 @@ export const TYPESCRIPT_LAYERS = [
   [['reads']],
   [['intake'], ['transaction/*'], ['snapshot']],
   [['put-many'], ['watch/*'], ['branches']],
-  [['merge'], ['patch'], ['delete-many'], ['transfer/*']],
+  [['merge'], ['patch'], ['delete-many'], ['reset'], ['transfer/*']],
   [['opening'], ['store-parts']],
   [['store']],
   [['index']],

@@ -24,6 +24,17 @@ export type ErrorCode =
   | 'crashed'
   | 'storage';
 
+/** A key that two branches have changed to different values. Absent rows are `undefined`. */
+export interface Conflict {
+  readonly key: string;
+  /** What it was when the branches parted. */
+  readonly base: unknown;
+  /** What it is in the branch that is merged into. */
+  readonly ours: unknown;
+  /** What it is in the branch that is merged. */
+  readonly theirs: unknown;
+}
+
 /** Facts that some errors carry beside their message. */
 export interface ErrorFacts {
   /** What brought the failure about, as thrown by the platform. */
@@ -38,6 +49,8 @@ export interface ErrorFacts {
   readonly chunk?: string | undefined;
   /** Status of the offending HTTP response. */
   readonly status?: number | undefined;
+  /** The first conflicts of a merge, in the order of keys. */
+  readonly conflicts?: readonly Conflict[] | undefined;
 }
 
 /** HTTP statuses below 500 after which the same request may succeed later. */
@@ -68,6 +81,8 @@ export class HedgerowError extends Error {
   readonly chunk?: string | undefined;
   /** Status of the offending HTTP response, with the code `bad-response`. */
   readonly status?: number | undefined;
+  /** Of a merge without `onConflict`: its conflicts in the order of keys, the first 100 of them. */
+  readonly conflicts?: readonly Conflict[] | undefined;
 
   constructor(code: ErrorCode, message: string, { cause, ...facts }: ErrorFacts = {}) {
     // V8 begins the stack with the message of this moment: so the console shows the code.

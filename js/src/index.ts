@@ -4,19 +4,20 @@ import type { OpenOptions } from './opening.js';
 import { checkName, optionsOf } from './options.js';
 import type { Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
+import { checkSignal, ending } from './signal.js';
 import { Store } from './store.js';
 
 export type { Branch, BranchOptions } from './branches.js';
 export type { ByteFormat, ByteSource } from './bytes.js';
 export type { Change, DiffOptions } from './diff.js';
-export { type ErrorCode, HedgerowError } from './errors.js';
+export { type Conflict, type ErrorCode, HedgerowError } from './errors.js';
 export type { IndexProgress } from './indexes/builder.js';
 export type { IndexDefinition } from './indexes/definition.js';
 export type { IndexDefinitions } from './indexes/index-set.js';
 export type { IndexRange, Scalar, SecondaryKey } from './indexes/secondary.js';
 export type { IngestResult, Progress } from './ingest.js';
 export { repair, verify, verifyProof } from './later.js';
-export type { Conflict, MergeOptions, MergeResult } from './merge.js';
+export type { MergeOptions, MergeResult, Resolution } from './merge.js';
 export type { OpenOptions } from './opening.js';
 export type { Patch, PatchOperation, PatchOptions } from './patch.js';
 export type { Proved, ProvedRange } from './proof.js';
@@ -71,7 +72,12 @@ export function open(name: string, options?: OpenOptions): Promise<Store> {
   return Store.open(name, options);
 }
 
-/** Deletes the store `name` and all that it holds. Rejects with `blocked` while it is in use. */
+/**
+ * Deletes the store `name` and all that it holds, also while it is open: all its handles, in this tab and others, are
+ * closed by that, and called `onMissing`; what they have not committed is lost. Rejects with `blocked` when something
+ * does not let go of it within 2 seconds: a suspended tab, another process or other code that has the database open.
+ * In a browser it is then deleted as soon as that lets go.
+ */
 export async function destroy(
   name: string,
   options: { readonly storage?: Storage | undefined } = {},
@@ -80,6 +86,8 @@ export async function destroy(
   const { storage = idb() } = optionsOf('destroy', options, 'storage');
   return storage.destroy(name);
 }
+
+const IMPORT_NAMES = 'storage durability sliceMs signal onProgress';
 
 /**
  * Reads what `db.export()` has made into the store `name`, which must be empty, or not be there
@@ -91,5 +99,16 @@ export async function destroy(
  * off goes on where it was when it is called again; until then the store is to stay empty. Into a
  * store that holds just this already nothing is stored, but `source` is read and checked to its end.
  */
-export const importStore: typeof import('./transfer/import.js').importStore = async (...args) =>
-  (await import('./store-parts.js')).importing.importStore(...args);
+export const importStore: typeof import('./transfer/import.js').importStore = async (
+  name,
+  source,
+  options = {},
+) => {
+  const wanted = optionsOf('importStore', options, IMPORT_NAMES);
+  const read = async (signal: AbortSignal | undefined) => {
+    checkSignal(signal);
+    const { importing } = await import('./store-parts.js');
+    return importing.importStore(name, source, { ...wanted, signal });
+  };
+  return ending(wanted.signal, read).result;
+};

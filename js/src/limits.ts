@@ -38,8 +38,5 @@ export const SEGMENTS_PER_WRITER = 2 ** 20;
 /** Longest time for which a transaction that runs again keeps other writers of its tab waiting. */
 export const MAX_HOLD_MS = 250;
 
-/** How long `close` waits for what waits for its caller: rows of a source, a function's end. */
-export const MAX_CLOSE_WAIT_MS = 1000;
-
 /** Longest time for which it waits for those of other tabs that do the same. */
 export const MAX_LANE_WAIT_MS = 1000;

@@ -34,7 +34,7 @@ export interface PutManyOptions<Row> {
   readonly prefix?: string | undefined;
   /** How rows follow each other in bytes; found out from the first of them by default. */
   readonly format?: ByteFormat | undefined;
-  /** Ends the ingest with `aborted`; the store is then as it was. */
+  /** Ends the call with `aborted`, whatever it waits for; the store is then as it was. */
   readonly signal?: AbortSignal | undefined;
   /** Called at most once in 16 ms, and at the end. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;

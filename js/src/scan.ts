@@ -8,7 +8,7 @@ import type { IndexRange, SecondaryKey } from './indexes/secondary.js';
 import { RANGE, rangeOf } from './options.js';
 import { type KeyRange, ScanFlag } from './range.js';
 import { turn } from './scheduler.js';
-import { checkSignal } from './signal.js';
+import { checkSignal, untilEnded } from './signal.js';
 
 /** How a scan goes. */
 export interface ScanControl {
@@ -71,7 +71,17 @@ export function blocks(
 }
 
 /** As `blocks`, for who reads to the end or says so; `isOver` is set when nothing is held any more. */
-async function* read(
+function read(
+  host: Host,
+  start: () => Started | Promise<Started>,
+  signal: AbortSignal | undefined,
+  state?: { isOver?: boolean },
+): AsyncGenerator<unknown[], void, void> {
+  const reading = steps(host, start, signal, state);
+  return signal === undefined ? reading : untilEnded(reading, signal);
+}
+
+async function* steps(
   host: Host,
   start: () => Started | Promise<Started>,
   signal: AbortSignal | undefined,

@@ -4,7 +4,7 @@ import { HedgerowError } from './errors.js';
 import { isList, isPlain, isRevoked } from './kind.js';
 import { AbortableWait } from './signal.js';
 
-/** Where rows come from. */
+/** Where rows come from. What it throws comes through as it is. */
 export type Source<Row> = Iterable<Row> | AsyncIterable<Row> | ReadableStream<Row>;
 
 /** A source that was opened. Whoever gets it ends its iterator. */
@@ -23,7 +23,7 @@ function refuse(): never {
 }
 
 /** Whether a source is all there: it has an end, and waits for nobody. */
-export function isWhole(source: unknown): boolean {
+function isWhole(source: unknown): boolean {
   if (isRevoked(source)) refuse();
   const isBlob = typeof Blob !== 'undefined' && source instanceof Blob;
   const isBytes = source instanceof ArrayBuffer || ArrayBuffer.isView(source);

@@ -1,9 +1,9 @@
 /** Where reads and writes of a handle, or of a snapshot, are made. */
+import type { Changes } from './changes.js';
 import type { Commits, Head, HeldHead } from './commit.js';
 import type { Host } from './host.js';
 import type { Pending } from './pending.js';
 import type { Durability } from './segment-store.js';
-import type { Endings } from './signal.js';
 
 /** Where a reader stands. */
 export interface Standpoint {
@@ -23,15 +23,48 @@ export interface Standpoint {
   ready(): Promise<void>;
   /** Holds what is read. */
   holdHead(): Promise<HeldHead>;
-  /**
-   * Runs a change of several steps, which closing waits for: none can be made of a snapshot.
-   * `closing` is aborted by it, what waits for its caller begins with `ends`.
-   */
+  /** Runs a change of several steps: see `Changes.run`. None can be made of a snapshot. */
   readonly write?:
     | (<T>(
-        change: (durability: Durability, closing: AbortSignal, ends: Endings) => Promise<T>,
+        signal: AbortSignal | undefined,
+        waitsForCaller: boolean,
+        change: (durability: Durability, signal: AbortSignal | undefined) => Promise<T>,
       ) => Promise<T>)
     | undefined;
+  /** See `Changes.closing`. */
+  readonly closing?: AbortSignal | undefined;
   /** A chunk of `head` was missing: whether there is another head to read from. */
   moveOn(head: Head): Promise<boolean>;
+}
+
+/** Where a handle of a store stands: reads see the head, which nobody holds for a short one. */
+export function standpoint(
+  host: Host,
+  commits: Commits,
+  pending: Pending,
+  check: () => void,
+  changes: Changes,
+  durability: Durability,
+): Standpoint {
+  return {
+    host,
+    commits,
+    pending,
+    check,
+    closing: changes.closing,
+    write: (signal, waitsForCaller, change) =>
+      changes.run(signal, waitsForCaller, (ended) => change(durability, ended)),
+    get head() {
+      return commits.head;
+    },
+    get isReady() {
+      return host.engine.isReady;
+    },
+    ready: () => host.recover(),
+    holdHead: () => commits.holdHead(),
+    async moveOn(head) {
+      await commits.queued(() => commits.refresh());
+      return commits.head !== head;
+    },
+  };
 }

@@ -4,5 +4,6 @@
  */
 export * as branches from './branches.js';
 export * as merge from './merge.js';
+export { resetTo } from './reset.js';
 export * as exporting from './transfer/export.js';
 export * as importing from './transfer/import.js';

@@ -1,7 +1,9 @@
 /** What a user holds: an open store. */
 
+import { refOfBranch } from './branch-name.js';
 import type { Branch, BranchOptions } from './branches.js';
 import type { ByteSource } from './bytes.js';
+import { Changes } from './changes.js';
 import { Collector, type CollectResult } from './collector.js';
 import { Commits } from './commit.js';
 import { type Deletes, deleteMany } from './delete-many.js';
@@ -15,23 +17,21 @@ import type { IndexRange } from './indexes/secondary.js';
 import type { IngestResult } from './ingest.js';
 import { REF } from './inventory.js';
 import { counting, repairing, summing, verifying } from './later.js';
-import { MAX_CLOSE_WAIT_MS } from './limits.js';
 import type { MergeOptions, MergeResult } from './merge.js';
 import { type Indexing, type OpenOptions, openParts } from './opening.js';
 import { optionsOf, RANGE, rangeOf } from './options.js';
 import { applyPatch, type Patch, type PatchOptions } from './patch.js';
-import type { Pending } from './pending.js';
 import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
 import type { KeyRange } from './range.js';
 import { diffOf, Reader } from './reads.js';
 import type { RepairOptions, RepairResult } from './repair.js';
 import type { Rows } from './scan.js';
 import type { Durability } from './segment-store.js';
-import { checkSignal, Endings } from './signal.js';
+import { checkSignal, ending } from './signal.js';
 import { SingleEdits } from './single-edits.js';
 import { Snapshot } from './snapshot.js';
 import { isFed, type Source } from './source.js';
-import type { Standpoint } from './standpoint.js';
+import { type Standpoint, standpoint } from './standpoint.js';
 import type { Stats } from './stats.js';
 import type { Tabs } from './tabs.js';
 import { type TransactionOptions, Transactions } from './transaction/run.js';
@@ -54,7 +54,7 @@ export class Store extends Reader {
   readonly #commits: Commits;
   readonly #edits: SingleEdits;
   readonly #durability: Durability;
-  readonly #bulks = new Set<Promise<void>>();
+  readonly #changes: Changes;
   readonly #flushers = new Set<Flusher>();
   readonly #tabs: Tabs | undefined;
   readonly #collector: Collector;
@@ -68,9 +68,6 @@ export class Store extends Reader {
   /** The handles of branches that it has opened. */
   readonly #others = new Set<Store>();
   #closing: Promise<void> | undefined;
-  readonly #closes: AbortController;
-  /** Of what waits for its caller: closing ends it after a while. */
-  readonly #ends: Endings;
   /** Why it was closed, if not because somebody asked for it. */
   #closedBy: HedgerowError | undefined;
 
@@ -83,17 +80,14 @@ export class Store extends Reader {
     indexing: Indexing,
     first?: Store,
   ) {
-    const closing = new AbortController();
+    const changes = new Changes();
     const edits = new SingleEdits(host, commits, durability);
-    const ends = new Endings();
-    const write: Standpoint['write'] = (change) =>
-      this.#bulk(change(durability, closing.signal, ends));
-    const from = standpoint(host, commits, edits.pending, () => this.#check(), write);
+    const check = () => this.#check();
+    const from = standpoint(host, commits, edits.pending, check, changes, durability);
     super(from);
     disposable(Store.prototype, 'asyncDispose', Store.prototype.close);
     this.#from = from;
-    this.#closes = closing;
-    this.#ends = ends;
+    this.#changes = changes;
     this.#first = first ?? this;
     this.name = name;
     this.#tabs = tabs;
@@ -108,22 +102,20 @@ export class Store extends Reader {
     this.#collector = first ? first.#collector : new Collector(host, commits, onGone);
     commits.onMoved(() => this.#collector.changed());
     commits.onMoved(() => this.#watchers.moved());
+    this.#settle();
     if (first !== undefined) {
       first.#others.add(this);
       return;
     }
-    // What goes wrong is told to whoever reads them.
-    if (host.sums !== undefined)
-      summing()
-        .then(({ followed }) => followed(from))
-        .catch(() => {});
     if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
     this.#collector.changed();
     commits.pins.becomesCollector.then(() => this.#collector.changed());
-    commits.trunk.onFinalTrap = (cause) => {
+    commits.trunk.onLost = (cause) => {
+      if (this.#closing !== undefined) return;
       this.#closedBy = cause;
       this.close().catch(() => {});
     };
+    if (commits.trunk.lost !== undefined) commits.trunk.lose(commits.trunk.lost);
   }
 
   /** Opens a store; see the function `open`. */
@@ -150,8 +142,12 @@ export class Store extends Reader {
 
   #checkOpen(): void {
     if (this.#closing === undefined && this.#first.#closing === undefined) return;
+    throw this.#closedError();
+  }
+
+  #closedError(): HedgerowError {
     const cause = this.#first.#closedBy;
-    throw new HedgerowError('closed', `the store ${this.name} is closed`, { cause });
+    return new HedgerowError('closed', `the store ${this.name} is closed`, { cause });
   }
 
   /**
@@ -171,10 +167,11 @@ export class Store extends Reader {
    */
   async branch(name: string, options: BranchOptions = {}): Promise<Store> {
     this.#check();
+    const ref = refOfBranch(name);
     const wanted = optionsOf('branch', options, 'from');
-    const { openBranch, refOfBranch } = (await parts()).branches;
+    const { openBranch } = (await parts()).branches;
     this.#check();
-    const line = new Commits(this.#commits.trunk, refOfBranch(name));
+    const line = new Commits(this.#commits.trunk, ref);
     try {
       await openBranch(line, this.#commits, wanted, this.#durability);
       this.#checkOpen();
@@ -186,21 +183,18 @@ export class Store extends Reader {
     return new Store(this.name, this.#host, line, ...shared);
   }
 
-  /** All branches, the main one first. */
+  /** All branches, the main one first, each with where it was forked. */
   async branches(): Promise<Branch[]> {
     this.#checkOpen();
-    const { branches } = await parts();
-    return branches.listBranches(this.#commits);
+    return (await parts()).branches.listBranches(this.#commits);
   }
 
-  /** Deletes a branch. Handles that stand on it, in any tab, fail with `missing` from then on. */
+  /** Deletes a branch. Handles that stand on it, in any tab, fail with `missing` from then on; watches end so. */
   async deleteBranch(name: string): Promise<void> {
     this.#checkOpen();
-    const drop = async () => {
-      const { branches } = await parts();
-      return branches.deleteBranch(this.#commits, name, this.#durability);
-    };
-    return this.#bulk(drop());
+    const work = async () =>
+      (await parts()).branches.deleteBranch(this.#commits, name, this.#durability);
+    return this.#changes.note(work());
   }
 
   /**
@@ -209,32 +203,44 @@ export class Store extends Reader {
    */
   async switchTo(name: string): Promise<void> {
     this.#checkOpen();
-    const ref = (await parts()).branches.refOfBranch(name);
-    const isBusy = () => this.#bulks.size > 0;
+    const ref = refOfBranch(name);
     const change = async () => {
       // A change that has begun since builds on the branch before.
-      if (isBusy()) return false;
+      if (!this.#changes.areOver) return false;
       if (this.#flushers.size > 0) throw new HedgerowError('blocked', 'a writer is open');
       await this.#commits.switchTo(ref);
       return true;
     };
     do {
       await this.#edits.flushed();
-      while (isBusy()) await Promise.all(this.#bulks);
+      while (!this.#changes.areOver) await this.#changes.over();
       this.#checkOpen();
     } while (!(await this.#commits.queued(change)));
+    this.#settle();
+  }
+
+  /** The branch may be another one now, or at a commit that others have made. */
+  #settle(): void {
+    this.#builder.look();
+    if (this.#host.sums !== undefined) {
+      // What goes wrong is told to whoever reads them.
+      const follow = async () => (await summing()).followed(this.#from);
+      follow().catch(() => {});
+    }
+    this.#watchers.recovery.tell();
   }
 
   /**
    * Brings what was changed in another branch, since it was forked from this one or last merged
    * with it, into this one, in one commit. A key that both have changed, to different values, is a
-   * conflict, of which `onConflict` decides; without it nothing is merged, and `conflict` tells.
+   * conflict, of which `onConflict` decides; without it nothing is merged, and the error `conflict` has them as its
+   * `conflicts`. Indexes and sum trees stay those of this branch, made of the rows that come of it.
    */
   async merge(branch: string | Store, options: MergeOptions = {}): Promise<MergeResult> {
     this.#check();
     const job = this.#jobOf('merge', options, 'onConflict');
     const name = typeof branch === 'string' ? branch : this.#nameOf(branch);
-    return this.#waiting(job, job.onConflict !== undefined, async (own) => {
+    return this.#run(job, job.onConflict !== undefined, async (own) => {
       const { merge } = await parts();
       return merge.mergeBranch(this.#commits, name, own);
     });
@@ -251,17 +257,17 @@ export class Store extends Reader {
   }
 
   /**
-   * Moves the branch to a commit of before, or of another branch: undo, at the cost of moving a
-   * pointer. `target` is a snapshot, a root, or the name of a branch. A root that no snapshot
-   * and no branch holds may be gone, which is `missing-chunk`.
+   * Moves the branch to a commit of before, or of another branch: undo of all writes since, those of other tabs
+   * too, at the cost of moving a pointer. `target` is a snapshot, a root, or the name of a branch. A root that no
+   * snapshot and no branch holds may be gone, which is `missing-chunk`. Of a commit that was made under other
+   * definitions the rows come back, with the indexes and sum trees that this handle was opened with, or are refused.
    */
   async resetTo(target: string | Snapshot): Promise<void> {
     this.#check();
-    const reset = async () => {
-      const { branches } = await parts();
-      return branches.resetTo(this.#commits, target, this.#durability);
-    };
-    return this.#bulk(reset());
+    const job = { durability: this.#durability, alone: this.#indexing.alone };
+    const work = async () => (await parts()).resetTo(this.#commits, target, job);
+    await this.#changes.note(work());
+    this.#settle();
   }
 
   /**
@@ -272,7 +278,8 @@ export class Store extends Reader {
    *
    * Rows come from an iterable or async iterable, or as bytes, NDJSON or one JSON array of
    * them, which is the faster way: from a `Response`, a `Blob`, a stream, or an iterable of
-   * parts. A malformed row of bytes is `invalid-row`, with its number and offset.
+   * parts. A malformed row of bytes is `invalid-row`, with its number and offset. What the source, or the `key`
+   * function, throws is what the call rejects with, as it is; nothing is put then.
    */
   async putMany<Row>(
     source: Source<Row> | ByteSource,
@@ -280,9 +287,7 @@ export class Store extends Reader {
   ): Promise<IngestResult> {
     this.#check();
     const job = this.#jobOf('putMany', options, 'key prefix format onProgress');
-    return this.#waiting(job, isFed(source), (own) =>
-      putMany(this.#host, this.#commits, source, own),
-    );
+    return this.#run(job, isFed(source), (own) => putMany(this.#host, this.#commits, source, own));
   }
 
   /**
@@ -296,23 +301,20 @@ export class Store extends Reader {
   ): Promise<IngestResult> {
     this.#check();
     const job = this.#jobOf('deleteMany', options);
-    return this.#waiting(job, isFed(keysOrRange), (own) =>
-      deleteMany(this.#from, keysOrRange, own),
-    );
+    return this.#run(job, isFed(keysOrRange), (own) => deleteMany(this.#from, keysOrRange, own));
   }
 
   /**
    * Applies a patch in one commit, all of it or, when one of its operations is malformed or
    * updates what is no object, nothing: it then fails with `invalid-patch`, which tells the
-   * operation. Operations count in their order, but take no longer in one order than in another.
-   * They come as rows come to `putMany`; the `rows` of the result are operations.
+   * operation. An operation that a later one of the patch has the last word over (a `put` or `del` of its key, a
+   * `clear`) is not carried out, and what it would have updated is not looked at. Operations take no longer in one
+   * order than in another. They come as rows come to `putMany`; the `rows` of the result are operations.
    */
   async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<IngestResult> {
     this.#check();
     const job = this.#jobOf('applyPatch', options, 'format onProgress');
-    return this.#waiting(job, isFed(patch), (own) =>
-      applyPatch(this.#host, this.#commits, patch, own),
-    );
+    return this.#run(job, isFed(patch), (own) => applyPatch(this.#host, this.#commits, patch, own));
   }
 
   /**
@@ -334,8 +336,9 @@ export class Store extends Reader {
       throw new HedgerowError('invalid-argument', 'a transaction is a function');
     }
     const job = this.#jobOf('transaction', options);
+    const { waits } = this.#changes;
     const transactions = new Transactions(this.#host, this.#commits);
-    return this.#waiting(job, true, (own) => transactions.run(body, own));
+    return this.#run(job, false, (own) => transactions.run(body, { ...own, waits }));
   }
 
   /** Checks the options of a change. */
@@ -345,33 +348,20 @@ export class Store extends Reader {
     return { durability: this.#durability, ...job };
   }
 
-  /** As `#bulk`. For a change that waits for its caller's code `close` waits for a short time only. */
-  #waiting<T, Job extends TransactionOptions>(
+  /** See `Changes.run`. */
+  #run<T, Job extends TransactionOptions>(
     job: Job,
-    doesWait: boolean,
+    waitsForCaller: boolean,
     change: (job: Job) => Promise<T>,
   ): Promise<T> {
-    if (!doesWait) return this.#bulk(change(job));
-    const { signal, end } = this.#ends.begin(job.signal);
-    return this.#bulk(change({ ...job, signal }).finally(end));
-  }
-
-  /** Keeps account of a change of several steps, which `close` waits for. */
-  #bulk<T>(change: Promise<T>): Promise<T> {
-    const ended = change.then(
-      () => {},
-      () => {},
-    );
-    this.#bulks.add(ended);
-    void ended.then(() => this.#bulks.delete(ended));
-    return change;
+    return this.#changes.run(job.signal, waitsForCaller, (signal) => change({ ...job, signal }));
   }
 
   /** Deletes all rows. */
   async clear(): Promise<void> {
     this.#check();
-    const durability = this.#durability;
-    await this.#bulk(deleteRange(this.#host, this.#commits, {}, { durability }));
+    const job = { durability: this.#durability };
+    await this.#run(job, false, (own) => deleteRange(this.#host, this.#commits, {}, own));
   }
 
   /**
@@ -436,7 +426,8 @@ export class Store extends Reader {
    * at once, after a load of a million rows a million of them; watchers of the same range share them.
    *
    * A callback that returns a promise is not called again before that is settled. What a callback
-   * throws is reported (`reportError`, or `console.error` where there is none) and stops nothing.
+   * throws is reported (`reportError`, or `console.error` where there is none) and stops nothing. A watch that
+   * can tell no more ends, and `onError` is called with the cause.
    */
   watch<Value = unknown>(
     range: KeyRange | IndexRange,
@@ -447,6 +438,14 @@ export class Store extends Reader {
     const wanted = rangeOf('watch', range, RANGE.entries);
     const how = optionsOf('watch', options, 'initial signal onError');
     return this.#watchers.watch(wanted, callback as WatchCallback, how);
+  }
+
+  /**
+   * Calls `listener` when a watch that has ended with an error may be begun again: after `repair`, `resetTo` and
+   * `switchTo` of this handle, and when its branch, which was deleted, was made anew. Returns how to stop.
+   */
+  onRecovery(listener: () => void): () => void {
+    return this.#watchers.recovery.on(listener);
   }
 
   /**
@@ -493,12 +492,9 @@ export class Store extends Reader {
     this.#check();
     const wanted = optionsOf('verify', options, 'signal onProgress');
     checkSignal(wanted.signal);
-    const { segments, sliceMs } = this.#host;
-    const { inspect } = await verifying();
-    const { verification } = await this.#commits.pins.whileNotCollected(() =>
-      inspect(segments, sliceMs, wanted),
-    );
-    return verification;
+    const read = async (signal: AbortSignal | undefined) =>
+      (await verifying()).verifyOpen(this.#commits, { ...wanted, signal });
+    return ending(wanted.signal, read).result;
   }
 
   /**
@@ -514,8 +510,11 @@ export class Store extends Reader {
     this.#check();
     const wanted = optionsOf('export', options, 'branches from signal');
     checkSignal(wanted.signal);
-    const { exporting } = await parts();
-    return exporting.exportStore(this.#commits, wanted, () => this.#check());
+    const make = async () => {
+      const { exporting } = await parts();
+      return exporting.exportStore(this.#commits, wanted, () => this.#check());
+    };
+    return ending(wanted.signal, make, { drop: (late) => late.release() }).result;
   }
 
   /**
@@ -528,26 +527,20 @@ export class Store extends Reader {
     this.#check();
     const wanted = optionsOf('repair', options, 'salvage signal onProgress');
     checkSignal(wanted.signal);
-    const { segments, sliceMs } = this.#host;
-    const { repairStore } = await repairing();
     const onCommit = (generation: number) => this.#tabs?.announce(REF, generation);
-    const job = { ...wanted, sliceMs, durability: 'strict', onCommit } as const;
-    const repair = async () => {
-      const result = await repairStore(segments, job);
-      await this.#commits.trunk.keepUp();
+    const work = async (signal: AbortSignal | undefined) => {
+      const { repairOpen } = await repairing();
+      const result = await repairOpen(this.#commits, { ...wanted, signal }, onCommit);
+      for (const db of [this.#first, ...this.#first.#others]) db.#settle();
       return result;
     };
-    // What a commit before reaches is nobody's, until it is the head again.
-    return this.#commits.pins.whileNotCollected(() =>
-      this.#commits.exclusively(repair, wanted.signal),
-    );
+    return ending(wanted.signal, work).result;
   }
 
   /**
-   * Closes the store, after the writes under way have ended. What waits for its caller still after
-   * a second is ended with `closed`, and writes nothing: a change whose source goes on, other than
-   * an array, a `Map`, a `Set`, bytes or a `Blob`; a transaction or a merge whose function has not
-   * returned, such as one that waits for `close` itself. Idempotent.
+   * Closes the store, after the writes under way have ended. Code of yours that they wait for (the function of a
+   * transaction, a source that is no array or Blob, `onConflict`) has a second to end; after that they reject with
+   * `closed`, and nothing of them is written. Watches end. Idempotent.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -555,18 +548,18 @@ export class Store extends Reader {
   }
 
   async #close(): Promise<void> {
+    // What is called from here on finds it closed.
+    await null;
     const { trunk, pins } = this.#commits;
     if (this.#first === this) this.#tabs?.close();
-    await this.#watchers.close();
-    this.#closes.abort();
+    const [reason, isLost] = [this.#closedError(), this.#first.#closedBy !== undefined];
+    const watching = this.#watchers.close(reason, !isLost);
+    const ended = this.#changes.close(reason, isLost);
     const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
     const others = [...this.#others].map((other) => other.close());
-    const timer = setTimeout(() => {
-      const message = 'the store was closed while this waited for its source or its function';
-      this.#ends.abort(new HedgerowError('closed', message));
-    }, MAX_CLOSE_WAIT_MS);
-    await Promise.all([this.#edits.settled(), ...this.#bulks, ...aborts, ...others]);
-    clearTimeout(timer);
+    const edits = this.#edits.settled();
+    await Promise.all([watching, edits, this.#changes.over(), ...aborts, ...others]);
+    ended();
     await this.#builder.close();
     if (this.#first !== this) {
       this.#first.#others.delete(this);
@@ -577,33 +570,4 @@ export class Store extends Reader {
     await trunk.afterAll(() => this.#host.segments.close());
     pins.close();
   }
-}
-
-/** Reads of a store see the head, which nobody holds for a short one. */
-function standpoint(
-  host: Host,
-  commits: Commits,
-  pending: Pending,
-  check: () => void,
-  write: Standpoint['write'],
-): Standpoint {
-  return {
-    host,
-    commits,
-    pending,
-    check,
-    write,
-    get head() {
-      return commits.head;
-    },
-    get isReady() {
-      return host.engine.isReady;
-    },
-    ready: () => host.recover(),
-    holdHead: () => commits.holdHead(),
-    async moveOn(head) {
-      await commits.queued(() => commits.refresh());
-      return commits.head !== head;
-    },
-  };
 }

@@ -7,10 +7,10 @@ import { summing } from './later.js';
 import { optionsOf } from './options.js';
 import { loaded, type Rows, rowsOf } from './scan.js';
 import type { Durability } from './segment-store.js';
-import type { Endings } from './signal.js';
-import type { Source } from './source.js';
+import { until } from './signal.js';
+import { isFed, type Source } from './source.js';
 import type { Standpoint } from './standpoint.js';
-import { rootOf } from './sums/root.js';
+import { rootOf, toldDefinition } from './sums/root.js';
 import type {
   SumChange,
   SumChangeOptions,
@@ -42,10 +42,11 @@ export class SumTree {
     this.#from.check();
     const { head, host } = this.#from;
     const told = host.engine.total(head.view, this.name);
-    if (told.length === 0 && head.rows > 0 && host.sums?.[this.name] !== undefined) {
-      throw new HedgerowError('not-ready', `the sum tree ${this.name} is being made`);
-    }
-    return rootOf(told);
+    const [wanted, found] = [host.sums?.get(this.name), toldDefinition(told)];
+    // One that was made by hand stays what it is.
+    const isOurs = wanted === undefined || found === wanted || (found === '' && told.length > 0);
+    if (isOurs || head.rows === 0) return rootOf(told);
+    throw new HedgerowError('not-ready', `the sum tree ${this.name} is being made`);
   }
 
   /** The leaf of a key, or `undefined`. */
@@ -60,7 +61,9 @@ export class SumTree {
 
   /** All leaves, in the order of the tree: that of keys with the bits of each byte reversed. */
   entries(options: SumScanOptions = {}): Rows<SumLeaf> {
-    const load = async () => (await summing()).entries(this.#from, this.name, options);
+    // Of options that are none, `entries` tells.
+    const load = async () =>
+      (await until(summing(), options?.signal)).entries(this.#from, this.name, options);
     return rowsOf(() => loaded(load));
   }
 
@@ -99,8 +102,9 @@ export class SumTree {
     source: Source<Row>,
     options: SumPutOptions<Row> = {},
   ): Promise<SumResult> {
-    return this.#change((sums, ...usual) =>
-      sums.putMany(this.#from, this.name, source, options, ...usual),
+    const wanted = optionsOf('putMany', options, 'key sum value signal durability onProgress');
+    return this.#change(source, wanted, (sums, job) =>
+      sums.putMany(this.#from, this.name, source, { ...wanted, ...job }),
     );
   }
 
@@ -111,17 +115,19 @@ export class SumTree {
 
   /** Deletes many leaves in one commit. */
   async deleteMany(keys: Source<SumKey>, options: SumChangeOptions = {}): Promise<SumResult> {
-    return this.#change((sums, ...usual) =>
-      sums.deleteMany(this.#from, this.name, keys, options, ...usual),
+    const wanted = optionsOf('deleteMany', options, 'signal durability');
+    return this.#change(keys, wanted, (sums, job) =>
+      sums.deleteMany(this.#from, this.name, keys, { ...wanted, ...job }),
     );
   }
 
   /** Closing waits for it from the call on, not only once what does it is loaded. */
   async #change<T>(
+    source: unknown,
+    { signal, durability }: SumChangeOptions,
     change: (
       sums: Awaited<ReturnType<typeof summing>>,
-      usual: Durability,
-      ends: Endings,
+      job: { readonly signal: AbortSignal | undefined; readonly durability: Durability },
     ) => Promise<T>,
   ): Promise<T> {
     const { write } = this.#from;
@@ -129,6 +135,8 @@ export class SumTree {
     if (write === undefined) {
       throw new HedgerowError('invalid-argument', 'a snapshot is not written to');
     }
-    return write(async (usual, _, ends) => change(await summing(), usual, ends));
+    return write(signal, isFed(source), async (usual, signal) =>
+      change(await summing(), { signal, durability: durability ?? usual }),
+    );
   }
 }

@@ -1,177 +1,169 @@
-/** `close` waits for writes, and for no caller without an end. */
-import { describe, expect, it, vi } from 'vitest';
+/** Closing waits for what is under way, but for code of the caller that does not answer only for a while. */
+import { expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
-import { type Entry, failure, within } from './model.js';
-import { watched } from './watched-storage.js';
+import { turn } from '../src/scheduler.js';
+import { all, type Entry, expectSame, failure, within } from './model.js';
 
-const tick = (ms = 0) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+const ROWS = Array.from(
+  { length: 3000 },
+  (_, at): Entry => [`k${String(at).padStart(4, '0')}`, at],
+);
+const never = () => new Promise<never>(() => {});
+const value = new Uint8Array(3);
 
-const rows = (count: number) => Array.from({ length: count }, (_, at): Entry => [`k${at}`, { at }]);
-
-/** Rows that come now and then, without end. */
-async function* endless(onReturn = () => {}): AsyncGenerator<Entry> {
-  try {
-    for (let at = 0; ; at++) {
-      yield [`k${at}`, at];
-      await tick(1);
-    }
-  } finally {
-    onReturn();
-  }
+function* endless() {
+  for (let at = 0; ; at++) yield [`n${at}`, at] as Entry;
 }
 
-function* endlessAtOnce(): Generator<Entry> {
-  for (let at = 0; ; at++) yield [`k${at}`, at];
-}
-
-const lines = () =>
-  new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      await tick(1);
-      controller.enqueue(new TextEncoder().encode('{"id":"a"}\n'));
-    },
-  });
-
-const leaf = async function* () {
-  for await (const [key] of endless()) yield { key, value: Uint8Array.of(1), sum: 1n };
-};
-
-const never = new Promise<never>(() => {});
-
-/** Changes that never end by themselves. */
-const ENDLESS: Record<string, (db: Store) => Promise<unknown>> = {
-  'putMany of an async generator': (db) => db.putMany(endless()),
-  'putMany of a generator': (db) => db.putMany(endlessAtOnce()),
-  'putMany of a source whose first row never comes': (db) =>
-    db.putMany({ [Symbol.asyncIterator]: () => ({ next: () => never }) }),
-  'putMany of a stream': (db) => db.putMany(lines(), { key: '/id' }),
-  'putMany of a response': (db) => db.putMany(new Response(lines()), { key: '/id' }),
-  'putMany with a signal of its own': (db) =>
-    db.putMany(endless(), { signal: new AbortController().signal }),
-  'applyPatch of operations': (db) =>
-    db.applyPatch(
-      (async function* () {
-        for await (const [key] of endless()) yield { op: 'del', key } as const;
-      })(),
-    ),
-  'deleteMany of keys': (db) =>
-    db.deleteMany(
-      (async function* () {
-        for await (const [key] of endless()) yield key;
-      })(),
-    ),
-  'a sum tree': (db) => db.sumTree('t').putMany(leaf()),
-  'a transaction that waits': (db) => db.transaction(() => never),
-  'a transaction with edits and a signal': (db) =>
-    db.transaction(
-      async (tx) => {
-        tx.put('x', 1);
-        await never;
-      },
-      { signal: new AbortController().signal },
-    ),
-  'a transaction that waits for close': (db) => db.transaction(() => db.close()),
-  'a source that waits for close': (db) =>
-    db.putMany(
-      (async function* (): AsyncGenerator<Entry> {
-        yield ['x', 1];
+const pending: [string, (db: Store) => Promise<unknown>][] = [
+  ['the function of a transaction', (db) => db.transaction(never)],
+  [
+    'one that has put a row',
+    (db) =>
+      db.transaction(async (tx) => {
+        tx.put('k0001', 'never');
+        await never();
+      }),
+  ],
+  [
+    'one that waits for closing itself',
+    (db) =>
+      db.transaction(async (tx) => {
+        tx.put('k0001', 'never');
         await db.close();
-        yield ['y', 1];
-      })(),
-    ),
-};
+      }),
+  ],
+  ['onConflict', (db) => db.merge('draft', { onConflict: never })],
+  ['rows', (db) => db.putMany({ [Symbol.asyncIterator]: () => ({ next: never }) })],
+  ['rows without end', (db) => db.putMany(endless())],
+  ['a stream', (db) => db.putMany(new ReadableStream({ pull: never }))],
+  [
+    'a response',
+    (db) => db.putMany(new Response(new ReadableStream({ pull: never })), { key: '/id' }),
+  ],
+  ['keys', (db) => db.deleteMany({ [Symbol.asyncIterator]: () => ({ next: never }) })],
+  ['operations', (db) => db.applyPatch({ [Symbol.asyncIterator]: () => ({ next: never }) })],
+  [
+    'leaves',
+    (db) => db.sumTree('hand').putMany({ [Symbol.asyncIterator]: () => ({ next: never }) }),
+  ],
+  [
+    'rows that end only by closing',
+    (db) =>
+      db.putMany(
+        (async function* () {
+          yield* ROWS.map(([key]): Entry => [key, 'never']);
+          await db.close();
+        })(),
+      ),
+  ],
+];
 
-describe.each(Object.entries(ENDLESS))('%s', (_, begin) => {
-  it('ends with close, which settles; nothing of it is written', async () => {
+it.concurrent.each(pending)(
+  'closing ends what waits for %s, with nothing written',
+  async (_, run) => {
     const storage = memory();
-    const db = await open('test', { storage });
-    await db.put('before', 1);
+    const db = await open('closing', { storage });
+    await db.putMany(ROWS);
+    const draft = await db.branch('draft');
+    await draft.put('k0001', 'draft');
+    await db.put('k0001', 'main');
     const { root } = db;
-    const change = begin(db);
-    const refused = expect(change).rejects.toEqual(failure('closed'));
-    await tick(20);
+    const call = run(db).catch((cause: unknown) => cause);
+    for (let at = 0; at < 20; at++) await turn();
     await within(10_000, db.close());
-    await refused;
-    const again = await open('test', { storage });
+    expect(await within(1000, call)).toEqual(failure('closed'));
+    const again = await open('closing', { storage });
     expect(again.root).toBe(root);
     await again.close();
-  });
-});
+  },
+);
 
-it('tells the source', async () => {
-  const db = await open('test', { storage: memory() });
-  const returned = vi.fn();
-  const loading = expect(db.putMany(endless(returned))).rejects.toEqual(failure('closed'));
-  await tick(20);
-  await db.close();
-  await loading;
-  await tick(10);
-  expect(returned).toHaveBeenCalledOnce();
-});
-
-it('what comes to its end by itself is committed before', async () => {
-  const storage = watched(memory());
-  const db = await open('test', { storage });
-  // Slow enough that nothing is done when it is closed.
-  storage.hooks.write = () => tick(50);
-  const some = async function* () {
-    for (const row of rows(20)) {
-      yield row;
-      await tick(5);
-    }
-  };
-  const changes = [
-    db.putMany(rows(3000).map(([key, value]): Entry => [`a${key}`, value])),
-    db.putMany(some()),
-    db.putMany(new Blob([JSON.stringify({ id: 'blob' })]), { key: '/id' }),
+it.concurrent('closing waits for code that ends in time, and for rows that are at hand', async () => {
+  const storage = memory();
+  const db = await open('closing', { storage });
+  const calls = [
+    db.putMany(ROWS),
     db.transaction(async (tx) => {
-      await tick(30);
-      tx.put('tx', 1);
+      const before = (await tx.get<number>('n')) ?? 0;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      tx.put('n', before + 1);
     }),
-    db.put('single', 1),
-    db.sumTree('t').put('k', { value: Uint8Array.of(1), sum: 5n }),
+    db.putMany(
+      (async function* () {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        yield ['slow', 1] as Entry;
+      })(),
+    ),
+    db.putMany(new Map([['map', 1]])),
+    db.putMany(new Blob(['{"id":"blob"}\n']), { key: '/id' }),
+    db.sumTree('hand').put('a', { value, sum: 1n }),
+    db.put('one', 1),
   ];
-  await db.close();
-  await Promise.all(changes);
-  delete storage.hooks.write;
-  const again = await open('test', { storage });
-  expect(await again.count()).toBe(3000 + 20 + 3);
-  expect(again.sumTree('t').root.sum).toBe(5n);
+  await turn();
+  await within(10_000, db.close());
+  await Promise.all(calls);
+  const again = await open('closing', { storage });
+  const more: Entry[] = [
+    ['blob', { id: 'blob' }],
+    ...ROWS,
+    ['map', 1],
+    ['n', 1],
+    ['one', 1],
+    ['slow', 1],
+  ];
+  expectSame(await all(again), more);
+  expect(again.sumTree('hand').root.sum).toBe(1n);
+  await again.close();
 });
 
-it('rows that are all there are committed, however long that takes', async () => {
-  const storage = watched(memory());
-  const db = await open('test', { storage });
-  storage.hooks.write = () => tick(1500);
-  const changes = [
-    db.putMany([['array', 1]]),
-    db.putMany(new Map([['map', 1]])),
-    db.deleteMany({ prefix: 'none' }),
-    db.applyPatch([{ op: 'put', key: 'patch', value: 1 }]),
-  ];
-  await db.close();
-  await Promise.all(changes);
-  delete storage.hooks.write;
-  const again = await open('test', { storage });
-  expect(await again.scan().keys().toArray()).toEqual(['array', 'map', 'patch']);
-}, 30_000);
-
-it('many changes at once warn of no leak of listeners', async () => {
-  const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-  const db = await open('test', { storage: memory() });
-  for (let round = 0; round < 3; round++) {
-    const loads = Array.from({ length: 40 }, async (_, at) => {
-      const { signal } = new AbortController();
-      const row = (async function* (): AsyncGenerator<Entry> {
-        await tick(1);
-        yield [`k${at}`, round];
-      })();
-      await db.putMany(row, at % 2 === 0 ? { signal } : {});
+it.concurrent('closing a branch ends what waits there, and nothing of the others', async () => {
+  const db = await open('closing', { storage: memory() });
+  const draft = await db.branch('draft');
+  let go = () => {};
+  const other = db.transaction(async (tx) => {
+    await new Promise<void>((resolve) => {
+      go = resolve;
     });
-    await Promise.all(loads);
-  }
-  expect(warned).not.toHaveBeenCalled();
-  warned.mockRestore();
-  expect(await db.count()).toBe(40);
+    tx.put('a', 1);
+  });
+  const call = draft.transaction(never).catch((cause: unknown) => cause);
+  await within(10_000, draft.close());
+  expect(await call).toEqual(failure('closed'));
+  go();
+  await other;
+  expect(await db.get('a')).toBe(1);
+  await db.close();
+});
+
+it.concurrent('no listener stays on a signal that outlives its calls', async () => {
+  const db = await open('closing', { storage: memory() });
+  const { signal } = new AbortController();
+  const listeners = new Set<unknown>();
+  const [add, remove] = [signal.addEventListener, signal.removeEventListener];
+  signal.addEventListener = (...args: Parameters<typeof add>) => {
+    listeners.add(args[1]);
+    add.apply(signal, args);
+  };
+  signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+    listeners.delete(args[1]);
+    remove.apply(signal, args);
+  };
+  const draft = await db.branch('draft');
+  await draft.put('a', 1);
+  await db.putMany(ROWS, { signal });
+  await db.putMany(ROWS.values(), { signal });
+  await db.deleteMany(['k0001'], { signal });
+  await db.transaction(async (tx) => tx.put('b', 1), { signal });
+  await db.merge('draft', { signal });
+  await db.scan({ signal }).toArray();
+  for await (const _ of db.scan({ signal })) break;
+  await db.verify({ signal });
+  await db.repair({ signal });
+  for await (const _ of await db.export({ signal }));
+  await db.sumTree('hand').put('a', { value, sum: 1n }, { signal });
+  await db.sumTree('hand').entries({ signal }).toArray();
+  await turn();
+  expect(listeners.size).toBe(0);
   await db.close();
 });

@@ -4,6 +4,7 @@ import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
 import type { Pending } from '../pending.js';
 import { isInRange, type KeyRange } from '../range.js';
+import { until } from '../signal.js';
 import { isOfIndex, State } from './index-set.js';
 import type { IndexRange } from './secondary.js';
 
@@ -44,7 +45,7 @@ export async function holdWith(
 ): Promise<HeldHead> {
   const { indexes } = from.host;
   for (;;) {
-    const held = await from.holdHead();
+    const held = await until(from.holdHead(), signal, (late) => late.release());
     if (name === undefined) return held;
     const { head } = held;
     let isReady = false;

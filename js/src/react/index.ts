@@ -8,9 +8,9 @@ import { HedgerowError } from '../errors.js';
 import type { IndexScanOptions, ScanOptions, SecondaryKey } from '../index.js';
 import { kindOf } from '../kind.js';
 import { RANGE, rangeOf } from '../options.js';
-import { followScan, type Watchable } from './follow.js';
+import { followScan, type Shown, type Watchable } from './follow.js';
 import type { Row } from './rows.js';
-import { type Follow, stateOf, subscribe } from './subscriptions.js';
+import { type Follow, type Status, stateOf, subscribe } from './subscriptions.js';
 
 export type { Row, Watchable };
 
@@ -38,7 +38,7 @@ export type ScanState<Value = unknown, Shown = Row<Value>> =
 const NO_ROW: RowState = { status: 'loading', value: undefined, error: undefined };
 const NO_ROWS: ScanState = { status: 'loading', rows: [], error: undefined };
 
-function useShown<State>(
+function useShown<State extends Status>(
   db: Watchable | undefined,
   name: string,
   begin: (db: Watchable, name: string) => Follow<State>,
@@ -79,33 +79,39 @@ function textOf(options: ScanOptions | IndexScanOptions): string {
 /** What is wrong with arguments, which stands in the name of what shows them. */
 const refusalOf = (name: string) => new HedgerowError('invalid-argument', name.slice(1));
 
-const beginScan = (db: Watchable, name: string): Follow<ScanState> => {
-  if (name.startsWith('s')) {
-    return followScan(db, Object.fromEntries(JSON.parse(name.slice(1)))) as Follow<ScanState>;
-  }
-  return (set) => {
-    set({ status: 'error', rows: [], error: refusalOf(name) });
-    return () => {};
+const beginScan =
+  (db: Watchable, name: string): Follow<ScanState> =>
+  (set, before) => {
+    if (name.startsWith('e')) {
+      set({ status: 'error', rows: [], error: refusalOf(name) });
+      return () => {};
+    }
+    return followScan(db, Object.fromEntries(JSON.parse(name.slice(1))))(
+      set as (shown: Shown) => void,
+      before?.rows,
+    );
   };
-};
 
 const beginRow =
   (db: Watchable, name: string): Follow<RowState> =>
-  (set) => {
+  (set, before) => {
     if (name.startsWith('e')) {
       set({ status: 'error', value: undefined, error: refusalOf(name) });
       return () => {};
     }
     const key = JSON.parse(name.slice(1)) as string;
-    return followScan(db, { gte: key, lte: key })(({ status, rows, error }) =>
-      set({ status, value: rows[0]?.[1], error } as RowState),
+    return followScan(db, { gte: key, lte: key })(
+      ({ status, rows, error }) => set({ status, value: rows[0]?.[1], error } as RowState),
+      before?.value === undefined ? [] : [[key, before.value]],
     );
   };
 
 /**
  * The row of a key, now and whenever it changes. Without a store, on a server, and until it was
- * read, it is `loading`. After an `error` (of storage, or `invalid-key`) it is read again when the
- * row changes, or the component is mounted anew.
+ * read, it is `loading`. When it can be read no more it is an `error`, with the cause: storage could not be read in
+ * five tries within 7.5 seconds, the row is damaged, the branch (`missing`) or the store (`closed`) was deleted. It
+ * is read again when the component, or another one with the same row, is mounted, and after `repair`, `resetTo` or
+ * `switchTo` of the store.
  */
 export function useRow<Value = unknown>(db: Watchable | undefined, key: string): RowState<Value> {
   const isKey = typeof key === 'string';

@@ -7,7 +7,7 @@ import type { Host } from '../host.js';
 import { checkKeys } from '../key.js';
 import { optionsOf } from '../options.js';
 import { bytesOf } from '../root.js';
-import { checkSignal } from '../signal.js';
+import { checkSignal, untilEnded } from '../signal.js';
 import type { Standpoint } from '../standpoint.js';
 import { followed } from './follow.js';
 import { packKeys } from './leaves.js';
@@ -76,7 +76,7 @@ async function* leavesFrom(
   checkSignal(signal);
   const { keyBytes } = packKeys(key === undefined ? [] : [key]);
   const start = (sums: SumEngine, { head }: HeldHead) => sums.scan(head.view, name, keyBytes);
-  for await (const leaves of reading(from, start, leavesOf)) {
+  for await (const leaves of untilEnded(reading(from, start, leavesOf), signal)) {
     for (const leaf of leaves) yield plain(leaf);
     checkSignal(signal);
   }

@@ -2,72 +2,62 @@
 import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
 import { guarded, Ingest } from '../ingest.js';
-import { optionsOf } from '../options.js';
 import { notify } from '../report.js';
 import { turn } from '../scheduler.js';
 import type { Durability } from '../segment-store.js';
-import { AbortableWait, checkSignal, type Endings } from '../signal.js';
-import { endSource, isAtHand, isFed, openSource, type Source } from '../source.js';
+import { AbortableWait, checkSignal } from '../signal.js';
+import { endSource, isAtHand, openSource, type Source } from '../source.js';
 import type { Standpoint } from '../standpoint.js';
-import { toldDefinition } from './definition.js';
 import { itemOf, LeafPacker } from './leaves.js';
-import { rootOf } from './root.js';
+import { rootOf, toldDefinition } from './root.js';
 import { sumEngine } from './sum-engine.js';
 import type { SumChangeOptions, SumKey, SumPutOptions, SumResult, SumRoot } from './types.js';
 
 /** How often the clock is read while leaves are taken. */
 const CLOCK_LEAVES = 32;
 
-/** Puts leaves in one commit. */
+/** Options of a change that lack nothing. */
+type Checked<Options> = Options & { readonly durability: Durability };
+
+/** Puts leaves in one commit; the options were checked. */
 export async function putMany<Row>(
   from: Standpoint,
   name: string,
   source: Source<Row>,
-  given: SumPutOptions<Row>,
-  usual: Durability,
-  ends: Endings,
+  options: Checked<SumPutOptions<Row>>,
 ): Promise<SumResult> {
-  const names = 'key sum value signal durability onProgress';
-  const options = { durability: usual, ...optionsOf('putMany', given, names) };
-  const item = itemOf<Row>(options as SumPutOptions<Row>);
-  return change(from, name, source, options, ends, (packer, row) => packer.put(item(row)));
+  const item = itemOf<Row>(options);
+  return change(from, name, source, options, (packer, row) => packer.put(item(row)));
 }
 
-/** Deletes leaves in one commit. */
+/** Deletes leaves in one commit; the options were checked. */
 export async function deleteMany(
   from: Standpoint,
   name: string,
   keys: Source<SumKey>,
-  given: SumChangeOptions,
-  usual: Durability,
-  ends: Endings,
+  options: Checked<SumChangeOptions>,
 ): Promise<SumResult> {
-  const options = { durability: usual, ...optionsOf('deleteMany', given, 'signal durability') };
-  return change(from, name, keys, options, ends, (packer, key) => packer.delete(key));
+  return change(from, name, keys, options, (packer, key) => packer.delete(key));
 }
 
 async function change<Row>(
   from: Standpoint,
   name: string,
   source: Source<Row>,
-  given: SumPutOptions<Row> & { readonly durability: Durability },
-  ends: Endings,
+  options: Checked<SumPutOptions<Row>>,
   add: (packer: LeafPacker, row: Row) => void,
 ): Promise<SumResult> {
   const { host, commits } = from;
-  const { durability } = given;
-  checkSignal(given.signal);
+  const { durability, signal } = options;
+  checkSignal(signal);
   const startMs = performance.now();
-  const own = isFed(source) ? ends.begin(given.signal) : undefined;
-  const signal = own?.signal ?? given.signal;
-  const options = { ...given, signal };
   const bulk = commits.beginBulk(isAtHand(source));
   try {
     const ingest = await Ingest.begin(host, commits, durability, { signal, bulk });
     return await guarded(ingest, async () => {
       const sums = await sumEngine(host);
       const told = () => host.engine.total(commits.head.view, name);
-      if (toldDefinition(told()) !== '' || host.sums?.[name] !== undefined) {
+      if (toldDefinition(told()) !== '' || host.sums?.has(name)) {
         throw new HedgerowError('invalid-argument', `the sum tree ${name} follows rows`);
       }
       const packer = new LeafPacker();
@@ -86,7 +76,6 @@ async function change<Row>(
     });
   } finally {
     bulk.end();
-    own?.end();
   }
 }
 

@@ -15,12 +15,12 @@ import { HedgerowError } from '../errors.js';
 import { BRANCH_REF, IMPORT_REF, REF } from '../inventory.js';
 import { isRevoked } from '../kind.js';
 import { FORMAT } from '../limits.js';
-import { checkName, optionsOf } from '../options.js';
+import { checkName } from '../options.js';
 import { prefixOf, whileNotCollected } from '../pins.js';
 import { notify } from '../report.js';
 import type { Durability, Ref, RefMove, SegmentStore, Storage } from '../segment-store.js';
 import { idb } from '../segment-stores/idb.js';
-import { checkSignal } from '../signal.js';
+import { checkSignal, committing, until } from '../signal.js';
 import { Tabs } from '../tabs.js';
 import { Inspection } from '../verify.js';
 import { ByteReader } from './byte-reader.js';
@@ -79,18 +79,27 @@ interface Place {
   readonly segments: SegmentStore;
 }
 
-/** As `importStore` in `index.ts` tells. */
+/** As `importStore` in `index.ts` tells, where options are checked and a signal is heard at once. */
 export async function importStore(
   name: string,
   source: ImportSource,
-  given: ImportOptions = {},
+  options: ImportOptions = {},
 ): Promise<ImportResult> {
   checkName(name);
-  const options = optionsOf('importStore', given, 'storage durability sliceMs signal onProgress');
   const { storage = idb(), sliceMs = 8, signal } = options;
   checkSignal(signal);
   const give = giver(source);
-  const open: Opens = async (at) => ByteReader.open(await give.give(at), at, signal, sliceMs);
+  const read = (source: ByteSource, at: number) => ByteReader.open(source, at, signal, sliceMs);
+  const open: Opens = async (at) => {
+    // What it gives too late is ended.
+    const late = (source: ByteSource) => {
+      read(source, at).then(
+        (reader) => reader.end(),
+        () => {},
+      );
+    };
+    return read(await until(give.give(at), signal, late), at);
+  };
   const reader = await open(0);
   let segments: SegmentStore | undefined;
   try {
@@ -206,9 +215,12 @@ class Import {
         if (isRefusal(cause)) await landing.undo().catch(() => {});
         throw cause;
       }
-      checkSignal(this.#options.signal);
       const moves = movesOf(header, refs);
-      if (!(await landing.finish(moves, deletes))) throw await this.#beaten(landing);
+      const undo = committing(this.#options.signal);
+      if (!(await landing.finish(moves, deletes))) {
+        undo();
+        throw await this.#beaten(landing);
+      }
       this.#announce(moves);
       return this.#result(header, landing.stored, landing.before);
     });
