@@ -61,9 +61,10 @@ export class SumTree {
 
   /** All leaves, in the order of the tree: that of keys with the bits of each byte reversed. */
   entries(options: SumScanOptions = {}): Rows<SumLeaf> {
-    // Of options that are none, `entries` tells.
-    const load = async () =>
-      (await until(summing(), options?.signal)).entries(this.#from, this.name, options);
+    const load = async () => {
+      const wanted = optionsOf('entries', options, 'from signal');
+      return (await until(summing(), wanted.signal)).entries(this.#from, this.name, wanted);
+    };
     return rowsOf(() => loaded(load));
   }
 

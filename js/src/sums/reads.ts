@@ -5,7 +5,6 @@ import { HedgerowError } from '../errors.js';
 import { endedWhenForgotten } from '../forgotten.js';
 import type { Host } from '../host.js';
 import { checkKeys } from '../key.js';
-import { optionsOf } from '../options.js';
 import { bytesOf } from '../root.js';
 import { checkSignal, untilEnded } from '../signal.js';
 import type { Standpoint } from '../standpoint.js';
@@ -72,7 +71,7 @@ async function* leavesFrom(
   name: string,
   options: SumScanOptions,
 ): AsyncGenerator<SumLeaf, void, void> {
-  const { from: key, signal } = optionsOf('entries', options, 'from signal');
+  const { from: key, signal } = options;
   checkSignal(signal);
   const { keyBytes } = packKeys(key === undefined ? [] : [key]);
   const start = (sums: SumEngine, { head }: HeldHead) => sums.scan(head.view, name, keyBytes);
