@@ -41,7 +41,17 @@ export const SUM_LAYERS = [
 ];
 
 export const TYPESCRIPT_LAYERS = [
-  [['errors', 'limits', 'locks'], ['speed'], ['task']],
+  [
+    ['errors', 'limits', 'locks'],
+    ['speed'],
+    ['task'],
+    ['kind'],
+    ['report'],
+    ['forgotten'],
+    ['pending'],
+    ['disposable'],
+    ['pointer'],
+  ],
   [['parts'], ['platform'], ['views']],
   [
     ['segment-store'],
@@ -57,7 +67,7 @@ export const TYPESCRIPT_LAYERS = [
     ['leftovers'],
     ['persistence'],
     ['instances'],
-    ['sums/definition'],
+    ['options'],
   ],
   // `sql/*`: entries of their own, which nothing else names.
   [
@@ -68,6 +78,7 @@ export const TYPESCRIPT_LAYERS = [
     ['range'],
     ['value'],
     ['source'],
+    ['sums/definition'],
     ['sum-proof/*'],
   ],
   [['guard'], ['later-core']], // between the wrapper and an instance of the core
@@ -87,15 +98,16 @@ export const TYPESCRIPT_LAYERS = [
   ],
   [['ingest'], ['scan'], ['collector'], ['verify'], ['find-many']],
   [['indexes/builder'], ['rows'], ['try-edits'], ['diff'], ['writer'], ['repair'], ['stats']],
-  [['single-edits'], ['proof'], ['sums/*']],
+  [['single-edits'], ['proof'], ['differences'], ['sums/*']],
   [['rescue']],
   [['later']],
   [['sum-tree']],
   [['reads']],
   [['intake'], ['transaction/*'], ['snapshot']],
   [['put-many'], ['watch/*'], ['branches']],
-  [['merge'], ['patch'], ['reset'], ['transfer/*']],
+  [['merge'], ['patch'], ['delete-many'], ['reset'], ['transfer/*']],
   [['opening'], ['store-parts']],
+  [['store-later']],
   [['store']],
   [['index']],
   [['react/*']],

@@ -44,7 +44,7 @@ export type Op = number;
 export type BlockFormat = 'pairs' | 'rows' | 'deletes' | 'patch';
 
 const ROW_FAULTS = [
-  'the key is not a string',
+  'the key is not a string; of rows that are objects key: (row) => String(row.id) makes one',
   'the row has no key where the pointer says',
   `the key is longer than ${MAX_KEY_BYTES} bytes`,
   'the key holds half of a surrogate pair',

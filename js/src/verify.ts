@@ -13,6 +13,7 @@ import { REF } from './inventory.js';
 import { FORMAT } from './limits.js';
 import { Pins } from './pins.js';
 import type { KeyRange } from './range.js';
+import { notify } from './report.js';
 import { turn } from './scheduler.js';
 import type { Ref, SegmentStore } from './segment-store.js';
 import { checkSignal } from './signal.js';
@@ -193,7 +194,7 @@ export class Inspection {
             const lost = faults.reduce((sum, { rows: ofFault = 0 }) => sum + ofFault, 0);
             const done =
               nth > 0 || opened.rows === 0 ? nth : Math.min(1, (rows + lost) / opened.rows);
-            onProgress?.({ rows: found.rows, bytes: found.bytes, fraction: done / trees });
+            notify(onProgress, { rows: found.rows, bytes: found.bytes, fraction: done / trees });
           },
         );
       }
@@ -204,7 +205,7 @@ export class Inspection {
         const fault = await this.#sumTree(sums, opened.view, name, signal, found);
         if (fault !== undefined) faults.push(fault);
       }
-      onProgress?.({ rows: found.rows, bytes: found.bytes, fraction: 1 });
+      notify(onProgress, { rows: found.rows, bytes: found.bytes, fraction: 1 });
     } finally {
       engine.closeView(opened.view);
     }

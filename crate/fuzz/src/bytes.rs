@@ -118,7 +118,10 @@ fn compare(text: &[u8], pointer: Option<&str>, framing: Option<Framing>, whole: 
     let mut tokens = text.iter().filter(|byte| !is_space(byte));
     let is_array =
         matches!((tokens.next(), tokens.next()), (Some(b'['), None | Some(b'{' | b'[' | b']')));
-    let framing = framing.unwrap_or(if is_array { Framing::Array } else { Framing::Lines });
+    let is_empty = text.iter().all(is_space);
+    let told = framing.unwrap_or(if is_array { Framing::Array } else { Framing::Lines });
+    // No text at all holds no rows in either.
+    let framing = if is_empty { Framing::Lines } else { told };
     let values: Vec<Result<Value, Refusal>> = match framing {
         Framing::Lines => text
             .split(|byte| *byte == b'\n')

@@ -122,7 +122,9 @@ impl IndexScan {
                 Fetch::Here(Some(run)) => run,
                 Fetch::At(_) if !self.entries.is_empty() => break,
                 Fetch::At(id) => {
-                    return Ok(Step::Need(self.cursor.ahead(cache, Some(id), MOST_AHEAD / 2)));
+                    // The first block may be all that is wanted.
+                    let most = if self.block == FIRST_BLOCK { 1 } else { MOST_AHEAD / 2 };
+                    return Ok(Step::Need(self.cursor.ahead(cache, Some(id), most)));
                 }
             };
             let count = (run.to - run.from).min(most - self.entries.len());

@@ -3,7 +3,7 @@
  * promise. `docs/sum-tree.md` tells the rules and the bytes.
  */
 import { HedgerowError } from '../errors.js';
-import { kindOf } from '../key.js';
+import { kindOf } from '../kind.js';
 import { bytesOf } from '../root.js';
 import { Climb, type Subtree } from './climb.js';
 import { sumKeyBytes } from './key.js';

@@ -1,5 +1,8 @@
 /** What the leaves of a sum tree that follows rows are made of, checked and as the core reads it. */
 import { HedgerowError } from '../errors.js';
+import { shownAs } from '../kind.js';
+import { optionsOf } from '../options.js';
+import { namesOf } from '../pointer.js';
 
 /** What the leaves of a sum tree that follows rows are made of. */
 export interface SumDefinition {
@@ -21,13 +24,11 @@ const MAX_DEFINITION_BYTES = 900;
 
 const encoder = new TextEncoder();
 
-const POINTER = /^(\/([^~]|~[01])*)?$/;
-
 /** The text of a definition; throws `invalid-argument`. */
 function definitionText({ key, sum, value, prefix }: SumDefinition): string {
   for (const pointer of [key ?? '', sum, value ?? '']) {
-    if (typeof pointer === 'string' && POINTER.test(pointer)) continue;
-    throw new HedgerowError('invalid-argument', `not a JSON pointer: ${String(pointer)}`);
+    if (namesOf(pointer) !== undefined) continue;
+    throw new HedgerowError('invalid-argument', `not a JSON pointer: ${shownAs(pointer)}`);
   }
   return JSON.stringify([key ?? '', sum, value ?? '', prefix ?? '']);
 }
@@ -43,6 +44,10 @@ export function nameBytes(name: string): Uint8Array {
 export function definitionTexts(definitions: SumDefinitions): Map<string, string> {
   const texts = Object.entries(definitions).map(([name, definition]): [string, string] => {
     nameBytes(name);
+    const { prefix = '' } = optionsOf(`the sum tree ${name}`, definition, 'key sum value prefix');
+    if (typeof prefix !== 'string') {
+      throw new HedgerowError('invalid-argument', `the sum tree ${name}: its prefix is no string`);
+    }
     const text = definitionText(definition);
     if (encoder.encode(text).length <= MAX_DEFINITION_BYTES) return [name, text];
     throw new HedgerowError('invalid-argument', `the definition of ${name} is too long`);

@@ -1,5 +1,7 @@
 /** Leaves and keys on their way into the core. */
 import { HedgerowError } from '../errors.js';
+import { shownAs } from '../kind.js';
+import { memberAt, namesOf } from '../pointer.js';
 import type { SumItem, SumKey, SumPutOptions } from './types.js';
 
 /** The length that stands for a key of 32 bytes, and for a leaf that is deleted. */
@@ -106,36 +108,23 @@ export function itemOf<Row>({ key, sum, value }: SumPutOptions<Row>): (row: Row)
   if (key === undefined && sum === undefined && value === undefined) {
     return (row) => Object(row) as SumItem;
   }
-  const [keyAt, sumAt, valueAt] = [key ?? '/key', sum ?? '/sum', value ?? ''].map(tokensOf);
+  const [keyAt, sumAt, valueAt] = [key ?? '/key', sum ?? '/sum', value ?? ''].map(pointerOf);
   let row = -1;
   return (given) => {
     row += 1;
-    const found = member(given, keyAt as string[]);
+    const found = memberAt(given, keyAt as string[]);
     return {
       key: typeof found === 'number' ? String(found) : (found as SumKey),
-      sum: wholeOf(member(given, sumAt as string[]), row),
-      value: bytesOf(member(given, valueAt as string[]), row),
+      sum: wholeOf(memberAt(given, sumAt as string[]), row),
+      value: bytesOf(memberAt(given, valueAt as string[]), row),
     };
   };
 }
 
-function tokensOf(pointer: string): string[] {
-  if (pointer === '') return [];
-  if (typeof pointer !== 'string' || !pointer.startsWith('/')) {
-    throw new HedgerowError('invalid-argument', `not a JSON pointer: ${String(pointer)}`);
-  }
-  const plain = (token: string) => token.replaceAll('~1', '/').replaceAll('~0', '~');
-  return pointer.slice(1).split('/').map(plain);
-}
-
-function member(row: unknown, tokens: readonly string[]): unknown {
-  let found = row;
-  for (const token of tokens) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, token))
-      return undefined;
-    found = (found as Record<string, unknown>)[token];
-  }
-  return found;
+function pointerOf(pointer: string): string[] {
+  const names = namesOf(pointer);
+  if (names !== undefined) return names;
+  throw new HedgerowError('invalid-argument', `not a JSON pointer: ${shownAs(pointer)}`);
 }
 
 function wholeOf(sum: unknown, row: number): bigint {

@@ -223,7 +223,12 @@ impl Bytes {
         if !is_told {
             return Ok(false);
         }
-        let framing = self.framing.unwrap_or_else(|| Framing::detect(first, second));
+        let framing = match (self.framing, first) {
+            // No text at all holds no rows, whatever it was to be.
+            (_, None) => Framing::Lines,
+            (Some(framing), _) => framing,
+            (None, _) => Framing::detect(first, second),
+        };
         self.framing = Some(framing);
         self.searched = self.at;
         self.expected = Expected::Row;
@@ -428,6 +433,20 @@ mod tests {
         }
         for text in ["", " \n", "[]", " [ ]\n", "\u{feff}"] {
             assert_eq!(read_in_parts(text.as_bytes(), Some("/id")), Ok(Rows::new()), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_text_at_all_holds_no_rows_in_any_framing() {
+        for framing in [None, Some(Framing::Lines), Some(Framing::Array)] {
+            for text in ["", " \r\n\t", "\u{feff}", "\u{feff} \n"] {
+                let mut bytes = Bytes::new(Columns::Two, framing, Vec::new());
+                bytes.room(text.len()).copy_from_slice(text.as_bytes());
+                bytes.end();
+                let next = bytes.peek(0, &mut Vec::new());
+                assert!(matches!(next, Ok(Next::More)), "{framing:?} {text:?}: {next:?}");
+                assert!(bytes.is_spent());
+            }
         }
     }
 
