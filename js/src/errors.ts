@@ -29,6 +29,8 @@ export interface ErrorFacts {
   readonly cause?: unknown;
   /** Position of the offending row, or operation of a patch, in its source, from 0. */
   readonly row?: number;
+  /** Key of the offending row, where a sum tree refuses it. */
+  readonly key?: string;
   /** Byte offset of the fault in a source of bytes. */
   readonly offset?: number;
   /** Hash of the offending chunk, in hexadecimal. */
@@ -52,6 +54,8 @@ export class HedgerowError extends Error {
   readonly code: ErrorCode;
   /** Position of the offending row, or operation of a patch, in its source, from 0. */
   readonly row?: number;
+  /** Key of the offending row, where a sum tree refuses it. */
+  readonly key?: string;
   /** Byte offset of the fault in a source of bytes, where there is one. */
   readonly offset?: number;
   /** Hash of the offending chunk in hexadecimal, where there is one. */
@@ -61,6 +65,7 @@ export class HedgerowError extends Error {
     super(`${code}: ${message}`, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.code = code;
     if (facts.row !== undefined) this.row = facts.row;
+    if (facts.key !== undefined) this.key = facts.key;
     if (facts.offset !== undefined) this.offset = facts.offset;
     if (facts.chunk !== undefined) this.chunk = facts.chunk;
   }

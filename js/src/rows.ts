@@ -98,10 +98,9 @@ export class RowGatherer<Row> {
 
   #split(row: Row, at: number): readonly [unknown, unknown] {
     if (typeof this.#keyOf === 'function') return [this.#keyOf(row), row];
-    if (Array.isArray(row)) return [row[0], row[1]];
-    throw new HedgerowError('invalid-key', `row ${at}: not [key, value] but ${kindOf(row)}`, {
-      row: at,
-    });
+    if (Array.isArray(row) && row.length === 2) return [row[0], row[1]];
+    const what = Array.isArray(row) ? `an array of ${row.length}` : kindOf(row);
+    throw new HedgerowError('invalid-key', `row ${at}: not [key, value] but ${what}`, { row: at });
   }
 
   /** Takes what was gathered as a block. */

@@ -106,14 +106,24 @@ export class SingleEdits {
         for (const { key, over } of edits) for (const overrides of over) overrides.add(key);
         return;
       } catch (cause) {
-        if (!(cause instanceof HedgerowError) || cause.row === undefined) throw cause;
-        edits.splice(cause.row, 1);
+        if (!(cause instanceof HedgerowError)) throw cause;
+        const { code, message, row = lastOf(edits, cause.key), key } = cause;
+        if (row < 0) throw cause;
+        edits.splice(row, 1);
         // The position means nothing to the caller of a single put.
-        const [refused] = waiters.splice(cause.row, 1);
-        refused?.reject(new HedgerowError(cause.code, 'the row was refused', { cause }));
+        const [refused] = waiters.splice(row, 1);
+        const reason = message.replace(/^[^:]*: (row \d+: )?/, '');
+        refused?.reject(
+          new HedgerowError(code, reason, { cause, ...(key !== undefined && { key }) }),
+        );
       }
     }
   }
+}
+
+/** The last edit of a key, which is the one that counts; -1 when there is none. */
+function lastOf(edits: readonly Edit[], key: string | undefined): number {
+  return edits.map((edit) => edit.key).lastIndexOf(JSON.stringify(key));
 }
 
 /** Splits edits where puts and deletes meet: a block holds either. */

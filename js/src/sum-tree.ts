@@ -8,6 +8,7 @@ import type { Rows } from './scan.js';
 import type { Durability } from './segment-store.js';
 import type { Source } from './source.js';
 import type { Standpoint } from './standpoint.js';
+import { checkName } from './sums/name.js';
 import { rootOf } from './sums/root.js';
 import type {
   SumChange,
@@ -38,6 +39,7 @@ export class SumTree {
    */
   get root(): SumRoot {
     this.#from.check();
+    checkName(this.name);
     const { head, host } = this.#from;
     const told = host.engine.total(head.view, this.name);
     if (told.length === 0 && head.rows > 0 && host.sums?.[this.name] !== undefined) {

@@ -307,7 +307,10 @@ impl Trie {
             }
             self.frontier.push((self.root, 0, paths.len() as u32));
         }
-        self.frontier.append(&mut self.missing);
+        // After a yield the rest comes first: else a budget could go into what is missing still.
+        if self.frontier.is_empty() {
+            self.frontier.append(&mut self.missing);
+        }
         while let Some((at, from, to)) = self.frontier.pop() {
             if budget.is_spent() {
                 self.frontier.push((at, from, to));

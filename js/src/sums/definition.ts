@@ -1,5 +1,8 @@
 /** What the leaves of a sum tree that follows rows are made of, checked and as the core reads it. */
 import { HedgerowError } from '../errors.js';
+import { LONE_SURROGATE } from '../key.js';
+import { MAX_SUM_DEFINITION_BYTES } from '../limits.js';
+import { checkName } from './name.js';
 
 /** What the leaves of a sum tree that follows rows are made of. */
 export interface SumDefinition {
@@ -19,12 +22,10 @@ export type SumDefinitions = Readonly<Record<string, SumDefinition>>;
 /** Bytes of hash and sum in what a commit tells of a tree. */
 const ROOT_BYTES = 40;
 
-const MAX_NAME_BYTES = 254;
-const MAX_DEFINITION_BYTES = 900;
-
 const encoder = new TextEncoder();
 
-const POINTER = /^(\/([^~]|~[01])*)?$/;
+/** Without half of a surrogate pair, which no name of a member can be told by. */
+const POINTER = /^(\/([^~\p{Surrogate}]|~[01])*)?$/u;
 
 /** The text of a definition; throws `invalid-argument`. */
 export function definitionText({ key, sum, value, prefix }: SumDefinition): string {
@@ -32,22 +33,25 @@ export function definitionText({ key, sum, value, prefix }: SumDefinition): stri
     if (typeof pointer === 'string' && POINTER.test(pointer)) continue;
     throw new HedgerowError('invalid-argument', `not a JSON pointer: ${String(pointer)}`);
   }
+  if (LONE_SURROGATE.test(prefix ?? '')) {
+    throw new HedgerowError('invalid-argument', 'prefix holds half of a surrogate pair');
+  }
   return JSON.stringify([key ?? '', sum, value ?? '', prefix ?? '']);
 }
 
 /** The bytes of a name; throws `invalid-argument` when it is none. */
 export function nameBytes(name: string): Uint8Array {
-  const bytes = encoder.encode(name);
-  if (typeof name === 'string' && bytes.length <= MAX_NAME_BYTES) return bytes;
-  throw new HedgerowError('invalid-argument', 'the name of a sum tree is at most 254 bytes');
+  checkName(name);
+  return encoder.encode(name);
 }
 
 /** Throws `invalid-argument` when one of them is no definition. */
 export function checkDefinitions(definitions: SumDefinitions): void {
   for (const [name, definition] of Object.entries(definitions)) {
     nameBytes(name);
-    if (encoder.encode(definitionText(definition)).length > MAX_DEFINITION_BYTES) {
-      throw new HedgerowError('invalid-argument', `the definition of ${name} is too long`);
+    if (encoder.encode(definitionText(definition)).length > MAX_SUM_DEFINITION_BYTES) {
+      const message = `the definition of ${name} takes more than ${MAX_SUM_DEFINITION_BYTES} bytes`;
+      throw new HedgerowError('invalid-argument', message);
     }
   }
 }
