@@ -52,11 +52,14 @@ export const TYPESCRIPT_LAYERS = [
     ['pins'],
     ['lane'],
     ['root'],
+    ['bulks'],
+    ['leftovers'],
     ['persistence'],
     ['instances'],
   ],
   // `sql/*`: entries of their own, which nothing else names.
   [
+    ['changes'], // of a handle, and how closing ends them
     ['segment-stores/*'],
     ['sql/*'],
     ['generated/*'],
@@ -73,9 +76,14 @@ export const TYPESCRIPT_LAYERS = [
   [['host']],
   [['later-link']],
   [['check-engine'], ['survey'], ['segment-check']],
-  [['inventory'], ['index-check']],
+  [['inventory'], ['index-check'], ['ingest-result']],
   [['commit', 'trunk']], // the branches of a store, and what they have in common
-  [['indexes/ready'], ['standpoint'], ['sums/sum-engine', 'sums/types', 'sums/root']],
+  [
+    ['branch-name'],
+    ['indexes/ready'],
+    ['standpoint'],
+    ['sums/sum-engine', 'sums/types', 'sums/root'],
+  ],
   [['ingest'], ['scan'], ['collector'], ['verify'], ['find-many']],
   [['indexes/builder'], ['rows'], ['try-edits'], ['diff'], ['writer'], ['repair'], ['stats']],
   [['single-edits'], ['proof'], ['sums/*']],
@@ -85,7 +93,7 @@ export const TYPESCRIPT_LAYERS = [
   [['reads']],
   [['intake'], ['transaction/*'], ['snapshot']],
   [['put-many'], ['watch/*'], ['branches']],
-  [['merge'], ['patch'], ['transfer/*']],
+  [['merge'], ['patch'], ['reset'], ['transfer/*']],
   [['opening']],
   [['store']],
   [['index']],

@@ -95,7 +95,7 @@ fn as_many_trees_as_a_commit_may_name_can_be_read_and_one_more_is_refused() {
     read(host, "t0001", &leaf);
     // Of the rows.
     let following = |count: usize| Change {
-        wanted: Some(names(count).map(|name| (name, WHOLE)).collect()),
+        wanted: names(count).map(|name| (name, WHOLE)).collect(),
         ..put([("k".to_owned(), row(0))])
     };
     let mut host = Host::new(Shape::STORED);
@@ -141,10 +141,8 @@ fn the_longest_names_and_definitions_can_be_read_and_longer_ones_are_none() {
     let prefix = "k".repeat(MAX_SUM_DEFINITION_BYTES - 17).leak();
     let def = Def { prefix, ..WHOLE };
     let mut host = Host::new(Shape::STORED);
-    let change = Change {
-        wanted: Some([(longest.clone(), def)].into()),
-        ..put([(prefix.to_owned(), row(40))])
-    };
+    let change =
+        Change { wanted: [(longest.clone(), def)].into(), ..put([(prefix.to_owned(), row(40))]) };
     commit(&mut host, &change, usize::MAX).expect("a commit");
     check(&mut host, 1);
     read(host, &longest, &(key_of(prefix.as_bytes()), (row(40).value().1, 1)));
@@ -194,7 +192,7 @@ fn the_largest_value_of_a_sum_tree_is_read_and_proved_and_a_larger_one_is_refuse
     read(host, "hand", &leaf);
     // Of the rows: put together with them, and by a change of a row that was smaller.
     let following = |len: usize| Change {
-        wanted: Some([("rows".to_owned(), WHOLE)].into()),
+        wanted: [("rows".to_owned(), WHOLE)].into(),
         ..put([("k".to_owned(), row(len))])
     };
     for first in [None, Some(following(100))] {
@@ -218,7 +216,7 @@ fn the_largest_value_of_a_sum_tree_is_read_and_proved_and_a_larger_one_is_refuse
 fn the_key_of_a_sum_is_text_of_any_length_and_never_a_part_of_it() {
     const BY_ID: Def = Def { key: Some("id"), sum: Some("sum"), value: Some("p"), prefix: "" };
     let by_id = |id: &str| Change {
-        wanted: Some([("rows".to_owned(), BY_ID)].into()),
+        wanted: [("rows".to_owned(), BY_ID)].into(),
         ..put([(
             "k".to_owned(),
             Row::Object([("id", id.to_owned()), ("p", "1".into()), ("sum", "1".into())].into()),

@@ -18,7 +18,7 @@ fn a_cold_tree_is_brought_to_its_rows_in_the_smallest_steps() {
     let (mut host, mut model) = (Host::new(Shape::STORED), Model::default());
     let first = Change {
         edits: vec![rows(0, 300)],
-        wanted: Some([("sums".into(), DEF)].into()),
+        wanted: [("sums".into(), DEF)].into(),
         ..Change::default()
     };
     // Each chunk is a segment of its own, and none is in memory.

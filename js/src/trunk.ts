@@ -27,8 +27,10 @@ export class Trunk {
   readonly lines = new Set<Commits>();
   /** It was opened once, whatever has become of the instance since. */
   isOpen = false;
-  /** Called when the core has trapped for good: nothing works any more. */
-  onFinalTrap: (cause: HedgerowError) => void = () => {};
+  /** Why nothing works any more: the core has trapped for good, or the store was deleted. */
+  lost: HedgerowError | undefined;
+  /** Called when that is so. */
+  onLost: (cause: HedgerowError) => void = () => {};
   #lastId = 0;
   #endId = 0;
   #tail: Promise<unknown> = Promise.resolve();
@@ -42,11 +44,17 @@ export class Trunk {
     this.inventory = new Inventory(host);
     host.engine.onTrap(() => {
       const { finalTrap } = host.engine;
-      if (finalTrap !== undefined) this.onFinalTrap(finalTrap);
+      if (finalTrap !== undefined) this.lose(finalTrap);
       // A store that is being opened fails instead.
       else if (this.isOpen) this.ready().catch(() => {});
     });
     host.recover = () => this.ready();
+  }
+
+  /** Nothing works any more. */
+  lose(cause: HedgerowError): void {
+    this.lost ??= cause;
+    this.onLost(this.lost);
   }
 
   /** Another tab has moved a ref. Without a name, or a generation: it may have. */

@@ -307,14 +307,15 @@ impl Trie {
             }
             self.frontier.push((self.root, 0, paths.len() as u32));
         }
-        // After a yield the rest comes first: else a budget could go into what is missing still.
-        if self.frontier.is_empty() {
-            self.frontier.append(&mut self.missing);
-        }
+        self.frontier.append(&mut self.missing);
         while let Some((at, from, to)) = self.frontier.pop() {
             if budget.is_spent() {
                 self.frontier.push((at, from, to));
-                return Ok(Step::Yield);
+                if self.missing.is_empty() {
+                    return Ok(Step::Yield);
+                }
+                // The next step begins with them: were they missing still, it might come no further.
+                break;
             }
             budget.spend(64);
             let node = *self.node(at);

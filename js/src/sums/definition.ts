@@ -19,8 +19,6 @@ export interface SumDefinition {
 /** Definitions by the names that `sumTree` takes. */
 export type SumDefinitions = Readonly<Record<string, SumDefinition>>;
 
-/** Bytes of hash and sum in what a commit tells of a tree. */
-const ROOT_BYTES = 40;
 
 const encoder = new TextEncoder();
 
@@ -28,7 +26,7 @@ const encoder = new TextEncoder();
 const POINTER = /^(\/([^~\p{Surrogate}]|~[01])*)?$/u;
 
 /** The text of a definition; throws `invalid-argument`. */
-export function definitionText({ key, sum, value, prefix }: SumDefinition): string {
+function definitionText({ key, sum, value, prefix }: SumDefinition): string {
   for (const pointer of [key ?? '', sum, value ?? '']) {
     if (typeof pointer === 'string' && POINTER.test(pointer)) continue;
     throw new HedgerowError('invalid-argument', `not a JSON pointer: ${String(pointer)}`);
@@ -45,18 +43,14 @@ export function nameBytes(name: string): Uint8Array {
   return encoder.encode(name);
 }
 
-/** Throws `invalid-argument` when one of them is no definition. */
-export function checkDefinitions(definitions: SumDefinitions): void {
-  for (const [name, definition] of Object.entries(definitions)) {
+/** Their texts by name; throws `invalid-argument` when one of them is no definition. */
+export function definitionTexts(definitions: SumDefinitions): Map<string, string> {
+  const texts = Object.entries(definitions).map(([name, definition]): [string, string] => {
     nameBytes(name);
-    if (encoder.encode(definitionText(definition)).length > MAX_SUM_DEFINITION_BYTES) {
-      const message = `the definition of ${name} takes more than ${MAX_SUM_DEFINITION_BYTES} bytes`;
-      throw new HedgerowError('invalid-argument', message);
-    }
-  }
-}
-
-/** The definition in what a commit tells of a tree; empty when it follows no rows. */
-export function toldDefinition(told: Uint8Array): string {
-  return new TextDecoder().decode(told.subarray(ROOT_BYTES));
+    const text = definitionText(definition);
+    if (encoder.encode(text).length <= MAX_SUM_DEFINITION_BYTES) return [name, text];
+    const message = `the definition of ${name} takes more than ${MAX_SUM_DEFINITION_BYTES} bytes`;
+    throw new HedgerowError('invalid-argument', message);
+  });
+  return new Map(texts);
 }
