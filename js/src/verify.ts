@@ -37,8 +37,9 @@ export interface ChunkFault {
    * that can be read, but is not written as this library writes it, so that stores of the same rows
    * have different roots.
    *
-   * With the last three no row is lost. A repair makes indexes, and sum trees that follow rows, again,
-   * and writes all rows anew when their form is at fault.
+   * With the last three no row is lost. A repair makes indexes, and sum trees that follow rows, again.
+   * It leaves what is only of another form as it is: to have it in its form, put the rows into
+   * another store.
    */
   readonly kind: 'commit' | 'node' | 'value' | 'index' | 'sum' | 'form';
   /** The name of a sum tree. */
@@ -58,7 +59,7 @@ export interface ChunkFault {
 export interface Verification {
   /** The commit that was read: the newest that storage held. */
   readonly root: string;
-  /** Whether all rows, indexes and sum trees can be read: there are no `faults`. */
+  /** Whether all rows, indexes and sum trees can be read, and are in their form: there are no `faults`. */
   readonly ok: boolean;
   /** What was found sound: rows, nodes of the tree, large values, and the bytes of both. */
   readonly rows: number;
@@ -83,7 +84,7 @@ export interface VerifyProgress {
 export interface VerifyOptions {
   /**
    * Check also that each index holds what the rows make, no more and no less; false by default. Costs
-   * another pass over the rows for each index, and is left out when something else is at fault.
+   * another pass over the rows for each index, and is left out when something cannot be read.
    */
   readonly indexes?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -159,7 +160,7 @@ export class Inspection {
     return tables.length > 0 || ref?.generation !== this.ref?.generation;
   }
 
-  /** Verifies a commit; with `isTrial` it ends at the first faults. */
+  /** Verifies a commit; with `isTrial` it ends where something cannot be read. */
   async verify(
     commitBytes: Uint8Array,
     { signal, onProgress, indexes = false }: VerifyOptions,
@@ -183,7 +184,7 @@ export class Inspection {
     const faults: ChunkFault[] = [];
     try {
       const trees = 1 + engine.indexCount(opened.view);
-      for (let nth = 0; nth < trees && !(isTrial && faults.length > 0); nth++) {
+      for (let nth = 0; nth < trees && !(isTrial && faults.some(isLoss)); nth++) {
         const before = { ...found };
         await this.#tree(
           opened.view,
@@ -208,12 +209,12 @@ export class Inspection {
       }
       const sums = await sumEngine(this.host);
       for (const name of sums.names(opened.view)) {
-        if (isTrial && faults.length > 0) break;
+        if (isTrial && faults.some(isLoss)) break;
         checkSignal(signal);
         const fault = await this.#sumTree(sums, opened.view, name, signal, found);
         if (fault !== undefined) faults.push(fault);
       }
-      for (let nth = 1; indexes && faults.length === 0 && nth < trees; nth++) {
+      for (let nth = 1; indexes && !faults.some(isLoss) && nth < trees; nth++) {
         const chunk = await checkIndex(this.host, opened.view, nth, signal);
         if (chunk !== undefined) {
           faults.push({ code: 'corrupt-chunk', chunk, kind: 'index', range: {} });
@@ -252,7 +253,7 @@ export class Inspection {
     }
   }
 
-  /** Verifies the tree of rows, or the nth index; with `isTrial` it ends at the first faults. */
+  /** Verifies the tree of rows, or the nth index; with `isTrial` it ends where something cannot be read. */
   async #tree(
     view: number,
     nth: number,
@@ -272,7 +273,7 @@ export class Inspection {
         if (status === Status.need) continue;
         const faults = faultsOf(engine.output().members);
         tell(faults, [engine.word(8), engine.word(9), engine.word(10), engine.word(11)]);
-        if (isTrial && faults.length > 0) break;
+        if (isTrial && faults.some(isLoss)) break;
         if (status === Status.yield) this.host.prefetch(checks.ahead(op));
       }
     } finally {
@@ -318,6 +319,11 @@ export async function inspect(
 function commitFault(chunk: string, cause: unknown): ChunkFault | undefined {
   const code = faultCode(cause);
   return code && { code, chunk, kind: 'commit', range: {} };
+}
+
+/** Whether something cannot be read, or is wrong: what is only of another form can be. */
+export function isLoss({ kind }: ChunkFault): boolean {
+  return kind !== 'form';
 }
 
 /** What an error says of a chunk, if it does. */

@@ -19,7 +19,6 @@ export interface SumDefinition {
 /** Definitions by the names that `sumTree` takes. */
 export type SumDefinitions = Readonly<Record<string, SumDefinition>>;
 
-
 const encoder = new TextEncoder();
 
 /** Without half of a surrogate pair, which no name of a member can be told by. */
