@@ -42,6 +42,7 @@ export const SUM_LAYERS = [
 
 export const TYPESCRIPT_LAYERS = [
   [['errors', 'limits', 'locks'], ['speed'], ['task']],
+  [['parts'], ['platform'], ['views']],
   [
     ['segment-store'],
     ['scheduler'],
@@ -94,7 +95,7 @@ export const TYPESCRIPT_LAYERS = [
   [['intake'], ['transaction/*'], ['snapshot']],
   [['put-many'], ['watch/*'], ['branches']],
   [['merge'], ['patch'], ['reset'], ['transfer/*']],
-  [['opening']],
+  [['opening'], ['store-parts']],
   [['store']],
   [['index']],
   [['react/*']],

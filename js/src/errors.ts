@@ -14,6 +14,8 @@ export type ErrorCode =
   | 'corrupt-chunk'
   | 'missing-chunk'
   | 'unsupported-format'
+  | 'unsupported'
+  | 'not-loaded'
   | 'aborted'
   | 'closed'
   | 'missing'
@@ -57,6 +59,7 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'blocked',
   'crashed',
   'not-ready',
+  'not-loaded',
   'storage',
 ]);
 
@@ -86,6 +89,11 @@ export class HedgerowError extends Error {
   get retryable(): boolean {
     return RETRYABLE.has(this.code);
   }
+}
+
+/** Whether there was no room. */
+export function isFull(cause: unknown): boolean {
+  return cause instanceof HedgerowError && cause.code === 'quota-exceeded';
 }
 
 /** Whether a chunk was not where it should be. */

@@ -1,10 +1,13 @@
 /** Hedgerow: an ordered key/value store for the browser. Importing it touches no global. */
 
+import { counting, proving, repairing, rescuing, summing, verifying } from './later.js';
 import type { OpenOptions } from './opening.js';
+import { part } from './parts.js';
 import type { Storage } from './segment-store.js';
-import { idb } from './segment-stores/idb.js';
+import { idb, loadRest } from './segment-stores/idb.js';
 import { checkSignal, ending } from './signal.js';
 import { Store } from './store.js';
+import { branching, exporting, merging, resetting } from './store-parts.js';
 
 export type { Branch, BranchOptions } from './branches.js';
 export type { ByteFormat, ByteSource } from './bytes.js';
@@ -100,8 +103,32 @@ export const importStore: typeof import('./transfer/import.js').importStore = (
 ) => {
   const read = async (signal: AbortSignal | undefined) => {
     checkSignal(signal);
-    const { importStore: imported } = await import('./transfer/import.js');
+    const { importStore: imported } = await importing();
     return imported(name, source, { ...options, signal });
   };
   return ending(options.signal, read).result;
 };
+
+const importing = () => part(() => import('./transfer/import.js'));
+const platform = () => part(() => import('./platform.js'));
+
+/**
+ * Loads now what is else loaded when it is first called: proofs, verification, repair, statistics, sum
+ * trees, branches, merges, exports and imports, 81 KB in all. From then on none of these needs the network. Rejects
+ * with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
+ */
+export async function preload(): Promise<void> {
+  const parts = [proving, verifying, repairing, counting, summing, rescuing];
+  const others = [branching, resetting, merging, exporting, importing, platform, loadRest];
+  await Promise.all([...parts, ...others].map((load) => load()));
+}
+
+/** What Hedgerow lacks here, each with its remedy; nothing where it works. Opens nothing. */
+export async function missingFeatures(): Promise<string[]> {
+  return (await platform()).missingFeatures();
+}
+
+/** Whether Hedgerow works here; `missingFeatures` tells why not. */
+export async function isSupported(): Promise<boolean> {
+  return (await missingFeatures()).length === 0;
+}

@@ -91,7 +91,8 @@ export async function openParts(name: string, options: OpenOptions): Promise<Par
   const onRole = async () => trunk?.queued(async () => trunk?.keepUp());
   const pinning = Pins.open(storage.locks, isAlone, name, onRole);
   const onMoved = () => trunk?.heard();
-  const opening = storage.open(name, { create, onGone, onMoved });
+  const onFull = () => trunk?.onFull();
+  const opening = storage.open(name, { create, onGone, onMoved, onFull });
   const [engine, segments] = await both(Engine.create(cacheBytes), opening).catch(
     async (cause: unknown) => {
       (await pinning).close();

@@ -87,7 +87,8 @@ async function ingestAll<Row>(
   let taken = false;
   try {
     const options = ingestOptions(opened.kind === 'bytes', job);
-    const ingest = await Ingest.begin(host, commits, durability, { ...options, bulk });
+    const makesRoom = job.deletes;
+    const ingest = await Ingest.begin(host, commits, durability, { ...options, bulk, makesRoom });
     return await guarded(ingest, async () => {
       const reporter = new Reporter(ingest, job.onProgress, () => fractionOf(opened, ingest));
       taken = true;
@@ -150,7 +151,8 @@ export async function deleteRange(
   const encoded = encodeRange(range);
   const bulk = commits.beginBulk(true);
   try {
-    const ingest = await Ingest.begin(host, commits, durability, { bulk, signal });
+    const options = { bulk, signal, makesRoom: true };
+    const ingest = await Ingest.begin(host, commits, durability, options);
     return await guarded(ingest, async () => {
       await ingest.drop(encoded);
       const committed = await ingest.commit();

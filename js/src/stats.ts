@@ -35,6 +35,11 @@ export interface Stats extends Persistence {
   /** Bytes of segments in memory, and all linear memory. */
   readonly cachedBytes: number;
   readonly memoryBytes: number;
+  /**
+   * Whether a strict write waits for the disk; `undefined` where the storage does not know. Firefox
+   * before version 126 treats it as a relaxed one.
+   */
+  readonly honoursStrict: boolean | undefined;
 }
 
 const CENSUS_WORDS = 4;
@@ -63,5 +68,6 @@ export async function statsOf(host: Host, commits: Commits, collector: Collector
   });
   const { memoryBytes } = engine;
   const held = { ...engine.cacheStats(), memoryBytes };
-  return { root, rows, levels, liveBytes, ...held, ...(await persistence()) };
+  const { honoursStrict } = host.segments;
+  return { root, rows, levels, liveBytes, ...held, honoursStrict, ...(await persistence()) };
 }

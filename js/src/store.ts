@@ -30,6 +30,7 @@ import { Snapshot } from './snapshot.js';
 import { isWhole, type Source } from './source.js';
 import { type Standpoint, standpoint } from './standpoint.js';
 import type { Stats } from './stats.js';
+import { branching, exporting, merging, resetting } from './store-parts.js';
 import type { Tabs } from './tabs.js';
 import { type TransactionOptions, Transactions } from './transaction/run.js';
 import type { Transaction } from './transaction/transaction.js';
@@ -38,8 +39,6 @@ import type { Verification, VerifyOptions } from './verify.js';
 import type { WatchCallback, WatchOptions } from './watch/watcher.js';
 import { Watchers } from './watch/watchers.js';
 import { Flusher, Writer, type WriterOptions } from './writer.js';
-
-const branching = () => import('./branches.js');
 
 /** An open store. Made by `open`. */
 export class Store extends Reader {
@@ -103,6 +102,7 @@ export class Store extends Reader {
     if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
     this.#collector.changed();
     commits.pins.becomesCollector.then(() => this.#collector.changed());
+    commits.trunk.onFull = () => this.#collector.full();
     commits.trunk.onLost = (cause) => {
       if (this.#closing !== undefined) return;
       this.#closedBy = cause;
@@ -234,7 +234,7 @@ export class Store extends Reader {
     const name = branch instanceof Store ? branch.#branchOf(this) : branch;
     const durability = options.durability ?? this.#durability;
     return this.#changes.run(options.signal, true, async (signal) => {
-      const { mergeBranch } = await import('./merge.js');
+      const { mergeBranch } = await merging();
       return mergeBranch(this.#commits, name, { ...options, durability, signal });
     });
   }
@@ -254,7 +254,7 @@ export class Store extends Reader {
   async resetTo(target: string | Snapshot): Promise<void> {
     this.#check();
     const job = { durability: this.#durability, alone: this.#indexing.alone };
-    const work = async () => (await import('./reset.js')).resetTo(this.#commits, target, job);
+    const work = async () => (await resetting()).resetTo(this.#commits, target, job);
     await this.#changes.note(work());
     this.#settle();
   }
@@ -298,11 +298,18 @@ export class Store extends Reader {
     }
     const durability = options.durability ?? this.#durability;
     const isRange = !(Symbol.iterator in keysOrRange || Symbol.asyncIterator in keysOrRange);
-    return this.#changes.run(options.signal, !(isRange || isWhole(keysOrRange)), (signal) => {
+    const isTaken = !(isRange || isWhole(keysOrRange));
+    return this.#changes.run(options.signal, isTaken, (signal) => {
       const job = { durability, signal };
-      if (isRange) return deleteRange(this.#host, this.#commits, keysOrRange as KeyRange, job);
-      const keys = keysOrRange as Source<string>;
-      return putMany(this.#host, this.#commits, keys, { ...job, deletes: true });
+      const remove = () =>
+        isRange
+          ? deleteRange(this.#host, this.#commits, keysOrRange as KeyRange, job)
+          : putMany(this.#host, this.#commits, keysOrRange as Source<string>, {
+              ...job,
+              deletes: true,
+            });
+      // What comes one by one cannot be taken again.
+      return isTaken ? remove() : this.#collector.makingRoom(remove);
     });
   }
 
@@ -382,7 +389,7 @@ export class Store extends Reader {
   /** Deletes one row; does nothing when there is none. */
   async delete(key: string): Promise<void> {
     this.#check();
-    return this.#edits.delete(key);
+    return this.#collector.makingRoom(() => this.#edits.delete(key));
   }
 
   /**
@@ -496,7 +503,7 @@ export class Store extends Reader {
     this.#check();
     checkSignal(options.signal);
     const make = async () => {
-      const { exportStore } = await import('./transfer/export.js');
+      const { exportStore } = await exporting();
       return exportStore(this.#commits, options, () => this.#check());
     };
     return ending(options.signal, make, { drop: (late) => late.release() }).result;

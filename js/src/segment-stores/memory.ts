@@ -86,7 +86,7 @@ class MemorySegmentStore implements SegmentStore {
     });
   }
 
-  async write({ segments, deletes, move, also = [] }: WriteBatch): Promise<boolean> {
+  async write({ segments, move, also = [] }: WriteBatch): Promise<boolean> {
     const world = this.#open();
     const changes = move === undefined ? also : [move, ...also];
     const stands = ({ name, expected }: { readonly name: string; readonly expected: number }) =>
@@ -107,7 +107,6 @@ class MemorySegmentStore implements SegmentStore {
     for (const { id, segmentBytes, tableBytes } of segments) {
       world.segments.set(id, { segmentBytes, tableBytes });
     }
-    for (const id of deletes ?? []) world.segments.delete(id);
     if (changes.length > 0) {
       // Not within this call, which is another handle's.
       for (const other of world.handles) if (other !== this) queueMicrotask(other.#onMoved);

@@ -112,7 +112,7 @@ export class Transactions {
         if (!isMissing(cause) || !(await commits.refresh())) throw cause;
         return undefined;
       }
-      return tryEdits(this.#host, commits, durability, edits.blocks(), signal);
+      return tryEdits(this.#host, commits, durability, edits.blocks(), { signal });
     });
     attempt.isCommitted = true;
     edits.override();
