@@ -11,7 +11,7 @@ import { ROOT } from './lib/run.mjs';
 
 export const RUST_LAYERS = [
   [['limits'], ['order']],
-  [['hash']],
+  [['hash'], ['key'], ['json/*']],
   [['error']], // tells the hash of what is corrupt
   [['boundary']],
   [['chunk', 'value']],
@@ -19,10 +19,10 @@ export const RUST_LAYERS = [
   [['segment']],
   [['cache']],
   [['step']], // a step says which segments of the cache it needs
-  [['batch'], ['json/*']],
+  [['batch']],
   [['output'], ['rows/*']],
   [['tree/*']],
-  [['forest'], ['sum_tree']], // the package of sum trees, with layers of its own
+  [['forest/*'], ['sum_tree']], // the package of sum trees, with layers of its own
   [['index/*']],
   [['ingest'], ['collect/*'], ['proof']],
   [['bring']],
@@ -78,8 +78,8 @@ export const TYPESCRIPT_LAYERS = [
     ['range'],
     ['value'],
     ['source'],
-    ['sums/definition'],
     ['sum-proof/*'],
+    ['sums/definition', 'sums/name'],
   ],
   [['guard'], ['later-core']], // between the wrapper and an instance of the core
   [['core'], ['react-native/*']], // stands in for what React Native lacks
@@ -87,8 +87,8 @@ export const TYPESCRIPT_LAYERS = [
   [['indexes/definition', 'indexes/secondary', 'indexes/index-set']],
   [['host']],
   [['later-link']],
-  [['check-engine'], ['survey']],
-  [['inventory'], ['ingest-result']],
+  [['check-engine'], ['survey'], ['segment-check']],
+  [['inventory'], ['index-check'], ['ingest-result']],
   [['commit', 'trunk']], // the branches of a store, and what they have in common
   [
     ['branch-name'],

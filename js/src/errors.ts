@@ -43,6 +43,8 @@ export interface ErrorFacts {
   readonly cause?: unknown;
   /** Position of the offending row, or operation of a patch, in its source, from 0. */
   readonly row?: number | undefined;
+  /** Key of the offending row, where a sum tree refuses it. */
+  readonly key?: string | undefined;
   /** Byte offset of the fault in a source of bytes. */
   readonly offset?: number | undefined;
   /** JSON pointer to the fault in the offending value. */
@@ -76,6 +78,8 @@ export class HedgerowError extends Error {
   readonly code: ErrorCode;
   /** Position of the offending row, or operation of a patch, in its source, from 0. */
   readonly row?: number | undefined;
+  /** Key of the offending row, where a sum tree refuses it. */
+  readonly key?: string | undefined;
   /** Byte offset of the fault in a source of bytes, where there is one. */
   readonly offset?: number | undefined;
   /** JSON pointer to the fault in the offending value; `''` when the whole value is the fault. */

@@ -90,7 +90,7 @@ export async function destroy(
   return storage.destroy(name);
 }
 
-const IMPORT_NAMES = 'storage durability sliceMs signal onProgress';
+const IMPORT_NAMES = 'storage durability sliceMs checkIndexes signal onProgress';
 
 /**
  * Reads what `db.export()` has made into the store `name`, which must be empty, or not be there

@@ -1,8 +1,11 @@
 /** JSON pointers (RFC 6901): the names on the way to a member of a value. */
 
+/** Without half of a surrogate pair, by which no member can be named. */
+const POINTER = /^(\/([^~\p{Surrogate}]|~[01])*)?$/u;
+
 /** The names in a pointer; `undefined` when it is none. */
 export function namesOf(pointer: unknown): string[] | undefined {
-  if (typeof pointer !== 'string' || !/^(\/([^~]|~[01])*)?$/.test(pointer)) return undefined;
+  if (typeof pointer !== 'string' || !POINTER.test(pointer)) return undefined;
   const names = pointer.split('/').slice(1);
   return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
 }

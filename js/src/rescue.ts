@@ -22,7 +22,7 @@ export interface At {
  * As `db.verify()`, for a store that does not open. Rejects with `missing` when there is none.
  */
 export async function verify(name: string, given: VerifyOptions & At = {}): Promise<Verification> {
-  const options = optionsOf('verify', given, 'storage signal onProgress');
+  const options = optionsOf('verify', given, 'storage checkIndexes signal onProgress');
   return opened(name, options, async (segments) => {
     const { verification } = await inspect(segments, SLICE_MS, options);
     return verification;
@@ -34,7 +34,7 @@ export async function verify(name: string, given: VerifyOptions & At = {}): Prom
  * with `missing` when there is none.
  */
 export async function repair(name: string, given: RepairOptions & At = {}): Promise<RepairResult> {
-  const options = optionsOf('repair', given, 'storage salvage signal onProgress');
+  const options = optionsOf('repair', given, 'storage salvage checkIndexes signal onProgress');
   const { storage = idb() } = options;
   return opened(name, options, async (segments) => {
     const tabs = storage.isShared === true ? new Tabs(name, UNHEARD) : undefined;

@@ -117,11 +117,11 @@ export class SingleEdits {
       await this.#commit(groups(edits).map(blockOf));
     } catch (cause) {
       const isRefusal = cause instanceof HedgerowError && REFUSALS.has(cause.code);
-      const { row } = cause as HedgerowError;
-      if (isRefusal && row !== undefined) {
+      const { key, row = lastOf(edits, key) } = cause as HedgerowError;
+      if (isRefusal && row >= 0) {
         // Its position means nothing to the caller of a single put.
         const message = cause.message.replace(/^row \d+: /, '');
-        waiters[row]?.reject(new HedgerowError(cause.code, message, { cause }));
+        waiters[row]?.reject(new HedgerowError(cause.code, message, { cause, key }));
         const isOther = (_: unknown, at: number) => at !== row;
         return this.#commitAll(edits.filter(isOther), waiters.filter(isOther));
       }
@@ -137,6 +137,11 @@ export class SingleEdits {
     for (const { key, over } of edits) for (const overrides of over) overrides.add(key);
     for (const { resolve } of waiters) resolve();
   }
+}
+
+/** The last edit of a key, which is the one that counts; -1 when there is none. */
+function lastOf(edits: readonly Edit[], key: string | undefined): number {
+  return edits.map((edit) => edit.key).lastIndexOf(JSON.stringify(key));
 }
 
 /** Splits edits where puts and deletes meet: a block holds either. */

@@ -494,7 +494,7 @@ export class Store extends Reader {
    */
   async verify(options: VerifyOptions = {}): Promise<Verification> {
     this.#check();
-    const wanted = optionsOf('verify', options, 'signal onProgress');
+    const wanted = optionsOf('verify', options, 'checkIndexes signal onProgress');
     checkSignal(wanted.signal);
     const read = async (signal: AbortSignal | undefined) =>
       (await verifying()).verifyOpen(this.#commits, { ...wanted, signal });
@@ -529,7 +529,7 @@ export class Store extends Reader {
    */
   async repair(options: RepairOptions = {}): Promise<RepairResult> {
     this.#check();
-    const wanted = optionsOf('repair', options, 'salvage signal onProgress');
+    const wanted = optionsOf('repair', options, 'salvage checkIndexes signal onProgress');
     checkSignal(wanted.signal);
     const onCommit = (generation: number) => this.#tabs?.announce(REF, generation);
     const work = async (signal: AbortSignal | undefined) => {

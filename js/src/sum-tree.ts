@@ -10,6 +10,7 @@ import type { Durability } from './segment-store.js';
 import { until } from './signal.js';
 import { isFed, type Source } from './source.js';
 import type { Standpoint } from './standpoint.js';
+import { checkName } from './sums/name.js';
 import { rootOf, toldDefinition } from './sums/root.js';
 import type {
   SumChange,
@@ -40,6 +41,7 @@ export class SumTree {
    */
   get root(): SumRoot {
     this.#from.check();
+    checkName(this.name);
     const { head, host } = this.#from;
     const told = host.engine.total(head.view, this.name);
     const [wanted, found] = [host.sums?.get(this.name), toldDefinition(told)];

@@ -147,8 +147,8 @@ impl IndexScan {
     fn write(&mut self, cache: &Cache, out: &mut Output) -> Result<Step<()>, Error> {
         let malformed = Error::CorruptChunk { hash: self.index.root, cause: None };
         let entry = self.entries.get(self.next);
-        let Some(end) = secondary_end(entry, self.columns) else { return Err(malformed) };
-        let (secondary, primary) = entry.split_at(end);
+        let Some(end) = secondary_end(&entry, self.columns) else { return Err(malformed) };
+        let (secondary, primary) = entry.bytes().split_at(end);
         let Parts { keys, values } = self.parts;
         if self.far.is_none() {
             let row = if values {
@@ -184,7 +184,7 @@ impl IndexScan {
     fn ahead(&self, cache: &Cache, first: SegmentId) -> Vec<SegmentId> {
         let mut wanted = Vec::from([first]);
         for at in self.next + 1..self.entries.len() {
-            let entry = self.entries.get(at);
+            let entry = self.entries.get(at).bytes();
             let primary = &entry[secondary_end(entry, self.columns).unwrap_or(0)..];
             if let Ok(Fetch::At(id)) = get(cache, self.rows, primary)
                 && !wanted.contains(&id)

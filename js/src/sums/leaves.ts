@@ -1,6 +1,7 @@
 /** Leaves and keys on their way into the core. */
 import { HedgerowError } from '../errors.js';
 import { shownAs } from '../kind.js';
+import { MAX_SUM_VALUE_BYTES } from '../limits.js';
 import { memberAt, namesOf } from '../pointer.js';
 import type { SumItem, SumKey, SumPutOptions } from './types.js';
 
@@ -8,7 +9,6 @@ import type { SumItem, SumKey, SumPutOptions } from './types.js';
 const NONE = 0xffff_ffff;
 const KEY_BYTES = 32;
 const MAX_SUM = 2n ** 64n - 1n;
-const MAX_VALUE_BYTES = 1 << 20;
 
 /** Bytes of leaves after which they are handed over. */
 const FULL_BYTES = 256 << 10;
@@ -65,7 +65,7 @@ export class LeafPacker {
     if (typeof sum !== 'bigint' || sum < 0n || sum > MAX_SUM) {
       throw bad('invalid-value', this.leaves, 'its sum is no bigint from 0 to 2^64 - 1');
     }
-    if (!(value instanceof Uint8Array) || value.length > MAX_VALUE_BYTES) {
+    if (!(value instanceof Uint8Array) || value.length > MAX_SUM_VALUE_BYTES) {
       throw bad('invalid-value', this.leaves, 'its value is no Uint8Array of at most 1 MiB');
     }
     this.key(key);

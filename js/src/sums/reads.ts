@@ -88,7 +88,8 @@ export async function prove(
   keys: Iterable<SumKey>,
   isMany: boolean,
 ): Promise<Uint8Array> {
-  const { keyBytes } = checkedKeys(keys);
+  const { keyBytes, count } = checkedKeys(keys);
+  if (count === 0) throw new HedgerowError('invalid-argument', 'a proof is of one key at least');
   let proof = new Uint8Array();
   const start = (sums: SumEngine, { head }: HeldHead) =>
     sums.prove(head.view, name, keyBytes, isMany);

@@ -50,6 +50,8 @@ export interface ImportOptions {
   readonly durability?: Durability | undefined;
   /** Milliseconds that a slice of work may hold the thread; 8 by default. */
   readonly sliceMs?: number | undefined;
+  /** Check also that each index holds what the rows make, as `verify` does; false by default. */
+  readonly checkIndexes?: boolean | undefined;
   /** An import that is aborted can be gone on with. */
   readonly signal?: AbortSignal | undefined;
   /** Called as segments are dealt with, and as rows are verified. */
@@ -241,12 +243,13 @@ class Import {
 
   /** The ids of the segments that hold what is imported; rejects when anything is wrong with it. */
   async #verify(header: Header, landing: Landing): Promise<number[]> {
-    const { signal } = this.#options;
+    const { signal, checkIndexes } = this.#options;
     const roots = rootsOf(header.refs);
     const inspection = await Inspection.of(landing.own(), this.#sliceMs);
     for (const [nth, commitBytes] of roots.entries()) {
       const verification = await inspection.verify(commitBytes, {
         signal,
+        checkIndexes,
         onProgress: ({ rows, fraction }) => {
           if (nth === 0) this.#rows = rows;
           this.#tell(header, this.#bytes, (nth + fraction) / roots.length);
@@ -254,8 +257,9 @@ class Import {
       });
       const [first] = verification.faults;
       if (first !== undefined) {
-        const { code, chunk } = first;
-        throw new HedgerowError(code, 'the export is not whole', { chunk });
+        const { code, chunk, kind } = first;
+        const what = kind === 'form' ? 'in the form that this library writes' : 'whole';
+        throw new HedgerowError(code, `the export is not ${what}`, { chunk });
       }
       if (nth === 0) this.#rows = verification.rows;
     }

@@ -120,7 +120,7 @@ impl Scan {
 /// Writes what is wanted of `entry`; what is left of it is returned.
 pub fn write(entry: &Entry<'_>, parts: Parts, out: &mut Output) -> Option<(Kind, ValueReader)> {
     if parts.keys {
-        out.key(entry.key);
+        out.key(&entry.key);
     }
     if !parts.values {
         return None;
