@@ -427,6 +427,7 @@ impl Engine {
         let thoroughness = Thoroughness {
             survey: flags & 1 != 0,
             full: flags & 2 != 0,
+            rest: flags & 4 != 0,
             values_before: values_before as u64,
         };
         let collect = Collect::new(&self.cache, thoroughness);
@@ -434,10 +435,12 @@ impl Engine {
         self.add_op(Op::Collect(Box::new(CollectOp { collect, gone, gone_words, made })))
     }
 
-    pub fn collect_commit(&mut self, op: u32) {
+    pub fn collect_commit(&mut self, op: u32, may_be_gone: bool) {
         let commit = Hash::read(&self.scratch[..HASH_BYTES]);
-        if let Some(Op::Collect(collect)) = self.op(op) {
-            collect.collect.add_commit(commit);
+        match self.op(op) {
+            Some(Op::Collect(collect)) if may_be_gone => collect.collect.add_pinned(commit),
+            Some(Op::Collect(collect)) => collect.collect.add_commit(commit),
+            _ => {}
         }
     }
 
