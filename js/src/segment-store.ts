@@ -100,6 +100,11 @@ export interface SegmentStore {
   history(name: string): Promise<Ref[]>;
   /** Deletes segments with their tables in one transaction; unknown ids are ignored. */
   delete(ids: readonly number[]): Promise<void>;
+  /**
+   * The page may be suspended: lets go of what others could wait for, if no call is under way, until the
+   * next call; whether it did. Absent where nothing is in anybody's way.
+   */
+  rest?(): boolean;
   /** Releases the store. Calls under way settle; later calls fail with `closed`. Idempotent. */
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@
  * see `idb-journal.ts`, and maps `COUNTER_KEY` to the last number that `reserve` gave out.
  */
 import { MAX_HISTORY, MIN_HISTORY } from '../limits.js';
-import type { Locks } from '../locks.js';
+import { type Locks, localLocks } from '../locks.js';
 import type {
   Loaded,
   Ref,
@@ -43,12 +43,28 @@ const COUNTER_KEY = 0;
  */
 const REFS = ['tables', 'refs'] as const;
 
+/** How stores are kept in IndexedDB. */
+export interface IdbOptions {
+  /**
+   * No other tab, window or worker has these stores open. Where there are no Web Locks, as on a page that did
+   * not come over a secure connection, nothing is ever collected without it: nobody can tell there what
+   * others use. If it is not so, what others read or load is lost to them.
+   */
+  readonly exclusive?: boolean | undefined;
+}
+
+/** Among all handles of this page. */
+let ownLocks: Locks | undefined;
+
 /** Keeps stores in IndexedDB, each in a database of its own. */
-export function idb(): Storage {
+export function idb({ exclusive = false }: IdbOptions = {}): Storage {
   return {
     isShared: true,
     get locks() {
-      return globalThis.navigator?.locks as Locks | undefined;
+      const locks = globalThis.navigator?.locks as Locks | undefined;
+      if (locks !== undefined || !exclusive) return locks;
+      ownLocks ??= localLocks();
+      return ownLocks;
     },
     open: async (name, options) =>
       new IdbSegmentStore(await Connection.open(databaseName(name), options)),
@@ -110,6 +126,10 @@ class IdbSegmentStore implements SegmentStore {
     const unwanted = new Set(ids);
     await this.#connection.run((db) => deleteOnce(db, unwanted));
     for (const id of unwanted) this.#carriers.delete(id);
+  }
+
+  rest(): boolean {
+    return this.#connection.rest();
   }
 
   close(): Promise<void> {
