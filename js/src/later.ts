@@ -9,10 +9,16 @@ type Rescue = typeof import('./rescue.js');
 export const proving = (): Promise<Proof> => import('./proof.js');
 
 /** Verification of what is stored. */
-export const verifying = (): Promise<typeof import('./verify.js')> => import('./verify.js');
+export const verifying = (): Promise<typeof import('./inspect.js')> => import('./inspect.js');
 
 /** Repair of what is damaged. */
 export const repairing = (): Promise<typeof import('./repair.js')> => import('./repair.js');
+
+/** What gives back the room of what is dead. */
+export const collecting = (): Promise<typeof import('./collector.js')> => import('./collector.js');
+
+/** Whether a commit is whole that is no head. */
+export const surveying = (): Promise<typeof import('./whole.js')> => import('./whole.js');
 
 /** What a store holds, and the shape of its tree. */
 export const counting = (): Promise<typeof import('./stats.js')> => import('./stats.js');

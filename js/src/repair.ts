@@ -4,20 +4,17 @@
  */
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
+import { raiseFence } from './fence.js';
 import { guarded, Ingest } from './ingest.js';
+import { inspect, type Pin } from './inspect.js';
 import { REF } from './inventory.js';
 import { FORMAT } from './limits.js';
+import type { Hold } from './pins.js';
 import { encodeRange } from './range.js';
 import type { Durability, Ref, SegmentStore } from './segment-store.js';
 import { checkSignal } from './signal.js';
 import { sumEngine } from './sums/sum-engine.js';
-import {
-  type ChunkFault,
-  type Inspection,
-  inspect,
-  type Verification,
-  type VerifyOptions,
-} from './verify.js';
+import type { ChunkFault, Inspection, Verification, VerifyOptions } from './verify.js';
 
 /** Keys that a repair gave up. */
 export type LostRange = ChunkFault['range'];
@@ -50,6 +47,7 @@ const MAX_TRIES = 8;
 interface Job extends RepairOptions {
   readonly sliceMs: number;
   readonly durability: Durability;
+  readonly pin: Pin;
   /** Called with the generation that the repair made. */
   readonly onCommit: (generation: number) => void;
 }
@@ -57,7 +55,7 @@ interface Job extends RepairOptions {
 /** Repairs a store; nobody else in this tab may be making a commit. */
 export async function repairStore(segments: SegmentStore, job: Job): Promise<RepairResult> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const { inspection, verification } = await inspect(segments, job.sliceMs, job);
+    const { inspection, verification } = await inspect(segments, job.sliceMs, job.pin, job);
     const head = inspection.ref;
     const [first] = verification.faults;
     if (first === undefined || head === undefined) {
@@ -102,6 +100,18 @@ class Repair {
       return this.#salvage(this.#head, this.#verification);
     }
     const older = await this.#older();
+    const holds: Hold[] = [];
+    try {
+      // Nobody else holds them. What a collection has not taken by the end of this no other one takes.
+      for (const { commitBytes } of older) holds.push(await this.#job.pin(commitBytes));
+      if (older.length > 0) await raiseFence(this.#inspection.host.segments);
+      return await this.#goBack(older);
+    } finally {
+      for (const { release } of holds) release();
+    }
+  }
+
+  async #goBack(older: readonly Ref[]): Promise<RepairResult | 'beaten' | undefined> {
     for (const ref of older) {
       const { ok } = await this.#inspection.verify(ref.commitBytes, this.#job, true);
       if (ok) return this.#dropTo(ref);

@@ -10,7 +10,8 @@ import {
   resetTo,
 } from './branches.js';
 import type { ByteSource } from './bytes.js';
-import { Collector, type CollectResult } from './collector.js';
+import { Collecting } from './collecting.js';
+import type { CollectResult } from './collection.js';
 import { Commits } from './commit.js';
 import { type Change, type DiffOptions, diffOf } from './diff.js';
 import { hex } from './engine.js';
@@ -57,7 +58,7 @@ export class Store extends Reader {
   readonly #bulks = new Set<Promise<void>>();
   readonly #flushers = new Set<Flusher>();
   readonly #tabs: Tabs | undefined;
-  readonly #collector: Collector;
+  readonly #collector: Collecting;
   readonly #watchers: Watchers;
   readonly #builder: IndexBuilder;
   readonly #indexing: Indexing;
@@ -95,8 +96,7 @@ export class Store extends Reader {
     this.#indexing = indexing;
     this.#builder = new IndexBuilder(host, commits, { ...indexing, durability });
     this.#watchers = new Watchers(host, commits);
-    const onGone = () => tabs?.announceGone();
-    this.#collector = first ? first.#collector : new Collector(host, commits, onGone);
+    this.#collector = first ? first.#collector : new Collecting(host, commits, tabs);
     commits.onMoved(() => this.#collector.changed());
     commits.onMoved(() => this.#watchers.moved());
     if (first !== undefined) {
@@ -108,9 +108,6 @@ export class Store extends Reader {
       summing()
         .then(({ followed }) => followed(from))
         .catch(() => {});
-    if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
-    this.#collector.changed();
-    commits.pins.becomesCollector.then(() => this.#collector.changed());
     commits.trunk.onFinalTrap = (cause) => {
       this.#closedBy = cause;
       this.close().catch(() => {});
@@ -419,22 +416,13 @@ export class Store extends Reader {
    * as is needed is stored. What anybody reads, here or in another tab, stays. Costs the internal
    * nodes, and what is moved; where values are stored out of line, all leaves.
    *
-   * Where several tabs have the store open one of them is its collector, and is asked.
+   * Where several tabs have the store open one of them is its collector, and is asked. When it is silent
+   * for 3 seconds, as a suspended tab is, this one takes its place, and collects after 6 more. Rejects with
+   * `blocked` where nobody can tell what other tabs use: see `idb({ exclusive })`.
    */
   async collect(): Promise<CollectResult> {
     this.#check();
-    const { pins } = this.#commits;
-    if (pins.isCollector) return this.#collector.collect(true);
-    if (!pins.isCollected || this.#tabs === undefined) {
-      throw new HedgerowError('blocked', 'nobody can tell here what other tabs use');
-    }
-    const asked = this.#tabs.askToCollect<CollectResult>();
-    let isOver = false;
-    // The one that is asked may be closed by now.
-    const own = pins.becomesCollector.then(() => (isOver ? asked : this.#collector.collect(true)));
-    return Promise.race([asked, own]).finally(() => {
-      isOver = true;
-    });
+    return this.#collector.request();
   }
 
   /**
@@ -444,7 +432,7 @@ export class Store extends Reader {
   async stats(): Promise<Stats> {
     this.#check();
     const { statsOf } = await counting();
-    return statsOf(this.#host, this.#commits, this.#collector);
+    return statsOf(this.#host, this.#commits);
   }
 
   /**
@@ -457,11 +445,10 @@ export class Store extends Reader {
     this.#check();
     checkSignal(options.signal);
     const { segments, sliceMs } = this.#host;
+    const { pins } = this.#commits;
     const { inspect } = await verifying();
-    const { verification } = await this.#commits.pins.whileNotCollected(() =>
-      inspect(segments, sliceMs, options),
-    );
-    return verification;
+    const pin = (commitBytes: Uint8Array) => pins.use(commitBytes);
+    return (await inspect(segments, sliceMs, pin, options)).verification;
   }
 
   /**
@@ -492,16 +479,14 @@ export class Store extends Reader {
     const { segments, sliceMs } = this.#host;
     const { repairStore } = await repairing();
     const onCommit = (generation: number) => this.#tabs?.announce(REF, generation);
-    const job = { ...options, sliceMs, durability: 'strict', onCommit } as const;
+    const pin = (commitBytes: Uint8Array) => this.#commits.pins.use(commitBytes);
+    const job = { ...options, sliceMs, durability: 'strict', pin, onCommit } as const;
     const repair = async () => {
       const result = await repairStore(segments, job);
       await this.#commits.trunk.keepUp();
       return result;
     };
-    // What a commit before reaches is nobody's, until it is the head again.
-    return this.#commits.pins.whileNotCollected(() =>
-      this.#commits.exclusively(repair, options.signal),
-    );
+    return this.#commits.exclusively(repair, options.signal);
   }
 
   /** Closes the store, after the writes under way have ended. Idempotent. */

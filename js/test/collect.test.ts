@@ -253,14 +253,12 @@ describe('among several handles', () => {
     });
     const { locks } = inner;
     if (locks === undefined) throw new Error('memory has locks');
-    const request: typeof locks.request = async (name, options, hold) => {
-      if (name.endsWith('/gate')) {
-        go();
-        await settled(() => inner.stored.size > 1);
-      }
-      return locks.request(name, options, hold);
+    const query: typeof locks.query = async () => {
+      go();
+      await settled(() => inner.stored.size > 1);
+      return locks.query();
     };
-    const storage = { ...inner, locks: { request, query: () => locks.query() } };
+    const storage = { ...inner, locks: { ...locks, query } };
     const db = await open('test', { storage });
     const entries = rows(30_000, 0);
     const source = async function* () {

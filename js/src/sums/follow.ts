@@ -6,6 +6,7 @@ import type { Commits } from '../commit.js';
 import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
 import { guarded, Ingest } from '../ingest.js';
+import { MAX_BUILD_WAIT_MS } from '../limits.js';
 import type { Standpoint } from '../standpoint.js';
 import { definitionText, toldDefinition } from './definition.js';
 import { sumEngine } from './sum-engine.js';
@@ -45,7 +46,8 @@ export async function followed(from: Standpoint): Promise<void> {
       const work = async () => {
         if (await isBehind(host, commits.head.view)) await make(host, commits, durability, signal);
       };
-      await commits.pins.alone('sums', signal, work);
+      // Two that make them only race.
+      await commits.pins.alone('sums', MAX_BUILD_WAIT_MS, work, signal);
     });
     making.set(commits, made);
     made.catch(() => {}).finally(() => making.delete(commits));

@@ -12,9 +12,9 @@ import { firstGeneration } from '../branches.js';
 import type { ByteSource } from '../bytes.js';
 import { hex } from '../engine.js';
 import { HedgerowError } from '../errors.js';
+import { raiseFence } from '../fence.js';
 import { BRANCH_REF, IMPORT_REF, REF } from '../inventory.js';
 import { FORMAT } from '../limits.js';
-import { prefixOf, whileNotCollected } from '../pins.js';
 import type { Durability, Ref, RefMove, SegmentStore, Storage } from '../segment-store.js';
 import { idb } from '../segment-stores/idb.js';
 import { checkSignal } from '../signal.js';
@@ -190,25 +190,27 @@ class Import {
   }
 
   /** Verifies what is stored and has it seen, or takes it away. */
-  #finish(header: Header, landing: Landing, refs: ReadonlyMap<string, Ref>): Promise<ImportResult> {
-    const { name, storage } = this.#place;
-    // Collections that began before this one was known about may take something still.
-    return whileNotCollected(storage.locks, prefixOf(name), async () => {
-      if (!(await this.#isStill(refs.get(REF), landing))) throw await this.#beaten(landing);
-      let deletes: number[];
-      try {
-        const live = new Set(await this.#verify(header, landing));
-        deletes = landing.ids.filter((id) => !live.has(id));
-      } catch (cause) {
-        if (isRefusal(cause)) await landing.undo().catch(() => {});
-        throw cause;
-      }
-      checkSignal(this.#options.signal);
-      const moves = movesOf(header, refs);
-      if (!(await landing.finish(moves, deletes))) throw await this.#beaten(landing);
-      this.#announce(moves);
-      return this.#result(header, landing.stored, landing.before);
-    });
+  async #finish(
+    header: Header,
+    landing: Landing,
+    refs: ReadonlyMap<string, Ref>,
+  ): Promise<ImportResult> {
+    // Collections that began before this import was known about might take something still.
+    await raiseFence(this.#place.segments);
+    if (!(await this.#isStill(refs.get(REF), landing))) throw await this.#beaten(landing);
+    let deletes: number[];
+    try {
+      const live = new Set(await this.#verify(header, landing));
+      deletes = landing.ids.filter((id) => !live.has(id));
+    } catch (cause) {
+      if (isRefusal(cause)) await landing.undo().catch(() => {});
+      throw cause;
+    }
+    checkSignal(this.#options.signal);
+    const moves = movesOf(header, refs);
+    if (!(await landing.finish(moves, deletes))) throw await this.#beaten(landing);
+    this.#announce(moves);
+    return this.#result(header, landing.stored, landing.before);
   }
 
   /** Whether the main branch stands where it stood: if not, what was stored may be gone. */
@@ -260,7 +262,7 @@ class Import {
   #announce(moves: readonly RefMove[]): void {
     const { name, storage } = this.#place;
     if (storage.isShared !== true) return;
-    const tabs = new Tabs(name, { onCommit: () => {}, onGone: () => {}, onRace: () => {} });
+    const tabs = new Tabs(name);
     for (const move of moves) tabs.announce(move.name, move.generation);
     tabs.close();
   }

@@ -1,0 +1,89 @@
+/**
+ * Has the room given back of what no commit reaches any more. All of that is loaded only when a store has
+ * been open, or has changed, for a while: no page waits for it at its start.
+ */
+import type { CollectResult } from './collection.js';
+import type { Collector } from './collector.js';
+import type { Commits } from './commit.js';
+import type { Host } from './host.js';
+import { collecting } from './later.js';
+import type { AskedMessage, Tabs } from './tabs.js';
+
+/** So long after the opening, or a change, the store is looked at, in milliseconds. */
+const LOOK_MS = 1000;
+
+/** See the module's text. */
+export class Collecting {
+  readonly #host: Host;
+  readonly #commits: Commits;
+  readonly #tabs: Tabs | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #loading: Promise<Collector> | undefined;
+  #collector: Collector | undefined;
+  #closed = false;
+
+  /** Of a store that `tabs` are told of. */
+  constructor(host: Host, commits: Commits, tabs: Tabs | undefined) {
+    this.#host = host;
+    this.#commits = commits;
+    this.#tabs = tabs;
+    commits.pins.onRole = () => this.changed();
+    if (tabs !== undefined) tabs.onAsked = (message) => this.#hear(message);
+    this.changed();
+  }
+
+  /** The store has changed, or its role has: looks soon whether there is something to collect. */
+  changed(): void {
+    if (this.#collector !== undefined) this.#collector.changed();
+    else if (this.#timer === undefined && !this.#closed) {
+      this.#timer = setTimeout(() => {
+        this.#timer = undefined;
+        this.#loaded().then(
+          (collector) => collector.changed(),
+          // Nothing is collected for now.
+          () => {},
+        );
+      }, LOOK_MS);
+      // Node must not wait for it.
+      (this.#timer as { unref?(): void }).unref?.();
+    }
+  }
+
+  #hear(message: AskedMessage): void {
+    if (this.#collector !== undefined) this.#collector.hear(message);
+    else if (message.is === 'collect' && this.#commits.pins.isCollector && !this.#closed) {
+      this.#loaded().then(
+        (collector) => collector.hear(message),
+        // Who asks hears nothing, and does it.
+        () => {},
+      );
+    }
+  }
+
+  /** As `db.collect()`. */
+  async request(): Promise<CollectResult> {
+    return (await this.#loaded()).request();
+  }
+
+  #loaded(): Promise<Collector> {
+    const load = async () => {
+      const { Collector } = await collecting();
+      const collector = new Collector(this.#host, this.#commits, this.#tabs);
+      if (this.#closed) await collector.close();
+      this.#collector = collector;
+      return collector;
+    };
+    this.#loading ??= load().catch((cause: unknown) => {
+      this.#loading = undefined;
+      throw cause;
+    });
+    return this.#loading;
+  }
+
+  /** Stops; resolves when nothing is under way. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#collector?.close();
+  }
+}
