@@ -11,6 +11,8 @@ import type { AskedMessage, Tabs } from './tabs.js';
 
 /** So long after the opening, or a change, the store is looked at, in milliseconds. */
 const LOOK_MS = 1000;
+/** When so much was stored since the opening it is looked at before: a fast writer fills a disk in a second. */
+const MUCH_BYTES = 2 << 20;
 
 /** See the module's text. */
 export class Collecting {
@@ -20,6 +22,8 @@ export class Collecting {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #loading: Promise<Collector> | undefined;
   #collector: Collector | undefined;
+  /** Bytes stored when they were first counted. */
+  #firstBytes: number | undefined;
   #closed = false;
 
   /** Of a store that `tabs` are told of. */
@@ -29,7 +33,24 @@ export class Collecting {
     this.#tabs = tabs;
     commits.pins.onRole = () => this.changed();
     if (tabs !== undefined) tabs.onAsked = (message) => this.#hear(message);
+    // Until it is loaded, and has its own rule.
+    commits.trunk.room = (isBulk) => this.#wait(isBulk);
     this.changed();
+  }
+
+  /** For a writer: waits for what knows whether there is room, when much was stored since the opening. */
+  #wait(isBulk: boolean): Promise<void> | undefined {
+    const { engine } = this.#host;
+    const { trunk } = this.#commits;
+    if (!engine.isReady || this.#closed) return undefined;
+    const bytes = engine.cacheStats().storedBytes - trunk.unusedBytes;
+    this.#firstBytes ??= bytes;
+    if (bytes - this.#firstBytes < MUCH_BYTES) return undefined;
+    return this.#loaded().then(
+      () => trunk.room(isBulk),
+      // Nothing is collected for now.
+      () => {},
+    );
   }
 
   /** The store has changed, or its role has: looks soon whether there is something to collect. */

@@ -206,10 +206,10 @@ export class Collector {
       // At rest there is time to find out which values are live.
       const valuesBefore = flags === CollectFlag.rest ? values / 2 : values;
       const result = await collection.run(flags, valuesBefore, this.#older);
-      const { storedBytes, smallSegments } = this.#host.engine.cacheStats();
-      this.#before = storedBytes;
-      this.#smallBefore = smallSegments;
+      this.#smallBefore = this.#host.engine.cacheStats().smallSegments;
       this.#floor = collection.floor;
+      // Not what was stored beside it: that it has not looked at.
+      this.#before = collection.floor;
       return result;
     } finally {
       this.#current = undefined;

@@ -21,7 +21,7 @@ export interface Room {
   readonly live: number;
   /** Rows now, for each row there was then; at most 1. */
   readonly part: number;
-  /** What the last collection could not free, and what was stored when it ended. */
+  /** What the last collection could not free; and what is stored of which another look would tell nothing. */
   readonly floor: number;
   readonly before: number;
   /** Small segments now, and those that the last collection left. */
