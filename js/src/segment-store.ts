@@ -101,8 +101,8 @@ export interface SegmentStore {
   /** Deletes segments with their tables in one transaction; unknown ids are ignored. */
   delete(ids: readonly number[]): Promise<void>;
   /**
-   * The page may be suspended: lets go of what others could wait for, if no call is under way, until the
-   * next call; whether it did. Absent where nothing is in anybody's way.
+   * The page may be suspended: lets go of what others could wait for, until the next call; whether it did.
+   * Calls under way go on when the page does. Absent where nothing is in anybody's way.
    */
   rest?(): boolean;
   /** Releases the store. Calls under way settle; later calls fail with `closed`. Idempotent. */

@@ -50,6 +50,9 @@ export interface Work<T> {
   undo(value: T): void;
 }
 
+/** Ends each transaction under way of a database. */
+const abortsOf = new WeakMap<IDBDatabase, Set<() => void>>();
+
 /**
  * Runs `start` in one transaction. It must make its first request before it returns,
  * since WebKit allows no microtask in between, and lead to exactly one of `answer`,
@@ -67,8 +70,13 @@ export function transact<T>(
   start: (work: Work<T>) => void,
 ): Promise<T> {
   let onClose = () => {};
+  let abort = () => {};
+  const aborts = abortsOf.get(db) ?? new Set();
+  abortsOf.set(db, aborts);
   const settled = new Promise<T>((resolve, reject) => {
     const tx = db.transaction(stores, mode, { durability });
+    abort = () => tx.abort();
+    aborts.add(abort);
     onClose = () => reject(new DOMException('Transaction lost', 'AbortError'));
     db.addEventListener('close', onClose);
     let onAbort = () => (tx.error === null ? onClose() : reject(tx.error));
@@ -103,7 +111,10 @@ export function transact<T>(
       }),
     );
   });
-  return settled.finally(() => db.removeEventListener('close', onClose));
+  return settled.finally(() => {
+    aborts.delete(abort);
+    db.removeEventListener('close', onClose);
+  });
 }
 
 /** A connection to one database, opened again when it is lost. */
@@ -164,10 +175,22 @@ export class Connection {
     if (this.#underWay > 0) await new Promise<void>((wake) => this.#onIdle.push(wake));
   }
 
-  /** Closes the database until the next call, if none is under way; whether it did. */
+  /**
+   * Closes the database until the next call; whether it did. Calls under way find their connection lost,
+   * and go on over another one: a transaction that nobody goes on with would keep all other tabs waiting.
+   */
   rest(): boolean {
-    if (this.#underWay > 0 || this.#opening !== undefined) return false;
-    if (this.#db !== undefined) this.#drop(this.#db);
+    if (this.#opening !== undefined) return false;
+    const db = this.#db;
+    if (db === undefined) return true;
+    this.#drop(db);
+    for (const abort of abortsOf.get(db) ?? []) {
+      try {
+        abort();
+      } catch {
+        // It is being committed, which takes nothing more of this page.
+      }
+    }
     return true;
   }
 
