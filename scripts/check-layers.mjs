@@ -49,6 +49,8 @@ export const TYPESCRIPT_LAYERS = [
     ['signal'],
     ['bytes'],
     ['root'],
+    ['bulks'],
+    ['leftovers'],
     ['persistence'],
     ['instances'],
     ['sums/definition'],
@@ -59,6 +61,7 @@ export const TYPESCRIPT_LAYERS = [
   [['in-use']],
   // `sql/*`: entries of their own, which nothing else names.
   [
+    ['changes'], // of a handle, and how closing ends them
     ['segment-stores/*'],
     ['sql/*'],
     ['generated/*'],
@@ -74,11 +77,17 @@ export const TYPESCRIPT_LAYERS = [
   [['host']],
   [['later-link']],
   [['check-engine'], ['survey']],
-  [['inventory']],
+  [['inventory'], ['ingest-result']],
   [['fence']],
   [['commit', 'cover', 'trunk']], // the branches of a store, and what they have in common
-  [['whole'], ['indexes/ready'], ['standpoint'], ['sums/sum-engine', 'sums/types', 'sums/root']],
-  [['ingest', 'ingest-types'], ['scan'], ['collection'], ['verify'], ['find-many']],
+  [
+    ['branch-name'],
+    ['whole'],
+    ['indexes/ready'],
+    ['standpoint'],
+    ['sums/sum-engine', 'sums/types', 'sums/root'],
+  ],
+  [['ingest', 'block'], ['scan'], ['collection'], ['verify'], ['find-many']],
   [['indexes/builder'], ['rows'], ['try-edits'], ['diff'], ['writer'], ['collector'], ['inspect']],
   [['repair'], ['stats']],
   [['single-edits'], ['proof'], ['sums/*']],
@@ -88,7 +97,7 @@ export const TYPESCRIPT_LAYERS = [
   [['reads']],
   [['intake'], ['transaction/*'], ['snapshot']],
   [['put-many'], ['watch/*'], ['branches']],
-  [['merge'], ['patch'], ['transfer/*']],
+  [['merge'], ['patch'], ['reset'], ['transfer/*']],
   [['opening']],
   [['store']],
   [['index']],

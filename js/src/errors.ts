@@ -23,6 +23,17 @@ export type ErrorCode =
   | 'crashed'
   | 'storage';
 
+/** A key that two branches have changed to different values. Absent rows are `undefined`. */
+export interface Conflict {
+  readonly key: string;
+  /** What it was when the branches parted. */
+  readonly base: unknown;
+  /** What it is in the branch that is merged into. */
+  readonly ours: unknown;
+  /** What it is in the branch that is merged. */
+  readonly theirs: unknown;
+}
+
 /** Facts that some errors carry beside their message. */
 export interface ErrorFacts {
   /** What brought the failure about, as thrown by the platform. */
@@ -33,6 +44,8 @@ export interface ErrorFacts {
   readonly offset?: number;
   /** Hash of the offending chunk, in hexadecimal. */
   readonly chunk?: string;
+  /** The first conflicts of a merge, in the order of keys. */
+  readonly conflicts?: readonly Conflict[];
 }
 
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
@@ -56,13 +69,13 @@ export class HedgerowError extends Error {
   readonly offset?: number;
   /** Hash of the offending chunk in hexadecimal, where there is one. */
   readonly chunk?: string;
+  /** Of a merge without `onConflict`: its conflicts in the order of keys, the first 100 of them. */
+  readonly conflicts?: readonly Conflict[];
 
-  constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}) {
-    super(`${code}: ${message}`, facts.cause === undefined ? undefined : { cause: facts.cause });
+  constructor(code: ErrorCode, message: string, { cause, ...facts }: ErrorFacts = {}) {
+    super(`${code}: ${message}`, cause === undefined ? undefined : { cause });
     this.code = code;
-    if (facts.row !== undefined) this.row = facts.row;
-    if (facts.offset !== undefined) this.offset = facts.offset;
-    if (facts.chunk !== undefined) this.chunk = facts.chunk;
+    Object.assign(this, facts);
   }
 
   /** Whether the same call may succeed when it is made again. */

@@ -1,17 +1,18 @@
 /** Feeds rows to the core in slices, writes the segments that it makes, and commits. */
+import type { Block } from './block.js';
 import { type Commits, type HeldHead, type Overrides, UnknownOutcome } from './commit.js';
 import { type MadeSegment, type Op, Status } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { endSlice, type Host, type SliceTimes } from './host.js';
-import type { Block } from './ingest-types.js';
+import type { IngestResult, Progress } from './ingest-result.js';
 import { MAX_IN_FLIGHT_BYTES, WRITE_BYTES } from './limits.js';
 import type { Hold } from './pins.js';
 import type { EncodedRange } from './range.js';
 import { turn } from './scheduler.js';
 import type { Durability, WriteBatch } from './segment-store.js';
-import { checkSignal } from './signal.js';
+import { checkSignal, committing } from './signal.js';
 
-export type { Block, IngestResult, Progress } from './ingest-types.js';
+export type { Block, IngestResult, Progress };
 
 /** Segments of a change that builds on stored rows are held back up to this many bytes. */
 const HELD_BYTES = 4 * WRITE_BYTES;
@@ -74,6 +75,8 @@ export class Ingest {
   #failure: unknown;
   #finished = false;
   #ended = false;
+  /** Whether sum trees that follow rows and are not wanted may be left over in what it builds on. */
+  #dropsSums: boolean;
   /** The generation that the change builds on. */
   #onto: number;
   readonly #holdBytes: number;
@@ -125,7 +128,9 @@ export class Ingest {
       bytes === undefined
         ? host.engine.ingest(view, prefix, pointer ?? '')
         : host.engine.ingestBytes(view, prefix, pointer, bytes.format, bytes.isPatch);
-    if (host.sums !== undefined && commits.head.rows === 0) host.engine.expectSums(this.op);
+    this.#dropsSums = commits.leftovers.sums;
+    // Where one is missing it is made.
+    if (host.sums !== undefined && host.sums.size > 0) host.engine.expectSums(this.op);
   }
 
   /** Has `listener` called when the core traps, and the ingest is lost with it. */
@@ -174,7 +179,7 @@ export class Ingest {
   async #work(startMs: number, run?: (budget: number) => number): Promise<void> {
     let start = startMs;
     for (;;) {
-      this.#check();
+      this.check();
       const status = this.#host.step(this.op, start, run);
       if (status >= Status.row) this.#host.engine.fail(status, this.#isBytes);
       // Before anything else asks the core: the ids are in its last reply.
@@ -198,7 +203,8 @@ export class Ingest {
     return result;
   }
 
-  #check(): void {
+  /** Throws why it does not go on, if it does not. */
+  check(): void {
     if (this.#failure !== undefined) throw this.#failure;
     checkSignal(this.#signal);
   }
@@ -232,7 +238,7 @@ export class Ingest {
       while (this.#heldBytes > bytes && performance.now() - startMs < this.#host.sliceMs / 2);
       endSlice(this.times, startMs);
       if (this.#writingBytes > MAX_IN_FLIGHT_BYTES) await this.#settle(MAX_IN_FLIGHT_BYTES / 2);
-      this.#check();
+      this.check();
     }
   }
 
@@ -276,7 +282,7 @@ export class Ingest {
     while (this.#writingBytes > bytes || (bytes === 0 && this.#writing.size > 0)) {
       await this.#waiting(Promise.race(this.#writing));
     }
-    this.#check();
+    this.check();
   }
 
   /**
@@ -318,7 +324,9 @@ export class Ingest {
 
   async #bringSums(): Promise<void> {
     if (!this.#host.engine.awaitsSums(this.op)) return;
-    await this.#work(performance.now(), await this.#host.bringSums(this.op));
+    const alone = this.#dropsSums && this.#host.sums !== undefined;
+    const bring = await this.#host.bringSums(this.op, alone);
+    await this.#work(performance.now(), bring);
   }
 
   /**
@@ -344,6 +352,7 @@ export class Ingest {
       this.#holds.push(held);
       ({ head } = held);
       this.#onto = head.generation;
+      this.#dropsSums = this.#commits.leftovers.sums;
       engine.rebase(this.op, head.view, overrides);
       await this.#work(performance.now());
     }
@@ -371,6 +380,7 @@ export class Ingest {
     this.#keep();
     this.durableRows = this.rows;
     await this.#commits.moveOnto(commitBytes, head.generation + 1);
+    if (this.#dropsSums) this.#commits.leftovers.sums = false;
     return { chunks, commitBytes, rowsBefore: head.rows };
   }
 
@@ -379,8 +389,11 @@ export class Ingest {
     if (this.#holds.some(({ isSeen }) => isSeen === false)) {
       throw new HedgerowError('disconnected', 'the browser has suspended the page: try again');
     }
+    const undo = committing(this.#signal);
     try {
-      return await this.#commits.move(commitBytes, segments, this.#durability, this.#also);
+      const moved = await this.#commits.move(commitBytes, segments, this.#durability, this.#also);
+      if (!moved) undo();
+      return moved;
     } catch (cause) {
       if (!(cause instanceof UnknownOutcome)) throw cause;
       // The ref may point at what was written: rather debris than a hole.

@@ -1,4 +1,5 @@
 /** Verifies the commit that a store stands at, whatever is written and collected meanwhile. */
+import type { Commits } from './commit.js';
 import { HedgerowError } from './errors.js';
 import { REF } from './inventory.js';
 import { MAX_COMMIT_TRIES } from './limits.js';
@@ -50,4 +51,14 @@ export async function inspect(
       hold.release();
     }
   }
+}
+
+/** As `db.verify()` tells. */
+export async function verifyOpen(
+  { pins, trunk }: Commits,
+  options: VerifyOptions,
+): Promise<Verification> {
+  const { segments, sliceMs } = trunk.host;
+  const pin = (commitBytes: Uint8Array) => pins.use(commitBytes);
+  return (await inspect(segments, sliceMs, pin, options)).verification;
 }

@@ -2,17 +2,19 @@
  * Brings a store that is damaged to a state that is not: to the newest commit that verifies, or,
  * when there is none and the caller says so, to what is left of the newest one.
  */
+import type { Commits } from './commit.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { raiseFence } from './fence.js';
 import { guarded, Ingest } from './ingest.js';
 import { inspect, type Pin } from './inspect.js';
 import { REF } from './inventory.js';
+import { unknownLeftovers } from './leftovers.js';
 import { FORMAT } from './limits.js';
 import type { Hold } from './pins.js';
 import { encodeRange } from './range.js';
 import type { Durability, Ref, SegmentStore } from './segment-store.js';
-import { checkSignal } from './signal.js';
+import { committing } from './signal.js';
 import { sumEngine } from './sums/sum-engine.js';
 import type { ChunkFault, Inspection, Verification, VerifyOptions } from './verify.js';
 
@@ -50,6 +52,28 @@ interface Job extends RepairOptions {
   readonly pin: Pin;
   /** Called with the generation that the repair made. */
   readonly onCommit: (generation: number) => void;
+}
+
+/** As `db.repair()` tells; `onCommit` is called with the generation that it made. */
+export async function repairOpen(
+  commits: Commits,
+  options: RepairOptions,
+  onCommit: (generation: number) => void,
+): Promise<RepairResult> {
+  const { pins, trunk } = commits;
+  const { segments, sliceMs } = trunk.host;
+  const repair = async () => {
+    const pin: Pin = (commitBytes) => pins.use(commitBytes);
+    const job = { ...options, sliceMs, durability: 'strict', pin, onCommit } as const;
+    const result = await repairStore(segments, job);
+    // What it went back to was made under whatever definitions there were then.
+    if (result.faults.length > 0) {
+      for (const line of trunk.lines) line.leftovers = unknownLeftovers();
+    }
+    await trunk.keepUp();
+    return result;
+  };
+  return commits.exclusively(repair, options.signal);
 }
 
 /** Repairs a store; nobody else in this tab may be making a commit. */
@@ -144,9 +168,12 @@ class Repair {
     const { generation: expected } = this.#head;
     const move = { name: REF, commitBytes, generation: expected + 1, format: FORMAT, expected };
     const { durability, onCommit } = this.#job;
-    checkSignal(this.#job.signal);
     const { segments } = this.#inspection.host;
-    if (!(await segments.write({ segments: [], move, durability }))) return 'beaten';
+    const undo = committing(this.#job.signal);
+    if (!(await segments.write({ segments: [], move, durability }))) {
+      undo();
+      return 'beaten';
+    }
     onCommit(move.generation);
     return this.#result(hex(commitBytes), generation, [], 0);
   }
@@ -163,7 +190,7 @@ class Repair {
     const lost = together(found.faults.filter(({ kind }) => kind !== 'index' && kind !== 'sum'));
     await commits.prepareIds();
     const sums = await sumEngine(host);
-    host.bringSums = async (op) => sums.begin(op);
+    host.bringSums = async (op) => sums.begin(op, true);
     const ingest = new Ingest(host, commits, durability, { signal });
     const committed = await guarded(ingest, async () => {
       // To keep them, what is damaged would have to be read.

@@ -33,12 +33,14 @@ export class Trunk {
    * many rows waits longer than one of few.
    */
   room: (isBulk: boolean) => Promise<void> | undefined = () => undefined;
-  /** Called when the core has trapped for good: nothing works any more. */
-  onFinalTrap: (cause: HedgerowError) => void = () => {};
   /** Ends all collections under way: see `fence.ts`. */
   endCollections: () => Promise<unknown> = async () => {};
   /** Rejects with `missing-chunk` when a commit that is held is not whole: see `whole.ts`. */
   checkWhole: (commitBytes: Uint8Array) => Promise<void> = async () => {};
+  /** Why nothing works any more: the core has trapped for good, or the store was deleted. */
+  lost: HedgerowError | undefined;
+  /** Called when that is so. */
+  onLost: (cause: HedgerowError) => void = () => {};
   #lastId = 0;
   #endId = 0;
   #tail: Promise<unknown> = Promise.resolve();
@@ -52,11 +54,17 @@ export class Trunk {
     this.inventory = new Inventory(host);
     host.engine.onTrap(() => {
       const { finalTrap } = host.engine;
-      if (finalTrap !== undefined) this.onFinalTrap(finalTrap);
+      if (finalTrap !== undefined) this.lose(finalTrap);
       // A store that is being opened fails instead.
       else if (this.isOpen) this.ready().catch(() => {});
     });
     host.recover = () => this.ready();
+  }
+
+  /** Nothing works any more. */
+  lose(cause: HedgerowError): void {
+    this.lost ??= cause;
+    this.onLost(this.lost);
   }
 
   /** Another tab has moved a ref. Without a name, or a generation: it may have. */

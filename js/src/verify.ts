@@ -16,7 +16,7 @@ import type { KeyRange } from './range.js';
 import { turn } from './scheduler.js';
 import type { Ref, SegmentStore } from './segment-store.js';
 import { checkSignal } from './signal.js';
-import { toldDefinition } from './sums/definition.js';
+import { toldDefinition } from './sums/root.js';
 import { type SumEngine, sumEngine } from './sums/sum-engine.js';
 import { Trunk } from './trunk.js';
 

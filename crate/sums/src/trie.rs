@@ -311,7 +311,11 @@ impl Trie {
         while let Some((at, from, to)) = self.frontier.pop() {
             if budget.is_spent() {
                 self.frontier.push((at, from, to));
-                return Ok(Step::Yield);
+                if self.missing.is_empty() {
+                    return Ok(Step::Yield);
+                }
+                // The next step begins with them: were they missing still, it might come no further.
+                break;
             }
             budget.spend(64);
             let node = *self.node(at);

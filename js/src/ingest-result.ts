@@ -1,16 +1,5 @@
-/** What an ingest is given, and what it tells. */
-import type { BlockFormat } from './engine.js';
+/** What callers are told of an ingest, on its way and at its end. */
 import type { SliceTimes } from './host.js';
-
-/** A block of rows, ready to be fed. */
-export interface Block {
-  /** A JSON array. */
-  readonly text: string;
-  readonly format: BlockFormat;
-  readonly rows: number;
-  /** Byte values, with the rows of the block that they belong to. */
-  readonly values: readonly { row: number; bytes: Uint8Array }[];
-}
 
 /** How far an ingest has come. */
 export interface Progress {
