@@ -51,16 +51,16 @@ function* rows(round: number, count = ROWS): Generator<[string, Row]> {
 const stopHere = new Function('debugger');
 
 /**
- * Stops, when `isArmed`, where segments are about to be written for the nth time from now on: before the
- * transaction, or in the middle of it.
+ * Stops, when `isArmed`, where a store of objects is about to be written for the nth time from now on: before
+ * the transaction, or in the middle of it.
  */
-function stopAtWrite(isArmed: boolean, nth: number, isInside = false): void {
+function stopAtWrite(isArmed: boolean, nth: number, isInside = false, store = 'segments'): void {
   const { prototype } = IDBDatabase;
   const original = prototype.transaction;
   let left = isArmed ? nth : Number.POSITIVE_INFINITY;
   prototype.transaction = function (...args) {
     const [stores, mode] = args;
-    const isWrite = mode === 'readwrite' && [...stores].includes('segments');
+    const isWrite = mode === 'readwrite' && [...stores].includes(store);
     const stops = isWrite && --left === 0;
     if (stops && !isInside) stopHere();
     const tx = original.apply(this, args);
@@ -134,7 +134,8 @@ const suspended = {
     if (as === 'index builder') stopInLock(isDebugged, '/indexing');
     // Between transactions: see the last test.
     if (as === 'sum follower') stopAtWrite(isDebugged, 1);
-    if (as === 'lane holder') stopInLock(isDebugged, '/lane', () => stopAtWrite(true, 1));
+    if (as === 'lane holder')
+      stopInLock(isDebugged, '/lane', () => stopAtWrite(true, 1, false, 'refs'));
     await suspended.open(name, as);
     switch (as) {
       case 'collector': {

@@ -121,7 +121,6 @@ export async function openParts(name: string, options: OpenOptions): Promise<Par
     // Before the first look, so that nothing is missed in between.
     if (!isAlone) {
       tabs = new Tabs(name, {
-        name: pins.name,
         onCommit: (ref, generation) => own.heard(ref, generation),
         onGone: () => own.inventory.load().catch(() => {}),
         onRace: () => own.lane.note(),

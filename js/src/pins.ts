@@ -4,8 +4,8 @@
  * One of the handles of a store is its collector, see `role.ts`, and knows what it uses itself. The
  * others announce what they use by the names of locks: `pin/<commit>` for a commit that is being
  * read. Every handle announces `writer/<number>` while segments of that writer are stored and not
- * committed, and `open/<id>` while it is open. Locks end with their tab, so that a dead one keeps
- * nothing alive. These are only ever asked for in shared mode: nobody waits for them.
+ * committed. Locks end with their tab, so that a dead one keeps nothing alive. These are only ever
+ * asked for in shared mode: nobody waits for them.
  *
  * A commit is pinned first, and then it is looked at storage: if a ref stands there still, no
  * collection takes it. A collection looks at refs, then at the locks, then at refs again; so it has
@@ -13,7 +13,7 @@
  * that is enough is told in `docs/reliability.md`.
  */
 import { HedgerowError } from './errors.js';
-import { type Locks, localLocks, uniqueName } from './locks.js';
+import { type Locks, localLocks } from './locks.js';
 import { withLock } from './patience.js';
 import { Role } from './role.js';
 
@@ -106,9 +106,6 @@ export class Pins {
   readonly writers = new Map<number, number>();
   /** What is announced here, by the name of its lock. */
   readonly #announced = new Map<string, Announcement>();
-  /** The name of the lock that announces that this handle is open. */
-  readonly name = `open/${uniqueName()}`;
-  #here: Promise<Announced> | undefined;
   /** Called when this handle has become the collector, or is it no more. */
   onRole: () => void = () => {};
 
@@ -266,24 +263,15 @@ export class Pins {
     return withLock(this.locks, this.prefix + what, ms, run, signal);
   }
 
-  /**
-   * The page may be suspended: lets go of what others wait for, and announces in this turn all that is
-   * used. `isLetGo`: its connection to the database is closed, so that it is in nobody's way.
-   */
-  rest(isLetGo: boolean): void {
+  /** The page may be suspended: lets go of what others wait for, and announces in this turn all that is used. */
+  rest(): void {
     this.role?.rest();
-    if (isLetGo) this.#here?.then(({ release }) => release()).catch(() => {});
-    if (isLetGo) this.#here = undefined;
   }
 
   /** Asks again for what `rest` has let go of, and for what the browser has taken away. */
   async wake(): Promise<void> {
     const isSeen = async (announced: Promise<Announced> | undefined) =>
       (await announced?.catch(() => undefined))?.isSeen === true;
-    if (this.locks?.areKept !== true && !(await isSeen(this.#here))) {
-      this.#here = this.#announce(this.name);
-      this.#here.catch(() => {});
-    }
     for (const use of this.uses) {
       if (use.announced !== undefined && !(await isSeen(use.announced))) this.#tell(use);
     }

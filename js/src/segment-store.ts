@@ -101,10 +101,10 @@ export interface SegmentStore {
   /** Deletes segments with their tables in one transaction; unknown ids are ignored. */
   delete(ids: readonly number[]): Promise<void>;
   /**
-   * The page may be suspended: lets go of what others could wait for, until the next call; whether it did.
+   * The page may be suspended: lets go of what others could wait for, until the next call.
    * Calls under way go on when the page does. Absent where nothing is in anybody's way.
    */
-  rest?(): boolean;
+  rest?(): void;
   /** Releases the store. Calls under way settle; later calls fail with `closed`. Idempotent. */
   close(): Promise<void>;
 }

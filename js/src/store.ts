@@ -439,7 +439,7 @@ export class Store extends Reader {
    * nodes, and what is moved; where values are stored out of line, all leaves.
    *
    * Where several tabs have the store open one of them is its collector, and is asked. When it is silent
-   * for 3 seconds, as a suspended tab is, this one takes its place, and collects after 6 more. Rejects with
+   * for 3 seconds, as a suspended tab is, this one takes its place, and collects after 3 more. Rejects with
    * `blocked` where nobody can tell what other tabs use: see `idb({ exclusive })`.
    */
   async collect(): Promise<CollectResult> {

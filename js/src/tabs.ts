@@ -10,16 +10,12 @@ import type { ErrorCode } from './errors.js';
 
 /** What a handle tells of itself, and what it does when it hears of others. */
 export interface News {
-  /** The name that it goes by among the locks: see `pins.ts`. */
-  readonly name: string;
   /** Another tab has moved a ref, to this generation if it is known; some ref, without a name. */
   onCommit(ref?: string, generation?: number): void;
   /** Another tab has deleted segments, and moved what was live of them. */
   onGone(): void;
   /** Another tab has lost a race for a commit. */
   onRace(): void;
-  /** The handle of this name has answered `askWho`. */
-  onHere(name: string): void;
   /** The page may be suspended when this returns. */
   onRest(): void;
   /** It goes on. */
@@ -36,8 +32,7 @@ export type AskedMessage = { readonly asker: string } & (
 
 type Message =
   | { readonly is: 'commit'; readonly ref: string; readonly generation: number }
-  | { readonly is: 'gone' | 'race' | 'who' }
-  | { readonly is: 'here'; readonly name: string }
+  | { readonly is: 'gone' | 'race' }
   | AskedMessage;
 
 /** See the module's text. */
@@ -114,12 +109,6 @@ export class Tabs {
       case 'race':
         news.onRace?.();
         break;
-      case 'who':
-        if (news.name !== undefined) this.tell({ is: 'here', name: news.name });
-        break;
-      case 'here':
-        news.onHere?.(message.name);
-        break;
       default:
         this.onAsked(message);
     }
@@ -143,11 +132,6 @@ export class Tabs {
   /** Tells of a race that was lost. */
   announceRace(): void {
     this.tell({ is: 'race' });
-  }
-
-  /** Asks all who have the store open to answer. */
-  askWho(): void {
-    this.tell({ is: 'who' });
   }
 
   /** Tells and hears no more. */

@@ -77,7 +77,8 @@ export class Trunk {
   /** The page may be suspended when this returns: lets go of what others may wait for. */
   rest(): void {
     for (const { cover } of this.lines) cover.drop();
-    this.pins.rest(this.host.segments.rest?.() === true);
+    this.pins.rest();
+    this.host.segments.rest?.();
   }
 
   /** The page goes on. */

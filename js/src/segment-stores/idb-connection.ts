@@ -176,13 +176,12 @@ export class Connection {
   }
 
   /**
-   * Closes the database until the next call; whether it did. Calls under way find their connection lost,
+   * Closes the database until the next call. Calls under way find their connection lost,
    * and go on over another one: a transaction that nobody goes on with would keep all other tabs waiting.
    */
-  rest(): boolean {
-    if (this.#opening !== undefined) return false;
+  rest(): void {
     const db = this.#db;
-    if (db === undefined) return true;
+    if (db === undefined) return;
     this.#drop(db);
     for (const abort of abortsOf.get(db) ?? []) {
       try {
@@ -191,7 +190,6 @@ export class Connection {
         // It is being committed, which takes nothing more of this page.
       }
     }
-    return true;
   }
 
   #check(): void {

@@ -128,8 +128,8 @@ class IdbSegmentStore implements SegmentStore {
     for (const id of unwanted) this.#carriers.delete(id);
   }
 
-  rest(): boolean {
-    return this.#connection.rest();
+  rest(): void {
+    this.#connection.rest();
   }
 
   close(): Promise<void> {
