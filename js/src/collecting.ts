@@ -12,7 +12,7 @@ import type { AskedMessage, Tabs } from './tabs.js';
 /** So long after the opening, or a change, the store is looked at, in milliseconds. */
 const LOOK_MS = 1000;
 /** When so much was stored since the opening it is looked at before: a fast writer fills a disk in a second. */
-const MUCH_BYTES = 2 << 20;
+const MUCH_BYTES = 4 << 20;
 
 /** See the module's text. */
 export class Collecting {
@@ -40,17 +40,25 @@ export class Collecting {
 
   /** For a writer: waits for what knows whether there is room, when much was stored since the opening. */
   #wait(isBulk: boolean): Promise<void> | undefined {
-    const { engine } = this.#host;
-    const { trunk } = this.#commits;
-    if (!engine.isReady || this.#closed) return undefined;
-    const bytes = engine.cacheStats().storedBytes - trunk.unusedBytes;
-    this.#firstBytes ??= bytes;
-    if (bytes - this.#firstBytes < MUCH_BYTES) return undefined;
+    if (this.#closed || !this.#commits.pins.isCollected || !this.#isMuch()) return undefined;
     return this.#loaded().then(
-      () => trunk.room(isBulk),
+      () => this.#commits.trunk.room(isBulk),
       // Nothing is collected for now.
       () => {},
     );
+  }
+
+  #isMuch(): boolean {
+    const { engine } = this.#host;
+    try {
+      if (!engine.isReady) return false;
+      const bytes = engine.cacheStats().storedBytes - this.#commits.trunk.unusedBytes;
+      this.#firstBytes ??= bytes;
+      return bytes - this.#firstBytes >= MUCH_BYTES;
+    } catch {
+      // The core has trapped, which the next call of a user will hear.
+      return false;
+    }
   }
 
   /** The store has changed, or its role has: looks soon whether there is something to collect. */

@@ -29,7 +29,7 @@ describe('a collection', () => {
     });
     const storage = watched(memory());
     const db = await open('test', { storage });
-    for (let round = 0; round < 4; round++) await db.putMany(rows(20_000, round));
+    for (let round = 0; round < 4; round++) await db.putMany(rows(8000, round));
     const before = await db.stats();
     expect(before.liveBytes).toBeLessThan(before.storedBytes / 3);
     const result = await db.collect();
@@ -44,7 +44,7 @@ describe('a collection', () => {
       before.liveBytes,
     ]);
     const again = await open('test', { storage });
-    expectSame(await all(again), rows(20_000, 3));
+    expectSame(await all(again), rows(8000, 3));
     expect((await db.collect()).segmentsDeleted).toBe(0);
   });
 

@@ -6,6 +6,8 @@
  * `pass` has time go by, of which `setTimeout` and `performance.now` are told.
  */
 import { onTestFinished, vi } from 'vitest';
+// Loaded before: virtual time does not wait for a real import.
+import '../src/collector.js';
 import { destroy, memory, type OpenOptions, open, type Store } from '../src/index.js';
 import type { Locks } from '../src/locks.js';
 import type { SegmentStore, Storage, WriteBatch } from '../src/segment-store.js';
@@ -193,7 +195,9 @@ export class Tab {
     this.storage = {
       isShared: true,
       locks: view,
-      open: async (name, options) => this.#wrap(await inner.open(name, options)),
+      // A tab hears of others by its channel alone.
+      open: async (name, options) =>
+        this.#wrap(await inner.open(name, { ...options, onMoved: undefined })),
       destroy: (name) => inner.destroy(name),
     };
   }
