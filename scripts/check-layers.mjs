@@ -11,7 +11,7 @@ import { ROOT } from './lib/run.mjs';
 
 export const RUST_LAYERS = [
   [['limits'], ['order']],
-  [['hash']],
+  [['hash'], ['key'], ['json/*']],
   [['error']], // tells the hash of what is corrupt
   [['boundary']],
   [['chunk', 'value']],
@@ -19,10 +19,10 @@ export const RUST_LAYERS = [
   [['segment']],
   [['cache']],
   [['step']], // a step says which segments of the cache it needs
-  [['batch'], ['json/*']],
+  [['batch']],
   [['output'], ['rows/*']],
   [['tree/*']],
-  [['forest'], ['sum_tree']], // the package of sum trees, with layers of its own
+  [['forest/*'], ['sum_tree']], // the package of sum trees, with layers of its own
   [['index/*']],
   [['ingest'], ['collect/*'], ['proof']],
   [['bring']],
@@ -41,7 +41,18 @@ export const SUM_LAYERS = [
 ];
 
 export const TYPESCRIPT_LAYERS = [
-  [['errors', 'limits', 'locks'], ['speed'], ['task']],
+  [
+    ['errors', 'limits', 'locks'],
+    ['speed'],
+    ['task'],
+    ['kind'],
+    ['report'],
+    ['forgotten'],
+    ['pending'],
+    ['disposable'],
+    ['pointer'],
+  ],
+  [['parts'], ['platform'], ['views']],
   [
     ['segment-store'],
     ['scheduler'],
@@ -53,7 +64,7 @@ export const TYPESCRIPT_LAYERS = [
     ['leftovers'],
     ['persistence'],
     ['instances'],
-    ['sums/definition'],
+    ['options'],
   ],
   [['patience'], ['due']],
   [['tabs'], ['lane'], ['role']],
@@ -69,6 +80,7 @@ export const TYPESCRIPT_LAYERS = [
     ['value'],
     ['source'],
     ['sum-proof/*'],
+    ['sums/definition', 'sums/name'],
   ],
   [['guard'], ['later-core']], // between the wrapper and an instance of the core
   [['core'], ['react-native/*']], // stands in for what React Native lacks
@@ -76,8 +88,8 @@ export const TYPESCRIPT_LAYERS = [
   [['indexes/definition', 'indexes/secondary', 'indexes/index-set']],
   [['host']],
   [['later-link']],
-  [['check-engine'], ['survey']],
-  [['inventory'], ['ingest-result']],
+  [['check-engine'], ['survey'], ['segment-check']],
+  [['inventory'], ['index-check'], ['ingest-result']],
   [['fence']],
   [['commit', 'cover', 'trunk']], // the branches of a store, and what they have in common
   [
@@ -90,15 +102,16 @@ export const TYPESCRIPT_LAYERS = [
   [['ingest', 'block'], ['scan'], ['collection'], ['verify'], ['find-many']],
   [['indexes/builder'], ['rows'], ['try-edits'], ['diff'], ['writer'], ['collector'], ['inspect']],
   [['repair'], ['stats']],
-  [['single-edits'], ['proof'], ['sums/*']],
-  [['rescue']],
+  [['single-edits'], ['proof'], ['differences'], ['sums/*']],
+  [['rescue'], ['collect-parts']],
   [['later']],
   [['sum-tree'], ['collecting']],
   [['reads']],
   [['intake'], ['transaction/*'], ['snapshot']],
   [['put-many'], ['watch/*'], ['branches']],
-  [['merge'], ['patch'], ['reset'], ['transfer/*']],
-  [['opening']],
+  [['merge'], ['patch'], ['delete-many'], ['reset'], ['transfer/*']],
+  [['opening'], ['store-parts']],
+  [['store-later']],
   [['store']],
   [['index']],
   [['react/*']],

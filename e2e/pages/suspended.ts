@@ -76,7 +76,7 @@ function stopAtWrite(isArmed: boolean, nth: number, isInside = false, store = 's
 function stopInLock(
   isArmed: boolean,
   end: string,
-  stop = () => void setTimeout(stopHere, 0),
+  stop: () => void = () => void setTimeout(stopHere, 0),
 ): void {
   const request = navigator.locks.request.bind(navigator.locks) as (
     name: string,

@@ -5,6 +5,7 @@
 import type { CollectResult } from './collection.js';
 import type { Collector } from './collector.js';
 import type { Commits } from './commit.js';
+import { isFull } from './errors.js';
 import type { Host } from './host.js';
 import { collecting } from './later.js';
 import type { AskedMessage, Tabs } from './tabs.js';
@@ -86,6 +87,27 @@ export class Collecting {
         // Who asks hears nothing, and does it.
         () => {},
       );
+    }
+  }
+
+  /** There was no room for a change. */
+  full(): void {
+    if (this.#closed || !this.#commits.pins.isCollector) return;
+    this.#loaded().then(
+      (collector) => collector.full(),
+      // Nothing is collected for now.
+      () => {},
+    );
+  }
+
+  /** Makes a deletion; once more, when it finds no room, after what is dead has gone. */
+  async makingRoom<T>(change: () => Promise<T>): Promise<T> {
+    try {
+      return await change();
+    } catch (cause) {
+      if (!isFull(cause) || !this.#commits.pins.isCollector) throw cause;
+      await (await this.#loaded()).makeRoom();
+      return change();
     }
   }
 

@@ -3,7 +3,7 @@
  * and deletes the old, in slices.
  */
 import type { Op } from './engine.js';
-import { HedgerowError } from './errors.js';
+import { HedgerowError, isFull } from './errors.js';
 import { type Facts, factsOf, fenceMove, raiseFence } from './fence.js';
 import { endSlice, type Slices } from './host.js';
 import { inUse } from './in-use.js';
@@ -11,7 +11,7 @@ import { FENCE_REF } from './inventory.js';
 import { MIN_HISTORY } from './limits.js';
 import { turn } from './scheduler.js';
 import type { Ref, RefMove } from './segment-store.js';
-import { stepped } from './survey.js';
+import { CollectFlag, stepped } from './survey.js';
 import type { Trunk } from './trunk.js';
 
 /** What a collection came to. */
@@ -38,10 +38,15 @@ export class Collection {
   readonly #startMs = performance.now();
   readonly #onFreed: () => void;
   #fence: RefMove | undefined;
+  /** Why there are no ids for new segments. */
+  #noIds: unknown;
+  #makesRoom = false;
   #deleted = 0;
   #written = 0;
   /** Bytes that were stored and in use by nobody's change at its start, without what it has freed. */
   floor = 0;
+  /** There was no room for a copy: what was dead as a whole has gone. */
+  wasFull = false;
   /** Set to end it early. */
   isOver = false;
 
@@ -53,13 +58,18 @@ export class Collection {
     this.#times = { slices: 0, longestSliceMs: 0, onSlice: on.onSlice };
   }
 
-  /** Runs it; `older` are segments that stay in any case: see `Collector`. */
-  async run(flags: number, valuesBefore: number, older: Older): Promise<CollectResult> {
+  /** Runs it; `last` is what the one before it has left for it. */
+  async run(flags: number, valuesBefore: number, last: LastTime): Promise<CollectResult> {
     const { host, inventory } = this.#trunk;
     const { engine } = host;
     const facts = factsOf(inventory.refs.get(FENCE_REF));
-    await this.#trunk.prepareIds();
-    const op = await this.#begin(flags, valuesBefore, older);
+    this.#makesRoom = (flags & CollectFlag.sparing) !== 0;
+    // Without ids nothing can be copied. What is dead goes all the same.
+    await this.#trunk.prepareIds(true).catch((cause: unknown) => {
+      if (!isFull(cause)) throw cause;
+      this.#noIds = cause;
+    });
+    const op = await this.#begin(flags, valuesBefore, last);
     const { storedBytes: bytesBefore } = engine.cacheStats();
     this.floor = bytesBefore - this.#trunk.unusedBytes;
     let done = false;
@@ -71,24 +81,27 @@ export class Collection {
           values: engine.word(5) === 1 ? engine.word(4) : facts.values,
         });
         const { gone, live, values } = await stepped(host, op, reply, this.#times);
-        if (gone.length === 0) await this.#note({ live, values, rows: this.#rows });
+        if (gone.length === 0) last.fence = await this.#note({ live, values, rows: this.#rows });
         else await this.#exchange(op, gone);
         if (gone.length === 0 || this.isOver) break;
       }
       done = true;
-      const { slices, longestSliceMs } = this.#times;
-      return {
-        bytesBefore,
-        bytesAfter: engine.cacheStats().storedBytes,
-        segmentsDeleted: this.#deleted,
-        segmentsWritten: this.#written,
-        ms: performance.now() - this.#startMs,
-        slices,
-        longestSliceMs,
-      };
+    } catch (cause) {
+      if (!isFull(cause)) throw cause;
+      this.wasFull = true;
     } finally {
       engine.free(op, done);
     }
+    const { slices, longestSliceMs } = this.#times;
+    return {
+      bytesBefore,
+      bytesAfter: engine.cacheStats().storedBytes,
+      segmentsDeleted: this.#deleted,
+      segmentsWritten: this.#written,
+      ms: performance.now() - this.#startMs,
+      slices,
+      longestSliceMs,
+    };
   }
 
   /**
@@ -100,14 +113,15 @@ export class Collection {
    * all that were a ref's when it was looked at the locks. `docs/reliability.md` shows that nobody can
    * need anything else.
    */
-  #begin(flags: number, valuesBefore: number, older: Older): Promise<Op> {
+  #begin(flags: number, valuesBefore: number, last: LastTime): Promise<Op> {
     const { host, inventory, pins, lines } = this.#trunk;
     const { engine } = host;
     return this.#trunk.queued(async () => {
       if (!pins.isCollector || this.isOver) {
         throw new HedgerowError('blocked', 'another handle of the store is its collector');
       }
-      this.#fence = await raiseFence(host.segments);
+      last.fence = await raiseFence(host.segments, last.fence);
+      this.#fence = last.fence;
       await this.#trunk.keepUp();
       const before = inventory.knownToBeStored();
       const { refs } = inventory;
@@ -117,8 +131,8 @@ export class Collection {
       const { commits, writers, hasStrangers } = await inUse(pins);
       await inventory.load();
       const between = await this.#movedSince(refs);
-      if (!hasStrangers) older.ids = undefined;
-      else older.ids ??= before;
+      if (!hasStrangers) last.older = undefined;
+      else last.older ??= before;
       const op = engine.collect(flags, valuesBefore);
       try {
         for (const { commitBytes } of [...heads, ...between, ...inventory.lines]) {
@@ -126,7 +140,7 @@ export class Collection {
         }
         // Who has just pinned one may be about to find out that it is gone.
         for (const commitBytes of commits) engine.collectCommit(op, commitBytes, true);
-        const isKept = (id: number) => !before.has(id) || older.ids?.has(id) === true;
+        const isKept = (id: number) => !before.has(id) || last.older?.has(id) === true;
         for (const [from, to] of runs([...inventory.known].filter(isKept))) {
           engine.collectKeep(op, from, to);
         }
@@ -161,7 +175,7 @@ export class Collection {
   /** Has new segments stored, and then the old ones deleted. */
   async #exchange(op: Op, gone: readonly number[]): Promise<void> {
     const { host, inventory } = this.#trunk;
-    const { engine, segments } = host;
+    const { engine } = host;
     const made = await this.#store(op);
     const before = engine.cacheStats().storedBytes;
     engine.collectExchanged(op);
@@ -169,20 +183,22 @@ export class Collection {
     for (const id of made) inventory.stored(id);
     // If one is not deleted after all, it is found again.
     for (const id of gone) inventory.unmade(id);
+    this.#written += made.length;
+    // Apart from what was stored: Firefox may keep a part of a transaction that it aborts.
+    await this.#delete(gone).finally(this.#onFreed);
+    this.#deleted += gone.length;
+  }
+
+  async #delete(gone: readonly number[]): Promise<void> {
+    const { segments } = this.#trunk.host;
+    const fence = this.#fence as RefMove;
     for (let at = 0; at < gone.length; at += DELETED_AT_ONCE) {
-      const deletes = gone.slice(at, at + DELETED_AT_ONCE);
-      const move = fenceMove(this.#fence);
-      const deleting = await this.#slice(() =>
-        segments.write({ segments: [], deletes, move, durability: 'strict' }),
-      );
+      const ids = gone.slice(at, at + DELETED_AT_ONCE);
+      const deleting = await this.#slice(() => segments.delete(ids, fence));
       if (!(await deleting.result)) {
         throw new HedgerowError('conflict', 'another handle has ended the collection');
       }
-      this.#fence = move;
     }
-    this.#deleted += gone.length;
-    this.#written += made.length;
-    this.#onFreed();
   }
 
   /** Stores the segments that were made, each in a slice and a transaction of its own; their ids. */
@@ -200,8 +216,11 @@ export class Collection {
           }
           this.#trunk.made(segment.id);
           made.push(segment.id);
+          if (this.#noIds !== undefined) throw this.#noIds;
+          const makesRoom = this.#makesRoom;
           // What was flushed before must not be in bytes again that power can take.
-          const write = host.segments.write({ segments: [segment], durability: 'strict' });
+          const batch = { segments: [segment], durability: 'strict', makesRoom } as const;
+          const write = host.segments.write(batch);
           write.catch(() => {});
           writes.push(write);
         });
@@ -226,20 +245,30 @@ export class Collection {
   }
 
   /** Keeps what was found, for those too who open the store later. */
-  async #note(facts: Facts): Promise<void> {
+  async #note(facts: Facts): Promise<RefMove | undefined> {
     const { host, inventory } = this.#trunk;
     const { live, values, rows } = factsOf(this.#fence);
-    if (live === facts.live && values === facts.values && rows === facts.rows) return;
+    if (live === facts.live && values === facts.values && rows === facts.rows) return this.#fence;
     const move = fenceMove(this.#fence, facts);
     // Where another handle was first, what it noted will do.
-    const isNoted = await host.segments.write({ segments: [], move, durability: 'relaxed' });
-    if (isNoted) inventory.moved([move]);
+    const isNoted = await host.segments.write({
+      segments: [],
+      move,
+      durability: 'relaxed',
+      makesRoom: true,
+    });
+    if (!isNoted) return undefined;
+    inventory.moved([move]);
+    return move;
   }
 }
 
-/** Segments that stay, since a tab that lost the role of the collector may use them. */
-export interface Older {
-  ids: ReadonlySet<number> | undefined;
+/** What one collection leaves for the next. */
+export interface LastTime {
+  /** Segments that stay, since a tab that lost the role of the collector may use them. */
+  older?: ReadonlySet<number> | undefined;
+  /** Where it has left the fence. */
+  fence?: RefMove | undefined;
 }
 
 /** The ranges `from..to` that hold these numbers and no others. */

@@ -1,8 +1,8 @@
 /** Has the room given back of what no commit reaches any more: when it is due, or somebody asks for it. */
 import { type Answer, Asking } from './asking.js';
-import { Collection, type CollectResult, type Older } from './collection.js';
+import { Collection, type CollectResult, type LastTime } from './collection.js';
 import type { Commits } from './commit.js';
-import { isDue, isDueAtRest, isPressing, mustWait, type Room } from './due.js';
+import { isDue, isDueAtRest, isDueWhenFull, isPressing, mustWait, type Room } from './due.js';
 import { HedgerowError, isMissing } from './errors.js';
 import { factsOf } from './fence.js';
 import type { Host } from './host.js';
@@ -19,7 +19,7 @@ const REST_MS = 1500;
 /** How long a collection that is due waits for the browser to be idle, in milliseconds. */
 const IDLE_MS = 1000;
 /** How often it is tried again when others have moved what it looked at. */
-const MAX_TRIES = 3;
+const MAX_TRIES = 8;
 /** So often a tab that does not collect finds a collection due before it asks for one. */
 const MAX_OVERDUE = 3;
 /** How long a commit, and the next segments of a load, wait for room that this tab cannot make. */
@@ -43,7 +43,7 @@ export class Collector {
   readonly #commits: Commits;
   readonly #tabs: Tabs | undefined;
   readonly #others: Asking | undefined;
-  readonly #older: Older = { ids: undefined };
+  readonly #last: LastTime = {};
   #timer: ReturnType<typeof setTimeout> | undefined;
   #changedMs = 0;
   #running: Promise<CollectResult> | undefined;
@@ -57,6 +57,10 @@ export class Collector {
   #floor = 0;
   #before: number | undefined;
   #smallBefore = 0;
+  /** There was no room for a copy: little is copied at a time. */
+  #isSparing = false;
+  /** There was no room for a change. */
+  #wasFull = false;
   #closed = false;
 
   /** Of a store that `tabs` are told of. */
@@ -76,6 +80,12 @@ export class Collector {
     this.#changedMs = performance.now();
     if (this.#commits.pins.isCollector && this.#is(isPressing)) this.#start(0);
     this.#lookLater();
+  }
+
+  /** There was no room for a change: what is dead is to go soon, though it may not be much. */
+  full(): void {
+    this.#wasFull = true;
+    this.changed();
   }
 
   /** Whether a rule of `due.ts` says so now. */
@@ -103,13 +113,23 @@ export class Collector {
     const hasRested = performance.now() - this.#changedMs >= REST_MS;
     const isAtRest = hasRested && !pins.isWriting;
     if (pins.isCollector) {
-      if (this.#is(isAtRest ? isDueAtRest : isDue)) this.#start(isAtRest ? CollectFlag.rest : 0);
+      const rule = isAtRest ? isDueAtRest : isDue;
+      if (this.#is(rule) || (this.#wasFull && this.#is(isDueWhenFull))) {
+        this.#start(isAtRest ? CollectFlag.rest : 0);
+      } else this.#keepBallast().catch(() => {});
     } else {
       // The one that collects has seen it, too, if it is awake.
       this.#overdue = this.#is(isDue) ? this.#overdue + 1 : 0;
       if (this.#overdue >= MAX_OVERDUE) this.#ask();
     }
     if (!isAtRest || this.#overdue > 0) this.#lookLater();
+  }
+
+  /** Keeps room for deletions, where there is some. */
+  async #keepBallast(): Promise<void> {
+    const { engine, segments } = this.#host;
+    if (this.#closed || !engine.isReady) return;
+    await segments.keepBallast?.(engine.cacheStats().storedBytes);
   }
 
   #room(): Room {
@@ -190,6 +210,12 @@ export class Collector {
     this.#floor = this.#before;
   }
 
+  /** Gives back what is dead, for a deletion that found no room. */
+  async makeRoom(): Promise<void> {
+    await this.#grace();
+    await this.collect(false);
+  }
+
   async #collectOnce(flags: number): Promise<CollectResult> {
     const { trunk, inventory, head } = this.#commits;
     const { values } = factsOf(inventory.refs.get(FENCE_REF));
@@ -205,7 +231,15 @@ export class Collector {
     try {
       // At rest there is time to find out which values are live.
       const valuesBefore = flags === CollectFlag.rest ? values / 2 : values;
-      const result = await collection.run(flags, valuesBefore, this.#older);
+      const wasSparing = this.#isSparing;
+      const sparing = wasSparing ? CollectFlag.sparing : 0;
+      const result = await collection.run(flags | sparing, valuesBefore, this.#last);
+      this.#isSparing = collection.wasFull;
+      this.#wasFull = false;
+      if (collection.wasFull && !wasSparing && !this.#closed) {
+        return { ...(await this.#collectOnce(flags)), bytesBefore: result.bytesBefore };
+      }
+      await this.#keepBallast().catch(() => {});
       this.#smallBefore = this.#host.engine.cacheStats().smallSegments;
       this.#floor = collection.floor;
       // Not what was stored beside it: that it has not looked at.

@@ -12,7 +12,7 @@ import { unknownLeftovers } from './leftovers.js';
 import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from './limits.js';
 import { soon } from './patience.js';
 import type { Hold, Pins } from './pins.js';
-import type { Durability, Ref, RefMove, SegmentRecord, WriteBatch } from './segment-store.js';
+import type { Ref, RefMove, SegmentRecord, WriteBatch } from './segment-store.js';
 import { checkSignal } from './signal.js';
 import type { Trunk } from './trunk.js';
 
@@ -369,8 +369,8 @@ export class Commits {
   }
 
   /** See `Trunk.prepareIds`. */
-  prepareIds(): Promise<void> {
-    return this.trunk.prepareIds();
+  prepareIds(makesRoom?: boolean): Promise<void> {
+    return this.trunk.prepareIds(makesRoom);
   }
 
   /** Whether the head is known to have been flushed, with all before it. */
@@ -391,8 +391,7 @@ export class Commits {
   async move(
     commitBytes: Uint8Array,
     segments: readonly SegmentRecord[],
-    durability: Durability,
-    also?: WriteBatch['also'],
+    options: Pick<WriteBatch, 'durability' | 'also' | 'makesRoom'>,
   ): Promise<boolean> {
     this.checkThere();
     const { generation: expected } = this.#head;
@@ -404,9 +403,8 @@ export class Commits {
       expected,
     };
     try {
-      const batch = { segments, move, durability, ...(also && { also }) };
-      if (!(await this.#host.segments.write(batch))) return false;
-      if (durability === 'strict') this.#durableGeneration = move.generation;
+      if (!(await this.#host.segments.write({ segments, move, ...options }))) return false;
+      if (options.durability === 'strict') this.#durableGeneration = move.generation;
     } catch (cause) {
       if (!(await this.#hasMoved(move, segments, cause))) throw cause;
     }

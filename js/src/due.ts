@@ -58,6 +58,11 @@ export function isDue(room: Room): boolean {
   return isMuch && dead > live / 4 + SLACK_BYTES && isWorthIt(room);
 }
 
+/** Whether one is due when storage had no room for a change: what is dead is to go, though it may not be much. */
+export function isDueWhenFull(room: Room): boolean {
+  return room.stored - room.unused > 1.1 * liveOf(room) || isDue(room);
+}
+
 /** Whether one is due when writers rest. */
 export function isDueAtRest(room: Room): boolean {
   const [live, dead] = [liveOf(room), deadOf(room)];

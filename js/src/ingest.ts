@@ -45,6 +45,8 @@ export interface IngestOptions {
   readonly bulk?: { readonly overrides: Overrides; readonly before: Promise<void> };
   /** Other refs that are moved with the commit. */
   readonly also?: WriteBatch['also'];
+  /** It only deletes: see `WriteBatch.makesRoom`. */
+  readonly makesRoom?: boolean | undefined;
 }
 
 /** So few bytes are handed to storage in the slice that made them. */
@@ -62,6 +64,7 @@ export class Ingest {
   readonly #isBytes: boolean;
   readonly #bulk: IngestOptions['bulk'];
   readonly #also: IngestOptions['also'];
+  readonly #makesRoom: boolean;
   /** What it builds on and what it has written, which nobody may collect. */
   readonly #holds: Hold[] = [];
   readonly #writers = new Set<number>();
@@ -92,7 +95,7 @@ export class Ingest {
     durability: Durability,
     options: IngestOptions,
   ): Promise<Ingest> {
-    await commits.prepareIds();
+    await commits.prepareIds(options.makesRoom);
     const held = await commits.holdHead();
     try {
       return new Ingest(host, commits, durability, options, held);
@@ -110,9 +113,10 @@ export class Ingest {
     host: Host,
     commits: Commits,
     durability: Durability,
-    { prefix = '', pointer, bytes, signal, bulk, also }: IngestOptions,
+    { prefix = '', pointer, bytes, signal, bulk, also, makesRoom = false }: IngestOptions,
     held?: HeldHead,
   ) {
+    this.#makesRoom = makesRoom;
     if (held !== undefined) this.#holds.push(held);
     this.#host = host;
     this.#commits = commits;
@@ -261,7 +265,7 @@ export class Ingest {
     this.#heldBytes -= size;
     this.#writingBytes += size;
     const writing = this.#host.segments
-      .write({ segments: [segment], durability: this.#durability })
+      .write({ segments: [segment], durability: this.#durability, makesRoom: this.#makesRoom })
       .then(() => {
         this.#commits.inventory.stored(id);
         this.#written.push(id);
@@ -391,11 +395,16 @@ export class Ingest {
     }
     const undo = committing(this.#signal);
     try {
-      const moved = await this.#commits.move(commitBytes, segments, this.#durability, this.#also);
+      const [also, makesRoom] = [this.#also, this.#makesRoom];
+      const options = { durability: this.#durability, makesRoom, ...(also && { also }) };
+      const moved = await this.#commits.move(commitBytes, segments, options);
       if (!moved) undo();
       return moved;
     } catch (cause) {
-      if (!(cause instanceof UnknownOutcome)) throw cause;
+      if (!(cause instanceof UnknownOutcome)) {
+        undo();
+        throw cause;
+      }
       // The ref may point at what was written: rather debris than a hole.
       this.#keep();
       throw cause.cause;

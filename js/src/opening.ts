@@ -1,4 +1,5 @@
 /** Opens a store: the core, what it is kept in, and what tells of other handles. */
+
 import { Commits } from './commit.js';
 import { Engine } from './engine.js';
 import { HedgerowError } from './errors.js';
@@ -6,9 +7,11 @@ import { Host } from './host.js';
 import type { BuilderOptions, IndexProgress } from './indexes/builder.js';
 import { type IndexDefinitions, indexesOf } from './indexes/index-set.js';
 import { Lane } from './lane.js';
-import { summing, surveying } from './later.js';
+import { collecting, summing } from './later.js';
+import { checkName, optionsOf } from './options.js';
 import { askToPersist } from './persistence.js';
 import { Pins, prefixOf } from './pins.js';
+import { notify } from './report.js';
 import type { Durability, SegmentStore, Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
 import type { SumDefinitions } from './sums/definition.js';
@@ -67,24 +70,21 @@ export interface Parts {
 }
 
 /** Opens the parts of a store, all of them or none. */
-export async function openParts(name: string, options: OpenOptions): Promise<Parts> {
+export async function openParts(name: string, given: OpenOptions): Promise<Parts> {
+  checkName(name);
+  const options = optionsOf(
+    'open',
+    given,
+    'indexes onIndexProgress sums storage durability sliceMs cacheBytes create onMissing persist',
+  );
   const { storage = idb(), durability = 'relaxed', sliceMs = 8, cacheBytes = 64 << 20 } = options;
-  if (typeof name !== 'string') {
-    throw new HedgerowError('invalid-argument', 'the name of a store is a string');
-  }
-  if (!(sliceMs > 0 && Number.isFinite(sliceMs))) {
-    throw new HedgerowError('invalid-argument', 'sliceMs is above 0 and finite');
-  }
-  if (!(cacheBytes >= 0 && cacheBytes < 2 ** 31)) {
-    throw new HedgerowError('invalid-argument', 'cacheBytes is below 2 GiB');
-  }
   const { create, onMissing, persist = false, indexes, sums } = options;
   const wanted = indexesOf(indexes);
   const texts = sums && (await summing()).definitionTexts(sums);
   // Not from within the storage, which a callback that throws must not disturb.
   const onGone = () => {
     trunk?.lose(new HedgerowError('closed', `the store ${name} was deleted`));
-    if (onMissing !== undefined) queueMicrotask(onMissing);
+    if (onMissing !== undefined) queueMicrotask(() => notify(onMissing, undefined));
   };
   const isAlone = storage.isShared !== true;
   /** What is let go of when a later step fails. */
@@ -98,7 +98,8 @@ export async function openParts(name: string, options: OpenOptions): Promise<Par
     const pinning = Pins.open(storage.locks, isAlone, name, onGot);
     opened.push(async () => (await pinning).close());
     const onMoved = () => trunk?.heard();
-    const opening = storage.open(name, { create, onGone, onMoved });
+    const onFull = () => trunk?.onFull();
+    const opening = storage.open(name, { create, onGone, onMoved, onFull });
     const [engine, segments] = await both(Engine.create(cacheBytes), opening);
     opened.push(() => segments.close());
     const pins = await pinning;
@@ -114,8 +115,8 @@ export async function openParts(name: string, options: OpenOptions): Promise<Par
       (ref, generation) => tabs?.announce(ref, generation),
       new Lane(lanes, lane, () => tabs?.announceRace()),
     );
-    own.checkWhole = async (commit) => (await surveying()).checkWhole(own, commit);
-    own.endCollections = async () => (await surveying()).raiseFence(segments);
+    own.checkWhole = async (commit) => (await collecting()).checkWhole(own, commit);
+    own.endCollections = async () => (await collecting()).endCollections(segments);
     trunk = own;
     const commits = new Commits(own);
     // Before the first look, so that nothing is missed in between.

@@ -5,7 +5,7 @@
 import type { Commits } from './commit.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
-import { raiseFence } from './fence.js';
+import { endCollections } from './fence.js';
 import { guarded, Ingest } from './ingest.js';
 import { inspect, type Pin } from './inspect.js';
 import { REF } from './inventory.js';
@@ -16,7 +16,13 @@ import { encodeRange } from './range.js';
 import type { Durability, Ref, SegmentStore } from './segment-store.js';
 import { committing } from './signal.js';
 import { sumEngine } from './sums/sum-engine.js';
-import type { ChunkFault, Inspection, Verification, VerifyOptions } from './verify.js';
+import {
+  type ChunkFault,
+  type Inspection,
+  isLoss,
+  type Verification,
+  type VerifyOptions,
+} from './verify.js';
 
 /** Keys that a repair gave up. */
 export type LostRange = ChunkFault['range'];
@@ -81,12 +87,13 @@ export async function repairStore(segments: SegmentStore, job: Job): Promise<Rep
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const { inspection, verification } = await inspect(segments, job.sliceMs, job.pin, job);
     const head = inspection.ref;
-    const [first] = verification.faults;
+    const { root, faults } = verification;
+    const first = faults.find(isLoss);
     if (first === undefined || head === undefined) {
-      return { root: verification.root, commitsDropped: 0, faults: [], lost: [], rowsLost: 0 };
+      return { root, commitsDropped: 0, faults, lost: [], rowsLost: 0 };
     }
     // Not damage: to cut it out would destroy what a later version of this library has written.
-    const later = verification.faults.find(({ code }) => code === 'unsupported-format');
+    const later = faults.find(({ code }) => code === 'unsupported-format');
     if (later !== undefined) {
       const message = 'a later version of this library has written to the store';
       throw new HedgerowError('unsupported-format', message, { chunk: later.chunk });
@@ -120,7 +127,7 @@ class Repair {
   async make(): Promise<RepairResult | 'beaten' | undefined> {
     // What follows from the rows is made again by whoever wants it.
     const isMade = ({ kind, follows }: ChunkFault) => kind === 'index' || follows === true;
-    if (this.#verification.faults.every(isMade)) {
+    if (this.#verification.faults.filter(isLoss).every(isMade)) {
       return this.#salvage(this.#head, this.#verification);
     }
     const older = await this.#older();
@@ -128,7 +135,7 @@ class Repair {
     try {
       // Nobody else holds them. What a collection has not taken by the end of this no other one takes.
       for (const { commitBytes } of older) holds.push(await this.#job.pin(commitBytes));
-      if (older.length > 0) await raiseFence(this.#inspection.host.segments);
+      if (older.length > 0) await endCollections(this.#inspection.host.segments);
       return await this.#goBack(older);
     } finally {
       for (const { release } of holds) release();
@@ -137,8 +144,8 @@ class Repair {
 
   async #goBack(older: readonly Ref[]): Promise<RepairResult | 'beaten' | undefined> {
     for (const ref of older) {
-      const { ok } = await this.#inspection.verify(ref.commitBytes, this.#job, true);
-      if (ok) return this.#dropTo(ref);
+      const { faults } = await this.#inspection.verify(ref.commitBytes, this.#job, true);
+      if (!faults.some(isLoss)) return this.#dropTo(ref);
     }
     if (this.#job.salvage !== true) return undefined;
     for (const ref of [this.#head, ...older]) {
@@ -187,7 +194,7 @@ class Repair {
     const { durability, signal, onCommit } = this.#job;
     await commits.moveTo(ref.commitBytes, this.#head.generation);
     const { rows } = commits.head;
-    const lost = together(found.faults.filter(({ kind }) => kind !== 'index' && kind !== 'sum'));
+    const lost = together(found.faults.filter(isOfRows));
     await commits.prepareIds();
     const sums = await sumEngine(host);
     host.bringSums = async (op) => sums.begin(op, true);
@@ -213,6 +220,11 @@ class Repair {
     const commitsDropped = this.#head.generation - generation;
     return { root, commitsDropped, faults: this.#verification.faults, lost, rowsLost };
   }
+}
+
+/** Whether rows are lost with it. */
+function isOfRows(fault: ChunkFault): boolean {
+  return isLoss(fault) && fault.kind !== 'index' && fault.kind !== 'sum';
 }
 
 /** The ranges of faults, which come in order; those that touch as one. */

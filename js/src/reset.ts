@@ -62,7 +62,7 @@ async function move(
   if (commits.isHead(commitBytes) && (durability === 'relaxed' || commits.isHeadDurable)) {
     return !(await commits.refresh());
   }
-  const moved = await commits.move(commitBytes, [], durability).catch((cause: unknown) => {
+  const moved = await commits.move(commitBytes, [], { durability }).catch((cause: unknown) => {
     throw cause instanceof UnknownOutcome ? cause.cause : cause;
   });
   if (moved) await commits.moveOnto(commitBytes, generation + 1);

@@ -40,6 +40,11 @@ export interface Stats extends Persistence {
   /** Bytes of segments in memory, and all linear memory. */
   readonly cachedBytes: number;
   readonly memoryBytes: number;
+  /**
+   * Whether a strict write waits for the disk; `undefined` where the storage does not know. Firefox
+   * before version 126 treats it as a relaxed one.
+   */
+  readonly honoursStrict: boolean | undefined;
 }
 
 const CENSUS_WORDS = 4;
@@ -69,7 +74,9 @@ export async function statsOf(host: Host, commits: Commits): Promise<Stats> {
   });
   const { memoryBytes } = engine;
   const cache = { ...engine.cacheStats(), memoryBytes };
+  const { honoursStrict } = host.segments;
   const { isCollector, isCollected } = commits.pins;
   const who = isCollector ? 'this' : isCollected ? 'other' : 'none';
-  return { root, rows, levels, liveBytes, ...cache, collector: who, ...(await persistence()) };
+  const shape = { root, rows, levels, liveBytes };
+  return { ...shape, ...cache, collector: who, honoursStrict, ...(await persistence()) };
 }

@@ -41,6 +41,8 @@ export class Trunk {
   lost: HedgerowError | undefined;
   /** Called when that is so. */
   onLost: (cause: HedgerowError) => void = () => {};
+  /** Called when storage had no room for a write. */
+  onFull: () => void = () => {};
   #lastId = 0;
   #endId = 0;
   #tail: Promise<unknown> = Promise.resolve();
@@ -167,9 +169,9 @@ export class Trunk {
   }
 
   /** Makes sure that new segments have ids that no other writer uses. */
-  async prepareIds(): Promise<void> {
+  async prepareIds(makesRoom?: boolean): Promise<void> {
     if (this.#endId - this.#lastId > SEGMENTS_PER_WRITER / 2) return;
-    const writer = await this.host.segments.reserve();
+    const writer = await this.host.segments.reserve(makesRoom);
     this.#lastId = writer * SEGMENTS_PER_WRITER;
     this.#endId = this.#lastId + SEGMENTS_PER_WRITER;
     this.host.engine.setNextSegment(this.#lastId);

@@ -2,7 +2,7 @@
 import type { Commits } from './commit.js';
 import { isMissing } from './errors.js';
 import type { Host } from './host.js';
-import { type Block, type Committed, Ingest } from './ingest.js';
+import { type Block, type Committed, Ingest, type IngestOptions } from './ingest.js';
 import { turn } from './scheduler.js';
 import type { Durability } from './segment-store.js';
 
@@ -16,10 +16,10 @@ export async function tryEdits(
   commits: Commits,
   durability: Durability,
   blocks: Iterable<Block>,
-  signal?: AbortSignal,
-): Promise<Committed | undefined> {
-  await commits.prepareIds();
-  const ingest = new Ingest(host, commits, durability, { signal });
+  options: Pick<IngestOptions, 'signal' | 'makesRoom'> = {},
+): Promise<(Committed & { readonly ingest: Ingest }) | undefined> {
+  await commits.prepareIds(options.makesRoom);
+  const ingest = new Ingest(host, commits, durability, options);
   try {
     let isNext = false;
     for (const block of blocks) {
@@ -29,7 +29,7 @@ export async function tryEdits(
     }
     const committed = await ingest.commitOnce();
     if (committed === undefined) await ingest.abandon();
-    return committed;
+    return committed && { ...committed, ingest };
   } catch (cause) {
     await ingest.abandon();
     if (!isMissing(cause) || !(await commits.refresh())) throw cause;

@@ -106,9 +106,8 @@ describe('while a frozen tab', () => {
     const second = await b.open('test', { cacheBytes: 0 });
     await settled(first.putMany(rows(20_000, 1)));
     // In the middle: new segments are stored, and the old ones are about to be deleted.
-    a.hooks.write = ({ deletes }) => {
-      if (deletes === undefined) return;
-      delete a.hooks.write;
+    a.hooks.delete = () => {
+      delete a.hooks.delete;
       a.freeze();
     };
     await settled(first.putMany(rows(20_000, 2)));

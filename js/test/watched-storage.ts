@@ -59,14 +59,14 @@ function wrap(store: SegmentStore, storage: WatchedStorage): SegmentStore {
       if (done) {
         written.push(batch);
         for (const segment of batch.segments) stored.set(segment.id, segment);
-        for (const id of batch.deletes ?? []) stored.delete(id);
       }
       return done;
     },
     history: (name) => store.history(name),
-    async delete(ids) {
-      await store.delete(ids);
-      for (const id of ids) stored.delete(id);
+    async delete(ids, fence) {
+      const done = await store.delete(ids, fence);
+      if (done) for (const id of ids) stored.delete(id);
+      return done;
     },
     async close() {
       storage.closed++;

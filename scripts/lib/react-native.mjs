@@ -24,6 +24,7 @@ const SWAPPED = new Map(
   [
     ['core.ts', 'core.ts'],
     ['later-core.ts', 'later-core.ts'],
+    ['platform.ts', 'platform.ts'],
     ['speed.ts', 'speed.ts'],
     ['task.ts', 'task.ts'],
     ['segment-stores/idb.ts', 'idb.ts'],
@@ -41,7 +42,6 @@ const INJECTED = {
     ]),
   ),
   'Symbol.asyncIterator': [join(STAND_INS, 'globals.ts'), 'asyncIterator'],
-  'Symbol.dispose': [join(STAND_INS, 'globals.ts'), 'dispose'],
 };
 
 const swap = {

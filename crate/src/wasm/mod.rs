@@ -310,7 +310,7 @@ pub fn take_segment(op: u32) -> u32 {
 }
 
 /// Starts a collection of the segments that are stored now. `flags`: 1 only a survey, 2 full, 4 at
-/// rest; `values_before`: bytes of values that were live when that was last known.
+/// rest, 8 sparing of room; `values_before`: bytes of values that were live when that was last known.
 #[wasm_bindgen]
 pub fn collect(flags: u32, values_before: f64) -> u32 {
     with(|engine| engine.collect(flags, values_before))

@@ -9,6 +9,7 @@ pub mod collections;
 pub mod faults;
 pub mod host;
 pub mod layout;
+pub mod limits;
 pub mod output;
 pub mod pace;
 pub mod proofs;

@@ -8,6 +8,7 @@ import type { Host } from '../host.js';
 import { guarded, Ingest } from '../ingest.js';
 import { MAX_BUILD_WAIT_MS } from '../limits.js';
 import { encodeRange } from '../range.js';
+import { notify } from '../report.js';
 import { turn } from '../scheduler.js';
 import type { Durability } from '../segment-store.js';
 import type { Index } from './definition.js';
@@ -153,7 +154,7 @@ export class IndexBuilder {
         const count = state === State.none ? 0 : await this.#host.read(op, () => engine.word(0));
         rows = Math.min(rows, count);
       }
-      onProgress({ rows, total });
+      notify(onProgress, { rows, total });
     } finally {
       held.release();
     }

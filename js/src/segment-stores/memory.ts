@@ -2,7 +2,8 @@
 import { HedgerowError } from '../errors.js';
 import { MAX_HISTORY } from '../limits.js';
 import { localLocks } from '../locks.js';
-import type { Loaded, Ref, SegmentStore, Storage, WriteBatch } from '../segment-store.js';
+import type { Fence, Loaded, Ref, SegmentStore, Storage, WriteBatch } from '../segment-store.js';
+import { sameBytes } from '../views.js';
 
 interface StoredSegment {
   readonly segmentBytes: Uint8Array;
@@ -86,7 +87,7 @@ class MemorySegmentStore implements SegmentStore {
     });
   }
 
-  async write({ segments, deletes, move, also = [] }: WriteBatch): Promise<boolean> {
+  async write({ segments, move, also = [] }: WriteBatch): Promise<boolean> {
     const world = this.#open();
     const changes = move === undefined ? also : [move, ...also];
     const stands = ({ name, expected }: { readonly name: string; readonly expected: number }) =>
@@ -107,7 +108,6 @@ class MemorySegmentStore implements SegmentStore {
     for (const { id, segmentBytes, tableBytes } of segments) {
       world.segments.set(id, { segmentBytes, tableBytes });
     }
-    for (const id of deletes ?? []) world.segments.delete(id);
     if (changes.length > 0) {
       // Not within this call, which is another handle's.
       for (const other of world.handles) if (other !== this) queueMicrotask(other.#onMoved);
@@ -119,9 +119,11 @@ class MemorySegmentStore implements SegmentStore {
     return (this.#open().history.get(name) ?? []).map(copyOfRef);
   }
 
-  async delete(ids: readonly number[]): Promise<void> {
-    const { segments } = this.#open();
+  async delete(ids: readonly number[], fence?: Fence): Promise<boolean> {
+    const { segments, refs } = this.#open();
+    if (fence && !sameBytes(refs.get(fence.name)?.commitBytes, fence.commitBytes)) return false;
     for (const id of ids) segments.delete(id);
+    return true;
   }
 
   async close(): Promise<void> {

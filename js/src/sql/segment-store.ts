@@ -3,6 +3,7 @@ import { HedgerowError } from '../errors.js';
 import { MAX_HISTORY } from '../limits.js';
 import type {
   Durability,
+  Fence,
   Loaded,
   Ref,
   RefMove,
@@ -10,6 +11,7 @@ import type {
   Since,
   WriteBatch,
 } from '../segment-store.js';
+import { bytesOf } from '../views.js';
 import { failureOf, type SqlConnection, type SqlValue, type Statement } from './driver.js';
 import {
   COUNTER,
@@ -22,6 +24,7 @@ import {
   LOAD_NEW,
   moved,
   READ,
+  stands,
   stored,
 } from './schema.js';
 
@@ -44,6 +47,7 @@ export interface SqlEvents {
 
 /** See the module's text. */
 export class SqlSegmentStore implements SegmentStore {
+  readonly honoursStrict = true;
   readonly #connection: SqlConnection;
   readonly #events: SqlEvents;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -126,13 +130,7 @@ export class SqlSegmentStore implements SegmentStore {
     });
   }
 
-  async write({
-    segments,
-    deletes = [],
-    move,
-    also = [],
-    durability,
-  }: WriteBatch): Promise<boolean> {
+  async write({ segments, move, also = [], durability }: WriteBatch): Promise<boolean> {
     const changes = move === undefined ? also : [move, ...also];
     const statements = [
       ...changes.flatMap((change) => {
@@ -142,7 +140,6 @@ export class SqlSegmentStore implements SegmentStore {
           : moved(name, change as RefMove, MAX_HISTORY);
       }),
       ...segments.flatMap(stored),
-      ...(deletes.length > 0 ? deleted(deletes) : []),
     ];
     return this.#run(async (connection) => {
       if (statements.length === 0) return true;
@@ -164,9 +161,9 @@ export class SqlSegmentStore implements SegmentStore {
     });
   }
 
-  async delete(ids: readonly number[]): Promise<void> {
-    const statements = deleted(ids);
-    await this.#run((connection) => this.#write(connection, statements));
+  async delete(ids: readonly number[], fence?: Fence): Promise<boolean> {
+    const statements = [...(fence ? [stands(fence)] : []), ...deleted(ids)];
+    return this.#run((connection) => this.#write(connection, statements));
   }
 
   close(): Promise<void> {
@@ -261,8 +258,9 @@ function textFrom(value: SqlValue | undefined): string {
 }
 
 function bytesFrom(value: SqlValue | undefined): Uint8Array {
-  if (!(value instanceof Uint8Array)) throw malformed('bytes');
-  return value;
+  const bytes = bytesOf(value);
+  if (bytes === undefined) throw malformed('bytes');
+  return bytes;
 }
 
 function malformed(what: string): HedgerowError {
