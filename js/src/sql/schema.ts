@@ -123,9 +123,10 @@ export function stored({ id, segmentBytes, tableBytes }: SegmentRecord): Stateme
 /** Fails unless a ref stands where it should. */
 export function stands({ name, commitBytes }: Fence): Statement {
   return [
-    'UPDATE counter SET last = CASE WHEN ? = (SELECT commit_bytes FROM ref WHERE name = ? ' +
-      'ORDER BY generation DESC LIMIT 1) THEN last END WHERE id = 0',
-    [commitBytes, JSON.stringify(name)],
+    'UPDATE counter SET last = CASE WHEN (SELECT commit_bytes FROM ref WHERE name = ? ' +
+      'ORDER BY generation DESC LIMIT 1) = ? THEN last END WHERE id = 0',
+    // op-sqlite takes bytes that come first for a list of values.
+    [JSON.stringify(name), commitBytes],
   ];
 }
 
