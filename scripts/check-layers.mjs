@@ -59,9 +59,6 @@ export const TYPESCRIPT_LAYERS = [
     ['key'],
     ['signal'],
     ['bytes'],
-    ['tabs'],
-    ['pins'],
-    ['lane'],
     ['root'],
     ['bulks'],
     ['leftovers'],
@@ -69,6 +66,10 @@ export const TYPESCRIPT_LAYERS = [
     ['instances'],
     ['options'],
   ],
+  [['patience'], ['due']],
+  [['tabs'], ['lane'], ['role']],
+  [['pins'], ['asking']],
+  [['in-use']],
   // `sql/*`: entries of their own, which nothing else names.
   [
     ['changes'], // of a handle, and how closing ends them
@@ -89,19 +90,22 @@ export const TYPESCRIPT_LAYERS = [
   [['later-link']],
   [['check-engine'], ['survey'], ['segment-check']],
   [['inventory'], ['index-check'], ['ingest-result']],
-  [['commit', 'trunk']], // the branches of a store, and what they have in common
+  [['fence']],
+  [['commit', 'cover', 'trunk']], // the branches of a store, and what they have in common
   [
     ['branch-name'],
+    ['whole'],
     ['indexes/ready'],
     ['standpoint'],
     ['sums/sum-engine', 'sums/types', 'sums/root'],
   ],
-  [['ingest'], ['scan'], ['collector'], ['verify'], ['find-many']],
-  [['indexes/builder'], ['rows'], ['try-edits'], ['diff'], ['writer'], ['repair'], ['stats']],
+  [['ingest', 'block'], ['scan'], ['collection'], ['verify'], ['find-many']],
+  [['indexes/builder'], ['rows'], ['try-edits'], ['diff'], ['writer'], ['collector'], ['inspect']],
+  [['repair'], ['stats']],
   [['single-edits'], ['proof'], ['differences'], ['sums/*']],
-  [['rescue']],
+  [['rescue'], ['collect-parts']],
   [['later']],
-  [['sum-tree']],
+  [['sum-tree'], ['collecting']],
   [['reads']],
   [['intake'], ['transaction/*'], ['snapshot']],
   [['put-many'], ['watch/*'], ['branches']],

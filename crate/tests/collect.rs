@@ -2,78 +2,22 @@
 
 use hedgerow::boundary::Shape;
 use hedgerow::cache::SegmentId;
-use hedgerow::collect::{Collect, Thoroughness, Totals};
+use hedgerow::collect::{Collect, Thoroughness};
 use hedgerow::error::Error;
 use hedgerow::forest::{Forest, ROWS};
 use hedgerow::hash::Hash;
 use hedgerow::tree::{Parts, Range};
-use hedgerow::value::Kind;
+use hedgerow_support::collections::{
+    FULL, USUAL, big, collect, needed_bytes, rewritten, stored_bytes, try_collect,
+};
 use hedgerow_support::host::Host;
 use hedgerow_support::output::Expected;
 use hedgerow_support::pace::Pace;
 use hedgerow_support::rows::{Rows, issue, place};
-use hedgerow_support::values::{Values, bytes};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use std::ops;
 
-const FULL: Thoroughness = Thoroughness { survey: false, full: true, values_before: 0 };
-const USUAL: Thoroughness = Thoroughness { survey: false, full: false, values_before: 0 };
 const BOTH: Parts = Parts { keys: true, values: true };
-
-/// Collects; the totals, and how many segments went.
-fn try_collect(
-    host: &mut Host,
-    thoroughness: Thoroughness,
-    pins: &[Hash],
-    kept: ops::Range<SegmentId>,
-) -> Result<(Totals, usize), Error> {
-    let mut collect = Collect::new(&host.cache, thoroughness);
-    collect.add_commit(host.root);
-    for pin in pins {
-        collect.add_commit(*pin);
-    }
-    collect.keep(kept.start, kept.end);
-    let mut went = 0;
-    while let Some(exchange) = host.run(|cache, budget| collect.step(cache, budget))? {
-        host.store(exchange.sealed);
-        went += exchange.gone.len();
-        for id in exchange.gone {
-            host.cache.remove(id);
-            host.stored.remove(&id).expect("a stored segment");
-        }
-    }
-    Ok((collect.totals(), went))
-}
-
-fn collect(host: &mut Host, thoroughness: Thoroughness, pins: &[Hash]) -> (Totals, usize) {
-    try_collect(host, thoroughness, pins, 0..0).expect("a collection")
-}
-
-fn stored_bytes(host: &Host) -> u64 {
-    host.stored.values().map(|(bytes, _)| bytes.len() as u64).sum()
-}
-
-/// Bytes of the chunks of a host that was given the same rows at once.
-fn needed_bytes(host: &mut Host) -> u64 {
-    let rows = host.contents();
-    stored_bytes(&Host::of(host.shape, &rows))
-}
-
-/// A host whose rows were all written `times`, in pieces that lie across each other.
-fn rewritten(rows: usize, times: usize) -> Host {
-    let mut host = Host::new(Shape::STORED);
-    for round in 0..times {
-        for part in 0..7 {
-            let changed: Vec<_> = (part..rows)
-                .step_by(7)
-                .map(|index| (issue(index).0, issue(index * 31 + round).1))
-                .collect();
-            host.put(&changed);
-        }
-    }
-    host
-}
 
 #[test]
 fn the_room_of_dead_chunks_is_given_back_and_all_rows_stay() {
@@ -237,15 +181,6 @@ fn a_damaged_copy_is_not_kept_in_place_of_a_whole_one() {
 
 fn place_at(key: &str) -> (String, String) {
     (key.to_owned(), place(key.len()).1)
-}
-
-fn big(seed: usize) -> Values {
-    (0..40)
-        .map(|index| {
-            let len = [5_000, 70_000, 200_000][index % 3];
-            (format!("v{index:03}"), (Kind::Bytes, bytes(len, index + seed)))
-        })
-        .collect()
 }
 
 #[test]

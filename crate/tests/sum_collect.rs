@@ -3,11 +3,12 @@
 use hedgerow::boundary::Shape;
 use hedgerow::chunk::ChunkKind;
 use hedgerow::collect::pieces;
-use hedgerow::collect::{Collect, Thoroughness, Totals};
+use hedgerow::collect::{Thoroughness, Totals};
 use hedgerow::forest::Forest;
 use hedgerow::hash::Hash;
 use hedgerow::sum_tree::{Name, names};
 use hedgerow::value::Far;
+use hedgerow_support::collections::{self, FULL, USUAL};
 use hedgerow_support::host::Host;
 use hedgerow_support::pace::Pace;
 use hedgerow_support::sum_commits::{Change, Def, Edit, Model, Row, commit};
@@ -15,25 +16,8 @@ use hedgerow_support::sums::{Leaves, Sums};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-const FULL: Thoroughness = Thoroughness { survey: false, full: true, values_before: 0 };
-const USUAL: Thoroughness = Thoroughness { survey: false, full: false, values_before: 0 };
-
 fn collect(host: &mut Host, thoroughness: Thoroughness, pins: &[Hash]) -> Totals {
-    let mut collect = Collect::new(&host.cache, thoroughness);
-    collect.add_commit(host.root);
-    for pin in pins {
-        collect.add_commit(*pin);
-    }
-    while let Some(exchange) =
-        host.run(|cache, budget| collect.step(cache, budget)).expect("a walk")
-    {
-        host.store(exchange.sealed);
-        for id in exchange.gone {
-            host.cache.remove(id);
-            host.stored.remove(&id).expect("a stored segment");
-        }
-    }
-    collect.totals()
+    collections::collect(host, thoroughness, pins).0
 }
 
 /// All stored chunks, each once, and their bytes.

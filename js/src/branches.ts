@@ -162,6 +162,8 @@ export async function deleteBranch(
   for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
     const refs = await trunk.queued(() => trunk.inventory.look());
     if (!refs.has(ref)) throw noBranch(name);
+    // One that looks at refs before and after this would not see that there was one: see `collection.ts`.
+    await trunk.endCollections();
     const also = [...refs.values()]
       .filter((other) => goes(other.name))
       .map((other): RefDrop => ({ name: other.name, expected: other.generation, isDropped: true }));

@@ -1,33 +1,30 @@
-/** Gives back the room of what no commit reaches any more, in slices, when there is time. */
+/** Has the room given back of what no commit reaches any more: when it is due, or somebody asks for it. */
+import { type Answer, Asking } from './asking.js';
+import { Collection, type CollectResult, type LastTime } from './collection.js';
 import type { Commits } from './commit.js';
-import type { Op } from './engine.js';
-import { HedgerowError, isFull } from './errors.js';
+import { isDue, isDueAtRest, isDueWhenFull, isPressing, mustWait, type Room } from './due.js';
+import { HedgerowError, isMissing } from './errors.js';
+import { factsOf } from './fence.js';
 import type { Host } from './host.js';
-import type { Facts } from './inventory.js';
+import { FENCE_REF } from './inventory.js';
+import { pause } from './patience.js';
 import { turn } from './scheduler.js';
-import { CollectFlag, stepped, survey } from './survey.js';
-
-/** What a collection came to. */
-export interface CollectResult {
-  /** Bytes of stored segments before and after. */
-  readonly bytesBefore: number;
-  readonly bytesAfter: number;
-  /** Segments deleted, and those written in their place. */
-  readonly segmentsDeleted: number;
-  readonly segmentsWritten: number;
-  readonly ms: number;
-  readonly slices: number;
-  readonly longestSliceMs: number;
-}
+import { CollectFlag } from './survey.js';
+import type { AskedMessage, Tabs } from './tabs.js';
 
 /** How often a store is looked at, in milliseconds, while there are commits. */
 const LOOK_MS = 1000;
-/** A collection is due when twice what is live and this much more is stored, in bytes. */
-const SLACK_BYTES = 1 << 20;
-/** And when so many segments are small. */
-const MANY_SMALL = 256;
+/** So long after the last commit writers rest. */
+const REST_MS = 1500;
 /** How long a collection that is due waits for the browser to be idle, in milliseconds. */
-const IDLE_MS = 2000;
+const IDLE_MS = 1000;
+/** How often it is tried again when others have moved what it looked at. */
+const MAX_TRIES = 8;
+/** So often a tab that does not collect finds a collection due before it asks for one. */
+const MAX_OVERDUE = 3;
+/** How long a commit, and the next segments of a load, wait for room that this tab cannot make. */
+const COMMIT_WAIT_MS = 100;
+const LOAD_WAIT_MS = 1000;
 
 /** Resolves when the browser has time, where it can tell. */
 function idle(): Promise<void> {
@@ -36,230 +33,313 @@ function idle(): Promise<void> {
   return new Promise((resolve) => requestIdleCallback(() => resolve(), { timeout: IDLE_MS }));
 }
 
+function isPassing(cause: unknown): boolean {
+  return isMissing(cause) || (cause instanceof HedgerowError && cause.code === 'conflict');
+}
+
 /** See the module's text. */
 export class Collector {
   readonly #host: Host;
   readonly #commits: Commits;
-  readonly #onGone: () => void;
+  readonly #tabs: Tabs | undefined;
+  readonly #others: Asking | undefined;
+  readonly #last: LastTime = {};
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #changedMs = 0;
   #running: Promise<CollectResult> | undefined;
-  /** Bytes stored from which on the next collection is due, when that is known. */
-  #due: number | undefined;
+  #current: Collection | undefined;
+  #asking: Promise<unknown> | undefined;
+  #overdue = 0;
+  /** Called when room was freed, when a collection has ended, and when the store or the role has changed. */
+  #waiting: (() => void)[] = [];
+  /** Called now and then while it collects. */
+  readonly #alive = new Set<() => void>();
+  #floor = 0;
+  #before: number | undefined;
+  #smallBefore = 0;
   /** There was no room for a copy: little is copied at a time. */
   #isSparing = false;
+  /** There was no room for a change. */
+  #wasFull = false;
   #closed = false;
 
-  /** `onGone` is called when segments were deleted. */
-  constructor(host: Host, commits: Commits, onGone: () => void) {
+  /** Of a store that `tabs` are told of. */
+  constructor(host: Host, commits: Commits, tabs: Tabs | undefined) {
     this.#host = host;
     this.#commits = commits;
-    this.#onGone = onGone;
+    this.#tabs = tabs;
+    const answer: Answer = (isFull, alive) => this.#answer(isFull, alive);
+    this.#others = tabs && new Asking(tabs, answer);
+    commits.trunk.room = (isBulk) => this.#waitForRoom(isBulk);
   }
 
-  /** The store has changed: looks soon whether there is something to collect. */
+  /** The store has changed, or its role has: looks soon whether there is something to collect. */
   changed(): void {
-    if (this.#timer !== undefined || this.#closed || !this.#commits.pins.isCollector) return;
+    this.#wake();
+    if (this.#closed || !this.#commits.pins.isCollected) return;
+    this.#changedMs = performance.now();
+    if (this.#commits.pins.isCollector && this.#is(isPressing)) this.#start(0);
+    this.#lookLater();
+  }
+
+  /** There was no room for a change: what is dead is to go soon, though it may not be much. */
+  full(): void {
+    this.#wasFull = true;
+    this.changed();
+  }
+
+  /** Whether a rule of `due.ts` says so now. */
+  #is(rule: (room: Room) => boolean): boolean {
+    try {
+      return this.#host.engine.isReady && rule(this.#room());
+    } catch {
+      // The core has trapped, which the next call of a user will hear.
+      return false;
+    }
+  }
+
+  #lookLater(): void {
+    if (this.#timer !== undefined || this.#closed) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      // Of what is wrong with the store whoever reads it will hear.
-      this.#collectWhenDue().catch(() => {});
+      this.#look();
     }, LOOK_MS);
     // Node must not wait for it.
     (this.#timer as { unref?(): void }).unref?.();
   }
 
-  /** There was no room for a change: what is dead is to go soon, though it may not be much. */
-  full(): void {
-    this.#due = 1.1 * this.#commits.inventory.facts.live;
-    this.changed();
-  }
-
-  /** Makes a deletion; once more, when it finds no room, after what is dead has gone. */
-  async makingRoom<T>(change: () => Promise<T>): Promise<T> {
-    try {
-      return await change();
-    } catch (cause) {
-      if (!isFull(cause) || !this.#commits.pins.isCollector) throw cause;
-      await this.collect(false);
-      return change();
+  #look(): void {
+    const { pins } = this.#commits;
+    const hasRested = performance.now() - this.#changedMs >= REST_MS;
+    const isAtRest = hasRested && !pins.isWriting;
+    if (pins.isCollector) {
+      const rule = isAtRest ? isDueAtRest : isDue;
+      if (this.#is(rule) || (this.#wasFull && this.#is(isDueWhenFull))) {
+        this.#start(isAtRest ? CollectFlag.rest : 0);
+      } else this.#keepBallast().catch(() => {});
+    } else {
+      // The one that collects has seen it, too, if it is awake.
+      this.#overdue = this.#is(isDue) ? this.#overdue + 1 : 0;
+      if (this.#overdue >= MAX_OVERDUE) this.#ask();
     }
-  }
-
-  async #collectWhenDue(): Promise<void> {
-    if (this.#isDue()) {
-      await idle();
-      if (!this.#closed) await this.collect(false);
-    }
-    await this.#keepBallast();
+    if (!isAtRest || this.#overdue > 0) this.#lookLater();
   }
 
   /** Keeps room for deletions, where there is some. */
   async #keepBallast(): Promise<void> {
     const { engine, segments } = this.#host;
-    if (engine.isReady) await segments.keepBallast?.(engine.cacheStats().storedBytes);
+    if (this.#closed || !engine.isReady) return;
+    await segments.keepBallast?.(engine.cacheStats().storedBytes);
   }
 
-  #isDue(): boolean {
-    const { engine } = this.#host;
-    if (this.#closed || this.#running !== undefined || !engine.isReady) return false;
-    // What a load has stored so far would look like garbage. Its commit asks again.
-    if (this.#commits.pins.isWriting) return false;
-    const { storedBytes, smallSegments } = engine.cacheStats();
-    this.#due ??= 2 * this.#commits.inventory.facts.live + SLACK_BYTES;
-    return storedBytes > this.#due || smallSegments > MANY_SMALL;
+  #room(): Room {
+    const { trunk, inventory, head } = this.#commits;
+    const { storedBytes: stored, smallSegments: small } = this.#host.engine.cacheStats();
+    const { unusedBytes: unused } = trunk;
+    const { live, rows } = factsOf(inventory.refs.get(FENCE_REF));
+    // Of a store that was never looked at all may be dead.
+    this.#before ??= live > 0 ? stored : 0;
+    return {
+      stored,
+      unused,
+      live,
+      part: rows > 0 ? Math.min(1, head.rows / rows) : 1,
+      floor: this.#floor,
+      before: this.#before,
+      small,
+      smallBefore: this.#smallBefore,
+    };
+  }
+
+  /** Milliseconds until anything may be collected. */
+  get #graceMs(): number {
+    return this.#commits.pins.role?.graceMs ?? 0;
+  }
+
+  async #grace(): Promise<void> {
+    if (this.#graceMs > 0) await pause(this.#graceMs);
+  }
+
+  /** Begins to collect when there is time. What is wrong with the store its readers will hear. */
+  #start(flags: number): void {
+    if (this.#running !== undefined || this.#closed) return;
+    this.#begin(async () => {
+      await this.#grace();
+      await idle();
+      return this.#collect(flags);
+    }).catch(() => {});
   }
 
   /** Collects; a full collection reads all leaves where values are stored out of line. */
-  collect(full: boolean): Promise<CollectResult> {
+  collect(isFull: boolean): Promise<CollectResult> {
+    return this.#begin(() => this.#collect(isFull ? CollectFlag.full : 0));
+  }
+
+  #begin(collect: () => Promise<CollectResult>): Promise<CollectResult> {
     const before = this.#running ?? Promise.resolve();
     const running = before
       .catch(() => {})
-      .then(() => this.#commits.pins.whileNotCollected(() => this.#collect(full)))
+      .then(collect)
       .finally(() => {
         if (this.#running === running) this.#running = undefined;
+        this.#wake();
+        this.#lookLater();
       });
     this.#running = running;
     return running;
   }
 
-  /** Bytes of what a head reaches. Reads internal nodes; leaves as `collect` does. */
-  async liveBytes(commits: Commits): Promise<number> {
-    const { head, release } = await commits.holdHead();
-    return survey(this.#host, head.commitBytes).finally(release);
+  async #collect(flags: number): Promise<CollectResult> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#collectOnce(flags);
+      } catch (cause) {
+        // Others have moved what it looked at, or begun to use what was gone already.
+        if (tries < MAX_TRIES && !this.#closed && isPassing(cause)) continue;
+        this.#failed(cause);
+        throw cause;
+      }
+    }
+  }
+
+  /** What is damaged is not looked at again and again, but when there is more. */
+  #failed(cause: unknown): void {
+    const { engine } = this.#host;
+    if (!engine.isReady || (cause instanceof HedgerowError && cause.code === 'blocked')) return;
+    this.#before = engine.cacheStats().storedBytes;
+    this.#floor = this.#before;
+  }
+
+  /** Gives back what is dead, for a deletion that found no room. */
+  async makeRoom(): Promise<void> {
+    await this.#grace();
+    await this.collect(false);
+  }
+
+  async #collectOnce(flags: number): Promise<CollectResult> {
+    const { trunk, inventory, head } = this.#commits;
+    const { values } = factsOf(inventory.refs.get(FENCE_REF));
+    const onFreed = () => {
+      this.#tabs?.announceGone();
+      this.#wake();
+    };
+    const onSlice = () => {
+      for (const alive of this.#alive) alive();
+    };
+    const collection = new Collection(trunk, head.rows, { onFreed, onSlice });
+    this.#current = collection;
+    try {
+      // At rest there is time to find out which values are live.
+      const valuesBefore = flags === CollectFlag.rest ? values / 2 : values;
+      const wasSparing = this.#isSparing;
+      const sparing = wasSparing ? CollectFlag.sparing : 0;
+      const result = await collection.run(flags | sparing, valuesBefore, this.#last);
+      this.#isSparing = collection.wasFull;
+      this.#wasFull = false;
+      if (collection.wasFull && !wasSparing && !this.#closed) {
+        return { ...(await this.#collectOnce(flags)), bytesBefore: result.bytesBefore };
+      }
+      await this.#keepBallast().catch(() => {});
+      this.#smallBefore = this.#host.engine.cacheStats().smallSegments;
+      this.#floor = collection.floor;
+      // Not what was stored beside it: that it has not looked at.
+      this.#before = collection.floor;
+      return result;
+    } finally {
+      this.#current = undefined;
+    }
+  }
+
+  /** Collects, or has the tab collect that does; takes its place when it is silent. */
+  async request(): Promise<CollectResult> {
+    const { pins } = this.#commits;
+    if (!pins.isCollector) {
+      if (!pins.isCollected || this.#others === undefined) {
+        throw new HedgerowError('blocked', 'nobody can tell here what other tabs use');
+      }
+      const result = await Promise.race([this.#others.ask(true), this.#becomesCollector()]);
+      if (result !== undefined) return result as CollectResult;
+      await this.#takeRole();
+    }
+    await this.#grace();
+    return this.collect(true);
+  }
+
+  async #takeRole(): Promise<void> {
+    await this.#commits.pins.role?.take().catch((cause: unknown) => {
+      throw new HedgerowError('blocked', 'another tab has become the one that collects', { cause });
+    });
+  }
+
+  async #becomesCollector(): Promise<undefined> {
+    const { pins } = this.#commits;
+    while (!pins.isCollector && !this.#closed) await this.#event();
+  }
+
+  /** Asks the tab that collects to do so; takes its place when it is silent. */
+  #ask(): void {
+    this.#overdue = 0;
+    const ask = async () => {
+      const result = await this.#others?.ask(false);
+      if (result !== undefined || this.#closed || this.#others === undefined) return;
+      await this.#takeRole();
+    };
+    this.#asking ??= ask()
+      .catch(() => {})
+      .finally(() => {
+        this.#asking = undefined;
+      });
+  }
+
+  /** Hears of collections that tabs ask each other for. */
+  hear(message: AskedMessage): void {
+    this.#others?.hear(message);
+  }
+
+  /** Another tab asks. */
+  #answer(isFull: boolean, alive: () => void): Promise<unknown> | undefined {
+    if (!this.#commits.pins.isCollector || this.#closed) return undefined;
+    const isNeeded = isFull || this.#is(isDue);
+    const running = isFull ? undefined : this.#running;
+    const collecting = running ?? (isNeeded ? this.collect(isFull) : Promise.resolve(true));
+    this.#alive.add(alive);
+    return collecting.finally(() => this.#alive.delete(alive));
+  }
+
+  /** Resolves when room was freed, a collection has ended, or the store or the role has changed. */
+  #event(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+
+  /** For a writer: `undefined` when there is room. */
+  #waitForRoom(isBulk: boolean): Promise<void> | undefined {
+    if (this.#closed || !this.#is(mustWait)) return undefined;
+    if (!this.#commits.pins.isCollector) this.#ask();
+    else {
+      this.#start(0);
+      if (this.#graceMs === 0) return this.#whileCollecting();
+    }
+    return pause(isBulk ? LOAD_WAIT_MS : COMMIT_WAIT_MS);
+  }
+
+  /** Resolves when there is room, at the latest when the collection under way has ended. */
+  async #whileCollecting(): Promise<void> {
+    const running = this.#running;
+    while (running !== undefined && this.#running === running && this.#is(mustWait)) {
+      await this.#event();
+    }
   }
 
   /** Stops; resolves when nothing is under way. */
   async close(): Promise<void> {
     this.#closed = true;
+    if (this.#current !== undefined) this.#current.isOver = true;
     clearTimeout(this.#timer);
+    this.#wake();
     await this.#running?.catch(() => {});
-  }
-
-  async #collect(full: boolean): Promise<CollectResult> {
-    const startMs = performance.now();
-    const times = { slices: 0, longestSliceMs: 0 };
-    // Without ids nothing can be copied. What is dead goes all the same.
-    const noIds = await this.#commits.prepareIds(true).catch((cause: unknown) => {
-      if (isFull(cause)) return cause;
-      throw cause;
-    });
-    const wasSparing = this.#isSparing;
-    const op = await this.#begin(full);
-    const { engine } = this.#host;
-    const counts = { segmentsDeleted: 0, segmentsWritten: 0 };
-    const bytesBefore = engine.cacheStats().storedBytes;
-    let done = false;
-    try {
-      for (;;) {
-        const reply = () => ({
-          gone: engine.numbers(),
-          live: engine.word(3),
-          values: engine.word(5) === 1 ? engine.word(4) : this.#commits.inventory.facts.values,
-        });
-        const { gone, ...facts } = await stepped(this.#host, op, reply, times);
-        if (gone.length === 0) {
-          await this.#note(facts);
-          break;
-        }
-        counts.segmentsWritten += await this.#exchange(op, gone, noIds);
-        counts.segmentsDeleted += gone.length;
-        if (this.#closed) break;
-      }
-      done = true;
-      this.#isSparing = false;
-    } catch (cause) {
-      if (!isFull(cause)) throw cause;
-      // What is dead has gone. There is no room to copy the rest: less of it at a time.
-      this.#isSparing = true;
-    } finally {
-      engine.free(op, done);
-    }
-    if (this.#isSparing && !wasSparing) return { ...(await this.#collect(full)), bytesBefore };
-    await this.#keepBallast().catch(() => {});
-    const bytesAfter = engine.cacheStats().storedBytes;
-    this.#due = Math.max(2 * this.#commits.inventory.facts.live + SLACK_BYTES, 1.25 * bytesAfter);
-    return { bytesBefore, bytesAfter, ...counts, ms: performance.now() - startMs, ...times };
-  }
-
-  /** Finds out what must stay, when no commit is being made here. */
-  #begin(full: boolean): Promise<Op> {
-    const { engine } = this.#host;
-    return this.#commits.queued(async () => {
-      if (!this.#commits.pins.isCollector || this.#closed) {
-        throw new HedgerowError('blocked', 'another handle of the store is its collector');
-      }
-      const { inventory, pins, trunk } = this.#commits;
-      await trunk.keepUp();
-      // First what is stored, then who uses it: what comes to be stored after that stays. And then
-      // what is stored still: a writer that was there may have given up and taken its segments.
-      //
-      // All refs are looked at both times. A commit that somebody puts a ref at is held by them
-      // until after that. Were they done with it before the look at the locks, then the ref, or
-      // one that moved on from there, is seen by the second look at refs. If they began to hold
-      // it after the look at the locks, then it is what a ref stood at after that: it is marked,
-      // if any ref stood there at the first look or the second, or it was made in between, of
-      // segments that stay and of commits of which the same can be said. That nobody names or
-      // holds a commit can only be changed by one who finds all of it stored, while nobody
-      // collects (`holdAny`), and holds it from before.
-      const before = inventory.knownToBeStored();
-      // Those here too: reads of a collector's heads are held without being announced.
-      const own = [...trunk.lines].filter(({ isGone }) => !isGone).map(({ head }) => head);
-      const heads = [...inventory.lines, ...own];
-      const { commits, writers } = await pins.inUse();
-      await inventory.load();
-      const flags = (full ? CollectFlag.full : 0) | (this.#isSparing ? CollectFlag.sparing : 0);
-      const op = engine.collect(flags, this.#commits.inventory.facts.values);
-      try {
-        for (const { commitBytes } of [...heads, ...inventory.lines]) {
-          engine.collectCommit(op, commitBytes);
-        }
-        for (const id of inventory.known) {
-          if (!before.has(id)) engine.collectKeep(op, id, id + 1);
-        }
-        for (const commitBytes of commits) engine.collectCommit(op, commitBytes);
-        for (const writer of [...writers, ...inventory.importers]) {
-          const [from, to] = this.#commits.trunk.idsOf(writer);
-          engine.collectKeep(op, from, to);
-        }
-        return op;
-      } catch (cause) {
-        engine.free(op, false);
-        throw cause;
-      }
-    });
-  }
-
-  /** Stores new segments, and then deletes those that they take the place of; how many are new. */
-  async #exchange(op: Op, gone: readonly number[], noIds: unknown): Promise<number> {
-    const { engine, segments } = this.#host;
-    const made = [];
-    for (let next = engine.takeSegment(op); next; next = engine.takeSegment(op)) {
-      this.#commits.trunk.made(next.id);
-      made.push(next);
-    }
-    try {
-      // What was flushed before must not be in bytes again that power can take.
-      const batch = { segments: made, durability: 'strict', makesRoom: this.#isSparing } as const;
-      if (made.length > 0 && noIds) throw noIds;
-      if (made.length > 0) await segments.write(batch);
-    } catch (cause) {
-      // If it was written after all, others will tell where the chunks are.
-      for (const { id } of made) this.#commits.inventory.unmade(id);
-      throw cause;
-    }
-    engine.collectExchanged(op);
-    for (const { id } of made) this.#commits.inventory.stored(id);
-    for (const id of gone) this.#commits.inventory.unmade(id);
-    // In a transaction of its own: Firefox may keep a part of one that it aborts. If not all of
-    // them go, the next collection finds the rest.
-    await segments.delete(gone).finally(this.#onGone);
-    return made.length;
-  }
-
-  async #note(facts: Facts): Promise<void> {
-    const before = this.#commits.inventory.facts;
-    if (facts.live !== before.live || facts.values !== before.values) {
-      await this.#commits.inventory.noteFacts(facts);
-    }
   }
 }

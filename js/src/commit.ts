@@ -4,16 +4,19 @@
  * branches of an open store have in common is in `trunk.ts`.
  */
 import { type Bulk, Bulks, type Overrides } from './bulks.js';
+import { Cover } from './cover.js';
 import { HedgerowError, isMissing } from './errors.js';
 import type { Host } from './host.js';
 import { BRANCH_REF, type Inventory, REF } from './inventory.js';
 import { unknownLeftovers } from './leftovers.js';
 import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from './limits.js';
+import { soon } from './patience.js';
 import type { Hold, Pins } from './pins.js';
 import type { Ref, RefMove, SegmentRecord, WriteBatch } from './segment-store.js';
 import { checkSignal } from './signal.js';
 import type { Trunk } from './trunk.js';
 
+export { pause } from './patience.js';
 export type { Overrides };
 
 /** The commit that a store stands at. */
@@ -56,10 +59,8 @@ export class Commits {
   #head: Head = { commitBytes: EMPTY_COMMIT, generation: 0, view: NO_VIEW, rows: 0 };
   #opened = false;
   #isGone = false;
-  #isKeptCovered = false;
-  #covering: Promise<void> | undefined;
-  /** The pin of the head, where others must be told of it. */
-  #pinned: { readonly commitBytes: Uint8Array; readonly hold: Hold } | undefined;
+  /** Has the head stay whole while it is held. */
+  readonly cover: Cover;
   /** How often views are held. */
   readonly #uses = new Map<number, number>();
   #durableGeneration = 0;
@@ -78,6 +79,7 @@ export class Commits {
     this.trunk = trunk;
     this.#host = trunk.host;
     this.#ref = ref;
+    this.cover = new Cover(this);
     trunk.lines.add(this);
   }
 
@@ -139,7 +141,7 @@ export class Commits {
     const wasGone = this.#isGone;
     this.#isGone = found === undefined && this.#ref !== REF;
     if (this.#isGone) {
-      this.#unpin();
+      this.cover.drop();
       if (!wasGone && tells) this.#tellMoved();
     }
     this.checkThere();
@@ -212,7 +214,7 @@ export class Commits {
   /** Stands nowhere any more. */
   leave(): void {
     this.trunk.lines.delete(this);
-    this.#unpin();
+    this.cover.drop();
     if (!this.#uses.has(this.#head.view)) this.#host.engine.closeView(this.#head.view);
   }
 
@@ -223,19 +225,14 @@ export class Commits {
    */
   async holdHead(): Promise<HeldHead> {
     const { engine } = this.#host;
-    while (!engine.isReady || !this.isCovered) await this.queued(() => this.#coverHead());
+    while (!engine.isReady || !this.cover.isWhole) await this.queued(() => this.cover.ensure());
     return this.#holdCovered();
   }
 
   /** As `holdHead`, for a caller that makes sure that no commit is being made. */
   async holdNow(): Promise<HeldHead> {
-    await this.#coverHead();
+    await this.cover.ensure();
     return this.#holdCovered();
-  }
-
-  /** Whether the head is whole, and stays so if it is held in this turn. */
-  get isCovered(): boolean {
-    return !this.pins.mustTell || this.#pinned?.commitBytes === this.#head.commitBytes;
   }
 
   async #holdCovered(): Promise<HeldHead> {
@@ -274,38 +271,6 @@ export class Commits {
   }
 
   /**
-   * Has the head covered from now on as soon as it has moved, so that a commit that is held in
-   * the turn of the call is whole but for bad luck.
-   */
-  keepCovered(): void {
-    this.#isKeptCovered = true;
-    if (this.isCovered) return;
-    const cover = async () => {
-      this.#covering = undefined;
-      if (this.#stands) await this.#coverHead();
-    };
-    this.#covering ??= this.queued(cover).catch(() => {
-      this.#covering = undefined;
-    });
-  }
-
-  #unpin(): void {
-    this.#pinned?.hold.release();
-    this.#pinned = undefined;
-  }
-
-  /** Sees to it that the head may be held. */
-  async #coverHead(): Promise<void> {
-    if (this.isCovered) return;
-    const hold = await this.pins.pinHead(async () => {
-      await this.refresh();
-      return this.#head.commitBytes;
-    });
-    this.#unpin();
-    this.#pinned = { commitBytes: this.#head.commitBytes, hold };
-  }
-
-  /**
    * Moves on to what another tab has committed, when no commit is being made here. Of a failure
    * the next write tells, and those who watch.
    */
@@ -341,8 +306,8 @@ export class Commits {
     const before = this.#head;
     this.#head = { commitBytes, generation, view, rows };
     if (before.view !== view && !this.#uses.has(before.view)) this.#endView(before.view);
-    if (!isSame(before.commitBytes, commitBytes)) this.#unpin();
-    if (this.#isKeptCovered) this.keepCovered();
+    if (!isSame(before.commitBytes, commitBytes)) this.cover.drop();
+    this.cover.moved();
     this.#tellMoved();
   }
 
@@ -389,7 +354,8 @@ export class Commits {
       checkSignal(signal);
       return change();
     };
-    return this.queued(() => this.trunk.lane.hold(begin));
+    const enter = () => this.queued(() => this.trunk.lane.hold(begin));
+    return this.trunk.room(false)?.then(enter) ?? enter();
   }
 
   /** See `Bulks.underWay`. */
@@ -488,7 +454,7 @@ export class Commits {
         // A writer that commits again and again is quicker than one that must first read what
         // the other wrote: where there is no lane, only time lets the loser in.
         const longest = Math.min(2 ** (tries - 1), MAX_COMMIT_WAIT_MS);
-        if (tries > 1 || !isAlone) await pause(longest * Math.random());
+        if (tries > 1 || !isAlone) await soon(longest * Math.random());
         await this.refresh();
         const result = await attempt();
         if (result !== undefined) return result;
@@ -497,9 +463,4 @@ export class Commits {
       throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
     });
   }
-}
-
-/** Waits for so many milliseconds. */
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -627,10 +627,10 @@ export class Engine {
     return this.given(this.#core.collect(flags, valuesBefore));
   }
 
-  /** Has a collection take all for live that a commit reaches. */
-  collectCommit(op: Op, commitBytes: Uint8Array): void {
+  /** Has a collection take all for live that a commit reaches, or what is left of it if it may be gone. */
+  collectCommit(op: Op, commitBytes: Uint8Array, mayBeGone = false): void {
     this.pass(commitBytes);
-    this.#core.collect_commit(this.own(op));
+    this.#core.collect_commit(this.own(op), Number(mayBeGone));
   }
 
   /** Has a collection keep the segments from `from` to before `to`. */

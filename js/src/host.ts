@@ -10,12 +10,25 @@ import { Pace, turn } from './scheduler.js';
 import type { SegmentStore } from './segment-store.js';
 import { QUICK_WORK, WORK_IN_MS } from './speed.js';
 
-/** What the slices of an operation came to. */
-export interface SliceTimes {
+/** What slices came to. */
+export interface Slices {
   slices: number;
   longestSliceMs: number;
+  /** Called after each. */
+  onSlice?(): void;
+}
+
+/** What the slices of an operation came to. */
+export interface SliceTimes extends Slices {
   /** Time spent waiting for storage. */
   storageMs: number;
+}
+
+/** A slice that began at `startMs` is over. */
+export function endSlice(times: Slices, startMs: number): void {
+  times.slices += 1;
+  times.longestSliceMs = Math.max(times.longestSliceMs, performance.now() - startMs);
+  times.onSlice?.();
 }
 
 /** The part of the core that has an operation: the first one, or one that is loaded later. */

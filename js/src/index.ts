@@ -1,6 +1,15 @@
 /** Hedgerow: an ordered key/value store for the browser. Importing it touches no global. */
 
-import { counting, differing, proving, repairing, rescuing, summing, verifying } from './later.js';
+import {
+  collecting,
+  counting,
+  differing,
+  proving,
+  repairing,
+  rescuing,
+  summing,
+  verifying,
+} from './later.js';
 import type { OpenOptions } from './opening.js';
 import { checkName, optionsOf } from './options.js';
 import { part } from './parts.js';
@@ -119,12 +128,12 @@ export const importStore: typeof import('./transfer/import.js').importStore = as
 const platform = () => part(() => import('./platform.js'));
 
 /**
- * Loads now what is else loaded when it is first called: proofs, verification, repair, statistics, sum
+ * Loads now what is else loaded when it is first called: collection, proofs, verification, repair, statistics, sum
  * trees, branches, diffs, merges, exports and imports, 81 KB in all. From then on none of these needs the network. Rejects
  * with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
  */
 export async function preload(): Promise<void> {
-  const parts = [proving, verifying, repairing, counting, summing, rescuing, differing];
+  const parts = [proving, verifying, repairing, counting, summing, rescuing, differing, collecting];
   const others = [storeParts, platform, loadRest];
   await Promise.all([...parts, ...others].map((load) => load()));
 }

@@ -1,7 +1,9 @@
 /** Feeds rows to the core in slices, writes the segments that it makes, and commits. */
+import type { Block } from './block.js';
 import { type Commits, type HeldHead, type Overrides, UnknownOutcome } from './commit.js';
-import { type BlockFormat, type MadeSegment, type Op, Status } from './engine.js';
-import type { Host, SliceTimes } from './host.js';
+import { type MadeSegment, type Op, Status } from './engine.js';
+import { HedgerowError } from './errors.js';
+import { endSlice, type Host, type SliceTimes } from './host.js';
 import type { IngestResult, Progress } from './ingest-result.js';
 import { MAX_IN_FLIGHT_BYTES, WRITE_BYTES } from './limits.js';
 import type { Hold } from './pins.js';
@@ -10,17 +12,7 @@ import { turn } from './scheduler.js';
 import type { Durability, WriteBatch } from './segment-store.js';
 import { checkSignal, committing } from './signal.js';
 
-/** A block of rows, ready to be fed. */
-export interface Block {
-  /** A JSON array. */
-  readonly text: string;
-  readonly format: BlockFormat;
-  readonly rows: number;
-  /** Byte values, with the rows of the block that they belong to. */
-  readonly values: readonly { row: number; bytes: Uint8Array }[];
-}
-
-export type { IngestResult, Progress };
+export type { Block, IngestResult, Progress };
 
 /** Segments of a change that builds on stored rows are held back up to this many bytes. */
 const HELD_BYTES = 4 * WRITE_BYTES;
@@ -79,6 +71,7 @@ export class Ingest {
   /** Made and not yet handed to storage. */
   #held: MadeSegment[] = [];
   #heldBytes = 0;
+  #madeBytes = 0;
   readonly #writing = new Set<Promise<void>>();
   #writingBytes = 0;
   #written: number[] = [];
@@ -198,19 +191,13 @@ export class Ingest {
       if (this.#isBytes && run === undefined && status !== Status.need)
         this.rows = this.#host.engine.word(0);
       this.#collect();
-      this.#endSlice(start);
+      endSlice(this.times, start);
       if (status === Status.done) return;
       if (needed.length > 0) await this.#waiting(this.#host.load(needed));
       if (this.#heldBytes >= this.#holdBytes) await this.#flush(0);
       await turn();
       start = performance.now();
     }
-  }
-
-  #endSlice(startMs: number): void {
-    this.times.slices += 1;
-    const ms = performance.now() - startMs;
-    this.times.longestSliceMs = Math.max(this.times.longestSliceMs, ms);
   }
 
   async #waiting<T>(promise: Promise<T>): Promise<T> {
@@ -236,6 +223,7 @@ export class Ingest {
       this.#commits.trunk.made(segment.id);
       this.#held.push(segment);
       this.#heldBytes += segment.segmentBytes.length;
+      this.#use(segment.segmentBytes.length);
     }
   }
 
@@ -245,12 +233,14 @@ export class Ingest {
    */
   async #flush(bytes: number): Promise<void> {
     while (this.#heldBytes > bytes) {
+      // A change that holds up no other waits for room.
+      if (this.#bulk !== undefined && !this.#finished) await this.#commits.trunk.room(true);
       await this.#announce();
       await turn();
       const startMs = performance.now();
       do this.#write();
       while (this.#heldBytes > bytes && performance.now() - startMs < this.#host.sliceMs / 2);
-      this.#endSlice(startMs);
+      endSlice(this.times, startMs);
       if (this.#writingBytes > MAX_IN_FLIGHT_BYTES) await this.#settle(MAX_IN_FLIGHT_BYTES / 2);
       this.check();
     }
@@ -399,6 +389,10 @@ export class Ingest {
   }
 
   async #move(commitBytes: Uint8Array, segments: readonly MadeSegment[]): Promise<boolean> {
+    // What is stored and announced by nobody may have been collected.
+    if (this.#holds.some(({ isSeen }) => isSeen === false)) {
+      throw new HedgerowError('disconnected', 'the browser has suspended the page: try again');
+    }
     const undo = committing(this.#signal);
     try {
       const [also, makesRoom] = [this.#also, this.#makesRoom];
@@ -417,6 +411,12 @@ export class Ingest {
     }
   }
 
+  /** So many bytes more are of this change alone. */
+  #use(bytes: number): void {
+    this.#madeBytes += bytes;
+    this.#commits.trunk.unusedBytes += bytes;
+  }
+
   #keep(): void {
     this.#free(true);
     this.#release();
@@ -424,6 +424,7 @@ export class Ingest {
 
   #free(committed: boolean): void {
     this.#ended = true;
+    this.#use(-this.#madeBytes);
     this.#host.forgetSums?.(this.op);
     this.#host.engine.free(this.op, committed);
   }

@@ -4,14 +4,6 @@ import type { Host } from './host.js';
 import { FORMAT } from './limits.js';
 import type { Loaded, Ref } from './segment-store.js';
 
-/** What the last collection found, in bytes. */
-export interface Facts {
-  /** What was live. */
-  readonly live: number;
-  /** What was live of values stored out of line, when that was last known. */
-  readonly values: number;
-}
-
 /** The ref that a store has for its rows, and what the names of those of its branches begin with. */
 export const REF = 'main';
 export const BRANCH_REF = 'branch/';
@@ -22,8 +14,8 @@ export const BRANCH_REF = 'branch/';
 export const FORK_REF = 'fork/';
 /** A ref that points at nothing: its 32 bytes tell how far an import has come. */
 export const IMPORT_REF = 'import';
-/** A ref that points at nothing: its 32 bytes are `Facts`, as doubles. */
-const FACTS_REF = 'collected';
+/** A ref that points at nothing: see `fence.ts`. */
+export const FENCE_REF = 'collected';
 
 function viewOf({ commitBytes: { buffer, byteOffset, length } }: Ref): DataView {
   return new DataView(buffer, byteOffset, length);
@@ -35,8 +27,6 @@ export class Inventory {
   readonly #known = new Set<number>();
   /** Of the known segments those made here that storage may not have yet. */
   readonly #unstored = new Set<number>();
-  #facts: Facts = { live: 0, values: 0 };
-  #factsRef: Ref | undefined;
   /** All refs, where they were last seen. */
   #refs: ReadonlyMap<string, Ref> = new Map();
 
@@ -77,11 +67,6 @@ export class Inventory {
     return [viewOf(ref).getFloat64(0, true)];
   }
 
-  /** What the last collection found. */
-  get facts(): Facts {
-    return this.#facts;
-  }
-
   /**
    * Makes all stored segments known, and forgets those that are stored no more: another handle
    * has deleted them, and maybe moved what was in them.
@@ -119,12 +104,11 @@ export class Inventory {
   #take({ refs, tables }: Loaded): ReadonlyMap<string, Ref> {
     const { engine } = this.#host;
     for (const { name, format } of refs) {
-      if (name !== FACTS_REF && format > FORMAT) {
+      if (name !== FENCE_REF && format > FORMAT) {
         throw new HedgerowError('unsupported-format', `the store has format ${format}`);
       }
     }
     const taken = new Map(refs.map((ref) => [ref.name, ref]));
-    this.#takeFacts(taken.get(FACTS_REF));
     engine.reserve(tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0));
     for (const { id, tableBytes, segmentBytes } of tables) {
       this.#known.add(id);
@@ -139,29 +123,6 @@ export class Inventory {
   /** Notes that refs were moved here. */
   moved(refs: readonly Ref[]): void {
     this.#refs = new Map([...this.#refs, ...refs.map((ref) => [ref.name, ref] as const)]);
-  }
-
-  #takeFacts(ref: Ref | undefined): void {
-    if (ref === undefined) return;
-    const view = viewOf(ref);
-    const bytesAt = (at: number) => Math.max(0, view.getFloat64(at, true)) || 0;
-    this.#facts = { live: bytesAt(0), values: bytesAt(8) };
-    this.#factsRef = ref;
-  }
-
-  /** Keeps what a collection has found, for those too who open the store later. */
-  async noteFacts(facts: Facts): Promise<void> {
-    const commitBytes = new Uint8Array(32);
-    const view = new DataView(commitBytes.buffer);
-    view.setFloat64(0, facts.live, true);
-    view.setFloat64(8, facts.values, true);
-    const expected = this.#factsRef?.generation ?? 0;
-    const generation = expected + 1;
-    const move = { name: FACTS_REF, commitBytes, generation, format: FORMAT, expected };
-    // Where another handle was first, what it noted will do.
-    await this.#host.segments.write({ segments: [], move, durability: 'relaxed', makesRoom: true });
-    this.#facts = facts;
-    this.#factsRef = move;
   }
 
   /** Notes that a segment was made here. */

@@ -2,24 +2,31 @@
  * Where the writers of several tabs go one after the other, once they have met: else whoever lost
  * a race must read what the winner wrote, and the winner has the next commit ready before that.
  *
- * A courtesy and nothing else: commits are safe without it. So nobody waits in it for long, and
- * where there are no Web Locks there is no lane.
+ * A courtesy and nothing else: commits are safe without it. So nobody waits in it for long, a tab that
+ * holds it while it is suspended is waited for once, and where there are no locks there is no lane.
  */
 import { MAX_LANE_WAIT_MS } from './limits.js';
+import type { Locks } from './locks.js';
+import { withLock } from './patience.js';
 
 /** How long writers that have met are expected to go on. */
 const BUSY_MS = 500;
+/** How long nobody waits for a lane that was not let go of in time. */
+const STUCK_MS = 10_000;
 
 /** See the module's text. */
 export class Lane {
-  readonly #lockName: string | undefined;
+  readonly #locks: Locks | undefined;
+  readonly #lockName: string;
   readonly #announce: () => void;
   #busyUntilMs = Number.NEGATIVE_INFINITY;
+  #stuckUntilMs = Number.NEGATIVE_INFINITY;
   #announcedMs = Number.NEGATIVE_INFINITY;
   #isHeld = false;
 
-  /** Without a lock's name there are no other tabs. `announce` tells them of a race. */
-  constructor(lockName?: string, announce: () => void = () => {}) {
+  /** Without locks there are no other tabs. `announce` tells them of a race. */
+  constructor(locks?: Locks, lockName = '', announce: () => void = () => {}) {
+    this.#locks = locks;
     this.#lockName = lockName;
     this.#announce = announce;
   }
@@ -48,25 +55,17 @@ export class Lane {
    */
   async hold<T>(work: (isAlone: boolean) => Promise<T>): Promise<T> {
     if (this.#isHeld) return work(true);
-    const locks = (globalThis.navigator as Navigator | undefined)?.locks;
-    if (this.#lockName === undefined || locks === undefined || !this.isBusy) return work(false);
-    let working: Promise<T> | undefined;
-    const wait = new AbortController();
-    const timer = setTimeout(() => wait.abort(), MAX_LANE_WAIT_MS);
-    const begin = async () => {
-      clearTimeout(timer);
-      this.#isHeld = true;
-      working = work(true);
-      await working.catch(() => {});
-      this.#isHeld = false;
+    const isStuck = performance.now() < this.#stuckUntilMs;
+    if (this.#locks === undefined || !this.isBusy || isStuck) return work(false);
+    const begin = async (isAlone: boolean) => {
+      if (!isAlone) this.#stuckUntilMs = performance.now() + STUCK_MS;
+      this.#isHeld = isAlone;
+      try {
+        return await work(isAlone);
+      } finally {
+        this.#isHeld = false;
+      }
     };
-    try {
-      await locks.request(this.#lockName, { signal: wait.signal }, begin);
-    } catch {
-      // It took too long, or this page may have no locks: then without.
-    } finally {
-      clearTimeout(timer);
-    }
-    return working ?? work(false);
+    return withLock(this.#locks, this.#lockName, MAX_LANE_WAIT_MS, begin);
   }
 }

@@ -11,10 +11,13 @@ type Rescue = typeof import('./rescue.js');
 export const proving = (): Promise<Proof> => part(() => import('./proof.js'));
 
 /** Verification of what is stored. */
-export const verifying = () => part(() => import('./verify.js'));
+export const verifying = () => part(() => import('./inspect.js'));
 
 /** Repair of what is damaged. */
 export const repairing = () => part(() => import('./repair.js'));
+
+/** What gives back the room of what is dead, and keeps from that a commit that is no head. */
+export const collecting = () => part(() => import('./collect-parts.js'));
 
 /** What a store holds, and the shape of its tree. */
 export const counting = () => part(() => import('./stats.js'));

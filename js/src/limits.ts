@@ -58,3 +58,15 @@ export const MAX_HOLD_MS = 250;
 
 /** Longest time for which it waits for those of other tabs that do the same. */
 export const MAX_LANE_WAIT_MS = 1000;
+
+/** How long another tab may make no progress with an index or a sum tree before this one makes it, too. */
+export const MAX_BUILD_WAIT_MS = 5000;
+
+/** How long the tab that collects may be silent before another one takes its place. */
+export const MAX_SILENCE_MS = 3000;
+
+/** How long a tab counts on being the one that collects after it has seen that it is. */
+export const LEASE_MS = 2000;
+
+/** How far apart the clocks of two tabs may be, rounding included. */
+export const CLOCK_SLACK_MS = 1000;

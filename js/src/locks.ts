@@ -7,10 +7,22 @@
 export interface Locks {
   request<T>(
     name: string,
-    options: { mode?: 'shared' | 'exclusive'; ifAvailable?: boolean; signal?: AbortSignal },
+    options: {
+      mode?: 'shared' | 'exclusive';
+      ifAvailable?: boolean;
+      steal?: boolean;
+      signal?: AbortSignal;
+    },
     hold: (lock: unknown) => Promise<T>,
   ): Promise<T>;
   query(): Promise<{ held?: readonly { name?: string }[] }>;
+  /** Whether nobody can `steal` a lock here: those who share these locks are not suspended one by one. */
+  readonly areKept?: boolean;
+}
+
+/** A name that nobody else has. */
+export function uniqueName(): string {
+  return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }
 
 interface Holder {
@@ -41,8 +53,9 @@ class Queue {
 export function localLocks(): Locks {
   const queues = new Map<string, Queue>();
   return {
+    areKept: true,
     async request(name, { mode = 'exclusive', ifAvailable = false, signal }, hold) {
-      signal?.throwIfAborted();
+      if (signal?.aborted === true) throw signal.reason;
       const queue = queues.get(name) ?? new Queue();
       queues.set(name, queue);
       const holder: Holder = { isShared: mode === 'shared', start: () => {} };

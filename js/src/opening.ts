@@ -7,7 +7,7 @@ import { Host } from './host.js';
 import type { BuilderOptions, IndexProgress } from './indexes/builder.js';
 import { type IndexDefinitions, indexesOf } from './indexes/index-set.js';
 import { Lane } from './lane.js';
-import { summing } from './later.js';
+import { collecting, summing } from './later.js';
 import { checkName, optionsOf } from './options.js';
 import { askToPersist } from './persistence.js';
 import { Pins, prefixOf } from './pins.js';
@@ -87,46 +87,57 @@ export async function openParts(name: string, given: OpenOptions): Promise<Parts
     if (onMissing !== undefined) queueMicrotask(() => notify(onMissing, undefined));
   };
   const isAlone = storage.isShared !== true;
+  /** What is let go of when a later step fails. */
+  const opened: (() => unknown)[] = [];
   let trunk: Trunk | undefined;
-  const onRole = async () => trunk?.queued(async () => trunk?.keepUp());
-  const pinning = Pins.open(storage.locks, isAlone, name, onRole);
-  const onMoved = () => trunk?.heard();
-  const onFull = () => trunk?.onFull();
-  const opening = storage.open(name, { create, onGone, onMoved, onFull });
-  const [engine, segments] = await both(Engine.create(cacheBytes), opening).catch(
-    async (cause: unknown) => {
-      (await pinning).close();
-      throw cause;
-    },
-  );
-  const pins = await pinning;
-  if (persist) askToPersist();
-  const host = new Host(engine, segments, sliceMs, wanted, texts);
-  // What they take is loaded when a store first has one.
-  host.bringSums = async (op, alone) => (await summing()).bring(host, op, alone);
-  let tabs: Tabs | undefined;
-  const lane = new Lane(isAlone ? undefined : `${prefixOf(name)}lane`, () => tabs?.announceRace());
-  const own = new Trunk(host, pins, (ref, generation) => tabs?.announce(ref, generation), lane);
-  trunk = own;
-  const commits = new Commits(own);
-  // Before the first look, so that nothing is missed in between.
-  if (!isAlone) {
-    tabs = new Tabs(name, {
-      onCommit: (ref, generation) => own.heard(ref, generation),
-      onGone: () => own.inventory.load().catch(() => {}),
-      onRace: () => lane.note(),
-    });
-  }
   try {
+    const onGot = async () => {
+      // Before that it is about to look anyway.
+      if (trunk?.isOpen === true) await trunk.queued(async () => trunk?.keepUp());
+    };
+    const pinning = Pins.open(storage.locks, isAlone, name, onGot);
+    opened.push(async () => (await pinning).close());
+    const onMoved = () => trunk?.heard();
+    const onFull = () => trunk?.onFull();
+    const opening = storage.open(name, { create, onGone, onMoved, onFull });
+    const [engine, segments] = await both(Engine.create(cacheBytes), opening);
+    opened.push(() => segments.close());
+    const pins = await pinning;
+    if (persist) askToPersist();
+    const host = new Host(engine, segments, sliceMs, wanted, texts);
+    // What they take is loaded when a store first has one.
+    host.bringSums = async (op, alone) => (await summing()).bring(host, op, alone);
+    let tabs: Tabs | undefined;
+    const [lanes, lane] = [isAlone ? undefined : storage.locks, `${prefixOf(name)}lane`];
+    const own = new Trunk(
+      host,
+      pins,
+      (ref, generation) => tabs?.announce(ref, generation),
+      new Lane(lanes, lane, () => tabs?.announceRace()),
+    );
+    own.checkWhole = async (commit) => (await collecting()).checkWhole(own, commit);
+    own.endCollections = async () => (await collecting()).endCollections(segments);
+    trunk = own;
+    const commits = new Commits(own);
+    // Before the first look, so that nothing is missed in between.
+    if (!isAlone) {
+      tabs = new Tabs(name, {
+        onCommit: (ref, generation) => own.heard(ref, generation),
+        onGone: () => own.inventory.load().catch(() => {}),
+        onRace: () => own.lane.note(),
+        onRest: () => own.rest(),
+        onWake: () => own.wake(),
+      });
+      opened.push(() => tabs?.close());
+    }
     await commits.refresh();
+    const indexing = { alone: indexes !== undefined, onProgress: options.onIndexProgress };
+    return { host, commits, durability, tabs, indexing };
   } catch (cause) {
-    tabs?.close();
-    pins.close();
-    await segments.close();
+    // Whatever becomes of one of them, and the first failure is the one to tell.
+    await Promise.allSettled(opened.map(async (undo) => undo()));
     throw cause;
   }
-  const indexing = { alone: indexes !== undefined, onProgress: options.onIndexProgress };
-  return { host, commits, durability, tabs, indexing };
 }
 
 /** Both results, or neither: a segment store must not stay open when the engine fails. */

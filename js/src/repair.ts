@@ -5,10 +5,13 @@
 import type { Commits } from './commit.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
+import { endCollections } from './fence.js';
 import { guarded, Ingest } from './ingest.js';
+import { inspect, type Pin } from './inspect.js';
 import { REF } from './inventory.js';
 import { unknownLeftovers } from './leftovers.js';
 import { FORMAT } from './limits.js';
+import type { Hold } from './pins.js';
 import { encodeRange } from './range.js';
 import type { Durability, Ref, SegmentStore } from './segment-store.js';
 import { committing } from './signal.js';
@@ -16,7 +19,6 @@ import { sumEngine } from './sums/sum-engine.js';
 import {
   type ChunkFault,
   type Inspection,
-  inspect,
   isLoss,
   type Verification,
   type VerifyOptions,
@@ -53,6 +55,7 @@ const MAX_TRIES = 8;
 interface Job extends RepairOptions {
   readonly sliceMs: number;
   readonly durability: Durability;
+  readonly pin: Pin;
   /** Called with the generation that the repair made. */
   readonly onCommit: (generation: number) => void;
 }
@@ -66,7 +69,8 @@ export async function repairOpen(
   const { pins, trunk } = commits;
   const { segments, sliceMs } = trunk.host;
   const repair = async () => {
-    const job = { ...options, sliceMs, durability: 'strict', onCommit } as const;
+    const pin: Pin = (commitBytes) => pins.use(commitBytes);
+    const job = { ...options, sliceMs, durability: 'strict', pin, onCommit } as const;
     const result = await repairStore(segments, job);
     // What it went back to was made under whatever definitions there were then.
     if (result.faults.length > 0) {
@@ -75,14 +79,13 @@ export async function repairOpen(
     await trunk.keepUp();
     return result;
   };
-  // What a commit before reaches is nobody's, until it is the head again.
-  return pins.whileNotCollected(() => commits.exclusively(repair, options.signal));
+  return commits.exclusively(repair, options.signal);
 }
 
 /** Repairs a store; nobody else in this tab may be making a commit. */
 export async function repairStore(segments: SegmentStore, job: Job): Promise<RepairResult> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const { inspection, verification } = await inspect(segments, job.sliceMs, job);
+    const { inspection, verification } = await inspect(segments, job.sliceMs, job.pin, job);
     const head = inspection.ref;
     const { root, faults } = verification;
     const first = faults.find(isLoss);
@@ -128,6 +131,18 @@ class Repair {
       return this.#salvage(this.#head, this.#verification);
     }
     const older = await this.#older();
+    const holds: Hold[] = [];
+    try {
+      // Nobody else holds them. What a collection has not taken by the end of this no other one takes.
+      for (const { commitBytes } of older) holds.push(await this.#job.pin(commitBytes));
+      if (older.length > 0) await endCollections(this.#inspection.host.segments);
+      return await this.#goBack(older);
+    } finally {
+      for (const { release } of holds) release();
+    }
+  }
+
+  async #goBack(older: readonly Ref[]): Promise<RepairResult | 'beaten' | undefined> {
     for (const ref of older) {
       const { faults } = await this.#inspection.verify(ref.commitBytes, this.#job, true);
       if (!faults.some(isLoss)) return this.#dropTo(ref);

@@ -1,16 +1,15 @@
 /** Verifies and repairs a store that is not open, and perhaps cannot be opened. */
+import { inspect, type Pin } from './inspect.js';
 import { REF } from './inventory.js';
 import { checkName, optionsOf } from './options.js';
-import { prefixOf, whileNotCollected } from './pins.js';
+import { pinned } from './pins.js';
 import { type RepairOptions, type RepairResult, repairStore } from './repair.js';
 import type { SegmentStore, Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
 import { Tabs } from './tabs.js';
-import { inspect, type Verification, type VerifyOptions } from './verify.js';
+import type { Verification, VerifyOptions } from './verify.js';
 
 const SLICE_MS = 8;
-
-const UNHEARD = { onCommit: () => {}, onGone: () => {}, onRace: () => {} };
 
 /** Where the store is. */
 export interface At {
@@ -23,8 +22,8 @@ export interface At {
  */
 export async function verify(name: string, given: VerifyOptions & At = {}): Promise<Verification> {
   const options = optionsOf('verify', given, 'storage checkIndexes signal onProgress');
-  return opened(name, options, async (segments) => {
-    const { verification } = await inspect(segments, SLICE_MS, options);
+  return opened(name, options, async (segments, pin) => {
+    const { verification } = await inspect(segments, SLICE_MS, pin, options);
     return verification;
   });
 }
@@ -36,11 +35,11 @@ export async function verify(name: string, given: VerifyOptions & At = {}): Prom
 export async function repair(name: string, given: RepairOptions & At = {}): Promise<RepairResult> {
   const options = optionsOf('repair', given, 'storage salvage checkIndexes signal onProgress');
   const { storage = idb() } = options;
-  return opened(name, options, async (segments) => {
-    const tabs = storage.isShared === true ? new Tabs(name, UNHEARD) : undefined;
+  return opened(name, options, async (segments, pin) => {
+    const tabs = storage.isShared === true ? new Tabs(name) : undefined;
     const onCommit = (generation: number) => tabs?.announce(REF, generation);
     try {
-      const job = { ...options, sliceMs: SLICE_MS, durability: 'strict', onCommit } as const;
+      const job = { ...options, sliceMs: SLICE_MS, durability: 'strict', pin, onCommit } as const;
       return await repairStore(segments, job);
     } finally {
       tabs?.close();
@@ -51,12 +50,12 @@ export async function repair(name: string, given: RepairOptions & At = {}): Prom
 async function opened<T>(
   name: string,
   { storage = idb() }: At,
-  use: (segments: SegmentStore) => Promise<T>,
+  use: (segments: SegmentStore, pin: Pin) => Promise<T>,
 ): Promise<T> {
   checkName(name);
   const segments = await storage.open(name, { create: false });
   try {
-    return await whileNotCollected(storage.locks, prefixOf(name), () => use(segments));
+    return await use(segments, (commitBytes) => pinned(storage.locks, name, commitBytes));
   } finally {
     await segments.close();
   }

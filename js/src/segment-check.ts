@@ -56,7 +56,7 @@ export function checking(
     },
     write: (batch) => segments.write(batch),
     history: (name) => segments.history(name),
-    delete: (ids) => segments.delete(ids),
+    delete: (...args) => segments.delete(...args),
     close: () => segments.close(),
   };
 }

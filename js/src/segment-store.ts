@@ -62,6 +62,9 @@ export interface WriteBatch {
   readonly makesRoom?: boolean;
 }
 
+/** Where a ref must stand for a deletion. */
+export type Fence = Pick<Ref, 'name' | 'commitBytes'>;
+
 /** What a store holds, read in one transaction. */
 export interface Loaded {
   readonly refs: readonly Ref[];
@@ -103,9 +106,15 @@ export interface SegmentStore {
   history(name: string): Promise<Ref[]>;
   /**
    * Deletes segments with their tables; unknown ids are ignored. A deletion that fails may have deleted
-   * some of them.
+   * some of them. With a fence it is refused, with `false`, unless that stands where it should in each
+   * transaction that deletes something.
    */
-  delete(ids: readonly number[]): Promise<void>;
+  delete(ids: readonly number[], fence?: Fence): Promise<boolean>;
+  /**
+   * The page may be suspended: lets go of what others could wait for, until the next call.
+   * Calls under way go on when the page does. Absent where nothing is in anybody's way.
+   */
+  rest?(): void;
   /**
    * Keeps some room for changes that make room, in proportion to the bytes that are stored, in adapters
    * whose storage may be full. Where there is none left it rejects, and nothing is lost by that.

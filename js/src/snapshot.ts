@@ -27,7 +27,8 @@ class HeldCommit implements Standpoint {
   #reopening: Promise<void> | undefined;
 
   constructor(commits: Commits, checkStore: () => void) {
-    const { trunk, head, isCovered } = commits;
+    const { trunk, head, cover } = commits;
+    const { isWhole } = cover;
     this.commits = commits;
     this.host = trunk.host;
     this.#checkStore = checkStore;
@@ -37,15 +38,15 @@ class HeldCommit implements Standpoint {
     // In this turn: what is whole now is then kept, the announcement to other tabs included,
     // for which a lock is held already.
     this.#view = commits.useView(head.view);
-    const holding = isCovered ? trunk.hold(head.commitBytes) : trunk.holdAny(head.commitBytes);
+    const holding = isWhole ? trunk.hold(head.commitBytes) : trunk.holdAny(head.commitBytes);
     this.#holding = holding.then((hold) => {
       if (this.#uses === 0) hold.release();
       this.#hold = hold;
       this.#holding = undefined;
     });
     this.#holding.catch(() => {});
-    if (isCovered) this.#holding = undefined;
-    commits.keepCovered();
+    if (isWhole) this.#holding = undefined;
+    cover.keep();
   }
 
   get head(): Head {

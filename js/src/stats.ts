@@ -1,10 +1,10 @@
 /** What an open store holds, and the shape of its tree. */
 import { checkEngine } from './check-engine.js';
-import type { Collector } from './collector.js';
 import type { Commits } from './commit.js';
 import { hex } from './engine.js';
 import type { Host } from './host.js';
 import { type Persistence, persistence } from './persistence.js';
+import { survey } from './survey.js';
 
 /** One level of a tree. */
 export interface LevelStats {
@@ -32,6 +32,11 @@ export interface Stats extends Persistence {
   readonly smallSegments: number;
   /** Bytes of the chunks that the root reaches. */
   readonly liveBytes: number;
+  /**
+   * Who gives back the room of what is dead: this handle; another one, in this tab or elsewhere; or nobody,
+   * where there are no Web Locks: see `idb({ exclusive })`.
+   */
+  readonly collector: 'this' | 'other' | 'none';
   /** Bytes of segments in memory, and all linear memory. */
   readonly cachedBytes: number;
   readonly memoryBytes: number;
@@ -45,9 +50,10 @@ export interface Stats extends Persistence {
 const CENSUS_WORDS = 4;
 
 /** See `Store.stats`. */
-export async function statsOf(host: Host, commits: Commits, collector: Collector): Promise<Stats> {
+export async function statsOf(host: Host, commits: Commits): Promise<Stats> {
   const { engine } = host;
-  const liveBytes = await collector.liveBytes(commits);
+  const held = await commits.holdHead();
+  const liveBytes = await survey(host, held.head.commitBytes).finally(held.release);
   const { head, release } = await commits.holdHead();
   const { rows } = head;
   const root = hex(head.commitBytes);
@@ -67,7 +73,10 @@ export async function statsOf(host: Host, commits: Commits, collector: Collector
     return { level: count - 1 - index, nodes, bytes, minBytes, maxBytes };
   });
   const { memoryBytes } = engine;
-  const held = { ...engine.cacheStats(), memoryBytes };
+  const cache = { ...engine.cacheStats(), memoryBytes };
   const { honoursStrict } = host.segments;
-  return { root, rows, levels, liveBytes, ...held, honoursStrict, ...(await persistence()) };
+  const { isCollector, isCollected } = commits.pins;
+  const who = isCollector ? 'this' : isCollected ? 'other' : 'none';
+  const shape = { root, rows, levels, liveBytes };
+  return { ...shape, ...cache, collector: who, honoursStrict, ...(await persistence()) };
 }

@@ -4,7 +4,8 @@ import { refOfBranch } from './branch-name.js';
 import type { Branch, BranchOptions } from './branches.js';
 import type { ByteSource } from './bytes.js';
 import { Changes } from './changes.js';
-import { Collector, type CollectResult } from './collector.js';
+import { Collecting } from './collecting.js';
+import type { CollectResult } from './collection.js';
 import { Commits } from './commit.js';
 import { type Deletes, deleteMany } from './delete-many.js';
 import type { Change, DiffOptions } from './diff.js';
@@ -55,7 +56,7 @@ export class Store extends Reader {
   readonly #changes: Changes;
   readonly #flushers = new Set<Flusher>();
   readonly #tabs: Tabs | undefined;
-  readonly #collector: Collector;
+  readonly #collector: Collecting;
   readonly #watchers: Watchers;
   readonly #builder: IndexBuilder;
   readonly #indexing: Indexing;
@@ -96,8 +97,7 @@ export class Store extends Reader {
     this.#indexing = indexing;
     this.#builder = new IndexBuilder(host, commits, { ...indexing, durability });
     this.#watchers = new Watchers(host, commits);
-    const onGone = () => tabs?.announceGone();
-    this.#collector = first ? first.#collector : new Collector(host, commits, onGone);
+    this.#collector = first ? first.#collector : new Collecting(host, commits, tabs);
     commits.onMoved(() => this.#collector.changed());
     commits.onMoved(() => this.#watchers.moved());
     this.#settle();
@@ -105,9 +105,6 @@ export class Store extends Reader {
       first.#others.add(this);
       return;
     }
-    if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
-    this.#collector.changed();
-    commits.pins.becomesCollector.then(() => this.#collector.changed());
     commits.trunk.onFull = () => this.#collector.full();
     commits.trunk.onLost = (cause) => {
       if (this.#closing !== undefined) return;
@@ -458,22 +455,13 @@ export class Store extends Reader {
    * as is needed is stored. What anybody reads, here or in another tab, stays. Costs the internal
    * nodes, and what is moved; where values are stored out of line, all leaves.
    *
-   * Where several tabs have the store open one of them is its collector, and is asked.
+   * Where several tabs have the store open one of them is its collector, and is asked. When it is silent
+   * for 3 seconds, as a suspended tab is, this one takes its place, and collects after 3 more. Rejects with
+   * `blocked` where nobody can tell what other tabs use: see `idb({ exclusive })`.
    */
   async collect(): Promise<CollectResult> {
     this.#check();
-    const { pins } = this.#commits;
-    if (pins.isCollector) return this.#collector.collect(true);
-    if (!pins.isCollected || this.#tabs === undefined) {
-      throw new HedgerowError('blocked', 'nobody can tell here what other tabs use');
-    }
-    const asked = this.#tabs.askToCollect<CollectResult>();
-    let isOver = false;
-    // The one that is asked may be closed by now.
-    const own = pins.becomesCollector.then(() => (isOver ? asked : this.#collector.collect(true)));
-    return Promise.race([asked, own]).finally(() => {
-      isOver = true;
-    });
+    return this.#collector.request();
   }
 
   /**
@@ -483,7 +471,7 @@ export class Store extends Reader {
   async stats(): Promise<Stats> {
     this.#check();
     const { statsOf } = await counting();
-    return statsOf(this.#host, this.#commits, this.#collector);
+    return statsOf(this.#host, this.#commits);
   }
 
   /**

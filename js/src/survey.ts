@@ -2,18 +2,18 @@
 
 import type { Op } from './engine.js';
 import { Status } from './engine.js';
-import type { Host } from './host.js';
+import { endSlice, type Host, type Slices } from './host.js';
 import { turn } from './scheduler.js';
 
 /** Flags of the core's `collect`. */
-export const CollectFlag = { survey: 1, full: 2, sparing: 4 } as const;
+export const CollectFlag = { survey: 1, full: 2, rest: 4, sparing: 8 } as const;
 
 /** Steps a collection until the core is done, and takes `answer` from its reply at once. */
 export async function stepped<T>(
   host: Host,
   op: Op,
   answer: () => T,
-  times = { slices: 0, longestSliceMs: 0 },
+  times: Slices = { slices: 0, longestSliceMs: 0 },
 ): Promise<T> {
   for (;;) {
     await turn();
@@ -21,9 +21,10 @@ export async function stepped<T>(
     const status = host.step(op, startMs);
     if (status >= Status.row) host.engine.fail(status);
     const needed = status === Status.need ? host.engine.needed() : [];
-    times.slices += 1;
-    times.longestSliceMs = Math.max(times.longestSliceMs, performance.now() - startMs);
-    if (status === Status.done) return answer();
+    // Before anybody else asks the core: the reply is of the last step.
+    const done = status === Status.done ? { answer: answer() } : undefined;
+    endSlice(times, startMs);
+    if (done !== undefined) return done.answer;
     if (needed.length > 0) await host.load(needed);
   }
 }

@@ -10,7 +10,6 @@ import { Inventory } from './inventory.js';
 import { Lane } from './lane.js';
 import { SEGMENTS_PER_WRITER } from './limits.js';
 import type { Hold, Pins } from './pins.js';
-import { survey } from './survey.js';
 
 /** Tells other tabs of a move of a ref. */
 export type Announce = (ref: string, generation: number) => void;
@@ -27,6 +26,17 @@ export class Trunk {
   readonly lines = new Set<Commits>();
   /** It was opened once, whatever has become of the instance since. */
   isOpen = false;
+  /** Bytes of segments that changes under way here have made, and that no commit reaches yet. */
+  unusedBytes = 0;
+  /**
+   * What a writer waits for when far more than is live is stored; `undefined` when there is room. One of
+   * many rows waits longer than one of few.
+   */
+  room: (isBulk: boolean) => Promise<void> | undefined = () => undefined;
+  /** Ends all collections under way: see `fence.ts`. */
+  endCollections: () => Promise<unknown> = async () => {};
+  /** Rejects with `missing-chunk` when a commit that is held is not whole: see `whole.ts`. */
+  checkWhole: (commitBytes: Uint8Array) => Promise<void> = async () => {};
   /** Why nothing works any more: the core has trapped for good, or the store was deleted. */
   lost: HedgerowError | undefined;
   /** Called when that is so. */
@@ -64,6 +74,19 @@ export class Trunk {
     for (const line of this.lines) {
       if (ref === undefined || ref === line.ref) line.follow(generation);
     }
+  }
+
+  /** The page may be suspended when this returns: lets go of what others may wait for. */
+  rest(): void {
+    for (const { cover } of this.lines) cover.drop();
+    this.pins.rest();
+    this.host.segments.rest?.();
+  }
+
+  /** The page goes on. */
+  wake(): void {
+    this.pins.wake().catch(() => {});
+    this.heard();
   }
 
   /** Has all lines move to where storage stands. Run it exclusively. */
@@ -123,34 +146,21 @@ export class Trunk {
   }
 
   /** Holds any commit from now on, whole or not. */
-  async hold(commitBytes: Uint8Array): Promise<Hold> {
-    const used = this.pins.use(commitBytes);
-    const pinned = await this.pins.pin(commitBytes);
-    const release = () => {
-      used.release();
-      pinned.release();
-    };
-    return { release };
+  hold(commitBytes: Uint8Array): Promise<Hold> {
+    return this.pins.use(commitBytes);
   }
 
   /**
    * Holds a commit that was a head once; rejects with `missing-chunk` when not all of it is stored
-   * any more. It is, if a ref stands there after it was pinned: see `collector.ts`. Else
-   * all that it reaches is looked at, which costs its internal nodes, while nobody collects.
+   * any more. It is, if a ref stands there after it was pinned: see `collection.ts`. Else all that it
+   * reaches is looked at, which costs its internal nodes.
    */
   async holdAny(commitBytes: Uint8Array): Promise<Hold> {
     const hold = await this.hold(commitBytes);
-    const whole = async () => {
-      await this.queued(() => this.inventory.look());
-      if (this.inventory.lines.some((ref) => isSame(ref.commitBytes, commitBytes))) return;
-      await this.pins.whileNotCollected(async () => {
-        // Not by what was stored once.
-        await this.inventory.load();
-        await survey(this.host, commitBytes);
-      });
-    };
     try {
-      await whole();
+      await this.queued(() => this.inventory.look());
+      const isRef = this.inventory.lines.some((ref) => isSame(ref.commitBytes, commitBytes));
+      if (!isRef) await this.checkWhole(commitBytes);
       return hold;
     } catch (cause) {
       hold.release();

@@ -96,11 +96,6 @@ export interface VerifyOptions {
 /** Bytes of segments that a verification keeps in memory: as many as it asks for ahead. */
 const CACHE_BYTES = 24 << 20;
 
-/** How often a verification begins again because the store has moved on under it. */
-const MAX_TRIES = 8;
-
-const EMPTY_COMMIT = new Uint8Array(32);
-
 /** Members of a fault in the output of the core; see `crate/src/wasm/faults.rs`. */
 const FAULT_MEMBERS = 7;
 const VALUE = 255;
@@ -128,13 +123,13 @@ export class Inspection {
     this.#segmentFaults = faults;
   }
 
-  /** Loads the tables of all segments. */
-  static async of(segments: SegmentStore, sliceMs: number): Promise<Inspection> {
+  /** Loads the tables of all segments; of a store that stands at `at`, or where it is found to stand. */
+  static async of(segments: SegmentStore, sliceMs: number, at?: Ref): Promise<Inspection> {
     const [engine, { refs, tables }] = await Promise.all([
       Engine.create(CACHE_BYTES),
       segments.load(),
     ]);
-    const ref = refs.find(({ name }) => name === REF);
+    const ref = at ?? refs.find(({ name }) => name === REF);
     if (ref !== undefined && ref.format > FORMAT) {
       throw new HedgerowError('unsupported-format', `the store has format ${ref.format}`);
     }
@@ -161,6 +156,14 @@ export class Inspection {
     return tables.length > 0 || ref?.generation !== this.ref?.generation;
   }
 
+  /** Faults of stored records. A segment that a collection has deleted meanwhile is none. */
+  async #faultsOfSegments(): Promise<SegmentFault[]> {
+    const faults = [...this.#segmentFaults.values()];
+    if (!faults.some(({ what }) => what === 'gone')) return faults;
+    const stored = new Set((await this.host.segments.load(this.#ids)).ids);
+    return faults.filter(({ segment, what }) => what !== 'gone' || stored.has(segment));
+  }
+
   /** Verifies a commit; with `isTrial` it ends where something cannot be read. */
   async verify(
     commitBytes: Uint8Array,
@@ -169,8 +172,8 @@ export class Inspection {
   ): Promise<Verification> {
     const root = hex(commitBytes);
     const found = { rows: 0, nodes: 0, values: 0, bytes: 0 };
-    const told = (faults: readonly ChunkFault[]): Verification => {
-      const segmentFaults = [...this.#segmentFaults.values()];
+    const told = async (faults: readonly ChunkFault[]): Promise<Verification> => {
+      const segmentFaults = await this.#faultsOfSegments();
       return { root, ok: faults.length === 0, ...found, faults, segmentFaults };
     };
     let opened: { view: number; rows: number };
@@ -287,33 +290,6 @@ export class Inspection {
     if (status === Status.need) await this.host.load(this.host.engine.needed());
     else if (status !== Status.done && status !== Status.yield) this.host.engine.fail(status);
     return status;
-  }
-}
-
-/** As `db.verify()` tells. */
-export async function verifyOpen(
-  { pins, trunk }: Commits,
-  options: VerifyOptions,
-): Promise<Verification> {
-  const { segments, sliceMs } = trunk.host;
-  const inspected = await pins.whileNotCollected(() => inspect(segments, sliceMs, options));
-  return inspected.verification;
-}
-
-/** Verifies the commit that a store stands at, and returns what it was done with. */
-export async function inspect(
-  segments: SegmentStore,
-  sliceMs: number,
-  options: VerifyOptions = {},
-): Promise<{ inspection: Inspection; verification: Verification }> {
-  for (let tries = 1; ; tries++) {
-    checkSignal(options.signal);
-    const inspection = await Inspection.of(segments, sliceMs);
-    const commitBytes = inspection.ref?.commitBytes ?? EMPTY_COMMIT;
-    const verification = await inspection.verify(commitBytes, options);
-    // Another tab may have collected what this one was reading.
-    const isFinal = verification.ok || tries === MAX_TRIES;
-    if (isFinal || !(await inspection.isOutdated())) return { inspection, verification };
   }
 }
 

@@ -6,3 +6,8 @@ export function bytesOf(value: unknown): Uint8Array | undefined {
   if (!ArrayBuffer.isView(value)) return undefined;
   return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
+
+/** Whether both are there and have the same bytes. */
+export function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a?.length === b?.length && a?.every((byte, at) => byte === b?.[at]) === true;
+}

@@ -30,4 +30,4 @@ it('requests that are made before earlier ones have succeeded are found out', as
   console.info(`full storage, requests made at once, ${SEEDS} seeds: ${kinds.join('; ')}`);
   expect([...found.keys()]).toContainEqual(expect.stringMatching('missing-chunk'));
   expect([...found.keys()]).toContainEqual(expect.stringMatching('has no segment'));
-}, 120_000);
+}, 240_000);

@@ -532,6 +532,27 @@ export const segmentStoreContract: readonly ContractCase[] = [
     );
   }),
 
+  fact('a deletion with a fence deletes nothing unless the ref stands there', async (scene) => {
+    const { open, equal } = scene;
+    const store = await open();
+    const first = { ...move(0), name: 'fence' };
+    const second = {
+      ...first,
+      ...move(1),
+      name: 'fence',
+      commitBytes: first.commitBytes.map(() => 7),
+    };
+    equal(await store.delete([1], first), false, 'without such a ref');
+    await store.write(batch([segment(1), segment(2), segment(3)], first));
+    equal(await store.delete([1], second), false, 'at another place');
+    equal(idsOf(await (await open()).load()), [1, 2, 3], 'all are there');
+    equal(await store.delete([1], first), true, 'where it stands');
+    await store.write(batch([], second));
+    equal(await store.delete([2], first), false, 'where it stood');
+    equal(await store.delete([2], second), true, 'where it stands now');
+    equal(idsOf(await (await open()).load()), [3], 'the rest is there');
+  }),
+
   fact('close is idempotent, and later calls fail with closed', async ({ open, closed }) => {
     const store = await open();
     const other = await open();

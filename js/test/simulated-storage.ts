@@ -20,6 +20,7 @@
 import { type Locks, localLocks } from '../src/locks.js';
 import type {
   Durability,
+  Fence,
   Loaded,
   Ref,
   SegmentRecord,
@@ -27,6 +28,7 @@ import type {
   Storage,
   WriteBatch,
 } from '../src/segment-store.js';
+import { sameBytes } from '../src/views.js';
 import type { Random } from './random.js';
 
 /** How a crash comes about. */
@@ -473,12 +475,16 @@ export class Connection implements SegmentStore {
     );
   }
 
-  delete(ids: readonly number[]): Promise<void> {
+  delete(ids: readonly number[], fence?: Fence): Promise<boolean> {
     const deletes = [...ids];
-    return this.#world.change(this, () => ({
-      transaction: { segments: [], deletes, durability: 'relaxed' as const },
-      result: undefined,
-    }));
+    return this.#world.change(this, ({ refs }) => {
+      const stood = fence && refs.get(fence.name)?.commitBytes;
+      if (fence && !sameBytes(stood, fence.commitBytes)) return { result: false };
+      return {
+        transaction: { segments: [], deletes, durability: 'relaxed' as const },
+        result: true,
+      };
+    });
   }
 
   close(): Promise<void> {

@@ -34,7 +34,7 @@ export function stuckable(inner: Storage): StuckStorage {
     read: (ids) => through(() => store.read(ids)),
     write: (batch) => through(() => store.write(batch), batch),
     history: (name) => through(() => store.history(name)),
-    delete: (ids) => through(() => store.delete(ids)),
+    delete: (...args) => through(() => store.delete(...args)),
     close: () => store.close(),
   });
   return {

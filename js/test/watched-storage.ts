@@ -63,9 +63,10 @@ function wrap(store: SegmentStore, storage: WatchedStorage): SegmentStore {
       return done;
     },
     history: (name) => store.history(name),
-    async delete(ids) {
-      await store.delete(ids);
-      for (const id of ids) stored.delete(id);
+    async delete(ids, fence) {
+      const done = await store.delete(ids, fence);
+      if (done) for (const id of ids) stored.delete(id);
+      return done;
     },
     async close() {
       storage.closed++;

@@ -39,6 +39,8 @@ pub struct Thoroughness {
     pub survey: bool,
     /// Finds out which values are live, and moves what is only a little dead, too.
     pub full: bool,
+    /// Nobody writes: moves what is an eighth dead. Else a quarter, so that less is written.
+    pub rest: bool,
     /// Bytes of values that were live when that was last known.
     pub values_before: u64,
 }
@@ -104,6 +106,11 @@ impl Collect {
     /// All that `commit` reaches is live.
     pub fn add_commit(&mut self, commit: Hash) {
         self.walk.add(commit);
+    }
+
+    /// All that is left of `commit` is live, which somebody has pinned and which may be gone.
+    pub fn add_pinned(&mut self, commit: Hash) {
+        self.walk.add_pinned(commit);
     }
 
     /// Copies no more at a time than it must: there is little room.
@@ -207,9 +214,13 @@ impl Collect {
     }
 
     fn choose(&mut self) {
-        let Thoroughness { survey, full, .. } = self.thoroughness;
+        let Thoroughness { survey, full, rest, .. } = self.thoroughness;
         let exact = self.totals.exact;
-        let part = if full { 16 } else { 4 };
+        let part = match (full, rest) {
+            (true, _) => 16,
+            (false, true) => 8,
+            (false, false) => 4,
+        };
         let free = |segment: &marks::Marked| !segment.kept && (exact || !segment.only_values);
         let is_small = |segment: &marks::Marked| segment.bytes < SMALL_BYTES as u64;
         let segments = &self.marks.segments;

@@ -1,5 +1,8 @@
 //! Walks all that commits reach. Internal nodes are read and leaves are only named, so that
 //! the walk costs a hundredth of the store; leaves are read when their values are asked for.
+//!
+//! First come the commits that must be whole, then those that somebody has pinned, perhaps without
+//! knowing yet that they are gone. Of these, what is there stays.
 
 use super::marks::Marks;
 use super::pieces::names;
@@ -20,6 +23,9 @@ const NODE_WORK: usize = 4096;
 #[derive(Debug, Default)]
 pub struct Walk {
     commits: Vec<Hash>,
+    pinned: Vec<Hash>,
+    /// How many of `leaves` and of `fars` are of commits that must be whole.
+    sure: Option<(usize, usize)>,
     /// Pieces of sum trees, to be read.
     pieces: Vec<Hash>,
     /// Values that they hold out of line.
@@ -31,8 +37,8 @@ pub struct Walk {
     /// In the order of their keys, tree by tree.
     leaves: Vec<Hash>,
     leaves_read: usize,
-    /// Lists of pieces to be read, with the lengths of their values.
-    lists: Vec<(Hash, usize)>,
+    /// Lists of pieces to be read, with the lengths of their values, and whether these may be gone.
+    lists: Vec<(Hash, usize, bool)>,
 }
 
 impl Walk {
@@ -40,6 +46,13 @@ impl Walk {
     pub fn add(&mut self, commit: Hash) {
         if commit != Hash::ZERO {
             self.commits.push(commit);
+        }
+    }
+
+    /// Adds a commit of which not everything may be there.
+    pub fn add_pinned(&mut self, commit: Hash) {
+        if commit != Hash::ZERO {
+            self.pinned.push(commit);
         }
     }
 
@@ -53,11 +66,33 @@ impl Walk {
         marks: &mut Marks,
         budget: &mut Budget,
     ) -> Result<Step<()>, Error> {
+        loop {
+            let step = self.some_nodes(cache, marks, budget)?;
+            if self.sure.is_some() || !matches!(step, Step::Done(())) {
+                return Ok(step);
+            }
+            self.sure = Some((self.leaves.len(), self.fars.len()));
+            marks.may_miss = true;
+            self.commits = core::mem::take(&mut self.pinned);
+        }
+    }
+
+    fn some_nodes(
+        &mut self,
+        cache: &Cache,
+        marks: &mut Marks,
+        budget: &mut Budget,
+    ) -> Result<Step<()>, Error> {
         while let Some(hash) = self.commits.last() {
             let check = |bytes: &[u8]| Forest::decode(bytes).map(|_| ());
-            let bytes = match cache.chunk(hash, check)? {
-                Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
-                Fetch::Here(bytes) => bytes,
+            let bytes = match cache.chunk(hash, check) {
+                Ok(Fetch::At(id)) => return Ok(Step::Need(Vec::from([id]))),
+                Ok(Fetch::Here(bytes)) => bytes,
+                Err(Error::MissingChunk(_)) if marks.may_miss => {
+                    self.commits.pop();
+                    continue;
+                }
+                Err(cause) => return Err(cause),
             };
             if marks.mark(cache, hash)? {
                 for named in Forest::decode(bytes).unwrap_or_default().trees() {
@@ -135,11 +170,14 @@ impl Walk {
         marks: &mut Marks,
         budget: &mut Budget,
     ) -> Result<Step<()>, Error> {
+        let (sure_leaves, sure_fars) = self.sure.unwrap_or_default();
         loop {
             while let Some(far) = self.fars.pop() {
+                marks.may_miss = self.fars.len() >= sure_fars;
                 self.value(cache, marks, far)?;
             }
-            while let Some((hash, len)) = self.lists.last() {
+            while let Some((hash, len, may_miss)) = self.lists.last() {
+                marks.may_miss = *may_miss;
                 let check = |bytes: &[u8]| chunk::piece_list(bytes, *len).map(|_| ());
                 let pieces = match cache.chunk(hash, check)? {
                     Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
@@ -154,6 +192,7 @@ impl Walk {
             if budget.is_spent() {
                 return Ok(Step::Yield);
             }
+            marks.may_miss = self.leaves_read >= sure_leaves;
             match cache.node(hash)? {
                 Fetch::At(id) => {
                     return Ok(Step::Need(
@@ -175,7 +214,7 @@ impl Walk {
     fn value(&mut self, cache: &Cache, marks: &mut Marks, far: Far) -> Result<(), Error> {
         let len = far.len as usize;
         if marks.mark(cache, &far.hash)? && chunk::pieces_of(len) > 1 {
-            self.lists.push((far.hash, len));
+            self.lists.push((far.hash, len, marks.may_miss));
         }
         Ok(())
     }

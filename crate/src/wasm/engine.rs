@@ -425,20 +425,23 @@ impl Engine {
         let thoroughness = Thoroughness {
             survey: flags & 1 != 0,
             full: flags & 2 != 0,
+            rest: flags & 4 != 0,
             values_before: values_before as u64,
         };
         let mut collect = Collect::new(&self.cache, thoroughness);
-        if flags & 4 != 0 {
+        if flags & 8 != 0 {
             collect.spare_room();
         }
         let (gone, gone_words, made) = (Vec::new(), Vec::new(), Made::default());
         self.add_op(Op::Collect(Box::new(CollectOp { collect, gone, gone_words, made })))
     }
 
-    pub fn collect_commit(&mut self, op: u32) {
+    pub fn collect_commit(&mut self, op: u32, may_be_gone: bool) {
         let commit = Hash::read(&self.scratch[..HASH_BYTES]);
-        if let Some(Op::Collect(collect)) = self.op(op) {
-            collect.collect.add_commit(commit);
+        match self.op(op) {
+            Some(Op::Collect(collect)) if may_be_gone => collect.collect.add_pinned(commit),
+            Some(Op::Collect(collect)) => collect.collect.add_commit(commit),
+            _ => {}
         }
     }
 

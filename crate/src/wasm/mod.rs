@@ -309,18 +309,18 @@ pub fn take_segment(op: u32) -> u32 {
     with(|engine| engine.take_segment(op))
 }
 
-/// Starts a collection of the segments that are stored now. `flags`: 1 only a survey, 2 full,
-/// 4 sparing of room; `values_before`: bytes of values that were live when that was last known.
+/// Starts a collection of the segments that are stored now. `flags`: 1 only a survey, 2 full, 4 at
+/// rest, 8 sparing of room; `values_before`: bytes of values that were live when that was last known.
 #[wasm_bindgen]
 pub fn collect(flags: u32, values_before: f64) -> u32 {
     with(|engine| engine.collect(flags, values_before))
 }
 
 /// Has a collection take all for live that the commit reaches whose hash is in the first 32
-/// bytes of `scratch`.
+/// bytes of `scratch`; all that is left of it, if it may be gone.
 #[wasm_bindgen]
-pub fn collect_commit(op: u32) {
-    with(|engine| engine.collect_commit(op));
+pub fn collect_commit(op: u32, may_be_gone: bool) {
+    with(|engine| engine.collect_commit(op, may_be_gone));
 }
 
 /// Has a collection keep the segments `from..to`.

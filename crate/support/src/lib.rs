@@ -5,6 +5,7 @@
 // Whatever is wrong here panics: a test fails, a fuzz target has found something.
 #![allow(clippy::missing_panics_doc)]
 
+pub mod collections;
 pub mod faults;
 pub mod host;
 pub mod layout;

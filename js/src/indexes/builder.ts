@@ -6,10 +6,12 @@ import type { Commits } from '../commit.js';
 import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
 import { guarded, Ingest } from '../ingest.js';
+import { MAX_BUILD_WAIT_MS } from '../limits.js';
 import { encodeRange } from '../range.js';
 import { notify } from '../report.js';
 import { turn } from '../scheduler.js';
 import type { Durability } from '../segment-store.js';
+import type { Index } from './definition.js';
 import { State } from './index-set.js';
 
 /** How far the indexes are made. */
@@ -60,8 +62,7 @@ export class IndexBuilder {
       indexes.tell(this.#commits);
       return;
     }
-    this.#running = this.#commits.pins
-      .alone('indexing', this.#closing.signal, () => this.#build())
+    this.#running = this.#buildAlone()
       .catch((cause: unknown) => {
         // Not again with every commit: when somebody waits for it.
         this.#failed = true;
@@ -81,6 +82,35 @@ export class IndexBuilder {
     leftovers.indexes &&= this.#options.alone && indexes.hasOthers(view);
     if (leftovers.indexes) return true;
     return indexes.all.some((index) => indexes.state(view, index) !== State.complete);
+  }
+
+  /**
+   * Builds when no other tab does. One that gets no further is not waited for: two that build only race,
+   * and a part that is made twice is stored once.
+   */
+  async #buildAlone(): Promise<void> {
+    const { signal } = this.#closing;
+    const build = async (isAlone: boolean, before: string): Promise<boolean> => {
+      if (!isAlone && before !== this.#reach()) return false;
+      await this.#build();
+      return true;
+    };
+    for (let isOver = false; !isOver; ) {
+      const before = this.#reach();
+      const work = (isAlone: boolean) => build(isAlone, before);
+      isOver = await this.#commits.pins.alone('indexing', MAX_BUILD_WAIT_MS, work, signal);
+    }
+  }
+
+  /** How far the indexes are made. */
+  #reach(): string {
+    const { engine, indexes } = this.#host;
+    const { view } = this.#commits.head;
+    const reach = (index: Index) => {
+      const state = indexes.state(view, index);
+      return [state, state === State.partial ? engine.indexReach() : ''];
+    };
+    return engine.isReady ? String(indexes.all.map(reach)) : '';
   }
 
   async #build(): Promise<void> {

@@ -58,7 +58,7 @@ export function faulty(inner: Storage, ...initial: readonly Fault[]): FaultyStor
       read: (ids) => through('read', () => store.read(ids)),
       write: (batch) => through('write', () => store.write(batch)),
       history: (name) => through('history', () => store.history(name)),
-      delete: (ids) => through('delete', () => store.delete(ids)),
+      delete: (...args) => through('delete', () => store.delete(...args)),
       close: () => through('close', () => store.close()),
     };
   }

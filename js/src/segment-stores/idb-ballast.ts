@@ -5,7 +5,7 @@
  */
 import { openDB, unwrap } from 'idb';
 import { destroyDatabase } from './idb-connection.js';
-import { inTurn, transact } from './idb-transaction.js';
+import { abortAll, inTurn, transact } from './idb-transaction.js';
 
 /** For each so many stored bytes one record is kept, up to so many. */
 const STORED_PER_RECORD = 4 << 20;
@@ -20,6 +20,7 @@ export class Ballast {
   readonly #database: string;
   /** Records that are there, as far as is known here. */
   #records: number | undefined;
+  readonly #open = new Set<IDBDatabase>();
 
   constructor(database: string) {
     this.#database = database;
@@ -40,6 +41,14 @@ export class Ballast {
       return await task();
     } finally {
       if (records > 0) this.#take(records).catch(() => {});
+    }
+  }
+
+  /** The page may be suspended: what is under way ends. */
+  rest(): void {
+    for (const db of this.#open) {
+      db.close();
+      abortAll(db);
     }
   }
 
@@ -72,13 +81,15 @@ export class Ballast {
       // Somebody needs the room.
       blocking: () => opened.close(),
     });
+    const db = unwrap(opened);
+    this.#open.add(db);
     try {
-      const db = unwrap(opened);
       this.#records = await transact<number>(db, [STORE], 'readonly', 'relaxed', (work) =>
         work.after(work.store(STORE).count(), work.answer),
       );
       return await task(db);
     } finally {
+      this.#open.delete(db);
       opened.close();
     }
   }

@@ -5,21 +5,22 @@
  */
 import { deleteDB, openDB, unwrap } from 'idb';
 import { HedgerowError } from '../errors.js';
+import { within } from '../patience.js';
 import type { StoreOptions } from '../segment-store.js';
 import { blocked, isLost, typed } from './idb-failures.js';
-import { STORES } from './idb-transaction.js';
+import { abortAll, STORES } from './idb-transaction.js';
 
 /** Never raised: a store's format is told by its refs. */
 const VERSION = 1;
 /** Waits before each repetition after a lost connection, in milliseconds. */
 const REPETITION_DELAYS = [0, 100, 400] as const;
 /**
- * How long an opening may take, in milliseconds. It waits for deletions before it. Also,
+ * How long an opening may take, in milliseconds awake. It waits for deletions before it. Also,
  * when Chromium drops a connection that is being opened, it was seen to leave all further
  * openings of the page unanswered for up to 45 s; asking again in that time did not help.
  */
 const OPENING_LIMIT = 15_000;
-/** How long a deletion may take in all, and how long once it is blocked, in milliseconds. */
+/** How long a deletion may take in all, and how long once it is blocked, in milliseconds awake. */
 const DELETION_LIMIT = 15_000;
 const BLOCKED_LIMIT = 2_000;
 
@@ -91,6 +92,17 @@ export class Connection {
   async close(): Promise<void> {
     this.#end('the store was closed');
     if (this.#underWay > 0) await new Promise<void>((wake) => this.#onIdle.push(wake));
+  }
+
+  /**
+   * Closes the database until the next call. Calls under way find their connection lost,
+   * and go on over another one: a transaction that nobody goes on with would keep all other tabs waiting.
+   */
+  rest(): void {
+    const db = this.#db;
+    if (db === undefined) return;
+    this.#drop(db);
+    abortAll(db);
   }
 
   #check(): void {
@@ -202,19 +214,6 @@ async function repeating<T>(task: (repetition: number) => Promise<T>): Promise<T
       if (!isLost(cause) || delay === undefined) throw typed(cause);
       if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
     }
-  }
-}
-
-/** What `promise` resolves to, or `undefined` when it has not settled after `limit`. */
-async function within<T>(limit: number, promise: Promise<T>): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), limit);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -4,13 +4,17 @@
  * was cut off is finished by the next one, and so is a write of which Firefox has kept a part.
  */
 import { MIN_HISTORY } from '../limits.js';
+import type { Fence } from '../segment-store.js';
+import { sameBytes } from '../views.js';
 import {
   BARE_LENGTH,
   carriedBy,
   checked,
+  lastMoves,
   type MoveKey,
   moveKeys,
   movesFrom,
+  refOf,
 } from './idb-journal.js';
 import { transact, type Work, whenAll } from './idb-transaction.js';
 import { putting, REFS } from './idb-writes.js';
@@ -18,33 +22,52 @@ import { putting, REFS } from './idb-writes.js';
 /**
  * Deletes the tables of segments, and the moves that carry some. A ref must not lose its last moves:
  * what is left of one that carried something is stored first, unless `mayPut` is false, and the record
- * with what it carried goes in a second call, for which this one asks by `true`.
+ * with what it carried goes in a second call, for which this one asks by `'rest'`.
+ *
+ * The fence is read before any deletion is asked for, and nobody moves it before the transaction is
+ * over: so whatever part of them takes effect, it was right to delete it.
  */
 export function deleteOnce(
   db: IDBDatabase,
   unwanted: ReadonlySet<number>,
   mayPut: boolean,
-): Promise<boolean> {
-  return transact<boolean>(db, REFS, 'readwrite', 'relaxed', (work) => {
+  fence?: Fence,
+): Promise<'done' | 'rest' | 'refused'> {
+  return transact(db, REFS, 'readwrite', 'relaxed', (work) => {
     const refs = work.store('refs');
-    for (const id of unwanted) work.store('tables').delete(id);
     work.after(refs.getAllKeys(), (keys) => {
       const moves = moveKeys(keys);
-      const last = new Set(newestMoves(moves, MIN_HISTORY).map(placeOf));
-      const bare = new Set(moves.filter((key) => key.length === 2).map(placeOf));
-      const carriers = moves.filter(([, , id]) => id !== undefined && unwanted.has(id));
-      const isHeld = (key: MoveKey) => last.has(placeOf(key)) && !bare.has(placeOf(key));
-      for (const key of carriers) if (!isHeld(key)) refs.delete(key);
-      for (const key of moves) if (key.length === 2 && !last.has(placeOf(key))) refs.delete(key);
-      const held = mayPut ? carriers.filter(isHeld) : [];
-      const values = held.map((key): IDBRequest<unknown> => refs.get(key));
-      whenAll(work, values, (found) => {
-        for (const [at, [name, generation]] of held.entries()) {
-          refs.put(withoutCarried(found[at]), [name, generation]);
-        }
-        work.commit(held.length > 0);
+      const at = fence && lastMoves(moves).find(([name]) => name === fence.name);
+      whenAll(work, at ? [refs.get(at)] : [], ([value]: unknown[]) => {
+        if (fence && !sameBytes(at && refOf(at, value).commitBytes, fence.commitBytes)) {
+          work.undo('refused');
+        } else deleteNow(work, unwanted, moves, mayPut);
       });
     });
+  });
+}
+
+function deleteNow(
+  work: Work<'done' | 'rest'>,
+  unwanted: ReadonlySet<number>,
+  moves: readonly MoveKey[],
+  mayPut: boolean,
+): void {
+  const refs = work.store('refs');
+  for (const id of unwanted) work.store('tables').delete(id);
+  const last = new Set(newestMoves(moves, MIN_HISTORY).map(placeOf));
+  const bare = new Set(moves.filter((key) => key.length === 2).map(placeOf));
+  const carriers = moves.filter(([, , id]) => id !== undefined && unwanted.has(id));
+  const isHeld = (key: MoveKey) => last.has(placeOf(key)) && !bare.has(placeOf(key));
+  for (const key of carriers) if (!isHeld(key)) refs.delete(key);
+  for (const key of moves) if (key.length === 2 && !last.has(placeOf(key))) refs.delete(key);
+  const held = mayPut ? carriers.filter(isHeld) : [];
+  const values = held.map((key): IDBRequest<unknown> => refs.get(key));
+  whenAll(work, values, (found) => {
+    for (const [at, [name, generation]] of held.entries()) {
+      refs.put(withoutCarried(found[at]), [name, generation]);
+    }
+    work.commit(held.length > 0 ? 'rest' : 'done');
   });
 }
 

@@ -1,4 +1,5 @@
 /** What a store seldom needs, loaded when it is first wanted: how it gives room back, and when there is none. */
+import type { Fence } from '../segment-store.js';
 import { Ballast } from './idb-ballast.js';
 import type { Connection } from './idb-connection.js';
 import { deleteOnce, dropRefs, sweepOnce } from './idb-deletes.js';
@@ -23,10 +24,18 @@ export class Room {
   }
 
   /** Deletes segments: see `SegmentStore.delete`. */
-  async delete(unwanted: ReadonlySet<number>): Promise<void> {
-    const step = () => this.#run((db, _, isAgain) => deleteOnce(db, unwanted, isAgain !== true));
-    if (await step()) await step();
+  async delete(unwanted: ReadonlySet<number>, fence?: Fence): Promise<boolean> {
+    const step = () =>
+      this.#run((db, _, isAgain) => deleteOnce(db, unwanted, isAgain !== true, fence));
+    let state = await step();
+    if (state === 'rest') state = await step();
     await this.sweep();
+    return state !== 'refused';
+  }
+
+  /** The page may be suspended: see `SegmentStore.rest`. */
+  rest(): void {
+    this.#ballast.rest();
   }
 
   /** Deletes segments that nothing names, which only take room: that they stay for now is no failure. */

@@ -24,6 +24,20 @@ export interface Work<T> {
   undo(value: T): void;
 }
 
+/** Ends each transaction under way of a database. */
+const abortsOf = new WeakMap<IDBDatabase, Set<() => void>>();
+
+/** Ends all transactions under way of a database, as if its connection were lost. */
+export function abortAll(db: IDBDatabase): void {
+  for (const abort of abortsOf.get(db) ?? []) {
+    try {
+      abort();
+    } catch {
+      // It is being committed, which takes nothing more of this page.
+    }
+  }
+}
+
 /**
  * Runs `start` in one transaction. It must make its first request before it returns,
  * since WebKit allows no microtask in between, and lead to exactly one of `answer`,
@@ -42,8 +56,13 @@ export function transact<T>(
   start: (work: Work<T>) => void,
 ): Promise<T> {
   let onClose = () => {};
+  let abort = () => {};
+  const aborts = abortsOf.get(db) ?? new Set();
+  abortsOf.set(db, aborts);
   const settled = new Promise<T>((resolve, reject) => {
     const tx = db.transaction(stores, mode, { durability });
+    abort = () => tx.abort();
+    aborts.add(abort);
     let failure: DOMException | null = null;
     onClose = () => reject(failure ?? new DOMException('Transaction lost', 'AbortError'));
     db.addEventListener('close', onClose);
@@ -92,7 +111,10 @@ export function transact<T>(
       }),
     );
   });
-  return settled.finally(() => db.removeEventListener('close', onClose));
+  return settled.finally(() => {
+    aborts.delete(abort);
+    db.removeEventListener('close', onClose);
+  });
 }
 
 /** Requests of one transaction succeed in order, so that the last one tells of all. */

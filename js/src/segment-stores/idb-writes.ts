@@ -1,6 +1,6 @@
 /** Writes of segments and moves of refs: one transaction each, whole or not at all. */
 import type { RefMove, SegmentRecord, WriteBatch } from '../segment-store.js';
-import { bytesOf } from '../views.js';
+import { bytesOf, sameBytes } from '../views.js';
 import type { dropRefs } from './idb-deletes.js';
 import { isCarried, type MoveKey, moveKeys, movesFrom, recordOf, sweptBy } from './idb-journal.js';
 import { inTurn, STORES, transact, type Work, whenAll } from './idb-transaction.js';
@@ -96,7 +96,7 @@ export async function moveOnce(
         } else if (repetition === 0) work.undo(false);
         // The first attempt may have been committed after all.
         else if (before === undefined) work.undo(keys.every(({ length }) => length === 0));
-        else work.undo(isSame(before.result, records[0]?.bytes));
+        else work.undo(sameBytes(bytesOf(before.result), records[0]?.bytes));
       });
     },
   );
@@ -111,9 +111,4 @@ function isLast(keys: readonly MoveKey[], expected: number): boolean {
   return expected === 0
     ? keys.length === 0
     : keys.length > 0 && keys.every(([, generation]) => generation === expected);
-}
-
-function isSame(value: unknown, bytes: Uint8Array | undefined): boolean {
-  const found = bytesOf(value);
-  return found?.length === bytes?.length && found?.every((byte, i) => byte === bytes?.[i]) === true;
 }

@@ -7,9 +7,11 @@
  * engine makes of a transaction that finds no room. See `idb-transaction.ts` for how.
  */
 import { isFull } from '../errors.js';
-import type { Locks } from '../locks.js';
+import { type Locks, localLocks } from '../locks.js';
+import { optionsOf } from '../options.js';
 import { part } from '../parts.js';
 import type {
+  Fence,
   Loaded,
   Ref,
   SegmentStore,
@@ -36,12 +38,29 @@ import type { Room, Task } from './idb-rest.js';
 import { transact, whenAll } from './idb-transaction.js';
 import { moveOnce, REFS, writeOnce } from './idb-writes.js';
 
+/** How stores are kept in IndexedDB. */
+export interface IdbOptions {
+  /**
+   * No other tab, window or worker has these stores open. Where there are no Web Locks, as on a page that did
+   * not come over a secure connection, nothing is ever collected without it: nobody can tell there what
+   * others use. If it is not so, what others read or load is lost to them.
+   */
+  readonly exclusive?: boolean | undefined;
+}
+
+/** Among all handles of this page. */
+let ownLocks: Locks | undefined;
+
 /** Keeps stores in IndexedDB, each in a database of its own. */
-export function idb(): Storage {
+export function idb(options: IdbOptions = {}): Storage {
+  const { exclusive = false } = optionsOf('idb', options, 'exclusive');
   return {
     isShared: true,
     get locks() {
-      return globalThis.navigator?.locks as Locks | undefined;
+      const locks = globalThis.navigator?.locks as Locks | undefined;
+      if (locks !== undefined || !exclusive) return locks;
+      ownLocks ??= localLocks();
+      return ownLocks;
     },
     open: (name, options) => IdbSegmentStore.open(name, options),
     async destroy(name) {
@@ -136,10 +155,16 @@ class IdbSegmentStore implements SegmentStore {
     return this.#connection.run((db) => historyOnce(db, name));
   }
 
-  async delete(ids: readonly number[]): Promise<void> {
+  async delete(ids: readonly number[], fence?: Fence): Promise<boolean> {
     const unwanted = new Set(ids);
-    await (await this.#room()).delete(unwanted);
+    if (!(await (await this.#room()).delete(unwanted, fence))) return false;
     for (const id of unwanted) this.#carriers.delete(id);
+    return true;
+  }
+
+  rest(): void {
+    this.#connection.rest();
+    this.#loaded?.rest();
   }
 
   async keepBallast(storedBytes: number): Promise<void> {

@@ -2,7 +2,8 @@
 import { HedgerowError } from '../errors.js';
 import { MAX_HISTORY } from '../limits.js';
 import { localLocks } from '../locks.js';
-import type { Loaded, Ref, SegmentStore, Storage, WriteBatch } from '../segment-store.js';
+import type { Fence, Loaded, Ref, SegmentStore, Storage, WriteBatch } from '../segment-store.js';
+import { sameBytes } from '../views.js';
 
 interface StoredSegment {
   readonly segmentBytes: Uint8Array;
@@ -118,9 +119,11 @@ class MemorySegmentStore implements SegmentStore {
     return (this.#open().history.get(name) ?? []).map(copyOfRef);
   }
 
-  async delete(ids: readonly number[]): Promise<void> {
-    const { segments } = this.#open();
+  async delete(ids: readonly number[], fence?: Fence): Promise<boolean> {
+    const { segments, refs } = this.#open();
+    if (fence && !sameBytes(refs.get(fence.name)?.commitBytes, fence.commitBytes)) return false;
     for (const id of ids) segments.delete(id);
+    return true;
   }
 
   async close(): Promise<void> {

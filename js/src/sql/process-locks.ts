@@ -38,6 +38,7 @@ const LONGEST_PATIENT_WAIT_MS = 500;
 
 /** See the module's text. */
 export class ProcessLocks implements Locks {
+  readonly areKept = true;
   /** Those of this process take their turns here, and only the first of them asks the others. */
   readonly #local = localLocks();
   readonly #open: OpenLockFile;

@@ -9,7 +9,7 @@
  * statement fails, and with it the transaction. It is the first one, so that the transaction begins
  * with a write: SQLite does not let one write that has read what is out of date by then.
  */
-import type { RefDrop, RefMove, SegmentRecord } from '../segment-store.js';
+import type { Fence, RefDrop, RefMove, SegmentRecord } from '../segment-store.js';
 import type { Statement } from './driver.js';
 
 /** Raised when the tables change. */
@@ -117,6 +117,16 @@ export function stored({ id, segmentBytes, tableBytes }: SegmentRecord): Stateme
   return [
     ['INSERT OR REPLACE INTO segment (id, bytes) VALUES (?, ?)', [id, segmentBytes]],
     ['INSERT OR REPLACE INTO segment_table (id, bytes) VALUES (?, ?)', [id, tableBytes]],
+  ];
+}
+
+/** Fails unless a ref stands where it should. */
+export function stands({ name, commitBytes }: Fence): Statement {
+  return [
+    'UPDATE counter SET last = CASE WHEN (SELECT commit_bytes FROM ref WHERE name = ? ' +
+      'ORDER BY generation DESC LIMIT 1) = ? THEN last END WHERE id = 0',
+    // op-sqlite takes bytes that come first for a list of values.
+    [JSON.stringify(name), commitBytes],
   ];
 }
 

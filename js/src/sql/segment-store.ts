@@ -3,6 +3,7 @@ import { HedgerowError } from '../errors.js';
 import { MAX_HISTORY } from '../limits.js';
 import type {
   Durability,
+  Fence,
   Loaded,
   Ref,
   RefMove,
@@ -23,6 +24,7 @@ import {
   LOAD_NEW,
   moved,
   READ,
+  stands,
   stored,
 } from './schema.js';
 
@@ -159,9 +161,9 @@ export class SqlSegmentStore implements SegmentStore {
     });
   }
 
-  async delete(ids: readonly number[]): Promise<void> {
-    const statements = deleted(ids);
-    await this.#run((connection) => this.#write(connection, statements));
+  async delete(ids: readonly number[], fence?: Fence): Promise<boolean> {
+    const statements = [...(fence ? [stands(fence)] : []), ...deleted(ids)];
+    return this.#run((connection) => this.#write(connection, statements));
   }
 
   close(): Promise<void> {

@@ -6,6 +6,7 @@ import type { Commits, Head } from '../commit.js';
 import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
 import { guarded, Ingest } from '../ingest.js';
+import { MAX_BUILD_WAIT_MS } from '../limits.js';
 import type { Standpoint } from '../standpoint.js';
 import { toldDefinition } from './root.js';
 import { sumEngine } from './sum-engine.js';
@@ -61,7 +62,8 @@ export async function followed(from: Standpoint): Promise<void> {
       if (await isBehind(host, view, leftovers.sums))
         await make(host, commits, durability, closing);
     };
-    await commits.pins.alone('sums', closing, work);
+    // Two that make them only race.
+    await commits.pins.alone('sums', MAX_BUILD_WAIT_MS, work, closing);
   });
   making.set(commits, { head, made });
   made.catch(() => {}).finally(() => making.delete(commits));

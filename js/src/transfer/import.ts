@@ -12,11 +12,11 @@ import { firstGeneration } from '../branches.js';
 import type { ByteSource } from '../bytes.js';
 import { hex } from '../engine.js';
 import { HedgerowError } from '../errors.js';
+import { endCollections } from '../fence.js';
 import { BRANCH_REF, IMPORT_REF, REF } from '../inventory.js';
 import { isRevoked } from '../kind.js';
 import { FORMAT } from '../limits.js';
 import { checkName } from '../options.js';
-import { prefixOf, whileNotCollected } from '../pins.js';
 import { notify } from '../report.js';
 import type { Durability, Ref, RefMove, SegmentStore, Storage } from '../segment-store.js';
 import { idb } from '../segment-stores/idb.js';
@@ -204,28 +204,30 @@ class Import {
   }
 
   /** Verifies what is stored and has it seen, or takes it away. */
-  #finish(header: Header, landing: Landing, refs: ReadonlyMap<string, Ref>): Promise<ImportResult> {
-    const { name, storage } = this.#place;
-    // Collections that began before this one was known about may take something still.
-    return whileNotCollected(storage.locks, prefixOf(name), async () => {
-      if (!(await this.#isStill(refs.get(REF), landing))) throw await this.#beaten(landing);
-      let deletes: number[];
-      try {
-        const live = new Set(await this.#verify(header, landing));
-        deletes = landing.ids.filter((id) => !live.has(id));
-      } catch (cause) {
-        if (isRefusal(cause)) await landing.undo().catch(() => {});
-        throw cause;
-      }
-      const moves = movesOf(header, refs);
-      const undo = committing(this.#options.signal);
-      if (!(await landing.finish(moves, deletes))) {
-        undo();
-        throw await this.#beaten(landing);
-      }
-      this.#announce(moves);
-      return this.#result(header, landing.stored, landing.before);
-    });
+  async #finish(
+    header: Header,
+    landing: Landing,
+    refs: ReadonlyMap<string, Ref>,
+  ): Promise<ImportResult> {
+    // Collections that began before this import was known about might take something still.
+    await endCollections(this.#place.segments);
+    if (!(await this.#isStill(refs.get(REF), landing))) throw await this.#beaten(landing);
+    let deletes: number[];
+    try {
+      const live = new Set(await this.#verify(header, landing));
+      deletes = landing.ids.filter((id) => !live.has(id));
+    } catch (cause) {
+      if (isRefusal(cause)) await landing.undo().catch(() => {});
+      throw cause;
+    }
+    const moves = movesOf(header, refs);
+    const undo = committing(this.#options.signal);
+    if (!(await landing.finish(moves, deletes))) {
+      undo();
+      throw await this.#beaten(landing);
+    }
+    this.#announce(moves);
+    return this.#result(header, landing.stored, landing.before);
   }
 
   /** Whether the main branch stands where it stood: if not, what was stored may be gone. */
@@ -279,7 +281,7 @@ class Import {
   #announce(moves: readonly RefMove[]): void {
     const { name, storage } = this.#place;
     if (storage.isShared !== true) return;
-    const tabs = new Tabs(name, { onCommit: () => {}, onGone: () => {}, onRace: () => {} });
+    const tabs = new Tabs(name);
     for (const move of moves) tabs.announce(move.name, move.generation);
     tabs.close();
   }

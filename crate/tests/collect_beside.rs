@@ -1,0 +1,108 @@
+//! Collections at rest, beside surveys, and beside pins of those who do not know yet that a commit is gone.
+
+use hedgerow::boundary::Shape;
+use hedgerow::collect::{Collect, Thoroughness};
+use hedgerow::error::Error;
+use hedgerow::forest::ROWS;
+use hedgerow::hash::Hash;
+use hedgerow::step::Budget;
+use hedgerow_support::collections::{
+    FULL, USUAL, big, collect, needed_bytes, rewritten, run, stored_bytes,
+};
+use hedgerow_support::host::Host;
+use hedgerow_support::pace::Pace;
+use hedgerow_support::rows::{issue, place};
+
+#[test]
+fn at_rest_no_more_than_an_eighth_of_any_segment_is_left_dead() {
+    let mut host = Host::of(Shape::STORED, &(0..30_000).map(issue).collect());
+    // Leaves here and there, so that no segment comes to a quarter.
+    for index in (0..30_000).step_by(150) {
+        host.put(&[(issue(index).0, place(index).1)]);
+    }
+    collect(&mut host, USUAL, &[]);
+    let (rows, needed) = (host.contents(), needed_bytes(&mut host));
+    let before = stored_bytes(&host);
+    assert!(
+        before > needed + needed / 7,
+        "the test needs something to collect: {before}, {needed}"
+    );
+    collect(&mut host, Thoroughness { rest: true, ..USUAL }, &[]);
+    assert!(stored_bytes(&host) <= needed + needed / 7, "{} of {needed}", stored_bytes(&host));
+    host.reopen(0);
+    assert_eq!(host.contents(), rows);
+}
+
+#[test]
+fn a_survey_goes_on_when_a_collection_moves_what_it_looks_at() {
+    for work in [0, 1, 20_000, 100_000, 200_000] {
+        let mut host = rewritten(20_000, 2);
+        let root = host.root;
+        let mut survey = Collect::new(&host.cache, Thoroughness { survey: true, ..USUAL });
+        survey.add_commit(root);
+        survey.step(&host.cache, &mut Budget::of(work)).expect("a step");
+        let (totals, went) = collect(&mut host, FULL, &[]);
+        assert!(went > 0);
+        host.run(|cache, budget| survey.step(cache, budget)).expect("a survey");
+        assert_eq!(survey.totals().live, totals.live);
+    }
+}
+
+#[test]
+fn a_pinned_commit_that_is_gone_in_part_hinders_nothing_and_keeps_what_is_left_of_it() {
+    for thoroughness in [USUAL, FULL] {
+        let mut host = Host::of(Shape::STORED, &(0..5000).map(issue).collect());
+        host.put_values(&big(0));
+        let gone = host.root;
+        host.put(&(0..5000).map(|index| (issue(index).0, place(index).1)).collect::<Vec<_>>());
+        host.put_values(&big(7));
+        let whole = (host.root, host.forest.clone(), host.contents());
+        host.put(&(0..5000).map(|index| (issue(index).0, issue(index + 1).1)).collect::<Vec<_>>());
+        host.put_values(&big(1));
+        let now = (host.root, host.forest.clone(), host.contents());
+        // Leaves and values of the first one, but not its commit, and then that, too.
+        collect(&mut host, FULL, &[whole.0]);
+        for pins in [[gone, whole.0], [whole.0, gone], [Hash::of(b"never stored"), whole.0]] {
+            let mut collect = Collect::new(&host.cache, thoroughness);
+            collect.add_commit(host.root);
+            pins.iter().for_each(|pin| collect.add_pinned(*pin));
+            run(&mut host, &mut collect).expect("a collection");
+            host.reopen(64 << 20);
+            for (_, forest, rows) in [&whole, &now] {
+                host.forest = forest.clone();
+                assert_eq!(host.contents(), *rows);
+            }
+        }
+        // One that must be whole is another matter.
+        let mut collect = Collect::new(&host.cache, thoroughness);
+        collect.add_commit(gone);
+        let failed = host.run(|cache, budget| collect.step(cache, budget)).map(|_| ());
+        assert!(matches!(failed, Err(Error::MissingChunk(_))), "{failed:?}");
+    }
+}
+
+#[test]
+fn of_a_pinned_commit_without_one_of_its_leaves_all_others_stay() {
+    let mut host = Host::new(Shape::STORED);
+    host.pace = Some(Pace::new(&[5]));
+    host.put_blocks(&(0..3000).map(issue).collect::<Vec<_>>(), 3000);
+    let key = issue(1000).0;
+    host.put(&[(key.clone(), r#"{"marker":"only here"}"#.to_owned())]);
+    let (old, forest, rows) = (host.root, host.forest.clone(), host.contents());
+    host.put(&(0..3000).map(|index| (issue(index).0, place(index).1)).collect::<Vec<_>>());
+    let now = host.contents();
+    let marker = |chunk: &[u8]| chunk.windows(9).any(|part| part == b"only here");
+    let lost = host.chunks().find(|(_, _, chunk)| marker(chunk)).expect("a leaf").0;
+    host.stored.remove(&lost);
+    host.reopen(64 << 20);
+    let mut collect = Collect::new(&host.cache, USUAL);
+    collect.add_commit(host.root);
+    collect.add_pinned(old);
+    run(&mut host, &mut collect).expect("a collection");
+    host.reopen(64 << 20);
+    assert_eq!(host.contents(), now);
+    let mut found = |key: &str| host.look_up(forest.tree(ROWS), key);
+    let left = rows.keys().filter(|key| found(key).is_ok()).count();
+    assert!(left < 3000 && left > 2900, "{left} rows are left");
+    assert!(matches!(found(&key), Err(Error::MissingChunk(_))));
+}

@@ -1,0 +1,133 @@
+/**
+ * The page of `tests/back-forward-cache.spec.ts`. It goes to another document and comes back, and writes
+ * what it finds then to `localStorage`, where another tab reads it: a debugger loses track of such a page.
+ */
+import { destroy, open, type Store } from 'hedgerow';
+
+/** What a page finds when it has come back. */
+export interface Found {
+  /** Whether it is the same page, out of the cache. */
+  readonly persisted: boolean;
+  /** Why not, as the browser tells. */
+  readonly why: string;
+  /** What it had in memory. */
+  readonly memory: string;
+  /** A row that another tab has put meanwhile. */
+  readonly read: unknown;
+  readonly collector: string;
+}
+
+declare global {
+  interface Window {
+    cached: typeof cached;
+  }
+}
+
+const BACK = 'back';
+const FOUND = 'found';
+
+let db: Store;
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + 10_000;
+  while (!(await isSo()) && performance.now() < endMs) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function whyNot(): string {
+  const [entry] = performance.getEntriesByType('navigation');
+  return JSON.stringify(
+    (entry as { notRestoredReasons?: unknown } | undefined)?.notRestoredReasons,
+  );
+}
+
+const cached = {
+  async open(name: string): Promise<string> {
+    db = await open(name);
+    return cached.collector();
+  },
+
+  get store(): Store {
+    return db;
+  },
+
+  async collector(): Promise<string> {
+    return (await db.stats()).collector;
+  },
+
+  /** Opens a store, uses all of it, and goes away until another tab calls `back`. */
+  async leave(name: string): Promise<void> {
+    localStorage.clear();
+    await cached.open(name);
+    await db.put('before', 1);
+    await db.transaction(async (tx) => tx.put('count', ((await tx.get<number>('count')) ?? 0) + 1));
+    await db.collect();
+    const memory = `memory of ${name}`;
+    addEventListener('pageshow', ({ persisted }) => {
+      const find = async () => {
+        // It looks at storage when it is shown, and reads what it had until it has seen that.
+        await until(async () => (await db.get('told/row')) !== undefined);
+        const read = await db.get('told/row');
+        await db.put('mine', 'came back');
+        const collector = await cached.collector();
+        const found: Found = {
+          persisted,
+          why: '',
+          memory,
+          read,
+          collector,
+        };
+        localStorage.setItem(FOUND, JSON.stringify(found));
+        // And then it is alone again.
+        await until(async () => (await cached.collector()) === 'this');
+        localStorage.setItem(
+          FOUND,
+          JSON.stringify({ ...found, collector: await cached.collector() }),
+        );
+      };
+      find().catch((cause: unknown) => localStorage.setItem(FOUND, JSON.stringify(String(cause))));
+    });
+    // When nothing is under way: what storage answers to a page in the cache drops it from there.
+    setTimeout(() => location.assign('away.html'), 500);
+  },
+
+  /** In another tab: has the page come back. */
+  async back(): Promise<Found> {
+    localStorage.setItem(BACK, '1');
+    await until(() => localStorage.getItem(FOUND) !== null);
+    return cached.found();
+  },
+
+  found(): Found {
+    return JSON.parse(localStorage.getItem(FOUND) ?? 'null');
+  },
+
+  /** Deletes a store; milliseconds that it took. */
+  async deleted(name: string): Promise<number> {
+    const startMs = performance.now();
+    await destroy(name);
+    return performance.now() - startMs;
+  },
+
+  /** Waits until the page is away. */
+  away: () => until(() => localStorage.getItem('away') !== null),
+  until,
+};
+
+window.cached = cached;
+
+// Made anew, it was not in the cache.
+if (localStorage.getItem(BACK) !== null && localStorage.getItem(FOUND) === null) {
+  const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  if (entry?.type === 'back_forward') {
+    const found = {
+      persisted: false,
+      why: whyNot(),
+      memory: '',
+      read: '',
+      collector: '',
+    };
+    localStorage.setItem(FOUND, JSON.stringify(found));
+  }
+}

@@ -1,0 +1,269 @@
+/** The page of `tests/frozen.spec.ts`: a tab that is suspended in a role, or one that goes on beside it. */
+import { type OpenOptions, open, type Snapshot, type Store } from 'hedgerow';
+
+/** What a tab is at when it is suspended. */
+export type RoleName =
+  | 'index builder'
+  | 'sum follower'
+  | 'collector'
+  | 'lane holder'
+  | 'snapshot holder'
+  | 'loader'
+  | 'reader';
+
+/** Milliseconds that each call took. */
+export type Took = Record<string, number>;
+
+interface Row {
+  readonly at: number;
+  readonly round: number;
+  readonly tag: string;
+  readonly text: string;
+}
+
+declare global {
+  interface Window {
+    suspended: typeof suspended;
+  }
+}
+
+const ROWS = 20_000;
+const OPTIONS: Partial<Record<RoleName, OpenOptions>> = {
+  'index builder': { indexes: { byTag: { path: '/tag' } } },
+  'sum follower': { sums: { total: { prefix: 'row/', sum: '/at' } } },
+};
+
+let db: Store;
+let role: RoleName = 'reader';
+let snapshot: Snapshot | undefined;
+let scan: AsyncIterator<[string, Row]> | undefined;
+let calls: Promise<unknown>[] = [];
+let loading: Promise<unknown> | undefined;
+
+function* rows(round: number, count = ROWS): Generator<[string, Row]> {
+  for (let at = 0; at < count; at++) {
+    const text = `${round} ${at} `.repeat(12);
+    yield [`row/${at + 100_000}`, { at, round, tag: `t${at % 7}`, text }];
+  }
+}
+
+/** What a debugger stops at, as long as it is attached. */
+const stopHere = new Function('debugger');
+
+/**
+ * Stops, when `isArmed`, where a store of objects is about to be written for the nth time from now on: before
+ * the transaction, or in the middle of it.
+ */
+function stopAtWrite(isArmed: boolean, nth: number, isInside = false, store = 'segments'): void {
+  const { prototype } = IDBDatabase;
+  const original = prototype.transaction;
+  let left = isArmed ? nth : Number.POSITIVE_INFINITY;
+  prototype.transaction = function (...args) {
+    const [stores, mode] = args;
+    const isWrite = mode === 'readwrite' && [...stores].includes(store);
+    const stops = isWrite && --left === 0;
+    if (stops && !isInside) stopHere();
+    const tx = original.apply(this, args);
+    if (stops && isInside) {
+      tx.objectStore('segments').get(0);
+      stopHere();
+    }
+    return tx;
+  };
+}
+
+/** Stops when a lock is granted whose name ends so. */
+function stopInLock(
+  isArmed: boolean,
+  end: string,
+  stop: () => void = () => void setTimeout(stopHere, 0),
+): void {
+  const request = navigator.locks.request.bind(navigator.locks) as (
+    name: string,
+    options: LockOptions,
+    hold: (lock: Lock | null) => Promise<unknown>,
+  ) => Promise<unknown>;
+  let isDone = !isArmed;
+  Object.assign(navigator.locks, {
+    request: (name: string, options: LockOptions, hold: (lock: Lock | null) => Promise<unknown>) =>
+      request(name, options, (lock) => {
+        if (!isDone && name.endsWith(end)) {
+          isDone = true;
+          // It is held by then, and what it is held for has begun.
+          stop();
+        }
+        return hold(lock);
+      }),
+  });
+}
+
+const increment = () =>
+  db.transaction(async (tx) => {
+    tx.put('count', ((await tx.get<number>('count')) ?? 0) + 1);
+  });
+
+async function timed(took: Took, what: string, call: () => Promise<unknown>): Promise<void> {
+  const startMs = performance.now();
+  await call();
+  took[what] = Math.round(performance.now() - startMs);
+}
+
+const suspended = {
+  /** Makes a store of some rows. */
+  async make(name: string): Promise<void> {
+    const made = await open(name);
+    await made.putMany(rows(0));
+    await made.close();
+  },
+
+  async open(name: string, as: RoleName): Promise<void> {
+    role = as;
+    db = await open(name, { cacheBytes: 0, ...OPTIONS[as] });
+  },
+
+  get store(): Store {
+    return db;
+  },
+
+  /**
+   * Opens the store and begins what the role is at. A debugger, if there is one, stops in the middle of
+   * it; without one it is in the middle when this resolves. `isInside`: in the middle of a transaction of
+   * IndexedDB.
+   */
+  async begin(name: string, as: RoleName, isDebugged: boolean, isInside: boolean): Promise<void> {
+    if (as === 'index builder') stopInLock(isDebugged, '/indexing');
+    // Between transactions: see the last test.
+    if (as === 'sum follower') stopAtWrite(isDebugged, 1);
+    if (as === 'lane holder')
+      stopInLock(isDebugged, '/lane', () => stopAtWrite(true, 1, false, 'refs'));
+    await suspended.open(name, as);
+    switch (as) {
+      case 'collector': {
+        await db.putMany(rows(1));
+        await db.putMany(rows(2));
+        snapshot = db.snapshot();
+        await db.putMany(rows(3));
+        // What must stay is known by then, and the old segments are about to be replaced.
+        stopAtWrite(isDebugged, 1, isInside);
+        const collecting = db.collect();
+        collecting.catch(() => {});
+        calls = [collecting];
+        if (!isDebugged) await new Promise((resolve) => setTimeout(resolve, 20));
+        return;
+      }
+      case 'lane holder':
+        loading = (async () => {
+          for (let times = 0; times < 2000; times++) await increment();
+        })();
+        return;
+      case 'snapshot holder':
+      case 'reader': {
+        snapshot = db.snapshot();
+        await snapshot.count();
+        if (as === 'reader') snapshot.release();
+        scan = db.scan<Row>({ prefix: 'row/' })[Symbol.asyncIterator]();
+        await scan.next();
+        if (isDebugged) setTimeout(stopHere, 0);
+        return;
+      }
+      case 'loader': {
+        stopAtWrite(isDebugged, 4);
+        const slow = async function* () {
+          yield* rows(5, 200_000);
+          await new Promise((resolve) => setTimeout(resolve, isDebugged ? 0 : 1000));
+        };
+        loading = db.putMany(slow(), { prefix: 'loaded/' });
+        loading.catch(() => {});
+        if (!isDebugged) await new Promise((resolve) => setTimeout(resolve, 300));
+        return;
+      }
+    }
+  },
+
+  /** Increments as fast as can be, so that writers meet. */
+  async meet(times: number): Promise<number> {
+    let longest = 0;
+    for (let at = 0; at < times; at++) {
+      const startMs = performance.now();
+      await increment();
+      longest = Math.max(longest, performance.now() - startMs);
+    }
+    return longest;
+  },
+
+  /** All that a tab may want beside one that is suspended; how long each took. */
+  async goOn(name: string, round: number): Promise<Took> {
+    const took: Took = {};
+    await timed(took, 'open', async () => (await open(name)).close());
+    await timed(took, 'put', () => db.put(`put/${round}`, round));
+    await timed(took, 'transaction', increment);
+    await timed(took, 'get', () => db.get('row/100000'));
+    if (role === 'index builder') {
+      await timed(took, 'index', async () => {
+        const found = await db.scan({ index: 'byTag', equals: 't3' }).toArray();
+        if (found.length !== 2857) throw new Error(`${found.length} found by the index`);
+      });
+    }
+    if (role === 'sum follower') {
+      await timed(took, 'sum', async () => {
+        const leaves = await db.sumTree('total').entries().toArray();
+        if (leaves.length !== ROWS) throw new Error(`${leaves.length} leaves`);
+      });
+    }
+    await timed(took, 'load', () => db.putMany(rows(round)));
+    await timed(took, 'verify', async () => {
+      const { ok, faults } = await db.verify();
+      if (!ok) throw new Error(JSON.stringify(faults));
+    });
+    await timed(took, 'collect', () => db.collect());
+    await timed(took, 'load again', () => db.putMany(rows(round + 1)));
+    await timed(took, 'collect again', () => db.collect());
+    await timed(took, 'close', () => db.close());
+    return took;
+  },
+
+  /** The tab goes on: that all it had begun ends, and is right. */
+  async ends(round: number): Promise<string[]> {
+    const wrong: string[] = [];
+    const expect = (what: string, is: unknown, should: unknown) => {
+      if (is !== should) wrong.push(`${what}: ${is} instead of ${should}`);
+    };
+    await Promise.allSettled(calls);
+    await loading;
+    if (snapshot !== undefined && role !== 'reader') {
+      const rounds = new Set<number>();
+      let count = 0;
+      for await (const [, row] of snapshot.scan<Row>({ prefix: 'row/' })) {
+        rounds.add(row.round);
+        count += 1;
+      }
+      expect('rows of the snapshot', count, ROWS);
+      expect('rounds of the snapshot', [...rounds].join(), role === 'collector' ? '2' : '0');
+    }
+    if (scan !== undefined) {
+      let count = 1;
+      const rounds = new Set<number>();
+      for (let next = await scan.next(); next.done !== true; next = await scan.next()) {
+        rounds.add(next.value[1].round);
+        count += 1;
+      }
+      expect('rows of the scan', count, ROWS);
+      expect('rounds of the scan', [...rounds].join(), '0');
+    }
+    await db.put('mine', role);
+    expect('its put', await db.get('mine'), role);
+    const rowsNow = await db.scan<Row>({ prefix: 'row/' }).toArray();
+    expect('rows', rowsNow.length, ROWS);
+    expect('round', rowsNow.find(([, row]) => row.round !== round + 1)?.[1].round, undefined);
+    if (role === 'loader') expect('loaded', await db.count({ prefix: 'loaded/' }), 200_000);
+    if (role === 'index builder') expect('index', await db.count({ index: 'byTag' }), ROWS);
+    if (role === 'sum follower') {
+      expect('sum', db.sumTree('total').root.sum, BigInt((ROWS * (ROWS - 1)) / 2));
+    }
+    const { ok, faults } = await db.verify();
+    if (!ok) wrong.push(JSON.stringify(faults));
+    return wrong;
+  },
+};
+
+window.suspended = suspended;

@@ -1,0 +1,127 @@
+/**
+ * A tab is suspended in the middle of whatever it is at, in Chromium: the others go on within limits, and
+ * it is right when it goes on itself. It is suspended in two ways: *frozen*, by the DevTools protocol, as a
+ * browser freezes a hidden page, which is told so first; and *stopped* by a debugger, which tells it nothing,
+ * as when a phone suspends the browser's process.
+ */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test as base, type CDPSession, expect, type Page } from '@playwright/test';
+import { withPlainBrowser } from '../alive/lib/plain-browser.mjs';
+import type { RoleName, Took } from '../pages/suspended.js';
+
+const PROFILES_DIR = fileURLToPath(new URL('../../.cache/profiles', import.meta.url));
+
+/** What nothing may take longer than, on a machine that is busy with other things, too. */
+const LIMITS_MS: Took = { collect: 25_000, index: 20_000, sum: 20_000 };
+const LIMIT_MS = 12_000;
+/** Chromium aborts a transaction of IndexedDB that keeps others waiting and does nothing for 60 seconds. */
+const BROWSERS_LIMIT_MS = 75_000;
+
+const ROLES: readonly RoleName[] = [
+  'index builder',
+  'sum follower',
+  'collector',
+  'lane holder',
+  'snapshot holder',
+  'loader',
+  'reader',
+];
+
+/** A browser that hides what is covered, as Playwright's own does not: only hidden pages freeze. */
+const test = base.extend<{ tab: () => Promise<Page> }>({
+  tab: async ({ baseURL, launchOptions: { executablePath } }, use) => {
+    await mkdir(PROFILES_DIR, { recursive: true });
+    const profileDir = await mkdtemp(join(PROFILES_DIR, 'frozen-'));
+    try {
+      await withPlainBrowser({ profileDir, executablePath }, async (page) => {
+        await use(async () => {
+          const opened = await page.context().newPage();
+          await opened.goto(`${baseURL}suspended.html`);
+          await opened.waitForFunction(() => window.suspended !== undefined);
+          return opened;
+        });
+      });
+    } finally {
+      await rm(profileDir, { recursive: true, force: true, maxRetries: 5 });
+    }
+  },
+});
+
+async function frozen(session: CDPSession, isFrozen: boolean): Promise<void> {
+  const state = isFrozen ? 'frozen' : 'active';
+  await session.send('Page.setWebLifecycleState', { state });
+}
+
+/** Suspends a tab in a role, has another one go on, and then it. */
+async function suspend(
+  tab: () => Promise<Page>,
+  way: 'frozen' | 'stopped' | 'stopped inside',
+  role: RoleName,
+  limitMs: number,
+): Promise<void> {
+  const name = `${way}/${role}`;
+  const a = await tab();
+  await a.evaluate((name) => window.suspended.make(name), name);
+  const b = await tab();
+  // The one that collects is the one that is suspended, unless it is another one's part.
+  const isFirst = role !== 'snapshot holder' && role !== 'reader' && role !== 'lane holder';
+  const isDebugged = way !== 'frozen';
+  const session = await a.context().newCDPSession(a);
+  const begin = () =>
+    a.evaluate(
+      ([name, role, isDebugged, isInside]) =>
+        window.suspended.begin(name, role, isDebugged, isInside),
+      [name, role, isDebugged, way === 'stopped inside'] as const,
+    );
+  const openB = () =>
+    b.evaluate(([name, role]) => window.suspended.open(name, role), [name, role] as const);
+  const paused = new Promise<void>((resolve) => {
+    session.once('Debugger.paused', () => resolve());
+  });
+  if (isDebugged) await session.send('Debugger.enable');
+  if (!isFirst) await openB();
+  const began = begin();
+  began.catch(() => {});
+  if (role === 'lane holder') void b.evaluate(() => window.suspended.meet(300)).catch(() => {});
+  if (isDebugged) await paused;
+  else {
+    await began;
+    await b.bringToFront();
+    await frozen(session, true);
+  }
+  const startMs = performance.now();
+  if (isFirst) await openB();
+  expect(performance.now() - startMs, 'opening').toBeLessThan(limitMs);
+  const longest = await b.evaluate(() => window.suspended.meet(20));
+  expect(longest).toBeLessThan(limitMs);
+  const took = await b.evaluate((name) => window.suspended.goOn(name, 10), name);
+  const waited = Math.round(performance.now() - startMs);
+  console.log(`  ${way} ${role}: ${JSON.stringify({ ...took, 'all together': waited })}`);
+  for (const [what, ms] of Object.entries(took)) {
+    expect(ms, what).toBeLessThan(Math.max(LIMITS_MS[what] ?? 0, limitMs));
+  }
+  if (isDebugged) {
+    await session.send('Debugger.resume');
+    await session.send('Debugger.disable');
+  } else await frozen(session, false);
+  await began;
+  expect(await a.evaluate(() => window.suspended.ends(10))).toEqual([]);
+}
+
+for (const way of ['frozen', 'stopped'] as const) {
+  for (const role of ROLES) {
+    test(`beside a ${way} ${role} all goes on, and it is right afterwards`, async ({ tab }) => {
+      test.setTimeout(180_000);
+      await suspend(tab, way, role, LIMIT_MS);
+    });
+  }
+}
+
+test('a tab that is stopped in the middle of a transaction is waited for until the browser ends that', async ({
+  tab,
+}) => {
+  test.setTimeout(300_000);
+  await suspend(tab, 'stopped inside', 'collector', BROWSERS_LIMIT_MS);
+});

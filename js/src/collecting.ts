@@ -1,0 +1,140 @@
+/**
+ * Has the room given back of what no commit reaches any more. All of that is loaded only when a store has
+ * been open, or has changed, for a while: no page waits for it at its start.
+ */
+import type { CollectResult } from './collection.js';
+import type { Collector } from './collector.js';
+import type { Commits } from './commit.js';
+import { isFull } from './errors.js';
+import type { Host } from './host.js';
+import { collecting } from './later.js';
+import type { AskedMessage, Tabs } from './tabs.js';
+
+/** So long after the opening, or a change, the store is looked at, in milliseconds. */
+const LOOK_MS = 1000;
+/** When so much was stored since the opening it is looked at before: a fast writer fills a disk in a second. */
+const MUCH_BYTES = 4 << 20;
+
+/** See the module's text. */
+export class Collecting {
+  readonly #host: Host;
+  readonly #commits: Commits;
+  readonly #tabs: Tabs | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #loading: Promise<Collector> | undefined;
+  #collector: Collector | undefined;
+  /** Bytes stored when they were first counted. */
+  #firstBytes: number | undefined;
+  #closed = false;
+
+  /** Of a store that `tabs` are told of. */
+  constructor(host: Host, commits: Commits, tabs: Tabs | undefined) {
+    this.#host = host;
+    this.#commits = commits;
+    this.#tabs = tabs;
+    commits.pins.onRole = () => this.changed();
+    if (tabs !== undefined) tabs.onAsked = (message) => this.#hear(message);
+    // Until it is loaded, and has its own rule.
+    commits.trunk.room = (isBulk) => this.#wait(isBulk);
+    this.changed();
+  }
+
+  /** For a writer: waits for what knows whether there is room, when much was stored since the opening. */
+  #wait(isBulk: boolean): Promise<void> | undefined {
+    if (this.#closed || !this.#commits.pins.isCollected || !this.#isMuch()) return undefined;
+    return this.#loaded().then(
+      () => this.#commits.trunk.room(isBulk),
+      // Nothing is collected for now.
+      () => {},
+    );
+  }
+
+  #isMuch(): boolean {
+    const { engine } = this.#host;
+    try {
+      if (!engine.isReady) return false;
+      const bytes = engine.cacheStats().storedBytes - this.#commits.trunk.unusedBytes;
+      this.#firstBytes ??= bytes;
+      return bytes - this.#firstBytes >= MUCH_BYTES;
+    } catch {
+      // The core has trapped, which the next call of a user will hear.
+      return false;
+    }
+  }
+
+  /** The store has changed, or its role has: looks soon whether there is something to collect. */
+  changed(): void {
+    if (this.#collector !== undefined) this.#collector.changed();
+    else if (this.#timer === undefined && !this.#closed) {
+      this.#timer = setTimeout(() => {
+        this.#timer = undefined;
+        this.#loaded().then(
+          (collector) => collector.changed(),
+          // Nothing is collected for now.
+          () => {},
+        );
+      }, LOOK_MS);
+      // Node must not wait for it.
+      (this.#timer as { unref?(): void }).unref?.();
+    }
+  }
+
+  #hear(message: AskedMessage): void {
+    if (this.#collector !== undefined) this.#collector.hear(message);
+    else if (message.is === 'collect' && this.#commits.pins.isCollector && !this.#closed) {
+      this.#loaded().then(
+        (collector) => collector.hear(message),
+        // Who asks hears nothing, and does it.
+        () => {},
+      );
+    }
+  }
+
+  /** There was no room for a change. */
+  full(): void {
+    if (this.#closed || !this.#commits.pins.isCollector) return;
+    this.#loaded().then(
+      (collector) => collector.full(),
+      // Nothing is collected for now.
+      () => {},
+    );
+  }
+
+  /** Makes a deletion; once more, when it finds no room, after what is dead has gone. */
+  async makingRoom<T>(change: () => Promise<T>): Promise<T> {
+    try {
+      return await change();
+    } catch (cause) {
+      if (!isFull(cause) || !this.#commits.pins.isCollector) throw cause;
+      await (await this.#loaded()).makeRoom();
+      return change();
+    }
+  }
+
+  /** As `db.collect()`. */
+  async request(): Promise<CollectResult> {
+    return (await this.#loaded()).request();
+  }
+
+  #loaded(): Promise<Collector> {
+    const load = async () => {
+      const { Collector } = await collecting();
+      const collector = new Collector(this.#host, this.#commits, this.#tabs);
+      if (this.#closed) await collector.close();
+      this.#collector = collector;
+      return collector;
+    };
+    this.#loading ??= load().catch((cause: unknown) => {
+      this.#loading = undefined;
+      throw cause;
+    });
+    return this.#loading;
+  }
+
+  /** Stops; resolves when nothing is under way. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#collector?.close();
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Waiting for other tabs, always with a limit: a tab that is suspended lets go of no lock and answers
+ * no message. So a lock that another tab may hold is a courtesy, and what is done under it must be
+ * right without it, too.
+ */
+import type { Locks } from './locks.js';
+import { turn } from './scheduler.js';
+
+/** A limit is counted in so many parts. */
+const PARTS = 4;
+/** A part that ends this much too late was not spent awake, in milliseconds. Hidden pages get timers once a second. */
+const LATE_MS = 2000;
+/** So many late parts at most are not counted: a page that is always late must come to an end, too. */
+const MAX_LATE = 3;
+
+/**
+ * Calls `over` after `ms` milliseconds in which this page could work: not because the machine slept
+ * meanwhile, or the page was frozen. Returns how to call it off.
+ */
+export function afterAwake(ms: number, over: () => void): () => void {
+  const partMs = ms / PARTS;
+  let late = 0;
+  let timer: ReturnType<typeof setTimeout>;
+  const count = (left: number): void => {
+    const startMs = performance.now();
+    timer = setTimeout(() => {
+      const isLate = performance.now() - startMs > partMs + LATE_MS && late++ < MAX_LATE;
+      if (isLate) count(left);
+      else if (left > 1) count(left - 1);
+      else over();
+    }, partMs);
+  };
+  count(PARTS);
+  return () => clearTimeout(timer);
+}
+
+/** What `promise` resolves to, or `undefined` when it has not settled after `ms` milliseconds awake. */
+export async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
+  let stop = () => {};
+  const late = new Promise<undefined>((resolve) => {
+    stop = afterAwake(ms, () => resolve(undefined));
+  });
+  return Promise.race([promise, late]).finally(() => stop());
+}
+
+/**
+ * Runs `work` under a lock, or without it when another tab has not let go of it after `ms`
+ * milliseconds, or the browser refuses it; `hasLock` tells which. Rejects with the reason of `signal`
+ * when that is aborted before `work` has begun.
+ */
+export async function withLock<T>(
+  locks: Locks | undefined,
+  name: string,
+  ms: number,
+  work: (hasLock: boolean) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const check = () => {
+    if (signal?.aborted === true) throw signal.reason;
+  };
+  check();
+  if (locks === undefined) return work(false);
+  const wait = new AbortController();
+  const giveUp = () => wait.abort();
+  const stop = afterAwake(ms, giveUp);
+  signal?.addEventListener('abort', giveUp);
+  let working: Promise<T> | undefined;
+  try {
+    await locks.request(name, { signal: wait.signal }, async () => {
+      stop();
+      working = work(true);
+      await working.catch(() => {});
+    });
+  } catch {
+    // It took too long, the browser refused the lock, or took it away: then without.
+  } finally {
+    stop();
+    signal?.removeEventListener('abort', giveUp);
+  }
+  if (working !== undefined) return working;
+  check();
+  return work(false);
+}
+
+/** Waits for so many milliseconds. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/**
+ * As `pause`, for a few milliseconds that others may wait for: a hidden page gets its timers once a second
+ * or once a minute, and so counts the time by messages to itself.
+ */
+export async function soon(ms: number): Promise<void> {
+  if (typeof document === 'undefined' || document.visibilityState !== 'hidden') return pause(ms);
+  const endMs = performance.now() + ms;
+  do await turn();
+  while (performance.now() < endMs);
+}

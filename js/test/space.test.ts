@@ -1,0 +1,91 @@
+/** How much a store keeps of what is dead, counted at each write: while writers never rest, and after. */
+import { describe, expect, it } from 'vitest';
+import { memory, open, type Store } from '../src/index.js';
+import { random as seeded } from './random.js';
+import { type WatchedStorage, watched } from './watched-storage.js';
+
+const ROWS = 20_000;
+const MIB = 1 << 20;
+/** What may be stored besides 2.5 times what is live. */
+const CONSTANT_BYTES = 6 * MIB;
+
+function* rows(round: number): Generator<[string, unknown]> {
+  for (let at = 0; at < ROWS; at++) yield [`row/${100_000 + at}`, `${round} ${at} `.repeat(25)];
+}
+
+function bytesOf({ stored }: WatchedStorage): number {
+  let bytes = 0;
+  for (const { segmentBytes } of stored.values()) bytes += segmentBytes.length;
+  return bytes;
+}
+
+/** Has the most that is stored at any write noted. */
+function measured(): { storage: WatchedStorage; most(): number } {
+  let most = 0;
+  const storage = watched(memory());
+  storage.hooks.write = ({ segments }) => {
+    const more = segments.reduce((sum, { segmentBytes }) => sum + segmentBytes.length, 0);
+    most = Math.max(most, bytesOf(storage) + more);
+  };
+  return { storage, most: () => most };
+}
+
+const WORKLOADS: Record<string, (db: Store, times: number) => Promise<unknown>> = {
+  async 'rewrite everything'(db, times) {
+    for (let round = 1; round <= times; round++) await db.putMany(rows(round));
+  },
+  async 'put single rows in batches'(db, times) {
+    const random = seeded(14);
+    for (let round = 1; round <= 60 * times; round++) {
+      const changed = Array.from({ length: 50 }, (_, at) => {
+        const row = random.below(ROWS);
+        return db.put(`row/${100_000 + row}`, `${round} ${at} `.repeat(25));
+      });
+      await Promise.all(changed);
+    }
+  },
+  async 'load beside single puts'(db, times) {
+    for (let round = 1; round <= times; round++) {
+      let isOver = false;
+      const loading = db.putMany(rows(round)).finally(() => {
+        isOver = true;
+      });
+      while (!isOver) {
+        await db.put('row/single', `${round} `.repeat(100));
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      await loading;
+    }
+  },
+};
+
+describe('however long writers write without a rest', () => {
+  for (const [what, work] of Object.entries(WORKLOADS)) {
+    it(`at most 2.5 times what is live is stored, and a constant, when they ${what}`, async () => {
+      const { storage, most } = measured();
+      const db = await open('test', { storage });
+      await db.putMany(rows(0));
+      await work(db, 12);
+      const { liveBytes } = await db.stats();
+      const written = storage.written.flatMap(({ segments }) => segments);
+      const bytes = written.reduce((sum, { segmentBytes }) => sum + segmentBytes.length, 0);
+      console.log(
+        `  ${what}: ${(bytes / liveBytes).toFixed(1)} x live written, at most ` +
+          `${(most() / liveBytes).toFixed(2)} x stored (${(most() / MIB).toFixed(1)} MiB of ${(liveBytes / MIB).toFixed(1)})`,
+      );
+      expect(most()).toBeLessThan(2.5 * liveBytes + CONSTANT_BYTES);
+      // It is no proof, if no more was ever written.
+      expect(bytes).toBeGreaterThan(2 * (2.5 * liveBytes + CONSTANT_BYTES));
+      const restsMs = performance.now();
+      const isSmall = () => bytesOf(storage) <= 1.2 * liveBytes;
+      while (!isSmall() && performance.now() < restsMs + 20_000) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      console.log(
+        `  ${(bytesOf(storage) / liveBytes).toFixed(2)} x ${Math.round(performance.now() - restsMs)} ms later`,
+      );
+      expect(bytesOf(storage)).toBeLessThanOrEqual(1.2 * liveBytes);
+      await db.close();
+    }, 120_000);
+  }
+});
