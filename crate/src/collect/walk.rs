@@ -2,26 +2,28 @@
 //! the walk costs a hundredth of the store; leaves are read when their values are asked for.
 
 use super::marks::Marks;
-use super::pieces::names;
 use crate::cache::{Cache, Fetch};
-use crate::chunk;
-use crate::error::Error;
+use crate::chunk::{self, ChunkKind};
+use crate::error::{DecodeError, Error};
 use crate::forest::{Forest, SUMS};
 use crate::hash::Hash;
 use crate::node::Node;
 use crate::step::{Budget, Step};
+use crate::sum_piece::{Form, Records, far};
 use crate::value::Far;
 use alloc::vec::Vec;
 
 /// What reading a node counts as, in bytes of work.
 const NODE_WORK: usize = 4096;
+/// What marking a chunk counts as.
+const MARK_WORK: usize = 64;
 
 /// See the module's text.
 #[derive(Debug, Default)]
 pub struct Walk {
     commits: Vec<Hash>,
-    /// Pieces of sum trees, to be read.
-    pieces: Vec<Hash>,
+    /// Pieces and tops of sum trees, to be read.
+    pieces: Vec<(Hash, ChunkKind)>,
     /// Values that they hold out of line.
     fars: Vec<Far>,
     /// Nodes of a level, to be read, and how many of them were.
@@ -33,6 +35,10 @@ pub struct Walk {
     leaves_read: usize,
     /// Lists of pieces to be read, with the lengths of their values.
     lists: Vec<(Hash, usize)>,
+}
+
+const fn malformed(hash: Hash, cause: DecodeError) -> Error {
+    Error::CorruptChunk { hash, cause: Some(cause) }
 }
 
 impl Walk {
@@ -54,42 +60,53 @@ impl Walk {
         budget: &mut Budget,
     ) -> Result<Step<()>, Error> {
         while let Some(hash) = self.commits.last() {
-            let check = |bytes: &[u8]| Forest::decode(bytes).map(|_| ());
-            let bytes = match cache.chunk(hash, check)? {
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            let bytes = match cache.chunk(hash, ChunkKind::Commit)? {
                 Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
                 Fetch::Here(bytes) => bytes,
             };
+            let forest = Forest::decode(bytes).map_err(|cause| malformed(*hash, cause))?;
+            budget.spend(bytes.len());
             if marks.mark(cache, hash)? {
-                for named in Forest::decode(bytes).unwrap_or_default().trees() {
+                for named in forest.trees() {
                     let root = named.tree.root;
                     if !named.tree.is_empty() && marks.mark(cache, &root)? {
-                        let is_sum = named.name.starts_with(SUMS);
-                        if is_sum { &mut self.pieces } else { &mut self.level }.push(root);
+                        if named.name.starts_with(SUMS) {
+                            self.pieces.push((root, ChunkKind::SumTop));
+                        } else {
+                            self.level.push(root);
+                        }
                     }
                 }
             }
             self.commits.pop();
         }
-        while let Some(hash) = self.pieces.last() {
+        while let Some((hash, kind)) = self.pieces.last() {
             if budget.is_spent() {
                 return Ok(Step::Yield);
             }
-            let check = |bytes: &[u8]| chunk::ChunkKind::decode(bytes).map(|_| ());
-            let piece = match cache.chunk(hash, check)? {
-                Fetch::At(id) => return Ok(Step::Need(cache.ahead(id, self.pieces.iter().rev())?)),
+            let piece = match cache.chunk(hash, *kind)? {
+                Fetch::At(id) => {
+                    let hashes = self.pieces.iter().rev().map(|(hash, _)| hash);
+                    return Ok(Step::Need(cache.ahead(id, hashes)));
+                }
                 Fetch::Here(piece) => piece,
             };
             self.pieces.pop();
-            let mut below = Vec::new();
-            names(piece, |hash, far| match far {
-                Some(far) => self.fars.push(far),
-                None => below.push(hash),
-            });
-            for hash in below.iter().rev() {
-                if marks.mark(cache, hash)? {
-                    self.pieces.push(*hash);
+            let first = self.pieces.len();
+            for record in Records::of(piece) {
+                match record.form {
+                    Form::Link(link) if marks.mark(cache, &link.chunk)? => {
+                        self.pieces.push((link.chunk, ChunkKind::SumPiece));
+                    }
+                    Form::Far(rest) => self.fars.push(far(rest)),
+                    Form::Link(_) | Form::Inline(_) => {}
                 }
             }
+            // The first is read next.
+            self.pieces[first..].reverse();
             budget.spend(NODE_WORK);
         }
         loop {
@@ -99,7 +116,7 @@ impl Walk {
                 }
                 match cache.node(hash)? {
                     Fetch::At(id) => {
-                        return Ok(Step::Need(cache.ahead(id, self.level[self.at..].iter())?));
+                        return Ok(Step::Need(cache.ahead(id, self.level[self.at..].iter())));
                     }
                     Fetch::Here(Node::Leaf(_)) => self.leaves.push(*hash),
                     Fetch::Here(Node::Inner(inner)) => {
@@ -138,13 +155,22 @@ impl Walk {
         loop {
             while let Some(far) = self.fars.pop() {
                 self.value(cache, marks, far)?;
+                budget.spend(MARK_WORK);
+                if budget.is_spent() {
+                    return Ok(Step::Yield);
+                }
             }
             while let Some((hash, len)) = self.lists.last() {
-                let check = |bytes: &[u8]| chunk::piece_list(bytes, *len).map(|_| ());
-                let pieces = match cache.chunk(hash, check)? {
+                if budget.is_spent() {
+                    return Ok(Step::Yield);
+                }
+                let pieces = match cache.chunk(hash, ChunkKind::PieceList)? {
                     Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
-                    Fetch::Here(bytes) => chunk::piece_list(bytes, *len).unwrap_or_default(),
+                    Fetch::Here(bytes) => {
+                        chunk::piece_list(bytes, *len).map_err(|cause| malformed(*hash, cause))?
+                    }
                 };
+                budget.spend(MARK_WORK * pieces.len());
                 for piece in &pieces {
                     marks.mark(cache, piece)?;
                 }
@@ -156,9 +182,7 @@ impl Walk {
             }
             match cache.node(hash)? {
                 Fetch::At(id) => {
-                    return Ok(Step::Need(
-                        cache.ahead(id, self.leaves[self.leaves_read..].iter())?,
-                    ));
+                    return Ok(Step::Need(cache.ahead(id, self.leaves[self.leaves_read..].iter())));
                 }
                 Fetch::Here(Node::Inner(_)) => {}
                 Fetch::Here(Node::Leaf(leaf)) => {

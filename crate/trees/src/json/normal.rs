@@ -20,6 +20,10 @@ use core::ops::Range;
 /// Names of an object up to this many are compared each with those that it may be equal to.
 const FEW_NAMES: usize = 64;
 
+/// What it costs to print a number, and to put a name in order, for each doubling of their number.
+const NUMBER_COST: usize = 64;
+const NAME_COST: usize = 8;
+
 /// Memory that is kept from one value to the next, in bytes.
 const KEPT_BYTES: usize = 1 << 20;
 
@@ -82,6 +86,8 @@ pub struct Scanner {
     moves: Vec<Move>,
     /// Of all moves: where they are in the output, in their new order.
     members: Vec<Range<usize>>,
+    /// See [`Scanner::take_cost`].
+    cost: usize,
 }
 
 impl Scanner {
@@ -110,7 +116,14 @@ impl Scanner {
             self.output.extend_from_slice(&text[copied..end]);
         }
         let normal = copied == at && self.moves.is_empty();
+        self.cost += self.output.len() * (1 + usize::from(!self.moves.is_empty()));
         Ok(Scanned { end, normal, ascii: !wide, found })
+    }
+
+    /// What scans have cost since the last call, besides a pass over their texts: what was written anew
+    /// or put in order, in bytes of work.
+    pub const fn take_cost(&mut self) -> usize {
+        core::mem::replace(&mut self.cost, 0)
     }
 
     /// The normal form of the value scanned last, if it was not in it.
@@ -276,6 +289,7 @@ impl Scan<'_> {
             Form::Same => {}
             Form::Cut(end) => self.copy(end, scan.end),
             Form::Other => {
+                self.memory.cost += NUMBER_COST;
                 let mut printed = Vec::with_capacity(32);
                 push_number(self.text, scan, &mut printed);
                 if printed != self.text[at..scan.end] {
@@ -362,6 +376,8 @@ impl Scan<'_> {
     #[cold]
     fn arrange(&mut self, open: Open, at: usize) {
         let names = &self.memory.names[open.first..];
+        let cost = names.iter().map(|name| NAME_COST + name.len / 4).sum::<usize>();
+        let cost = cost * names.len().ilog2() as usize;
         let bytes = |at: usize| self.bytes(&names[at]);
         let by_name = sorted(names.len(), &|a, b| bytes(a).cmp(bytes(b)).then(a.cmp(&b)));
         // The place of each member that is kept: that of the first of its name.
@@ -373,6 +389,7 @@ impl Scan<'_> {
             }
         }
         if open.in_order && kept.len() == names.len() {
+            self.memory.cost += cost;
             return;
         }
         let rank = |at: usize| (array_index(bytes(kept[at].0)).unwrap_or(u64::MAX), kept[at].0);
@@ -386,6 +403,7 @@ impl Scan<'_> {
         });
         let from = names[0].start;
         self.memory.members.extend(members);
+        self.memory.cost += 2 * cost;
         self.memory.moves.push(Move { from, to, members: first..self.memory.members.len() });
     }
 }

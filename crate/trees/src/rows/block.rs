@@ -34,6 +34,9 @@ pub struct ByteValue {
     pub len: u32,
 }
 
+/// Where the text of a key is, and that of its value, if there is one.
+type Texts = (Range<usize>, Option<Range<usize>>);
+
 /// See the module's text. JSON values are trusted to be in normal form.
 #[derive(Debug)]
 pub struct Block {
@@ -50,6 +53,10 @@ pub struct Block {
     closed: bool,
     /// Where the row that was found ends, and whether its value is bytes.
     found: (usize, bool),
+    /// The texts of its key and value, until the next one is sought.
+    texts: Option<Texts>,
+    /// See [`Reader::take_cost`](super::Reader::take_cost).
+    pub(super) cost: usize,
     /// What the row that was found does, if it is of a patch.
     does: Option<Does>,
     /// If it is an update, its text.
@@ -71,6 +78,8 @@ impl Block {
             at: 0,
             closed: false,
             found: (0, false),
+            texts: None,
+            cost: 0,
             does: None,
             update: Vec::new(),
         }
@@ -90,9 +99,9 @@ impl Block {
         values: Vec<ByteValue>,
         format: Format,
     ) {
-        let prefix = core::mem::take(&mut self.prefix);
+        let (prefix, cost) = (core::mem::take(&mut self.prefix), self.cost);
         let text_len = text_len.min(bytes.len());
-        *self = Self { format, bytes, text_len, values, ..Self::new(prefix) };
+        *self = Self { format, bytes, text_len, values, cost, ..Self::new(prefix) };
     }
 
     pub(super) const fn is_spent(&self) -> bool {
@@ -102,9 +111,12 @@ impl Block {
     pub(super) fn peek(&mut self, row: u64, key: &mut Vec<u8>) -> Result<Next<'_>, Error> {
         let bad =
             |(offset, fault): (usize, RowFault)| Error::Row { row, offset: offset as u64, fault };
-        let Some((key_text, mut value)) = self.find().map_err(bad)? else {
-            return Ok(Next::More);
-        };
+        if self.texts.is_none() {
+            let from = self.at;
+            self.texts = self.find().map_err(bad)?;
+            self.cost += self.found.0.saturating_sub(from);
+        }
+        let Some((key_text, mut value)) = self.texts.clone() else { return Ok(Next::More) };
         if self.does == Some(Does::Clear) {
             self.found.1 = false;
             return Ok(Next::Clear);
@@ -130,18 +142,16 @@ impl Block {
         Ok(Next::Row(Edit::Put(kind, value)))
     }
 
-    pub(super) fn advance(&mut self) -> usize {
+    pub(super) fn advance(&mut self) {
         let (end, is_bytes) = self.found;
-        let passed = end - self.at;
         self.at = end;
+        self.texts = None;
         self.next_value += usize::from(is_bytes);
         self.row += 1;
-        passed
     }
 
     /// The texts of the next row's key and value; none at the end of the block.
-    #[expect(clippy::type_complexity, reason = "a key's place, and a value's where there is one")]
-    fn find(&mut self) -> Result<Option<(Range<usize>, Option<Range<usize>>)>, (usize, RowFault)> {
+    fn find(&mut self) -> Result<Option<Texts>, (usize, RowFault)> {
         if self.is_spent() {
             let whole = self.text_len == 0 || self.closed;
             return if whole { Ok(None) } else { Err((self.text_len, RowFault::Syntax)) };

@@ -13,8 +13,9 @@ use crate::node::{
     CHILD_BYTES, Child, Entry, KEY_LENGTH_MASK, Leaf, NODE_HEADER_BYTES, RECORD_BYTES, record_head,
 };
 use crate::segment::{Packer, Stream};
+use crate::step::Budget;
 use crate::tree::Tree;
-use crate::tree::value::put_value;
+use crate::tree::value::ValueWriter;
 use crate::value::{Kind, Tag};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -63,6 +64,8 @@ pub struct Builder {
     inner: Vec<InnerWindow>,
     emitted: Vec<Emitted>,
     packer: Packer,
+    /// Of the value of the entry that is being pushed.
+    writer: ValueWriter,
 }
 
 impl LeafWindow {
@@ -119,6 +122,7 @@ impl Builder {
             inner: Vec::new(),
             emitted: Vec::new(),
             packer: Packer::new(),
+            writer: ValueWriter::default(),
         }
     }
 
@@ -137,13 +141,20 @@ impl Builder {
     /// [`MAX_KEY_BYTES`](crate::limits::MAX_KEY_BYTES) long; `value` is at most
     /// [`MAX_VALUE_BYTES`](crate::limits::MAX_VALUE_BYTES) long. Copies both once.
     pub fn push(&mut self, key: &[u8], kind: Kind, value: &[u8]) {
+        self.push_some(key, kind, value, &mut Budget::of(usize::MAX));
+    }
+
+    /// As [`Builder::push`]; `false` when the budget ended before a long value was written. It is
+    /// then called again with the same entry, before any other.
+    pub fn push_some(&mut self, key: &[u8], kind: Kind, value: &[u8], budget: &mut Budget) -> bool {
         let tag = Tag::of(kind, value.len());
-        if tag.far {
-            let far = put_value(&mut self.packer, value).bytes();
-            self.push_entry(&Entry { key, tag, value: &far });
-        } else {
+        if !tag.far {
             self.push_entry(&Entry { key, tag, value });
+            return true;
         }
+        let Some(far) = self.writer.step(&mut self.packer, value, budget) else { return false };
+        self.push_entry(&Entry { key, tag, value: &far.bytes() });
+        true
     }
 
     /// Adds an entry as a leaf holds it.

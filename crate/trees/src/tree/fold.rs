@@ -163,7 +163,7 @@ impl Fold {
         budget: &mut Budget,
     ) -> Result<Step<Result<(), NoObject>>, Error> {
         if let Some((kind, reader)) = &mut self.far {
-            match reader.step(cache, &mut self.spare)? {
+            match reader.step(cache, budget, &mut self.spare)? {
                 Step::Done(()) => {}
                 Step::Need(ids) => return Ok(Step::Need(ids)),
                 Step::Yield => return Ok(Step::Yield),

@@ -7,7 +7,7 @@
 //! so that each node is entered once, and the walk ends, whatever names it how often.
 
 use crate::cache::{Cache, Fetch, SegmentId};
-use crate::chunk;
+use crate::chunk::{self, ChunkKind};
 use crate::error::{DecodeError, Error, Field};
 use crate::hash::Hash;
 use crate::json::skip_value;
@@ -103,6 +103,20 @@ pub struct Verify {
 
 const fn corrupt(hash: Hash, field: Field, expected: u64, got: u64) -> Error {
     Error::CorruptChunk { hash, cause: Some(DecodeError { field, offset: 0, expected, got }) }
+}
+
+/// A chunk of this kind, held to what else is known of it.
+fn held<'c>(
+    cache: &'c Cache,
+    hash: &Hash,
+    kind: ChunkKind,
+    check: impl Fn(&[u8]) -> Result<(), DecodeError>,
+) -> Result<Fetch<&'c [u8]>, Error> {
+    let fetched = cache.chunk(hash, kind)?;
+    if let Fetch::Here(bytes) = fetched {
+        check(bytes).map_err(|cause| Error::CorruptChunk { hash: *hash, cause: Some(cause) })?;
+    }
+    Ok(fetched)
 }
 
 fn is_json(text: &[u8]) -> bool {
@@ -310,8 +324,8 @@ impl Verify {
                 return None;
             }
             None => {
-                let check = |bytes: &[u8]| chunk::piece_list(bytes, len).map(|_| ());
-                (value.far.hash, cache.chunk(&value.far.hash, check))
+                let check = |bytes: &[u8]| chunk::piece_list(bytes, len).map(drop);
+                (value.far.hash, held(cache, &value.far.hash, ChunkKind::PieceList, check))
             }
             Some(pieces) => {
                 let Some(hash) = pieces.get(value.next) else {
@@ -325,7 +339,7 @@ impl Verify {
                     let error = DecodeError { field: Field::Length, offset: 2, expected, got };
                     if got == expected { Ok(()) } else { Err(error) }
                 };
-                (*hash, cache.chunk(hash, check))
+                (*hash, held(cache, hash, ChunkKind::Piece, check))
             }
         };
         let is_list = value.pieces.is_none();

@@ -1,0 +1,414 @@
+//! Where each chunk is: a table from its hash to all copies of it.
+//!
+//! Copies of one chunk are chained, the newest first, so that a table that names one hash again and
+//! again costs what any other does. Places in the table follow from a keyed hash of all 32 bytes:
+//! tables come from disk and from peers, and nothing vouches for the hashes in them.
+
+use super::marks::Marks;
+use crate::hash::{HASH_BYTES, Hash};
+use crate::secret::Secret;
+use crate::segment::Table;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cell::Cell;
+use hashbrown::hash_table::Entry;
+use hashbrown::{HashMap, HashTable};
+
+/// The number under which a segment is stored: below 2^53.
+pub type SegmentId = u64;
+
+/// Copies of one chunk in one segment that are known; any others are of no use to anybody.
+const MOST_IN_SEGMENT: usize = 8;
+
+/// A chunk in a segment, by their positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    segment: u32,
+    pub chunk: u32,
+}
+
+/// No slot: the end of a chain.
+const NONE: Slot = Slot { segment: u32::MAX, chunk: u32::MAX };
+
+/// The copies before and after one in its chain.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    before: Slot,
+    after: Slot,
+}
+
+/// A known segment.
+pub struct Segment {
+    pub id: SegmentId,
+    pub table: Table,
+    /// Its bytes, while it is in memory.
+    pub bytes: Option<Vec<u8>>,
+    /// What is known of its chunks.
+    pub marks: Marks,
+    /// When it was last used.
+    pub used: Cell<u64>,
+    /// Not stored yet.
+    pub fresh: bool,
+    /// Of each chunk, once one of them has another copy.
+    links: Vec<Link>,
+}
+
+impl Segment {
+    pub const fn new(id: SegmentId, table: Table) -> Self {
+        Self {
+            id,
+            table,
+            bytes: None,
+            marks: Marks::none(),
+            used: Cell::new(0),
+            fresh: false,
+            links: Vec::new(),
+        }
+    }
+
+    fn link(&self, chunk: u32) -> Link {
+        let none = Link { before: NONE, after: NONE };
+        self.links.get(chunk as usize).copied().unwrap_or(none)
+    }
+
+    fn link_mut(&mut self, chunk: u32) -> &mut Link {
+        if self.links.is_empty() {
+            self.links = vec![Link { before: NONE, after: NONE }; self.table.len()];
+        }
+        &mut self.links[chunk as usize]
+    }
+}
+
+/// The keys of [`Places::of`].
+#[derive(Clone, Copy)]
+struct Places {
+    words: [u64; HASH_BYTES / 8],
+    odd: u64,
+}
+
+impl Places {
+    fn new(secret: &Secret) -> Self {
+        let word = |at: usize| secret.hash(&[at as u8]);
+        Self { words: core::array::from_fn(word), odd: word(HASH_BYTES) | 1 }
+    }
+
+    /// Where a hash has its place. Two hashes, whatever they are, agree for one in 2^32 keys: this is
+    /// NH of UMAC (RFC 4418), and one multiplication to spread it.
+    #[inline]
+    fn of(&self, hash: &Hash) -> u64 {
+        let (words, _) = hash.0.as_chunks();
+        let mut sum = 0_u64;
+        for (word, key) in words.iter().zip(&self.words) {
+            let word = u64::from_le_bytes(*word);
+            let low = (word as u32).wrapping_add(*key as u32);
+            let high = ((word >> 32) as u32).wrapping_add((key >> 32) as u32);
+            sum = sum.wrapping_add(u64::from(low).wrapping_mul(u64::from(high)));
+        }
+        let spread = sum.wrapping_mul(self.odd);
+        spread ^ spread >> 32
+    }
+}
+
+/// Segment ids are small numbers that the store itself hands out: nothing to defend against.
+mod id_hash {
+    use core::hash::{BuildHasherDefault, Hasher};
+
+    #[derive(Default)]
+    pub struct Multiply(u64);
+
+    impl Hasher for Multiply {
+        fn finish(&self) -> u64 {
+            self.0
+        }
+
+        fn write(&mut self, bytes: &[u8]) {
+            for byte in bytes {
+                self.write_u64(u64::from(*byte));
+            }
+        }
+
+        fn write_u64(&mut self, word: u64) {
+            let mixed = (self.0 ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            self.0 = mixed ^ (mixed >> 32);
+        }
+    }
+
+    pub type State = BuildHasherDefault<Multiply>;
+}
+
+/// See the module's text.
+pub struct Catalogue {
+    /// The newest copy of each chunk.
+    index: HashTable<Slot>,
+    places: Places,
+    segments: Vec<Option<Segment>>,
+    vacant: Vec<u32>,
+    by_id: HashMap<SegmentId, u32, id_hash::State>,
+    chunks: usize,
+}
+
+impl Catalogue {
+    pub fn new(secret: &Secret) -> Self {
+        Self {
+            index: HashTable::new(),
+            places: Places::new(secret),
+            segments: Vec::new(),
+            vacant: Vec::new(),
+            by_id: HashMap::default(),
+            chunks: 0,
+        }
+    }
+
+    /// Makes room for so many more chunks.
+    pub fn reserve(&mut self, chunks: usize) {
+        let Self { index, segments, places, .. } = self;
+        index.reserve(chunks, |slot| places.of(&hash_of(segments, *slot)));
+    }
+
+    pub fn contains(&self, id: SegmentId) -> bool {
+        self.by_id.contains_key(&id)
+    }
+
+    /// Number of segments, and of chunks with each copy counted.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.by_id.len(), self.chunks)
+    }
+
+    pub fn segment(&self, id: SegmentId) -> Option<&Segment> {
+        self.segments[*self.by_id.get(&id)? as usize].as_ref()
+    }
+
+    pub fn segment_mut(&mut self, id: SegmentId) -> Option<&mut Segment> {
+        self.segments[*self.by_id.get(&id)? as usize].as_mut()
+    }
+
+    /// All segments, in no order.
+    pub fn segments(&self) -> impl Iterator<Item = &Segment> {
+        self.segments.iter().flatten()
+    }
+
+    pub fn segments_mut(&mut self) -> impl Iterator<Item = &mut Segment> {
+        self.segments.iter_mut().flatten()
+    }
+
+    /// Adds a segment, whose id is new. Costs a look-up for each chunk, whatever its hash.
+    pub fn insert(&mut self, segment: Segment) {
+        let at = self.vacant.pop().unwrap_or(self.segments.len() as u32);
+        let count = segment.table.len();
+        self.by_id.insert(segment.id, at);
+        self.chunks += count;
+        if at as usize == self.segments.len() {
+            self.segments.push(Some(segment));
+        } else {
+            self.segments[at as usize] = Some(segment);
+        }
+        self.reserve(count);
+        (0..count as u32).for_each(|chunk| self.add(Slot { segment: at, chunk }));
+    }
+
+    fn add(&mut self, slot: Slot) {
+        let Self { index, segments, places, .. } = self;
+        let hash = hash_of(segments, slot);
+        let is_it = |other: &Slot| has_hash(segments, *other, &hash);
+        match index.entry(places.of(&hash), is_it, |slot| places.of(&hash_of(segments, *slot))) {
+            Entry::Vacant(entry) => drop(entry.insert(slot)),
+            Entry::Occupied(mut entry) => {
+                let head = *entry.get();
+                let (mut at, mut own) = (head, 0);
+                while at.segment == slot.segment {
+                    own += 1;
+                    if own == MOST_IN_SEGMENT {
+                        return;
+                    }
+                    at = link(segments, at).after;
+                }
+                *entry.get_mut() = slot;
+                self.set_before(head, slot);
+                self.set_after(slot, head);
+            }
+        }
+    }
+
+    /// Forgets a segment; what it was.
+    pub fn remove(&mut self, id: SegmentId) -> Option<Segment> {
+        let at = self.by_id.remove(&id)?;
+        let count = self.segments[at as usize].as_ref()?.table.len();
+        self.chunks -= count;
+        (0..count as u32).for_each(|chunk| self.unlink(Slot { segment: at, chunk }));
+        self.vacant.push(at);
+        self.segments[at as usize].take()
+    }
+
+    fn unlink(&mut self, slot: Slot) {
+        let Link { before, after } = link(&self.segments, slot);
+        if before == NONE {
+            let place = self.places.of(&hash_of(&self.segments, slot));
+            // One copy too many of a segment has no place.
+            let Ok(entry) = self.index.find_entry(place, |other| *other == slot) else { return };
+            if after == NONE {
+                entry.remove();
+            } else {
+                *entry.into_mut() = after;
+            }
+        } else {
+            self.set_after(before, after);
+        }
+        if after != NONE {
+            self.set_before(after, before);
+        }
+    }
+
+    fn set_before(&mut self, slot: Slot, before: Slot) {
+        if let Some(segment) = &mut self.segments[slot.segment as usize] {
+            segment.link_mut(slot.chunk).before = before;
+        }
+    }
+
+    fn set_after(&mut self, slot: Slot, after: Slot) {
+        if let Some(segment) = &mut self.segments[slot.segment as usize] {
+            segment.link_mut(slot.chunk).after = after;
+        }
+    }
+
+    /// Every copy of a chunk, the newest first: its segment, and its position there.
+    pub fn copies<'c>(
+        &'c self,
+        hash: &Hash,
+    ) -> impl Iterator<Item = (&'c Segment, usize)> + use<'c> {
+        let found =
+            self.index.find(self.places.of(hash), |slot| has_hash(&self.segments, *slot, hash));
+        let mut next = found.copied().unwrap_or(NONE);
+        core::iter::from_fn(move || {
+            // No segment has the number of the end.
+            let segment = self.segments.get(next.segment as usize)?.as_ref()?;
+            let chunk = next.chunk;
+            next = segment.link(chunk).after;
+            Some((segment, chunk as usize))
+        })
+    }
+}
+
+fn link(segments: &[Option<Segment>], slot: Slot) -> Link {
+    let segment = segments[slot.segment as usize].as_ref();
+    segment.map_or(Link { before: NONE, after: NONE }, |segment| segment.link(slot.chunk))
+}
+
+fn hash_of(segments: &[Option<Segment>], slot: Slot) -> Hash {
+    let segment = segments[slot.segment as usize].as_ref();
+    segment.map_or(Hash::ZERO, |segment| segment.table.hash(slot.chunk as usize))
+}
+
+fn has_hash(segments: &[Option<Segment>], slot: Slot, hash: &Hash) -> bool {
+    #[cfg(test)]
+    tests::COMPARED.with(|compared| compared.set(compared.get() + 1));
+    let segment = segments[slot.segment as usize].as_ref();
+    segment.is_some_and(|segment| segment.table.has_hash(slot.chunk as usize, hash))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::Sealed;
+    use alloc::collections::BTreeMap;
+
+    std::thread_local! {
+        /// Hashes that were compared.
+        pub static COMPARED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// A table of chunks of one byte each, with these hashes.
+    fn table(hashes: &[Hash]) -> Table {
+        let mut bytes = Sealed::of_one(&Hash::ZERO, b"x").table.bytes()[..8].to_vec();
+        bytes.extend_from_slice(&(hashes.len() as u32).to_le_bytes());
+        hashes.iter().for_each(|hash| bytes.extend_from_slice(&hash.0));
+        (1..=hashes.len() as u32).for_each(|end| bytes.extend_from_slice(&end.to_le_bytes()));
+        Table::decode(bytes).expect("a table")
+    }
+
+    fn catalogue() -> Catalogue {
+        Catalogue::new(&Secret::new(1, 2))
+    }
+
+    /// What a few copies of few hashes are, whatever comes and goes.
+    #[test]
+    fn copies_are_those_of_a_model() {
+        let mut state = 1_u64;
+        let mut below = |end: usize| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (state >> 33) as usize % end
+        };
+        // They share the first bytes, as only hashes do that were made up.
+        let pool: Vec<Hash> =
+            (0..12).map(|at| Hash(core::array::from_fn(|i| if i > 29 { at } else { 7 }))).collect();
+        let mut catalogue = catalogue();
+        let mut model: BTreeMap<SegmentId, Vec<usize>> = BTreeMap::new();
+        for id in 0..3000 {
+            if below(3) == 0 && !model.is_empty() {
+                let gone = *model.keys().nth(below(model.len())).unwrap();
+                model.remove(&gone);
+                assert_eq!(catalogue.remove(gone).map(|segment| segment.id), Some(gone));
+            } else if model.len() < 9 {
+                let chosen: Vec<_> = (0..=below(20)).map(|_| below(pool.len())).collect();
+                let hashes: Vec<_> = chosen.iter().map(|at| pool[*at]).collect();
+                catalogue.insert(Segment::new(id, table(&hashes)));
+                model.insert(id, chosen);
+            }
+            for (number, hash) in pool.iter().enumerate() {
+                let mut expected = Vec::new();
+                for (id, chosen) in &model {
+                    let own = (0..chosen.len()).filter(|at| chosen[*at] == number);
+                    expected.extend(own.take(MOST_IN_SEGMENT).map(|at| (*id, at)));
+                }
+                let mut copies: Vec<_> =
+                    catalogue.copies(hash).map(|(segment, at)| (segment.id, at)).collect();
+                copies.sort_unstable();
+                assert_eq!(copies, expected);
+            }
+            let chunks = model.values().map(Vec::len).sum();
+            assert_eq!(catalogue.counts(), (model.len(), chunks));
+        }
+    }
+
+    /// Hashes compared while tables of so many chunks in all are added, searched and removed.
+    fn compared(tables: &[Vec<Hash>]) -> usize {
+        let before = COMPARED.get();
+        let mut catalogue = catalogue();
+        for (id, hashes) in (0..).zip(tables) {
+            catalogue.insert(Segment::new(id, table(hashes)));
+        }
+        for hash in tables.iter().flatten().step_by(7) {
+            assert!(catalogue.copies(hash).next().is_some());
+        }
+        for id in 0..tables.len() as u64 {
+            catalogue.remove(id);
+        }
+        assert!(catalogue.index.is_empty());
+        COMPARED.get() - before
+    }
+
+    #[test]
+    fn tables_of_any_hashes_cost_what_honest_ones_do() {
+        const CHUNKS: u32 = 1 << 15;
+        let of = |word: u32, at: usize| {
+            let mut hash = Hash::ZERO;
+            hash.0[at..at + 4].copy_from_slice(&word.to_le_bytes());
+            hash
+        };
+        let honest: Vec<_> = (0..CHUNKS).map(|at| Hash::of(&at.to_le_bytes())).collect();
+        let all_equal = alloc::vec![Hash([9; 32]); CHUNKS as usize];
+        let one_each: Vec<_> = (0..CHUNKS).map(|_| Vec::from([Hash([9; 32])])).collect();
+        let few = compared(&[honest]);
+        // They differ in one place alone: in the low bits of a word, or in the high ones.
+        for at in [0, 4, 8, 20, 28] {
+            for shift in [0, 12, 17] {
+                let alike: Vec<_> = (0..CHUNKS).map(|word| of(word << shift, at)).collect();
+                let count = compared(&[alike]);
+                assert!(count <= 2 * few + 64, "at {at}, {shift}: {count} against {few}");
+            }
+        }
+        for tables in [&[all_equal][..], &one_each] {
+            let count = compared(tables);
+            assert!(count <= 2 * CHUNKS as usize + 64, "{count} of equal hashes");
+        }
+    }
+}

@@ -1,0 +1,489 @@
+//! Which chunks are stored where, and which segments are in memory.
+//!
+//! The cache owns the bytes of segments and lends out chunks. A chunk that came from outside is
+//! checked against its hash and decoded by its kind ([`form`](crate::form)) when it is first asked
+//! for, whoever asks; that it was is remembered for as long as the segment stays. Segments
+//! leave, least recently used first, when they take more than the budget; those not stored yet
+//! never do.
+//!
+//! Of a chunk that is stored more than once a copy that is whole is taken. One that was found damaged
+//! is passed over from then on, until its segment is read again.
+
+mod catalogue;
+mod marks;
+mod residents;
+
+pub use catalogue::SegmentId;
+
+use crate::chunk::{ChunkKind, VERSION};
+use crate::error::{DecodeError, Error, Field};
+use crate::form;
+use crate::hash::Hash;
+use crate::node::{Inner, Node};
+use crate::secret::Secret;
+use crate::segment::{Sealed, Table};
+use alloc::vec::Vec;
+use catalogue::{Catalogue, Segment};
+use core::cell::Cell;
+use marks::Marks;
+use residents::Residents;
+
+/// Copies that are not in memory and are passed over in search of one that is.
+const MOST_LOOKED_AT: usize = 16;
+
+/// A chunk, or where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fetch<T> {
+    /// In memory.
+    Here(T),
+    /// In a segment that must be loaded first.
+    At(SegmentId),
+}
+
+/// See the module's text.
+pub struct Cache {
+    catalogue: Catalogue,
+    residents: Residents,
+    secret: Secret,
+    /// See [`Cache::take_checked`].
+    checked_bytes: Cell<usize>,
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self::new(64 << 20)
+    }
+}
+
+impl Cache {
+    /// An empty cache that holds about `budget` bytes of stored segments, for tables that nobody
+    /// else has made: see [`Cache::keyed`].
+    #[must_use]
+    pub fn new(budget: usize) -> Self {
+        Self::keyed(budget, Secret::PUBLIC)
+    }
+
+    /// An empty cache that holds about `budget` bytes of stored segments. Who does not know the
+    /// `secret` cannot make tables that take long to add or to search.
+    #[must_use]
+    pub fn keyed(budget: usize, secret: Secret) -> Self {
+        let (catalogue, residents) = (Catalogue::new(&secret), Residents::new(budget));
+        Self { catalogue, residents, secret, checked_bytes: Cell::new(0) }
+    }
+
+    /// The secret that it was made with.
+    #[must_use]
+    pub const fn secret(&self) -> Secret {
+        self.secret
+    }
+
+    /// Makes room for so many more chunks.
+    pub fn reserve(&mut self, chunks: usize) {
+        self.catalogue.reserve(chunks);
+    }
+
+    /// Makes the chunks of a stored segment known. Does nothing for a known segment.
+    pub fn add_table(&mut self, id: SegmentId, table: Table) {
+        if !self.catalogue.contains(id) {
+            self.catalogue.insert(Segment::new(id, table));
+        }
+    }
+
+    /// Takes a segment that was made here, under a new id. It stays in memory until
+    /// [`Cache::stored`].
+    pub fn add_fresh(&mut self, id: SegmentId, sealed: Sealed) {
+        self.residents.enter(sealed.bytes.len());
+        let mut segment = Segment::new(id, sealed.table);
+        segment.marks = Marks::fresh(segment.table.len());
+        segment.bytes = Some(sealed.bytes);
+        segment.used.set(self.residents.tick());
+        segment.fresh = true;
+        self.catalogue.insert(segment);
+    }
+
+    /// Bytes that were looked at for the first time, which checks them, since the last call.
+    pub fn take_checked(&self) -> usize {
+        self.checked_bytes.take()
+    }
+
+    /// The segment is stored: it may leave memory from now on.
+    pub fn stored(&mut self, id: SegmentId) {
+        if let Some(segment) = self.catalogue.segment_mut(id) {
+            segment.fresh = false;
+        }
+        self.residents.evict(&mut self.catalogue, None);
+    }
+
+    /// Forgets a segment and its chunks.
+    pub fn remove(&mut self, id: SegmentId) {
+        if let Some(bytes) = self.catalogue.remove(id).and_then(|segment| segment.bytes) {
+            self.residents.leave(bytes.len());
+        }
+    }
+
+    /// Whether the segment is known and not in memory.
+    #[must_use]
+    pub fn wants(&self, id: SegmentId) -> bool {
+        self.catalogue.segment(id).is_some_and(|segment| segment.bytes.is_none())
+    }
+
+    /// Takes the stored bytes of a known segment; others may leave memory for it. Bytes of
+    /// the wrong length are taken as far as they go: each chunk is checked on its own.
+    pub fn load(&mut self, id: SegmentId, bytes: Vec<u8>) {
+        if !self.wants(id) {
+            return;
+        }
+        self.residents.enter(bytes.len());
+        if let Some(segment) = self.catalogue.segment_mut(id) {
+            segment.marks = Marks::read(segment.table.len());
+            segment.bytes = Some(bytes);
+            segment.used.set(self.residents.tick());
+        }
+        self.residents.evict(&mut self.catalogue, Some(id));
+    }
+
+    /// The bytes and the table of a segment in memory.
+    #[must_use]
+    pub fn segment_bytes(&self, id: SegmentId) -> Option<(&[u8], &Table)> {
+        let segment = self.catalogue.segment(id)?;
+        Some((segment.bytes.as_deref()?, &segment.table))
+    }
+
+    /// How many of the segments that are read next may be asked for at once, so that none
+    /// of them drives another out.
+    #[must_use]
+    pub const fn window(&self) -> usize {
+        let fit = self.residents.budget() / (2 * crate::limits::SEGMENT_BYTES);
+        if fit == 0 { 1 } else { fit }
+    }
+
+    /// Bytes of segments in memory.
+    #[must_use]
+    pub const fn held_bytes(&self) -> usize {
+        self.residents.held()
+    }
+
+    /// Bytes of all known segments.
+    #[must_use]
+    pub fn known_bytes(&self) -> u64 {
+        self.catalogue.segments().map(|segment| segment.table.segment_len() as u64).sum()
+    }
+
+    /// Number of known segments below `bytes`.
+    #[must_use]
+    pub fn known_below(&self, bytes: usize) -> usize {
+        let lens = self.catalogue.segments().map(|segment| segment.table.segment_len());
+        lens.filter(|len| *len < bytes).count()
+    }
+
+    /// Number of known segments.
+    #[must_use]
+    pub fn known_segments(&self) -> usize {
+        self.catalogue.counts().0
+    }
+
+    /// Number of known chunks, repeated ones counted each time.
+    #[must_use]
+    pub fn known_chunks(&self) -> usize {
+        self.catalogue.counts().1
+    }
+
+    /// All stored segments, in no order.
+    pub fn stored_segments(&self) -> impl Iterator<Item = SegmentId> {
+        let stored = self.catalogue.segments().filter(|segment| !segment.fresh);
+        stored.map(|segment| segment.id)
+    }
+
+    /// The table of a known segment.
+    pub fn table(&self, id: SegmentId) -> Option<&Table> {
+        Some(&self.catalogue.segment(id)?.table)
+    }
+
+    /// Every place where the chunk `hash` is: its segment, its position there, and its length.
+    pub fn copies(&self, hash: &Hash) -> impl Iterator<Item = (SegmentId, usize, usize)> {
+        let copies = self.catalogue.copies(hash);
+        copies.map(|(segment, chunk)| (segment.id, chunk, segment.table.range(chunk).len()))
+    }
+
+    /// The length of the chunk `hash`, in memory or not, as the newest table tells it.
+    ///
+    /// # Errors
+    /// [`Error::MissingChunk`].
+    pub fn chunk_len(&self, hash: &Hash) -> Result<usize, Error> {
+        let copy = self.catalogue.copies(hash).next().ok_or(Error::MissingChunk(*hash))?;
+        Ok(copy.0.table.range(copy.1).len())
+    }
+
+    /// The segment that must be loaded before the chunk `hash` can be read, if any: the one that
+    /// a read asks for, unless it first finds a copy in memory damaged.
+    ///
+    /// # Errors
+    /// [`Error::MissingChunk`]; [`Error::CorruptChunk`] where all copies are known to be damaged.
+    pub fn missing(&self, hash: &Hash) -> Result<Option<SegmentId>, Error> {
+        Ok(match self.select(hash, false)? {
+            Fetch::Here(_) => None,
+            Fetch::At(id) => Some(id),
+        })
+    }
+
+    /// What to ask for when the segment `first` is missing and `hashes` are wanted next: it
+    /// and what else of theirs is missing, as much as may be asked for at once.
+    pub fn ahead<'h>(
+        &self,
+        first: SegmentId,
+        hashes: impl Iterator<Item = &'h Hash>,
+    ) -> Vec<SegmentId> {
+        let mut wanted = Vec::from([first]);
+        for hash in hashes {
+            if wanted.len() >= self.window() {
+                break;
+            }
+            // What is wrong with one of them is told when its turn comes.
+            if let Ok(Some(id)) = self.missing(hash)
+                && !wanted.contains(&id)
+            {
+                wanted.push(id);
+            }
+        }
+        wanted
+    }
+
+    /// The one rule of which copy is taken: one in memory that is not damaged; else one that must
+    /// be loaded, and of these one that was found damaged only if there is no other. With `checks`
+    /// the copy in memory is checked, and found damaged or not, before it is taken.
+    #[inline]
+    fn select(&self, hash: &Hash, checks: bool) -> Result<Fetch<&[u8]>, Error> {
+        let (mut is_known, mut is_damaged, mut looked_at) = (false, false, 0);
+        let (mut stored, mut retried) = (None, None);
+        for (segment, chunk) in self.catalogue.copies(hash) {
+            is_known = true;
+            match &segment.bytes {
+                None if segment.marks.is_damaged(chunk) => drop(retried.get_or_insert(segment.id)),
+                None => {
+                    stored.get_or_insert(segment.id);
+                    looked_at += 1;
+                    if looked_at == MOST_LOOKED_AT {
+                        break;
+                    }
+                }
+                Some(_) if segment.marks.is_damaged(chunk) => is_damaged = true,
+                Some(bytes) if checks => match self.check(segment, bytes, chunk, hash)? {
+                    Some(bytes) => return Ok(Fetch::Here(bytes)),
+                    None => is_damaged = true,
+                },
+                Some(_) => return Ok(Fetch::Here(&[])),
+            }
+        }
+        let retried = retried.filter(|_| !is_damaged);
+        match stored.or(retried) {
+            Some(id) => Ok(Fetch::At(id)),
+            None if is_known => Err(Error::CorruptChunk { hash: *hash, cause: None }),
+            None => Err(Error::MissingChunk(*hash)),
+        }
+    }
+
+    /// A copy in memory, or `None` when it is damaged. What has the right hash and the wrong form is
+    /// so in each copy.
+    #[inline]
+    fn check<'b>(
+        &self,
+        segment: &Segment,
+        bytes: &'b [u8],
+        chunk: usize,
+        hash: &Hash,
+    ) -> Result<Option<&'b [u8]>, Error> {
+        segment.used.set(self.residents.tick());
+        let bytes = bytes.get(segment.table.range(chunk));
+        if segment.marks.is_checked(chunk) {
+            return Ok(bytes);
+        }
+        let Some(bytes) = bytes.filter(|bytes| Hash::of(bytes) == *hash) else {
+            segment.marks.set_damaged(chunk, segment.table.len());
+            return Ok(None);
+        };
+        if let [_, version, ..] = bytes
+            && *version > VERSION
+        {
+            return Err(Error::UnsupportedFormat { version: *version });
+        }
+        form::check(bytes)
+            .map_err(|cause| Error::CorruptChunk { hash: *hash, cause: Some(cause) })?;
+        segment.marks.set_checked(chunk);
+        self.checked_bytes.set(self.checked_bytes.get() + bytes.len());
+        Ok(Some(bytes))
+    }
+
+    /// The chunk `hash`, of whatever kind, checked.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn any(&self, hash: &Hash) -> Result<Fetch<&[u8]>, Error> {
+        self.select(hash, true)
+    }
+
+    /// The chunk `hash`, which is to be of this kind, checked. What is known of it otherwise, such
+    /// as how long a list is to be, is for the caller to check.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn chunk(&self, hash: &Hash, kind: ChunkKind) -> Result<Fetch<&[u8]>, Error> {
+        let fetched = self.any(hash)?;
+        if let Fetch::Here(bytes) = fetched {
+            expect_kind(hash, bytes, bytes[0] == kind.header()[0], kind)?;
+        }
+        Ok(fetched)
+    }
+
+    /// The node `hash`, verified.
+    ///
+    /// # Errors
+    /// [`Error::MissingChunk`], [`Error::CorruptChunk`], [`Error::UnsupportedFormat`].
+    pub fn node(&self, hash: &Hash) -> Result<Fetch<Node<'_>>, Error> {
+        Ok(match self.any(hash)? {
+            Fetch::Here(bytes) => {
+                let is_node = bytes[0] <= crate::limits::MAX_LEVEL;
+                expect_kind(hash, bytes, is_node, ChunkKind::Node(0))?;
+                Fetch::Here(Node::view(bytes))
+            }
+            Fetch::At(id) => Fetch::At(id),
+        })
+    }
+
+    /// The node that `parent` names at `index`, verified to be what it says.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn child(&self, parent: &Inner<'_>, index: usize) -> Result<Fetch<Node<'_>>, Error> {
+        let hash = parent.hash(index);
+        let fetched = self.node(&hash)?;
+        if let Fetch::Here(node) = &fetched {
+            node.check_parent(parent, index)
+                .map_err(|cause| Error::CorruptChunk { hash, cause: Some(cause) })?;
+        }
+        Ok(fetched)
+    }
+}
+
+/// Refuses a chunk that is sound, and of another kind than whoever names it says.
+#[inline]
+fn expect_kind(hash: &Hash, bytes: &[u8], is_it: bool, kind: ChunkKind) -> Result<(), Error> {
+    if is_it {
+        return Ok(());
+    }
+    let (expected, got) = (kind.header()[0].into(), bytes[0].into());
+    let cause = Some(DecodeError::new(Field::Kind, 0, expected, got));
+    Err(Error::CorruptChunk { hash: *hash, cause })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::{Packer, Stream};
+    use alloc::vec;
+
+    const LEAF: &[u8] = &[0, 1, 1, 0, 4, 0, 1, 0, b'a', b'1'];
+
+    /// A segment of some chunks.
+    fn sealed(chunks: &[&[u8]]) -> Sealed {
+        let mut packer = Packer::new();
+        for chunk in chunks {
+            packer.put(Stream::Leaf, |out| out.extend_from_slice(chunk));
+        }
+        packer.seal();
+        packer.take_sealed().remove(0)
+    }
+
+    fn is_here(cache: &Cache, hash: &Hash) -> bool {
+        matches!(cache.node(hash), Ok(Fetch::Here(_)))
+    }
+
+    #[test]
+    fn what_is_damaged_is_forgotten_with_its_segment_and_when_that_is_read_again() {
+        let hash = Hash::of(LEAF);
+        let bad = [LEAF, &[0]].concat()[1..].to_vec();
+        let mut cache = Cache::new(0);
+        for id in [1, 2] {
+            cache.add_table(id, sealed(&[LEAF]).table);
+        }
+        // The newest copy comes first, and the other when that is damaged.
+        assert_eq!(cache.missing(&hash), Ok(Some(2)));
+        cache.load(2, bad.clone());
+        assert_eq!(cache.missing(&hash), Ok(None), "nobody has looked at it");
+        assert!(matches!(cache.node(&hash), Ok(Fetch::At(1))));
+        assert_eq!(cache.missing(&hash), Ok(Some(1)));
+        cache.load(1, bad.clone());
+        let corrupt = Error::CorruptChunk { hash, cause: None };
+        assert_eq!(cache.node(&hash).map(drop), Err(corrupt));
+        assert_eq!(cache.missing(&hash), Err(corrupt));
+        // Read again, it may be whole.
+        cache.remove(2);
+        cache.add_table(2, sealed(&[LEAF]).table);
+        assert_eq!(cache.missing(&hash), Ok(Some(2)));
+        cache.load(2, LEAF.to_vec());
+        assert!(is_here(&cache, &hash));
+        cache.remove(2);
+        cache.remove(1);
+        assert_eq!(cache.missing(&hash), Err(Error::MissingChunk(hash)));
+    }
+
+    #[test]
+    fn a_damaged_copy_that_left_memory_is_read_only_when_there_is_no_other() {
+        let hash = Hash::of(LEAF);
+        let mut cache = Cache::new(1);
+        for id in 0..3 {
+            cache.add_table(id, sealed(&[LEAF]).table);
+        }
+        let others = |cache: &mut Cache| {
+            for id in 100..200 {
+                let chunk: Vec<u8> = [LEAF, &[id as u8]].concat();
+                cache.add_table(id, sealed(&[&chunk]).table);
+                cache.load(id, chunk);
+                cache.remove(id - 50);
+            }
+        };
+        for (loaded, next) in [(2, 1), (1, 0)] {
+            cache.load(loaded, vec![0; LEAF.len()]);
+            assert!(matches!(cache.node(&hash), Ok(Fetch::At(id)) if id == next));
+            others(&mut cache);
+            assert!(cache.wants(loaded), "it was driven out");
+            assert_eq!(cache.missing(&hash), Ok(Some(next)));
+        }
+        cache.load(0, vec![0; LEAF.len()]);
+        assert!(cache.node(&hash).is_err());
+        others(&mut cache);
+        // All are damaged, and none is in memory: one is tried once more.
+        let again = cache.missing(&hash).unwrap().unwrap();
+        cache.load(again, LEAF.to_vec());
+        assert!(is_here(&cache, &hash));
+    }
+
+    #[test]
+    fn a_chunk_in_memory_is_found_behind_some_that_are_not() {
+        let hash = Hash::of(LEAF);
+        let mut cache = Cache::new(1 << 20);
+        for id in 0..MOST_LOOKED_AT as u64 {
+            cache.add_table(id, sealed(&[LEAF]).table);
+        }
+        cache.load(0, LEAF.to_vec());
+        assert!(is_here(&cache, &hash));
+        // One more, and it is not looked for that far.
+        cache.add_table(99, sealed(&[LEAF]).table);
+        assert_eq!(cache.missing(&hash), Ok(Some(99)));
+    }
+
+    #[test]
+    fn bytes_are_counted_when_they_are_checked_for_the_first_time() {
+        let mut cache = Cache::new(1 << 20);
+        cache.add_table(1, sealed(&[LEAF]).table);
+        cache.load(1, LEAF.to_vec());
+        let hash = Hash::of(LEAF);
+        for expected in [LEAF.len(), 0] {
+            assert!(is_here(&cache, &hash));
+            assert_eq!(cache.take_checked(), expected);
+        }
+        assert_eq!(
+            (cache.known_segments(), cache.known_chunks(), cache.held_bytes()),
+            (1, 1, LEAF.len())
+        );
+    }
+}
