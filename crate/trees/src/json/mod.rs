@@ -1,6 +1,7 @@
 //! JSON as it passes through: framed, pointed into, quoted and unquoted, brought to normal
 //! form, never parsed into values.
 
+mod constraints;
 mod decimal;
 mod members;
 mod normal;
@@ -9,7 +10,8 @@ mod pointer;
 mod scan;
 mod string;
 
-pub use members::{Members, append_members, keep_members};
+pub use constraints::Constraints;
+pub use members::{Members, append_members};
 pub use normal::{Scanned, Scanner};
 pub use number::{double, push_double};
 pub use pointer::Pointer;
