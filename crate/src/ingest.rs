@@ -112,7 +112,7 @@ impl Ingest {
     ) -> Self {
         let tree = forest.tree(ROWS);
         let has_sums = forest.has_followers();
-        let (keeper, fault) = match Keeper::new(&forest, wanted) {
+        let (keeper, fault) = match Keeper::new(&forest, wanted, secret) {
             Ok(keeper) => (keeper, None),
             Err(error) => (Keeper::default(), Some(error)),
         };

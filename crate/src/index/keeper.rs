@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::forest::{Forest, INDEX, Named, PARTIAL_INDEX, ROWS};
 use crate::index::{Definition, Entries};
 use crate::node::Entry;
+use crate::secret::Secret;
 use crate::segment::{Packer, Sealed};
 use crate::step::{Budget, Step};
 use crate::tree::{Lockstep, Merge, Range, Tree, ValueReader};
@@ -211,7 +212,7 @@ impl Keeper {
     ///
     /// # Errors
     /// [`Error::UnsupportedFormat`] for an index that this code cannot keep.
-    pub fn new(forest: &Forest, wanted: &[Definition]) -> Result<Self, Error> {
+    pub fn new(forest: &Forest, wanted: &[Definition], secret: Secret) -> Result<Self, Error> {
         let mut indexes = Index::all_of(forest)?;
         if forest.tree(ROWS).is_empty() {
             let empty = |wanted: &Definition| {
@@ -219,7 +220,9 @@ impl Keeper {
             };
             indexes = wanted.iter().map(empty).collect();
         }
-        Ok(Self { indexes, ..Self::default() })
+        let entries = || Entries::new(secret);
+        let scratch = Scratch { gone: entries(), come: entries(), ..Scratch::default() };
+        Ok(Self { indexes, scratch, ..Self::default() })
     }
 
     /// Whether there is no index.
@@ -247,7 +250,7 @@ impl Keeper {
         for index in indexes.iter_mut().filter(|index| index.definition.takes(key)) {
             come.clear();
             if kind == Kind::Json {
-                index.definition.entries(key, value, come);
+                cost += index.definition.entries(key, value, come);
             }
             for entry in come.iter() {
                 cost += index.push(entry, Edit::Put(Kind::Bytes, &[]));
@@ -535,7 +538,7 @@ impl Scratch {
             for (text, entries) in [(before, &mut *gone), (after, &mut *come)] {
                 entries.clear();
                 if let Some(text) = text {
-                    index.definition.entries(key, text, entries);
+                    cost += index.definition.entries(key, text, entries);
                 }
             }
             if gone.is_same(come) {

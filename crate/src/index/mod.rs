@@ -18,10 +18,16 @@ pub use scan::{IndexScan, Wanted};
 
 use crate::forest::{INDEX, PARTIAL_INDEX};
 use crate::json::{Pointer, push_string, skip_space, skip_value, unquote};
-use crate::limits::{MAX_COLUMNS, MAX_KEY_BYTES, MAX_TREE_NAME_BYTES};
+use crate::limits::{
+    FREE_ROW_ENTRIES_BYTES, MAX_COLUMNS, MAX_KEY_BYTES, MAX_ROW_ENTRIES_BYTES, MAX_TREE_NAME_BYTES,
+    ROW_ENTRIES_FACTOR,
+};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
+
+/// What a member of an array costs besides its bytes.
+const MEMBER_COST: usize = 16;
 
 /// What the entries of an index are made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,43 +109,61 @@ impl Definition {
         key.starts_with(&self.prefix)
     }
 
-    /// Adds the entries of a row, whose value is JSON in normal form: one, or as many as an array
-    /// in one of its columns has members; none where a column cannot be indexed, where two hold
-    /// arrays, or where an entry would be longer than a key. Costs a pass over the value for
-    /// each column.
-    pub fn entries(&self, key: &[u8], value: &[u8], out: &mut Entries) {
-        let mut array = None;
+    /// Makes `out` the entries of a row, whose value is JSON in normal form: one, or one for each of the
+    /// different members of an array in one of its columns; none where a column cannot be indexed,
+    /// where two hold arrays, or where those of an array come to more than [`most_bytes`]. An entry
+    /// that would be longer than a key is left out. Costs a pass over the value for each column, and the
+    /// bytes of the entries; returns what it cost.
+    pub fn entries(&self, key: &[u8], value: &[u8], out: &mut Entries) -> usize {
+        out.clear();
+        let (mut array, mut cost) = (None, 0);
         let mut places: [Range<usize>; MAX_COLUMNS] = [const { 0..0 }; MAX_COLUMNS];
         for (at, column) in self.columns.iter().enumerate() {
-            let Some(found) = column.find(value) else { return };
+            let Some(found) = column.find(value) else { return cost + value.len() };
+            cost += found.end;
             if value[found.start] == b'[' && array.replace(at).is_some() {
-                return;
+                return cost;
             }
             places[at] = found;
         }
-        let places = &mut places[..self.columns.len()];
+        let scalar =
+            |place: &Range<usize>, out: &mut Vec<u8>| push_scalar(&value[place.clone()], out);
+        let places = &places[..self.columns.len()];
         let Some(column) = array else {
-            Self::push(key, value, places, out);
-            return;
+            out.push(|entry| {
+                let indexable = places.iter().all(|place| scalar(place, entry));
+                entry.extend_from_slice(key);
+                indexable && entry.len() <= MAX_KEY_BYTES
+            });
+            return cost + out.bytes();
         };
-        let end = places[column].end - 1;
-        let mut at = places[column].start + 1;
-        while at < end {
-            let Ok(next) = skip_value(value, at) else { return };
-            places[column] = at..next;
-            Self::push(key, value, places, out);
+        let may_fit = out.begin(|before, after| {
+            let indexable = places[..column].iter().all(|place| scalar(place, before))
+                && places[column + 1..].iter().all(|place| scalar(place, after));
+            after.extend_from_slice(key);
+            indexable
+        });
+        let Range { start, end } = places[column];
+        let mut at = if may_fit { start + 1 } else { end };
+        while at + 1 < end {
+            let Ok(next) = skip_value(value, at) else { break };
+            out.push_member(|member| scalar(&(at..next), member));
+            cost += MEMBER_COST;
+            if out.bytes() > most_bytes(key.len() + value.len()) {
+                out.clear();
+                break;
+            }
             at = next + 1;
         }
+        cost + (end - start) + out.bytes()
     }
+}
 
-    fn push(key: &[u8], value: &[u8], places: &[Range<usize>], out: &mut Entries) {
-        out.push(|entry| {
-            let start = entry.len();
-            let indexable = places.iter().all(|place| push_scalar(&value[place.clone()], entry));
-            entry.extend_from_slice(key);
-            indexable && entry.len() - start <= MAX_KEY_BYTES
-        });
-    }
+/// The most bytes that the entries of a row of so many bytes may take in an index, where an array makes
+/// them: so that no row makes an index much larger than it is itself.
+const fn most_bytes(row: usize) -> usize {
+    let most = ROW_ENTRIES_FACTOR.saturating_mul(row).saturating_add(FREE_ROW_ENTRIES_BYTES);
+    if most < MAX_ROW_ENTRIES_BYTES { most } else { MAX_ROW_ENTRIES_BYTES }
 }
 
 #[cfg(test)]
@@ -206,7 +230,7 @@ mod tests {
             assert_eq!(entries(owner, "k", value), Vec::<Vec<u8>>::new(), "{value}");
         }
         let tags = entries(r#"["","/a/tags"]"#, "k", r#"{"a":{"tags":["x",null,"","x",false]}}"#);
-        let expected: [&[u8]; 4] = [b"\x05x\0k", b"\x05\0k", b"\x05x\0k", b"\x02k"];
+        let expected: [&[u8]; 3] = [b"\x05x\0k", b"\x05\0k", b"\x02k"];
         assert_eq!(tags, expected);
     }
 
@@ -217,6 +241,51 @@ mod tests {
         assert_eq!(entries(two, "k", r#"{"a":"x","b":[false,true]}"#), expected);
         assert_eq!(entries(two, "k", r#"{"a":["x"],"b":[true]}"#).len(), 0);
         assert_eq!(entries(two, "k", r#"{"a":"x"}"#).len(), 0);
+    }
+
+    #[test]
+    fn an_array_takes_no_more_room_than_its_row_pays_for() {
+        let row = |members: usize| {
+            let members: Vec<_> = (0..members).map(|at| alloc::format!("{at}")).collect();
+            alloc::format!(r#"{{"a":"{}","b":[{}]}}"#, "x".repeat(400), members.join(","))
+        };
+        let two = r#"["","/a","/b"]"#;
+        let entry = 2 + 400 + 11 + 1;
+        // The most members that fit what a row of so many bytes pays for.
+        let fits = |count: usize| entry * count <= most_bytes(1 + row(count).len());
+        let most = (1..10_000).take_while(|count| fits(*count)).count();
+        assert!(most > 40 && !fits(most + 1));
+        assert_eq!(entries(two, "k", &row(most)).len(), most);
+        assert_eq!(entries(two, "k", &row(most + 1)).len(), 0);
+        // Members that come twice take no room.
+        let twice = row(most).replace("0,1,", &"0,1,".repeat(1000));
+        assert_eq!(entries(two, "k", &twice).len(), most);
+        // And in any case no more than so many bytes.
+        let one = r#"["","/b"]"#;
+        let most = MAX_ROW_ENTRIES_BYTES / 12;
+        assert_eq!(entries(one, "k", &row(most)).len(), most);
+        assert_eq!(entries(one, "k", &row(most + 1)).len(), 0);
+    }
+
+    #[test]
+    fn the_parts_of_an_entry_come_in_their_order_wherever_the_array_is() {
+        for (columns, expected) in [
+            (r#"["","/t","/a","/b"]"#, [&b"\x02\x05x\0\x03k"[..], b"\x03\x05x\0\x03k"]),
+            (r#"["","/a","/t","/b"]"#, [b"\x05x\0\x02\x03k", b"\x05x\0\x03\x03k"]),
+            (r#"["","/a","/b","/t"]"#, [b"\x05x\0\x03\x02k", b"\x05x\0\x03\x03k"]),
+        ] {
+            let value = r#"{"a":"x","b":true,"t":[false,true,false]}"#;
+            assert_eq!(entries(columns, "k", value), expected, "{columns}");
+        }
+    }
+
+    #[test]
+    fn many_members_are_told_apart() {
+        let members: Vec<_> = (0..3000).map(|at| alloc::format!("\"m{}\"", at % 1000)).collect();
+        let value = alloc::format!(r#"{{"a":[{}]}}"#, members.join(","));
+        let got = entries(r#"["","/a"]"#, "k", &value);
+        assert_eq!(got.len(), 1000);
+        assert!((0..1000).all(|at| got[at] == alloc::format!("\x05m{at}\0k").into_bytes()));
     }
 
     #[test]
