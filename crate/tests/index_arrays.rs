@@ -2,7 +2,7 @@
 
 use hedgerow::boundary::Shape;
 use hedgerow::forest::INDEX;
-use hedgerow::index::{Definition, Entries};
+use hedgerow::index::{Definition, Entries, Members};
 use hedgerow::limits::MAX_ROW_ENTRIES_BYTES;
 use hedgerow::secret::Secret;
 use hedgerow::step::{Budget, Step};
@@ -38,8 +38,8 @@ fn a_long_text_beside_an_array_is_read_once() {
     // Read again for each member it takes 100 GB of copies, and the test minutes.
     let value = format!("{{\"status\":\"{}\",\"tags\":{}}}", "x".repeat(1 << 20), numbers(100_000));
     let definition = Definition::parse(TWO).expect("a definition");
-    let mut out = Entries::new(Secret::new(1, 2));
-    let cost = definition.entries(b"k", value.as_bytes(), &mut out);
+    let (mut members, mut out) = (Members::new(Secret::new(1, 2)), Entries::default());
+    let cost = definition.entries(b"k", value.as_bytes(), &mut members, &mut out);
     assert!(out.is_empty() && cost <= 4 * value.len(), "{cost} for {} bytes", value.len());
     assert_eq!(indexed(TWO, &value), 0);
 }

@@ -13,12 +13,11 @@ const FIRST_PLACES: usize = 32;
 pub struct Entries {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    members: Members,
 }
 
 /// What the entries of an array are made of: what they have in common, and which members there are.
 #[derive(Debug, Default)]
-struct Members {
+pub struct Members {
     secret: Secret,
     /// What comes before a member in each entry, and what comes after it.
     before: Vec<u8>,
@@ -29,13 +28,73 @@ struct Members {
     places: Vec<u32>,
 }
 
-impl Entries {
-    /// No entries; members of arrays are hashed with `secret`.
+impl Members {
+    /// Of no array yet. Who does not know the `secret` cannot choose members that take long to tell
+    /// apart.
     #[must_use]
     pub fn new(secret: Secret) -> Self {
-        Self { members: Members { secret, ..Members::default() }, ..Self::default() }
+        Self { secret, ..Self::default() }
     }
 
+    /// Begins an array. `write` appends what its entries have in common before the member and after
+    /// it; whether it did, and an entry may fit.
+    pub fn begin(&mut self, write: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>) -> bool) -> bool {
+        let Self { before, after, places, .. } = self;
+        before.clear();
+        after.clear();
+        places.clear();
+        places.resize(FIRST_PLACES, 0);
+        write(before, after) && before.len() + after.len() < MAX_KEY_BYTES
+    }
+
+    /// Adds the entry of the member that `write` appends, unless that returns `false`, it is there
+    /// already, or is too long. `out` has no other entries. Costs no more than the member, where it adds
+    /// nothing.
+    pub fn push(&mut self, out: &mut Entries, write: impl FnOnce(&mut Vec<u8>) -> bool) {
+        self.member.clear();
+        let fits =
+            |this: &Self| this.before.len() + this.member.len() + this.after.len() <= MAX_KEY_BYTES;
+        if !write(&mut self.member) || !fits(self) {
+            return;
+        }
+        if 2 * out.len() >= self.places.len() {
+            self.places = vec![0; 2 * self.places.len()];
+            for index in 0..out.len() {
+                if let Some(place) = self.place(out, self.member_of(out, index)) {
+                    self.places[place] = index as u32 + 1;
+                }
+            }
+        }
+        if let Some(place) = self.place(out, &self.member) {
+            for part in [&self.before, &self.member, &self.after] {
+                out.bytes.extend_from_slice(part);
+            }
+            out.ends.push(out.bytes.len());
+            self.places[place] = out.len() as u32;
+        }
+    }
+
+    /// The place of a member; none when it is taken by the same member.
+    fn place(&self, out: &Entries, member: &[u8]) -> Option<usize> {
+        let mut place = self.secret.hash(member) as usize;
+        loop {
+            place &= self.places.len() - 1;
+            match self.places[place].checked_sub(1) {
+                None => return Some(place),
+                Some(at) if self.member_of(out, at as usize) == member => return None,
+                Some(_) => place += 1,
+            }
+        }
+    }
+
+    /// The member of the entry at `index`.
+    fn member_of<'e>(&self, out: &'e Entries, index: usize) -> &'e [u8] {
+        let entry = out.get(index);
+        &entry[self.before.len()..entry.len() - self.after.len()]
+    }
+}
+
+impl Entries {
     /// Makes it empty, keeping its memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
@@ -50,73 +109,6 @@ impl Entries {
         } else {
             self.bytes.truncate(start);
         }
-    }
-
-    /// Begins an array, of which each member makes an entry. `write` appends what the entries have in
-    /// common before the member and after it; whether it did, and an entry may fit. There are no
-    /// other entries.
-    pub fn begin(&mut self, write: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>) -> bool) -> bool {
-        let Members { before, after, places, .. } = &mut self.members;
-        before.clear();
-        after.clear();
-        places.clear();
-        places.resize(FIRST_PLACES, 0);
-        write(before, after) && before.len() + after.len() < MAX_KEY_BYTES
-    }
-
-    /// Adds the entry of the member that `write` appends, unless that returns `false`, it is there
-    /// already, or is too long. Costs no more than the member, where it adds nothing.
-    pub fn push_member(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) {
-        self.members.member.clear();
-        if !write(&mut self.members.member) {
-            return;
-        }
-        let Members { before, after, member, .. } = &self.members;
-        if before.len() + member.len() + after.len() > MAX_KEY_BYTES {
-            return;
-        }
-        if let Some(place) = self.place() {
-            let Self { bytes, ends, members: Members { before, after, member, places, .. } } = self;
-            [before, member, after].into_iter().for_each(|part| bytes.extend_from_slice(part));
-            ends.push(bytes.len());
-            places[place] = ends.len() as u32;
-            if 2 * ends.len() > places.len() {
-                self.grow();
-            }
-        }
-    }
-
-    /// The place of the member at hand; none when it is taken by the same member.
-    fn place(&self) -> Option<usize> {
-        let Members { secret, member, places, .. } = &self.members;
-        let mut place = secret.hash(member) as usize;
-        loop {
-            place &= places.len() - 1;
-            match places[place].checked_sub(1) {
-                None => return Some(place),
-                Some(at) if self.member(at as usize) == &member[..] => return None,
-                Some(_) => place += 1,
-            }
-        }
-    }
-
-    /// The member of the entry at `index`.
-    fn member(&self, index: usize) -> &[u8] {
-        let entry = self.get(index);
-        &entry[self.members.before.len()..entry.len() - self.members.after.len()]
-    }
-
-    fn grow(&mut self) {
-        let mut places = vec![0; 2 * self.members.places.len()];
-        for index in 0..self.len() {
-            let mut place = self.members.secret.hash(self.member(index)) as usize;
-            while places[place & (places.len() - 1)] != 0 {
-                place += 1;
-            }
-            let mask = places.len() - 1;
-            places[place & mask] = index as u32 + 1;
-        }
-        self.members.places = places;
     }
 
     /// Bytes of all entries.

@@ -11,7 +11,7 @@ use crate::boundary::Shape;
 use crate::cache::Cache;
 use crate::error::Error;
 use crate::forest::{Forest, INDEX, Named, PARTIAL_INDEX, ROWS};
-use crate::index::{Definition, Entries};
+use crate::index::{Definition, Entries, Members};
 use crate::node::Entry;
 use crate::secret::Secret;
 use crate::segment::{Packer, Sealed};
@@ -168,6 +168,7 @@ impl Text {
 /// What a walk uses again for each row.
 #[derive(Debug, Default)]
 struct Scratch {
+    members: Members,
     old: Text,
     new: Text,
     gone: Entries,
@@ -220,8 +221,7 @@ impl Keeper {
             };
             indexes = wanted.iter().map(empty).collect();
         }
-        let entries = || Entries::new(secret);
-        let scratch = Scratch { gone: entries(), come: entries(), ..Scratch::default() };
+        let scratch = Scratch { members: Members::new(secret), ..Scratch::default() };
         Ok(Self { indexes, scratch, ..Self::default() })
     }
 
@@ -245,12 +245,12 @@ impl Keeper {
 
     /// Takes a row that is put into the empty tree; returns what it cost.
     pub fn add(&mut self, key: &[u8], kind: Kind, value: &[u8]) -> usize {
-        let Self { indexes, scratch: Scratch { come, .. }, .. } = self;
+        let Self { indexes, scratch: Scratch { come, members, .. }, .. } = self;
         let mut cost = 0;
         for index in indexes.iter_mut().filter(|index| index.definition.takes(key)) {
             come.clear();
             if kind == Kind::Json {
-                cost += index.definition.entries(key, value, come);
+                cost += index.definition.entries(key, value, members, come);
             }
             for entry in come.iter() {
                 cost += index.push(entry, Edit::Put(Kind::Bytes, &[]));
@@ -512,7 +512,7 @@ impl Scratch {
         old: Option<&Entry<'_>>,
         new: Option<&Entry<'_>>,
     ) -> Result<Step<()>, Error> {
-        let Self { old: old_text, new: new_text, gone, come } = self;
+        let Self { old: old_text, new: new_text, gone, come, members } = self;
         let Some(Entry { key, .. }) = new.or(old) else { return Ok(Step::Done(())) };
         let concerns = |index: &Index| {
             index.definition.takes(key)
@@ -538,7 +538,7 @@ impl Scratch {
             for (text, entries) in [(before, &mut *gone), (after, &mut *come)] {
                 entries.clear();
                 if let Some(text) = text {
-                    cost += index.definition.entries(key, text, entries);
+                    cost += index.definition.entries(key, text, members, entries);
                 }
             }
             if gone.is_same(come) {

@@ -12,7 +12,7 @@ mod keeper;
 mod scan;
 
 pub use encode::{push_scalar, secondary_end, write_secondary};
-pub use entries::Entries;
+pub use entries::{Entries, Members};
 pub use keeper::Keeper;
 pub use scan::{IndexScan, Wanted};
 
@@ -113,8 +113,14 @@ impl Definition {
     /// different members of an array in one of its columns; none where a column cannot be indexed,
     /// where two hold arrays, or where those of an array come to more than [`most_bytes`]. An entry
     /// that would be longer than a key is left out. Costs a pass over the value for each column, and the
-    /// bytes of the entries; returns what it cost.
-    pub fn entries(&self, key: &[u8], value: &[u8], out: &mut Entries) -> usize {
+    /// bytes of the entries; returns what it cost. `members` is what it uses again for each row.
+    pub fn entries(
+        &self,
+        key: &[u8],
+        value: &[u8],
+        members: &mut Members,
+        out: &mut Entries,
+    ) -> usize {
         out.clear();
         let (mut array, mut cost) = (None, 0);
         let mut places: [Range<usize>; MAX_COLUMNS] = [const { 0..0 }; MAX_COLUMNS];
@@ -137,7 +143,7 @@ impl Definition {
             });
             return cost + out.bytes();
         };
-        let may_fit = out.begin(|before, after| {
+        let may_fit = members.begin(|before, after| {
             let indexable = places[..column].iter().all(|place| scalar(place, before))
                 && places[column + 1..].iter().all(|place| scalar(place, after));
             after.extend_from_slice(key);
@@ -147,7 +153,7 @@ impl Definition {
         let mut at = if may_fit { start + 1 } else { end };
         while at + 1 < end {
             let Ok(next) = skip_value(value, at) else { break };
-            out.push_member(|member| scalar(&(at..next), member));
+            members.push(out, |member| scalar(&(at..next), member));
             cost += MEMBER_COST;
             if out.bytes() > most_bytes(key.len() + value.len()) {
                 out.clear();
@@ -173,7 +179,9 @@ mod tests {
 
     fn entries(definition: &str, key: &str, value: &str) -> Vec<Vec<u8>> {
         let mut out = Entries::default();
-        Definition::parse(definition).unwrap().entries(key.as_bytes(), value.as_bytes(), &mut out);
+        let definition = Definition::parse(definition).unwrap();
+        let mut members = Members::default();
+        definition.entries(key.as_bytes(), value.as_bytes(), &mut members, &mut out);
         out.iter().map(<[u8]>::to_vec).collect()
     }
 

@@ -63,6 +63,8 @@ pub struct Batch {
     runs: Vec<usize>,
     merging: Merging,
     has_updates: bool,
+    /// What comparing the keys of the open run costs, each once.
+    open_cost: usize,
 }
 
 /// A pass that merges runs two by two from `items` into `into`.
@@ -120,8 +122,9 @@ impl Batch {
         if page.len() == at.at as usize {
             page.push(0);
         }
-        let value_len = value.len() as u32;
-        self.items.push(Item { at, value_len, key_len: key.len() as u16, what });
+        let item = Item { at, value_len: value.len() as u32, key_len: key.len() as u16, what };
+        self.open_cost += compare_cost(&item);
+        self.items.push(item);
     }
 
     /// Closes the open run and sorts it; returns what that cost.
@@ -134,7 +137,7 @@ impl Batch {
             return 0;
         }
         // In order or not, keys are compared.
-        let mut cost = run.iter().map(compare_cost).sum();
+        let mut cost = core::mem::take(&mut self.open_cost);
         let ordered = run.windows(2).all(|pair| key(pages, &pair[0]) < key(pages, &pair[1]));
         if !ordered {
             cost *= 1 + run.len().ilog2() as usize;

@@ -42,6 +42,7 @@ pub struct Output {
     closed: bool,
 }
 
+#[inline(never)]
 fn separate(text: &mut Vec<u8>) {
     text.push(if text.is_empty() { b'[' } else { b',' });
 }

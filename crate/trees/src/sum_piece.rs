@@ -103,6 +103,7 @@ impl Record<'_> {
     }
 
     /// What is wrong with it, as far as can be seen in it alone.
+    #[inline(never)]
     fn fault(&self) -> Option<Field> {
         match &self.form {
             Form::Inline(value) => {
@@ -144,6 +145,7 @@ pub fn far(rest: &[u8]) -> Far {
 
 /// The number of bits that two paths begin with in common.
 #[must_use]
+#[inline(never)]
 pub fn common(a: &[u8; 32], b: &[u8; 32]) -> u16 {
     for at in (0..32).step_by(8) {
         let differ = u64_at(a, at) ^ u64_at(b, at);
@@ -159,6 +161,7 @@ pub fn common(a: &[u8; 32], b: &[u8; 32]) -> u16 {
 
 /// The first `bits` bits of a path, and zeros.
 #[must_use]
+#[inline(never)]
 pub fn prefix(path: &[u8; 32], bits: u16) -> [u8; 32] {
     let mut prefix = [0; 32];
     let whole = usize::from(bits / 8);

@@ -11,7 +11,6 @@ use crate::segment::Table;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::Cell;
-use hashbrown::hash_table::Entry;
 use hashbrown::{HashMap, HashTable};
 
 /// The number under which a segment is stored: below 2^53.
@@ -209,24 +208,22 @@ impl Catalogue {
     fn add(&mut self, slot: Slot) {
         let Self { index, segments, places, .. } = self;
         let hash = hash_of(segments, slot);
-        let is_it = |other: &Slot| has_hash(segments, *other, &hash);
-        match index.entry(places.of(&hash), is_it, |slot| places.of(&hash_of(segments, *slot))) {
-            Entry::Vacant(entry) => drop(entry.insert(slot)),
-            Entry::Occupied(mut entry) => {
-                let head = *entry.get();
-                let (mut at, mut own) = (head, 0);
-                while at.segment == slot.segment {
-                    own += 1;
-                    if own == MOST_IN_SEGMENT {
-                        return;
-                    }
-                    at = link(segments, at).after;
-                }
-                *entry.get_mut() = slot;
-                self.set_before(head, slot);
-                self.set_after(slot, head);
+        let place = places.of(&hash);
+        let Some(newest) = index.find_mut(place, |other| has_hash(segments, *other, &hash)) else {
+            index.insert_unique(place, slot, |slot| places.of(&hash_of(segments, *slot)));
+            return;
+        };
+        let head = *newest;
+        let (mut at, mut own) = (head, 0);
+        while at.segment == slot.segment {
+            own += 1;
+            if own == MOST_IN_SEGMENT {
+                return;
             }
+            at = link(segments, at).after;
         }
+        *newest = slot;
+        self.tie(slot, head);
     }
 
     /// Forgets a segment; what it was.
@@ -250,40 +247,47 @@ impl Catalogue {
             } else {
                 *entry.into_mut() = after;
             }
-        } else {
-            self.set_after(before, after);
         }
-        if after != NONE {
-            self.set_before(after, before);
+        self.tie(before, after);
+    }
+
+    /// Has two copies, or the end on either side, follow each other in a chain.
+    #[inline(never)]
+    fn tie(&mut self, before: Slot, after: Slot) {
+        if let Some(Some(segment)) = self.segments.get_mut(before.segment as usize) {
+            segment.link_mut(before.chunk).after = after;
+        }
+        if let Some(Some(segment)) = self.segments.get_mut(after.segment as usize) {
+            segment.link_mut(after.chunk).before = before;
         }
     }
 
-    fn set_before(&mut self, slot: Slot, before: Slot) {
-        if let Some(segment) = &mut self.segments[slot.segment as usize] {
-            segment.link_mut(slot.chunk).before = before;
-        }
+    #[inline]
+    fn head(&self, hash: &Hash) -> Slot {
+        let is_it = |slot: &Slot| has_hash(&self.segments, *slot, hash);
+        self.index.find(self.places.of(hash), is_it).copied().unwrap_or(NONE)
     }
 
-    fn set_after(&mut self, slot: Slot, after: Slot) {
-        if let Some(segment) = &mut self.segments[slot.segment as usize] {
-            segment.link_mut(slot.chunk).after = after;
-        }
+    /// The copy at a slot; none at the end of a chain, as no segment has the number of that.
+    #[inline]
+    fn at(&self, slot: Slot) -> Option<(&Segment, usize)> {
+        let segment = self.segments.get(slot.segment as usize)?.as_ref()?;
+        Some((segment, slot.chunk as usize))
     }
 
-    /// Every copy of a chunk, the newest first: its segment, and its position there.
-    pub fn copies<'c>(
-        &'c self,
-        hash: &Hash,
-    ) -> impl Iterator<Item = (&'c Segment, usize)> + use<'c> {
-        let found =
-            self.index.find(self.places.of(hash), |slot| has_hash(&self.segments, *slot, hash));
-        let mut next = found.copied().unwrap_or(NONE);
+    /// The newest copy of a chunk: its segment, and its position there.
+    #[inline]
+    pub fn newest(&self, hash: &Hash) -> Option<(&Segment, usize)> {
+        self.at(self.head(hash))
+    }
+
+    /// Every copy of a chunk, the newest first.
+    pub fn copies(&self, hash: &Hash) -> impl Iterator<Item = (&Segment, usize)> {
+        let mut next = self.head(hash);
         core::iter::from_fn(move || {
-            // No segment has the number of the end.
-            let segment = self.segments.get(next.segment as usize)?.as_ref()?;
-            let chunk = next.chunk;
-            next = segment.link(chunk).after;
-            Some((segment, chunk as usize))
+            let copy = self.at(next)?;
+            next = copy.0.link(next.chunk).after;
+            Some(copy)
         })
     }
 }

@@ -18,7 +18,7 @@ const fn bit(chunk: usize) -> u64 {
 }
 
 fn words(chunks: usize, word: u64) -> Vec<Cell<u64>> {
-    (0..chunks.div_ceil(64)).map(|_| Cell::new(word)).collect()
+    vec![Cell::new(word); chunks.div_ceil(64)]
 }
 
 impl Marks {

@@ -19,13 +19,6 @@ pub struct Constraints {
     lists: Vec<(usize, usize)>,
 }
 
-/// A name of the last list, and the place from which on members of that name are kept.
-#[derive(Debug)]
-struct Kept {
-    name: Range<usize>,
-    from: usize,
-}
-
 impl Constraints {
     /// Forgets all lists.
     pub fn clear(&mut self) {
@@ -51,46 +44,35 @@ impl Constraints {
         self.names.extend_from_slice(names);
     }
 
-    /// The names of the list that starts at `start`, in order.
-    fn list(&self, start: usize) -> Result<Vec<Range<usize>>, JsonFault> {
+    /// All names in order, with the places from which on members of these names are kept.
+    fn kept(&self) -> Result<Vec<(Range<usize>, usize)>, JsonFault> {
         let mut names = Vec::new();
-        if let Some(mut elements) = Members::of(&self.names, start, b'[') {
+        for (list, (_, start)) in self.lists.iter().enumerate() {
+            let mut elements =
+                Members::of(&self.names, *start, b'[').ok_or(JsonFault::Syntax(0))?;
             while let Some(name) = elements.element()? {
-                names.push(name);
+                names.push((name, list));
             }
         }
-        let order = |a: usize, b: usize| self.name(&names[a]).cmp(self.name(&names[b]));
-        Ok(sorted(names.len(), &order).into_iter().map(|at| names[at].clone()).collect())
-    }
-
-    fn name(&self, name: &Range<usize>) -> &[u8] {
-        &self.names[name.clone()]
-    }
-
-    /// From where on members are kept that the last list names.
-    fn kept(&self) -> Result<Vec<Kept>, JsonFault> {
-        let Some(((_, last), before)) = self.lists.split_last() else { return Ok(Vec::new()) };
-        let names = self.list(*last)?.into_iter();
-        let mut kept: Vec<_> = names.map(|name| Kept { name, from: 0 }).collect();
-        // Those that all lists so far have named: never more than the shortest of these has.
-        let mut named: Vec<usize> = (0..kept.len()).collect();
-        for (place, start) in before.iter().rev() {
-            let list = self.list(*start)?;
-            let mut rest = &list[..];
-            named.retain(|at| {
-                let Kept { name, from } = &mut kept[*at];
-                let sought = self.name(name);
-                while let Some((first, after)) = rest.split_first()
-                    && self.name(first) < sought
-                {
-                    rest = after;
-                }
-                let is_named = rest.first().is_some_and(|first| self.name(first) == sought);
-                if !is_named {
-                    *from = *place;
-                }
-                is_named
-            });
+        // Of equal names that of the last list comes first.
+        let text = |at: usize| &self.names[names[at].0.clone()];
+        let order =
+            sorted(names.len(), &|a, b| text(a).cmp(text(b)).then(names[b].1.cmp(&names[a].1)));
+        let mut kept: Vec<(Range<usize>, usize)> = Vec::new();
+        // Of the name at hand, so many lists may still lack it: it is in all behind these.
+        let mut lists = 0;
+        for at in order {
+            let (name, list) = &names[at];
+            if kept.last().is_none_or(|(last, _)| self.names[last.clone()] != *text(at)) {
+                lists = self.lists.len();
+                kept.push((name.clone(), 0));
+            }
+            if list + 1 == lists {
+                lists = *list;
+            }
+            if let Some((_, place)) = kept.last_mut() {
+                *place = lists.checked_sub(1).map_or(0, |list| self.lists[list].0);
+            }
         }
         Ok(kept)
     }
@@ -103,11 +85,12 @@ impl Constraints {
     /// `object` is none.
     pub fn keep(&self, object: &[u8], out: &mut Vec<u8>) -> Result<(), JsonFault> {
         let kept = self.kept()?;
-        let place = self.lists.last().map_or(0, |(place, _)| *place);
-        let is_kept = |name: &[u8], start: usize| {
-            let at = kept.partition_point(|kept| self.name(&kept.name) < name);
-            let found = kept.get(at).filter(|kept| self.name(&kept.name) == name);
-            start >= place || found.is_some_and(|kept| start >= kept.from)
+        // What no list names is kept behind the last one.
+        let last = self.lists.last().map_or(0, |(place, _)| *place);
+        let place = |name: &[u8]| {
+            let at = kept.partition_point(|(other, _)| &self.names[other.clone()] < name);
+            let found = kept.get(at).filter(|(other, _)| &self.names[other.clone()] == name);
+            found.map_or(last, |(_, place)| *place)
         };
         out.clear();
         out.push(b'{');
@@ -115,7 +98,7 @@ impl Constraints {
         while let Some(start) = members.start()? {
             let name = skip_value(object, start)?;
             members.at = skip_value(object, name + 1)?;
-            if is_kept(&object[start..name], start) {
+            if start >= place(&object[start..name]) {
                 if out.len() > 1 {
                     out.push(b',');
                 }

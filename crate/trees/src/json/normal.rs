@@ -376,8 +376,9 @@ impl Scan<'_> {
     #[cold]
     fn arrange(&mut self, open: Open, at: usize) {
         let names = &self.memory.names[open.first..];
-        let cost = names.iter().map(|name| NAME_COST + name.len / 4).sum::<usize>();
-        let cost = cost * names.len().ilog2() as usize;
+        // Names are compared, which are a part of the object.
+        let bytes = (self.place(at) - names[0].start) / 4;
+        let cost = (bytes + NAME_COST * names.len()) * names.len().ilog2() as usize;
         let bytes = |at: usize| self.bytes(&names[at]);
         let by_name = sorted(names.len(), &|a, b| bytes(a).cmp(bytes(b)).then(a.cmp(&b)));
         // The place of each member that is kept: that of the first of its name.

@@ -53,8 +53,10 @@ impl Touched {
 
     /// Notes all keys there are.
     pub fn add_all(&mut self) {
-        let ranges = Vec::from([Range::ALL]);
-        *self = Self { ranges, ..Self::new(self.secret) };
+        self.open.clear();
+        self.runs.clear();
+        self.ranges.clear();
+        self.add_range(Range::ALL);
     }
 
     /// Makes ready for questions; returns what that costs.
