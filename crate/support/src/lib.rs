@@ -7,6 +7,7 @@
 
 pub mod faults;
 pub mod host;
+pub mod inputs;
 pub mod layout;
 pub mod output;
 pub mod pace;

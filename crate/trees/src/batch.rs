@@ -80,9 +80,12 @@ struct Merging {
     begun: bool,
 }
 
+/// What moving an edit costs.
+const MOVE_COST: usize = 4;
+
 /// What comparing the key of an edit with another costs.
 const fn compare_cost(item: &Item) -> usize {
-    8 + item.key_len as usize / 4
+    2 + item.key_len as usize / 8
 }
 
 fn key<'a>(pages: &'a [Vec<u8>], item: &Item) -> &'a [u8] {
@@ -197,7 +200,7 @@ impl Batch {
                     return false;
                 }
                 let side = if merging.left < middle { merging.left } else { merging.right };
-                budget.spend(size_of::<Item>() + compare_cost(&items[side]));
+                budget.spend(MOVE_COST + compare_cost(&items[side]));
                 let order = if merging.right == end {
                     Ordering::Less
                 } else if merging.left == middle {

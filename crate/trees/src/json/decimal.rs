@@ -133,7 +133,7 @@ const DIGITS_ERROR: u64 = 19;
 
 /// The exponent of a power of ten as [`POWERS`] has it: `floor(log2(10^power)) - 63`.
 const fn power_exponent(power: i32) -> i32 {
-    (power * 217_706 >> 16) - 63
+    ((power * 217_706) >> 16) - 63
 }
 
 /// `mantissa * 2^exponent`, off by `error` in its last place at most.

@@ -15,14 +15,15 @@ use crate::json::string::{normalize_string, scan_string, unquote, word_at};
 use crate::limits::MAX_JSON_DEPTH;
 use crate::order::sorted;
 use alloc::vec::Vec;
+use core::cell::Cell;
 use core::ops::Range;
 
 /// Names of an object up to this many are compared each with those that it may be equal to.
 const FEW_NAMES: usize = 64;
 
-/// What it costs to print a number, and to put a name in order, for each doubling of their number.
-const NUMBER_COST: usize = 64;
-const NAME_COST: usize = 8;
+/// What it costs to print a number, and to compare a name with another.
+const NUMBER_COST: usize = 48;
+const NAME_COST: usize = 6;
 
 /// Memory that is kept from one value to the next, in bytes.
 const KEPT_BYTES: usize = 1 << 20;
@@ -376,11 +377,17 @@ impl Scan<'_> {
     #[cold]
     fn arrange(&mut self, open: Open, at: usize) {
         let names = &self.memory.names[open.first..];
-        // Names are compared, which are a part of the object.
-        let bytes = (self.place(at) - names[0].start) / 4;
-        let cost = (bytes + NAME_COST * names.len()) * names.len().ilog2() as usize;
+        let mean_len = names.iter().map(|name| name.len).sum::<usize>() / names.len();
+        let compared = Cell::new(0);
+        let count = || compared.set(compared.get() + NAME_COST + mean_len / 8);
         let bytes = |at: usize| self.bytes(&names[at]);
-        let by_name = sorted(names.len(), &|a, b| bytes(a).cmp(bytes(b)).then(a.cmp(&b)));
+        // Array indices come first, by number; other names are sorted to find those that come twice.
+        let indices: Vec<_> =
+            (0..names.len()).map(|at| array_index(bytes(at)).unwrap_or(u64::MAX)).collect();
+        let by_name = sorted(names.len(), &|a, b| {
+            count();
+            indices[a].cmp(&indices[b]).then_with(|| bytes(a).cmp(bytes(b)))
+        });
         // The place of each member that is kept: that of the first of its name.
         let mut kept: Vec<(usize, usize)> = Vec::with_capacity(by_name.len());
         for at in by_name {
@@ -390,21 +397,24 @@ impl Scan<'_> {
             }
         }
         if open.in_order && kept.len() == names.len() {
-            self.memory.cost += cost;
+            self.memory.cost += compared.get();
             return;
         }
-        let rank = |at: usize| (array_index(bytes(kept[at].0)).unwrap_or(u64::MAX), kept[at].0);
-        let order = sorted(kept.len(), &|a, b| rank(a).cmp(&rank(b)));
+        // Those that are none stay in the order in which they first came.
+        let count = kept.partition_point(|(first, _)| indices[*first] != u64::MAX);
+        let mut lasts = alloc::vec![usize::MAX; names.len()];
+        kept[count..].iter().for_each(|(first, last)| lasts[*first] = *last);
+        let others = lasts.into_iter().filter(|last| *last != usize::MAX);
+        let order = kept[..count].iter().map(|(_, last)| *last).chain(others);
         let to = self.place(at);
         let first = self.memory.members.len();
-        let members = order.into_iter().map(|at| {
-            let last = kept[at].1;
+        let members = order.map(|last| {
             // A comma is behind all but the last.
             names[last].start..names.get(last + 1).map_or(to, |next| next.start - 1)
         });
         let from = names[0].start;
         self.memory.members.extend(members);
-        self.memory.cost += 2 * cost;
+        self.memory.cost += compared.get();
         self.memory.moves.push(Move { from, to, members: first..self.memory.members.len() });
     }
 }

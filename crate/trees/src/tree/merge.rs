@@ -343,7 +343,7 @@ impl Merge {
             // A longer one has paid for itself.
             budget.spend(value.len().min(MAX_INLINE_VALUE_BYTES));
         }
-        budget.spend(key.len() + 64);
+        budget.spend(key.len() + 32);
         self.next += 1;
         true
     }

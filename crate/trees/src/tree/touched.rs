@@ -16,8 +16,8 @@ const RUN: usize = 1 << 11;
 const LONGEST_RUN: usize = 1 << 15;
 
 /// What a hash costs that is sorted, or merged.
-const SORT_COST: usize = 32;
-const MERGE_COST: usize = 16;
+const SORT_COST: usize = 24;
+const MERGE_COST: usize = 4;
 
 /// What it costs to look into a run, or at a range.
 const SEARCH_COST: usize = 32;
