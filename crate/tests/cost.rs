@@ -4,6 +4,8 @@
 //! Work is counted in units of the budget. That units are work is checked by hand: the example `cost`
 //! prints the time of the processor beside them.
 
+#![expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+
 use hedgerow_support::inputs::{Cost, Input, SLICE, inputs};
 use std::collections::BTreeMap;
 

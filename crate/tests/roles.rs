@@ -180,7 +180,9 @@ fn a_leaf_that_claims_more_entries_than_it_has_is_refused_whatever_read_it_first
 
 #[test]
 fn honest_chunks_are_what_they_are_whatever_read_them_first() {
-    honest().iter().for_each(|chunk| check(chunk));
+    for chunk in honest() {
+        check(&chunk);
+    }
 }
 
 #[test]

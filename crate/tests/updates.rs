@@ -46,7 +46,7 @@ fn what_updates_come_to_is_held_to_the_limit_and_not_their_texts() {
     let before = host.root;
     assert_eq!(patch(&mut host, &[other]), Err(fault));
     assert_eq!(host.root, before);
-    assert!(2 * 33 * MIB > MAX_VALUE_BYTES);
+    const { assert!(2 * 33 * MIB > MAX_VALUE_BYTES) };
 }
 
 #[test]
@@ -126,10 +126,7 @@ impl Object {
 
     fn text(&self) -> String {
         let mut members = self.0.clone();
-        members.sort_by_key(|(number, _)| match name(*number).parse::<u32>() {
-            Ok(index) => index,
-            Err(_) => u32::MAX,
-        });
+        members.sort_by_key(|(number, _)| name(*number).parse::<u32>().unwrap_or(u32::MAX));
         let members: Vec<_> = members
             .iter()
             .map(|(number, value)| format!("\"{}\":{value}", name(*number)))

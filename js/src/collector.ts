@@ -43,6 +43,8 @@ export class Collector {
   readonly #onGone: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: Promise<CollectResult> | undefined;
+  /** Why the last collection failed; `undefined` after one that did not. */
+  failure: unknown;
   /** Bytes stored from which on the next collection is due, when that is known. */
   #due: number | undefined;
   #closed = false;
@@ -88,6 +90,16 @@ export class Collector {
     const running = before
       .catch(() => {})
       .then(() => this.#commits.pins.whileNotCollected(() => this.#collect(full)))
+      .then(
+        (result) => {
+          this.failure = undefined;
+          return result;
+        },
+        (error) => {
+          this.failure = error;
+          throw error;
+        },
+      )
       .finally(() => {
         if (this.#running === running) this.#running = undefined;
       });

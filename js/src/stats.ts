@@ -32,6 +32,11 @@ export interface Stats extends Persistence {
   readonly smallSegments: number;
   /** Bytes of the chunks that the root reaches. */
   readonly liveBytes: number;
+  /**
+   * Why the last collection of this handle failed, if it did: with `corrupt-chunk` or
+   * `missing-chunk` no room comes back before `db.repair()`, as nobody knows what the chunk reaches.
+   */
+  readonly collectFailure?: unknown;
   /** Bytes of segments in memory, and all linear memory. */
   readonly cachedBytes: number;
   readonly memoryBytes: number;
@@ -63,5 +68,7 @@ export async function statsOf(host: Host, commits: Commits, collector: Collector
   });
   const { memoryBytes } = engine;
   const held = { ...engine.cacheStats(), memoryBytes };
+  const { failure } = collector;
+  if (failure !== undefined) Object.assign(held, { collectFailure: failure });
   return { root, rows, levels, liveBytes, ...held, ...(await persistence()) };
 }

@@ -324,7 +324,9 @@ mod tests {
     fn table(hashes: &[Hash]) -> Table {
         let mut bytes = Sealed::of_one(&Hash::ZERO, b"x").table.bytes()[..8].to_vec();
         bytes.extend_from_slice(&(hashes.len() as u32).to_le_bytes());
-        hashes.iter().for_each(|hash| bytes.extend_from_slice(&hash.0));
+        for hash in hashes {
+            bytes.extend_from_slice(&hash.0);
+        }
         (1..=hashes.len() as u32).for_each(|end| bytes.extend_from_slice(&end.to_le_bytes()));
         Table::decode(bytes).expect("a table")
     }

@@ -118,7 +118,9 @@ mod tests {
 
     fn kept(object: &str, lists: &[(usize, &str)]) -> String {
         let mut constraints = Constraints::default();
-        lists.iter().for_each(|(place, names)| constraints.add(*place, names.as_bytes()));
+        for (place, names) in lists {
+            constraints.add(*place, names.as_bytes());
+        }
         let mut out = Vec::new();
         constraints.keep(object.as_bytes(), &mut out).unwrap();
         String::from_utf8(out).unwrap()
@@ -157,7 +159,7 @@ mod tests {
             let (mut text, mut lists) = (String::from("{"), Vec::new());
             // What there is, by a model: names with their values, in their order.
             let mut model: Vec<(char, usize)> = Vec::new();
-            for step in 0..1 + below(12) {
+            for step in 0..=below(12) {
                 if below(3) == 0 {
                     let names: Vec<char> = "abcdef".chars().filter(|_| below(2) == 0).collect();
                     model.retain(|(name, _)| names.contains(name));
@@ -168,7 +170,7 @@ mod tests {
                     if text.len() > 1 {
                         text.push(',');
                     }
-                    text.push_str(&format!("\"{name}\":{step}"));
+                    text = format!("{text}\"{name}\":{step}");
                     model.push((name, step));
                 }
             }
