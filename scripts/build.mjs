@@ -3,6 +3,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { buildFull } from './lib/full.mjs';
 import { ROOT, run, runMain } from './lib/run.mjs';
 import { buildWasm } from './lib/wasm.mjs';
 
@@ -13,6 +14,7 @@ export async function build() {
   // Emptied first: a file whose source is gone must not stay in the package.
   await rm(join(ROOT, 'js', 'dist'), { recursive: true, force: true });
   await run('tsc', ['-p', 'js']);
+  await buildFull();
   console.log('typescript  built: js/dist');
 }
 

@@ -43,6 +43,7 @@ export const SUM_LAYERS = [
 
 export const TYPESCRIPT_LAYERS = [
   [['errors', 'limits', 'locks'], ['speed'], ['task']],
+  [['parts'], ['platform'], ['views']],
   [
     ['segment-store'],
     ['scheduler'],
@@ -54,12 +55,15 @@ export const TYPESCRIPT_LAYERS = [
     ['pins'],
     ['lane'],
     ['root'],
+    ['bulks'],
+    ['leftovers'],
     ['persistence'],
     ['instances'],
     ['sums/definition'],
   ],
   // `sql/*`: entries of their own, which nothing else names.
   [
+    ['changes'], // of a handle, and how closing ends them
     ['segment-stores/*'],
     ['sql/*'],
     ['generated/*'],
@@ -75,9 +79,14 @@ export const TYPESCRIPT_LAYERS = [
   [['host']],
   [['later-link']],
   [['check-engine'], ['survey']],
-  [['inventory']],
+  [['inventory'], ['ingest-result']],
   [['commit', 'trunk']], // the branches of a store, and what they have in common
-  [['indexes/ready'], ['standpoint'], ['sums/sum-engine', 'sums/types', 'sums/root']],
+  [
+    ['branch-name'],
+    ['indexes/ready'],
+    ['standpoint'],
+    ['sums/sum-engine', 'sums/types', 'sums/root'],
+  ],
   [['ingest'], ['scan'], ['collector'], ['verify'], ['find-many']],
   [['indexes/builder'], ['rows'], ['try-edits'], ['diff'], ['writer'], ['repair'], ['stats']],
   [['single-edits'], ['proof'], ['sums/*']],
@@ -87,8 +96,8 @@ export const TYPESCRIPT_LAYERS = [
   [['reads']],
   [['intake'], ['transaction/*'], ['snapshot']],
   [['put-many'], ['watch/*'], ['branches']],
-  [['merge'], ['patch'], ['transfer/*']],
-  [['opening']],
+  [['merge'], ['patch'], ['reset'], ['transfer/*']],
+  [['opening'], ['store-parts']],
   [['store']],
   [['index']],
   [['react/*']],

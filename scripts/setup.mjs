@@ -5,6 +5,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { findBrowser, installBrowser } from './lib/browser.mjs';
+import { OTHER_ENGINES } from './lib/engines.mjs';
 import { ask, CommandFailed, ROOT, run, runMain, TOOLS_DIR } from './lib/run.mjs';
 
 const WASM_PACK_VERSION = '0.15.1';
@@ -102,7 +103,7 @@ function hasAll(text, names) {
   return names.every((name) => lines.some((line) => line === name || line.startsWith(`${name}-`)));
 }
 
-async function provide({ name, find, install, advice }) {
+async function provide({ name, find, install, advice, isOptional = false }) {
   const say = (text) => console.log(`${name.padEnd(11)} ${text}`);
   const found = find();
   if (found !== undefined) return say(found);
@@ -116,12 +117,16 @@ async function provide({ name, find, install, advice }) {
     const installed = find();
     if (installed !== undefined) return say(`installed: ${installed}`);
   }
-  throw new CommandFailed(`${name} is missing: ${advice}`);
+  const missing = `${name} is missing: ${advice}`;
+  if (!isOptional) throw new CommandFailed(missing);
+  console.log(`\n*** ${missing}\n*** What is tested in it is left out.\n`);
 }
 
-/** Provides what the build needs and, on request, a browser for tests. */
+/** Provides what the build needs and, on request, browsers for tests: without Chromium there are none. */
 export async function setup({ browser = false } = {}) {
-  const things = [NODE, PACKAGES, RUSTUP, RUST, WASM_PACK, ...(browser ? [BROWSER] : [])];
+  const others = OTHER_ENGINES.map((engine) => ({ ...engine, isOptional: true }));
+  const browsers = browser ? [BROWSER, ...others] : [];
+  const things = [NODE, PACKAGES, RUSTUP, RUST, WASM_PACK, ...browsers];
   for (const thing of things) await provide(thing);
 }
 

@@ -1,59 +1,85 @@
-// `node scripts/simulate.mjs [--seeds 1000000] [--from 1] [--seed 42]`: runs the simulated store
-// of `js/test/simulation.ts` by the million, outside of any test runner. Prints what it did, and
-// each seed that fails with the command that runs it alone; exits with 1 if there was one.
+// `node scripts/simulate.mjs [--only crash,full] [--seeds 1000000] [--from 1] [--seed 42]`: runs the simulated
+// stores by the million, outside of any test runner: `crash` is `js/test/simulation.ts`, processes and
+// power that fail; `full` is `js/test/full-simulation.ts`, storage that fills up. Prints what they did,
+// and each seed that fails with the command that runs it alone; exits with 1 if there was one.
 
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
-import { ROOT, runMain } from './lib/run.mjs';
+import { CommandFailed, ROOT, runMain } from './lib/run.mjs';
 
-const OUT_DIR = join(ROOT, '.cache', 'simulate');
+const OUT_DIR = join(ROOT, '.cache', 'simulate', String(process.pid));
 
-async function bundle() {
+/** The simulations: their files, and the names of what runs a seed and of what counts. */
+const SIMULATIONS = {
+  crash: ['simulation.ts', 'simulate', 'Tally'],
+  full: ['full-simulation.ts', 'simulateFull', 'FullTally'],
+};
+
+/** Bundles a file of `js/test`, and loads it. */
+async function load(name) {
+  const [file, run, tally] = SIMULATIONS[name];
   await mkdir(OUT_DIR, { recursive: true });
   const build = await rolldown({
-    input: join(ROOT, 'js', 'test', 'simulation.ts'),
+    input: join(ROOT, 'js', 'test', file),
     platform: 'node',
     // The sources name each other as they will be named once compiled.
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+    // That something is both loaded at once and later is as it should be here.
+    logLevel: 'silent',
   });
-  const file = join(OUT_DIR, `simulation-${process.pid}.mjs`);
-  await build.write({ file, format: 'esm' });
+  const out = join(OUT_DIR, `${name}.mjs`);
+  await build.write({ file: out, format: 'esm', codeSplitting: false });
   await build.close();
-  const module = await import(pathToFileURL(file).href);
-  await rm(file);
-  return module;
+  const module = await import(pathToFileURL(out).href);
+  return { run: module[run], tally: new module[tally]() };
 }
 
-async function main() {
-  const text = { type: 'string' };
-  const { values } = parseArgs({ options: { seeds: text, from: text, seed: text, every: text } });
-  const first = Number(values.seed ?? values.from ?? 1);
-  const count = values.seed === undefined ? Number(values.seeds ?? 1_000_000) : 1;
-  const every = Number(values.every ?? 10_000);
-  const { simulate, Tally } = await bundle();
-  const tally = new Tally();
+/** Runs the seeds from `first` on; how many failed. */
+async function runSeeds(name, first, count, every) {
+  const { run, tally } = await load(name);
   const started = Date.now();
   let failed = 0;
   const report = () => {
     const seconds = Math.round((Date.now() - started) / 1000);
-    const facts = Object.entries(tally).map(([name, value]) => `${name} ${value}`);
-    console.log(`${seconds} s, failed ${failed}, ${facts.join(', ')}`);
+    const facts = Object.entries(tally).map(([what, value]) => `${what} ${value}`);
+    console.log(`${name}, ${seconds} s, failed ${failed}, ${facts.join(', ')}`);
   };
   for (let seed = first; seed < first + count; seed++) {
     try {
-      await simulate(seed, tally);
+      await run(seed, tally);
     } catch (error) {
       failed += 1;
-      console.error(`seed ${seed} failed: node scripts/simulate.mjs --seed ${seed}`);
+      console.error(`seed ${seed} failed: node scripts/simulate.mjs --only ${name} --seed ${seed}`);
       console.error(error);
     }
     if ((seed - first + 1) % every === 0) report();
   }
   report();
-  console.log(`seeds ${first} to ${first + count - 1}`);
+  console.log(`${name}: seeds ${first} to ${first + count - 1}`);
+  return failed;
+}
+
+async function main() {
+  const text = { type: 'string' };
+  const { values } = parseArgs({
+    options: { only: text, seeds: text, from: text, seed: text, every: text },
+  });
+  const first = Number(values.seed ?? values.from ?? 1);
+  const count = values.seed === undefined ? Number(values.seeds ?? 1_000_000) : 1;
+  const every = Number(values.every ?? 10_000);
+  const names = values.only?.split(',') ?? Object.keys(SIMULATIONS);
+  for (const name of names) {
+    if (SIMULATIONS[name] === undefined) throw new CommandFailed(`no such simulation: ${name}`);
+  }
+  let failed = 0;
+  try {
+    for (const name of names) failed += await runSeeds(name, first, count, every);
+  } finally {
+    await rm(OUT_DIR, { recursive: true, force: true });
+  }
   if (failed > 0) process.exitCode = 1;
 }
 

@@ -5,6 +5,8 @@
 //! cargo run --release -p hedgerow --example cost
 //! ```
 
+#![expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+
 use hedgerow_support::inputs::{Input, inputs};
 use std::collections::BTreeMap;
 use std::fs::read_to_string;

@@ -7,7 +7,7 @@
 
 use crate::cache::Cache;
 use crate::error::Error;
-use crate::forest::SUMS;
+use crate::forest::{Forest, Named, SUMS};
 use crate::ingest::Ingest;
 use crate::step::{Budget, Step};
 use crate::sum_tree::{Definition, Follow, Rules, SumBatch, SumMerge};
@@ -26,6 +26,15 @@ pub struct Staged {
     pub name: String,
     /// Its edits.
     pub batch: SumBatch,
+}
+
+/// The sum trees that are to follow rows, of the handle that makes a commit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted<'a> {
+    /// Each is made, if it is not there with this definition.
+    pub followers: &'a [Follower],
+    /// Others are dropped.
+    pub alone: bool,
 }
 
 /// A sum tree that is to follow rows.
@@ -72,35 +81,32 @@ pub struct Bring {
 }
 
 impl Bring {
-    /// What `ingest` awaits, with edits of trees made by hand. `wanted` tells of the trees that are
-    /// to follow the rows instead of those that do; `bases` are what was made for it before.
+    /// What `ingest` awaits, with edits of trees made by hand. The trees that follow rows do so, and
+    /// those that are wanted; `bases` are what was made for it before.
     #[must_use]
     pub fn new(
         rules: &Rules,
         ingest: &mut Ingest,
         staged: Vec<Staged>,
-        wanted: Option<&[Follower]>,
+        wanted: Wanted<'_>,
         bases: &[Base],
     ) -> Self {
         let (old, new) = ingest.row_trees();
         let forest = ingest.forest();
-        let mut followers: Vec<_> = forest
-            .sums()
-            .filter(|named| !named.sum_definition().is_empty())
-            .map(|named| Follower {
-                name: named.name.clone(),
-                definition: named.sum_definition().into(),
-            })
-            .collect();
-        if let Some(wanted) = wanted {
-            for gone in followers.iter().filter(|follower| !wanted.contains(follower)) {
-                forest.set_sum(&gone.name, Tree::EMPTY, Vec::new());
+        // What was put by hand is not made again by anybody.
+        let is_free = |follower: &&Follower| {
+            forest.named(&follower.name).is_none_or(|named| !named.sum_definition().is_empty())
+        };
+        let mut followers: Vec<_> = wanted.followers.iter().filter(is_free).cloned().collect();
+        for there in followers_of(forest) {
+            if followers.contains(&there) {
+                continue;
             }
-            // What was put by hand is not made again by anybody.
-            let is_free = |follower: &&Follower| {
-                forest.named(&follower.name).is_none_or(|named| !named.sum_definition().is_empty())
-            };
-            followers = wanted.iter().filter(is_free).cloned().collect();
+            if wanted.alone {
+                forest.set_sum(&there.name, Tree::EMPTY, Vec::new());
+            } else if followers.iter().all(|follower| follower.name != there.name) {
+                followers.push(there);
+            }
         }
         let mut jobs = Vec::new();
         for follower in followers {
@@ -244,6 +250,16 @@ impl Job {
             }
         }
     }
+}
+
+/// The sum trees of a forest that follow rows.
+#[must_use]
+pub fn followers_of(forest: &Forest) -> Vec<Follower> {
+    let follower = |named: &Named| Follower {
+        name: named.name.clone(),
+        definition: named.sum_definition().into(),
+    };
+    forest.sums().filter(|named| !named.sum_definition().is_empty()).map(follower).collect()
 }
 
 /// The name of the sum tree that the host calls `name`.

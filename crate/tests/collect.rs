@@ -94,6 +94,62 @@ fn the_room_of_dead_chunks_is_given_back_and_all_rows_stay() {
     assert_eq!(collect(&mut host, USUAL, &[]).1, 0);
 }
 
+/// What each exchange of a collection copies, in bytes, and how many segments go for that.
+fn exchanges(host: &mut Host, spares_room: bool) -> Vec<(usize, usize)> {
+    let mut collect = Collect::new(&host.cache, FULL);
+    if spares_room {
+        collect.spare_room();
+    }
+    collect.add_commit(host.root);
+    let mut exchanges = Vec::new();
+    while let Some(exchange) =
+        host.run(|cache, budget| collect.step(cache, budget)).expect("a step")
+    {
+        let copied = exchange.sealed.iter().map(|sealed| sealed.bytes.len()).sum();
+        exchanges.push((copied, exchange.gone.len()));
+        host.store(exchange.sealed);
+        for id in exchange.gone {
+            host.cache.remove(id);
+            host.stored.remove(&id).expect("a stored segment");
+        }
+    }
+    exchanges
+}
+
+/// Of each segment of a load a part is dead, and those of a change that was made over again are wholly dead.
+fn partly_dead() -> Host {
+    let mut host = Host::of(Shape::STORED, &(0..20_000).map(issue).collect());
+    for round in 1..3 {
+        let changed = (0..20_000).filter(|index| index % 1000 < 300);
+        let rows = changed.map(|index| (issue(index).0, issue(index * 31 + round).1));
+        host.put(&rows.collect::<Vec<_>>());
+    }
+    host
+}
+
+#[test]
+fn what_is_dead_goes_before_anything_is_copied() {
+    let mut host = partly_dead();
+    let rows = host.contents();
+    let made = exchanges(&mut host, false);
+    let copies = |at: &(usize, usize)| at.0 > 0;
+    let first = made.iter().position(copies).expect("something is copied");
+    assert!(first > 0, "{made:?}");
+    assert!(made[first..].iter().all(copies), "{made:?}");
+    assert_eq!(host.contents(), rows);
+}
+
+#[test]
+fn where_there_is_little_room_little_is_copied_at_a_time() {
+    let mut host = partly_dead();
+    let rows = host.contents();
+    let made = exchanges(&mut host, true);
+    assert!(made.iter().filter(|(copied, _)| *copied > 0).count() > 2, "{made:?}");
+    assert!(made.iter().all(|(copied, _)| *copied < 600 << 10), "{made:?}");
+    assert!(exchanges(&mut partly_dead(), false).iter().any(|at| at.0 > 1 << 20));
+    assert_eq!(host.contents(), rows);
+}
+
 #[test]
 fn small_segments_are_merged() {
     let mut host = Host::new(Shape::STORED);

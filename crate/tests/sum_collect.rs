@@ -75,7 +75,8 @@ fn change() -> impl Strategy<Value = Change> {
         |(edits, staged, follows)| Change {
             edits,
             staged: staged.into_iter().collect(),
-            wanted: follows.then(|| [("rows".to_owned(), DEF)].into()),
+            wanted: follows.then(|| ("rows".to_owned(), DEF)).into_iter().collect(),
+            alone: follows,
         },
     )
 }
@@ -158,11 +159,12 @@ proptest! {
             }
         }
         // All goes, and is not there any more.
-        let wanted = Some(BTreeMap::new());
         let hand: Vec<_> = model.hand.values().flat_map(BTreeMap::keys).copied().collect();
         let gone = hand.into_iter().map(|key| (key, (vec![], 0))).collect();
         let staged = vec![("hand".to_owned(), gone)];
-        commit(&mut host, &Change { edits: vec![Edit::Clear], staged, wanted }, 0).expect("nothing");
+        let edits = vec![Edit::Clear];
+        let change = Change { edits, staged, alone: true, ..Change::default() };
+        commit(&mut host, &change, 0).expect("nothing");
         prop_assert_eq!(host.root, Hash::ZERO);
         collect(&mut host, FULL, &[]);
         prop_assert_eq!(chunks(&host), BTreeMap::new());

@@ -114,8 +114,12 @@ fn change() -> impl Strategy<Value = Change> {
             staged.into_iter().collect()
         }),
         prop::option::weighted(0.4, wanted),
+        any::<bool>(),
     )
-        .prop_map(|(edits, staged, wanted)| Change { edits, staged, wanted })
+        .prop_map(|(edits, staged, wanted, alone)| {
+            let alone = alone && wanted.is_some();
+            Change { edits, staged, wanted: wanted.unwrap_or_default(), alone }
+        })
 }
 
 #[derive(Clone, Debug)]
@@ -251,7 +255,7 @@ fn rows(range: std::ops::Range<u64>) -> Edit {
 const BY_ID: Def = Def { key: Some("id"), sum: Some("sum"), value: None, prefix: "r/" };
 
 fn following(edits: Vec<Edit>) -> Change {
-    Change { edits, wanted: Some([("sums".into(), BY_ID)].into()), ..Change::default() }
+    Change { edits, wanted: [("sums".into(), BY_ID)].into(), ..Change::default() }
 }
 
 fn plain(edits: Vec<Edit>) -> Change {
@@ -362,7 +366,7 @@ fn a_commit_that_cannot_be_leaves_all_as_it_was() {
     }
     // A definition that the rows do not fit.
     let wanted = Def { sum: Some("id"), key: Some("sum"), ..BY_ID };
-    let wanted = Some([("sums".into(), BY_ID), ("twice".into(), wanted)].into());
+    let wanted = [("sums".into(), BY_ID), ("twice".into(), wanted)].into();
     refused(&Change { wanted, ..Change::default() }, Error::SumKeyTwice);
 }
 
@@ -389,10 +393,29 @@ fn sums_that_just_fit_are_taken() {
 }
 
 #[test]
+fn a_tree_that_is_not_in_memory_is_read_however_small_the_steps() {
+    for slice in [1, 64, 65, 200] {
+        let (mut host, mut model) = store();
+        // Its pieces are in many segments.
+        for at in 0..60 {
+            let some = plain(vec![rows(5 * at..5 * at + 5)]);
+            assert!(make(&mut host, &mut model, &some, usize::MAX));
+        }
+        host.reopen(0);
+        host.slice = slice;
+        let all = (0..300).map(|at| (format!("r/{at:06}"), object(at, 2))).collect();
+        assert!(make(&mut host, &mut model, &plain(vec![Edit::Put(all)]), usize::MAX));
+        host.slice = usize::MAX;
+        model.check(&mut host);
+    }
+}
+
+#[test]
 fn definitions_come_change_and_go_over_rows_that_are_there() {
     let (mut host, mut model) = store();
     let wanting = |defs: &[(&str, Def)]| Change {
-        wanted: Some(defs.iter().map(|(name, def)| ((*name).into(), def.clone())).collect()),
+        wanted: defs.iter().map(|(name, def)| ((*name).into(), def.clone())).collect(),
+        alone: true,
         ..Change::default()
     };
     let by_key = Def { key: None, ..BY_ID };

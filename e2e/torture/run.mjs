@@ -8,9 +8,10 @@ import { readArguments } from './lib/arguments.mjs';
 import { makeProfiles } from './lib/chromium.mjs';
 import { crashPages } from './lib/crash.mjs';
 import { loseConnections } from './lib/disconnect.mjs';
+import { fillEngines } from './lib/full.mjs';
 import { killBrowsers } from './lib/kill.mjs';
 import { fillDisks } from './lib/quota.mjs';
-import { disconnectRows, killRows, printTable, quotaRows } from './lib/report.mjs';
+import { disconnectRows, fullRows, killRows, printTable, quotaRows } from './lib/report.mjs';
 import { withServer } from './lib/server.mjs';
 
 const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
@@ -35,6 +36,7 @@ async function main() {
       kill: () => killBrowsers({ ...common, cycles: options.kill, atOnce }),
       crash: () => crashPages({ ...common, cycles: options.crash }),
       quota: () => fillDisks({ ...common, points: options.quota }),
+      full: () => fillEngines({ ...common, runs: options.full, names: options.engines }),
       disconnect: () => loseConnections({ ...common, stride: 1 }),
     };
     const found = {};
@@ -51,11 +53,12 @@ async function main() {
   });
   progress.clear();
 
-  const { kill, crash, quota, disconnect } = results;
+  const { kill, crash, quota, full, disconnect } = results;
   printTable([
     ...(kill ? killRows('kill', kill) : []),
     ...(crash ? killRows('crash', crash) : []),
     ...(quota ? quotaRows(quota) : []),
+    ...(full ? fullRows(full) : []),
     ...(disconnect ? disconnectRows(disconnect) : []),
   ]);
   const problems = Object.values(results).flatMap((found) => found.blamed ?? found.problems);

@@ -1,9 +1,9 @@
-/** Branches of a store: refs by name, made, told, deleted, and moved to another commit. */
-import { type Commits, isSame, UnknownOutcome } from './commit.js';
+/** Branches of a store: refs by name, made, told and deleted. Loaded when one of them is first asked for. */
+import { refOfBranch } from './branch-name.js';
+import { type Commits, isSame } from './commit.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { BRANCH_REF, FORK_REF, REF } from './inventory.js';
-import { checkKey } from './key.js';
 import { FORMAT, MAX_COMMIT_TRIES } from './limits.js';
 import type { Hold } from './pins.js';
 import { bytesOf } from './root.js';
@@ -15,6 +15,13 @@ export interface Branch {
   readonly name: string;
   /** The hash of all that it holds, in hexadecimal. */
   readonly root: string;
+  /** The branch that it was forked from; absent for the main one, and when that branch was deleted. */
+  readonly parent?: string;
+  /**
+   * The root at which it was forked from there, or what was merged last between the two: `db.diff(base, root)` tells
+   * what it has changed since. Nothing of it is collected while both branches are there.
+   */
+  readonly base?: string;
 }
 
 /** How a branch is opened. */
@@ -24,26 +31,24 @@ export interface BranchOptions {
 }
 
 /** A commit that stays whole until it is released. */
-interface HeldCommit extends Hold {
+export interface HeldCommit extends Hold {
   readonly commitBytes: Uint8Array;
-}
-
-/** The name of the ref of a branch; throws when it cannot be one. */
-export function refOfBranch(name: string): string {
-  try {
-    checkKey(name);
-    if (name !== '') return name === REF ? REF : BRANCH_REF + name;
-  } catch {}
-  throw new HedgerowError(
-    'invalid-argument',
-    'the name of a branch is a string of 1 to 1024 bytes',
-  );
 }
 
 /** The ref that tells where `one` was forked from `parent`, or last merged with it. */
 export function forkOf(one: string, parent: string): string {
   const [a, b] = [one, parent].map(encodeURIComponent);
   return `${FORK_REF}${a}/${b}`;
+}
+
+/** What a fork's ref tells of a branch, if it is of that. */
+function forkedFrom(one: string, refs: Iterable<Ref>): Pick<Branch, 'parent' | 'base'> {
+  const start = forkOf(one, '');
+  for (const { name, commitBytes } of refs) {
+    if (!name.startsWith(start)) continue;
+    return { parent: decodeURIComponent(name.slice(start.length)), base: hex(commitBytes) };
+  }
+  return {};
 }
 
 /** The error for a branch that is not there. */
@@ -61,7 +66,7 @@ export function firstGeneration(): number {
 }
 
 /** Holds the commit that a root or a snapshot names, which must be stored. */
-async function holdNamed(commits: Commits, target: string | Snapshot): Promise<HeldCommit> {
+export async function holdNamed(commits: Commits, target: string | Snapshot): Promise<HeldCommit> {
   if (target instanceof Snapshot) return Snapshot.hold(target, commits);
   const commitBytes = bytesOf(target);
   const { release } = await commits.trunk.holdAny(commitBytes);
@@ -132,10 +137,10 @@ export async function listBranches(commits: Commits): Promise<Branch[]> {
   const main = { name: REF, root: hex(refs.get(REF)?.commitBytes ?? new Uint8Array(32)) };
   const others = [...refs.values()]
     .filter(({ name }) => name.startsWith(BRANCH_REF))
-    .map(({ name, commitBytes }) => ({
-      name: name.slice(BRANCH_REF.length),
-      root: hex(commitBytes),
-    }));
+    .map((ref) => {
+      const name = ref.name.slice(BRANCH_REF.length);
+      return { name, root: hex(ref.commitBytes), ...forkedFrom(name, refs.values()) };
+    });
   return [main, ...others.sort((a, b) => (a.name < b.name ? -1 : 1))];
 }
 
@@ -165,41 +170,6 @@ export async function deleteBranch(
     return;
   }
   throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
-}
-
-/** Moves a branch to a commit that is stored: a root's, a snapshot's, or the head of a branch. */
-export async function resetTo(
-  commits: Commits,
-  target: string | Snapshot,
-  durability: Durability,
-): Promise<void> {
-  const held = await holdTarget(commits, target);
-  try {
-    await commits.exclusively(() =>
-      commits.retry(async () => {
-        const { commitBytes } = held;
-        const { generation } = commits.head;
-        if (commits.isHead(commitBytes) && (durability === 'relaxed' || commits.isHeadDurable)) {
-          return (await commits.refresh()) ? undefined : true;
-        }
-        const moved = await commits.move(commitBytes, [], durability).catch((cause: unknown) => {
-          throw cause instanceof UnknownOutcome ? cause.cause : cause;
-        });
-        if (!moved) return undefined;
-        await commits.moveOnto(commitBytes, generation + 1);
-        return true;
-      }),
-    );
-  } finally {
-    held.release();
-  }
-}
-
-async function holdTarget(commits: Commits, target: string | Snapshot): Promise<HeldCommit> {
-  if (typeof target !== 'string' || /^[0-9a-f]{64}$/.test(target)) {
-    return holdNamed(commits, target);
-  }
-  return holdBranch(commits, target);
 }
 
 /** Holds the head of another branch. */

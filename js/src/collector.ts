@@ -1,7 +1,7 @@
 /** Gives back the room of what no commit reaches any more, in slices, when there is time. */
 import type { Commits } from './commit.js';
 import type { Op } from './engine.js';
-import { HedgerowError } from './errors.js';
+import { HedgerowError, isFull } from './errors.js';
 import type { Host } from './host.js';
 import type { Facts } from './inventory.js';
 import { turn } from './scheduler.js';
@@ -47,6 +47,8 @@ export class Collector {
   failure: unknown;
   /** Bytes stored from which on the next collection is due, when that is known. */
   #due: number | undefined;
+  /** There was no room for a copy: little is copied at a time. */
+  #isSparing = false;
   #closed = false;
 
   /** `onGone` is called when segments were deleted. */
@@ -68,10 +70,35 @@ export class Collector {
     (this.#timer as { unref?(): void }).unref?.();
   }
 
+  /** There was no room for a change: what is dead is to go soon, though it may not be much. */
+  full(): void {
+    this.#due = 1.1 * this.#commits.inventory.facts.live;
+    this.changed();
+  }
+
+  /** Makes a deletion; once more, when it finds no room, after what is dead has gone. */
+  async makingRoom<T>(change: () => Promise<T>): Promise<T> {
+    try {
+      return await change();
+    } catch (cause) {
+      if (!isFull(cause) || !this.#commits.pins.isCollector) throw cause;
+      await this.collect(false);
+      return change();
+    }
+  }
+
   async #collectWhenDue(): Promise<void> {
-    if (!this.#isDue()) return;
-    await idle();
-    if (!this.#closed) await this.collect(false);
+    if (this.#isDue()) {
+      await idle();
+      if (!this.#closed) await this.collect(false);
+    }
+    await this.#keepBallast();
+  }
+
+  /** Keeps room for deletions, where there is some. */
+  async #keepBallast(): Promise<void> {
+    const { engine, segments } = this.#host;
+    if (engine.isReady) await segments.keepBallast?.(engine.cacheStats().storedBytes);
   }
 
   #isDue(): boolean {
@@ -123,7 +150,12 @@ export class Collector {
   async #collect(full: boolean): Promise<CollectResult> {
     const startMs = performance.now();
     const times = { slices: 0, longestSliceMs: 0 };
-    await this.#commits.prepareIds();
+    // Without ids nothing can be copied. What is dead goes all the same.
+    const noIds = await this.#commits.prepareIds(true).catch((cause: unknown) => {
+      if (isFull(cause)) return cause;
+      throw cause;
+    });
+    const wasSparing = this.#isSparing;
     const op = await this.#begin(full);
     const { engine } = this.#host;
     const counts = { segmentsDeleted: 0, segmentsWritten: 0 };
@@ -141,17 +173,24 @@ export class Collector {
           await this.#note(facts);
           break;
         }
-        counts.segmentsWritten += await this.#exchange(op, gone);
+        counts.segmentsWritten += await this.#exchange(op, gone, noIds);
         counts.segmentsDeleted += gone.length;
         if (this.#closed) break;
       }
       done = true;
-      const bytesAfter = engine.cacheStats().storedBytes;
-      this.#due = Math.max(2 * this.#commits.inventory.facts.live + SLACK_BYTES, 1.25 * bytesAfter);
-      return { bytesBefore, bytesAfter, ...counts, ms: performance.now() - startMs, ...times };
+      this.#isSparing = false;
+    } catch (cause) {
+      if (!isFull(cause)) throw cause;
+      // What is dead has gone. There is no room to copy the rest: less of it at a time.
+      this.#isSparing = true;
     } finally {
       engine.free(op, done);
     }
+    if (this.#isSparing && !wasSparing) return { ...(await this.#collect(full)), bytesBefore };
+    await this.#keepBallast().catch(() => {});
+    const bytesAfter = engine.cacheStats().storedBytes;
+    this.#due = Math.max(2 * this.#commits.inventory.facts.live + SLACK_BYTES, 1.25 * bytesAfter);
+    return { bytesBefore, bytesAfter, ...counts, ms: performance.now() - startMs, ...times };
   }
 
   /** Finds out what must stay, when no commit is being made here. */
@@ -180,7 +219,8 @@ export class Collector {
       const heads = [...inventory.lines, ...own];
       const { commits, writers } = await pins.inUse();
       await inventory.load();
-      const op = engine.collect(full ? CollectFlag.full : 0, this.#commits.inventory.facts.values);
+      const flags = (full ? CollectFlag.full : 0) | (this.#isSparing ? CollectFlag.sparing : 0);
+      const op = engine.collect(flags, this.#commits.inventory.facts.values);
       try {
         for (const { commitBytes } of [...heads, ...inventory.lines]) {
           engine.collectCommit(op, commitBytes);
@@ -201,8 +241,8 @@ export class Collector {
     });
   }
 
-  /** Stores new segments and deletes old ones in one transaction; how many are new. */
-  async #exchange(op: Op, gone: readonly number[]): Promise<number> {
+  /** Stores new segments, and then deletes those that they take the place of; how many are new. */
+  async #exchange(op: Op, gone: readonly number[], noIds: unknown): Promise<number> {
     const { engine, segments } = this.#host;
     const made = [];
     for (let next = engine.takeSegment(op); next; next = engine.takeSegment(op)) {
@@ -211,7 +251,9 @@ export class Collector {
     }
     try {
       // What was flushed before must not be in bytes again that power can take.
-      await segments.write({ segments: made, deletes: gone, durability: 'strict' });
+      const batch = { segments: made, durability: 'strict', makesRoom: this.#isSparing } as const;
+      if (made.length > 0 && noIds) throw noIds;
+      if (made.length > 0) await segments.write(batch);
     } catch (cause) {
       // If it was written after all, others will tell where the chunks are.
       for (const { id } of made) this.#commits.inventory.unmade(id);
@@ -220,7 +262,9 @@ export class Collector {
     engine.collectExchanged(op);
     for (const { id } of made) this.#commits.inventory.stored(id);
     for (const id of gone) this.#commits.inventory.unmade(id);
-    this.#onGone();
+    // In a transaction of its own: Firefox may keep a part of one that it aborts. If not all of
+    // them go, the next collection finds the rest.
+    await segments.delete(gone).finally(this.#onGone);
     return made.length;
   }
 

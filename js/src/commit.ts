@@ -3,14 +3,18 @@
  * compare-and-set on its ref in the transaction that carries the commit's last segments. What the
  * branches of an open store have in common is in `trunk.ts`.
  */
+import { type Bulk, Bulks, type Overrides } from './bulks.js';
 import { HedgerowError, isMissing } from './errors.js';
 import type { Host } from './host.js';
 import { BRANCH_REF, type Inventory, REF } from './inventory.js';
+import { unknownLeftovers } from './leftovers.js';
 import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from './limits.js';
 import type { Hold, Pins } from './pins.js';
-import type { Durability, Ref, RefMove, SegmentRecord, WriteBatch } from './segment-store.js';
-import { abortion, checkSignal } from './signal.js';
+import type { Ref, RefMove, SegmentRecord, WriteBatch } from './segment-store.js';
+import { checkSignal } from './signal.js';
 import type { Trunk } from './trunk.js';
+
+export type { Overrides };
 
 /** The commit that a store stands at. */
 export interface Head {
@@ -34,18 +38,11 @@ export class UnknownOutcome extends Error {
   }
 }
 
-/**
- * A bulk change under way. Keys, as JSON texts, that were edited after it was called for: those
- * edits are the last word, though they are committed before it.
- */
-export type Overrides = Set<string>;
-
 /** Whether two hashes are the same. */
 export function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return a.every((byte, at) => byte === b[at]);
 }
 
-const NONE: readonly Overrides[] = [];
 const EMPTY_COMMIT = new Uint8Array(32);
 /** Less than any handle. */
 const NO_VIEW = -1;
@@ -69,10 +66,12 @@ export class Commits {
   /** The generation of the last commit made here. */
   #ownGeneration = 0;
   #following: Promise<void> | undefined;
+  /** Another tab has moved on, and that could not be read. */
+  isBehind = false;
+  leftovers = unknownLeftovers();
   /** The newest generation that another tab has told of. */
   #news = 0;
-  readonly #underWay = new Set<Overrides>();
-  #bulkTail: Promise<void> = Promise.resolve();
+  readonly #bulks = new Bulks();
 
   /** Of what stands on `ref`. Call `refresh` before anything else. */
   constructor(trunk: Trunk, ref: string = REF) {
@@ -122,8 +121,8 @@ export class Commits {
   }
 
   /**
-   * Has `listener` called when the head has moved, by whomever; returns how to end that. It
-   * must not throw.
+   * Has `listener` called when the head has moved, by whomever, and when the branch was found deleted; returns
+   * how to end that. It must not throw.
    */
   onMoved(listener: () => void): () => void {
     // One of its own for each call: two may share a function.
@@ -134,22 +133,30 @@ export class Commits {
     };
   }
 
-  /** Moves to the commit that storage holds; true when that is another one. */
-  async refresh(): Promise<boolean> {
+  /** Moves to the commit that storage holds; true when that is another one. Tells when it finds no branch. */
+  async refresh(tells = true): Promise<boolean> {
     const found = (await this.inventory.look()).get(this.#ref);
+    const wasGone = this.#isGone;
     this.#isGone = found === undefined && this.#ref !== REF;
-    if (this.#isGone) this.#unpin();
+    if (this.#isGone) {
+      this.#unpin();
+      if (!wasGone && tells) this.#tellMoved();
+    }
     this.checkThere();
     const generation = found?.generation ?? 0;
-    if (this.#opened && generation === this.#head.generation) return false;
+    if (this.#opened && generation === this.#head.generation) {
+      this.isBehind = false;
+      return false;
+    }
     this.#opened = true;
     try {
       await this.moveTo(found?.commitBytes ?? EMPTY_COMMIT, generation);
+      this.isBehind = false;
     } catch (cause) {
       // Nothing holds it yet: where the ref has moved on, it may have been collected meanwhile.
       const now = isMissing(cause) ? (await this.inventory.look()).get(this.#ref) : found;
       if (now?.generation === found?.generation) throw cause;
-      return this.refresh();
+      return this.refresh(tells);
     }
     this.trunk.isOpen = true;
     return true;
@@ -172,6 +179,7 @@ export class Commits {
   async stand({ commitBytes, generation }: Ref): Promise<void> {
     this.#opened = true;
     this.#isGone = false;
+    this.leftovers = unknownLeftovers();
     await this.moveTo(commitBytes, generation);
   }
 
@@ -185,7 +193,8 @@ export class Commits {
     this.#ref = ref;
     this.#opened = false;
     try {
-      await this.refresh();
+      await this.refresh(false);
+      this.leftovers = unknownLeftovers();
       this.#durableGeneration = 0;
       this.#ownGeneration = this.#head.generation;
     } catch (cause) {
@@ -194,6 +203,10 @@ export class Commits {
       this.#opened = true;
       throw cause;
     }
+  }
+
+  get #stands(): boolean {
+    return this.trunk.lines.has(this);
   }
 
   /** Stands nowhere any more. */
@@ -226,6 +239,8 @@ export class Commits {
   }
 
   async #holdCovered(): Promise<HeldHead> {
+    // Its view is let go of, and may be another one's by now.
+    if (!this.#stands) throw new HedgerowError('closed', 'the handle was closed');
     const head = this.#head;
     const used = this.useView(head.view);
     const held = await this.hold(head.commitBytes);
@@ -250,7 +265,7 @@ export class Commits {
   /** A view is used no more, unless it is the head's. */
   #endView(view: number): void {
     this.#uses.delete(view);
-    if (view !== this.#head.view || !this.trunk.lines.has(this)) this.#host.engine.closeView(view);
+    if (view !== this.#head.view || !this.#stands) this.#host.engine.closeView(view);
   }
 
   /** See `Trunk.hold`. */
@@ -267,7 +282,7 @@ export class Commits {
     if (this.isCovered) return;
     const cover = async () => {
       this.#covering = undefined;
-      if (this.trunk.lines.has(this)) await this.#coverHead();
+      if (this.#stands) await this.#coverHead();
     };
     this.#covering ??= this.queued(cover).catch(() => {
       this.#covering = undefined;
@@ -291,8 +306,8 @@ export class Commits {
   }
 
   /**
-   * Moves on to what another tab has committed, when no commit is being made here. A failure
-   * is left to the next read or write to tell.
+   * Moves on to what another tab has committed, when no commit is being made here. Of a failure
+   * the next write tells, and those who watch.
    */
   follow(generation = Number.POSITIVE_INFINITY): void {
     // A branch that was deleted and made anew begins anywhere.
@@ -308,6 +323,8 @@ export class Commits {
       if (!isMain || news > this.#head.generation) await this.refresh();
     }).catch(() => {
       this.#following = undefined;
+      this.isBehind = !this.#isGone;
+      this.#tellMoved();
     });
   }
 
@@ -319,11 +336,17 @@ export class Commits {
   /** Moves on to a commit that storage holds. */
   async moveTo(commitBytes: Uint8Array, generation: number): Promise<void> {
     const { view, rows } = await this.openView(commitBytes);
+    // It was left meanwhile, with the view before.
+    if (!this.#stands) return this.#host.engine.closeView(view);
     const before = this.#head;
     this.#head = { commitBytes, generation, view, rows };
     if (before.view !== view && !this.#uses.has(before.view)) this.#endView(before.view);
     if (!isSame(before.commitBytes, commitBytes)) this.#unpin();
     if (this.#isKeptCovered) this.keepCovered();
+    this.#tellMoved();
+  }
+
+  #tellMoved(): void {
     for (const listener of [...this.#onMoved]) listener();
   }
 
@@ -358,56 +381,30 @@ export class Commits {
 
   /**
    * Runs `change`, which makes a commit, when all changes before it have ended, and none at the
-   * same time. An abort while it waits takes effect at once.
+   * same time; not at all when the signal was aborted before.
    */
   exclusively<T>(change: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    let started = false;
     const begin = async (isAlone: boolean) => {
       if (isAlone) await this.#catchUp();
       checkSignal(signal);
-      started = true;
       return change();
     };
-    const result = this.queued(() => this.trunk.lane.hold(begin));
-    if (signal === undefined) return result;
-    const aborted = abortion(signal);
-    const waiting = aborted.promise.catch((cause: unknown) => {
-      if (started) return result;
-      throw cause;
-    });
-    return Promise.race([result, waiting]).finally(aborted.stop);
+    return this.queued(() => this.trunk.lane.hold(begin));
   }
 
-  /** The bulk changes under way, for an edit that is called for now. */
+  /** See `Bulks.underWay`. */
   underWay(): readonly Overrides[] {
-    return this.#underWay.size === 0 ? NONE : [...this.#underWay];
+    return this.#bulks.underWay();
   }
 
-  /**
-   * A bulk change begins. What it has at hand is committed in the order of calls: it waits for
-   * `before`. One that waits for its source waits for nobody else, and nobody for it.
-   */
-  beginBulk(isAtHand: boolean): { overrides: Overrides; before: Promise<void>; end(): void } {
-    const overrides: Overrides = new Set();
-    this.#underWay.add(overrides);
-    const before = isAtHand ? this.#bulkTail : Promise.resolve();
-    let release = () => {};
-    if (isAtHand) {
-      const ended = new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      this.#bulkTail = before.then(() => ended);
-    }
-    const end = () => {
-      this.#underWay.delete(overrides);
-      release();
-    };
-    return { overrides, before, end };
+  /** See `Bulks.begin`. */
+  beginBulk(isAtHand: boolean): Bulk {
+    return this.#bulks.begin(isAtHand);
   }
 
   /** See `Trunk.prepareIds`. */
-  prepareIds(): Promise<void> {
-    return this.trunk.prepareIds();
+  prepareIds(makesRoom?: boolean): Promise<void> {
+    return this.trunk.prepareIds(makesRoom);
   }
 
   /** Whether the head is known to have been flushed, with all before it. */
@@ -428,8 +425,7 @@ export class Commits {
   async move(
     commitBytes: Uint8Array,
     segments: readonly SegmentRecord[],
-    durability: Durability,
-    also?: WriteBatch['also'],
+    options: Pick<WriteBatch, 'durability' | 'also' | 'makesRoom'>,
   ): Promise<boolean> {
     this.checkThere();
     const { generation: expected } = this.#head;
@@ -441,9 +437,8 @@ export class Commits {
       expected,
     };
     try {
-      const batch = { segments, move, durability, ...(also && { also }) };
-      if (!(await this.#host.segments.write(batch))) return false;
-      if (durability === 'strict') this.#durableGeneration = move.generation;
+      if (!(await this.#host.segments.write({ segments, move, ...options }))) return false;
+      if (options.durability === 'strict') this.#durableGeneration = move.generation;
     } catch (cause) {
       if (!(await this.#hasMoved(move, segments, cause))) throw cause;
     }

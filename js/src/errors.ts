@@ -14,6 +14,8 @@ export type ErrorCode =
   | 'corrupt-chunk'
   | 'missing-chunk'
   | 'unsupported-format'
+  | 'unsupported'
+  | 'not-loaded'
   | 'aborted'
   | 'closed'
   | 'missing'
@@ -22,6 +24,17 @@ export type ErrorCode =
   | 'out-of-memory'
   | 'crashed'
   | 'storage';
+
+/** A key that two branches have changed to different values. Absent rows are `undefined`. */
+export interface Conflict {
+  readonly key: string;
+  /** What it was when the branches parted. */
+  readonly base: unknown;
+  /** What it is in the branch that is merged into. */
+  readonly ours: unknown;
+  /** What it is in the branch that is merged. */
+  readonly theirs: unknown;
+}
 
 /** Facts that some errors carry beside their message. */
 export interface ErrorFacts {
@@ -33,6 +46,8 @@ export interface ErrorFacts {
   readonly offset?: number;
   /** Hash of the offending chunk, in hexadecimal. */
   readonly chunk?: string;
+  /** The first conflicts of a merge, in the order of keys. */
+  readonly conflicts?: readonly Conflict[];
 }
 
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
@@ -42,6 +57,7 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'blocked',
   'crashed',
   'not-ready',
+  'not-loaded',
   'storage',
 ]);
 
@@ -56,19 +72,24 @@ export class HedgerowError extends Error {
   readonly offset?: number;
   /** Hash of the offending chunk in hexadecimal, where there is one. */
   readonly chunk?: string;
+  /** Of a merge without `onConflict`: its conflicts in the order of keys, the first 100 of them. */
+  readonly conflicts?: readonly Conflict[];
 
-  constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}) {
-    super(`${code}: ${message}`, facts.cause === undefined ? undefined : { cause: facts.cause });
+  constructor(code: ErrorCode, message: string, { cause, ...facts }: ErrorFacts = {}) {
+    super(`${code}: ${message}`, cause === undefined ? undefined : { cause });
     this.code = code;
-    if (facts.row !== undefined) this.row = facts.row;
-    if (facts.offset !== undefined) this.offset = facts.offset;
-    if (facts.chunk !== undefined) this.chunk = facts.chunk;
+    Object.assign(this, facts);
   }
 
   /** Whether the same call may succeed when it is made again. */
   get retryable(): boolean {
     return RETRYABLE.has(this.code);
   }
+}
+
+/** Whether there was no room. */
+export function isFull(cause: unknown): boolean {
+  return cause instanceof HedgerowError && cause.code === 'quota-exceeded';
 }
 
 /** Whether a chunk was not where it should be. */

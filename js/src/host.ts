@@ -9,7 +9,6 @@ import { IndexSet } from './indexes/index-set.js';
 import { Pace, turn } from './scheduler.js';
 import type { SegmentStore } from './segment-store.js';
 import { QUICK_WORK, WORK_IN_MS } from './speed.js';
-import type { SumDefinitions } from './sums/definition.js';
 
 /** What the slices of an operation came to. */
 export interface SliceTimes {
@@ -28,14 +27,14 @@ export class Host {
   readonly segments: SegmentStore;
   readonly sliceMs: number;
   readonly indexes: IndexSet;
-  /** Sum trees that are to follow rows, in the handles of this store. */
-  readonly sums: SumDefinitions | undefined;
+  /** Sum trees that are to follow rows, in the handles of this store: definitions by name. */
+  readonly sums: ReadonlyMap<string, string> | undefined;
   /** Resolves when the core works again after a trap. */
   recover: () => Promise<void> = async () => {};
   readonly #pace: Pace;
   readonly #loading = new Map<number, Promise<void>>();
-  /** Has sum trees follow what an ingest changes; returns what goes on with that. */
-  bringSums: (op: Op) => Promise<(budget: number) => number> = async () => {
+  /** Has sum trees follow what an ingest changes, maybe `alone`; returns what goes on with that. */
+  bringSums: (op: Op, alone: boolean) => Promise<(budget: number) => number> = async () => {
     throw new HedgerowError('storage', 'nothing brings sum trees here');
   };
   /** Called before an ingest is freed, whose handle another one will have. */
@@ -48,7 +47,7 @@ export class Host {
     segments: SegmentStore,
     sliceMs: number,
     indexes: readonly Index[] = [],
-    sums?: SumDefinitions,
+    sums?: ReadonlyMap<string, string>,
   ) {
     this.engine = engine;
     this.segments = segments;

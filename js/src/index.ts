@@ -1,21 +1,25 @@
 /** Hedgerow: an ordered key/value store for the browser. Importing it touches no global. */
 
+import { counting, proving, repairing, rescuing, summing, verifying } from './later.js';
 import type { OpenOptions } from './opening.js';
+import { part } from './parts.js';
 import type { Storage } from './segment-store.js';
-import { idb } from './segment-stores/idb.js';
+import { idb, loadRest } from './segment-stores/idb.js';
+import { checkSignal, ending } from './signal.js';
 import { Store } from './store.js';
+import { branching, exporting, merging, resetting } from './store-parts.js';
 
 export type { Branch, BranchOptions } from './branches.js';
 export type { ByteFormat, ByteSource } from './bytes.js';
 export type { Change, DiffOptions } from './diff.js';
-export { type ErrorCode, HedgerowError } from './errors.js';
+export { type Conflict, type ErrorCode, HedgerowError } from './errors.js';
 export type { IndexProgress } from './indexes/builder.js';
 export type { IndexDefinition } from './indexes/definition.js';
 export type { IndexDefinitions } from './indexes/index-set.js';
 export type { IndexRange, Scalar, SecondaryKey } from './indexes/secondary.js';
 export type { IngestResult, Progress } from './ingest.js';
 export { repair, verify, verifyProof } from './later.js';
-export type { Conflict, MergeOptions, MergeResult } from './merge.js';
+export type { MergeOptions, MergeResult, Resolution } from './merge.js';
 export type { OpenOptions } from './opening.js';
 export type { Patch, PatchOperation, PatchOptions } from './patch.js';
 export type { Proved, ProvedRange } from './proof.js';
@@ -70,7 +74,12 @@ export function open(name: string, options?: OpenOptions): Promise<Store> {
   return Store.open(name, options);
 }
 
-/** Deletes the store `name` and all that it holds. Rejects with `blocked` while it is in use. */
+/**
+ * Deletes the store `name` and all that it holds, also while it is open: all its handles, in this tab and others, are
+ * closed by that, and called `onMissing`; what they have not committed is lost. Rejects with `blocked` when something
+ * does not let go of it within 2 seconds: a suspended tab, another process or other code that has the database open.
+ * In a browser it is then deleted as soon as that lets go.
+ */
 export function destroy(
   name: string,
   options: { readonly storage?: Storage | undefined } = {},
@@ -87,5 +96,39 @@ export function destroy(
  * seen of it: whatever is wrong rejects, and the store is empty as it was. An import that was cut
  * off goes on where it was when it is called again; until then the store is to stay empty.
  */
-export const importStore: typeof import('./transfer/import.js').importStore = async (...args) =>
-  (await import('./transfer/import.js')).importStore(...args);
+export const importStore: typeof import('./transfer/import.js').importStore = (
+  name,
+  source,
+  options = {},
+) => {
+  const read = async (signal: AbortSignal | undefined) => {
+    checkSignal(signal);
+    const { importStore: imported } = await importing();
+    return imported(name, source, { ...options, signal });
+  };
+  return ending(options.signal, read).result;
+};
+
+const importing = () => part(() => import('./transfer/import.js'));
+const platform = () => part(() => import('./platform.js'));
+
+/**
+ * Loads now what is else loaded when it is first called: proofs, verification, repair, statistics, sum
+ * trees, branches, merges, exports and imports, 81 KB in all. From then on none of these needs the network. Rejects
+ * with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
+ */
+export async function preload(): Promise<void> {
+  const parts = [proving, verifying, repairing, counting, summing, rescuing];
+  const others = [branching, resetting, merging, exporting, importing, platform, loadRest];
+  await Promise.all([...parts, ...others].map((load) => load()));
+}
+
+/** What Hedgerow lacks here, each with its remedy; nothing where it works. Opens nothing. */
+export async function missingFeatures(): Promise<string[]> {
+  return (await platform()).missingFeatures();
+}
+
+/** Whether Hedgerow works here; `missingFeatures` tells why not. */
+export async function isSupported(): Promise<boolean> {
+  return (await missingFeatures()).length === 0;
+}

@@ -2,12 +2,13 @@
 import { type Commits, type HeldHead, type Overrides, UnknownOutcome } from './commit.js';
 import { type BlockFormat, type MadeSegment, type Op, Status } from './engine.js';
 import type { Host, SliceTimes } from './host.js';
+import type { IngestResult, Progress } from './ingest-result.js';
 import { MAX_IN_FLIGHT_BYTES, WRITE_BYTES } from './limits.js';
 import type { Hold } from './pins.js';
 import type { EncodedRange } from './range.js';
 import { turn } from './scheduler.js';
 import type { Durability, WriteBatch } from './segment-store.js';
-import { checkSignal } from './signal.js';
+import { checkSignal, committing } from './signal.js';
 
 /** A block of rows, ready to be fed. */
 export interface Block {
@@ -19,28 +20,7 @@ export interface Block {
   readonly values: readonly { row: number; bytes: Uint8Array }[];
 }
 
-/** How far an ingest has come. */
-export interface Progress {
-  /** Rows taken from the source. */
-  readonly rows: number;
-  /** Bytes of those rows as they went in: JSON text and byte values. */
-  readonly bytes: number;
-  /** Rows whose segments storage has, though no reader sees them before the end. */
-  readonly durableRows: number;
-  /** How much of the source was taken, from 0 to 1, when its length is known. */
-  readonly fraction?: number;
-}
-
-/** What an ingest came to. */
-export interface IngestResult extends SliceTimes {
-  /** The new root of the store, in hexadecimal. */
-  readonly root: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly chunks: number;
-  readonly segments: number;
-  readonly ms: number;
-}
+export type { IngestResult, Progress };
 
 /** Segments of a change that builds on stored rows are held back up to this many bytes. */
 const HELD_BYTES = 4 * WRITE_BYTES;
@@ -73,6 +53,8 @@ export interface IngestOptions {
   readonly bulk?: { readonly overrides: Overrides; readonly before: Promise<void> };
   /** Other refs that are moved with the commit. */
   readonly also?: WriteBatch['also'];
+  /** It only deletes: see `WriteBatch.makesRoom`. */
+  readonly makesRoom?: boolean | undefined;
 }
 
 /** So few bytes are handed to storage in the slice that made them. */
@@ -90,6 +72,7 @@ export class Ingest {
   readonly #isBytes: boolean;
   readonly #bulk: IngestOptions['bulk'];
   readonly #also: IngestOptions['also'];
+  readonly #makesRoom: boolean;
   /** What it builds on and what it has written, which nobody may collect. */
   readonly #holds: Hold[] = [];
   readonly #writers = new Set<number>();
@@ -102,6 +85,8 @@ export class Ingest {
   #failure: unknown;
   #finished = false;
   #ended = false;
+  /** Whether sum trees that follow rows and are not wanted may be left over in what it builds on. */
+  #dropsSums: boolean;
   /** The generation that the change builds on. */
   #onto: number;
   readonly #holdBytes: number;
@@ -117,7 +102,7 @@ export class Ingest {
     durability: Durability,
     options: IngestOptions,
   ): Promise<Ingest> {
-    await commits.prepareIds();
+    await commits.prepareIds(options.makesRoom);
     const held = await commits.holdHead();
     try {
       return new Ingest(host, commits, durability, options, held);
@@ -135,9 +120,10 @@ export class Ingest {
     host: Host,
     commits: Commits,
     durability: Durability,
-    { prefix = '', pointer, bytes, signal, bulk, also }: IngestOptions,
+    { prefix = '', pointer, bytes, signal, bulk, also, makesRoom = false }: IngestOptions,
     held?: HeldHead,
   ) {
+    this.#makesRoom = makesRoom;
     if (held !== undefined) this.#holds.push(held);
     this.#host = host;
     this.#commits = commits;
@@ -153,7 +139,9 @@ export class Ingest {
       bytes === undefined
         ? host.engine.ingest(view, prefix, pointer ?? '')
         : host.engine.ingestBytes(view, prefix, pointer, bytes.format, bytes.isPatch);
-    if (host.sums !== undefined && commits.head.rows === 0) host.engine.expectSums(this.op);
+    this.#dropsSums = commits.leftovers.sums;
+    // Where one is missing it is made.
+    if (host.sums !== undefined && host.sums.size > 0) host.engine.expectSums(this.op);
   }
 
   /** Has `listener` called when the core traps, and the ingest is lost with it. */
@@ -202,7 +190,7 @@ export class Ingest {
   async #work(startMs: number, run?: (budget: number) => number): Promise<void> {
     let start = startMs;
     for (;;) {
-      this.#check();
+      this.check();
       const status = this.#host.step(this.op, start, run);
       if (status >= Status.row) this.#host.engine.fail(status, this.#isBytes);
       // Before anything else asks the core: the ids are in its last reply.
@@ -232,7 +220,8 @@ export class Ingest {
     return result;
   }
 
-  #check(): void {
+  /** Throws why it does not go on, if it does not. */
+  check(): void {
     if (this.#failure !== undefined) throw this.#failure;
     checkSignal(this.#signal);
   }
@@ -263,7 +252,7 @@ export class Ingest {
       while (this.#heldBytes > bytes && performance.now() - startMs < this.#host.sliceMs / 2);
       this.#endSlice(startMs);
       if (this.#writingBytes > MAX_IN_FLIGHT_BYTES) await this.#settle(MAX_IN_FLIGHT_BYTES / 2);
-      this.#check();
+      this.check();
     }
   }
 
@@ -286,7 +275,7 @@ export class Ingest {
     this.#heldBytes -= size;
     this.#writingBytes += size;
     const writing = this.#host.segments
-      .write({ segments: [segment], durability: this.#durability })
+      .write({ segments: [segment], durability: this.#durability, makesRoom: this.#makesRoom })
       .then(() => {
         this.#commits.inventory.stored(id);
         this.#written.push(id);
@@ -307,7 +296,7 @@ export class Ingest {
     while (this.#writingBytes > bytes || (bytes === 0 && this.#writing.size > 0)) {
       await this.#waiting(Promise.race(this.#writing));
     }
-    this.#check();
+    this.check();
   }
 
   /**
@@ -349,7 +338,9 @@ export class Ingest {
 
   async #bringSums(): Promise<void> {
     if (!this.#host.engine.awaitsSums(this.op)) return;
-    await this.#work(performance.now(), await this.#host.bringSums(this.op));
+    const alone = this.#dropsSums && this.#host.sums !== undefined;
+    const bring = await this.#host.bringSums(this.op, alone);
+    await this.#work(performance.now(), bring);
   }
 
   /**
@@ -375,6 +366,7 @@ export class Ingest {
       this.#holds.push(held);
       ({ head } = held);
       this.#onto = head.generation;
+      this.#dropsSums = this.#commits.leftovers.sums;
       engine.rebase(this.op, head.view, overrides);
       await this.#work(performance.now());
     }
@@ -402,14 +394,23 @@ export class Ingest {
     this.#keep();
     this.durableRows = this.rows;
     await this.#commits.moveOnto(commitBytes, head.generation + 1);
+    if (this.#dropsSums) this.#commits.leftovers.sums = false;
     return { chunks, commitBytes, rowsBefore: head.rows };
   }
 
   async #move(commitBytes: Uint8Array, segments: readonly MadeSegment[]): Promise<boolean> {
+    const undo = committing(this.#signal);
     try {
-      return await this.#commits.move(commitBytes, segments, this.#durability, this.#also);
+      const [also, makesRoom] = [this.#also, this.#makesRoom];
+      const options = { durability: this.#durability, makesRoom, ...(also && { also }) };
+      const moved = await this.#commits.move(commitBytes, segments, options);
+      if (!moved) undo();
+      return moved;
     } catch (cause) {
-      if (!(cause instanceof UnknownOutcome)) throw cause;
+      if (!(cause instanceof UnknownOutcome)) {
+        undo();
+        throw cause;
+      }
       // The ref may point at what was written: rather debris than a hole.
       this.#keep();
       throw cause.cause;

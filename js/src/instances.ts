@@ -1,5 +1,6 @@
 /** Modules that come as text: how they are unpacked, compiled once, and instantiated. */
 import { HedgerowError } from './errors.js';
+import { part } from './parts.js';
 
 const CORE_IMPORTS = {
   // wasm-bindgen's table of JavaScript values, which the core never uses.
@@ -8,8 +9,17 @@ const CORE_IMPORTS = {
 
 async function compile(base64: string): Promise<WebAssembly.Module> {
   const packed = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  // By a response, since the `Blob` of jsdom is no stream.
+  const stream = new Response(packed).body?.pipeThrough(new DecompressionStream('deflate-raw'));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
+}
+
+async function failureOf(cause: unknown): Promise<HedgerowError> {
+  if (cause instanceof RangeError) {
+    return new HedgerowError('out-of-memory', 'there is no memory for the core', { cause });
+  }
+  const { unsupported } = await part(() => import('./platform.js'));
+  return unsupported(cause);
 }
 
 /** How to make instances of a module, raw DEFLATE in base64. The first call compiles it. */
@@ -20,12 +30,12 @@ export function instances<Exports>(
   return async (imports) => {
     compiled ??= compile(base64);
     try {
-      const instance = await WebAssembly.instantiate(await compiled, imports ?? CORE_IMPORTS);
+      const module = await compiled;
+      const instance = await WebAssembly.instantiate(module, imports ?? CORE_IMPORTS);
       return instance.exports as Exports;
     } catch (cause) {
       compiled = undefined;
-      if (!(cause instanceof RangeError)) throw cause;
-      throw new HedgerowError('out-of-memory', 'there is no memory for the core', { cause });
+      throw await failureOf(cause);
     }
   };
 }

@@ -56,6 +56,7 @@ export async function takeRows<Row>(
     await feed(gatherer, ingest, startMs);
     reporter.report();
     await turn();
+    ingest.check();
     startMs = performance.now();
   }
   if (gatherer.rows > 0) await feed(gatherer, ingest, startMs);

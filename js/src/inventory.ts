@@ -159,7 +159,7 @@ export class Inventory {
     const generation = expected + 1;
     const move = { name: FACTS_REF, commitBytes, generation, format: FORMAT, expected };
     // Where another handle was first, what it noted will do.
-    await this.#host.segments.write({ segments: [], move, durability: 'relaxed' });
+    await this.#host.segments.write({ segments: [], move, durability: 'relaxed', makesRoom: true });
     this.#facts = facts;
     this.#factsRef = move;
   }

@@ -1,26 +1,29 @@
 /**
  * What is loaded when it is first called: a page does not wait at its start for what it may never
- * use. An app that is to work offline keeps these files at hand as it does its others.
+ * use. Each rejects with `not-loaded` when it cannot be had: `preload()` brings all of them early.
  */
+import { part } from './parts.js';
+
 type Proof = typeof import('./proof.js');
 type Rescue = typeof import('./rescue.js');
 
 /** Proofs of rows. */
-export const proving = (): Promise<Proof> => import('./proof.js');
+export const proving = (): Promise<Proof> => part(() => import('./proof.js'));
 
 /** Verification of what is stored. */
-export const verifying = (): Promise<typeof import('./verify.js')> => import('./verify.js');
+export const verifying = () => part(() => import('./verify.js'));
 
 /** Repair of what is damaged. */
-export const repairing = (): Promise<typeof import('./repair.js')> => import('./repair.js');
+export const repairing = () => part(() => import('./repair.js'));
 
 /** What a store holds, and the shape of its tree. */
-export const counting = (): Promise<typeof import('./stats.js')> => import('./stats.js');
+export const counting = () => part(() => import('./stats.js'));
 
 /** Sum trees. */
-export const summing = (): Promise<typeof import('./sums/index.js')> => import('./sums/index.js');
+export const summing = () => part(() => import('./sums/index.js'));
 
-const rescuing = (): Promise<Rescue> => import('./rescue.js');
+/** Both for stores that do not open. */
+export const rescuing = (): Promise<Rescue> => part(() => import('./rescue.js'));
 
 /**
  * What `proof` shows of a key, or of a range, under `root`, as `db.root` tells it: its value, or

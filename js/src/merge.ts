@@ -10,7 +10,7 @@ import { forkOf, holdBranch } from './branches.js';
 import { type Commits, type Head, type HeldHead, isSame, pause } from './commit.js';
 import { type Change, changesOf } from './diff.js';
 import { hex } from './engine.js';
-import { HedgerowError } from './errors.js';
+import { type Conflict, HedgerowError } from './errors.js';
 import { guarded, Ingest } from './ingest.js';
 import { compareKeys } from './key.js';
 import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from './limits.js';
@@ -20,26 +20,19 @@ import { RowGatherer } from './rows.js';
 import { blocks } from './scan.js';
 import { turn } from './scheduler.js';
 import type { Durability, Ref } from './segment-store.js';
-import { checkSignal } from './signal.js';
+import { checkSignal, committing, until } from './signal.js';
 
-/** A key that two branches have changed to different values. Absent rows are `undefined`. */
-export interface Conflict {
-  readonly key: string;
-  /** What it was when the branches parted. */
-  readonly base: unknown;
-  /** What it is in the branch that is merged into. */
-  readonly ours: unknown;
-  /** What it is in the branch that is merged. */
-  readonly theirs: unknown;
-}
+/** What a conflict comes to: a value, or `undefined` for no row. */
+export type Resolution = unknown;
 
 /** How a branch is merged. */
 export interface MergeOptions {
   /**
-   * Returns the value that a key gets, `undefined` for none. It may be called again for the same
-   * key, when another writer was first. When it throws nothing is merged.
+   * Returns the value that a key gets, `undefined` for none, or a promise of it, which is waited for before the next
+   * one is asked for. It may be called again for the same key, when another writer was first. When it throws, or the
+   * promise rejects, nothing is merged.
    */
-  readonly onConflict?: ((conflict: Conflict) => unknown) | undefined;
+  readonly onConflict?: ((conflict: Conflict) => Resolution | PromiseLike<Resolution>) | undefined;
   /** Instead of the store's. */
   readonly durability?: Durability | undefined;
   /** Ends the merge with `aborted`; the store is then as it was. */
@@ -60,7 +53,8 @@ interface Job extends MergeOptions {
   readonly durability: Durability;
 }
 
-/** Of so many conflicts the keys are told. */
+/** So many conflicts an error tells, and of so many of them its message the keys. */
+const TOLD = 100;
 const TOLD_KEYS = 5;
 
 /** How a resolved row is put: its key, and its value unless there is none. */
@@ -101,7 +95,7 @@ class Merge {
   readonly #job: Job;
   readonly #decisions: Map<string, Decision>;
   readonly #resolved: Resolved[] = [];
-  readonly #unresolved: string[] = [];
+  readonly #unresolved: Conflict[] = [];
   #mayAsk = true;
   #isUndecided = false;
   #applied = 0;
@@ -181,10 +175,11 @@ class Merge {
     const [base, theirs] = [await this.#open(fork.commitBytes), await this.#open(this.#theirs)];
     await this.#compare(base, head.view, theirs);
     if (this.#unresolved.length > 0) {
-      const told = this.#unresolved.map((key) => JSON.stringify(key)).join(', ');
-      const more = this.#conflicts > this.#unresolved.length ? ', ...' : '';
-      const message = `${this.#conflicts} keys were changed in both branches: ${told}${more}`;
-      throw new HedgerowError('conflict', message);
+      const conflicts = this.#unresolved;
+      const keys = conflicts.slice(0, TOLD_KEYS).map(({ key }) => JSON.stringify(key));
+      if (this.#conflicts > TOLD_KEYS) keys.push('...');
+      const message = `${this.#conflicts} keys were changed in both branches: ${keys.join(', ')}`;
+      throw new HedgerowError('conflict', message, { conflicts });
     }
     return async () => {
       // What was compared must be what is built on.
@@ -250,9 +245,10 @@ class Merge {
     if (isEqual(ours, theirs)) return;
     this.#conflicts += 1;
     const { key } = other;
+    const base = 'oldValue' in other ? other.oldValue : undefined;
     const { onConflict } = this.#job;
     if (onConflict === undefined) {
-      if (this.#unresolved.length < TOLD_KEYS) this.#unresolved.push(key);
+      if (this.#unresolved.length < TOLD) this.#unresolved.push({ key, base, ours, theirs });
       return;
     }
     let decision = this.#decisions.get(key);
@@ -261,8 +257,8 @@ class Merge {
         this.#isUndecided = true;
         return;
       }
-      const base = 'oldValue' in other ? other.oldValue : undefined;
-      decision = { ours, theirs, value: await onConflict({ key, base, ours, theirs }) };
+      const decided = onConflict({ key, base, ours, theirs });
+      decision = { ours, theirs, value: await until(decided, this.#job.signal) };
       this.#decisions.set(key, decision);
     }
     const { value } = decision;
@@ -299,7 +295,9 @@ class Merge {
     }
     // When there was nothing to commit the ancestor moves alone.
     const isAlone = commits.head.generation === head.generation;
+    const undo = isAlone ? committing(signal) : () => {};
     if (isAlone && !(await host.segments.write({ segments: [], also, durability }))) {
+      undo();
       return undefined;
     }
     commits.inventory.moved(also);

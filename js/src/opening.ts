@@ -21,15 +21,16 @@ export type Indexing = Pick<BuilderOptions, 'alone' | 'onProgress'>;
 /** How a store is opened. */
 export interface OpenOptions {
   /**
-   * Indexes by name. What is stored is made to have these and no others, beside other work: a scan
-   * of one that is not ready waits. Absent, the store keeps those that it has.
+   * Indexes by name. Each branch that is opened is made to have these and no others, beside other work: a scan
+   * of one that is not ready waits. Others are dropped once, when the branch is opened, switched to, reset or repaired:
+   * what another tab makes after that stays. Absent, a branch keeps those that it has.
    */
   readonly indexes?: IndexDefinitions | undefined;
   /** Called as indexes are made. */
   readonly onIndexProgress?: ((progress: IndexProgress) => void) | undefined;
   /**
-   * Sum trees by name that follow rows: every commit of rows brings them along. As with `indexes`,
-   * what is stored is made to have these and no others that follow rows.
+   * Sum trees by name that follow rows. Every commit of rows brings them along, on every branch, and is refused when
+   * a row breaks their rule; a tree that is missing is made by it, of all rows. As with `indexes` others are dropped.
    */
   readonly sums?: SumDefinitions | undefined;
   /** Where it is kept; `idb()` by default. */
@@ -44,8 +45,8 @@ export interface OpenOptions {
   readonly create?: boolean | undefined;
   /**
    * Called at most once, when it is found that the open store is gone: deleted in this tab or
-   * another, or by the browser. What was not read before is lost; all later calls fail with
-   * `closed`.
+   * another, or by the browser. From then on it is closed: all calls of all its handles, branches and snapshots
+   * fail with `closed`, reads of what is in memory too, and watches end with it.
    */
   readonly onMissing?: (() => void) | undefined;
   /**
@@ -79,15 +80,19 @@ export async function openParts(name: string, options: OpenOptions): Promise<Par
   }
   const { create, onMissing, persist = false, indexes, sums } = options;
   const wanted = indexesOf(indexes);
-  if (sums !== undefined) (await summing()).checkDefinitions(sums);
+  const texts = sums && (await summing()).definitionTexts(sums);
   // Not from within the storage, which a callback that throws must not disturb.
-  const onGone = onMissing && (() => queueMicrotask(onMissing));
+  const onGone = () => {
+    trunk?.lose(new HedgerowError('closed', `the store ${name} was deleted`));
+    if (onMissing !== undefined) queueMicrotask(onMissing);
+  };
   const isAlone = storage.isShared !== true;
   let trunk: Trunk | undefined;
   const onRole = async () => trunk?.queued(async () => trunk?.keepUp());
   const pinning = Pins.open(storage.locks, isAlone, name, onRole);
   const onMoved = () => trunk?.heard();
-  const opening = storage.open(name, { create, onGone, onMoved });
+  const onFull = () => trunk?.onFull();
+  const opening = storage.open(name, { create, onGone, onMoved, onFull });
   const [engine, segments] = await both(Engine.create(cacheBytes), opening).catch(
     async (cause: unknown) => {
       (await pinning).close();
@@ -96,9 +101,9 @@ export async function openParts(name: string, options: OpenOptions): Promise<Par
   );
   const pins = await pinning;
   if (persist) askToPersist();
-  const host = new Host(engine, segments, sliceMs, wanted, sums);
+  const host = new Host(engine, segments, sliceMs, wanted, texts);
   // What they take is loaded when a store first has one.
-  host.bringSums = async (op) => (await summing()).bring(host, op);
+  host.bringSums = async (op, alone) => (await summing()).bring(host, op, alone);
   let tabs: Tabs | undefined;
   const lane = new Lane(isAlone ? undefined : `${prefixOf(name)}lane`, () => tabs?.announceRace());
   const own = new Trunk(host, pins, (ref, generation) => tabs?.announce(ref, generation), lane);

@@ -17,7 +17,8 @@ export type PatchOperation =
   | { readonly op: 'clear' }
   /**
    * The row becomes `{ ...row, ...merge }`, or `merge` when it is not there; then only the
-   * members of it stay that `constrain` names, if it names some.
+   * members of it stay that `constrain` names, if it names some. A row that holds no object refuses the patch, unless
+   * a later operation of it has the last word on the row.
    */
   | {
       readonly op: 'update';

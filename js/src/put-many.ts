@@ -33,7 +33,7 @@ export interface PutManyOptions<Row> {
   readonly prefix?: string | undefined;
   /** How rows follow each other in bytes; found out from the first of them by default. */
   readonly format?: ByteFormat | undefined;
-  /** Ends the ingest with `aborted`; the store is then as it was. */
+  /** Ends the call with `aborted`, whatever it waits for; the store is then as it was. */
   readonly signal?: AbortSignal | undefined;
   /** Called at most once in 16 ms, and at the end. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
@@ -87,7 +87,8 @@ async function ingestAll<Row>(
   let taken = false;
   try {
     const options = ingestOptions(opened.kind === 'bytes', job);
-    const ingest = await Ingest.begin(host, commits, durability, { ...options, bulk });
+    const makesRoom = job.deletes;
+    const ingest = await Ingest.begin(host, commits, durability, { ...options, bulk, makesRoom });
     return await guarded(ingest, async () => {
       const reporter = new Reporter(ingest, job.onProgress, () => fractionOf(opened, ingest));
       taken = true;
@@ -144,13 +145,14 @@ export async function deleteRange(
   host: Host,
   commits: Commits,
   range: KeyRange,
-  durability: Durability,
+  { durability, signal }: Pick<Job<never>, 'durability' | 'signal'>,
 ): Promise<IngestResult> {
   const startMs = performance.now();
   const encoded = encodeRange(range);
   const bulk = commits.beginBulk(true);
   try {
-    const ingest = await Ingest.begin(host, commits, durability, { bulk });
+    const options = { bulk, signal, makesRoom: true };
+    const ingest = await Ingest.begin(host, commits, durability, options);
     return await guarded(ingest, async () => {
       await ingest.drop(encoded);
       const committed = await ingest.commit();

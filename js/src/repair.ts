@@ -2,14 +2,16 @@
  * Brings a store that is damaged to a state that is not: to the newest commit that verifies, or,
  * when there is none and the caller says so, to what is left of the newest one.
  */
+import type { Commits } from './commit.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { guarded, Ingest } from './ingest.js';
 import { REF } from './inventory.js';
+import { unknownLeftovers } from './leftovers.js';
 import { FORMAT } from './limits.js';
 import { encodeRange } from './range.js';
 import type { Durability, Ref, SegmentStore } from './segment-store.js';
-import { checkSignal } from './signal.js';
+import { committing } from './signal.js';
 import { sumEngine } from './sums/sum-engine.js';
 import {
   type ChunkFault,
@@ -52,6 +54,28 @@ interface Job extends RepairOptions {
   readonly durability: Durability;
   /** Called with the generation that the repair made. */
   readonly onCommit: (generation: number) => void;
+}
+
+/** As `db.repair()` tells; `onCommit` is called with the generation that it made. */
+export async function repairOpen(
+  commits: Commits,
+  options: RepairOptions,
+  onCommit: (generation: number) => void,
+): Promise<RepairResult> {
+  const { pins, trunk } = commits;
+  const { segments, sliceMs } = trunk.host;
+  const repair = async () => {
+    const job = { ...options, sliceMs, durability: 'strict', onCommit } as const;
+    const result = await repairStore(segments, job);
+    // What it went back to was made under whatever definitions there were then.
+    if (result.faults.length > 0) {
+      for (const line of trunk.lines) line.leftovers = unknownLeftovers();
+    }
+    await trunk.keepUp();
+    return result;
+  };
+  // What a commit before reaches is nobody's, until it is the head again.
+  return pins.whileNotCollected(() => commits.exclusively(repair, options.signal));
 }
 
 /** Repairs a store; nobody else in this tab may be making a commit. */
@@ -134,9 +158,12 @@ class Repair {
     const { generation: expected } = this.#head;
     const move = { name: REF, commitBytes, generation: expected + 1, format: FORMAT, expected };
     const { durability, onCommit } = this.#job;
-    checkSignal(this.#job.signal);
     const { segments } = this.#inspection.host;
-    if (!(await segments.write({ segments: [], move, durability }))) return 'beaten';
+    const undo = committing(this.#job.signal);
+    if (!(await segments.write({ segments: [], move, durability }))) {
+      undo();
+      return 'beaten';
+    }
     onCommit(move.generation);
     return this.#result(hex(commitBytes), generation, [], 0);
   }
@@ -153,7 +180,7 @@ class Repair {
     const lost = together(found.faults.filter(({ kind }) => kind !== 'index' && kind !== 'sum'));
     await commits.prepareIds();
     const sums = await sumEngine(host);
-    host.bringSums = async (op) => sums.begin(op);
+    host.bringSums = async (op) => sums.begin(op, true);
     const ingest = new Ingest(host, commits, durability, { signal });
     const committed = await guarded(ingest, async () => {
       // To keep them, what is damaged would have to be read.

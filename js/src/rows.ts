@@ -98,10 +98,13 @@ export class RowGatherer<Row> {
 
   #split(row: Row, at: number): readonly [unknown, unknown] {
     if (typeof this.#keyOf === 'function') return [this.#keyOf(row), row];
-    if (Array.isArray(row)) return [row[0], row[1]];
-    throw new HedgerowError('invalid-key', `row ${at}: not [key, value] but ${kindOf(row)}`, {
-      row: at,
-    });
+    const isArray = Array.isArray(row);
+    // A third member would be lost.
+    if (isArray && row.length <= 2) return [row[0], row[1]];
+    const [code, what] = isArray
+      ? (['invalid-row', `an array of ${row.length}`] as const)
+      : (['invalid-key', kindOf(row)] as const);
+    throw new HedgerowError(code, `row ${at}: not [key, value] but ${what}`, { row: at });
   }
 
   /** Takes what was gathered as a block. */

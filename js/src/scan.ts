@@ -7,7 +7,7 @@ import { type Holder, holdWith, type WaitOptions } from './indexes/ready.js';
 import type { IndexRange, SecondaryKey } from './indexes/secondary.js';
 import { type KeyRange, ScanFlag } from './range.js';
 import { turn } from './scheduler.js';
-import { checkSignal } from './signal.js';
+import { checkSignal, untilEnded } from './signal.js';
 
 /** How a scan goes. */
 export interface ScanControl {
@@ -61,7 +61,16 @@ export interface Started {
 }
 
 /** Reads the members of an output, block by block. */
-export async function* blocks(
+export function blocks(
+  host: Host,
+  start: () => Started | Promise<Started>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<unknown[], void, void> {
+  const read = blocksOf(host, start, signal);
+  return signal === undefined ? read : untilEnded(read, signal);
+}
+
+async function* blocksOf(
   host: Host,
   start: () => Started | Promise<Started>,
   signal: AbortSignal | undefined,

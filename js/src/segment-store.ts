@@ -54,12 +54,12 @@ export interface TableRecord {
 /** What is written in one transaction. */
 export interface WriteBatch {
   readonly segments: readonly SegmentRecord[];
-  /** Segments to be deleted with their tables; unknown ids are ignored. */
-  readonly deletes?: readonly number[];
   readonly move?: RefMove;
   /** Other refs to be moved or deleted: all requests are granted, or nothing is written. */
   readonly also?: readonly (RefMove | RefDrop)[];
   readonly durability: Durability;
+  /** The change makes room: it may use the room that an adapter keeps for that. */
+  readonly makesRoom?: boolean;
 }
 
 /** What a store holds, read in one transaction. */
@@ -79,8 +79,11 @@ export interface SegmentStore {
    * out, and so may segments that were written with earlier moves of these refs.
    */
   load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<Loaded>;
-  /** A number that no other caller ever gets from this store: 1, 2, 3, ... */
-  reserve(): Promise<number>;
+  /**
+   * A number that no other caller ever gets from this store: 1, 2, 3, ... It may be for a change that
+   * makes room.
+   */
+  reserve(makesRoom?: boolean): Promise<number>;
   /**
    * Reads segments in one transaction. The result has one member for each of `ids`,
    * in that order; `undefined` where there is no such segment. The caller owns the bytes.
@@ -98,8 +101,18 @@ export interface SegmentStore {
    * commits may be gone. The caller owns the bytes.
    */
   history(name: string): Promise<Ref[]>;
-  /** Deletes segments with their tables in one transaction; unknown ids are ignored. */
+  /**
+   * Deletes segments with their tables; unknown ids are ignored. A deletion that fails may have deleted
+   * some of them.
+   */
   delete(ids: readonly number[]): Promise<void>;
+  /**
+   * Keeps some room for changes that make room, in proportion to the bytes that are stored, in adapters
+   * whose storage may be full. Where there is none left it rejects, and nothing is lost by that.
+   */
+  keepBallast?(storedBytes: number): Promise<void>;
+  /** Whether a strict write waits for the disk, where the adapter knows. */
+  readonly honoursStrict?: boolean;
   /** Releases the store. Calls under way settle; later calls fail with `closed`. Idempotent. */
   close(): Promise<void>;
 }
@@ -116,6 +129,8 @@ export interface StoreOptions {
   readonly onGone?: (() => void) | undefined;
   /** Called when another handle has moved a ref, by adapters that find out by themselves. */
   readonly onMoved?: (() => void) | undefined;
+  /** Called when there was no room for a change, also when it was made in the end. */
+  readonly onFull?: (() => void) | undefined;
 }
 
 /** A kind of storage: opens stores by name. */

@@ -95,7 +95,8 @@ export class SingleEdits {
 
   #commit(blocks: readonly Block[]): Promise<object> {
     const [host, commits] = [this.#host, this.#commits];
-    return commits.retry(() => tryEdits(host, commits, this.#durability, blocks));
+    const makesRoom = blocks.every(({ format }) => format === 'deletes');
+    return commits.retry(() => tryEdits(host, commits, this.#durability, blocks, { makesRoom }));
   }
 
   /** Commits the edits; one that the core refuses is rejected, and removed from both lists. */

@@ -3,7 +3,7 @@ import { type ByteSource, isPart, partsOf, streamIterator } from './bytes.js';
 import { HedgerowError } from './errors.js';
 import { AbortableWait } from './signal.js';
 
-/** Where rows come from. */
+/** Where rows come from. What it throws comes through as it is. */
 export type Source<Row> = Iterable<Row> | AsyncIterable<Row> | ReadableStream<Row>;
 
 /** A source that was opened. Whoever gets it ends its iterator. */
@@ -22,6 +22,12 @@ export function isAtHand(source: unknown): boolean {
   if (typeof Blob !== 'undefined' && source instanceof Blob) return true;
   if (source instanceof ArrayBuffer) return true;
   return Symbol.iterator in source && !(Symbol.asyncIterator in source);
+}
+
+/** Whether all that a source gives is there already: it ends by itself, and soon. */
+export function isWhole(source: unknown): boolean {
+  if (Array.isArray(source) || source instanceof Map || source instanceof Set) return true;
+  return ArrayBuffer.isView(source) || (isAtHand(source) && !(Symbol.iterator in Object(source)));
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Where reads and writes of a handle, or of a snapshot, are made. */
+import type { Changes } from './changes.js';
 import type { Commits, Head, HeldHead } from './commit.js';
 import type { Host } from './host.js';
 import type { Durability } from './segment-store.js';
@@ -19,10 +20,46 @@ export interface Standpoint {
   ready(): Promise<void>;
   /** Holds what is read. */
   holdHead(): Promise<HeldHead>;
-  /** Runs a change of several steps, which closing waits for and aborts; none can be made of a snapshot. */
+  /** Runs a change of several steps: see `Changes.run`. None can be made of a snapshot. */
   readonly write?:
-    | (<T>(change: (durability: Durability, closing: AbortSignal) => Promise<T>) => Promise<T>)
+    | (<T>(
+        signal: AbortSignal | undefined,
+        waitsForCaller: boolean,
+        change: (durability: Durability, signal: AbortSignal | undefined) => Promise<T>,
+      ) => Promise<T>)
     | undefined;
+  /** See `Changes.closing`. */
+  readonly closing?: AbortSignal | undefined;
   /** A chunk of `head` was missing: whether there is another head to read from. */
   moveOn(head: Head): Promise<boolean>;
+}
+
+/** Where a handle of a store stands: reads see the head, which nobody holds for a short one. */
+export function standpoint(
+  host: Host,
+  commits: Commits,
+  check: () => void,
+  changes: Changes,
+  durability: Durability,
+): Standpoint {
+  return {
+    host,
+    commits,
+    check,
+    closing: changes.closing,
+    write: (signal, waitsForCaller, change) =>
+      changes.run(signal, waitsForCaller, (ended) => change(durability, ended)),
+    get head() {
+      return commits.head;
+    },
+    get isReady() {
+      return host.engine.isReady;
+    },
+    ready: () => host.recover(),
+    holdHead: () => commits.holdHead(),
+    async moveOn(head) {
+      await commits.queued(() => commits.refresh());
+      return commits.head !== head;
+    },
+  };
 }

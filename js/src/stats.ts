@@ -40,6 +40,11 @@ export interface Stats extends Persistence {
   /** Bytes of segments in memory, and all linear memory. */
   readonly cachedBytes: number;
   readonly memoryBytes: number;
+  /**
+   * Whether a strict write waits for the disk; `undefined` where the storage does not know. Firefox
+   * before version 126 treats it as a relaxed one.
+   */
+  readonly honoursStrict: boolean | undefined;
 }
 
 const CENSUS_WORDS = 4;
@@ -70,5 +75,6 @@ export async function statsOf(host: Host, commits: Commits, collector: Collector
   const held = { ...engine.cacheStats(), memoryBytes };
   const { failure } = collector;
   if (failure !== undefined) Object.assign(held, { collectFailure: failure });
-  return { root, rows, levels, liveBytes, ...held, ...(await persistence()) };
+  const { honoursStrict } = host.segments;
+  return { root, rows, levels, liveBytes, ...held, honoursStrict, ...(await persistence()) };
 }

@@ -1,15 +1,9 @@
 /** What a user holds: an open store. */
 
-import {
-  type Branch,
-  type BranchOptions,
-  deleteBranch,
-  listBranches,
-  openBranch,
-  refOfBranch,
-  resetTo,
-} from './branches.js';
+import { refOfBranch } from './branch-name.js';
+import type { Branch, BranchOptions } from './branches.js';
 import type { ByteSource } from './bytes.js';
+import { Changes } from './changes.js';
 import { Collector, type CollectResult } from './collector.js';
 import { Commits } from './commit.js';
 import { type Change, type DiffOptions, diffOf } from './diff.js';
@@ -30,12 +24,13 @@ import { Reader } from './reads.js';
 import type { RepairOptions, RepairResult } from './repair.js';
 import type { Rows } from './scan.js';
 import type { Durability } from './segment-store.js';
-import { checkSignal } from './signal.js';
+import { checkSignal, ending } from './signal.js';
 import { SingleEdits } from './single-edits.js';
 import { Snapshot } from './snapshot.js';
-import type { Source } from './source.js';
-import type { Standpoint } from './standpoint.js';
+import { isWhole, type Source } from './source.js';
+import { type Standpoint, standpoint } from './standpoint.js';
 import type { Stats } from './stats.js';
+import { branching, exporting, merging, resetting } from './store-parts.js';
 import type { Tabs } from './tabs.js';
 import { type TransactionOptions, Transactions } from './transaction/run.js';
 import type { Transaction } from './transaction/transaction.js';
@@ -49,12 +44,13 @@ import { Flusher, Writer, type WriterOptions } from './writer.js';
 export class Store extends Reader {
   /** The name that it was opened under. */
   readonly name: string;
+  readonly #from: Standpoint;
   readonly #host: Host;
   readonly #commits: Commits;
   readonly #edits: SingleEdits;
   readonly #transactions: Transactions;
   readonly #durability: Durability;
-  readonly #bulks = new Set<Promise<void>>();
+  readonly #changes: Changes;
   readonly #flushers = new Set<Flusher>();
   readonly #tabs: Tabs | undefined;
   readonly #collector: Collector;
@@ -66,7 +62,6 @@ export class Store extends Reader {
   /** The handles of branches that it has opened. */
   readonly #others = new Set<Store>();
   #closing: Promise<void> | undefined;
-  readonly #closes: AbortController;
   /** Why it was closed, if not because somebody asked for it. */
   #closedBy: HedgerowError | undefined;
 
@@ -79,11 +74,11 @@ export class Store extends Reader {
     indexing: Indexing,
     first?: Store,
   ) {
-    const closing = new AbortController();
-    const write: Standpoint['write'] = (change) => this.#bulk(change(durability, closing.signal));
-    const from = standpoint(host, commits, () => this.#check(), write);
+    const changes = new Changes();
+    const from = standpoint(host, commits, () => this.#check(), changes, durability);
     super(from);
-    this.#closes = closing;
+    this.#from = from;
+    this.#changes = changes;
     this.#first = first ?? this;
     this.name = name;
     this.#tabs = tabs;
@@ -99,22 +94,21 @@ export class Store extends Reader {
     this.#collector = first ? first.#collector : new Collector(host, commits, onGone);
     commits.onMoved(() => this.#collector.changed());
     commits.onMoved(() => this.#watchers.moved());
+    this.#settle();
     if (first !== undefined) {
       first.#others.add(this);
       return;
     }
-    // What goes wrong is told to whoever reads them.
-    if (host.sums !== undefined)
-      summing()
-        .then(({ followed }) => followed(from))
-        .catch(() => {});
     if (tabs !== undefined) tabs.onCollect = () => this.#collector.collect(true);
     this.#collector.changed();
     commits.pins.becomesCollector.then(() => this.#collector.changed());
-    commits.trunk.onFinalTrap = (cause) => {
+    commits.trunk.onFull = () => this.#collector.full();
+    commits.trunk.onLost = (cause) => {
+      if (this.#closing !== undefined) return;
       this.#closedBy = cause;
       this.close().catch(() => {});
     };
+    if (commits.trunk.lost !== undefined) commits.trunk.lose(commits.trunk.lost);
   }
 
   /** Opens a store; see the function `open`. */
@@ -141,9 +135,13 @@ export class Store extends Reader {
 
   #checkOpen(): void {
     if (this.#closing === undefined && this.#first.#closing === undefined) return;
+    throw this.#closedError();
+  }
+
+  #closedError(): HedgerowError {
     const cause = this.#first.#closedBy;
     const facts = cause === undefined ? {} : { cause };
-    throw new HedgerowError('closed', `the store ${this.name} is closed`, facts);
+    return new HedgerowError('closed', `the store ${this.name} is closed`, facts);
   }
 
   /**
@@ -163,7 +161,9 @@ export class Store extends Reader {
    */
   async branch(name: string, options: BranchOptions = {}): Promise<Store> {
     this.#check();
-    const line = new Commits(this.#commits.trunk, refOfBranch(name));
+    const ref = refOfBranch(name);
+    const { openBranch } = await branching();
+    const line = new Commits(this.#commits.trunk, ref);
     try {
       await openBranch(line, this.#commits, options, this.#durability);
       this.#checkOpen();
@@ -175,16 +175,18 @@ export class Store extends Reader {
     return new Store(this.name, this.#host, line, ...shared);
   }
 
-  /** All branches, the main one first. */
+  /** All branches, the main one first, each with where it was forked. */
   async branches(): Promise<Branch[]> {
     this.#checkOpen();
-    return listBranches(this.#commits);
+    return (await branching()).listBranches(this.#commits);
   }
 
-  /** Deletes a branch. Handles that stand on it, in any tab, fail with `missing` from then on. */
+  /** Deletes a branch. Handles that stand on it, in any tab, fail with `missing` from then on; watches end so. */
   async deleteBranch(name: string): Promise<void> {
     this.#checkOpen();
-    return this.#bulk(deleteBranch(this.#commits, name, this.#durability));
+    const work = async () =>
+      (await branching()).deleteBranch(this.#commits, name, this.#durability);
+    return this.#changes.note(work());
   }
 
   /**
@@ -194,36 +196,47 @@ export class Store extends Reader {
   async switchTo(name: string): Promise<void> {
     this.#checkOpen();
     const ref = refOfBranch(name);
-    const isBusy = () => this.#bulks.size > 0;
     const change = async () => {
       // A change that has begun since builds on the branch before.
-      if (isBusy()) return false;
+      if (!this.#changes.areOver) return false;
       if (this.#flushers.size > 0) throw new HedgerowError('blocked', 'a writer is open');
       await this.#commits.switchTo(ref);
       return true;
     };
     do {
       await this.#edits.flushed();
-      while (isBusy()) await Promise.all(this.#bulks);
+      while (!this.#changes.areOver) await this.#changes.over();
       this.#checkOpen();
     } while (!(await this.#commits.queued(change)));
+    this.#settle();
+  }
+
+  /** The branch may be another one now, or at a commit that others have made. */
+  #settle(): void {
+    this.#builder.look();
+    if (this.#host.sums !== undefined) {
+      // What goes wrong is told to whoever reads them.
+      const follow = async () => (await summing()).followed(this.#from);
+      follow().catch(() => {});
+    }
+    this.#watchers.recovery.tell();
   }
 
   /**
    * Brings what was changed in another branch, since it was forked from this one or last merged
    * with it, into this one, in one commit. A key that both have changed, to different values, is a
-   * conflict, of which `onConflict` decides; without it nothing is merged, and `conflict` tells.
+   * conflict, of which `onConflict` decides; without it nothing is merged, and the error `conflict` has them as its
+   * `conflicts`. Indexes and sum trees stay those of this branch, made of the rows that come of it.
    */
   async merge(branch: string | Store, options: MergeOptions = {}): Promise<MergeResult> {
     this.#check();
     checkSignal(options.signal);
     const name = branch instanceof Store ? branch.#branchOf(this) : branch;
     const durability = options.durability ?? this.#durability;
-    const merge = async () => {
-      const { mergeBranch } = await import('./merge.js');
-      return mergeBranch(this.#commits, name, { ...options, durability });
-    };
-    return this.#bulk(merge());
+    return this.#changes.run(options.signal, true, async (signal) => {
+      const { mergeBranch } = await merging();
+      return mergeBranch(this.#commits, name, { ...options, durability, signal });
+    });
   }
 
   #branchOf(store: Store): string {
@@ -233,13 +246,17 @@ export class Store extends Reader {
   }
 
   /**
-   * Moves the branch to a commit of before, or of another branch: undo, at the cost of moving a
-   * pointer. `target` is a snapshot, a root, or the name of a branch. A root that no snapshot
-   * and no branch holds may be gone, which is `missing-chunk`.
+   * Moves the branch to a commit of before, or of another branch: undo of all writes since, those of other tabs
+   * too, at the cost of moving a pointer. `target` is a snapshot, a root, or the name of a branch. A root that no
+   * snapshot and no branch holds may be gone, which is `missing-chunk`. Of a commit that was made under other
+   * definitions the rows come back, with the indexes and sum trees that this handle was opened with, or are refused.
    */
   async resetTo(target: string | Snapshot): Promise<void> {
     this.#check();
-    return this.#bulk(resetTo(this.#commits, target, this.#durability));
+    const job = { durability: this.#durability, alone: this.#indexing.alone };
+    const work = async () => (await resetting()).resetTo(this.#commits, target, job);
+    await this.#changes.note(work());
+    this.#settle();
   }
 
   /**
@@ -250,7 +267,8 @@ export class Store extends Reader {
    *
    * Rows come from an iterable or async iterable, or as bytes, NDJSON or one JSON array of
    * them, which is the faster way: from a `Response`, a `Blob`, a stream, or an iterable of
-   * parts. A malformed row of bytes is `invalid-row`, with its number and offset.
+   * parts. A malformed row of bytes is `invalid-row`, with its number and offset. What the source, or the `key`
+   * function, throws is what the call rejects with, as it is; nothing is put then.
    */
   async putMany<Row>(
     source: Source<Row> | ByteSource,
@@ -259,7 +277,9 @@ export class Store extends Reader {
     this.#check();
     checkSignal(options.signal);
     const durability = options.durability ?? this.#durability;
-    return this.#bulk(putMany(this.#host, this.#commits, source, { ...options, durability }));
+    return this.#changes.run(options.signal, !isWhole(source), (signal) =>
+      putMany(this.#host, this.#commits, source, { ...options, durability, signal }),
+    );
   }
 
   /**
@@ -278,27 +298,35 @@ export class Store extends Reader {
     }
     const durability = options.durability ?? this.#durability;
     const isRange = !(Symbol.iterator in keysOrRange || Symbol.asyncIterator in keysOrRange);
-    if (isRange) {
-      return this.#bulk(
-        deleteRange(this.#host, this.#commits, keysOrRange as KeyRange, durability),
-      );
-    }
-    const job = { ...options, durability, deletes: true };
-    const keys = keysOrRange as Source<string>;
-    return this.#bulk(putMany(this.#host, this.#commits, keys, job));
+    const isTaken = !(isRange || isWhole(keysOrRange));
+    return this.#changes.run(options.signal, isTaken, (signal) => {
+      const job = { durability, signal };
+      const remove = () =>
+        isRange
+          ? deleteRange(this.#host, this.#commits, keysOrRange as KeyRange, job)
+          : putMany(this.#host, this.#commits, keysOrRange as Source<string>, {
+              ...job,
+              deletes: true,
+            });
+      // What comes one by one cannot be taken again.
+      return isTaken ? remove() : this.#collector.makingRoom(remove);
+    });
   }
 
   /**
    * Applies a patch in one commit, all of it or, when one of its operations is malformed or
    * updates what is no object, nothing: it then fails with `invalid-patch`, which tells the
-   * operation. Operations count in their order, but take no longer in one order than in another.
-   * They come as rows come to `putMany`; the `rows` of the result are operations.
+   * operation. An operation that a later one of the patch has the last word over (a `put` or `del` of its key, a
+   * `clear`) is not carried out, and what it would have updated is not looked at. Operations take no longer in one
+   * order than in another. They come as rows come to `putMany`; the `rows` of the result are operations.
    */
   async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<IngestResult> {
     this.#check();
     checkSignal(options.signal);
     const durability = options.durability ?? this.#durability;
-    return this.#bulk(applyPatch(this.#host, this.#commits, patch, { ...options, durability }));
+    return this.#changes.run(options.signal, !isWhole(patch), (signal) =>
+      applyPatch(this.#host, this.#commits, patch, { ...options, durability, signal }),
+    );
   }
 
   /**
@@ -319,18 +347,10 @@ export class Store extends Reader {
     if (typeof body !== 'function') {
       throw new HedgerowError('invalid-argument', 'a transaction is a function');
     }
-    return this.#bulk(this.#transactions.run(body, { durability, signal }));
-  }
-
-  /** Keeps account of a change of several steps, which `close` waits for. */
-  #bulk<T>(change: Promise<T>): Promise<T> {
-    const ended = change.then(
-      () => {},
-      () => {},
+    const { waits } = this.#changes;
+    return this.#changes.run(signal, false, (signal) =>
+      this.#transactions.run(body, { durability, signal, waits }),
     );
-    this.#bulks.add(ended);
-    void ended.then(() => this.#bulks.delete(ended));
-    return change;
   }
 
   /** Deletes all rows. */
@@ -369,7 +389,7 @@ export class Store extends Reader {
   /** Deletes one row; does nothing when there is none. */
   async delete(key: string): Promise<void> {
     this.#check();
-    return this.#edits.delete(key);
+    return this.#collector.makingRoom(() => this.#edits.delete(key));
   }
 
   /**
@@ -402,7 +422,8 @@ export class Store extends Reader {
    * at once, after a load of a million rows a million of them; watchers of the same range share them.
    *
    * A callback that returns a promise is not called again before that is settled. What a callback
-   * throws is reported (`reportError`, or `console.error` where there is none) and stops nothing.
+   * throws is reported (`reportError`, or `console.error` where there is none) and stops nothing. A watch that
+   * can tell no more ends, and `onError` is called with the cause.
    */
   watch<Value = unknown>(
     range: KeyRange | IndexRange,
@@ -411,6 +432,14 @@ export class Store extends Reader {
   ): () => void {
     this.#check();
     return this.#watchers.watch(range, callback as WatchCallback, options);
+  }
+
+  /**
+   * Calls `listener` when a watch that has ended with an error may be begun again: after `repair`, `resetTo` and
+   * `switchTo` of this handle, and when its branch, which was deleted, was made anew. Returns how to stop.
+   */
+  onRecovery(listener: () => void): () => void {
+    return this.#watchers.recovery.on(listener);
   }
 
   /**
@@ -456,12 +485,9 @@ export class Store extends Reader {
   async verify(options: VerifyOptions = {}): Promise<Verification> {
     this.#check();
     checkSignal(options.signal);
-    const { segments, sliceMs } = this.#host;
-    const { inspect } = await verifying();
-    const { verification } = await this.#commits.pins.whileNotCollected(() =>
-      inspect(segments, sliceMs, options),
-    );
-    return verification;
+    const read = async (signal: AbortSignal | undefined) =>
+      (await verifying()).verifyOpen(this.#commits, { ...options, signal });
+    return ending(options.signal, read).result;
   }
 
   /**
@@ -476,8 +502,11 @@ export class Store extends Reader {
   async export(options: ExportOptions = {}): Promise<Export> {
     this.#check();
     checkSignal(options.signal);
-    const { exportStore } = await import('./transfer/export.js');
-    return exportStore(this.#commits, options, () => this.#check());
+    const make = async () => {
+      const { exportStore } = await exporting();
+      return exportStore(this.#commits, options, () => this.#check());
+    };
+    return ending(options.signal, make, { drop: (late) => late.release() }).result;
   }
 
   /**
@@ -489,35 +518,39 @@ export class Store extends Reader {
   async repair(options: RepairOptions = {}): Promise<RepairResult> {
     this.#check();
     checkSignal(options.signal);
-    const { segments, sliceMs } = this.#host;
-    const { repairStore } = await repairing();
     const onCommit = (generation: number) => this.#tabs?.announce(REF, generation);
-    const job = { ...options, sliceMs, durability: 'strict', onCommit } as const;
-    const repair = async () => {
-      const result = await repairStore(segments, job);
-      await this.#commits.trunk.keepUp();
+    const work = async (signal: AbortSignal | undefined) => {
+      const { repairOpen } = await repairing();
+      const result = await repairOpen(this.#commits, { ...options, signal }, onCommit);
+      for (const db of [this.#first, ...this.#first.#others]) db.#settle();
       return result;
     };
-    // What a commit before reaches is nobody's, until it is the head again.
-    return this.#commits.pins.whileNotCollected(() =>
-      this.#commits.exclusively(repair, options.signal),
-    );
+    return ending(options.signal, work).result;
   }
 
-  /** Closes the store, after the writes under way have ended. Idempotent. */
+  /**
+   * Closes the store, after the writes under way have ended. Code of yours that they wait for (the function of a
+   * transaction, a source that is no array or Blob, `onConflict`) has a second to end; after that they reject with
+   * `closed`, and nothing of them is written. Watches end. Idempotent.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
+    // What is called from here on finds it closed.
+    await null;
     const { trunk, pins } = this.#commits;
     if (this.#first === this) this.#tabs?.close();
-    await this.#watchers.close();
-    this.#closes.abort();
+    const [reason, isLost] = [this.#closedError(), this.#first.#closedBy !== undefined];
+    const watching = this.#watchers.close(reason, !isLost);
+    const ended = this.#changes.close(reason, isLost);
     const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
     const others = [...this.#others].map((other) => other.close());
-    await Promise.all([this.#edits.settled(), ...this.#bulks, ...aborts, ...others]);
+    const edits = this.#edits.settled();
+    await Promise.all([watching, edits, this.#changes.over(), ...aborts, ...others]);
+    ended();
     await this.#builder.close();
     if (this.#first !== this) {
       this.#first.#others.delete(this);
@@ -528,31 +561,4 @@ export class Store extends Reader {
     await trunk.afterAll(() => this.#host.segments.close());
     pins.close();
   }
-}
-
-/** Reads of a store see the head, which nobody holds for a short one. */
-function standpoint(
-  host: Host,
-  commits: Commits,
-  check: () => void,
-  write: Standpoint['write'],
-): Standpoint {
-  return {
-    host,
-    commits,
-    check,
-    write,
-    get head() {
-      return commits.head;
-    },
-    get isReady() {
-      return host.engine.isReady;
-    },
-    ready: () => host.recover(),
-    holdHead: () => commits.holdHead(),
-    async moveOn(head) {
-      await commits.queued(() => commits.refresh());
-      return commits.head !== head;
-    },
-  };
 }

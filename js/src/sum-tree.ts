@@ -6,9 +6,10 @@ import { HedgerowError } from './errors.js';
 import { summing } from './later.js';
 import type { Rows } from './scan.js';
 import type { Durability } from './segment-store.js';
-import type { Source } from './source.js';
+import { until } from './signal.js';
+import { isWhole, type Source } from './source.js';
 import type { Standpoint } from './standpoint.js';
-import { rootOf } from './sums/root.js';
+import { rootOf, toldDefinition } from './sums/root.js';
 import type {
   SumChange,
   SumChangeOptions,
@@ -40,10 +41,11 @@ export class SumTree {
     this.#from.check();
     const { head, host } = this.#from;
     const told = host.engine.total(head.view, this.name);
-    if (told.length === 0 && head.rows > 0 && host.sums?.[this.name] !== undefined) {
-      throw new HedgerowError('not-ready', `the sum tree ${this.name} is being made`);
-    }
-    return rootOf(told);
+    const [wanted, found] = [host.sums?.get(this.name), toldDefinition(told)];
+    // One that was made by hand stays what it is.
+    const isOurs = wanted === undefined || found === wanted || (found === '' && told.length > 0);
+    if (isOurs || head.rows === 0) return rootOf(told);
+    throw new HedgerowError('not-ready', `the sum tree ${this.name} is being made`);
   }
 
   /** The leaf of a key, or `undefined`. */
@@ -58,7 +60,9 @@ export class SumTree {
 
   /** All leaves, in the order of the tree: that of keys with the bits of each byte reversed. */
   entries(options: SumScanOptions = {}): Rows<SumLeaf> {
-    return later(async () => (await summing()).entries(this.#from, this.name, options));
+    return later(async () =>
+      (await until(summing(), options.signal)).entries(this.#from, this.name, options),
+    );
   }
 
   /** The leaves that differ between two roots of the store (`db.root`), of which the second is the
@@ -94,11 +98,8 @@ export class SumTree {
     source: Source<Row>,
     options: SumPutOptions<Row> = {},
   ): Promise<SumResult> {
-    return this.#change((sums, usual) =>
-      sums.putMany(this.#from, this.name, source, {
-        ...options,
-        durability: options.durability ?? usual,
-      }),
+    return this.#change(source, options, (sums, job) =>
+      sums.putMany(this.#from, this.name, source, { ...options, ...job }),
     );
   }
 
@@ -109,24 +110,28 @@ export class SumTree {
 
   /** Deletes many leaves in one commit. */
   async deleteMany(keys: Source<SumKey>, options: SumChangeOptions = {}): Promise<SumResult> {
-    return this.#change((sums, usual) =>
-      sums.deleteMany(this.#from, this.name, keys, {
-        ...options,
-        durability: options.durability ?? usual,
-      }),
+    return this.#change(keys, options, (sums, job) =>
+      sums.deleteMany(this.#from, this.name, keys, { ...options, ...job }),
     );
   }
 
   /** Closing waits for it from the call on, not only once what does it is loaded. */
   async #change<T>(
-    change: (sums: Awaited<ReturnType<typeof summing>>, usual: Durability) => Promise<T>,
+    source: unknown,
+    { signal, durability }: SumChangeOptions,
+    change: (
+      sums: Awaited<ReturnType<typeof summing>>,
+      job: { readonly signal: AbortSignal | undefined; readonly durability: Durability },
+    ) => Promise<T>,
   ): Promise<T> {
     const { write } = this.#from;
     this.#from.check();
     if (write === undefined) {
       throw new HedgerowError('invalid-argument', 'a snapshot is not written to');
     }
-    return write(async (usual) => change(await summing(), usual));
+    return write(signal, !isWhole(source), async (usual, signal) =>
+      change(await summing(), { signal, durability: durability ?? usual }),
+    );
   }
 }
 

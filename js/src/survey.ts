@@ -6,7 +6,7 @@ import type { Host } from './host.js';
 import { turn } from './scheduler.js';
 
 /** Flags of the core's `collect`. */
-export const CollectFlag = { survey: 1, full: 2 } as const;
+export const CollectFlag = { survey: 1, full: 2, sparing: 4 } as const;
 
 /** Steps a collection until the core is done, and takes `answer` from its reply at once. */
 export async function stepped<T>(

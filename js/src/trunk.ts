@@ -27,8 +27,12 @@ export class Trunk {
   readonly lines = new Set<Commits>();
   /** It was opened once, whatever has become of the instance since. */
   isOpen = false;
-  /** Called when the core has trapped for good: nothing works any more. */
-  onFinalTrap: (cause: HedgerowError) => void = () => {};
+  /** Why nothing works any more: the core has trapped for good, or the store was deleted. */
+  lost: HedgerowError | undefined;
+  /** Called when that is so. */
+  onLost: (cause: HedgerowError) => void = () => {};
+  /** Called when storage had no room for a write. */
+  onFull: () => void = () => {};
   #lastId = 0;
   #endId = 0;
   #tail: Promise<unknown> = Promise.resolve();
@@ -42,11 +46,17 @@ export class Trunk {
     this.inventory = new Inventory(host);
     host.engine.onTrap(() => {
       const { finalTrap } = host.engine;
-      if (finalTrap !== undefined) this.onFinalTrap(finalTrap);
+      if (finalTrap !== undefined) this.lose(finalTrap);
       // A store that is being opened fails instead.
       else if (this.isOpen) this.ready().catch(() => {});
     });
     host.recover = () => this.ready();
+  }
+
+  /** Nothing works any more. */
+  lose(cause: HedgerowError): void {
+    this.lost ??= cause;
+    this.onLost(this.lost);
   }
 
   /** Another tab has moved a ref. Without a name, or a generation: it may have. */
@@ -149,9 +159,9 @@ export class Trunk {
   }
 
   /** Makes sure that new segments have ids that no other writer uses. */
-  async prepareIds(): Promise<void> {
+  async prepareIds(makesRoom?: boolean): Promise<void> {
     if (this.#endId - this.#lastId > SEGMENTS_PER_WRITER / 2) return;
-    const writer = await this.host.segments.reserve();
+    const writer = await this.host.segments.reserve(makesRoom);
     this.#lastId = writer * SEGMENTS_PER_WRITER;
     this.#endId = this.#lastId + SEGMENTS_PER_WRITER;
     this.host.engine.setNextSegment(this.#lastId);

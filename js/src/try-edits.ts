@@ -2,7 +2,7 @@
 import type { Commits } from './commit.js';
 import { isMissing } from './errors.js';
 import type { Host } from './host.js';
-import { type Block, type Committed, Ingest } from './ingest.js';
+import { type Block, type Committed, Ingest, type IngestOptions } from './ingest.js';
 import { turn } from './scheduler.js';
 import type { Durability } from './segment-store.js';
 
@@ -16,10 +16,10 @@ export async function tryEdits(
   commits: Commits,
   durability: Durability,
   blocks: Iterable<Block>,
-  signal?: AbortSignal,
+  options: Pick<IngestOptions, 'signal' | 'makesRoom'> = {},
 ): Promise<Committed | undefined> {
-  await commits.prepareIds();
-  const ingest = new Ingest(host, commits, durability, { signal });
+  await commits.prepareIds(options.makesRoom);
+  const ingest = new Ingest(host, commits, durability, options);
   try {
     let isNext = false;
     for (const block of blocks) {

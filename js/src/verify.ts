@@ -16,7 +16,7 @@ import type { KeyRange } from './range.js';
 import { turn } from './scheduler.js';
 import type { Ref, SegmentStore } from './segment-store.js';
 import { checkSignal } from './signal.js';
-import { toldDefinition } from './sums/definition.js';
+import { toldDefinition } from './sums/root.js';
 import { type SumEngine, sumEngine } from './sums/sum-engine.js';
 import { Trunk } from './trunk.js';
 
@@ -271,6 +271,16 @@ export class Inspection {
     else if (status !== Status.done && status !== Status.yield) this.host.engine.fail(status);
     return status;
   }
+}
+
+/** As `db.verify()` tells. */
+export async function verifyOpen(
+  { pins, trunk }: Commits,
+  options: VerifyOptions,
+): Promise<Verification> {
+  const { segments, sliceMs } = trunk.host;
+  const inspected = await pins.whileNotCollected(() => inspect(segments, sliceMs, options));
+  return inspected.verification;
 }
 
 /** Verifies the commit that a store stands at, and returns what it was done with. */

@@ -1,7 +1,8 @@
 /** Stored bytes that are not as they were written: told apart, and never believed. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { memory, open } from '../src/index.js';
+import { open } from '../src/index.js';
 import type { SegmentRecord } from '../src/segment-store.js';
+import { deaf } from './deaf-storage.js';
 import { all, type Entry, expectSame, failure, sorted } from './model.js';
 import { forSeeds, random } from './random.js';
 import { chunksOf, type WatchedStorage, watched } from './watched-storage.js';
@@ -17,7 +18,7 @@ let storage: WatchedStorage;
 let root: string;
 
 beforeEach(async () => {
-  storage = watched(memory());
+  storage = watched(deaf());
   const db = await open('test', { storage });
   await db.putMany([...ROWS, LARGE]);
   root = db.root;

@@ -84,7 +84,7 @@ describe('a branch', () => {
     const storage = watched(memory());
     const db = await open('test', { storage });
     await db.putMany(rows(1000));
-    const before = storage.stored.size;
+    const [before, base] = [storage.stored.size, db.root];
     const draft = await db.branch('draft');
     expect(storage.stored.size).toBe(before);
     expect([draft.branchName, db.branchName, draft.root]).toEqual(['draft', 'main', db.root]);
@@ -98,7 +98,7 @@ describe('a branch', () => {
     expect([await draft.get('n'), await db.get('n')]).toEqual([1, undefined]);
     expect(await db.branches()).toEqual([
       { name: 'main', root: db.root },
-      { name: 'draft', root: draft.root },
+      { name: 'draft', root: draft.root, parent: 'main', base },
     ]);
     // Another handle of it, in this tab and after opening the store again.
     const twin = await db.branch('draft');

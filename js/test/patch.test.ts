@@ -318,3 +318,25 @@ it('an abort, or a source that throws, leaves all as it was', async () => {
   };
   await refuses(db, () => db.applyPatch(parts()), reason);
 });
+
+it('an update of what is no object is refused, unless the patch has a later word on its row', async () => {
+  const db = await storeOf([['a', 5]]);
+  const update: PatchOperation = { op: 'update', key: 'a', merge: { n: 1 } };
+  const refused = failure('invalid-patch', { row: 1 });
+  const other: PatchOperation = { op: 'put', key: 'b', value: 1 };
+  await refuses(db, () => db.applyPatch([other, update]), refused);
+  await refuses(db, () => db.applyPatch([other, update, { ...update }]), refused);
+  // What the row was is then not looked at.
+  for (const [last, value] of [
+    [{ op: 'put', key: 'a', value: 'put' }, 'put'],
+    [{ op: 'del', key: 'a' }, undefined],
+    [{ op: 'clear' }, undefined],
+  ] as [PatchOperation, unknown][]) {
+    await db.put('a', 5);
+    await db.applyPatch([update, last]);
+    expect(await db.get('a')).toBe(value);
+  }
+  await db.put('a', 5);
+  await db.applyPatch([{ op: 'clear' }, update]);
+  expect(await db.get('a')).toEqual({ n: 1 });
+});

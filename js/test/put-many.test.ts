@@ -1,7 +1,7 @@
 /** Where `putMany` takes rows from, and what becomes of them. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { all, type Entry, expectSame, sorted, storeOf } from './model.js';
+import { all, type Entry, expectSame, failure, refuses, sorted, storeOf } from './model.js';
 import { forSeeds, random } from './random.js';
 
 const PAIRS: Entry[] = [
@@ -67,10 +67,16 @@ describe('putMany takes pairs from', () => {
     });
   }
 
-  it('an array with members beyond the pair', async () => {
+  it('no array with members beyond the pair, as objects and as bytes', async () => {
     const db = await storeOf();
-    await db.putMany([['a', 1, 'more'] as unknown as Entry]);
-    expect(await all(db)).toEqual([['a', 1]]);
+    const rows = [
+      ['a', 1],
+      ['b', 1, 'more'],
+    ];
+    const refused = failure('invalid-row', { row: 1 });
+    await refuses(db, () => db.putMany(rows as Entry[]), refused);
+    const bytes = new TextEncoder().encode(JSON.stringify(rows));
+    await refuses(db, () => db.putMany(bytes), refused);
   });
 
   it('a web stream', async () => {

@@ -1,32 +1,15 @@
 /** The hooks, in React, on a document of happy-dom. */
-import { Window } from 'happy-dom';
-import { createElement, memo, StrictMode, useEffect } from 'react';
-import { flushSync } from 'react-dom';
-import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
+import { createElement, memo, StrictMode } from 'react';
+import { hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memory, open, type ScanOptions, type Store } from '../src/index.js';
 import { type Row, type RowState, type ScanState, useRow, useScan } from '../src/react/index.js';
 import { reconciled } from '../src/react/rows.js';
 import { compareKeys, type Entry, failure, select, sorted } from './model.js';
 import { forSeeds } from './random.js';
-import { handles, rest, until } from './watching.js';
-
-let roots: Root[] = [];
-const saved = { window: globalThis.window, document: globalThis.document };
-
-beforeEach(() => {
-  const window = new Window();
-  Object.assign(globalThis, { window, document: window.document });
-});
-
-afterEach(async () => {
-  for (const root of roots) root.unmount();
-  await rest(2);
-  roots = [];
-  Object.assign(globalThis, saved);
-  vi.restoreAllMocks();
-});
+import { mount, noting, roots } from './react-page.js';
+import { handles, until } from './watching.js';
 
 /** A store, and how many watches of it are under way. */
 async function counted(rows: readonly Entry[] = [], db?: Store) {
@@ -46,26 +29,6 @@ async function counted(rows: readonly Entry[] = [], db?: Store) {
     };
   });
   return { db: store, seen };
-}
-
-function mount(element: Parameters<Root['render']>[0]) {
-  const container = document.createElement('div');
-  const root = createRoot(container);
-  roots.push(root);
-  const render = (now: typeof element) => flushSync(() => root.render(now));
-  render(element);
-  return { container, render, unmount: () => flushSync(() => root.unmount()) };
-}
-
-/** A component that notes each state with which it was rendered. */
-function noting<State>(use: () => State) {
-  const states: State[] = [];
-  const Component = () => {
-    const state = use();
-    useEffect(() => void states.push(state));
-    return null;
-  };
-  return { states, last: () => states.at(-1) as State, element: createElement(Component) };
 }
 
 const rows = (count: number): Entry[] =>

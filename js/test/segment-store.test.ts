@@ -38,7 +38,7 @@ describe('idb()', () => {
   it('loads without IndexedDB, and fails with a typed error', async () => {
     const storage = idb();
     for (const call of [storage.open('a'), storage.destroy('a')]) {
-      await expect(call).rejects.toMatchObject({ name: 'HedgerowError', code: 'storage' });
+      await expect(call).rejects.toMatchObject({ name: 'HedgerowError', code: 'unsupported' });
     }
   });
 });

@@ -455,16 +455,15 @@ export class Connection implements SegmentStore {
     );
   }
 
-  write(batch: WriteBatch & { readonly deletes?: readonly number[] }): Promise<boolean> {
+  write({ segments, move, also, durability }: WriteBatch): Promise<boolean> {
     return this.#world.change(this, (disk) => {
-      const { segments, move, also, durability, deletes = [] } = batch;
       if (also !== undefined) throw new Error('not simulated');
       if (move === undefined) {
-        return { transaction: { segments, deletes, durability }, result: true };
+        return { transaction: { segments, deletes: [], durability }, result: true };
       }
       const { expected, ...ref } = move;
       if ((disk.refs.get(ref.name)?.generation ?? 0) !== expected) return { result: false };
-      return { transaction: { segments, deletes, ref, durability }, result: true };
+      return { transaction: { segments, deletes: [], ref, durability }, result: true };
     });
   }
 

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import type { SegmentStore, Storage } from '../src/segment-store.js';
+import { deaf } from './deaf-storage.js';
 import { all, type Entry, expectSame } from './model.js';
 import { forget, trapIn } from './trapping.js';
 
@@ -17,7 +18,7 @@ function rows(count: number, round: number): Entry[] {
 
 /** Two handles of a store: the first collects, and neither hears of what the other commits. */
 async function two(): Promise<[Store, Store]> {
-  const storage = memory();
+  const storage = deaf();
   return [await open('test', { storage }), await open('test', { storage })];
 }
 

@@ -184,6 +184,7 @@ describe('an abort', () => {
         return db.putMany(rows(), { signal });
       };
       await refuses(db, load, aborted());
+      await tick();
       expect(returned).toBe(1);
       // It is noticed before another block is read, and not when storage is next written to.
       expect(taken - takenBefore, `after ${after} ms`).toBeLessThan(20_000);

@@ -59,7 +59,6 @@ function wrap(store: SegmentStore, storage: WatchedStorage): SegmentStore {
       if (done) {
         written.push(batch);
         for (const segment of batch.segments) stored.set(segment.id, segment);
-        for (const id of batch.deletes ?? []) stored.delete(id);
       }
       return done;
     },

@@ -42,14 +42,19 @@ function playwrightBrowser() {
 /** Installs a browser: Debian's own package where that can be done, else Playwright's. */
 export async function installBrowser() {
   const isRoot = process.getuid?.() === 0;
-  if (isDebian() && isRoot) {
-    const env = { DEBIAN_FRONTEND: 'noninteractive' };
-    await run('apt-get', ['update'], { env });
-    await run('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], { env });
-    return;
-  }
+  if (isDebian() && isRoot) return installPackages(['chromium']);
   const systemLibraries = process.platform === 'linux' && isRoot ? ['--with-deps'] : [];
   await run('playwright', ['install', ...systemLibraries, 'chromium']);
+}
+
+/** Installs packages of Debian; rejects where there are none, or nobody may. */
+export async function installPackages(names) {
+  if (!isDebian() || process.getuid?.() !== 0) {
+    throw new CommandFailed('only on Debian, and by root');
+  }
+  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  await run('apt-get', ['update'], { env });
+  await run('apt-get', ['install', '-y', '--no-install-recommends', ...names], { env });
 }
 
 // Only Debian's: on Ubuntu `chromium` is the snap's shim.

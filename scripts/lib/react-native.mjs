@@ -24,6 +24,7 @@ const SWAPPED = new Map(
   [
     ['core.ts', 'core.ts'],
     ['later-core.ts', 'later-core.ts'],
+    ['platform.ts', 'platform.ts'],
     ['speed.ts', 'speed.ts'],
     ['task.ts', 'task.ts'],
     ['segment-stores/idb.ts', 'idb.ts'],

@@ -105,6 +105,11 @@ impl Collect {
         self.walk.add(commit);
     }
 
+    /// Copies no more at a time than it must: there is little room.
+    pub fn spare_room(&mut self) {
+        self.moving.spare_room();
+    }
+
     /// The segments `from..to` stay: a change that is not committed yet may need them.
     pub fn keep(&mut self, from: SegmentId, to: SegmentId) {
         self.marks.keep(from, to);
@@ -151,7 +156,10 @@ impl Collect {
             self.choose();
         }
         while let Some(id) = self.chosen.last() {
-            if self.thoroughness.survey || self.moving.is_full() {
+            // What is dead goes without a copy, and so without any room, before anything is copied.
+            let copies = self.marks.find(*id).is_some_and(|segment| segment.live > 0);
+            let is_full = self.moving.is_full() || (copies && self.moving.frees_only());
+            if self.thoroughness.survey || is_full {
                 break;
             }
             if budget.is_spent() {
@@ -210,7 +218,14 @@ impl Collect {
             let goes = segment.dead() * part >= segment.bytes || (merges && is_small(segment));
             if survey { segment.live > 0 } else { free(segment) && goes }
         };
-        let chosen = segments.iter().filter(is_chosen).map(|segment| segment.id);
-        self.chosen = chosen.rev().collect();
+        self.chosen.clear();
+        // The last one goes first: what is dead.
+        for is_dead in [false, true] {
+            for segment in segments.iter().rev() {
+                if is_chosen(&segment) && (segment.live == 0) == is_dead {
+                    self.chosen.push(segment.id);
+                }
+            }
+        }
     }
 }

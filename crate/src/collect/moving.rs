@@ -12,6 +12,8 @@ use alloc::vec::Vec;
 /// So many bytes are moved, and so many segments go, in one transaction.
 const BATCH_BYTES: usize = 2 << 20;
 const BATCH_SEGMENTS: usize = 256;
+/// Bytes that are moved at a time where there is little room: one segment, or some small ones.
+const SPARING_BATCH_BYTES: usize = super::SMALL_BYTES;
 
 /// The position of values whose place in the order is not known: behind all others.
 const LAST: u32 = u32::MAX;
@@ -32,13 +34,25 @@ pub struct Moving {
     /// Positions among the live ones, and in `chunks`: small numbers both, in one.
     order: BinaryHeap<u64>,
     gone: Vec<SegmentId>,
+    /// There is little room: one segment is copied at a time.
+    spares_room: bool,
     /// For the chunks of the segment that is being taken, so far: its position among the live ones.
     ordinals: Vec<Option<u32>>,
 }
 
 impl Moving {
+    pub fn spare_room(&mut self) {
+        self.spares_room = true;
+    }
+
     pub fn is_full(&self) -> bool {
-        self.bytes.len() >= BATCH_BYTES || self.gone.len() >= BATCH_SEGMENTS
+        let most = if self.spares_room { SPARING_BATCH_BYTES } else { BATCH_BYTES };
+        self.bytes.len() >= most || self.gone.len() >= BATCH_SEGMENTS
+    }
+
+    /// Whether segments go, and nothing is copied for that.
+    pub fn frees_only(&self) -> bool {
+        self.bytes.is_empty() && !self.gone.is_empty()
     }
 
     /// Takes what is live of a segment, which then may go. Where `exact` is false nobody knows

@@ -438,7 +438,10 @@ impl Engine {
             full: flags & 2 != 0,
             values_before: values_before as u64,
         };
-        let collect = Collect::new(&self.cache, thoroughness);
+        let mut collect = Collect::new(&self.cache, thoroughness);
+        if flags & 4 != 0 {
+            collect.spare_room();
+        }
         let (gone, gone_words, made) = (Vec::new(), Vec::new(), Made::default());
         self.add_op(Op::Collect(Box::new(CollectOp { collect, gone, gone_words, made })))
     }

@@ -311,8 +311,8 @@ pub fn take_segment(op: u32) -> u32 {
     with(|engine| engine.take_segment(op))
 }
 
-/// Starts a collection of the segments that are stored now. `flags`: 1 only a survey, 2 full;
-/// `values_before`: bytes of values that were live when that was last known.
+/// Starts a collection of the segments that are stored now. `flags`: 1 only a survey, 2 full,
+/// 4 sparing of room; `values_before`: bytes of values that were live when that was last known.
 #[wasm_bindgen]
 pub fn collect(flags: u32, values_before: f64) -> u32 {
     with(|engine| engine.collect(flags, values_before))

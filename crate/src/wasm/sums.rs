@@ -5,7 +5,7 @@
 use super::engine::{Engine, Op, u32_at};
 use super::reply::status;
 use super::with;
-use crate::bring::{Base, Bring, Follower, Staged, tree_name};
+use crate::bring::{Base, Bring, Follower, Staged, Wanted, followers_of, tree_name};
 use crate::forest::Forest;
 use crate::limits::MAX_TREE_NAME_BYTES;
 use crate::step::{Budget, Step};
@@ -44,6 +44,7 @@ struct SumOp {
 struct Pending {
     op: u32,
     staged: Vec<Staged>,
+    /// It makes what is wanted also when it changes no row.
     extends: bool,
     bring: Option<Box<Bring>>,
     bases: Vec<Base>,
@@ -160,7 +161,7 @@ pub fn sum_want(name_len: u32, len: u32, clear: bool) -> u32 {
     })
 }
 
-/// Has an ingest make the sum trees that are wanted, and drop all others that follow rows.
+/// Has an ingest make the sum trees that are wanted, whether it changes rows or not.
 #[wasm_bindgen]
 pub fn sum_extend(op: u32) {
     sums(|sums, engine| {
@@ -219,10 +220,11 @@ pub fn sum_stage(op: u32, name_len: u32) -> u32 {
     })
 }
 
-/// Begins anew to bring the sum trees of an ingest that awaits them. [`status::NO_OP`] when a tree with
-/// edits follows rows.
+/// Begins anew to bring the sum trees of an ingest that awaits them: those that follow rows, and those
+/// that are wanted; with `alone` all others that follow rows are dropped. [`status::NO_OP`] when a tree
+/// with edits follows rows.
 #[wasm_bindgen]
-pub fn sum_begin(op: u32) -> u32 {
+pub fn sum_begin(op: u32, alone: bool) -> u32 {
     sums(|sums, engine| {
         let rules = sums.rules();
         let wanted = core::mem::take(&mut sums.wanted);
@@ -237,10 +239,14 @@ pub fn sum_begin(op: u32) -> u32 {
                 sums.wanted = wanted;
                 return status::NO_OP;
             }
-            // Of a store without rows nothing is known but what is wanted.
-            let is_first = ingest.row_trees().0.is_empty() && !wanted.is_empty();
-            let wanted = (pending.extends || is_first).then_some(&wanted[..]);
+            let there = followers_of(forest);
+            // Where rows that are stored cannot be summed, all that leaves them alone goes on.
+            let (old, new) = ingest.row_trees();
+            let makes = pending.extends || old != new;
+            let followers: Vec<_> =
+                wanted.iter().filter(|one| makes || there.contains(one)).cloned().collect();
             let staged = core::mem::take(&mut pending.staged);
+            let wanted = Wanted { followers: &followers, alone };
             let bring = Bring::new(&rules, ingest, staged, wanted, &pending.bases);
             pending.bring = Some(Box::new(bring));
         }

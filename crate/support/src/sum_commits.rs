@@ -5,7 +5,7 @@ use crate::output::Value;
 use crate::rows::{list, quote};
 use crate::sums::{Held, Leaves, Sums, batch};
 use hedgerow::boundary::Shape;
-use hedgerow::bring::{Base, Bring, Follower, Staged, tree_name};
+use hedgerow::bring::{Base, Bring, Follower, Staged, Wanted, tree_name};
 use hedgerow::error::Error;
 use hedgerow::forest::Named;
 use hedgerow::ingest::{Format, Ingest};
@@ -116,8 +116,10 @@ pub struct Change {
     pub edits: Vec<Edit>,
     /// To trees made by hand; an empty value with the sum 0 deletes.
     pub staged: Vec<(String, Vec<KeyLeaf>)>,
-    /// The trees that are to follow rows, instead of those that do.
-    pub wanted: Option<BTreeMap<String, Def>>,
+    /// The trees that are to follow rows, beside those that do.
+    pub wanted: BTreeMap<String, Def>,
+    /// Others are dropped.
+    pub alone: bool,
 }
 
 /// What a store holds.
@@ -184,11 +186,13 @@ impl Model {
             leaves.retain(|_, leaf| *leaf != (vec![], 0));
         }
         self.hand.retain(|_, leaves| !leaves.is_empty());
-        if let Some(wanted) = &change.wanted {
-            self.followers.clone_from(wanted);
-            // None takes the place of a tree made by hand.
-            self.followers.retain(|name, _| !self.hand.contains_key(name));
+        if change.alone {
+            self.followers.clear();
         }
+        // One of another definition is made anew.
+        self.followers.extend(change.wanted.clone());
+        // None takes the place of a tree made by hand.
+        self.followers.retain(|name, _| !self.hand.contains_key(name));
         // They are not known any more without rows.
         if self.rows.is_empty() {
             self.followers.clear();
@@ -204,7 +208,8 @@ impl Model {
         Change {
             edits: vec![Edit::Put(rows)],
             staged: staged.collect(),
-            wanted: Some(self.followers.clone()),
+            wanted: self.followers.clone(),
+            alone: true,
         }
     }
 
@@ -252,7 +257,7 @@ pub fn verify_all(host: &mut Host) -> Result<u64, Error> {
 /// Feeds an ingest what a change does to rows, and has it go on until it awaits sums or is done.
 pub fn start(host: &mut Host, change: &Change) -> Ingest {
     let mut ingest = host.ingest();
-    if !change.staged.is_empty() || change.wanted.is_some() {
+    if !change.staged.is_empty() || !change.wanted.is_empty() || change.alone {
         ingest.expect_sums();
     }
     for edit in &change.edits {
@@ -304,8 +309,8 @@ pub fn bring(
     }
     let follower =
         |(name, def): (&String, &Def)| Follower { name: tree_name(name), definition: def.text() };
-    let wanted: Option<Vec<_>> =
-        change.wanted.as_ref().map(|wanted| wanted.iter().map(follower).collect());
+    let followers: Vec<_> = change.wanted.iter().map(follower).collect();
+    let wanted = Wanted { followers: &followers, alone: change.alone };
     let staged = |(name, edits): &(String, Vec<KeyLeaf>)| Staged {
         name: tree_name(name),
         batch: batch(edits.iter().map(|(key, leaf)| (key, leaf))),
@@ -313,7 +318,7 @@ pub fn bring(
     let (bases, again) = before;
     let staged =
         if again.is_empty() { change.staged.iter().map(staged).collect() } else { again.clone() };
-    let mut bring = Bring::new(&Rules::new(), ingest, staged, wanted.as_deref(), bases);
+    let mut bring = Bring::new(&Rules::new(), ingest, staged, wanted, bases);
     bring.spill_at(spill_bytes);
     let mut steps = 0;
     host.steps(|cache, budget| {

@@ -1,13 +1,15 @@
 import { parseArgs } from 'node:util';
 
-const USAGE = `npm run torture -- [--only kill,crash,quota,disconnect] [--cycles N] [--seed N] [--durability strict] [--at-once N]
+const USAGE = `npm run torture -- [--only kill,crash,quota,full,disconnect] [--cycles N] [--seed N] [--durability strict] [--at-once N] [--engines firefox,webkit]
   --only        which tortures; all by default
-  --cycles      launches that are killed (300), pages that crash (100), quotas (20)
+  --cycles      launches that are killed (300), pages that crash (100), quotas (20), storage filled (100)
+  --engines     browsers whose storage is filled, by quota or full: chromium, firefox, webkit; all by default
   --seed        what the phases and the moments follow from; by the clock by default
   --durability  relaxed, the default, or strict
   --at-once     browsers that are killed at a time; 2 by default`;
 
-const KINDS = ['kill', 'crash', 'quota', 'disconnect'];
+const KINDS = ['kill', 'crash', 'quota', 'full', 'disconnect'];
+const ENGINE_NAMES = ['chromium', 'firefox', 'webkit'];
 
 /** What the command was asked to do. */
 export function readArguments(args) {
@@ -19,6 +21,7 @@ export function readArguments(args) {
       seed: { type: 'string' },
       durability: { type: 'string', default: 'relaxed' },
       'at-once': { type: 'string', default: '2' },
+      engines: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -26,7 +29,12 @@ export function readArguments(args) {
     console.log(USAGE);
     process.exit(0);
   }
-  const only = values.only?.split(',') ?? KINDS;
+  // The quotas of other engines than Chromium are those of whole browsers.
+  const inEngines = (kind) => (kind === 'quota' && values.engines !== undefined ? 'full' : kind);
+  const only = [...new Set((values.only?.split(',') ?? KINDS).map(inEngines))];
+  const engines = values.engines?.split(',') ?? ENGINE_NAMES;
+  const strangers = engines.filter((name) => !ENGINE_NAMES.includes(name));
+  if (strangers.length > 0) throw new Error(`no such engine: ${strangers}\n${USAGE}`);
   const unknown = only.filter((kind) => !KINDS.includes(kind));
   if (unknown.length > 0) throw new Error(`no such torture: ${unknown}\n${USAGE}`);
   const { durability } = values;
@@ -38,6 +46,8 @@ export function readArguments(args) {
     kill: cycles('kill', 300),
     crash: cycles('crash', 100),
     quota: cycles('quota', 20),
+    full: cycles('full', 100),
+    engines,
     seed: values.seed === undefined ? Date.now() % 2 ** 31 : whole('--seed', values.seed),
     durability,
     atOnce: whole('--at-once', values['at-once']),

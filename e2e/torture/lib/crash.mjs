@@ -1,10 +1,10 @@
 // The renderer crashes at random moments, by the DevTools protocol. The browser lives on: a new
 // page checks and writes on, another one checks again.
 
+import { pause, within } from '../../lib/engines/limits.mjs';
 import { Chromium } from './chromium.mjs';
 import { call, Reports, visit } from './driver.mjs';
 import { phasesFor, planOf, Tally } from './killing.mjs';
-import { pause, within } from './limits.mjs';
 import { randomFrom } from './random.mjs';
 
 const MOST_MS = 60_000;

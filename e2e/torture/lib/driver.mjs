@@ -1,6 +1,6 @@
 // Speaks with the page of the torture: calls with a limit, and reports that outlive the page.
 
-import { within } from './limits.mjs';
+import { within } from '../../lib/engines/limits.mjs';
 
 const CALL_MS = 60_000;
 

@@ -1,10 +1,10 @@
 // `kill -9` of the whole browser at random moments. Three launches a cycle: the first is killed,
 // the second checks, writes on and is closed, the third checks again.
 
+import { pause, within } from '../../lib/engines/limits.mjs';
 import { Chromium } from './chromium.mjs';
 import { call, Reports, visit } from './driver.mjs';
 import { phasesFor, planOf, Tally } from './killing.mjs';
-import { pause, within } from './limits.mjs';
 import { randomFrom } from './random.mjs';
 
 const READY_MS = 60_000;

@@ -40,6 +40,21 @@ export function quotaRows({ points, failedIn, places, problems }) {
   ];
 }
 
+export function fullRows({ engines }) {
+  const list = (counts) => Object.entries(counts).map(([name, count]) => `${name} ${count}`);
+  return engines.flatMap((found) => [
+    [`full, ${found.engine}: runs`, found.runs, `${found.version}; ${found.kills} killed`],
+    [
+      `full, ${found.engine}: rows acknowledged and found again`,
+      found.acknowledged,
+      `${found.refused} changes found no room, the slowest told after ${found.slowestMs} ms; ${found.made} made since`,
+    ],
+    [`full, ${found.engine}: calls by how they ended`, list(found.codes).join(', ')],
+    [`full, ${found.engine}: emptied when full`, list(found.emptied).join(', ')],
+    [`full, ${found.engine}: problems`, found.problems.length, 'must be 0'],
+  ]);
+}
+
 export function disconnectRows({ runs, steps, losses, codes, problems }) {
   const list = (counts) => Object.entries(counts).map(([name, count]) => `${name} ${count}`);
   return [

@@ -47,3 +47,24 @@ export function loseConnections(options: Common & { readonly stride: number }): 
   readonly codes: Readonly<Record<string, number>>;
   readonly problems: readonly string[];
 }>;
+
+interface Engine {
+  readonly name: string;
+  find(): { readonly path: string; readonly version: string } | undefined;
+}
+
+export const ENGINES: Readonly<Record<'chromium' | 'firefox' | 'webkit', Engine>>;
+
+export function fillEngine(
+  engine: Engine,
+  options: { readonly origin: string; readonly seed: number; readonly runs: number },
+): Promise<{
+  readonly version: string;
+  readonly runs: number;
+  readonly acknowledged: number;
+  readonly refused: number;
+  readonly made: number;
+  readonly slowestMs: number;
+  readonly emptied: Readonly<Record<string, number>>;
+  readonly problems: readonly string[];
+}>;

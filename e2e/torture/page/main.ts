@@ -3,6 +3,7 @@ import { destroy, memory, open } from 'hedgerow';
 import { check } from './check.js';
 import { Control } from './control.js';
 import { disconnectAt } from './disconnect.js';
+import { checkFull, fillUp } from './full.js';
 import { fill } from './quota.js';
 import type { Plan } from './script.js';
 import { collectorOf, startWriting } from './write.js';
@@ -12,6 +13,8 @@ const calls = {
   check,
   fill,
   disconnectAt,
+  fillUp,
+  checkFull,
   /** Whether there is collection to be killed in the midst of. */
   canCollect: async () => {
     const db = await open('any', { storage: memory() });

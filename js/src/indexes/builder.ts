@@ -38,14 +38,11 @@ export class IndexBuilder {
   readonly #closing = new AbortController();
   #running: Promise<void> | undefined;
   #failed = false;
-  /** Others are dropped once: a handle of another version may want them back. */
-  #dropped: boolean;
 
   constructor(host: Host, commits: Commits, options: BuilderOptions) {
     this.#host = host;
     this.#commits = commits;
     this.#options = options;
-    this.#dropped = !options.alone;
     host.indexes.madeBy(commits, () => {
       this.#failed = false;
       this.look();
@@ -77,8 +74,11 @@ export class IndexBuilder {
 
   #isBehind(): boolean {
     const { indexes } = this.#host;
-    const { view } = this.#commits.head;
-    if (!this.#dropped && indexes.hasOthers(view)) return true;
+    const { leftovers, head } = this.#commits;
+    const { view } = head;
+    // Others are dropped once: a handle of another version may want them back.
+    leftovers.indexes &&= this.#options.alone && indexes.hasOthers(view);
+    if (leftovers.indexes) return true;
     return indexes.all.some((index) => indexes.state(view, index) !== State.complete);
   }
 
@@ -98,12 +98,13 @@ export class IndexBuilder {
     const { durability } = this.#options;
     const { signal } = this.#closing;
     const ingest = await Ingest.begin(this.#host, this.#commits, durability, { signal });
-    const alone = !this.#dropped;
+    const { leftovers } = this.#commits;
+    const alone = leftovers.indexes;
     await guarded(ingest, async () => {
       ingest.extendIndexes(alone, part);
       await ingest.commit();
     });
-    this.#dropped = true;
+    if (alone) leftovers.indexes = false;
   }
 
   async #report(): Promise<void> {

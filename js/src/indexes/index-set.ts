@@ -2,7 +2,7 @@
 import type { Engine } from '../engine.js';
 import { HedgerowError } from '../errors.js';
 import { type EncodedRange, encodeRange, type KeyRange } from '../range.js';
-import { abortion, checkSignal } from '../signal.js';
+import { checkSignal, until } from '../signal.js';
 import { type Index, type IndexDefinition, indexOf } from './definition.js';
 import { type IndexRange, positionsOf } from './secondary.js';
 
@@ -53,9 +53,10 @@ export class IndexSet {
     return this.#texts.indexOf(text) + 1;
   }
 
-  /** Whether a commit has others, too, if it has all of these. */
+  /** Whether a commit has others, too. */
   hasOthers(view: number): boolean {
-    return this.#engine.indexCount(view) > this.#texts.length;
+    const isThere = (_: string, at: number) => this.#engine.indexState(view, at + 1) !== State.none;
+    return this.#engine.indexCount(view) > this.#texts.filter(isThere).length;
   }
 
   /** How far a commit has an index. */
@@ -80,7 +81,6 @@ export class IndexSet {
   /** Resolves when one of them may have come further; rejects when that failed. */
   async progress(by: object, signal?: AbortSignal): Promise<void> {
     checkSignal(signal);
-    const aborted = signal && abortion(signal);
     const told = new Promise<void>((resolve, reject) => {
       const waiting = {
         by,
@@ -95,9 +95,7 @@ export class IndexSet {
     const make = this.#makers.get(by);
     if (make === undefined) this.tell(by, new HedgerowError('closed', 'the store is closed'));
     else make();
-    await (aborted === undefined
-      ? told
-      : Promise.race([told, aborted.promise]).finally(aborted.stop));
+    await until(told, signal);
   }
 
   /** Tells those who wait for `by` of progress, or of a failure. */

@@ -2,6 +2,7 @@
 import type { Commits, Head, HeldHead } from '../commit.js';
 import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
+import { until } from '../signal.js';
 import { State } from './index-set.js';
 
 /** What a read does when its index is not ready. */
@@ -29,7 +30,7 @@ export async function holdWith(
 ): Promise<HeldHead> {
   const { indexes } = from.host;
   for (;;) {
-    const held = await from.holdHead();
+    const held = await until(from.holdHead(), signal, (late) => late.release());
     if (name === undefined) return held;
     const { head } = held;
     let isReady = false;

@@ -2,6 +2,9 @@
 import { HedgerowError } from '../errors.js';
 import type { Storage } from '../segment-store.js';
 
+/** Nothing is loaded here. */
+export async function loadRest(): Promise<void> {}
+
 /** Refuses: there is no storage by default. */
 export function idb(): Storage {
   const refuse = async (): Promise<never> => {

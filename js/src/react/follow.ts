@@ -2,10 +2,9 @@
 import type { Change, IndexScanOptions, ScanOptions, Store } from '../index.js';
 import { compareKeys } from '../key.js';
 import { changed, type Row, reconciled } from './rows.js';
-import type { Follow } from './subscriptions.js';
 
 /** What is used of a store: one opened, or a branch of it. */
-export type Watchable = Pick<Store, 'watch' | 'scan'>;
+export type Watchable = Pick<Store, 'watch' | 'scan'> & Partial<Pick<Store, 'onRecovery'>>;
 
 /** What is shown, or why it is not. */
 export interface Shown {
@@ -17,12 +16,16 @@ export interface Shown {
 
 const NONE: readonly Row[] = [];
 
-/** Keeps the rows of a scan up to date. */
-export function followScan(db: Watchable, options: ScanOptions | IndexScanOptions): Follow<Shown> {
+/** Keeps the rows of a scan up to date; `before` are those that were shown last, if any were. */
+export function followScan(
+  db: Watchable,
+  options: ScanOptions | IndexScanOptions,
+): (set: (state: Shown) => void, before?: readonly Row[]) => () => void {
   const { limit, reverse = false, ...range } = options;
   const isIndex = 'index' in options;
-  return (set) => {
-    let shown: readonly Row[] | undefined;
+  return (set, before) => {
+    let shown = before;
+    let isFirst = true;
     let isOver = false;
     const show = (rows: readonly Row[]) => {
       shown = rows;
@@ -32,19 +35,28 @@ export function followScan(db: Watchable, options: ScanOptions | IndexScanOption
       if (!isOver) set({ status: 'error', rows: shown ?? NONE, error });
     };
     const keep = (take: (changes: readonly Change[]) => unknown, initial: boolean) => {
+      // What is read from then on would not be kept up to date.
+      const onEnd = (error: unknown) => {
+        onError(error);
+        isOver = true;
+      };
       try {
-        const stop = db.watch(range, take, { initial, onError });
+        const stop = db.watch(range, take, { initial, onError: onEnd });
         return () => {
           isOver = true;
           stop();
         };
       } catch (error) {
-        onError(error);
+        onEnd(error);
         return () => {};
       }
     };
     if (limit === undefined && !isIndex) {
-      return keep((changes) => show(changed(shown ?? NONE, changes, reverse)), true);
+      return keep((changes) => {
+        const rows = changed(isFirst ? NONE : (shown ?? NONE), changes, reverse);
+        show(isFirst ? reconciled(shown ?? NONE, rows) : rows);
+        isFirst = false;
+      }, true);
     }
 
     // What comes into the window when a row leaves it was not told: it is read again.
@@ -55,8 +67,9 @@ export function followScan(db: Watchable, options: ScanOptions | IndexScanOption
         if (isOver) return;
         try {
           const rows = reconciled(shown ?? NONE, await db.scan(options as ScanOptions).toArray());
-          if (isOver || (rows === shown && !hasFailed)) return;
+          if (isOver || (rows === shown && !hasFailed && !isFirst)) return;
           hasFailed = false;
+          isFirst = false;
           show(rows);
         } catch (error) {
           hasFailed = true;
@@ -67,7 +80,7 @@ export function followScan(db: Watchable, options: ScanOptions | IndexScanOption
     };
     const isBelow = ({ key }: Change) => {
       const last = shown?.at(-1);
-      if (isIndex || hasFailed || shown === undefined || shown.length !== limit) return false;
+      if (isIndex || hasFailed || isFirst || shown?.length !== limit) return false;
       return last === undefined || (reverse ? -1 : 1) * compareKeys(key, last[0]) > 0;
     };
     // It is not called again before it has read.

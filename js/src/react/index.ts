@@ -5,9 +5,9 @@
  */
 import { useCallback, useSyncExternalStore } from 'react';
 import type { IndexScanOptions, ScanOptions, SecondaryKey } from '../index.js';
-import { followScan, type Watchable } from './follow.js';
+import { followScan, type Shown, type Watchable } from './follow.js';
 import type { Row } from './rows.js';
-import { type Follow, stateOf, subscribe } from './subscriptions.js';
+import { type Follow, type Status, stateOf, subscribe } from './subscriptions.js';
 
 export type { Row, Watchable };
 
@@ -35,7 +35,7 @@ export type ScanState<Value = unknown, Shown = Row<Value>> =
 const NO_ROW: RowState = { status: 'loading', value: undefined, error: undefined };
 const NO_ROWS: ScanState = { status: 'loading', rows: [], error: undefined };
 
-function useShown<State>(
+function useShown<State extends Status>(
   db: Watchable | undefined,
   name: string,
   begin: (db: Watchable, name: string) => Follow<State>,
@@ -62,22 +62,30 @@ function textOf(options: ScanOptions | IndexScanOptions): string {
   return JSON.stringify(told.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-const beginScan = (db: Watchable, name: string) =>
-  followScan(db, Object.fromEntries(JSON.parse(name.slice(1)))) as Follow<ScanState>;
+const beginScan =
+  (db: Watchable, name: string): Follow<ScanState> =>
+  (set, before) =>
+    followScan(db, Object.fromEntries(JSON.parse(name.slice(1))))(
+      set as (shown: Shown) => void,
+      before?.rows,
+    );
 
 const beginRow =
   (db: Watchable, name: string): Follow<RowState> =>
-  (set) => {
+  (set, before) => {
     const key = JSON.parse(name.slice(1)) as string;
-    return followScan(db, { gte: key, lte: key })(({ status, rows, error }) =>
-      set({ status, value: rows[0]?.[1], error } as RowState),
+    return followScan(db, { gte: key, lte: key })(
+      ({ status, rows, error }) => set({ status, value: rows[0]?.[1], error } as RowState),
+      before?.value === undefined ? [] : [[key, before.value]],
     );
   };
 
 /**
  * The row of a key, now and whenever it changes. Without a store, on a server, and until it was
- * read, it is `loading`. After an `error` (of storage, or `invalid-key`) it is read again when the
- * row changes, or the component is mounted anew.
+ * read, it is `loading`. When it can be read no more it is an `error`, with the cause: storage could not be read in
+ * five tries within 7.5 seconds, the row is damaged, the branch (`missing`) or the store (`closed`) was deleted. It
+ * is read again when the component, or another one with the same row, is mounted, and after `repair`, `resetTo` or
+ * `switchTo` of the store.
  */
 export function useRow<Value = unknown>(db: Watchable | undefined, key: string): RowState<Value> {
   return useShown(db, `r${JSON.stringify(key)}`, beginRow, NO_ROW) as RowState<Value>;

@@ -3,22 +3,50 @@
  * subscriptions are found by their names, and live as long as somebody listens.
  */
 
-/** Keeps a state up to date: calls `set` with each new one, until it is stopped. */
-export type Follow<State> = (set: (state: State) => void) => () => void;
+/** What every state tells. */
+export interface Status {
+  readonly status: string;
+}
 
-class Subscription<State> {
+/**
+ * Keeps a state up to date: calls `set` with each new one, until it is stopped. `before` is the last state, if
+ * it is begun again after a failure.
+ */
+export type Follow<State> = (set: (state: State) => void, before?: State) => () => void;
+
+/** A store, of which some tell when what has failed may be read again. */
+export interface Followed {
+  onRecovery?(listener: () => void): () => void;
+}
+
+class Subscription<State extends Status> {
   /** `undefined` before there is one. */
   state: State | undefined;
+  readonly #follow: Follow<State>;
   readonly #listeners = new Set<() => void>();
-  readonly #stop: () => void;
+  #stop: () => void;
+  readonly #forget: () => void;
   readonly #onIdle: () => void;
 
-  constructor(follow: Follow<State>, onIdle: () => void) {
+  constructor(store: Followed, follow: Follow<State>, onIdle: () => void) {
+    this.#follow = follow;
     this.#onIdle = onIdle;
-    this.#stop = follow((state) => {
+    this.#stop = this.#begin();
+    this.#forget = store.onRecovery?.(() => this.again()) ?? (() => {});
+  }
+
+  #begin(): () => void {
+    return this.#follow((state) => {
       this.state = state;
       for (const listener of [...this.#listeners]) listener();
-    });
+    }, this.state);
+  }
+
+  /** Reads again what could not be read. */
+  again(): void {
+    if (this.state?.status !== 'error') return;
+    this.#stop();
+    this.#stop = this.#begin();
   }
 
   add(listener: () => void): () => void {
@@ -31,13 +59,14 @@ class Subscription<State> {
       queueMicrotask(() => {
         if (this.#listeners.size > 0) return;
         this.#stop();
+        this.#forget();
         this.#onIdle();
       });
     };
   }
 }
 
-const stores = new WeakMap<object, Map<string, Subscription<unknown>>>();
+const stores = new WeakMap<object, Map<string, Subscription<Status>>>();
 
 /** The state of a subscription; `undefined` when there is none, or it has none yet. */
 export function stateOf<State>(store: object | undefined, name: string): State | undefined {
@@ -46,21 +75,23 @@ export function stateOf<State>(store: object | undefined, name: string): State |
 }
 
 /** Listens to the subscription `name`, which is begun with `follow` when there is none. */
-export function subscribe<State>(
-  store: object,
+export function subscribe<State extends Status>(
+  store: Followed,
   name: string,
   follow: Follow<State>,
   listener: () => void,
 ): () => void {
-  const named = stores.get(store) ?? new Map<string, Subscription<unknown>>();
+  const named = stores.get(store) ?? new Map<string, Subscription<Status>>();
   stores.set(store, named);
   let subscription = named.get(name);
   if (subscription === undefined) {
     const onIdle = () => {
       if (named.get(name) === subscription) named.delete(name);
     };
-    subscription = new Subscription(follow as Follow<unknown>, onIdle);
+    subscription = new Subscription(store, follow as unknown as Follow<Status>, onIdle);
     named.set(name, subscription);
+  } else {
+    subscription.again();
   }
   return subscription.add(listener);
 }

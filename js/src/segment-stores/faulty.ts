@@ -54,7 +54,7 @@ export function faulty(inner: Storage, ...initial: readonly Fault[]): FaultyStor
   function wrapped(store: SegmentStore): SegmentStore {
     return {
       load: (known, since) => through('load', () => store.load(known, since)),
-      reserve: () => through('reserve', () => store.reserve()),
+      reserve: (makesRoom) => through('reserve', () => store.reserve(makesRoom)),
       read: (ids) => through('read', () => store.read(ids)),
       write: (batch) => through('write', () => store.write(batch)),
       history: (name) => through('history', () => store.history(name)),

@@ -5,10 +5,9 @@
  */
 import { deleteDB, openDB, unwrap } from 'idb';
 import { HedgerowError } from '../errors.js';
-import type { Durability, StoreOptions } from '../segment-store.js';
-
-export const STORES = ['segments', 'tables', 'refs'] as const;
-export type StoreName = (typeof STORES)[number];
+import type { StoreOptions } from '../segment-store.js';
+import { blocked, isLost, typed } from './idb-failures.js';
+import { STORES } from './idb-transaction.js';
 
 /** Never raised: a store's format is told by its refs. */
 const VERSION = 1;
@@ -35,75 +34,6 @@ const DELETED = 'the store was deleted';
 
 /** What an opening is for: a store of the user, or one that was open before. */
 type Opening = 'create' | 'find' | 'again';
-
-/** A transaction under way; see `transact`. */
-export interface Work<T> {
-  store(name: StoreName): IDBObjectStore;
-  /** Calls `then` when `request`, and so every earlier one, has succeeded. */
-  after<R>(request: IDBRequest<R>, then: (result: R) => void): void;
-  /** Answers at once, which is enough for a read. */
-  answer(value: T): void;
-  /** Answers when all requests made so far are committed. */
-  commit(value: T): void;
-  /** Undoes all requests, then answers. */
-  undo(value: T): void;
-}
-
-/**
- * Runs `start` in one transaction. It must make its first request before it returns,
- * since WebKit allows no microtask in between, and lead to exactly one of `answer`,
- * `commit` and `undo`. Whatever it throws undoes the transaction.
- *
- * A failed request ends in `abort` with its error, and a full disk in `abort` without
- * any `error` event. But when Chromium drops a connection, a transaction that is being
- * committed gets neither `complete` nor `abort`: only the `close` of its database tells.
- */
-export function transact<T>(
-  db: IDBDatabase,
-  stores: readonly StoreName[],
-  mode: 'readonly' | 'readwrite',
-  durability: Durability,
-  start: (work: Work<T>) => void,
-): Promise<T> {
-  let onClose = () => {};
-  const settled = new Promise<T>((resolve, reject) => {
-    const tx = db.transaction(stores, mode, { durability });
-    onClose = () => reject(new DOMException('Transaction lost', 'AbortError'));
-    db.addEventListener('close', onClose);
-    let onAbort = () => (tx.error === null ? onClose() : reject(tx.error));
-    tx.onabort = () => onAbort();
-    const guarded = (body: () => void) => {
-      try {
-        body();
-      } catch (cause) {
-        reject(cause);
-        // It may be over already, and the first failure is the one to tell.
-        try {
-          tx.abort();
-        } catch {}
-      }
-    };
-    guarded(() =>
-      start({
-        store: (name) => tx.objectStore(name),
-        after: (request, then) => {
-          request.onsuccess = () => guarded(() => then(request.result));
-        },
-        answer: resolve,
-        commit: (value) => {
-          tx.oncomplete = () => resolve(value);
-          // Spares the wait for the results of the requests that are still running.
-          tx.commit();
-        },
-        undo: (value) => {
-          onAbort = () => resolve(value);
-          tx.abort();
-        },
-      }),
-    );
-  });
-  return settled.finally(() => db.removeEventListener('close', onClose));
-}
 
 /** A connection to one database, opened again when it is lost. */
 export class Connection {
@@ -297,46 +227,9 @@ function identityOf(db: IDBDatabase): string {
   return [...db.objectStoreNames].find((name) => name.startsWith(IDENTITY)) ?? '';
 }
 
-function blocked(): HedgerowError {
-  return new HedgerowError('blocked', 'another connection does not let go of the store');
-}
-
 function checkPresent(): void {
   if (globalThis.indexedDB === undefined) {
-    throw new HedgerowError('storage', 'there is no IndexedDB here');
-  }
-}
-
-function nameOf(cause: unknown): string {
-  return cause instanceof DOMException ? cause.name : '';
-}
-
-function isLost(cause: unknown): boolean {
-  switch (nameOf(cause)) {
-    // The connection is closed, or its transactions were aborted, and not by us.
-    case 'InvalidStateError':
-    case 'AbortError':
-      return true;
-    case 'UnknownError':
-      return /connection|lost/i.test(String(cause));
-    default:
-      return false;
-  }
-}
-
-function typed(cause: unknown): HedgerowError {
-  if (cause instanceof HedgerowError) return cause;
-  if (isLost(cause)) {
-    return new HedgerowError('disconnected', 'the connection to IndexedDB was lost', { cause });
-  }
-  switch (nameOf(cause)) {
-    case 'QuotaExceededError':
-      return new HedgerowError('quota-exceeded', 'no room left for this origin', { cause });
-    case 'VersionError':
-      return new HedgerowError('unsupported-format', 'the database is of a newer version', {
-        cause,
-      });
-    default:
-      return new HedgerowError('storage', `IndexedDB failed: ${String(cause)}`, { cause });
+    const remedy = 'pass `storage`: memory(), or sqlite() of hedgerow/node';
+    throw new HedgerowError('unsupported', `there is no IndexedDB here: ${remedy}`);
   }
 }

@@ -8,11 +8,13 @@
  * `MIN_HISTORY` stay, and every `SWEEP_EVERY` moves the rest is deleted, which bounds them.
  *
  * The key of a record is `[name, generation]`, or `[name, generation, id]` when it carries
- * the segment `id`. The bytes are drawn in `docs/format.md`.
+ * the segment `id`. A move whose segment is being deleted may have both for a while: see
+ * `idb-deletes.ts`. The bytes are drawn in `docs/format.md`.
  */
 import { HedgerowError } from '../errors.js';
 import { MIN_HISTORY } from '../limits.js';
 import type { Ref, RefMove, SegmentRecord, Since } from '../segment-store.js';
+import { bytesOf } from '../views.js';
 
 /** The key of a record. */
 export type MoveKey =
@@ -25,9 +27,13 @@ const MAX_CARRIED_BYTES = 32 << 10;
 /** After so many moves those that carry nothing and are not kept are deleted. */
 const SWEEP_EVERY = 16;
 
+/** The key of the last number that was given out: a number, so that no move can have it. */
+export const COUNTER_KEY = 0;
+
 const COMMIT_LENGTH = 32;
-const TABLE_LENGTH_AT = COMMIT_LENGTH + 4;
-const CARRIED_AT = TABLE_LENGTH_AT + 4;
+/** Where a record ends that carries nothing. */
+export const BARE_LENGTH = COMMIT_LENGTH + 4;
+const CARRIED_AT = BARE_LENGTH + 4;
 
 /** Whether the record of a move can carry what is written with it. */
 export function isCarried(segments: readonly SegmentRecord[]): boolean {
@@ -45,13 +51,13 @@ export function recordOf(
   carried?: SegmentRecord,
 ): { key: MoveKey; bytes: Uint8Array } {
   const table = carried?.tableBytes.length ?? 0;
-  const length = carried ? CARRIED_AT + table + carried.segmentBytes.length : TABLE_LENGTH_AT;
+  const length = carried ? CARRIED_AT + table + carried.segmentBytes.length : BARE_LENGTH;
   const bytes = new Uint8Array(length);
   const view = new DataView(bytes.buffer);
   bytes.set(commitBytes);
   view.setUint32(COMMIT_LENGTH, format, true);
   if (carried === undefined) return { key: [name, generation], bytes };
-  view.setUint32(TABLE_LENGTH_AT, table, true);
+  view.setUint32(BARE_LENGTH, table, true);
   bytes.set(carried.tableBytes, CARRIED_AT);
   bytes.set(carried.segmentBytes, CARRIED_AT + table);
   return { key: [name, generation, carried.id], bytes };
@@ -59,7 +65,7 @@ export function recordOf(
 
 /** The ref that a record tells of. */
 export function refOf([name, generation]: MoveKey, value: unknown): Ref {
-  const bytes = checked(value, TABLE_LENGTH_AT);
+  const bytes = checked(value, BARE_LENGTH);
   const format = new DataView(bytes.buffer, bytes.byteOffset).getUint32(COMMIT_LENGTH, true);
   return { name, commitBytes: bytes.slice(0, COMMIT_LENGTH), generation, format };
 }
@@ -68,19 +74,14 @@ export function refOf([name, generation]: MoveKey, value: unknown): Ref {
 export function carriedBy(value: unknown): { segmentBytes: Uint8Array; tableBytes: Uint8Array } {
   const bytes = checked(value, CARRIED_AT);
   const view = new DataView(bytes.buffer, bytes.byteOffset);
-  const end = CARRIED_AT + view.getUint32(TABLE_LENGTH_AT, true);
+  const end = CARRIED_AT + view.getUint32(BARE_LENGTH, true);
   if (end > bytes.length) throw malformed('move');
   return { tableBytes: bytes.slice(CARRIED_AT, end), segmentBytes: bytes.slice(end) };
 }
 
-/** What is left of a record when the segment that it carries is deleted. */
-export function withoutCarried(value: unknown): Uint8Array {
-  return checked(value, TABLE_LENGTH_AT).slice(0, TABLE_LENGTH_AT);
-}
-
-/** The keys of moves among those of the object store; `counterKey` is not one. */
-export function moveKeys(keys: readonly IDBValidKey[], counterKey: number): MoveKey[] {
-  return keys.flatMap((key) => (key === counterKey ? [] : [moveKey(key)]));
+/** The keys of moves among those of the object store. */
+export function moveKeys(keys: readonly IDBValidKey[]): MoveKey[] {
+  return keys.flatMap((key) => (key === COUNTER_KEY ? [] : [moveKey(key)]));
 }
 
 function moveKey(key: IDBValidKey): MoveKey {
@@ -91,18 +92,19 @@ function moveKey(key: IDBValidKey): MoveKey {
   return key as unknown as MoveKey;
 }
 
-/** The last `count` moves of each ref. Keys come in ascending order. */
-export function lastMoves(keys: readonly MoveKey[], count = 1): MoveKey[] {
-  return keys.filter(([name], at) => keys[at + count]?.[0] !== name);
+/** The last move of each ref. Keys come in ascending order. */
+export function lastMoves(keys: readonly MoveKey[]): MoveKey[] {
+  return keys.filter(([name], at) => keys[at + 1]?.[0] !== name);
 }
 
 /**
  * The moves among which a move to `generation` deletes those that carry nothing; `undefined` when
- * it is not its turn. The moves before them were among those of an earlier turn.
+ * it is not its turn. The moves before them were among those of an earlier turn. Enough stay even
+ * when nothing comes of the move itself.
  */
 export function sweptBy(name: string, generation: number): IDBKeyRange | undefined {
   if (generation % SWEEP_EVERY !== 0) return undefined;
-  const end = generation - MIN_HISTORY + 1;
+  const end = generation - MIN_HISTORY;
   return IDBKeyRange.bound([name, end - SWEEP_EVERY], [name, end], false, true);
 }
 
@@ -132,7 +134,9 @@ export function malformed(what: string): HedgerowError {
   return new HedgerowError('storage', `a stored record is malformed: ${what}`);
 }
 
-function checked(value: unknown, least: number): Uint8Array {
-  if (!(value instanceof Uint8Array) || value.length < least) throw malformed('move');
-  return value;
+/** The bytes of a record, of which there are at least so many. */
+export function checked(value: unknown, least: number): Uint8Array {
+  const bytes = bytesOf(value);
+  if (bytes === undefined || bytes.length < least) throw malformed('move');
+  return bytes;
 }

@@ -2,46 +2,39 @@
  * The browser's adapter: one IndexedDB database for each store, with three object stores
  * and no index. `segments` and `tables` map an id to bytes; `refs` is a journal of moves,
  * see `idb-journal.ts`, and maps `COUNTER_KEY` to the last number that `reserve` gave out.
+ *
+ * Where there is a table, there is its segment, and where there is a ref, all that it needs: whatever an
+ * engine makes of a transaction that finds no room. See `idb-transaction.ts` for how.
  */
-import { MAX_HISTORY, MIN_HISTORY } from '../limits.js';
+import { isFull } from '../errors.js';
 import type { Locks } from '../locks.js';
+import { part } from '../parts.js';
 import type {
   Loaded,
   Ref,
-  RefMove,
-  SegmentRecord,
   SegmentStore,
   Since,
   Storage,
+  StoreOptions,
   TableRecord,
   WriteBatch,
 } from '../segment-store.js';
-import { Connection, destroyDatabase, STORES, transact, type Work } from './idb-connection.js';
+import { bytesOf } from '../views.js';
+import { Connection, destroyDatabase } from './idb-connection.js';
 import {
+  COUNTER_KEY,
   carriedBy,
-  isCarried,
   isWhole,
   lastMoves,
   type MoveKey,
   malformed,
   moveKeys,
-  movesFrom,
   movesSince,
-  recordOf,
   refOf,
-  sweptBy,
-  withoutCarried,
 } from './idb-journal.js';
-
-/** A number, so that no move can have this key. */
-const COUNTER_KEY = 0;
-
-/**
- * What small writes to `refs` lock. With `tables`, which they do not touch, they wait for segments
- * that are being written: Chromium killed while it committed both at once was seen to wipe the
- * whole origin at the next start.
- */
-const REFS = ['tables', 'refs'] as const;
+import type { Room, Task } from './idb-rest.js';
+import { transact, whenAll } from './idb-transaction.js';
+import { moveOnce, REFS, writeOnce } from './idb-writes.js';
 
 /** Keeps stores in IndexedDB, each in a database of its own. */
 export function idb(): Storage {
@@ -50,9 +43,11 @@ export function idb(): Storage {
     get locks() {
       return globalThis.navigator?.locks as Locks | undefined;
     },
-    open: async (name, options) =>
-      new IdbSegmentStore(await Connection.open(databaseName(name), options)),
-    destroy: (name) => destroyDatabase(databaseName(name)),
+    open: (name, options) => IdbSegmentStore.open(name, options),
+    async destroy(name) {
+      await destroyDatabase(databaseName(name));
+      await destroyDatabase(ballastName(name)).catch(() => {});
+    },
   };
 }
 
@@ -60,21 +55,43 @@ function databaseName(name: string): string {
   return `hedgerow/${name}`;
 }
 
+function ballastName(name: string): string {
+  return `hedgerow-ballast/${name}`;
+}
+
+/** A store of fewer bytes has none. */
+const LEAST_FOR_BALLAST = 4 << 20;
+
 class IdbSegmentStore implements SegmentStore {
+  readonly #name: string;
   readonly #connection: Connection;
+  readonly #onFull: () => void;
   /** Which moves carry which segments, as far as is known here. */
   readonly #carriers = new Map<number, MoveKey>();
+  #loaded: Room | undefined;
 
-  constructor(connection: Connection) {
+  private constructor(name: string, connection: Connection, onFull: () => void) {
+    this.#name = name;
     this.#connection = connection;
+    this.#onFull = onFull;
+  }
+
+  static async open(name: string, options: StoreOptions = {}): Promise<IdbSegmentStore> {
+    const connection = await Connection.open(databaseName(name), options);
+    return new IdbSegmentStore(name, connection, options.onFull ?? (() => {}));
+  }
+
+  /** Firefox has known how to flush since version 126. */
+  get honoursStrict(): boolean {
+    return 'durability' in IDBTransaction.prototype;
   }
 
   load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<Loaded> {
     return this.#connection.run((db) => loadOnce(db, known, since, this.#carriers));
   }
 
-  reserve(): Promise<number> {
-    return this.#connection.run((db) =>
+  reserve(makesRoom = false): Promise<number> {
+    return this.#run(makesRoom, (db) =>
       transact(db, REFS, 'readwrite', 'relaxed', (work) => {
         const refs = work.store('refs');
         work.after(refs.get(COUNTER_KEY), (last: unknown = 0) => {
@@ -93,29 +110,70 @@ class IdbSegmentStore implements SegmentStore {
 
   async write(batch: WriteBatch): Promise<boolean> {
     const own = exact(batch);
-    const written = await this.#connection.run((db, repetition) =>
-      own.move === undefined && own.also === undefined
-        ? writeOnce(db, own)
-        : moveOnce(db, own, this.#carriers, repetition),
-    );
-    if (written) for (const id of own.deletes ?? []) this.#carriers.delete(id);
-    return written;
+    const { segments, move, also, makesRoom = false } = own;
+    const isDrop = also?.some((change) => 'isDropped' in change);
+    const dropRefs = isDrop ? (await loadRest()).dropRefs : undefined;
+    try {
+      return await this.#run(makesRoom, (db, repetition) =>
+        move === undefined && also === undefined
+          ? writeOnce(db, own)
+          : moveOnce(db, own, this.#carriers, repetition, dropRefs),
+      );
+    } catch (cause) {
+      // Firefox may have kept segments without their tables.
+      if (isFull(cause) && segments.length > 0) {
+        await this.#room().then(
+          (room) => room.sweep(),
+          () => {},
+        );
+      }
+      throw cause;
+    }
   }
 
-  history(name: string): Promise<Ref[]> {
+  async history(name: string): Promise<Ref[]> {
+    const { historyOnce } = await loadRest();
     return this.#connection.run((db) => historyOnce(db, name));
   }
 
   async delete(ids: readonly number[]): Promise<void> {
     const unwanted = new Set(ids);
-    await this.#connection.run((db) => deleteOnce(db, unwanted));
+    await (await this.#room()).delete(unwanted);
     for (const id of unwanted) this.#carriers.delete(id);
+  }
+
+  async keepBallast(storedBytes: number): Promise<void> {
+    if (storedBytes < LEAST_FOR_BALLAST && this.#loaded === undefined) return;
+    await (await this.#room()).keep(storedBytes);
   }
 
   close(): Promise<void> {
     return this.#connection.close();
   }
+
+  /** As `Connection.run`; what makes room is run once more when there is none. */
+  async #run<T>(makesRoom: boolean, task: Task<T>): Promise<T> {
+    try {
+      return await this.#connection.run(task);
+    } catch (cause) {
+      if (!isFull(cause)) throw cause;
+      this.#onFull();
+      const room = makesRoom && (await this.#room().catch(() => undefined));
+      if (!room) throw cause;
+      return room.again(task);
+    }
+  }
+
+  async #room(): Promise<Room> {
+    const { Room } = await loadRest();
+    const run = <T>(task: Task<T>) => this.#run(true, task);
+    this.#loaded ??= new Room(this.#connection, ballastName(this.#name), run);
+    return this.#loaded;
+  }
 }
+
+/** What a store needs when it deletes something, is full, or is repaired. */
+export const loadRest = () => part(() => import('./idb-rest.js'));
 
 function loadOnce(
   db: IDBDatabase,
@@ -131,7 +189,7 @@ function loadOnce(
       const ids = idsFrom(keys);
       const freshIds = ids.filter((id) => !known.has(id));
       const keysOfMoves = journal.flatMap(({ result }) => result);
-      const moves = moveKeys(keysOfMoves, COUNTER_KEY);
+      const moves = moveKeys(keysOfMoves);
       const last = new Set(lastMoves(moves));
       const isFresh = ([, , id]: MoveKey) => id !== undefined && !known.has(id);
       const wanted = moves.filter((key) => last.has(key) || isFresh(key));
@@ -196,184 +254,13 @@ function readOnce(
       whenAll(work, moved, (others) => {
         const found = ids.map((id, at) => {
           const bytes = results[at];
-          if (bytes === undefined && carriers.has(id)) return asBytes(others[again.indexOf(id)]);
-          return carriers.has(id) ? carriedBy(bytes).segmentBytes : asBytes(bytes);
+          if (bytes === undefined && carriers.has(id)) return bytesOf(others[again.indexOf(id)]);
+          return carriers.has(id) ? carriedBy(bytes).segmentBytes : bytesOf(bytes);
         });
         work.answer(found);
       });
     });
   });
-}
-
-function writeOnce(
-  db: IDBDatabase,
-  { segments, deletes = [], durability }: WriteBatch,
-): Promise<boolean> {
-  const stores = deletes.length > 0 ? STORES : (['segments', 'tables'] as const);
-  return transact(db, stores, 'readwrite', durability, (work) => {
-    putAll(work, segments);
-    if (deletes.length > 0) deleteAll(work, new Set(deletes), () => work.commit(true));
-    else work.commit(true);
-  });
-}
-
-function putAll<T>(work: Work<T>, segments: readonly SegmentRecord[]): void {
-  const [segmentStore, tableStore] = [work.store('segments'), work.store('tables')];
-  for (const { id, segmentBytes, tableBytes } of segments) {
-    segmentStore.put(segmentBytes, id);
-    tableStore.put(tableBytes, id);
-  }
-}
-
-/**
- * All requests are made in one go, on the guess that the ref stands as expected; if it
- * does not, they are undone. Asking first would cost a second way to the database's
- * process and back, which is most of what a small write costs.
- */
-async function moveOnce(
-  db: IDBDatabase,
-  { segments, deletes = [], move, also = [], durability }: WriteBatch,
-  carriers: Map<number, MoveKey>,
-  repetition: number,
-): Promise<boolean> {
-  const changes = move === undefined ? also : [move, ...also];
-  const moves = changes.filter((change) => !('isDropped' in change)) as RefMove[];
-  const drops = changes.filter((change) => 'isDropped' in change);
-  const isSmall = deletes.length === 0 && drops.length === 0;
-  const carried = move !== undefined && isSmall && isCarried(segments) ? segments[0] : undefined;
-  const isOnlyRefs = isSmall && (carried !== undefined || segments.length === 0);
-  const records = moves.map((one) => recordOf(one, one === move ? carried : undefined));
-  const moved = await transact<boolean>(
-    db,
-    isOnlyRefs ? REFS : STORES,
-    'readwrite',
-    durability,
-    (work) => {
-      const refs = work.store('refs');
-      // Before the moves, so that it is answered by the time they are.
-      const old = moves.flatMap(({ name, generation }) => {
-        const swept = sweptBy(name, generation);
-        return swept === undefined ? [] : [refs.getAllKeys(swept)];
-      });
-      const first = records[0]?.key;
-      const before: IDBRequest<unknown> | undefined =
-        repetition > 0 && first !== undefined ? refs.get(first) : undefined;
-      const stood = changes.map(({ name, expected }) => refs.getAllKeys(movesFrom(name, expected)));
-      if (!isOnlyRefs) putAll(work, segments);
-      for (const { key, bytes } of records) refs.put(bytes, key);
-      // After these answers, not the last: the rest needs no looking at.
-      whenAll(work, stood, (found) => {
-        const keys = found.map((one) => moveKeys(one, COUNTER_KEY));
-        if (changes.every(({ expected }, at) => isLast(keys[at] ?? [], expected))) {
-          const unwanted = moveKeys(
-            old.flatMap(({ result }) => result),
-            COUNTER_KEY,
-          );
-          for (const key of unwanted) if (key.length === 2) refs.delete(key);
-          const end = () => {
-            if (deletes.length > 0) deleteAll(work, new Set(deletes), () => work.commit(true));
-            else work.commit(true);
-          };
-          dropAll(work, drops, end);
-        } else if (repetition === 0) work.undo(false);
-        // The first attempt may have been committed after all.
-        else if (before === undefined) work.undo(keys.every(({ length }) => length === 0));
-        else work.undo(isSame(before.result, records[0]?.bytes));
-      });
-    },
-  );
-  const key = records[0]?.key;
-  if (moved && carried !== undefined && key !== undefined) carriers.set(carried.id, key);
-  return moved;
-}
-
-/** Whether a ref stands at a generation, by the keys of its moves from there on; 0 for no ref. */
-function isLast(keys: readonly MoveKey[], expected: number): boolean {
-  const [first] = keys;
-  return keys.length <= 1 && (expected === 0 ? first === undefined : first?.[1] === expected);
-}
-
-/** Deletes refs, then calls `then`. Segments that their moves carry are stored apart. */
-function dropAll<T>(
-  work: Work<T>,
-  drops: readonly { readonly name: string }[],
-  then: () => void,
-): void {
-  if (drops.length === 0) {
-    then();
-    return;
-  }
-  const refs = work.store('refs');
-  const all = drops.map(({ name }) => refs.getAllKeys(movesFrom(name, 0)));
-  whenAll(work, all, (found) => {
-    const keys = moveKeys(found.flat(), COUNTER_KEY).filter(([, , id]) => id !== undefined);
-    const values = keys.map((key): IDBRequest<unknown> => refs.get(key));
-    whenAll(work, values, (carrying) => {
-      for (const [at, [, , id]] of keys.entries()) {
-        putAll(work, [{ id: id as number, ...carriedBy(carrying[at]) }]);
-      }
-      for (const { name } of drops) refs.delete(movesFrom(name, 0));
-      then();
-    });
-  });
-}
-
-function historyOnce(db: IDBDatabase, name: string): Promise<Ref[]> {
-  return transact(db, ['refs'], 'readonly', 'relaxed', (work) => {
-    const found: Ref[] = [];
-    const cursors = work.store('refs').openCursor(movesFrom(name, 0), 'prev');
-    work.after(cursors, (cursor) => {
-      if (cursor === null || found.length === MAX_HISTORY) return work.answer(found);
-      // A record that is no move does not hide those before it.
-      try {
-        const [key] = moveKeys([cursor.key], COUNTER_KEY);
-        if (key !== undefined) found.push(refOf(key, cursor.value));
-      } catch {}
-      cursor.continue();
-    });
-  });
-}
-
-function deleteOnce(db: IDBDatabase, unwanted: ReadonlySet<number>): Promise<void> {
-  return transact<void>(db, STORES, 'readwrite', 'relaxed', (work) => {
-    deleteAll(work, unwanted, () => work.commit());
-  });
-}
-
-/** Deletes segments and their tables, then calls `then`. */
-function deleteAll<T>(work: Work<T>, unwanted: ReadonlySet<number>, then: () => void): void {
-  const refs = work.store('refs');
-  for (const id of unwanted) {
-    work.store('segments').delete(id);
-    work.store('tables').delete(id);
-  }
-  work.after(refs.getAllKeys(), (keys) => {
-    const moves = moveKeys(keys, COUNTER_KEY);
-    const last = new Set(lastMoves(moves, MIN_HISTORY));
-    const carriers = moves.filter(([, , id]) => id !== undefined && unwanted.has(id));
-    // A ref must not lose its last moves: only what they carry goes.
-    const kept = carriers.filter((key) => last.has(key));
-    const values = kept.map((key): IDBRequest<unknown> => refs.get(key));
-    for (const key of carriers) refs.delete(key);
-    for (const key of moves) if (key.length === 2 && !last.has(key)) refs.delete(key);
-    whenAll(work, values, (found) => {
-      for (const [at, [name, generation]] of kept.entries()) {
-        refs.put(withoutCarried(found[at]), [name, generation]);
-      }
-      then();
-    });
-  });
-}
-
-/** Requests of one transaction succeed in order, so that the last one tells of all. */
-function whenAll<T, R>(
-  work: Work<T>,
-  requests: readonly IDBRequest<R>[],
-  then: (results: R[]) => void,
-): void {
-  const last = requests.at(-1);
-  if (last === undefined) then([]);
-  else work.after(last, () => then(requests.map(({ result }) => result)));
 }
 
 function exact(batch: WriteBatch): WriteBatch {
@@ -382,15 +269,8 @@ function exact(batch: WriteBatch): WriteBatch {
     segmentBytes: exactBytes(segmentBytes),
     tableBytes: exactBytes(tableBytes),
   }));
-  const { durability, move, also, deletes = [] } = batch;
   // Records of moves are bytes of their own.
-  return {
-    segments,
-    durability,
-    deletes: [...deletes],
-    ...(move && { move }),
-    ...(also && { also }),
-  };
+  return { ...batch, segments };
 }
 
 /**
@@ -401,15 +281,6 @@ function exactBytes(bytes: Uint8Array): Uint8Array {
   return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
-function isSame(value: unknown, bytes: Uint8Array | undefined): boolean {
-  return (
-    bytes !== undefined &&
-    value instanceof Uint8Array &&
-    value.length === bytes.length &&
-    value.every((byte, i) => byte === bytes[i])
-  );
-}
-
 function idsFrom(keys: readonly IDBValidKey[]): number[] {
   return keys.map((key) => {
     if (!isWhole(key)) throw malformed('id of a table');
@@ -418,11 +289,7 @@ function idsFrom(keys: readonly IDBValidKey[]): number[] {
 }
 
 function tableFrom(id: number, value: unknown): TableRecord {
-  const tableBytes = asBytes(value);
+  const tableBytes = bytesOf(value);
   if (tableBytes === undefined) throw malformed(`table ${id}`);
   return { id, tableBytes };
-}
-
-function asBytes(value: unknown): Uint8Array | undefined {
-  return value instanceof Uint8Array ? value : undefined;
 }

@@ -15,36 +15,36 @@ class World {
   readonly refs = new Map<string, Ref>();
   /** The moves of each ref, newest first. */
   readonly history = new Map<string, Ref[]>();
-  /** What tells the open handles that the store is gone. */
-  readonly onGone = new Set<() => void>();
+  readonly handles = new Set<MemorySegmentStore>();
   lastReserved = 0;
   destroyed = false;
 }
 
 /**
  * Keeps stores in memory for as long as the returned value lives: a store survives
- * `close`, and is shared by all handles of its name that this value opened.
+ * `close`, and is shared by all handles of its name that this value opened. They follow
+ * each other's commits, in a turn of their own.
  */
 export function memory(): Storage {
   const worlds = new Map<string, World>();
   return {
     locks: localLocks(),
-    async open(name, { create = true, onGone = () => {} } = {}) {
+    async open(name, { create = true, onGone = () => {}, onMoved = () => {} } = {}) {
       let world = worlds.get(name);
       if (world === undefined) {
         if (!create) throw new HedgerowError('missing', `there is no store ${name}`);
         world = new World();
         worlds.set(name, world);
       }
-      return new MemorySegmentStore(world, onGone);
+      return new MemorySegmentStore(world, onGone, onMoved);
     },
     async destroy(name) {
       const world = worlds.get(name);
       worlds.delete(name);
       if (world === undefined) return;
       world.destroyed = true;
-      for (const tell of world.onGone) tell();
-      world.onGone.clear();
+      for (const { onGone } of [...world.handles]) onGone();
+      world.handles.clear();
     },
   };
 }
@@ -53,14 +53,15 @@ export function memory(): Storage {
 // and so each is atomic.
 class MemorySegmentStore implements SegmentStore {
   readonly #world: World;
-  // One of its own for each handle: two handles may share a callback.
-  readonly #onGone: () => void;
+  readonly onGone: () => void;
+  readonly #onMoved: () => void;
   #closed = false;
 
-  constructor(world: World, onGone: () => void) {
+  constructor(world: World, onGone: () => void, onMoved: () => void) {
     this.#world = world;
-    this.#onGone = () => onGone();
-    world.onGone.add(this.#onGone);
+    this.onGone = onGone;
+    this.#onMoved = onMoved;
+    world.handles.add(this);
   }
 
   async load(known?: ReadonlySet<number>): Promise<Loaded> {
@@ -85,7 +86,7 @@ class MemorySegmentStore implements SegmentStore {
     });
   }
 
-  async write({ segments, deletes, move, also = [] }: WriteBatch): Promise<boolean> {
+  async write({ segments, move, also = [] }: WriteBatch): Promise<boolean> {
     const world = this.#open();
     const changes = move === undefined ? also : [move, ...also];
     const stands = ({ name, expected }: { readonly name: string; readonly expected: number }) =>
@@ -106,7 +107,10 @@ class MemorySegmentStore implements SegmentStore {
     for (const { id, segmentBytes, tableBytes } of segments) {
       world.segments.set(id, { segmentBytes, tableBytes });
     }
-    for (const id of deletes ?? []) world.segments.delete(id);
+    if (changes.length > 0) {
+      // Not within this call, which is another handle's.
+      for (const other of world.handles) if (other !== this) queueMicrotask(other.#onMoved);
+    }
     return true;
   }
 
@@ -121,7 +125,7 @@ class MemorySegmentStore implements SegmentStore {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#world.onGone.delete(this.#onGone);
+    this.#world.handles.delete(this);
   }
 
   #open(): World {

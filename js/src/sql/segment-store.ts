@@ -10,6 +10,7 @@ import type {
   Since,
   WriteBatch,
 } from '../segment-store.js';
+import { bytesOf } from '../views.js';
 import { failureOf, type SqlConnection, type SqlValue, type Statement } from './driver.js';
 import {
   COUNTER,
@@ -44,6 +45,7 @@ export interface SqlEvents {
 
 /** See the module's text. */
 export class SqlSegmentStore implements SegmentStore {
+  readonly honoursStrict = true;
   readonly #connection: SqlConnection;
   readonly #events: SqlEvents;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -126,13 +128,7 @@ export class SqlSegmentStore implements SegmentStore {
     });
   }
 
-  async write({
-    segments,
-    deletes = [],
-    move,
-    also = [],
-    durability,
-  }: WriteBatch): Promise<boolean> {
+  async write({ segments, move, also = [], durability }: WriteBatch): Promise<boolean> {
     const changes = move === undefined ? also : [move, ...also];
     const statements = [
       ...changes.flatMap((change) => {
@@ -142,7 +138,6 @@ export class SqlSegmentStore implements SegmentStore {
           : moved(name, change as RefMove, MAX_HISTORY);
       }),
       ...segments.flatMap(stored),
-      ...(deletes.length > 0 ? deleted(deletes) : []),
     ];
     return this.#run(async (connection) => {
       if (statements.length === 0) return true;
@@ -261,8 +256,9 @@ function textFrom(value: SqlValue | undefined): string {
 }
 
 function bytesFrom(value: SqlValue | undefined): Uint8Array {
-  if (!(value instanceof Uint8Array)) throw malformed('bytes');
-  return value;
+  const bytes = bytesOf(value);
+  if (bytes === undefined) throw malformed('bytes');
+  return bytes;
 }
 
 function malformed(what: string): HedgerowError {

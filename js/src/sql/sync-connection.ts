@@ -27,7 +27,7 @@ export function syncConnection<Prepared extends Runnable>(
   return {
     read: (sql, values = []) =>
       rowsOf(prepared(sql), values).map((row) =>
-        row.map((value) => (value instanceof Uint8Array ? ownBytes(value) : value)),
+        row.map((value) => (ArrayBuffer.isView(value) ? ownBytes(value) : value)),
       ),
     set: (sql) => {
       db.exec(sql);

@@ -4,6 +4,10 @@ import type { Host } from '../host.js';
 import { sumEngine } from './sum-engine.js';
 
 /** Begins with an ingest that awaits it; returns what goes on with it for some budget. */
-export async function bring(host: Host, op: Op): Promise<(budget: number) => number> {
-  return (await sumEngine(host)).begin(op);
+export async function bring(
+  host: Host,
+  op: Op,
+  alone: boolean,
+): Promise<(budget: number) => number> {
+  return (await sumEngine(host)).begin(op, alone);
 }

@@ -16,9 +16,6 @@ export interface SumDefinition {
 /** Definitions by the names that `sumTree` takes. */
 export type SumDefinitions = Readonly<Record<string, SumDefinition>>;
 
-/** Bytes of hash and sum in what a commit tells of a tree. */
-const ROOT_BYTES = 40;
-
 const MAX_NAME_BYTES = 254;
 const MAX_DEFINITION_BYTES = 900;
 
@@ -27,7 +24,7 @@ const encoder = new TextEncoder();
 const POINTER = /^(\/([^~]|~[01])*)?$/;
 
 /** The text of a definition; throws `invalid-argument`. */
-export function definitionText({ key, sum, value, prefix }: SumDefinition): string {
+function definitionText({ key, sum, value, prefix }: SumDefinition): string {
   for (const pointer of [key ?? '', sum, value ?? '']) {
     if (typeof pointer === 'string' && POINTER.test(pointer)) continue;
     throw new HedgerowError('invalid-argument', `not a JSON pointer: ${String(pointer)}`);
@@ -42,17 +39,13 @@ export function nameBytes(name: string): Uint8Array {
   throw new HedgerowError('invalid-argument', 'the name of a sum tree is at most 254 bytes');
 }
 
-/** Throws `invalid-argument` when one of them is no definition. */
-export function checkDefinitions(definitions: SumDefinitions): void {
-  for (const [name, definition] of Object.entries(definitions)) {
+/** Their texts by name; throws `invalid-argument` when one of them is no definition. */
+export function definitionTexts(definitions: SumDefinitions): Map<string, string> {
+  const texts = Object.entries(definitions).map(([name, definition]): [string, string] => {
     nameBytes(name);
-    if (encoder.encode(definitionText(definition)).length > MAX_DEFINITION_BYTES) {
-      throw new HedgerowError('invalid-argument', `the definition of ${name} is too long`);
-    }
-  }
-}
-
-/** The definition in what a commit tells of a tree; empty when it follows no rows. */
-export function toldDefinition(told: Uint8Array): string {
-  return new TextDecoder().decode(told.subarray(ROOT_BYTES));
+    const text = definitionText(definition);
+    if (encoder.encode(text).length <= MAX_DEFINITION_BYTES) return [name, text];
+    throw new HedgerowError('invalid-argument', `the definition of ${name} is too long`);
+  });
+  return new Map(texts);
 }

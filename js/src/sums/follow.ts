@@ -1,28 +1,30 @@
 /**
  * Makes the sum trees that are to follow rows and do not yet: of all rows, in one commit, beside
- * other work. From then on every commit of rows brings them along.
+ * other work. So does every commit that changes rows; this is for rows that nobody changes.
  */
-import type { Commits } from '../commit.js';
+import type { Commits, Head } from '../commit.js';
 import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
 import { guarded, Ingest } from '../ingest.js';
 import type { Standpoint } from '../standpoint.js';
-import { definitionText, toldDefinition } from './definition.js';
+import { toldDefinition } from './root.js';
 import { sumEngine } from './sum-engine.js';
 
-const making = new WeakMap<Commits, Promise<void>>();
+/** What is being made, and where the branch stood when that was begun. */
+const making = new WeakMap<Commits, { readonly head: Head; readonly made: Promise<void> }>();
 
-/** Whether a commit lacks one of the trees that are wanted, or has one that nobody wants. */
-async function isBehind(host: Host, view: number): Promise<boolean> {
-  if (host.sums === undefined) return false;
-  const wanted = new Map(Object.entries(host.sums));
+/** Whether a commit lacks one of the trees that are wanted or, if it is to be `alone` with them, has others. */
+export async function isBehind(host: Host, view: number, alone: boolean): Promise<boolean> {
+  const { sums: wanted } = host;
+  if (wanted === undefined) return false;
   const definition = (name: string) => toldDefinition(host.engine.total(view, name));
   for (const name of wanted.keys()) {
     if (host.engine.total(view, name).length > 0 && definition(name) === '') {
       throw new HedgerowError('invalid-argument', `the sum tree ${name} was made by hand`);
     }
   }
-  for (const [name, one] of wanted) if (definition(name) !== definitionText(one)) return true;
+  for (const [name, one] of wanted) if (definition(name) !== one) return true;
+  if (!alone) return false;
   const names = (await sumEngine(host)).names(view);
   return names.some((name) => !wanted.has(name) && definition(name) !== '');
 }
@@ -32,24 +34,37 @@ export async function followed(from: Standpoint): Promise<void> {
   const { host, commits } = from;
   if (host.sums === undefined) return;
   await sumEngine(host);
+  const { leftovers } = commits;
+  // A snapshot stays as it is.
+  const alone = leftovers.sums && from.write !== undefined;
   const held = await from.holdHead();
-  const behind = held.head.rows > 0 && (await isBehind(host, held.head.view));
-  held.release();
+  const check = async ({ rows, view }: Head) => rows > 0 && isBehind(host, view, alone);
+  const behind = await check(held.head).finally(held.release);
+  if (!behind && alone) leftovers.sums = false;
   if (!behind) return;
   if (from.write === undefined) {
     throw new HedgerowError('not-ready', 'the sum tree was not yet made then');
   }
-  let made = making.get(commits);
-  if (made === undefined) {
-    made = from.write(async (durability, signal) => {
-      const work = async () => {
-        if (await isBehind(host, commits.head.view)) await make(host, commits, durability, signal);
-      };
-      await commits.pins.alone('sums', signal, work);
+  const before = making.get(commits);
+  if (before !== undefined) {
+    return before.made.catch((cause: unknown) => {
+      // The rows that it failed of may have changed since.
+      if (before.head === commits.head) throw cause;
+      return followed(from);
     });
-    making.set(commits, made);
-    made.catch(() => {}).finally(() => making.delete(commits));
   }
+  const { head } = commits;
+  const { closing = new AbortController().signal } = from;
+  const made = from.write(closing, false, async (durability) => {
+    const work = async () => {
+      const { view } = commits.head;
+      if (await isBehind(host, view, leftovers.sums))
+        await make(host, commits, durability, closing);
+    };
+    await commits.pins.alone('sums', closing, work);
+  });
+  making.set(commits, { head, made });
+  made.catch(() => {}).finally(() => making.delete(commits));
   return made;
 }
 

@@ -4,7 +4,7 @@ import type { Op } from '../engine.js';
 import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
 import { bytesOf } from '../root.js';
-import { checkSignal } from '../signal.js';
+import { checkSignal, untilEnded } from '../signal.js';
 import type { Standpoint } from '../standpoint.js';
 import { followed } from './follow.js';
 import { packKeys } from './leaves.js';
@@ -66,7 +66,7 @@ export async function* entries(
   checkSignal(signal);
   const { keyBytes } = packKeys(key === undefined ? [] : [key]);
   const start = (sums: SumEngine, { head }: HeldHead) => sums.scan(head.view, name, keyBytes);
-  for await (const leaves of reading(from, start, leavesOf)) {
+  for await (const leaves of untilEnded(reading(from, start, leavesOf), signal)) {
     for (const leaf of leaves) yield plain(leaf);
     checkSignal(signal);
   }

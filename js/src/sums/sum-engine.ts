@@ -8,7 +8,7 @@ import type { LaterOutput } from '../generated/exports.js';
 import type { Host } from '../host.js';
 import { laterCore } from '../later-link.js';
 import { turn } from '../scheduler.js';
-import { definitionText, nameBytes } from './definition.js';
+import { nameBytes } from './definition.js';
 import type { SumLeaf } from './types.js';
 
 /** The meanings of a status that only this part gives; `crate/src/wasm/reply.rs` has the list. */
@@ -65,8 +65,8 @@ export class SumEngine {
       end();
       delete host.forgetSums;
     });
-    for (const [at, [name, definition]] of Object.entries(sums ?? {}).entries()) {
-      const [nameLength, length] = this.#pass(name, encoder.encode(definitionText(definition)));
+    for (const [at, [name, definition]] of [...(sums ?? [])].entries()) {
+      const [nameLength, length] = this.#pass(name, encoder.encode(definition));
       if (core.sum_want(nameLength, length, at === 0 ? 1 : 0) >>> 0 === Status.noOp) {
         throw new HedgerowError('invalid-argument', `the sums ${name} are not defined so`);
       }
@@ -109,7 +109,7 @@ export class SumEngine {
     if (status !== Status.done) this.fail(status);
   }
 
-  /** Has an ingest make the trees that are to follow rows, and drop others that do. */
+  /** Has an ingest make the trees that are to follow rows, though it may change none. */
   extend(op: Op): void {
     this.#core.sum_extend(this.#engine.own(op));
   }
@@ -120,9 +120,12 @@ export class SumEngine {
     this.#core.sum_drop(this.#engine.own(op), nameLength);
   }
 
-  /** Begins to bring the trees of an ingest; returns what goes on with it for some budget. */
-  begin(op: Op): (budget: number) => number {
-    const begun = this.#core.sum_begin(this.#engine.own(op));
+  /**
+   * Begins to bring the trees of an ingest, and to drop those that follow rows and are not wanted, if it is to be
+   * `alone` with its own; returns what goes on with it for some budget.
+   */
+  begin(op: Op, alone: boolean): (budget: number) => number {
+    const begun = this.#core.sum_begin(this.#engine.own(op), Number(alone));
     if (begun !== Status.done) {
       throw new HedgerowError('invalid-argument', 'the sum tree follows rows by now');
     }

@@ -6,9 +6,8 @@ import { turn } from '../scheduler.js';
 import { AbortableWait, checkSignal } from '../signal.js';
 import { endSource, isAtHand, openSource, type Source } from '../source.js';
 import type { Standpoint } from '../standpoint.js';
-import { toldDefinition } from './definition.js';
 import { itemOf, LeafPacker } from './leaves.js';
-import { rootOf } from './root.js';
+import { rootOf, toldDefinition } from './root.js';
 import { sumEngine } from './sum-engine.js';
 import type { SumChangeOptions, SumKey, SumPutOptions, SumResult, SumRoot } from './types.js';
 
@@ -54,7 +53,7 @@ async function change<Row>(
     return await guarded(ingest, async () => {
       const sums = await sumEngine(host);
       const told = () => host.engine.total(commits.head.view, name);
-      if (toldDefinition(told()) !== '' || host.sums?.[name] !== undefined) {
+      if (toldDefinition(told()) !== '' || host.sums?.has(name)) {
         throw new HedgerowError('invalid-argument', `the sum tree ${name} follows rows`);
       }
       const packer = new LeafPacker();

@@ -12,7 +12,7 @@ import { HedgerowError, isMissing } from '../errors.js';
 import type { Host } from '../host.js';
 import { MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS, MAX_HOLD_MS } from '../limits.js';
 import type { Durability } from '../segment-store.js';
-import { abortion, checkSignal } from '../signal.js';
+import { checkSignal, until, type Waits } from '../signal.js';
 import { tryEdits } from '../try-edits.js';
 import { Base } from './base.js';
 import { Run, Transaction } from './transaction.js';
@@ -21,16 +21,17 @@ import { Run, Transaction } from './transaction.js';
 export interface TransactionOptions {
   /** Instead of the store's. */
   readonly durability?: Durability | undefined;
-  /** Ends the transaction with `aborted`, and writes nothing, unless its commit is under way. */
+  /** Ends the transaction with `aborted`, and writes nothing, unless its commit is with storage already. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The function of a transaction. It may be called several times. */
 export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
 
-interface Job {
+interface Job extends TransactionOptions {
   readonly durability: Durability;
-  readonly signal?: AbortSignal | undefined;
+  /** What ends the wait for the function, too. */
+  readonly waits: Waits;
 }
 
 /** Something that the transaction has read is not the same any more. */
@@ -77,9 +78,9 @@ export class Transactions {
     }
   }
 
-  #begin<T>(body: TransactionFunction<T>, { signal }: Job, held: HeldHead): Attempt<T> {
+  #begin<T>(body: TransactionFunction<T>, job: Job, held: HeldHead): Attempt<T> {
     const run = new Run(this.#host, this.#commits, new Base(held));
-    return new Attempt(run, body, signal);
+    return new Attempt(run, body, job);
   }
 
   /** Runs and commits while no other writer of this tab does; gives up the latter after a while. */
@@ -111,7 +112,7 @@ export class Transactions {
         if (!isMissing(cause) || !(await commits.refresh())) throw cause;
         return undefined;
       }
-      return tryEdits(this.#host, commits, durability, edits.blocks(), signal);
+      return tryEdits(this.#host, commits, durability, edits.blocks(), { signal });
     });
     attempt.isCommitted = true;
     edits.override();
@@ -127,10 +128,10 @@ class Attempt<T> {
   /** The commit at which what was read was last seen to be the same. */
   #checkedBytes: Uint8Array;
 
-  constructor(run: Run, body: TransactionFunction<T>, signal: AbortSignal | undefined) {
+  constructor(run: Run, body: TransactionFunction<T>, job: Job) {
     this.run = run;
     this.#checkedBytes = run.base.commitBytes;
-    this.result = ended(run, body, signal);
+    this.result = ended(run, body, job);
     this.result.catch(() => {});
   }
 
@@ -168,14 +169,12 @@ class Attempt<T> {
 async function ended<T>(
   run: Run,
   body: TransactionFunction<T>,
-  signal: AbortSignal | undefined,
+  { signal, waits }: Job,
 ): Promise<T> {
-  const aborted = signal === undefined ? undefined : abortion(signal);
   try {
-    const result = Promise.resolve(body(new Transaction(run)));
-    return await (aborted === undefined ? result : Promise.race([result, aborted.promise]));
+    checkSignal(signal);
+    return await waits.until(until(body(new Transaction(run)), signal));
   } finally {
-    aborted?.stop();
     run.end();
   }
 }

@@ -13,7 +13,7 @@ import type { Host } from '../host.js';
 import { BRANCH_REF, FORK_REF, REF } from '../inventory.js';
 import type { Hold } from '../pins.js';
 import type { Ref, TableRecord } from '../segment-store.js';
-import { checkSignal } from '../signal.js';
+import { checkSignal, until } from '../signal.js';
 import { CollectFlag, stepped } from '../survey.js';
 import { Checker } from './checker.js';
 import {
@@ -105,7 +105,7 @@ export class Export implements AsyncIterable<Uint8Array> {
     this.#isTaken = true;
     const parts = this.#parts();
     const iterator: AsyncIterableIterator<Uint8Array, undefined> = {
-      next: () => parts.next(),
+      next: () => until(parts.next(), this.#signal),
       return: async () => {
         await parts.return(undefined);
         // Where nothing was asked for that did not.

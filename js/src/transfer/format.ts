@@ -1,5 +1,6 @@
 /** The bytes of an export, drawn in `docs/format.md`. No bit of them can change unnoticed. */
-import { forkOf, refOfBranch } from '../branches.js';
+import { refOfBranch } from '../branch-name.js';
+import { forkOf } from '../branches.js';
 import { HedgerowError } from '../errors.js';
 import { BRANCH_REF, FORK_REF, REF } from '../inventory.js';
 

@@ -17,7 +17,7 @@ import { FORMAT } from '../limits.js';
 import { prefixOf, whileNotCollected } from '../pins.js';
 import type { Durability, Ref, RefMove, SegmentStore, Storage } from '../segment-store.js';
 import { idb } from '../segment-stores/idb.js';
-import { checkSignal } from '../signal.js';
+import { checkSignal, committing, until } from '../signal.js';
 import { Tabs } from '../tabs.js';
 import { Inspection } from '../verify.js';
 import { ByteReader } from './byte-reader.js';
@@ -76,7 +76,7 @@ interface Place {
   readonly segments: SegmentStore;
 }
 
-/** As `importStore` in `index.ts` tells. */
+/** As `importStore` in `index.ts` tells, where a signal is heard at once. */
 export async function importStore(
   name: string,
   source: ImportSource,
@@ -91,7 +91,17 @@ export async function importStore(
   }
   checkSignal(signal);
   const give = giver(source);
-  const open: Opens = async (at) => ByteReader.open(await give.give(at), at, signal, sliceMs);
+  const read = (source: ByteSource, at: number) => ByteReader.open(source, at, signal, sliceMs);
+  const open: Opens = async (at) => {
+    // What it gives too late is ended.
+    const late = (source: ByteSource) => {
+      read(source, at).then(
+        (reader) => reader.end(),
+        () => {},
+      );
+    };
+    return read(await until(give.give(at), signal, late), at);
+  };
   const reader = await open(0);
   let segments: SegmentStore | undefined;
   try {
@@ -203,9 +213,12 @@ class Import {
         if (isRefusal(cause)) await landing.undo().catch(() => {});
         throw cause;
       }
-      checkSignal(this.#options.signal);
       const moves = movesOf(header, refs);
-      if (!(await landing.finish(moves, deletes))) throw await this.#beaten(landing);
+      const undo = committing(this.#options.signal);
+      if (!(await landing.finish(moves, deletes))) {
+        undo();
+        throw await this.#beaten(landing);
+      }
       this.#announce(moves);
       return this.#result(header, landing.stored, landing.before);
     });

@@ -193,17 +193,26 @@ export class Landing {
   }
 
   /** Moves refs to what was stored; `false` when somebody else has moved one of them. */
-  finish(moves: readonly RefMove[], deletes: readonly number[]): Promise<boolean> {
+  async finish(moves: readonly RefMove[], deletes: readonly number[]): Promise<boolean> {
     const [move, ...others] = moves;
     const also = [...others, this.#drop()];
     const durability = this.#durability;
-    return this.#segments.write({ segments: [], deletes, ...(move && { move }), also, durability });
+    const batch = { segments: [], ...(move && { move }), also, durability };
+    if (!(await this.#segments.write(batch))) return false;
+    await this.#delete(deletes);
+    return true;
   }
 
   /** Takes away all that was stored, unless another import goes on with it. */
   async undo(): Promise<void> {
     const also = [this.#drop()];
-    await this.#segments.write({ segments: [], deletes: this.#ids, also, durability: 'relaxed' });
+    await this.#segments.write({ segments: [], also, durability: 'relaxed', makesRoom: true });
+    await this.#delete(this.#ids);
+  }
+
+  /** What stays takes room until it is collected. */
+  async #delete(ids: readonly number[]): Promise<void> {
+    if (ids.length > 0) await this.#segments.delete(ids).catch(() => {});
   }
 
   #drop(): RefDrop {

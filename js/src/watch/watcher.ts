@@ -12,8 +12,10 @@ export interface WatchOptions {
   /** Ends the watch, as the function that `watch` returns does. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Called when the watch has ended because changes cannot be told, being damaged or lost. Whoever
-   * goes on must read anew what it shows. Without it the error is reported as an uncaught one is.
+   * Called once, when the watch has ended because changes can be told no more: they are damaged or lost, storage
+   * could not be read in five tries within 7.5 seconds, the branch was deleted (`missing`), the store was deleted or
+   * closed (`closed`). Whoever goes on must read anew what it shows. Without it the error is reported as an
+   * uncaught one is, unless it is that the handle was closed by `close()`.
    */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -41,6 +43,15 @@ export interface Watcher extends Watched {
   /** Something was changed for it since. */
   hasMissed: boolean;
   isOver: boolean;
+}
+
+/** Calls what the user has given; an exception of it is reported. */
+export function guarded(run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    report(error);
+  }
 }
 
 /** Tells of an error that no caller waits for. */

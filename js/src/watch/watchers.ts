@@ -5,7 +5,7 @@
  * take what it was told) stands behind, at a commit of its own, until a pass from there has
  * brought it to `#main`. Nobody is told of what a commit has changed before that is the head.
  */
-import { type Commits, isSame, pause } from '../commit.js';
+import { type Commits, isSame } from '../commit.js';
 import type { Change } from '../diff.js';
 import { hex } from '../engine.js';
 import { HedgerowError } from '../errors.js';
@@ -19,23 +19,10 @@ import { turn } from '../scheduler.js';
 import { Pass, Slices, type Space } from './gather.js';
 import { IndexSpace } from './index-space.js';
 import { intervalOf } from './interval.js';
+import { Recovery } from './recovery.js';
 import { Stand } from './stand.js';
-import { report, type WatchCallback, type Watcher, type WatchOptions } from './watcher.js';
-
-/** Milliseconds after which it is tried again to read what could not be read. */
-const RETRY_MS = 1000;
-/** After so many traps in a row it is given up. */
-const MAX_TRAPS = 3;
-const TRAPS: ReadonlySet<string> = new Set(['crashed', 'out-of-memory']);
-
-function isTrap(cause: unknown): boolean {
-  return cause instanceof HedgerowError && TRAPS.has(cause.code);
-}
-
-/** Milliseconds until it is worth another try. After a trap there is another instance. */
-function delayAfter(cause: unknown): number {
-  return isTrap(cause) ? 0 : RETRY_MS;
-}
+import { later, Tries } from './tries.js';
+import { guarded, report, type WatchCallback, type Watcher, type WatchOptions } from './watcher.js';
 
 /** See the module's text. */
 export class Watchers {
@@ -44,6 +31,8 @@ export class Watchers {
   readonly #slices: Slices;
   readonly #spaces = new Map<string, Space>();
   readonly #all = new Set<Watcher>();
+  /** Those that read what they are to be told first. */
+  readonly #beginning = new Set<Watcher>();
   readonly #behind = new Set<Watcher>();
   #main: Stand | undefined;
   /** For all watchers, until these change. */
@@ -51,12 +40,14 @@ export class Watchers {
   #isGathering = false;
   #running: Promise<void> | undefined;
   #isStale = false;
-  #traps = 0;
+  readonly #tries = new Tries();
   /** Where those stand who began last, if they still do. */
   #last: Stand | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #stopTimer = () => {};
   #isClosed = false;
+  #isGone = false;
   #order = 0;
+  readonly recovery = new Recovery();
 
   constructor(host: Host, commits: Commits) {
     this.#host = host;
@@ -64,8 +55,16 @@ export class Watchers {
     this.#slices = new Slices(host.sliceMs);
   }
 
-  /** The head has moved. */
+  /** The head has moved, or its branch was deleted or made anew. */
   moved(): void {
+    const wasGone = this.#isGone;
+    this.#isGone = this.#commits.isGone;
+    try {
+      this.#commits.checkThere();
+      if (wasGone) this.recovery.tell();
+    } catch (cause) {
+      this.#failAll(cause);
+    }
     if (this.#all.size > 0) this.#wake();
   }
 
@@ -99,6 +98,7 @@ export class Watchers {
     if (watcher.isOver) return stop;
     signal?.addEventListener('abort', stop);
     if (initial) {
+      this.#beginning.add(watcher);
       void this.#begin(watcher);
     } else {
       const { commitBytes } = this.#commits.head;
@@ -114,17 +114,21 @@ export class Watchers {
     return space;
   }
 
-  /** Ends all watches; resolves when nothing is under way. */
-  async close(): Promise<void> {
+  /**
+   * Ends all watches with `reason`, of which those without `onError` need not hear when it `isAsked` for;
+   * resolves when nothing is under way.
+   */
+  async close(reason: HedgerowError, isAsked: boolean): Promise<void> {
+    this.#failAll(reason, isAsked);
     this.#isClosed = true;
-    clearTimeout(this.#timer);
-    for (const watcher of [...this.#all]) this.#end(watcher);
+    this.#stopTimer();
     await this.#running;
   }
 
   /** Takes in a watcher that stands at a commit. */
   #add(watcher: Watcher, commitBytes: Uint8Array, stand: () => Stand): void {
     this.#all.add(watcher);
+    this.#beginning.delete(watcher);
     this.#pass = undefined;
     // A pass under way goes on without it.
     watcher.hasMissed = this.#isGathering || !this.#isAtMain(commitBytes);
@@ -148,20 +152,22 @@ export class Watchers {
   #end(watcher: Watcher): void {
     watcher.isOver = true;
     watcher.end();
+    this.#beginning.delete(watcher);
     if (!this.#all.delete(watcher)) return;
     this.#pass = undefined;
     this.#join(watcher);
     if (this.#running === undefined) this.#rest();
   }
 
-  #fail(watcher: Watcher, cause: unknown): void {
+  #fail(watcher: Watcher, cause: unknown, isAsked = false): void {
     if (this.#isOver(watcher)) return;
     this.#end(watcher);
-    try {
-      (watcher.onError ?? report)(cause);
-    } catch (error) {
-      report(error);
-    }
+    const { onError = isAsked ? () => {} : report } = watcher;
+    guarded(() => onError(cause));
+  }
+
+  #failAll(cause: unknown, isAsked?: boolean): void {
+    for (const watcher of [...this.#all, ...this.#beginning]) this.#fail(watcher, cause, isAsked);
   }
 
   #isOver(watcher: Watcher): boolean {
@@ -188,14 +194,9 @@ export class Watchers {
     return !hasMissed || (behind !== undefined && this.#isAtMain(behind.commitBytes));
   }
 
-  /** Whether it may be that what has failed works the next time. */
-  #mayPass(cause: unknown): boolean {
-    if (isTrap(cause)) return ++this.#traps < MAX_TRAPS;
-    return cause instanceof HedgerowError && (cause.retryable || cause.code === 'closed');
-  }
-
   /** Tells all rows of a range, and has the watcher go on from there. */
   async #begin(watcher: Watcher): Promise<void> {
+    const tries = new Tries();
     while (!this.#isOver(watcher)) {
       let stand: Stand | undefined;
       try {
@@ -209,8 +210,10 @@ export class Watchers {
         if (!watcher.isBusy) this.#settled(watcher);
         return;
       } catch (cause) {
-        if (!this.#mayPass(cause)) return this.#fail(watcher, cause);
-        await pause(delayAfter(cause));
+        const delay = tries.delayAfter(cause);
+        if (delay === undefined) return this.#fail(watcher, cause);
+        tries.note(cause);
+        await new Promise<void>((resolve) => later(resolve, delay));
       } finally {
         stand?.release();
       }
@@ -246,17 +249,17 @@ export class Watchers {
   #wake(): void {
     this.#isStale = true;
     if (this.#running !== undefined || this.#isClosed) return;
-    clearTimeout(this.#timer);
+    this.#stopTimer();
     const ended = () => {
       this.#running = undefined;
       this.#rest();
       if (this.#isStale && this.#all.size > 0) this.#wake();
     };
     const failed = (cause: unknown) => {
-      if (this.#isClosed) return;
-      this.#timer = setTimeout(() => this.#wake(), delayAfter(cause));
-      // Node must not wait for it.
-      (this.#timer as { unref?(): void }).unref?.();
+      const delay = this.#tries.delayAfter(cause);
+      if (delay === undefined) return this.#failAll(cause);
+      this.#tries.note(cause);
+      if (!this.#isClosed) this.#stopTimer = later(() => this.#wake(), delay);
     };
     this.#running = this.#run().catch(failed).then(ended);
   }
@@ -266,13 +269,15 @@ export class Watchers {
       this.#isStale = false;
       await turn();
       this.#slices.begin();
-      const held = await this.#commits.holdHead();
+      const commits = this.#commits;
+      if (commits.isBehind) await commits.queued(() => commits.refresh());
+      const held = await commits.holdHead();
       const next = new Stand(held.head.commitBytes, held);
       if (this.#main === undefined) this.#main = next;
       else if (this.#isAtMain(next.commitBytes)) next.release();
       else await this.#advance(this.#main, next);
       await this.#catchUp();
-      this.#traps = 0;
+      this.#tries.reset();
     }
   }
 
@@ -290,7 +295,7 @@ export class Watchers {
     try {
       await this.#gather(pass, from, to);
     } catch (cause) {
-      if (this.#mayPass(cause)) {
+      if (this.#tries.delayAfter(cause) !== undefined) {
         to.release();
         throw cause;
       }
@@ -334,7 +339,7 @@ export class Watchers {
     try {
       await this.#gather(pass, from, to);
     } catch (cause) {
-      if (this.#mayPass(cause)) throw cause;
+      if (this.#tries.delayAfter(cause) !== undefined) throw cause;
       if (watchers.length === 1) return this.#fail(watchers[0] as Watcher, cause);
       for (const watcher of watchers) await this.#catchUpFrom(from, [watcher]);
       return;

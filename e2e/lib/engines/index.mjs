@@ -1,0 +1,28 @@
+// Three browsers behind one interface, each a real one on a profile on disk:
+//
+//   const browser = await engine.launch(profileDir, { quotaBytes });
+//   const page = await browser.newPage();
+//   await page.goto(url);
+//   await page.evaluate((a, b) => a + b, 1, 2);   // arguments and result as JSON
+//   await page.close();
+//   await browser.close();                         // or kill(): all of its processes, at once
+//
+// `browser.pid` is the first process of its group. `page.onReport` is called with what the page gives
+// to `report(text)`; `page.uncaught()` tells the errors that nobody caught.
+
+import { chromium } from './chromium.mjs';
+import { firefox } from './firefox.mjs';
+import { webkit } from './webkit.mjs';
+
+export const ENGINES = { chromium, firefox, webkit };
+
+/** The engines of these names; throws for a name that is none. */
+export function enginesOf(names) {
+  return names.map((name) => {
+    const engine = ENGINES[name];
+    if (engine === undefined) {
+      throw new Error(`no such engine: ${name}; there are ${Object.keys(ENGINES).join(', ')}`);
+    }
+    return engine;
+  });
+}

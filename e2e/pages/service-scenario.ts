@@ -1,0 +1,50 @@
+/** What a service worker does with a store: what is at hand at once, and what is else loaded later. */
+type Hedgerow = typeof import('hedgerow');
+
+const codeOf = (call: Promise<unknown>) =>
+  call.then(
+    () => 'right',
+    (cause: { code?: unknown }) => cause.code ?? String(cause),
+  );
+
+async function scenario(hedgerow: Hedgerow): Promise<Record<string, unknown>> {
+  const { destroy, importStore, open, preload, verifyProof } = hedgerow;
+  await destroy('in a worker');
+  await destroy('imported');
+  const db = await open('in a worker', { indexes: { byState: { path: '/state' } } });
+  await db.putMany(
+    Array.from({ length: 500 }, (_, id) => [`row/${id}`, { id, state: id % 3 }] as const),
+  );
+  await db.deleteMany({ prefix: 'row/1' });
+  const state = await db.count({ index: 'byState', equals: 1 });
+  const found = {
+    rows: await db.count(),
+    state,
+    branch: await codeOf(db.branch('draft').then((branch) => branch.put('new', 1))),
+    reset: await codeOf(db.resetTo(db.root)),
+    stats: await codeOf(db.stats()),
+    verify: await codeOf(db.verify()),
+    merge: await codeOf(db.merge('draft')),
+    prove: await codeOf(db.prove('row/2').then((proof) => verifyProof(db.root, 'row/2', proof))),
+    sums: await codeOf(db.sumTree('total').put('a', { value: Uint8Array.of(1), sum: 1n })),
+    collect: await codeOf(db.collect()),
+    export: await codeOf(
+      db
+        .export()
+        .then((exported) => new Response(exported.stream()).arrayBuffer())
+        .then((bytes) => importStore('imported', new Uint8Array(bytes))),
+    ),
+    preload: await codeOf(preload()),
+  };
+  await db.close();
+  return found;
+}
+
+/** Runs it when a page asks. */
+export function serve(hedgerow: Hedgerow): void {
+  addEventListener('message', (event) => {
+    const { ports } = event as MessageEvent;
+    const answer = (result: unknown) => ports[0]?.postMessage(result);
+    scenario(hedgerow).then(answer, (cause: unknown) => answer(String(cause)));
+  });
+}

@@ -1,0 +1,108 @@
+/** Where something is missing at the start or later on, a real browser is told what; and how it is had early. */
+import type { Page } from '@playwright/test';
+import { expect, test } from './fixtures.js';
+import { visit } from './store-page.js';
+
+/** Serves the page of the store with a content security policy. */
+async function visitUnder(page: Page, policy: string): Promise<Page> {
+  await page.route('**/store.html', async (route) => {
+    const response = await route.fetch();
+    const headers = { ...response.headers(), 'content-security-policy': policy };
+    await route.fulfill({ response, headers });
+  });
+  return visit(page);
+}
+
+const openedUnder = (page: Page) =>
+  page.evaluate(async () => {
+    const { open, destroy, memory, isSupported, missingFeatures } = window.hedgerow;
+    const error = await open('policy', { storage: memory() }).then(
+      () => undefined,
+      ({ name, code, message }: { name: string; code: string; message: string }) => {
+        return { name, code, message };
+      },
+    );
+    let value: unknown;
+    if (error === undefined) {
+      const db = await open('policy');
+      await db.put('a', 1);
+      value = await db.get('a');
+      await db.close();
+      await destroy('policy');
+    }
+    return { error, value, isSupported: await isSupported(), missing: await missingFeatures() };
+  });
+
+test('a policy without wasm-unsafe-eval is unsupported, and named', async ({ page }) => {
+  await visitUnder(page, "script-src 'self'");
+  const named = expect.stringContaining("'wasm-unsafe-eval'");
+  expect(await openedUnder(page)).toEqual({
+    error: { name: 'HedgerowError', code: 'unsupported', message: named },
+    value: undefined,
+    isSupported: false,
+    missing: [named],
+  });
+});
+
+test('a policy of wasm-unsafe-eval and nothing else is enough', async ({ page }) => {
+  const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'none'";
+  await visitUnder(page, `${policy}; require-trusted-types-for 'script'`);
+  expect(await openedUnder(page)).toEqual({
+    error: undefined,
+    value: 1,
+    isSupported: true,
+    missing: [],
+  });
+});
+
+const codesOffline = (page: Page) =>
+  page.evaluate(async () => {
+    const db = await window.hedgerow.open('offline', { storage: window.hedgerow.memory() });
+    const calls = [
+      () => db.branch('draft').then((branch) => branch.put('a', 1)),
+      () => db.resetTo(db.root),
+      () => db.merge('draft'),
+      () => db.verify(),
+      () => db.prove('a'),
+    ];
+    const codes: unknown[] = [];
+    for (const call of calls) codes.push(await window.codeOf(call()));
+    return [...codes, await db.get('a')];
+  });
+
+test('offline, parts that were not loaded are not-loaded', async ({ persistentPage }) => {
+  const page = await visit(persistentPage.page);
+  await persistentPage.context.setOffline(true);
+  const codes = await codesOffline(page);
+  expect(codes).toEqual([...Array(5).fill('not-loaded'), undefined]);
+});
+
+test('offline, parts that were preloaded are there', async ({ persistentPage }) => {
+  const page = await visit(persistentPage.page);
+  await page.evaluate(() => window.hedgerow.preload());
+  await persistentPage.context.setOffline(true);
+  expect(await codesOffline(page)).toEqual([...Array(5).fill(undefined), 1]);
+});
+
+const RIGHT = { rows: 389, state: 128 };
+
+test('a module service worker has all of hedgerow/full', async ({ page }) => {
+  await page.goto('/service.html');
+  expect(await page.evaluate(() => window.inServiceWorker('full'))).toEqual({
+    ...RIGHT,
+    ...Object.fromEntries(
+      [
+        ...['branch', 'reset', 'stats', 'verify', 'merge', 'prove', 'sums', 'collect'],
+        ...['export', 'preload'],
+      ].map((call) => [call, 'right']),
+    ),
+  });
+});
+
+test('a service worker is told what it may not load', async ({ page }) => {
+  await page.goto('/service.html');
+  const found = await page.evaluate(() => window.inServiceWorker('plain'));
+  expect(found).toMatchObject({ ...RIGHT, stats: 'not-loaded', merge: 'not-loaded' });
+  expect(found).toMatchObject({ branch: 'not-loaded', reset: 'not-loaded' });
+  expect(found).toMatchObject({ verify: 'not-loaded', prove: 'not-loaded', preload: 'not-loaded' });
+});

@@ -1,0 +1,16 @@
+/** Names of branches, as refs have them. */
+import { HedgerowError } from './errors.js';
+import { BRANCH_REF, REF } from './inventory.js';
+import { checkKey } from './key.js';
+
+/** The name of the ref of a branch; throws when it cannot be one. */
+export function refOfBranch(name: string): string {
+  try {
+    checkKey(name);
+    if (name !== '') return name === REF ? REF : BRANCH_REF + name;
+  } catch {}
+  throw new HedgerowError(
+    'invalid-argument',
+    'the name of a branch is a string of 1 to 1024 bytes',
+  );
+}

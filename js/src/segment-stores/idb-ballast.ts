@@ -1,0 +1,94 @@
+/**
+ * Room that is kept for changes that make room: a deletion writes a little before it frees anything, and
+ * at its quota a browser refuses that. The ballast is a database of its own, since WebKit counts the
+ * length of a database's file, which no deletion in it makes shorter.
+ */
+import { openDB, unwrap } from 'idb';
+import { destroyDatabase } from './idb-connection.js';
+import { inTurn, transact } from './idb-transaction.js';
+
+/** For each so many stored bytes one record is kept, up to so many. */
+const STORED_PER_RECORD = 4 << 20;
+const MAX_RECORDS = 32;
+const RECORD_BYTES = 256 << 10;
+const STORE = 'segments';
+/** `crypto.getRandomValues` gives no more at once. */
+const MAX_RANDOM = 65_536;
+
+/** The ballast of one store. Its room may be had by any tab. */
+export class Ballast {
+  readonly #database: string;
+  /** Records that are there, as far as is known here. */
+  #records: number | undefined;
+
+  constructor(database: string) {
+    this.#database = database;
+  }
+
+  /** Makes it as large as a store of so many bytes wants it. Rejects when there is no room for that. */
+  async fit(storedBytes: number): Promise<void> {
+    const wanted = Math.min(Math.floor(storedBytes / STORED_PER_RECORD), MAX_RECORDS);
+    const records = this.#records ?? 0;
+    if (records > 0 && wanted <= records / 2) await this.#giveUp();
+    if (wanted > (this.#records ?? 0)) await this.#take(wanted);
+  }
+
+  /** Runs `task` with the room of the ballast, and takes back after that what it has left. */
+  async lend<T>(task: () => Promise<T>): Promise<T> {
+    const records = await this.#giveUp().catch(() => 0);
+    try {
+      return await task();
+    } finally {
+      if (records > 0) this.#take(records).catch(() => {});
+    }
+  }
+
+  /** How many records there were. */
+  async #giveUp(): Promise<number> {
+    const records = await this.#withDatabase(async () => this.#records ?? 0).catch(() => 0);
+    this.#records = 0;
+    await destroyDatabase(this.#database);
+    return records;
+  }
+
+  #take(wanted: number): Promise<void> {
+    return this.#withDatabase(async (db) => {
+      for (let at = this.#records ?? 0; at < wanted; at++) {
+        await transact<void>(db, [STORE], 'readwrite', 'relaxed', (work) =>
+          inTurn(work, [() => work.store(STORE).put(noise(), at)], () => work.commit()),
+        );
+        this.#records = at + 1;
+      }
+    });
+  }
+
+  async #withDatabase<T>(task: (db: IDBDatabase) => Promise<T>): Promise<T> {
+    const opened = await openDB(this.#database, 1, {
+      upgrade: (database, _from, _to, tx) => {
+        // The opening fails with it.
+        tx.done.catch(() => {});
+        database.createObjectStore(STORE);
+      },
+      // Somebody needs the room.
+      blocking: () => opened.close(),
+    });
+    try {
+      const db = unwrap(opened);
+      this.#records = await transact<number>(db, [STORE], 'readonly', 'relaxed', (work) =>
+        work.after(work.store(STORE).count(), work.answer),
+      );
+      return await task(db);
+    } finally {
+      opened.close();
+    }
+  }
+}
+
+/** Bytes that take the room that they are long: browsers compress what they store. */
+function noise(): Uint8Array {
+  const bytes = new Uint8Array(RECORD_BYTES);
+  for (let at = 0; at < bytes.length; at += MAX_RANDOM) {
+    crypto.getRandomValues(bytes.subarray(at, at + MAX_RANDOM));
+  }
+  return bytes;
+}

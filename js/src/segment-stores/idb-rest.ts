@@ -1,0 +1,57 @@
+/** What a store seldom needs, loaded when it is first wanted: how it gives room back, and when there is none. */
+import { Ballast } from './idb-ballast.js';
+import type { Connection } from './idb-connection.js';
+import { deleteOnce, dropRefs, sweepOnce } from './idb-deletes.js';
+
+export { historyOnce } from './idb-history.js';
+
+/** What is done with an open database; `isAgain` when it was done before and found no room. */
+export type Task<T> = (db: IDBDatabase, repetition: number, isAgain?: boolean) => Promise<T>;
+
+/** The room of one store. */
+export class Room {
+  readonly #connection: Connection;
+  readonly #ballast: Ballast;
+  /** Runs a task, and `again` when there is no room. */
+  readonly #run: <T>(task: Task<T>) => Promise<T>;
+  #sweeping: Promise<void> | undefined;
+
+  constructor(connection: Connection, ballastName: string, run: <T>(task: Task<T>) => Promise<T>) {
+    this.#connection = connection;
+    this.#ballast = new Ballast(ballastName);
+    this.#run = run;
+  }
+
+  /** Deletes segments: see `SegmentStore.delete`. */
+  async delete(unwanted: ReadonlySet<number>): Promise<void> {
+    const step = () => this.#run((db, _, isAgain) => deleteOnce(db, unwanted, isAgain !== true));
+    if (await step()) await step();
+    await this.sweep();
+  }
+
+  /** Deletes segments that nothing names, which only take room: that they stay for now is no failure. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#run(sweepOnce)
+      .catch(() => {})
+      .finally(() => {
+        this.#sweeping = undefined;
+      });
+    return this.#sweeping;
+  }
+
+  /** Keeps room for deletions: see `SegmentStore.keepBallast`. */
+  keep(storedBytes: number): Promise<void> {
+    return this.#ballast.fit(storedBytes);
+  }
+
+  /**
+   * Runs once more what makes room and has found none, with what is kept for that. Firefox takes the
+   * deletions that it has refused when they are made again.
+   */
+  again<T>(task: Task<T>): Promise<T> {
+    const run = (db: IDBDatabase, repetition: number) => task(db, repetition, true);
+    return this.#ballast.lend(() => this.#connection.run(run));
+  }
+}
+
+export { dropRefs };

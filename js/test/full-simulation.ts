@@ -1,0 +1,344 @@
+/**
+ * Lives of a store whose storage is full again and again: tabs work on the real IndexedDB adapter over
+ * an engine that fails as real ones do (`hostile-idb/engine.ts`). Whatever it makes of a transaction
+ * that it aborts, every acknowledged row is there, at once and after each new start, and each failure
+ * is typed. Of vitest it knows nothing, so that `scripts/simulate.mjs` can run it by the million.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { HedgerowError, memory, open, type Store } from '../src/index.js';
+import { localLocks } from '../src/locks.js';
+import { idb } from '../src/segment-stores/idb.js';
+import '../src/segment-stores/idb-rest.js';
+import { HostileEngine } from './hostile-idb/engine.js';
+import type { EngineKind } from './hostile-idb/running.js';
+import { type Random, random } from './random.js';
+import { inRealTime, quiet, virtualTime } from './virtual-time.js';
+
+/** What happened in some seeds. */
+export class FullTally {
+  seeds = 0;
+  calls = 0;
+  transactions = 0;
+  quotaAborts = 0;
+  /** Requests of aborted transactions that took effect. */
+  partial = 0;
+  lostConnections = 0;
+  refused = 0;
+  disconnected = 0;
+  restarts = 0;
+  rowsRead = 0;
+}
+
+type Rows = Map<string, unknown>;
+
+const NAME = 'test';
+const NOISE = random(7).bytes(1 << 20);
+const REAL_LIMIT_MS = 60_000;
+const LONG_MS = 10_000;
+const KINDS: readonly EngineKind[] = ['firefox', 'firefox', 'webkit', 'chromium'];
+/** What a full or lost storage may be told as. */
+const ALLOWED = new Set(['quota-exceeded', 'disconnected']);
+
+/** The keys of one tab, which nobody else writes. */
+interface Line {
+  readonly prefix: string;
+  rows: Rows;
+}
+
+class FullSimulation {
+  readonly #from: Random;
+  readonly #tally: FullTally;
+  readonly #engine: HostileEngine;
+  readonly #lines: Line[];
+  /** Has branches, of which a merge and a deletion change several refs at once. */
+  readonly #hasBranches: boolean;
+  #isOver = false;
+  #stamp = 0;
+
+  constructor(seed: number, tally: FullTally) {
+    this.#from = random(seed);
+    this.#tally = tally;
+    this.#engine = new HostileEngine(this.#from.pick(KINDS), this.#from);
+    this.#engine.losing = this.#from.pick([0, 0, 0.002]);
+    const tabs = 1 + this.#from.below(3);
+    this.#lines = Array.from({ length: tabs }, (_, at) => ({ prefix: `${at}/`, rows: new Map() }));
+    this.#hasBranches = this.#from.below(3) === 0;
+  }
+
+  async run(): Promise<void> {
+    const restore = virtualTime(this.#from);
+    const { globals } = this.#engine;
+    const soon = globalThis.setTimeout;
+    // The limits of calls that must not hang are never reached.
+    const setTimeout = (run: () => void, ms = 0) => (ms < LONG_MS ? soon(run, ms) : 0);
+    Object.assign(globalThis, globals, { setTimeout });
+    try {
+      await inRealTime(REAL_LIMIT_MS, this.#live());
+    } finally {
+      this.#isOver = true;
+      this.#engine.end();
+      await quiet();
+      restore();
+      for (const name of Object.keys(globals)) Reflect.deleteProperty(globalThis, name);
+      const { transactions, quotaAborts, partial, lostConnections } = this.#engine.happened;
+      this.#tally.seeds += 1;
+      this.#tally.transactions += transactions;
+      this.#tally.quotaAborts += quotaAborts;
+      this.#tally.partial += partial;
+      this.#tally.lostConnections += lostConnections;
+    }
+  }
+
+  async #live(): Promise<void> {
+    const from = this.#from;
+    for (let life = 1 + from.below(3); life > 0; life--) {
+      const locks = localLocks();
+      const storage = { ...idb(), isShared: false, locks };
+      let calls = 0;
+      const run = async (line: Line) => {
+        const db = await this.#open(storage);
+        for (let call = 2 + from.below(8); call > 0; call--) {
+          this.#changeQuota();
+          calls += 1;
+          await this.#call(db, line);
+        }
+        if (from.below(2) === 0) await db.close();
+      };
+      await Promise.all(this.#lines.map(run));
+      this.#tally.calls += calls;
+      // The process ends; what goes on behind the calls goes with it.
+      this.#engine.end();
+      await quiet();
+      this.#tally.restarts += 1;
+      await this.#lookAt();
+    }
+    if (this.#engine.happened.heard > 0) throw new Error('a failure came as far as the database');
+  }
+
+  async #open(storage: ReturnType<typeof idb>): Promise<Store> {
+    // A new store wants a little room.
+    if (this.#engine.stored(`hedgerow/${NAME}`) === undefined) this.#engine.quota = Infinity;
+    for (;;) {
+      try {
+        return await open(NAME, { storage, cacheBytes: this.#from.pick([0, 64 << 20]) });
+      } catch (cause) {
+        this.#refused(cause);
+      }
+    }
+  }
+
+  /** Storage fills up, so that little or nothing more goes in, or has room again. */
+  #changeQuota(): void {
+    const { used } = this.#engine;
+    const { below } = this.#from;
+    switch (below(4)) {
+      case 0:
+        this.#engine.quota = used + below(20_000);
+        break;
+      case 1:
+        this.#engine.quota = used + below(600_000);
+        break;
+      case 2:
+        this.#engine.quota = Number.POSITIVE_INFINITY;
+    }
+  }
+
+  /** Counts a failure, if it is one that may be. */
+  #refused(cause: unknown): string {
+    if (!(cause instanceof HedgerowError && ALLOWED.has(cause.code))) throw cause;
+    if (cause.code === 'quota-exceeded') this.#tally.refused += 1;
+    else this.#tally.disconnected += 1;
+    return cause.code;
+  }
+
+  /** Makes one change of a line, and looks at what came of it. */
+  async #call(db: Store, line: Line): Promise<void> {
+    const { rows: after, run } = this.#change(db, line);
+    let code: string | undefined;
+    try {
+      await run();
+    } catch (cause) {
+      code = this.#refused(cause);
+    }
+    if (this.#isOver) return;
+    if (code === undefined) line.rows = after;
+    // Whether it was made nobody knows who was not told.
+    if (code === 'disconnected') line.rows = await this.#found(db, line, [line.rows, after]);
+    else if (code !== undefined || this.#from.below(4) === 0) {
+      await this.#found(db, line, [line.rows]);
+    }
+  }
+
+  /** What a line holds, which must be one of `allowed`. */
+  async #found(db: Store, { prefix }: Line, allowed: readonly Rows[]): Promise<Rows> {
+    for (let tries = 0; ; tries++) {
+      try {
+        const found = new Map(await db.scan({ prefix }).toArray());
+        this.#tally.rowsRead += found.size;
+        const state = allowed.find((rows) => isDeepStrictEqual(found, new Map(inOrder(rows))));
+        if (state !== undefined) return state;
+        const list = (rows: Rows) =>
+          inOrder(rows)
+            .map(([key]) => key)
+            .join(' ');
+        throw new Error(`found ${list(found)}; not ${allowed.map(list).join(' or ')}`);
+      } catch (cause) {
+        if (tries === 20) throw cause;
+        this.#refused(cause);
+      }
+    }
+  }
+
+  #value(bytes: number): unknown {
+    const stamp = this.#stamp++;
+    const at = (stamp * 997) % (NOISE.length - bytes);
+    return bytes > 0 ? NOISE.slice(at, at + bytes) : { stamp };
+  }
+
+  #change(db: Store, line: Line): { rows: Rows; run: () => Promise<unknown> } {
+    const from = this.#from;
+    const rows = new Map(line.rows);
+    const key = () => line.prefix + from.below(12);
+    const puts = (count: number, bytes: number) => {
+      const made = Array.from({ length: count }, () => [key(), this.#value(bytes)] as const);
+      for (const [name, value] of made) rows.set(name, value);
+      return made;
+    };
+    const kind = from.below(this.#hasBranches ? 13 : 11);
+    switch (kind) {
+      case 0:
+      case 1:
+      case 2: {
+        // Carried by its move, or too large for that.
+        const made = puts(1, from.pick([0, 200, 9_000, 60_000]));
+        return { rows, run: () => Promise.all(made.map(([name, value]) => db.put(name, value))) };
+      }
+      case 3: {
+        const made = puts(1 + from.below(4), from.pick([0, 3_000]));
+        return { rows, run: () => db.putMany(made) };
+      }
+      case 4: {
+        // Segments that are written before the last transaction.
+        const made = puts(12, 60_000);
+        const durability = from.pick(['relaxed', 'strict'] as const);
+        return { rows, run: () => db.putMany(made, { durability }) };
+      }
+      case 5: {
+        const name = key();
+        rows.delete(name);
+        return { rows, run: () => db.delete(name) };
+      }
+      case 6: {
+        const names = [key(), key(), key()];
+        for (const name of names) rows.delete(name);
+        return { rows, run: () => db.deleteMany(names) };
+      }
+      case 7: {
+        rows.clear();
+        return { rows, run: () => db.deleteMany({ prefix: line.prefix }) };
+      }
+      case 8: {
+        const made = puts(2, 100);
+        const run = () =>
+          db.transaction((tx) => {
+            for (const [name, value] of made) tx.put(name, value);
+          });
+        return { rows, run };
+      }
+      case 9:
+      case 10: {
+        // Of several tabs one collects.
+        const isOther = (cause: unknown) =>
+          cause instanceof HedgerowError && cause.code === 'blocked';
+        const run = () =>
+          db.collect().catch((cause: unknown) => {
+            if (!isOther(cause)) throw cause;
+          });
+        return { rows, run };
+      }
+      default: {
+        const name = `b${line.prefix[0]}`;
+        const made = puts(2, 500);
+        return { rows, run: () => this.#throughBranch(db, name, made) };
+      }
+    }
+  }
+
+  /** Puts rows into a branch, merges it and deletes it: changes of several refs at once. */
+  async #throughBranch(
+    db: Store,
+    name: string,
+    puts: readonly (readonly [string, unknown])[],
+  ): Promise<void> {
+    const room = this.#engine.quota;
+    this.#engine.quota = Number.POSITIVE_INFINITY;
+    const isThere = (await db.branches()).some((branch) => branch.name === name);
+    if (isThere) await db.deleteBranch(name);
+    const branch = await db.branch(name);
+    try {
+      for (const [key, value] of puts) await branch.put(key, value);
+      this.#engine.quota = room;
+      await db.merge(name, { onConflict: ({ theirs }) => theirs });
+    } finally {
+      await branch.close();
+    }
+    await db.deleteBranch(name).catch((cause: unknown) => this.#refused(cause));
+  }
+
+  /** Opens the store anew: every acknowledged row is there, nothing else, and all of it is whole. */
+  async #lookAt(): Promise<void> {
+    const storage = { ...idb(), isShared: false, locks: localLocks() };
+    const db = await this.#open(storage);
+    for (const line of this.#lines) await this.#found(db, line, [line.rows]);
+    for (let tries = 0; ; tries++) {
+      try {
+        const { faults } = await db.verify();
+        if (faults.length > 0) throw new Error(`verify finds ${JSON.stringify(faults)}`);
+        break;
+      } catch (cause) {
+        if (tries === 20) throw cause;
+        this.#refused(cause);
+      }
+    }
+    this.#checkRecords();
+    this.#engine.end();
+    await quiet();
+  }
+
+  /** No table without its segment, and no two segments of one id. */
+  #checkRecords(): void {
+    const stores = this.#engine.stored(`hedgerow/${NAME}`);
+    const keysOf = (store: string) =>
+      stores
+        ?.get(store)
+        ?.select(undefined)
+        .map(({ key }) => key);
+    const segments = new Set(keysOf('segments'));
+    const ghost = keysOf('tables')?.find((id) => !segments.has(id));
+    if (ghost !== undefined) throw new Error(`the table ${ghost} has no segment`);
+  }
+}
+
+function inOrder(rows: Rows): [string, unknown][] {
+  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+let warm: Promise<void> | undefined;
+
+/** Compiles the module and loads what is loaded later, once: how long that takes no seed tells. */
+async function warmUp(): Promise<void> {
+  const db = await open('warm', { storage: memory() });
+  const branch = await db.branch('b');
+  await branch.put('a', 1);
+  await db.merge('b');
+  await db.verify();
+  await db.collect();
+  await db.close();
+}
+
+/** Lives the lives of a seed; rejects with what went wrong. */
+export async function simulateFull(seed: number, tally: FullTally): Promise<void> {
+  warm ??= warmUp();
+  await warm;
+  await new FullSimulation(seed, tally).run();
+}

@@ -1,0 +1,33 @@
+/**
+ * The simulation of full storage sees something: with requests made at once, and not each when those before
+ * it have succeeded, rows are lost.
+ */
+import { expect, it, vi } from 'vitest';
+import { FullTally, simulateFull } from './full-simulation.js';
+
+type Transactions = typeof import('../src/segment-stores/idb-transaction.js');
+
+vi.mock('../src/segment-stores/idb-transaction.js', async (original) => ({
+  ...(await original<Transactions>()),
+  inTurn: ((_work, steps, then) => {
+    for (const step of steps) step();
+    then();
+  }) as Transactions['inTurn'],
+}));
+
+const SEEDS = 200;
+
+it('requests that are made before earlier ones have succeeded are found out', async () => {
+  const tally = new FullTally();
+  const found = new Map<string, number>();
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    await simulateFull(seed, tally).catch((cause: unknown) => {
+      const kind = String(cause).replace(/[0-9a-f]{64}|\d+/g, '#');
+      found.set(kind, (found.get(kind) ?? 0) + 1);
+    });
+  }
+  const kinds = [...found].map(([kind, count]) => `${count} x ${kind}`);
+  console.info(`full storage, requests made at once, ${SEEDS} seeds: ${kinds.join('; ')}`);
+  expect([...found.keys()]).toContainEqual(expect.stringMatching('missing-chunk'));
+  expect([...found.keys()]).toContainEqual(expect.stringMatching('has no segment'));
+}, 120_000);

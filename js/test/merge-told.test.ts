@@ -1,0 +1,134 @@
+/** What a merge and a list of branches tell, for whoever shows a draft and what it clashes with. */
+import { describe, expect, it } from 'vitest';
+import { type Conflict, HedgerowError, memory, open } from '../src/index.js';
+import type { Entry } from './model.js';
+
+const caught = (call: Promise<unknown>) =>
+  call.then(
+    () => expect.fail('not refused'),
+    (cause: unknown) => cause as HedgerowError,
+  );
+
+describe('the conflicts of a merge', () => {
+  it('come with the error as data, in the order of keys, deletions as `undefined`', async () => {
+    const db = await open('test', { storage: memory() });
+    const bytes = Uint8Array.of(1, 2);
+    await db.putMany(['a', 'b', 'c', 'd', 'e'].map((key): Entry => [key, { from: 'base' }]));
+    const draft = await db.branch('draft');
+    await draft.putMany([
+      ['a', 'draft'],
+      ['c', bytes],
+      ['e', 'same'],
+      ['new', 1],
+    ]);
+    await draft.delete('b');
+    await db.putMany([
+      ['a', 'main'],
+      ['b', 'main'],
+      ['e', 'same'],
+      ['new', 2],
+    ]);
+    await db.delete('c');
+    const error = await caught(db.merge('draft'));
+    expect(error).toBeInstanceOf(HedgerowError);
+    expect(error).toMatchObject({ code: 'conflict', retryable: true });
+    const base = { from: 'base' };
+    const conflicts: Conflict[] = [
+      { key: 'a', base, ours: 'main', theirs: 'draft' },
+      { key: 'b', base, ours: 'main', theirs: undefined },
+      { key: 'c', base, ours: undefined, theirs: bytes },
+      { key: 'new', base: undefined, ours: 2, theirs: 1 },
+    ];
+    expect(error.conflicts).toEqual(conflicts);
+    expect(error.message).toContain('4 keys were changed in both branches: "a", "b", "c", "new"');
+    // They are those that `onConflict` would have been asked about.
+    const asked: Conflict[] = [];
+    await caught(
+      db.merge('draft', {
+        onConflict: async (conflict) => {
+          asked.push(conflict);
+          if (asked.length === conflicts.length) throw new Error('seen');
+          return conflict.theirs;
+        },
+      }),
+    );
+    expect(asked).toEqual(conflicts);
+    await db.close();
+  });
+
+  it('are told up to 100; the message has the number of all', async () => {
+    const db = await open('test', { storage: memory() });
+    const rows = (value: string) =>
+      Array.from({ length: 250 }, (_, at): Entry => [`k${at}`, value]);
+    const draft = await db.branch('draft');
+    await draft.putMany(rows('draft'));
+    await db.putMany(rows('main'));
+    const { conflicts = [], message } = await caught(db.merge('draft'));
+    expect(conflicts.length).toBe(100);
+    const keys = rows('')
+      .map(([key]) => key)
+      .sort();
+    expect(conflicts.map(({ key }) => key)).toEqual(keys.slice(0, 100));
+    expect(message).toContain('250 keys');
+    expect(message).toContain('...');
+    expect(message.length).toBeLessThan(200);
+    await db.close();
+  });
+
+  it('other errors have none', async () => {
+    const db = await open('test', { storage: memory() });
+    expect((await caught(db.merge('none'))).conflicts).toBeUndefined();
+    await db.close();
+  });
+});
+
+describe('the list of branches', () => {
+  it('tells of each where it was forked, so that it can be reviewed', async () => {
+    const storage = memory();
+    const db = await open('test', { storage });
+    await db.putMany([
+      ['a', 1],
+      ['b', 1],
+    ]);
+    const base = db.root;
+    const draft = await db.branch('draft/ü%');
+    await db.put('a', 'main');
+    await draft.put('b', 'draft');
+    const child = await draft.branch('child');
+    await child.put('c', 'child');
+    const of = async (name: string) => (await db.branches()).find((one) => one.name === name);
+    expect(await db.branches()).toEqual([
+      { name: 'main', root: db.root },
+      { name: 'child', root: child.root, parent: 'draft/ü%', base: draft.root },
+      { name: 'draft/ü%', root: draft.root, parent: 'main', base },
+    ]);
+    const review = async (name: string) => {
+      const branch = await of(name);
+      const changes = await db.diff(branch?.base ?? '', branch?.root ?? '').toArray();
+      return changes.map(({ op, key }) => `${op} ${key}`);
+    };
+    // Not what the main branch has changed since.
+    expect(await review('draft/ü%')).toEqual(['change b']);
+    expect(await review('child')).toEqual(['add c']);
+    // It stays whatever is written and collected.
+    await db.putMany(Array.from({ length: 3000 }, (_, at): Entry => [`n${at}`, 'x'.repeat(99)]));
+    await db.clear();
+    await db.collect();
+    expect(await review('draft/ü%')).toEqual(['change b']);
+    // After a merge what it has changed since then.
+    await db.merge('draft/ü%', { onConflict: ({ theirs }) => theirs });
+    expect((await of('draft/ü%'))?.base).toBe(draft.root);
+    expect(await review('draft/ü%')).toEqual([]);
+    await draft.put('later', 1);
+    expect(await review('draft/ü%')).toEqual(['add later']);
+    await db.close();
+    // And after opening again; of one whose parent is gone nothing is known.
+    const again = await open('test', { storage });
+    await again.deleteBranch('draft/ü%');
+    expect(await again.branches()).toEqual([
+      { name: 'main', root: again.root },
+      { name: 'child', root: child.root },
+    ]);
+    await again.close();
+  });
+});

@@ -1,0 +1,254 @@
+/** A watch that can tell no more ends, and says why, once; nothing is tried for ever. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { HedgerowError, memory, open, type Store, type WatchOptions } from '../src/index.js';
+import { turn } from '../src/scheduler.js';
+import { faulty } from '../src/segment-stores/faulty.js';
+import { type Entry, failure } from './model.js';
+import { Copy, handles, rest, until } from './watching.js';
+
+const rows = (count: number): Entry[] =>
+  Array.from({ length: count }, (_, at) => [
+    `k${String(at).padStart(6, '0')}`,
+    `row ${at}`.repeat(9),
+  ]);
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** Watches in both ways; what they were told of their end. */
+function ends(db: Store, options: WatchOptions = {}) {
+  const told: unknown[][] = [];
+  const stops = [false, true].map((initial, at) => {
+    told.push([]);
+    const onError = (error: unknown) => told[at]?.push(error);
+    return db.watch({}, () => {}, { ...options, initial, onError });
+  });
+  return { told, stops, areOver: () => told.every(({ length }) => length > 0) };
+}
+
+describe('storage that cannot be read', () => {
+  it.each(['disconnected', 'storage'] as const)(
+    'for long (`%s`) ends a watch after five tries within 7.5 seconds',
+    async (code) => {
+      const storage = faulty(memory());
+      const writing = await open('test', { storage });
+      await writing.putMany(rows(20_000));
+      const db = await open('test', { storage, cacheBytes: 0 });
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      const timers = vi.spyOn(globalThis, 'setTimeout');
+      const error = new HedgerowError(code, 'never again');
+      const before = storage.calls('read');
+      storage.fail({ call: 'read', at: 1, lasting: true, when: 'before', error });
+      const told: unknown[] = [];
+      db.watch({}, () => {}, { initial: true, onError: (cause) => told.push(cause) });
+      const tries: number[] = [];
+      for (let ms = 0; ms <= 20_000 && told.length === 0; ms += 500) {
+        for (let at = 0; at < 30; at++) await turn();
+        tries.push(storage.calls('read') - before);
+        await vi.advanceTimersByTimeAsync(500);
+      }
+      expect(told).toEqual([error]);
+      // At 0, 0.5, 1.5, 3.5 and 7.5 seconds.
+      expect(tries).toEqual([1, 2, 2, ...Array(4).fill(3), ...Array(8).fill(4)]);
+      expect(storage.calls('read') - before).toBe(5);
+      // Node does not stay alive for a try.
+      for (const { value } of timers.mock.results) expect(value.hasRef()).toBe(false);
+      // Nothing goes on, and with room to read again a new watch works.
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect([told.length, storage.calls('read') - before]).toEqual([1, 5]);
+      storage.heal();
+      vi.restoreAllMocks();
+      vi.useRealTimers();
+      const copy = new Copy();
+      db.watch({}, copy.take, { initial: true });
+      await copy.becomes(rows(20_000));
+      await Promise.all([db.close(), writing.close()]);
+    },
+  );
+
+  it('ends those that were up to date, too, and stays away from those that it does not concern', async () => {
+    const shared = { ...memory(), isShared: true };
+    const other = await open('ends', { storage: shared });
+    await other.putMany(rows(20_000));
+    const storage = faulty(shared);
+    const db = await open('ends', { storage, cacheBytes: 0 });
+    const copy = new Copy(rows(20_000));
+    const told: unknown[] = [];
+    db.watch({}, copy.take, { onError: (cause) => told.push(cause) });
+    await rest();
+    const error = new HedgerowError('storage', 'never again');
+    storage.fail({ call: 'read', at: 1, lasting: true, when: 'before', error });
+    // Another handle's commit is followed; what has changed cannot be read.
+    await other.put('k000005', 'changed');
+    await until(() => told.length > 0);
+    expect(told).toEqual([error]);
+    expect(copy.calls).toBe(0);
+    storage.heal();
+    // A watch of another time goes on from where it began.
+    const later = new Copy((await db.scan().toArray()) as Entry[]);
+    db.watch({}, later.take);
+    await db.put('later', 1);
+    await later.becomes((await db.scan().toArray()) as Entry[]);
+    expect(told).toEqual([error]);
+    await Promise.all([db.close(), other.close()]);
+  });
+
+  it('for a while is waited for', async () => {
+    const storage = faulty(memory());
+    const writing = await open('test', { storage });
+    await writing.putMany(rows(20_000));
+    const db = await open('test', { storage, cacheBytes: 0 });
+    const error = new HedgerowError('storage', 'not now');
+    storage.fail({ call: 'read', at: storage.calls('read') + 1, when: 'before', error });
+    const copy = new Copy();
+    const onError = vi.fn();
+    db.watch({}, copy.take, { initial: true, onError });
+    await copy.becomes(rows(20_000));
+    expect(onError).not.toHaveBeenCalled();
+    await Promise.all([db.close(), writing.close()]);
+  });
+});
+
+describe('a handle that is closed', () => {
+  it('ends its watches with `closed`, those of its branches too', async () => {
+    const db = await open('test', { storage: memory() });
+    await db.put('a', 1);
+    const draft = await db.branch('draft');
+    const [own, drafts] = [ends(db), ends(draft)];
+    await rest();
+    await draft.close();
+    expect(drafts.told).toEqual([[failure('closed')], [failure('closed')]]);
+    expect(own.told).toEqual([[], []]);
+    const again = await db.branch('draft');
+    const others = ends(again);
+    await db.close();
+    expect([...own.told, ...others.told]).toEqual(Array(4).fill([failure('closed')]));
+    expect(() => db.watch({}, () => {})).toThrow(failure('closed'));
+  });
+
+  it('also those that have not read their rows yet, or wait for an index', async () => {
+    const storage = memory();
+    const made = await open('test', { storage });
+    await made.putMany(rows(20_000));
+    await made.close();
+    const db = await open('test', { storage, cacheBytes: 0, indexes: { x: { path: '/x' } } });
+    const told: unknown[] = [];
+    const onError = (cause: unknown) => told.push(cause);
+    const called = vi.fn();
+    db.watch({}, called, { initial: true, onError });
+    db.watch({ index: 'x' }, called, { initial: true, onError });
+    await db.close();
+    expect(told).toEqual([failure('closed'), failure('closed')]);
+    await rest();
+    expect(called).not.toHaveBeenCalled();
+  });
+
+  it('reports nothing for those that do not ask, who have closed it themselves', async () => {
+    const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const storage = memory();
+    const db = await open('test', { storage });
+    db.watch({}, () => {});
+    await db.close();
+    await rest();
+    expect(reported).not.toHaveBeenCalled();
+    // Not so when it was deleted under them.
+    const gone = await open('test', { storage });
+    gone.watch({}, () => {});
+    gone.watch({}, () => {}, { initial: true });
+    await storage.destroy('test');
+    await until(() => reported.mock.calls.length === 2);
+    expect(reported.mock.calls).toEqual([[failure('closed')], [failure('closed')]]);
+  });
+
+  it('tells nobody who has stopped, and tells the others though one of them throws', async () => {
+    const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const db = await open('test', { storage: memory() });
+    const { told, stops } = ends(db);
+    for (const stop of stops) stop();
+    const abort = new AbortController();
+    const aborted = ends(db, { signal: abort.signal });
+    abort.abort();
+    const mine = new Error('mine');
+    db.watch({}, () => {}, {
+      onError: () => {
+        throw mine;
+      },
+    });
+    const last = vi.fn();
+    db.watch({}, () => {}, { onError: last });
+    // An end that calls the store again finds it closed.
+    const calls: unknown[] = [];
+    db.watch({}, () => {}, {
+      onError: () => {
+        calls.push(
+          db.get('a').catch((cause: unknown) => cause),
+          db.close(),
+        );
+      },
+    });
+    await db.close();
+    expect([told, aborted.told]).toEqual([
+      [[], []],
+      [[], []],
+    ]);
+    expect(last.mock.calls).toEqual([[failure('closed')]]);
+    expect(reported.mock.calls).toEqual([[mine]]);
+    expect(await Promise.all(calls)).toEqual([failure('closed'), undefined]);
+  });
+});
+
+describe('a branch that is deleted', () => {
+  it('ends its watches with `missing`, in this tab and in others, and no others', async () => {
+    const [one, other] = await handles(2, 'branches');
+    await one.putMany(rows(100));
+    const mains = [ends(one), ends(other)];
+    const drafts = [
+      await one.branch('draft'),
+      await one.branch('draft'),
+      await other.branch('draft'),
+    ];
+    const watches = drafts.map((db) => ends(db));
+    const all = vi.fn();
+    for (const db of drafts) db.watch({ prefix: 'none' }, all);
+    const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
+    await rest();
+    await other.deleteBranch('draft');
+    await until(() => watches.every(({ areOver }) => areOver()));
+    await until(() => reported.mock.calls.length === drafts.length);
+    for (const { told } of watches) {
+      expect(told).toEqual([[failure('missing')], [failure('missing')]]);
+    }
+    for (const [cause] of reported.mock.calls) expect(cause).toEqual(failure('missing'));
+    for (const db of drafts) {
+      expect(() => db.watch({}, () => {})).toThrow(failure('missing'));
+    }
+    await one.put('k', 1);
+    await rest();
+    for (const { told } of mains) expect(told).toEqual([[], []]);
+    // Made anew it is another one, which can be watched.
+    const recovered = vi.fn();
+    for (const db of drafts) db.onRecovery(recovered);
+    const anew = await one.branch('draft');
+    await until(() => recovered.mock.calls.length >= 2);
+    const copy = new Copy();
+    drafts[0]?.watch({}, copy.take, { initial: true });
+    await anew.put('new', 1);
+    await copy.becomes((await anew.scan().toArray()) as Entry[]);
+    for (const { told } of watches) expect(told.map(({ length }) => length)).toEqual([1, 1]);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  it('that a handle would switch to, which there is not, leaves its watches alone', async () => {
+    const db = await open('test', { storage: memory() });
+    const { told } = ends(db);
+    await expect(db.switchTo('none')).rejects.toEqual(failure('missing'));
+    const copy = new Copy([]);
+    db.watch({}, copy.take);
+    await db.put('a', 1);
+    await copy.becomes([['a', 1]]);
+    expect(told).toEqual([[], []]);
+    await db.close();
+  });
+});
