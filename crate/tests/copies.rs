@@ -65,7 +65,8 @@ fn store() -> Store {
     let first = Change {
         edits: vec![Edit::Put((0..200).map(|at| row(at, at % 50, len(at))).collect())],
         staged: vec![("hand".to_owned(), leaves(0))],
-        wanted: Some([("rows".to_owned(), DEF)].into()),
+        wanted: [("rows".to_owned(), DEF)].into(),
+        alone: true,
     };
     commit(&mut host, &first, usize::MAX).expect("sums that fit");
     let old = (host.root, host.forest.clone());
@@ -75,7 +76,8 @@ fn store() -> Store {
             Edit::Delete((20..40).map(|at| format!("r/{at:04}")).collect()),
         ],
         staged: vec![("hand".to_owned(), leaves(60))],
-        wanted: None,
+        wanted: std::collections::BTreeMap::new(),
+        alone: false,
     };
     commit(&mut host, &second, usize::MAX).expect("sums that fit");
     let new = (host.root, host.forest.clone());
@@ -247,7 +249,8 @@ impl Store {
         let change = Change {
             edits: vec![Edit::Put((100..180).map(|at| row(at, at, 3)).collect())],
             staged: vec![("hand".to_owned(), leaves(30))],
-            wanted: None,
+            wanted: std::collections::BTreeMap::new(),
+            alone: false,
         };
         told.push(format!("{:?} {}", commit(host, &change, usize::MAX), host.root));
         // Brought onto what another writer made of the first commit, and merged with it.

@@ -111,7 +111,8 @@ fn sums(slice: usize) -> Vec<String> {
         let change = Change {
             edits: vec![Edit::Put((30 * part..30 * part + 50).map(row).collect())],
             staged: vec![("hand".to_owned(), (50..110).map(leaf).collect())],
-            wanted: Some([("rows".to_owned(), def.clone())].into()),
+            wanted: [("rows".to_owned(), def.clone())].into(),
+            alone: true,
         };
         model.apply(&change);
         commit(&mut host, &change, usize::MAX).expect("sums that fit");
