@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::forest::{Forest, ROWS};
 use crate::hash::Hash;
 use crate::index::{Definition, Keeper};
+use crate::key::Key;
 use crate::limits::PIECE_BYTES;
 use crate::rows::{Block, Bytes, Next, Reader};
 use crate::secret::Secret;
@@ -88,7 +89,7 @@ impl Ingest {
     /// An ingest of blocks on top of `forest`. `prefix` is put before every key.
     #[must_use]
     pub fn new(forest: Forest, prefix: Vec<u8>, shape: Shape) -> Self {
-        let reader = Reader::Block(Block::new(prefix));
+        let reader = Reader::Block(Box::new(Block::new(prefix)));
         Self::indexed(forest, reader, shape, &[], Secret::PUBLIC)
     }
 
@@ -412,7 +413,7 @@ impl Ingest {
         self.collect();
         if step == Ok(Step::Done(())) {
             if !self.has_sums {
-                self.name();
+                self.name()?;
             } else if let State::Index(packer) = &mut self.state {
                 self.state = State::Sums(core::mem::take(packer));
             }
@@ -462,7 +463,8 @@ impl Ingest {
     /// Has a sorted batch without updates merged.
     fn merge(&mut self, batch: Batch) {
         // A long value is written in slices.
-        let is_small = |edit| !matches!(edit, Edit::Put(_, value) if value.len() > PIECE_BYTES);
+        let is_small =
+            |edit| !matches!(edit, Edit::Put(value) if value.bytes().len() > PIECE_BYTES);
         self.state = if batch.len() == 1 && is_small(batch.edit(0)) {
             State::Replace(batch, Box::new(Replace::new(self.tree, self.shape)))
         } else {
@@ -516,16 +518,20 @@ impl Ingest {
 
     /// Names all trees in a commit chunk, packed with what was not sealed: a small change is then
     /// one segment. The host calls it once sum trees are set.
-    pub fn name(&mut self) {
-        let (State::Index(packer) | State::Sums(packer)) = &mut self.state else { return };
+    ///
+    /// # Errors
+    /// [`Error::CommitTooLarge`].
+    pub fn name(&mut self) -> Result<(), Error> {
+        let (State::Index(packer) | State::Sums(packer)) = &mut self.state else { return Ok(()) };
+        self.forest.set_rows(self.tree);
+        self.keeper.set(&mut self.forest);
+        self.commit = Some(self.forest.commit(packer)?);
         let mut packer = core::mem::take(packer);
         self.state = State::Gather(Batch::new());
-        self.forest.set(ROWS, self.tree);
-        self.keeper.set(&mut self.forest);
-        self.commit = Some(self.forest.commit(&mut packer));
         packer.seal();
         self.sealed.extend(packer.take_sealed());
         self.count(&packer);
+        Ok(())
     }
 
     const fn count(&mut self, packer: &Packer) {
@@ -572,21 +578,18 @@ impl Ingest {
                     continue;
                 }
             };
+            let ascends = || self.last_key.as_ref().is_none_or(|last| *last < self.key);
             match (&mut self.state, edit) {
                 // What deletes nothing is no reason to end the stream.
-                (State::Stream(_), Edit::Delete)
-                    if self.last_key.as_ref().is_none_or(|last| *last < self.key) =>
-                {
+                (State::Stream(_), Edit::Delete) if ascends() => {
                     budget.spend(self.touched.add(&self.key));
                 }
-                (State::Stream(builder), Edit::Put(kind, value))
-                    if self.last_key.as_ref().is_none_or(|last| *last < self.key) =>
-                {
-                    if !builder.push_some(&self.key, kind, value, budget) {
+                (State::Stream(builder), Edit::Put(value)) if ascends() => {
+                    if !builder.push_some(Key::kept(&self.key), value, budget) {
                         return Ok(false);
                     }
                     if !self.keeper.is_empty() {
-                        budget.spend(self.keeper.add(&self.key, kind, value));
+                        budget.spend(self.keeper.add(&self.key, value.kind(), value.bytes()));
                     }
                     core::mem::swap(self.last_key.get_or_insert_default(), &mut self.key);
                 }
@@ -595,10 +598,10 @@ impl Ingest {
                     if !self.base.is_empty() || edit == Edit::Delete {
                         budget.spend(self.touched.add(&self.key));
                     }
-                    if let Edit::Put(_, value) = edit {
-                        budget.spend(value.len() / COPIED_BYTES);
+                    if let Edit::Put(value) = edit {
+                        budget.spend(value.bytes().len() / COPIED_BYTES);
                     }
-                    batch.push(&self.key, edit);
+                    batch.push(Key::kept(&self.key), edit);
                 }
                 _ => {
                     // The row stays next, for the batch.

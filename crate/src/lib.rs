@@ -32,7 +32,7 @@ pub mod proof;
 
 pub use hedgerow_sums as sum_tree;
 pub use hedgerow_trees::{
-    batch, boundary, cache, chunk, error, form, hash, json, limits, node, order, output, rows,
+    batch, boundary, cache, chunk, error, form, hash, json, key, limits, node, order, output, rows,
     secret, segment, step, sum_piece, tree, value,
 };
 

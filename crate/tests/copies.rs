@@ -164,7 +164,7 @@ impl Store {
         let mut census = Census::new(tree);
         host.run(|cache, budget| census.step(cache, budget)).expect("a census");
         told.push(format!("{:?}", census.levels()));
-        let mut verify = Verify::new(tree);
+        let mut verify = Verify::new(tree, host.shape);
         host.run(|cache, budget| Ok(verify.step(cache, budget))).expect("a verification");
         told.push(format!("{:?} {:?}", verify.tally(), verify.take_faults()));
         for range in [Range::ALL, range, proofs::only("r/0007"), proofs::only("nothing")] {
@@ -183,9 +183,10 @@ impl Store {
     }
 
     fn sum_reads(&mut self) -> Vec<String> {
-        let old = self.states[0].1.tree(&tree_name("hand"));
+        let old = self.states[0].1.tree(&tree_name("hand").expect("a name"));
         let host = self.reset();
-        let named = host.forest.named(&tree_name("hand")).expect("a sum tree").clone();
+        let named =
+            host.forest.named(&tree_name("hand").expect("a name")).expect("a sum tree").clone();
         let mut told = vec![format!("{:?}", verify_all(host))];
         let mut verify =
             SumVerify::new(&Rules::new(), named.tree, &named.reach.unwrap_or_default());
@@ -263,13 +264,13 @@ impl Store {
             host.feed(&mut ingest, &pairs(&many), &Format::Pairs).expect("rows");
             ingest.finish();
             host.drive(&mut ingest).expect("rows");
-            ingest.name();
+            ingest.name().expect("a commit");
             if is_merge {
                 ingest.since(&old.1);
             }
             ingest.rebase(theirs.clone(), vec![b"r/0007".to_vec(), b"none".to_vec()]);
             host.drive(&mut ingest).expect("a rebase");
-            ingest.name();
+            ingest.name().expect("a commit");
             host.store(ingest.sealed());
             told.push(format!("{:?}", ingest.committed().map(|(root, _)| root)));
         }

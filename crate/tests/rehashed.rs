@@ -106,7 +106,7 @@ fn accepted(cache: &Cache, hash: &Hash, bytes: &[u8]) -> Result<Vec<u8>, Error> 
             let bytes = here(cache.chunk(hash, ChunkKind::Commit)?);
             let forest = Forest::decode(bytes).map_err(malformed)?;
             let mut packer = Packer::new();
-            forest.commit(&mut packer);
+            forest.commit(&mut packer).expect("no larger than it was");
             packer.seal();
             packer.take_sealed().remove(0).bytes
         }

@@ -50,7 +50,7 @@ fn everything(slice: usize) -> Vec<String> {
         let mut census = Census::new(host.tree());
         host.run(|cache, budget| census.step(cache, budget)).expect("a census");
         told.push(format!("{:?}", census.levels()));
-        let mut verify = Verify::new(host.tree());
+        let mut verify = Verify::new(host.tree(), host.shape);
         host.run(|cache, budget| Ok(verify.step(cache, budget))).expect("a verification");
         told.push(format!("{:?} {:?}", verify.tally(), verify.take_faults()));
         let mut prove = Prove::new(host.root, Range::ALL);

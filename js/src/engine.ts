@@ -12,6 +12,7 @@ import { instantiate } from './core.js';
 import { HedgerowError } from './errors.js';
 import { isKeyFault, malformed, rowFault } from './faults.js';
 import { type Core, guard, refuse } from './guard.js';
+import { MAX_TREES } from './limits.js';
 
 /** The meanings of a status; `crate/src/wasm/reply.rs` has the same list. */
 export const Status = {
@@ -27,6 +28,7 @@ export const Status = {
   malformed: 20,
   invalidProof: 21,
   proofTooLarge: 22,
+  commitTooLarge: 28,
   noOp: 0xffff_ffff,
 } as const;
 
@@ -42,6 +44,8 @@ export type Op = number;
 
 /** What the members of a block are. */
 export type BlockFormat = 'pairs' | 'rows' | 'deletes' | 'patch';
+
+const TOO_MANY_TREES = `a commit names at most ${MAX_TREES} trees (rows, indexes and sum trees), in 512 KiB: drop some`;
 
 /** Handles of an instance are above those of all before it. */
 const HANDLES = 2 ** 32;
@@ -240,6 +244,8 @@ export class Engine {
         throw new HedgerowError('invalid-proof', 'it does not prove this under this root');
       case Status.proofTooLarge:
         throw new HedgerowError('invalid-argument', 'its proof would take more than 128 MiB');
+      case Status.commitTooLarge:
+        throw new HedgerowError('invalid-argument', TOO_MANY_TREES);
       default:
         throw new HedgerowError('storage', `the core answered ${status}`);
     }
@@ -550,17 +556,11 @@ export class Engine {
   takeSegment(op: Op): MadeSegment | undefined {
     if (this.#core.take_segment(this.own(op)) !== Status.segment) return undefined;
     const memory = this.memory;
-    const [id, at, length, tableAt, tableLength] = [0, 1, 2, 3, 4].map((i) => this.word(i)) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
+    const word = (index: number) => this.word(index);
     return {
-      id,
-      segmentBytes: memory.slice(at, at + length),
-      tableBytes: memory.slice(tableAt, tableAt + tableLength),
+      id: word(0),
+      segmentBytes: memory.slice(word(1), word(1) + word(2)),
+      tableBytes: memory.slice(word(3), word(3) + word(4)),
     };
   }
 

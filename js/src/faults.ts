@@ -3,11 +3,11 @@
  * `crate/trees/src/error.rs` has the same lists in the same order; `scripts/test/faults.test.mjs`
  * holds them together.
  */
-import { MAX_KEY_BYTES } from './limits.js';
+import { MAX_JSON_DEPTH, MAX_KEY_BYTES } from './limits.js';
 
 /** Faults of keys. */
 const KEY_FAULTS = [
-  'the key is not a string', // KeyNotString
+  'the key is not a string; of rows that are objects key: (row) => String(row.id) makes one', // KeyNotString
   'the row has no key where the pointer says', // KeyMissing
   `the key is longer than ${MAX_KEY_BYTES} bytes`, // KeyTooLong
   'the key holds half of a surrogate pair', // KeyLoneSurrogate
@@ -17,7 +17,7 @@ const KEY_FAULTS = [
 const ROW_FAULTS = [
   ...KEY_FAULTS,
   'the value is larger than 64 MiB', // ValueTooLarge
-  'the value is nested too deeply', // TooDeep
+  `the value is nested deeper than ${MAX_JSON_DEPTH}`, // TooDeep
   'the text is not JSON', // Syntax
   'there is no such operation', // NoOperation
   'the operation has no value to put', // ValueMissing

@@ -73,7 +73,7 @@ impl Walk {
                 for named in forest.trees() {
                     let root = named.tree.root;
                     if !named.tree.is_empty() && marks.mark(cache, &root)? {
-                        if named.name.starts_with(SUMS) {
+                        if named.name.kind() == Some(SUMS) {
                             self.pieces.push((root, ChunkKind::SumTop));
                         } else {
                             self.level.push(root);

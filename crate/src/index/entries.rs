@@ -1,7 +1,10 @@
-//! A list of entries of an index, in one arena.
+//! A list of entries of an index, in one arena. Each is a key.
 
+use crate::batch::Edit;
+use crate::key::Key;
 use crate::limits::MAX_KEY_BYTES;
 use crate::secret::Secret;
+use crate::value::{Kind, Value};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -66,11 +69,15 @@ impl Members {
             }
         }
         if let Some(place) = self.place(out, &self.member) {
-            for part in [&self.before, &self.member, &self.after] {
-                out.bytes.extend_from_slice(part);
+            let Self { before, member, after, places, .. } = self;
+            let write = |entry: &mut Vec<u8>| {
+                [before, member, after].iter().for_each(|part| entry.extend_from_slice(part));
+                true
+            };
+            // Not, where the text is damaged.
+            if out.push(write) {
+                places[place] = out.len() as u32;
             }
-            out.ends.push(out.bytes.len());
-            self.places[place] = out.len() as u32;
         }
     }
 
@@ -89,26 +96,32 @@ impl Members {
 
     /// The member of the entry at `index`.
     fn member_of<'e>(&self, out: &'e Entries, index: usize) -> &'e [u8] {
-        let entry = out.get(index);
+        let entry = out.get(index).bytes();
         &entry[self.before.len()..entry.len() - self.after.len()]
     }
 }
 
 impl Entries {
+    /// Puts an entry into an index: its value is empty.
+    pub const PUT: Edit<'static> = Edit::Put(Value::kept(Kind::Bytes, &[]));
+
     /// Makes it empty, keeping its memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
     }
 
-    /// Adds the entry that `write` appends, unless that returns `false`.
-    pub fn push(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) {
+    /// Adds the entry that `write` appends, unless that returns `false`, or the entry is no key;
+    /// whether it did.
+    pub fn push(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
         let start = self.bytes.len();
-        if write(&mut self.bytes) {
+        let is_key = write(&mut self.bytes) && Key::parse(&self.bytes[start..]).is_ok();
+        if is_key {
             self.ends.push(self.bytes.len());
         } else {
             self.bytes.truncate(start);
         }
+        is_key
     }
 
     /// Bytes of all entries.
@@ -131,13 +144,13 @@ impl Entries {
 
     /// The entry at `index`, below [`Entries::len`].
     #[must_use]
-    pub fn get(&self, index: usize) -> &[u8] {
+    pub fn get(&self, index: usize) -> Key<'_> {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        &self.bytes[start..self.ends[index]]
+        Key::kept(&self.bytes[start..self.ends[index]])
     }
 
     /// The entries in the order in which they were added.
-    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn iter(&self) -> impl Iterator<Item = Key<'_>> {
         (0..self.len()).map(|index| self.get(index))
     }
 

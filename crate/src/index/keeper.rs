@@ -12,6 +12,7 @@ use crate::cache::Cache;
 use crate::error::Error;
 use crate::forest::{Forest, INDEX, Named, PARTIAL_INDEX, ROWS};
 use crate::index::{Definition, Entries, Members};
+use crate::key::Key;
 use crate::node::Entry;
 use crate::secret::Secret;
 use crate::segment::{Packer, Sealed};
@@ -76,7 +77,7 @@ impl Index {
     }
 
     /// Adds an edit, and sorts those that make a run; returns what that cost.
-    fn push(&mut self, entry: &[u8], edit: Edit<'_>) -> usize {
+    fn push(&mut self, entry: Key<'_>, edit: Edit<'_>) -> usize {
         self.batch.push(entry, edit);
         self.open += 1;
         let mut cost = 64 + entry.len();
@@ -108,7 +109,7 @@ impl Index {
         for named in forest.indexes() {
             // Whoever made it knew what this code does not.
             let (definition, complete) = Definition::of_tree(&named.name)
-                .ok_or(Error::UnsupportedFormat { version: INDEX as u8 })?;
+                .ok_or(Error::UnsupportedFormat { version: INDEX })?;
             let reach = match &named.reach {
                 Some(last) if !complete => Reach::To(last.clone()),
                 _ => Reach::All,
@@ -216,9 +217,8 @@ impl Keeper {
     pub fn new(forest: &Forest, wanted: &[Definition], secret: Secret) -> Result<Self, Error> {
         let mut indexes = Index::all_of(forest)?;
         if forest.tree(ROWS).is_empty() {
-            let empty = |wanted: &Definition| {
-                Index::new(wanted.clone(), Reach::All, Tree::EMPTY, Tree::EMPTY)
-            };
+            let none = Tree::EMPTY;
+            let empty = |index: &Definition| Index::new(index.clone(), Reach::All, none, none);
             indexes = wanted.iter().map(empty).collect();
         }
         let scratch = Scratch { members: Members::new(secret), ..Scratch::default() };
@@ -253,7 +253,7 @@ impl Keeper {
                 cost += index.definition.entries(key, value, members, come);
             }
             for entry in come.iter() {
-                cost += index.push(entry, Edit::Put(Kind::Bytes, &[]));
+                cost += index.push(entry, Entries::PUT);
             }
         }
         self.full |= is_full(indexes);
@@ -410,7 +410,7 @@ impl Keeper {
             if let (Step::Done(()), Goal::Reach(left), Some(entry)) = (&step, &mut *goal, new) {
                 let last = last.get_or_insert_default();
                 last.clear();
-                last.extend_from_slice(entry.key);
+                last.extend_from_slice(&entry.key);
                 *left = left.saturating_sub(budget.spent() - before + entry.value.len());
                 enough = *left == 0;
             }
@@ -545,7 +545,7 @@ impl Scratch {
                 continue;
             }
             // Of an entry in both the later edit counts.
-            for (entries, edit) in [(&*gone, Edit::Delete), (&*come, Edit::Put(Kind::Bytes, &[]))] {
+            for (entries, edit) in [(&*gone, Edit::Delete), (&*come, Entries::PUT)] {
                 for entry in entries.iter() {
                     cost += index.push(entry, edit);
                 }

@@ -18,6 +18,7 @@ pub mod error;
 pub mod form;
 pub mod hash;
 pub mod json;
+pub mod key;
 pub mod limits;
 pub mod node;
 pub mod order;

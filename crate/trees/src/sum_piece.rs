@@ -110,15 +110,14 @@ impl Record<'_> {
                 (value.is_empty() && self.sum == 0).then_some(Field::ValueLength)
             }
             Form::Far(rest) => {
-                let is_long = far(rest).len as usize > INLINE_BYTES;
-                let is_short = far(rest).len as usize <= MAX_SUM_VALUE_BYTES;
-                (!is_long || !is_short).then_some(Field::ValueLength)
+                let may_be = INLINE_BYTES + 1..=MAX_SUM_VALUE_BYTES;
+                (!may_be.contains(&(far(rest).len as usize))).then_some(Field::ValueLength)
             }
             Form::Link(link) => {
-                let is_large = usize::from(link.size) >= MIN_PIECE_BYTES;
+                let is_piece = (MIN_PIECE_BYTES..=MAX_PIECE_BYTES).contains(&link.size.into());
                 let is_many = (2..=MAX_ENTRIES).contains(&link.count);
                 let is_prefix = self.path == prefix(&self.path, link.depth);
-                let counts = (!is_large || !is_many).then_some(Field::ChildCount);
+                let counts = (!is_piece || !is_many).then_some(Field::ChildCount);
                 if is_prefix { counts } else { Some(Field::ChildKey) }
             }
         }

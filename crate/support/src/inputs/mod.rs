@@ -71,7 +71,7 @@ impl Input {
         let (mut cache, mut next) = (Cache::new(usize::MAX), 1);
         let secret = Secret::new(3, 5);
         let reader = match &self.feed {
-            Feed::Block(_) => Reader::Block(Block::new(Vec::new())),
+            Feed::Block(_) => Reader::Block(Box::new(Block::new(Vec::new()))),
             Feed::Bytes(framing) => {
                 let columns = Columns::Keyed(Pointer::parse("/id").expect("a pointer"));
                 Reader::Bytes(Box::new(Bytes::new(columns, Some(*framing), Vec::new())))

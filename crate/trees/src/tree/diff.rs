@@ -87,7 +87,7 @@ impl Stage {
                         (None, None) => return Ok(Step::Done(())),
                     };
                     out.say(|text| text.extend_from_slice(code));
-                    out.key(entry.key);
+                    out.key(&entry.key);
                     budget.spend(16 + entry.key.len() + len(old) + len(new));
                     let far = old.and_then(|old| write(old, values, out));
                     far.map_or(Self::Between, |(kind, reader)| Self::Old(kind, reader))

@@ -253,7 +253,7 @@ impl Merge {
         // The children before the one that the next edit goes to.
         let until = if self.next < edits.len() {
             let last = parent.len() - usize::from(frame.rightmost);
-            parent.route(index, edits.key(self.next)).min(last)
+            parent.route(index, &edits.key(self.next)).min(last)
         } else {
             let touched = |index: &usize| !matches!(self.fate(parent, *index), Fate::Relink);
             (index..parent.len()).find(touched).unwrap_or(parent.len())
@@ -316,7 +316,7 @@ impl Merge {
                 self.set_next(at);
                 return false;
             }
-            let (place, present) = match leaf.search(at, edits.key(self.next)) {
+            let (place, present) = match leaf.search(at, &edits.key(self.next)) {
                 Ok(place) => (place, true),
                 Err(place) => (place, false),
             };
@@ -336,12 +336,12 @@ impl Merge {
     /// Applies the next edit; `false` when the budget ended before all of its value was written.
     fn apply(&mut self, edits: &Batch, budget: &mut Budget) -> bool {
         let key = edits.key(self.next);
-        if let Edit::Put(kind, value) = edits.edit(self.next) {
-            if !self.builder.push_some(key, kind, value, budget) {
+        if let Edit::Put(value) = edits.edit(self.next) {
+            if !self.builder.push_some(key, value, budget) {
                 return false;
             }
             // A longer one has paid for itself.
-            budget.spend(value.len().min(MAX_INLINE_VALUE_BYTES));
+            budget.spend(value.bytes().len().min(MAX_INLINE_VALUE_BYTES));
         }
         budget.spend(key.len() + 32);
         self.next += 1;

@@ -9,12 +9,13 @@
 use crate::batch::{Batch, Edit};
 use crate::cache::{Cache, Fetch};
 use crate::error::Error;
+use crate::key::Key;
 use crate::node::Entry;
 use crate::order::sorted;
 use crate::step::{Budget, Step};
 use crate::tree::lockstep::Lockstep;
 use crate::tree::{Range, Touched, Tree, ValueReader, get};
-use crate::value::Far;
+use crate::value::{self, Far};
 use alloc::vec::Vec;
 
 /// See the module's text.
@@ -50,7 +51,7 @@ impl Value {
         let Self { reader, bytes } = self;
         let kind = entry.tag.kind;
         if !entry.tag.far {
-            batch.push(entry.key, Edit::Put(kind, entry.value));
+            batch.push(entry.key, Edit::Put(value::Value::kept(kind, entry.value)));
             budget.spend(64 + entry.key.len() + entry.value.len());
             return Ok(Step::Done(()));
         }
@@ -59,7 +60,7 @@ impl Value {
             Step::Done(()) => {}
             waiting => return Ok(waiting),
         }
-        batch.push(entry.key, Edit::Put(kind, bytes));
+        batch.push(entry.key, Edit::Put(value::Value::kept(kind, bytes)));
         budget.spend(bytes.len());
         *reader = None;
         bytes.clear();
@@ -106,7 +107,7 @@ impl Rebase {
                     Step::Done(()) => {}
                     waiting => return Ok(waiting),
                 },
-                Fetch::Here(None) => batch.push(key, Edit::Delete),
+                Fetch::Here(None) => batch.push(Key::kept(key), Edit::Delete),
             }
             budget.spend(256 + cache.take_checked());
             self.next += 1;
@@ -127,12 +128,12 @@ impl Rebase {
             // Asked once, also of a row whose value is read in several steps.
             if value.reader.is_none() {
                 budget.spend(64 + touched.cost());
-                let later = kept.binary_search_by(|other| other[..].cmp(key)).is_ok();
-                if later || touched.contains(key) {
+                let later = kept.binary_search_by(|other| other[..].cmp(&key)).is_ok();
+                if later || touched.contains(&key) {
                     return Ok(Step::Done(()));
                 }
                 if let Some(own) = *own {
-                    let found = get(cache, own, key)?;
+                    let found = get(cache, own, &key)?;
                     budget.spend(256 + cache.take_checked());
                     match found {
                         Fetch::Here(None) => {}
