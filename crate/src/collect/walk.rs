@@ -9,7 +9,7 @@ use crate::forest::{Forest, SUMS};
 use crate::hash::Hash;
 use crate::node::Node;
 use crate::step::{Budget, Step};
-use crate::sum_piece::{Form, Records, far};
+use crate::sum_piece::{Named, Names};
 use crate::value::Far;
 use alloc::vec::Vec;
 
@@ -94,16 +94,22 @@ impl Walk {
                 }
                 Fetch::Here(piece) => piece,
             };
+            let hash = *hash;
             self.pieces.pop();
             let first = self.pieces.len();
-            for record in Records::of(piece) {
-                match record.form {
-                    Form::Link(link) if marks.mark(cache, &link.chunk)? => {
-                        self.pieces.push((link.chunk, ChunkKind::SumPiece));
+            let mut names = Names::of(piece);
+            for named in &mut names {
+                match named {
+                    Named::Value(far) => self.fars.push(far),
+                    Named::Piece(hash) => {
+                        if marks.mark(cache, &hash)? {
+                            self.pieces.push((hash, ChunkKind::SumPiece));
+                        }
                     }
-                    Form::Far(rest) => self.fars.push(far(rest)),
-                    Form::Link(_) | Form::Inline(_) => {}
                 }
+            }
+            if !names.is_whole() {
+                return Err(Error::CorruptChunk { hash, cause: None });
             }
             // The first is read next.
             self.pieces[first..].reverse();

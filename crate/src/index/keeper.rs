@@ -221,8 +221,9 @@ impl Keeper {
             let empty = |index: &Definition| Index::new(index.clone(), Reach::All, none, none);
             indexes = wanted.iter().map(empty).collect();
         }
-        let scratch = Scratch { members: Members::new(secret), ..Scratch::default() };
-        Ok(Self { indexes, scratch, ..Self::default() })
+        let mut keeper = Self { indexes, ..Self::default() };
+        keeper.scratch.members = Members::new(secret);
+        Ok(keeper)
     }
 
     /// Whether there is no index.

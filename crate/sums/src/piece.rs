@@ -6,11 +6,11 @@ use hedgerow_trees::cache::{Cache, Fetch};
 use hedgerow_trees::chunk::{ChunkKind, HEADER_BYTES};
 use hedgerow_trees::error::{DecodeError, Error, Field};
 use hedgerow_trees::hash::{HASH_BYTES, Hash};
-use hedgerow_trees::sum_piece::far as address;
 pub(crate) use hedgerow_trees::sum_piece::{
     FAR, FAR_BYTES, FIXED_BYTES, Form, INLINE_BYTES, LINK, LINK_BYTES, Link, MAX_PIECE_BYTES,
     MIN_PIECE_BYTES, ROOT_BYTES, Record, Records, common, prefix,
 };
+use hedgerow_trees::sum_piece::{check, far as address};
 use hedgerow_trees::value::Far;
 
 /// The address in the rest of a leaf with a longer value, and the hash of the leaf.
@@ -38,8 +38,8 @@ pub(crate) const fn address_of(root: Hash, link: Option<&Record<'_>>) -> Hash {
     }
 }
 
-/// The piece that a link leads to; without a link the top `root`. When it `is_new` it is held to what
-/// the link says of it.
+/// The piece that a link leads to; without a link the top `root`. When it `is_new` to whoever reads it,
+/// it is decoded, and held to what the link says of it.
 ///
 /// # Errors
 /// As [`Cache::node`].
@@ -52,8 +52,9 @@ pub(crate) fn fetch<'c>(
     let hash = address_of(root, link);
     let kind = if link.is_some() { ChunkKind::SumPiece } else { ChunkKind::SumTop };
     let fetched = cache.chunk(&hash, kind)?;
-    if let (Fetch::Here(chunk), Some(of), true) = (&fetched, link, is_new) {
-        check_link(chunk, of).map_err(|cause| Error::CorruptChunk { hash, cause: Some(cause) })?;
+    if let (Fetch::Here(chunk), true) = (&fetched, is_new) {
+        let checked = check(chunk).and_then(|()| link.map_or(Ok(()), |of| check_link(chunk, of)));
+        checked.map_err(|cause| Error::CorruptChunk { hash, cause: Some(cause) })?;
     }
     Ok(fetched)
 }

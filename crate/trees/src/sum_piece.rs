@@ -1,7 +1,7 @@
 //! How a sum tree is stored: pieces of its compacted trie, each a chunk.
 //!
-//! The package of sum trees works on them. They are decoded here because the cache checks every
-//! chunk by its kind, and because a collection reads what a piece names.
+//! The package of sum trees works on them. They are decoded here because a collection, which every
+//! page loads, reads what a piece names.
 //!
 //! ```text
 //! piece    0xd0 | version | n x record, in the order of their paths
@@ -171,6 +171,73 @@ pub fn prefix(path: &[u8; 32], bits: u16) -> [u8; 32] {
     prefix
 }
 
+/// Bytes of the rest of a record with this head; `None` where there is no such head.
+const fn rest_bytes(head: u16) -> Option<usize> {
+    match head {
+        FAR => Some(FAR_BYTES),
+        LINK..LINK_END => Some(LINK_BYTES - FIXED_BYTES),
+        len if len as usize <= INLINE_BYTES => Some(len as usize),
+        _ => None,
+    }
+}
+
+/// What a piece names.
+#[derive(Clone, Copy, Debug)]
+pub enum Named {
+    /// Another piece.
+    Piece(Hash),
+    /// A value.
+    Value(Far),
+}
+
+/// All that a piece or a top names, in its order. No more of it is checked than where records end: it
+/// stops at the first one of which the end is not there.
+#[derive(Debug)]
+pub struct Names<'b> {
+    rest: &'b [u8],
+}
+
+impl<'b> Names<'b> {
+    /// Of a chunk that the cache has checked.
+    #[must_use]
+    #[inline]
+    pub fn of(chunk: &'b [u8]) -> Self {
+        Self { rest: chunk.get(records_at(chunk)..).unwrap_or(chunk) }
+    }
+
+    /// Whether all was told, after the last.
+    #[must_use]
+    #[inline]
+    pub const fn is_whole(&self) -> bool {
+        self.rest.is_empty()
+    }
+}
+
+impl Iterator for Names<'_> {
+    type Item = Named;
+
+    #[inline]
+    fn next(&mut self) -> Option<Named> {
+        loop {
+            let (fixed, after) = self.rest.split_at_checked(FIXED_BYTES)?;
+            let head = u16::from_le_bytes([fixed[72], fixed[73]]);
+            let (own, after) = after.split_at_checked(rest_bytes(head)?)?;
+            self.rest = after;
+            if head >= LINK {
+                return Some(Named::Piece(Hash::read(&own[10..])));
+            }
+            if head == FAR {
+                return Some(Named::Value(far(own)));
+            }
+        }
+    }
+}
+
+/// Where the records of a piece or a top begin.
+fn records_at(chunk: &[u8]) -> usize {
+    if chunk.starts_with(&ChunkKind::SumTop.header()) { TOP_BYTES } else { HEADER_BYTES }
+}
+
 /// The records of a piece, without its header.
 #[derive(Clone, Debug)]
 pub struct Records<'b> {
@@ -183,8 +250,7 @@ impl<'b> Records<'b> {
     /// Those of a chunk that [`check`] has passed.
     #[must_use]
     pub fn of(chunk: &'b [u8]) -> Self {
-        let at = if chunk.starts_with(&ChunkKind::SumTop.header()) { TOP_BYTES } else { 2 };
-        Self { bytes: chunk, at }
+        Self { bytes: chunk, at: records_at(chunk) }
     }
 
     /// Bytes of the records from [`Records::at`] on.
@@ -200,15 +266,11 @@ impl<'b> Records<'b> {
         let mut end = at + FIXED_BYTES;
         let fixed = bytes.get(at..end).ok_or_else(|| cut(end))?;
         let head = u16::from_le_bytes([fixed[72], fixed[73]]);
-        end += match head {
-            FAR => FAR_BYTES,
-            LINK..LINK_END => LINK_BYTES - FIXED_BYTES,
-            len if usize::from(len) <= INLINE_BYTES => len.into(),
-            _ => {
-                let most = INLINE_BYTES as u64;
-                return Err(DecodeError::new(Field::ValueLength, at + 72, most, head.into()));
-            }
+        let Some(rest) = rest_bytes(head) else {
+            let most = INLINE_BYTES as u64;
+            return Err(DecodeError::new(Field::ValueLength, at + 72, most, head.into()));
         };
+        end += rest;
         let rest = bytes.get(at + FIXED_BYTES..end).ok_or_else(|| cut(end))?;
         let form = match head {
             FAR => Form::Far(rest),

@@ -11,7 +11,7 @@ use crate::segment::Table;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::Cell;
-use hashbrown::{HashMap, HashTable};
+use hashbrown::HashTable;
 
 /// The number under which a segment is stored: below 2^53.
 pub type SegmentId = u64;
@@ -106,33 +106,13 @@ impl Places {
         let spread = sum.wrapping_mul(self.odd);
         spread ^ spread >> 32
     }
-}
 
-/// Segment ids are small numbers that the store itself hands out: nothing to defend against.
-mod id_hash {
-    use core::hash::{BuildHasherDefault, Hasher};
-
-    #[derive(Default)]
-    pub struct Multiply(u64);
-
-    impl Hasher for Multiply {
-        fn finish(&self) -> u64 {
-            self.0
-        }
-
-        fn write(&mut self, bytes: &[u8]) {
-            for byte in bytes {
-                self.write_u64(u64::from(*byte));
-            }
-        }
-
-        fn write_u64(&mut self, word: u64) {
-            let mixed = (self.0 ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            self.0 = mixed ^ (mixed >> 32);
-        }
+    /// Where that of the chunk at a slot has its place.
+    #[inline(never)]
+    fn of_slot(&self, segments: &[Option<Segment>], slot: Slot) -> u64 {
+        let segment = segments[slot.segment as usize].as_ref();
+        segment.map_or(0, |segment| self.of(&segment.table.hash(slot.chunk as usize)))
     }
-
-    pub type State = BuildHasherDefault<Multiply>;
 }
 
 /// See the module's text.
@@ -142,7 +122,8 @@ pub struct Catalogue {
     places: Places,
     segments: Vec<Option<Segment>>,
     vacant: Vec<u32>,
-    by_id: HashMap<SegmentId, u32, id_hash::State>,
+    /// Where each segment is, in the order of ids: new ones nearly always come last.
+    by_id: Vec<(SegmentId, u32)>,
     chunks: usize,
 }
 
@@ -153,7 +134,7 @@ impl Catalogue {
             places: Places::new(secret),
             segments: Vec::new(),
             vacant: Vec::new(),
-            by_id: HashMap::default(),
+            by_id: Vec::new(),
             chunks: 0,
         }
     }
@@ -161,11 +142,17 @@ impl Catalogue {
     /// Makes room for so many more chunks.
     pub fn reserve(&mut self, chunks: usize) {
         let Self { index, segments, places, .. } = self;
-        index.reserve(chunks, |slot| places.of(&hash_of(segments, *slot)));
+        index.reserve(chunks, |slot| places.of_slot(segments, *slot));
+    }
+
+    /// Where a segment is among the ids, or would be.
+    #[inline(never)]
+    fn find(&self, id: SegmentId) -> Result<usize, usize> {
+        self.by_id.binary_search_by(|(other, _)| other.cmp(&id))
     }
 
     pub fn contains(&self, id: SegmentId) -> bool {
-        self.by_id.contains_key(&id)
+        self.find(id).is_ok()
     }
 
     /// Number of segments, and of chunks with each copy counted.
@@ -174,11 +161,12 @@ impl Catalogue {
     }
 
     pub fn segment(&self, id: SegmentId) -> Option<&Segment> {
-        self.segments[*self.by_id.get(&id)? as usize].as_ref()
+        self.segments[self.by_id[self.find(id).ok()?].1 as usize].as_ref()
     }
 
     pub fn segment_mut(&mut self, id: SegmentId) -> Option<&mut Segment> {
-        self.segments[*self.by_id.get(&id)? as usize].as_mut()
+        let at = self.by_id[self.find(id).ok()?].1;
+        self.segments[at as usize].as_mut()
     }
 
     /// All segments, in no order.
@@ -194,7 +182,9 @@ impl Catalogue {
     pub fn insert(&mut self, segment: Segment) {
         let at = self.vacant.pop().unwrap_or(self.segments.len() as u32);
         let count = segment.table.len();
-        self.by_id.insert(segment.id, at);
+        if let Err(place) = self.find(segment.id) {
+            self.by_id.insert(place, (segment.id, at));
+        }
         self.chunks += count;
         if at as usize == self.segments.len() {
             self.segments.push(Some(segment));
@@ -207,10 +197,11 @@ impl Catalogue {
 
     fn add(&mut self, slot: Slot) {
         let Self { index, segments, places, .. } = self;
-        let hash = hash_of(segments, slot);
+        let Some(segment) = &segments[slot.segment as usize] else { return };
+        let hash = segment.table.hash(slot.chunk as usize);
         let place = places.of(&hash);
         let Some(newest) = index.find_mut(place, |other| has_hash(segments, *other, &hash)) else {
-            index.insert_unique(place, slot, |slot| places.of(&hash_of(segments, *slot)));
+            index.insert_unique(place, slot, |slot| places.of_slot(segments, *slot));
             return;
         };
         let head = *newest;
@@ -228,7 +219,7 @@ impl Catalogue {
 
     /// Forgets a segment; what it was.
     pub fn remove(&mut self, id: SegmentId) -> Option<Segment> {
-        let at = self.by_id.remove(&id)?;
+        let (_, at) = self.by_id.remove(self.find(id).ok()?);
         let count = self.segments[at as usize].as_ref()?.table.len();
         self.chunks -= count;
         (0..count as u32).for_each(|chunk| self.unlink(Slot { segment: at, chunk }));
@@ -239,7 +230,7 @@ impl Catalogue {
     fn unlink(&mut self, slot: Slot) {
         let Link { before, after } = link(&self.segments, slot);
         if before == NONE {
-            let place = self.places.of(&hash_of(&self.segments, slot));
+            let place = self.places.of_slot(&self.segments, slot);
             // One copy too many of a segment has no place.
             let Ok(entry) = self.index.find_entry(place, |other| *other == slot) else { return };
             if after == NONE {
@@ -295,11 +286,6 @@ impl Catalogue {
 fn link(segments: &[Option<Segment>], slot: Slot) -> Link {
     let segment = segments[slot.segment as usize].as_ref();
     segment.map_or(Link { before: NONE, after: NONE }, |segment| segment.link(slot.chunk))
-}
-
-fn hash_of(segments: &[Option<Segment>], slot: Slot) -> Hash {
-    let segment = segments[slot.segment as usize].as_ref();
-    segment.map_or(Hash::ZERO, |segment| segment.table.hash(slot.chunk as usize))
 }
 
 fn has_hash(segments: &[Option<Segment>], slot: Slot, hash: &Hash) -> bool {

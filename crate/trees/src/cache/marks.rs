@@ -10,13 +10,26 @@ use core::cell::{Cell, RefCell};
 pub struct Marks {
     checked: Vec<Cell<u64>>,
     /// Without words as long as nothing is damaged: nearly always.
-    damaged: RefCell<Vec<u64>>,
+    damaged: RefCell<Vec<Cell<u64>>>,
 }
 
 const fn bit(chunk: usize) -> u64 {
     1 << (chunk % 64)
 }
 
+#[inline]
+fn is_set(words: &[Cell<u64>], chunk: usize) -> bool {
+    words.get(chunk / 64).is_some_and(|word| word.get() & bit(chunk) != 0)
+}
+
+#[inline]
+fn set(words: &[Cell<u64>], chunk: usize) {
+    if let Some(word) = words.get(chunk / 64) {
+        word.set(word.get() | bit(chunk));
+    }
+}
+
+#[inline(never)]
 fn words(chunks: usize, word: u64) -> Vec<Cell<u64>> {
     vec![Cell::new(word); chunks.div_ceil(64)]
 }
@@ -44,26 +57,24 @@ impl Marks {
 
     #[inline]
     pub fn is_checked(&self, chunk: usize) -> bool {
-        self.checked.get(chunk / 64).is_some_and(|word| word.get() & bit(chunk) != 0)
+        is_set(&self.checked, chunk)
     }
 
     pub fn set_checked(&self, chunk: usize) {
-        if let Some(word) = self.checked.get(chunk / 64) {
-            word.set(word.get() | bit(chunk));
-        }
+        set(&self.checked, chunk);
     }
 
     #[inline]
     pub fn is_damaged(&self, chunk: usize) -> bool {
         let damaged = self.damaged.borrow();
-        damaged.get(chunk / 64).is_some_and(|word| word & bit(chunk) != 0)
+        is_set(&damaged, chunk)
     }
 
     pub fn set_damaged(&self, chunk: usize, chunks: usize) {
         let mut damaged = self.damaged.borrow_mut();
         if damaged.is_empty() {
-            *damaged = vec![0; chunks.div_ceil(64)];
+            *damaged = words(chunks, 0);
         }
-        damaged[chunk / 64] |= bit(chunk);
+        set(&damaged, chunk);
     }
 }

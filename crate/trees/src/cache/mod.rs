@@ -19,6 +19,7 @@ use crate::chunk::{ChunkKind, VERSION};
 use crate::error::{DecodeError, Error, Field};
 use crate::form;
 use crate::hash::Hash;
+use crate::limits::MAX_LEVEL;
 use crate::node::{Inner, Node};
 use crate::secret::Secret;
 use crate::segment::{Sealed, Table};
@@ -338,10 +339,12 @@ impl Cache {
     /// As [`Cache::node`].
     pub fn chunk(&self, hash: &Hash, kind: ChunkKind) -> Result<Fetch<&[u8]>, Error> {
         let fetched = self.any(hash)?;
-        if let Fetch::Here(bytes) = fetched {
-            expect_kind(hash, bytes, bytes[0] == kind.header()[0], kind)?;
+        match fetched {
+            Fetch::Here(bytes) if bytes[0] != kind.header()[0] => {
+                Err(wrong_kind(hash, bytes[0], kind))
+            }
+            _ => Ok(fetched),
         }
-        Ok(fetched)
     }
 
     /// The node `hash`, verified.
@@ -350,11 +353,10 @@ impl Cache {
     /// [`Error::MissingChunk`], [`Error::CorruptChunk`], [`Error::UnsupportedFormat`].
     pub fn node(&self, hash: &Hash) -> Result<Fetch<Node<'_>>, Error> {
         Ok(match self.any(hash)? {
-            Fetch::Here(bytes) => {
-                let is_node = bytes[0] <= crate::limits::MAX_LEVEL;
-                expect_kind(hash, bytes, is_node, ChunkKind::Node(0))?;
-                Fetch::Here(Node::view(bytes))
+            Fetch::Here(bytes) if bytes[0] > MAX_LEVEL => {
+                return Err(wrong_kind(hash, bytes[0], ChunkKind::Node(0)));
             }
+            Fetch::Here(bytes) => Fetch::Here(Node::view(bytes)),
             Fetch::At(id) => Fetch::At(id),
         })
     }
@@ -374,15 +376,13 @@ impl Cache {
     }
 }
 
-/// Refuses a chunk that is sound, and of another kind than whoever names it says.
-#[inline]
-fn expect_kind(hash: &Hash, bytes: &[u8], is_it: bool, kind: ChunkKind) -> Result<(), Error> {
-    if is_it {
-        return Ok(());
-    }
-    let (expected, got) = (kind.header()[0].into(), bytes[0].into());
-    let cause = Some(DecodeError::new(Field::Kind, 0, expected, got));
-    Err(Error::CorruptChunk { hash: *hash, cause })
+/// A chunk is sound, and of another kind than whoever names it says.
+#[cold]
+#[inline(never)]
+fn wrong_kind(hash: &Hash, got: u8, kind: ChunkKind) -> Error {
+    let expected = kind.header()[0].into();
+    let cause = Some(DecodeError::new(Field::Kind, 0, expected, got.into()));
+    Error::CorruptChunk { hash: *hash, cause }
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use crate::json::members::Members;
 use crate::json::scan::{JsonFault, skip_value};
 use crate::order::sorted;
 use alloc::vec::Vec;
-use core::ops::Range;
 
 /// See the module's text.
 #[derive(Debug, Default)]
@@ -44,34 +43,27 @@ impl Constraints {
         self.names.extend_from_slice(names);
     }
 
-    /// All names in order, with the places from which on members of these names are kept.
-    fn kept(&self) -> Result<Vec<(Range<usize>, usize)>, JsonFault> {
+    /// All names in order. Of each so many lists, the first ones, concern its members: all behind these
+    /// name it.
+    fn kept(&self) -> Result<Vec<(&[u8], usize)>, JsonFault> {
         let mut names = Vec::new();
         for (list, (_, start)) in self.lists.iter().enumerate() {
             let mut elements =
                 Members::of(&self.names, *start, b'[').ok_or(JsonFault::Syntax(0))?;
             while let Some(name) = elements.element()? {
-                names.push((name, list));
+                names.push((&self.names[name], list));
             }
         }
+        let mut kept: Vec<(&[u8], usize)> = Vec::new();
         // Of equal names that of the last list comes first.
-        let text = |at: usize| &self.names[names[at].0.clone()];
-        let order =
-            sorted(names.len(), &|a, b| text(a).cmp(text(b)).then(names[b].1.cmp(&names[a].1)));
-        let mut kept: Vec<(Range<usize>, usize)> = Vec::new();
-        // Of the name at hand, so many lists may still lack it: it is in all behind these.
-        let mut lists = 0;
-        for at in order {
-            let (name, list) = &names[at];
-            if kept.last().is_none_or(|(last, _)| self.names[last.clone()] != *text(at)) {
-                lists = self.lists.len();
-                kept.push((name.clone(), 0));
-            }
-            if list + 1 == lists {
-                lists = *list;
-            }
-            if let Some((_, place)) = kept.last_mut() {
-                *place = lists.checked_sub(1).map_or(0, |list| self.lists[list].0);
+        for at in sorted(names.len(), &|a, b| names[a].0.cmp(names[b].0).then(b.cmp(&a))) {
+            let (name, list) = names[at];
+            match kept.last_mut() {
+                Some((last, lists)) if *last == name => *lists -= usize::from(list + 1 == *lists),
+                _ => {
+                    let lists = self.lists.len();
+                    kept.push((name, lists - usize::from(list + 1 == lists)));
+                }
             }
         }
         Ok(kept)
@@ -85,12 +77,10 @@ impl Constraints {
     /// `object` is none.
     pub fn keep(&self, object: &[u8], out: &mut Vec<u8>) -> Result<(), JsonFault> {
         let kept = self.kept()?;
-        // What no list names is kept behind the last one.
-        let last = self.lists.last().map_or(0, |(place, _)| *place);
         let place = |name: &[u8]| {
-            let at = kept.partition_point(|(other, _)| &self.names[other.clone()] < name);
-            let found = kept.get(at).filter(|(other, _)| &self.names[other.clone()] == name);
-            found.map_or(last, |(_, place)| *place)
+            let found = kept.binary_search_by(|(other, _)| (*other).cmp(name));
+            let lists = found.map_or(self.lists.len(), |at| kept[at].1);
+            lists.checked_sub(1).map_or(0, |list| self.lists[list].0)
         };
         out.clear();
         out.push(b'{');

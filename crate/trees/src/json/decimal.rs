@@ -179,17 +179,18 @@ fn scale(mantissa: u64, exponent: i32) -> f64 {
     mantissa * f64::from_bits(bits)
 }
 
-/// The double nearest to `digits * 10^exponent`, where `digits` are ASCII.
-pub(super) fn round(digits: impl Iterator<Item = u8> + Clone, exponent: i64) -> f64 {
+/// The double nearest to `digits * 10^exponent`, where `digits` are ASCII; a point among them is passed
+/// over.
+pub(super) fn round(digits: &[u8], exponent: i64) -> f64 {
     let (mut word, mut count, mut cut, mut is_cut) = (0, 0, 0_i64, false);
-    for digit in digits.clone() {
+    for digit in digits.iter().filter(|digit| **digit != b'.') {
         if count < WORD_DIGITS {
             word = 10 * word + u64::from(digit - b'0');
             // Leading zeros are none.
             count += usize::from(word > 0);
         } else {
             cut += 1;
-            is_cut |= digit != b'0';
+            is_cut |= *digit != b'0';
         }
     }
     let power = exponent.saturating_add(cut);
@@ -226,16 +227,11 @@ pub(super) fn round(digits: impl Iterator<Item = u8> + Clone, exponent: i64) -> 
 
 /// How `digits * 10^power` compares with `middle * 2^exponent`. Costs some hundred multiplications.
 #[cold]
-fn against_middle(
-    digits: impl Iterator<Item = u8>,
-    power: i64,
-    middle: u64,
-    exponent: i32,
-) -> Ordering {
+fn against_middle(digits: &[u8], power: i64, middle: u64, exponent: i32) -> Ordering {
     let (mut number, mut other) = (Big::default(), Big::default());
     let (mut count, mut power, mut rest) = (0, power as i32, false);
     let (mut part, mut scale) = (0, 1);
-    for digit in digits {
+    for digit in digits.iter().filter(|digit| **digit != b'.') {
         if count < MAX_DIGITS {
             part = 10 * part + u32::from(digit - b'0');
             scale *= 10;
@@ -246,7 +242,7 @@ fn against_middle(
             }
         } else {
             power += 1;
-            rest |= digit != b'0';
+            rest |= *digit != b'0';
         }
     }
     number.scale(scale, part);
@@ -353,7 +349,7 @@ mod tests {
                 (mantissa.saturating_add(error), Ordering::Greater),
             ] {
                 let text = alloc::format!("{digits}");
-                let order = against_middle(text.bytes(), power.into(), bound, exponent);
+                let order = against_middle(text.as_bytes(), power.into(), bound, exponent);
                 assert!(order != expected, "{digits}e{power}: {mantissa} +- {error}");
             }
         }

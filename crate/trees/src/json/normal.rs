@@ -378,43 +378,44 @@ impl Scan<'_> {
         let names = &self.memory.names[open.first..];
         let mean_len = names.iter().map(|name| name.len).sum::<usize>() / names.len();
         let compared = Cell::new(0);
-        let count = || compared.set(compared.get() + NAME_COST + mean_len / 8);
         let bytes = |at: usize| self.bytes(&names[at]);
         // Array indices come first, by number; other names are sorted to find those that come twice.
         let indices: Vec<_> =
             (0..names.len()).map(|at| array_index(bytes(at)).unwrap_or(u64::MAX)).collect();
         let by_name = sorted(names.len(), &|a, b| {
-            count();
+            compared.set(compared.get() + NAME_COST + mean_len / 8);
             indices[a].cmp(&indices[b]).then_with(|| bytes(a).cmp(bytes(b)))
         });
-        // The place of each member that is kept: that of the first of its name.
-        let mut kept: Vec<(usize, usize)> = Vec::with_capacity(by_name.len());
-        for at in by_name {
-            match kept.last_mut() {
-                Some((_, last)) if bytes(*last) == bytes(at) => *last = at,
-                _ => kept.push((at, at)),
+        // The last member of each name, at the place of the first.
+        let mut lasts = alloc::vec![usize::MAX; names.len()];
+        let mut first = by_name[0];
+        let mut different = 1;
+        for at in &by_name {
+            if bytes(*at) != bytes(first) {
+                first = *at;
+                different += 1;
             }
+            lasts[first] = *at;
         }
-        if open.in_order && kept.len() == names.len() {
-            self.memory.cost += compared.get();
+        self.memory.cost += compared.get();
+        if open.in_order && different == names.len() {
             return;
         }
-        // Those that are none stay in the order in which they first came.
-        let count = kept.partition_point(|(first, _)| indices[*first] != u64::MAX);
-        let mut lasts = alloc::vec![usize::MAX; names.len()];
-        kept[count..].iter().for_each(|(first, last)| lasts[*first] = *last);
-        let others = lasts.into_iter().filter(|last| *last != usize::MAX);
-        let order = kept[..count].iter().map(|(_, last)| *last).chain(others);
         let to = self.place(at);
-        let first = self.memory.members.len();
-        let members = order.map(|last| {
-            // A comma is behind all but the last.
-            names[last].start..names.get(last + 1).map_or(to, |next| next.start - 1)
-        });
-        let from = names[0].start;
-        self.memory.members.extend(members);
-        self.memory.cost += compared.get();
-        self.memory.moves.push(Move { from, to, members: first..self.memory.members.len() });
+        let start = self.memory.members.len();
+        let is_index = |at: &usize| indices[*at] != u64::MAX;
+        // Names that are no indices stay in the order in which they first came.
+        let others = (0..names.len()).filter(|at| !is_index(at));
+        for first in by_name.iter().copied().take_while(is_index).chain(others) {
+            let last = lasts[first];
+            if let Some(name) = names.get(last) {
+                // A comma is behind all but the last.
+                let end = names.get(last + 1).map_or(to, |next| next.start - 1);
+                self.memory.members.push(name.start..end);
+            }
+        }
+        let (from, members) = (names[0].start, start..self.memory.members.len());
+        self.memory.moves.push(Move { from, to, members });
     }
 }
 

@@ -130,7 +130,7 @@ fn value(text: &[u8], scan: NumberScan) -> f64 {
         }
     }
     let exponent = exponent.saturating_sub(i64::try_from(places).unwrap_or(i64::MAX));
-    round(text[scan.whole..scan.exponent].iter().copied().filter(u8::is_ascii_digit), exponent)
+    round(&text[scan.whole..scan.exponent], exponent)
 }
 
 #[cfg(test)]
