@@ -12,6 +12,10 @@ use std::collections::BTreeMap;
 /// The most that a byte of anything costs, against a byte of ordinary rows.
 const MOST: f64 = 10.0;
 
+/// The most that a byte costs of rows with arrays under an index, against a byte of ordinary rows: each
+/// member makes an entry, which is a row in the tree of the index. README's limits tell it.
+const MOST_OF_ARRAYS: f64 = 50.0;
+
 /// The most that a step goes beyond its budget, besides what it does with one row: it sorts what was
 /// gathered.
 const MOST_BEYOND: usize = 5 * SLICE;
@@ -43,6 +47,10 @@ fn no_input_buys_more_than_its_bytes() {
         let ratio = per_byte(input, cost) / ordinary[input.against.unwrap_or(input.name)];
         if ratio > MOST {
             faults.push(format!("{}: {ratio:.2} times as much", input.name));
+        }
+        let of_lines = per_byte(input, cost) / ordinary["lines"];
+        if !input.indexes.is_empty() && of_lines > MOST_OF_ARRAYS {
+            faults.push(format!("{}: {of_lines:.2} times ordinary lines", input.name));
         }
         if cost.beyond > MOST_BEYOND + ROW_FACTOR * input.longest {
             faults.push(format!("{}: a step {} beyond its budget", input.name, cost.beyond));

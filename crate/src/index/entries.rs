@@ -2,14 +2,10 @@
 
 use crate::batch::Edit;
 use crate::key::Key;
-use crate::limits::MAX_KEY_BYTES;
+use crate::limits::{MAX_KEY_BYTES, MAX_ROW_ENTRIES_BYTES};
 use crate::secret::Secret;
 use crate::value::{Kind, Value};
-use alloc::vec;
 use alloc::vec::Vec;
-
-/// Places for members of an array, at first.
-const FIRST_PLACES: usize = 32;
 
 /// See the module's text.
 #[derive(Debug, Default)]
@@ -39,15 +35,16 @@ impl Members {
         Self { secret, ..Self::default() }
     }
 
-    /// Begins an array. `write` appends what its entries have in common before the member and after
-    /// it; whether it did, and an entry may fit.
-    pub fn begin(&mut self, write: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>) -> bool) -> bool {
+    /// Begins an array whose text takes so many bytes: what its entries have in common, before the
+    /// member and after it, is to be appended.
+    pub fn begin(&mut self, text_len: usize) -> (&mut Vec<u8>, &mut Vec<u8>) {
         let Self { before, after, places, .. } = self;
         before.clear();
         after.clear();
         places.clear();
-        places.resize(FIRST_PLACES, 0);
-        write(before, after) && before.len() + after.len() < MAX_KEY_BYTES
+        // At least two for each member, with its comma, and for each entry that a row may have.
+        places.resize(text_len.min(MAX_ROW_ENTRIES_BYTES).next_power_of_two(), 0);
+        (before, after)
     }
 
     /// Adds the entry of the member that `write` appends, unless that returns `false`, it is there
@@ -55,20 +52,9 @@ impl Members {
     /// nothing.
     pub fn push(&mut self, out: &mut Entries, write: impl FnOnce(&mut Vec<u8>) -> bool) {
         self.member.clear();
-        let fits =
-            |this: &Self| this.before.len() + this.member.len() + this.after.len() <= MAX_KEY_BYTES;
-        if !write(&mut self.member) || !fits(self) {
-            return;
-        }
-        if 2 * out.len() >= self.places.len() {
-            self.places = vec![0; 2 * self.places.len()];
-            for index in 0..out.len() {
-                if let Some(place) = self.place(out, self.member_of(out, index)) {
-                    self.places[place] = index as u32 + 1;
-                }
-            }
-        }
-        if let Some(place) = self.place(out, &self.member) {
+        let fits = write(&mut self.member)
+            && self.before.len() + self.member.len() + self.after.len() <= MAX_KEY_BYTES;
+        if fits && let Some(place) = self.place(out) {
             let Self { before, member, after, places, .. } = self;
             let write = |entry: &mut Vec<u8>| {
                 [before, member, after].iter().for_each(|part| entry.extend_from_slice(part));
@@ -81,23 +67,18 @@ impl Members {
         }
     }
 
-    /// The place of a member; none when it is taken by the same member.
-    fn place(&self, out: &Entries, member: &[u8]) -> Option<usize> {
-        let mut place = self.secret.hash(member) as usize;
+    /// The place of the member at hand; none when it is taken by the same member.
+    fn place(&self, out: &Entries) -> Option<usize> {
+        let mut place = self.secret.hash(&self.member) as usize;
         loop {
             place &= self.places.len() - 1;
-            match self.places[place].checked_sub(1) {
-                None => return Some(place),
-                Some(at) if self.member_of(out, at as usize) == member => return None,
-                Some(_) => place += 1,
+            let Some(at) = self.places[place].checked_sub(1) else { return Some(place) };
+            let entry = out.get(at as usize).bytes();
+            if entry[self.before.len()..entry.len() - self.after.len()] == self.member {
+                return None;
             }
+            place += 1;
         }
-    }
-
-    /// The member of the entry at `index`.
-    fn member_of<'e>(&self, out: &'e Entries, index: usize) -> &'e [u8] {
-        let entry = out.get(index).bytes();
-        &entry[self.before.len()..entry.len() - self.after.len()]
     }
 }
 

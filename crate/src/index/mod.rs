@@ -21,7 +21,7 @@ pub use scan::{IndexScan, Wanted};
 use crate::forest::{INDEX, PARTIAL_INDEX, TreeName};
 use crate::json::{Pointer, push_string, skip_space, skip_value, unquote};
 use crate::limits::{
-    FREE_ROW_ENTRIES_BYTES, MAX_COLUMNS, MAX_ROW_ENTRIES_BYTES, ROW_ENTRIES_FACTOR,
+    FREE_ROW_ENTRIES_BYTES, MAX_COLUMNS, MAX_KEY_BYTES, MAX_ROW_ENTRIES_BYTES, ROW_ENTRIES_FACTOR,
 };
 use crate::tree::Range as KeyRange;
 use alloc::string::String;
@@ -146,13 +146,12 @@ impl Definition {
             });
             return cost + out.bytes();
         };
-        let may_fit = members.begin(|before, after| {
-            let indexable = places[..column].iter().all(|place| scalar(place, before))
-                && places[column + 1..].iter().all(|place| scalar(place, after));
-            after.extend_from_slice(key);
-            indexable
-        });
         let Range { start, end } = places[column];
+        let (before, after) = members.begin(end - start);
+        let indexable = places[..column].iter().all(|place| scalar(place, before))
+            && places[column + 1..].iter().all(|place| scalar(place, after));
+        after.extend_from_slice(key);
+        let may_fit = indexable && before.len() + after.len() < MAX_KEY_BYTES;
         let mut at = if may_fit { start + 1 } else { end };
         while at + 1 < end {
             let Ok(next) = skip_value(value, at) else { break };
@@ -178,7 +177,7 @@ const fn most_bytes(row: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::{MAX_KEY_BYTES, MAX_TREE_NAME_BYTES};
+    use crate::limits::MAX_TREE_NAME_BYTES;
     use alloc::vec;
 
     fn entries(definition: &str, key: &str, value: &str) -> Vec<Vec<u8>> {

@@ -5,7 +5,8 @@
 //! tables come from disk and from peers, and nothing vouches for the hashes in them.
 
 use super::marks::Marks;
-use crate::hash::{HASH_BYTES, Hash};
+use super::places::Places;
+use crate::hash::Hash;
 use crate::secret::Secret;
 use crate::segment::Table;
 use alloc::vec;
@@ -78,43 +79,6 @@ impl Segment {
     }
 }
 
-/// The keys of [`Places::of`].
-#[derive(Clone, Copy)]
-struct Places {
-    words: [u64; HASH_BYTES / 8],
-    odd: u64,
-}
-
-impl Places {
-    fn new(secret: &Secret) -> Self {
-        let word = |at: usize| secret.hash(&[at as u8]);
-        Self { words: core::array::from_fn(word), odd: word(HASH_BYTES) | 1 }
-    }
-
-    /// Where a hash has its place. Two hashes, whatever they are, agree for one in 2^32 keys: this is
-    /// NH of UMAC (RFC 4418), and one multiplication to spread it.
-    #[inline]
-    fn of(&self, hash: &Hash) -> u64 {
-        let (words, _) = hash.0.as_chunks();
-        let mut sum = 0_u64;
-        for (word, key) in words.iter().zip(&self.words) {
-            let word = u64::from_le_bytes(*word);
-            let low = (word as u32).wrapping_add(*key as u32);
-            let high = ((word >> 32) as u32).wrapping_add((key >> 32) as u32);
-            sum = sum.wrapping_add(u64::from(low).wrapping_mul(u64::from(high)));
-        }
-        let spread = sum.wrapping_mul(self.odd);
-        spread ^ spread >> 32
-    }
-
-    /// Where that of the chunk at a slot has its place.
-    #[inline(never)]
-    fn of_slot(&self, segments: &[Option<Segment>], slot: Slot) -> u64 {
-        let segment = segments[slot.segment as usize].as_ref();
-        segment.map_or(0, |segment| self.of(&segment.table.hash(slot.chunk as usize)))
-    }
-}
-
 /// See the module's text.
 pub struct Catalogue {
     /// The newest copy of each chunk.
@@ -142,7 +106,7 @@ impl Catalogue {
     /// Makes room for so many more chunks.
     pub fn reserve(&mut self, chunks: usize) {
         let Self { index, segments, places, .. } = self;
-        index.reserve(chunks, |slot| places.of_slot(segments, *slot));
+        index.reserve(chunks, |slot| place_of(places, segments, *slot));
     }
 
     /// Where a segment is among the ids, or would be.
@@ -201,7 +165,7 @@ impl Catalogue {
         let hash = segment.table.hash(slot.chunk as usize);
         let place = places.of(&hash);
         let Some(newest) = index.find_mut(place, |other| has_hash(segments, *other, &hash)) else {
-            index.insert_unique(place, slot, |slot| places.of_slot(segments, *slot));
+            index.insert_unique(place, slot, |slot| place_of(places, segments, *slot));
             return;
         };
         let head = *newest;
@@ -230,7 +194,7 @@ impl Catalogue {
     fn unlink(&mut self, slot: Slot) {
         let Link { before, after } = link(&self.segments, slot);
         if before == NONE {
-            let place = self.places.of_slot(&self.segments, slot);
+            let place = place_of(&self.places, &self.segments, slot);
             // One copy too many of a segment has no place.
             let Ok(entry) = self.index.find_entry(place, |other| *other == slot) else { return };
             if after == NONE {
@@ -286,6 +250,13 @@ impl Catalogue {
 fn link(segments: &[Option<Segment>], slot: Slot) -> Link {
     let segment = segments[slot.segment as usize].as_ref();
     segment.map_or(Link { before: NONE, after: NONE }, |segment| segment.link(slot.chunk))
+}
+
+/// Where the chunk at a slot has its place.
+#[inline(never)]
+fn place_of(places: &Places, segments: &[Option<Segment>], slot: Slot) -> u64 {
+    let segment = segments[slot.segment as usize].as_ref();
+    segment.map_or(0, |segment| places.of(&segment.table.hash(slot.chunk as usize)))
 }
 
 fn has_hash(segments: &[Option<Segment>], slot: Slot, hash: &Hash) -> bool {

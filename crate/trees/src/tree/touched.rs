@@ -53,9 +53,7 @@ impl Touched {
 
     /// Notes all keys there are.
     pub fn add_all(&mut self) {
-        self.open.clear();
-        self.runs.clear();
-        self.ranges.clear();
+        *self = Self::new(self.secret);
         self.add_range(Range::ALL);
     }
 
