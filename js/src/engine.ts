@@ -221,10 +221,14 @@ export class Engine {
     switch (status) {
       case Status.row: {
         if (isBytes) {
-          throw new HedgerowError('invalid-row', `row ${first}, byte ${second}: ${rowFault(third)}`, {
-            row: first,
-            offset: second,
-          });
+          throw new HedgerowError(
+            'invalid-row',
+            `row ${first}, byte ${second}: ${rowFault(third)}`,
+            {
+              row: first,
+              offset: second,
+            },
+          );
         }
         const code = isKeyFault(third) ? 'invalid-key' : 'invalid-value';
         throw new HedgerowError(code, `row ${first}: ${rowFault(third)}`, {

@@ -42,7 +42,9 @@ test('each field has its name at its place', () => {
 
 test('a status has one number', () => {
   const rust = [...REPLY.matchAll(/pub const (\w+): u32 = (\d+);/g)];
-  const numbers = new Map(rust.map(([, name, number]) => [name.toLowerCase().replaceAll('_', ''), number]));
+  const numbers = new Map(
+    rust.map(([, name, number]) => [name.toLowerCase().replaceAll('_', ''), number]),
+  );
   const [, body] = /export const Status = \{([^}]*)\}/.exec(ENGINE);
   const told = [...body.matchAll(/(\w+): (\d+),/g)].filter(([, name]) => name !== 'noOp');
   assert.ok(told.length >= 11 && numbers.size >= told.length);
