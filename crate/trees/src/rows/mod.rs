@@ -35,7 +35,6 @@ pub enum Next<'a> {
 
 /// Reads rows of one kind or the other.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "an ingest has one, and no others are moved")]
 pub enum Reader {
     /// Blocks of the wrapper.
     Block(Box<Block>),
