@@ -10,14 +10,15 @@ import { ROOT } from './lib/run.mjs';
 // name each other, rooms of one layer may not. `x/*` is all that lies under the folder.
 
 export const RUST_LAYERS = [
-  [['limits'], ['order']],
+  [['limits'], ['order'], ['secret']],
   [['hash'], ['key'], ['json/*']],
   [['error']], // tells the hash of what is corrupt
   [['boundary']],
   [['chunk', 'value']],
-  [['node']],
+  [['node'], ['sum_piece']],
+  [['form']], // what each kind of chunk must be
   [['segment']],
-  [['cache']],
+  [['cache/*']],
   [['step']], // a step says which segments of the cache it needs
   [['batch']],
   [['output'], ['rows/*']],
@@ -57,6 +58,7 @@ export const TYPESCRIPT_LAYERS = [
     ['segment-store'],
     ['scheduler'],
     ['key'],
+    ['faults'],
     ['signal'],
     ['bytes'],
     ['root'],

@@ -14,7 +14,9 @@ use crate::forest::{Forest, ROWS};
 use crate::hash::Hash;
 use crate::index::{Definition, Keeper};
 use crate::key::Key;
+use crate::limits::PIECE_BYTES;
 use crate::rows::{Block, Bytes, Next, Reader};
+use crate::secret::Secret;
 use crate::segment::{Packer, Sealed};
 use crate::step::{Budget, Step};
 use crate::tree::{Builder, Fold, Merge, Range, Rebase, Replace, Touched, Tree};
@@ -22,6 +24,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 pub use crate::rows::{ByteValue, Format};
+
+/// Bytes that are copied at the cost of one that is read.
+const COPIED_BYTES: usize = 8;
 
 /// Gathered rows are merged into the tree when they take more memory than this.
 pub const SPILL_BYTES: usize = 48 << 20;
@@ -84,22 +89,31 @@ impl Ingest {
     /// An ingest of blocks on top of `forest`. `prefix` is put before every key.
     #[must_use]
     pub fn new(forest: Forest, prefix: Vec<u8>, shape: Shape) -> Self {
-        Self::indexed(forest, Reader::Block(Box::new(Block::new(prefix))), shape, &[])
+        let reader = Reader::Block(Box::new(Block::new(prefix)));
+        Self::indexed(forest, reader, shape, &[], Secret::PUBLIC)
     }
 
     /// An ingest of a stream of bytes on top of `forest`.
     #[must_use]
     pub fn of_bytes(forest: Forest, bytes: Bytes, shape: Shape) -> Self {
-        Self::indexed(forest, Reader::Bytes(Box::new(bytes)), shape, &[])
+        let reader = Reader::Bytes(Box::new(bytes));
+        Self::indexed(forest, reader, shape, &[], Secret::PUBLIC)
     }
 
     /// An ingest of what `reader` reads on top of `forest`. It keeps the indexes of `forest`; if
-    /// that has no rows, those that are `wanted`.
+    /// that has no rows, those that are `wanted`. Who does not know the `secret` cannot choose keys
+    /// that it takes for each other, or that take long.
     #[must_use]
-    pub fn indexed(forest: Forest, reader: Reader, shape: Shape, wanted: &[Definition]) -> Self {
+    pub fn indexed(
+        forest: Forest,
+        reader: Reader,
+        shape: Shape,
+        wanted: &[Definition],
+        secret: Secret,
+    ) -> Self {
         let tree = forest.tree(ROWS);
         let has_sums = forest.has_followers();
-        let (keeper, fault) = match Keeper::new(&forest, wanted) {
+        let (keeper, fault) = match Keeper::new(&forest, wanted, secret) {
             Ok(keeper) => (keeper, None),
             Err(error) => (Keeper::default(), Some(error)),
         };
@@ -113,7 +127,7 @@ impl Ingest {
             forest,
             base: tree,
             own: None,
-            touched: Touched::default(),
+            touched: Touched::new(secret),
             rebase: None,
             keeper,
             merging: false,
@@ -265,9 +279,9 @@ impl Ingest {
         let step = self.work(cache, budget)?;
         if step == Step::Yield {
             if let State::Gather(batch) | State::Rebase(batch, _) = &mut self.state {
-                batch.close_long_run();
+                budget.spend(batch.close_long_run());
             }
-            self.keeper.close_long_runs();
+            budget.spend(self.keeper.close_long_runs());
         }
         Ok(step)
     }
@@ -293,7 +307,7 @@ impl Ingest {
                         return Ok(Step::Yield);
                     }
                     let State::Gather(batch) = &mut self.state else { continue };
-                    batch.close_run();
+                    budget.spend(batch.close_run());
                     if batch.is_empty()
                         && let Some(range) = self.drop.take()
                     {
@@ -415,7 +429,7 @@ impl Ingest {
         if !done && batch.held_bytes() <= SPILL_BYTES {
             return Ok(step);
         }
-        batch.close_run();
+        budget.spend(batch.close_run());
         let batch = core::mem::take(batch);
         if done && batch.is_empty() {
             self.end(self.tree, Packer::new());
@@ -448,7 +462,10 @@ impl Ingest {
 
     /// Has a sorted batch without updates merged.
     fn merge(&mut self, batch: Batch) {
-        self.state = if batch.len() == 1 {
+        // A long value is written in slices.
+        let is_small =
+            |edit| !matches!(edit, Edit::Put(value) if value.bytes().len() > PIECE_BYTES);
+        self.state = if batch.len() == 1 && is_small(batch.edit(0)) {
             State::Replace(batch, Box::new(Replace::new(self.tree, self.shape)))
         } else {
             let merge = Box::new(Merge::new(self.tree, &batch, self.shape));
@@ -458,8 +475,7 @@ impl Ingest {
 
     /// Begins anew with an empty tree: what was made of the rows so far is of no use.
     fn clear(&mut self) {
-        self.touched = Touched::default();
-        self.touched.add_range(Range::ALL);
+        self.touched.add_all();
         self.keeper.clear();
         self.tree = Tree::EMPTY;
         self.last_key = None;
@@ -539,7 +555,14 @@ impl Ingest {
     /// Reads rows until there are no more, the budget ends, or the first key comes that makes
     /// the stream a batch. Whether there are no more.
     fn take_rows(&mut self, budget: &mut Budget) -> Result<bool, Error> {
+        let taken = self.take_some(budget);
+        budget.spend(self.reader.take_cost());
+        taken
+    }
+
+    fn take_some(&mut self, budget: &mut Budget) -> Result<bool, Error> {
         loop {
+            budget.spend(self.reader.take_cost());
             if budget.is_spent() || self.keeper.is_full() {
                 return Ok(false);
             }
@@ -549,7 +572,8 @@ impl Ingest {
                 Next::Row(edit) => edit,
                 Next::Clear => {
                     self.rows += 1;
-                    budget.spend(self.reader.advance() + 64);
+                    budget.spend(64);
+                    self.reader.advance();
                     self.clear();
                     continue;
                 }
@@ -557,9 +581,13 @@ impl Ingest {
             let ascends = || self.last_key.as_ref().is_none_or(|last| *last < self.key);
             match (&mut self.state, edit) {
                 // What deletes nothing is no reason to end the stream.
-                (State::Stream(_), Edit::Delete) if ascends() => self.touched.add(&self.key),
+                (State::Stream(_), Edit::Delete) if ascends() => {
+                    budget.spend(self.touched.add(&self.key));
+                }
                 (State::Stream(builder), Edit::Put(value)) if ascends() => {
-                    builder.push(Key::kept(&self.key), value);
+                    if !builder.push_some(Key::kept(&self.key), value, budget) {
+                        return Ok(false);
+                    }
                     if !self.keeper.is_empty() {
                         budget.spend(self.keeper.add(&self.key, value.kind(), value.bytes()));
                     }
@@ -568,7 +596,10 @@ impl Ingest {
                 (State::Gather(batch), edit) => {
                     // What an empty tree becomes tells by itself which keys were put.
                     if !self.base.is_empty() || edit == Edit::Delete {
-                        self.touched.add(&self.key);
+                        budget.spend(self.touched.add(&self.key));
+                    }
+                    if let Edit::Put(value) = edit {
+                        budget.spend(value.bytes().len() / COPIED_BYTES);
                     }
                     batch.push(Key::kept(&self.key), edit);
                 }
@@ -579,7 +610,8 @@ impl Ingest {
                 }
             }
             self.rows += 1;
-            budget.spend(self.reader.advance() + 64);
+            budget.spend(64);
+            self.reader.advance();
         }
     }
 

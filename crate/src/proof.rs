@@ -18,12 +18,12 @@
 
 use crate::cache::{Cache, Fetch};
 use crate::chunk::{ChunkKind, VERSION};
-use crate::error::{DecodeError, Error};
+use crate::error::Error;
 use crate::forest::{Forest, ROWS};
 use crate::hash::Hash;
 use crate::json::Scanner;
 use crate::limits::MAX_PROOF_BYTES;
-use crate::node::{Entry, Node};
+use crate::node::Entry;
 use crate::output::Output;
 use crate::segment::Sealed;
 use crate::step::{Budget, Step};
@@ -103,10 +103,9 @@ impl Walk {
                 Some(address) => {
                     let reading = || (ValueReader::new(address), Vec::new());
                     let (reader, value) = far.get_or_insert_with(reading);
-                    let before = value.len();
-                    let read = reader.step(given, value);
-                    budget.spend(value.len() - before);
-                    read?;
+                    if reader.step(given, budget, value)? != Step::Done(()) {
+                        return Ok(Walked::Yield);
+                    }
                     value
                 }
             };
@@ -115,11 +114,13 @@ impl Walk {
             if self.found > MAX_PROOF_BYTES {
                 return Err(Error::ProofTooLarge);
             }
+            // A prover has read the value already.
+            budget.spend(entry.key.len() + entry.value.len() + 32);
             if let Some(out) = &mut out {
+                budget.spend(value.len());
                 tell(&entry, value, &mut self.scanner, out)?;
             }
             *far = None;
-            budget.spend(len + 32);
             cursor.advance(1);
         }
     }
@@ -130,17 +131,11 @@ fn rows(cache: &Cache, root: &Hash) -> Result<Tree, Error> {
     if *root == Hash::ZERO {
         return Ok(Tree::EMPTY);
     }
-    let fetched = cache.chunk(root, |bytes| Forest::decode(bytes).map(|_| ()))?;
+    let fetched = cache.chunk(root, ChunkKind::Commit)?;
     let Fetch::Here(bytes) = fetched else { return Err(Error::MissingChunk(*root)) };
-    Ok(Forest::decode(bytes).unwrap_or_default().tree(ROWS))
-}
-
-/// What must hold of a chunk before the cache takes it for checked.
-fn check(bytes: &[u8]) -> Result<(), DecodeError> {
-    match ChunkKind::decode(bytes)? {
-        ChunkKind::Node(_) => Node::decode(bytes).map(|_| ()),
-        _ => Ok(()),
-    }
+    let forest = Forest::decode(bytes);
+    let cause = |cause| Error::CorruptChunk { hash: *root, cause: Some(cause) };
+    Ok(forest.map_err(cause)?.tree(ROWS))
 }
 
 /// Adds an entry that a proof shows, and its whole value.
@@ -191,7 +186,7 @@ impl Prove {
                 Walked::Yield => return Ok(Step::Yield),
                 Walked::Wants(hash) => hash,
             };
-            match cache.chunk(&hash, check)? {
+            match cache.any(&hash)? {
                 Fetch::At(id) => {
                     let most = AHEAD.min(cache.window());
                     let ahead = walk.cursor.as_ref().map(|at| at.ahead(cache, Some(id), most));

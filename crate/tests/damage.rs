@@ -3,9 +3,8 @@
 
 use hedgerow::boundary::Shape;
 use hedgerow::cache::{Cache, Fetch, SegmentId};
-use hedgerow::chunk::piece;
+use hedgerow::chunk::ChunkKind;
 use hedgerow::error::{Error, Field};
-use hedgerow::forest::Forest;
 use hedgerow::hash::Hash;
 use hedgerow::ingest::Format;
 use hedgerow::limits::PIECE_BYTES;
@@ -84,11 +83,12 @@ fn a_later_version_is_told_from_a_fault() {
 #[test]
 fn a_chunk_asked_for_as_the_wrong_kind_is_refused_even_after_it_was_verified() {
     let commit = good_commit();
-    let (leaf, part, list) = (good_leaf(), layout::piece(&[7]), layout::piece_list(&[]));
+    let list = layout::piece_list(&[Hash([1; 32]), Hash([2; 32])]);
+    let (leaf, part) = (good_leaf(), layout::piece(&[7]));
     for wrong_first in [false, true] {
         let (cache, hashes) = cache(&[&leaf, &part, &commit, &list]);
-        let as_piece = |hash: &Hash| cache.chunk(hash, |bytes| piece(bytes).map(|_| ()));
-        let as_commit = |hash: &Hash| cache.chunk(hash, |bytes| Forest::decode(bytes).map(|_| ()));
+        let as_piece = |hash: &Hash| cache.chunk(hash, ChunkKind::Piece);
+        let as_commit = |hash: &Hash| cache.chunk(hash, ChunkKind::Commit);
         let right = || {
             assert!(matches!(cache.node(&hashes[0]), Ok(Fetch::Here(_))));
             assert!(matches!(as_piece(&hashes[1]), Ok(Fetch::Here(_))));

@@ -45,7 +45,8 @@ fn by_index(host: &mut Host, index: Tree, reverse: bool, limit: u64) -> Vec<Stri
     let mut out = Output::new();
     host.run(|cache, budget| scan.step(cache, budget, &mut out)).expect("a scan");
     out.close();
-    let members: Vec<serde_json::Value> = serde_json::from_slice(&out.text).expect("JSON");
+    // Each key is followed by the place of its value.
+    let members: Vec<serde_json::Value> = serde_json::from_slice(&out.keys).expect("keys");
     members.iter().step_by(2).map(|key| key.as_str().expect("a key").to_owned()).collect()
 }
 

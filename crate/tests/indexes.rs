@@ -9,6 +9,7 @@ use hedgerow::ingest::{Format, Ingest};
 use hedgerow::output::Output;
 use hedgerow::tree::{Parts, Range, Scan, Tree};
 use hedgerow_support::host::Host;
+use hedgerow_support::output::members;
 use hedgerow_support::pace::Pace;
 use hedgerow_support::rows::{Rows, list, pairs};
 use proptest::prelude::*;
@@ -130,9 +131,9 @@ fn entries(host: &mut Host, tree: Tree, columns: usize) -> Vec<(String, String)>
     host.run(|cache, budget| scan.step(cache, budget, &mut out)).unwrap();
     out.close();
     assert!(out.bytes.is_empty(), "an entry has a value");
-    let members: Vec<serde_json::Value> = serde_json::from_slice(&out.text).unwrap();
-    for member in members.chunks(2) {
-        let key = member[0].as_str().unwrap().as_bytes();
+    for member in members(&out).chunks(2) {
+        let key: String = serde_json::from_str(&member[0]).unwrap();
+        let key = key.as_bytes();
         let end = secondary_end(key, columns).unwrap();
         let mut secondary = Vec::new();
         write_secondary(&key[..end], columns, &mut secondary);
@@ -183,12 +184,12 @@ fn scanned(host: &mut Host, which: usize) -> Vec<(String, String, String)> {
         let step = host.run(|cache, budget| scan.step(cache, budget, &mut out));
         step.unwrap();
         out.close();
-        let members: Vec<serde_json::Value> = serde_json::from_slice(&out.text).unwrap();
+        let members = members(&out);
         members
             .chunks(3)
             .map(|row| {
-                let key = row[0].as_str().unwrap().to_owned();
-                (key, row[1].to_string(), row[2].to_string())
+                let key: String = serde_json::from_str(&row[0]).unwrap();
+                (key, row[1].clone(), row[2].clone())
             })
             .collect::<Vec<_>>()
     });

@@ -102,20 +102,21 @@ fn accepted(cache: &Cache, hash: &Hash, bytes: &[u8]) -> Result<Vec<u8>, Error> 
     let len = bytes.len().saturating_sub(2) / 32 * PIECE_BYTES;
     Ok(match ChunkKind::decode(bytes) {
         Ok(ChunkKind::Commit) => {
-            let check = |bytes: &[u8]| Forest::decode(bytes).map(|_| ());
-            let forest = Forest::decode(here(cache.chunk(hash, check)?)).expect("it was checked");
+            let malformed = |cause| Error::CorruptChunk { hash: *hash, cause: Some(cause) };
+            let bytes = here(cache.chunk(hash, ChunkKind::Commit)?);
+            let forest = Forest::decode(bytes).map_err(malformed)?;
             let mut packer = Packer::new();
             forest.commit(&mut packer).expect("no larger than it was");
             packer.seal();
             packer.take_sealed().remove(0).bytes
         }
         Ok(ChunkKind::Piece) => {
-            let check = |bytes: &[u8]| piece(bytes).map(|_| ());
-            layout::piece(piece(here(cache.chunk(hash, check)?)).expect("it was checked"))
+            let bytes = here(cache.chunk(hash, ChunkKind::Piece)?);
+            layout::piece(piece(bytes).expect("it was checked"))
         }
         Ok(ChunkKind::PieceList) => {
-            let check = |bytes: &[u8]| piece_list(bytes, len).map(|_| ());
-            let pieces = piece_list(here(cache.chunk(hash, check)?), len).expect("it was checked");
+            let bytes = here(cache.chunk(hash, ChunkKind::PieceList)?);
+            let pieces = piece_list(bytes, len).expect("it was checked");
             assert_eq!(pieces.len(), pieces_of(len));
             layout::piece_list(&pieces)
         }

@@ -6,6 +6,7 @@ use hedgerow::hash::Hash;
 use hedgerow::sum_tree::{Rules, leaf_hash, path};
 use hedgerow::tree::Tree;
 use hedgerow_support::host::Host;
+use hedgerow_support::layout;
 use hedgerow_support::sums::{Leaves, Sums, batch};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -85,8 +86,10 @@ fn each_fault_of_a_piece_is_refused_by_name() {
     let mut refuse = |field, change: &dyn Fn(&mut Vec<u8>)| {
         refused(&mut sums, &changed(change), 4, field);
     };
-    refuse(Field::Kind, &|top| top[0] = 0xd0);
-    refuse(Field::Kind, &|top| top[0] = 0);
+    // Chunks that are sound, and of another kind.
+    refuse(Field::Kind, &|top| drop(top.splice(..TOP, [0xd0, 1])));
+    refuse(Field::Kind, &|top| *top = layout::leaf(&[(0, b"a", b"1")]));
+    refuse(Field::Kind, &|top| *top = layout::piece(b"1"));
     refuse(Field::Length, &|top| top.truncate(TOP));
     refuse(Field::Length, &|top| top.truncate(1));
     refuse(Field::Length, &|top| top.resize(TOP + 4097, 0));

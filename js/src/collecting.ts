@@ -111,6 +111,11 @@ export class Collecting {
     }
   }
 
+  /** Why the last collection failed; `undefined` after one that did not. */
+  get failure(): unknown {
+    return this.#collector?.failure;
+  }
+
   /** As `db.collect()`. */
   async request(): Promise<CollectResult> {
     return (await this.#loaded()).request();

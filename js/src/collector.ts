@@ -57,6 +57,8 @@ export class Collector {
   #floor = 0;
   #before: number | undefined;
   #smallBefore = 0;
+  /** Why the last collection failed; `undefined` after one that did not. */
+  failure: unknown;
   /** There was no room for a copy: little is copied at a time. */
   #isSparing = false;
   /** There was no room for a change. */
@@ -180,6 +182,16 @@ export class Collector {
     const running = before
       .catch(() => {})
       .then(collect)
+      .then(
+        (result) => {
+          this.failure = undefined;
+          return result;
+        },
+        (error) => {
+          this.failure = error;
+          throw error;
+        },
+      )
       .finally(() => {
         if (this.#running === running) this.#running = undefined;
         this.#wake();

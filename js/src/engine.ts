@@ -10,8 +10,9 @@
  */
 import { instantiate } from './core.js';
 import { HedgerowError } from './errors.js';
+import { isKeyFault, malformed, rowFault } from './faults.js';
 import { type Core, guard, refuse } from './guard.js';
-import { MAX_JSON_DEPTH, MAX_KEY_BYTES, MAX_TREES } from './limits.js';
+import { MAX_TREES } from './limits.js';
 
 /** The meanings of a status; `crate/src/wasm/reply.rs` has the same list. */
 export const Status = {
@@ -43,23 +44,6 @@ export type Op = number;
 
 /** What the members of a block are. */
 export type BlockFormat = 'pairs' | 'rows' | 'deletes' | 'patch';
-
-const ROW_FAULTS = [
-  'the key is not a string; of rows that are objects key: (row) => String(row.id) makes one',
-  'the row has no key where the pointer says',
-  `the key is longer than ${MAX_KEY_BYTES} bytes`,
-  'the key holds half of a surrogate pair',
-  'the value is larger than 64 MiB',
-  `the value is nested deeper than ${MAX_JSON_DEPTH}`,
-  'the text is not JSON',
-  'there is no such operation',
-  'the operation has no value to put',
-  'what is to be merged is not an object',
-  'what constrains an update is not an array of strings',
-  'what is to be updated is not an object',
-] as const;
-
-const FIRST_VALUE_FAULT = 4;
 
 const TOO_MANY_TREES = `a commit names at most ${MAX_TREES} trees (rows, indexes and sum trees), in 512 KiB: drop some`;
 
@@ -112,7 +96,9 @@ export class Engine {
     this.#raw = core;
     this.#core = guard(core, (error) => this.#trapped(error));
     this.#scratchLength = 0;
-    this.#reply = this.#core.start(this.#cacheBytes);
+    // Nobody else may know by what the core hashes keys that others have chosen.
+    const [a = 0, b = 0, c = 0, d = 0] = crypto.getRandomValues(new Uint32Array(4));
+    this.#reply = this.#core.start(this.#cacheBytes, a, b, c, d);
     if (this.#indexes.length > 0) this.#nameIndexes();
   }
 
@@ -235,21 +221,25 @@ export class Engine {
     switch (status) {
       case Status.row: {
         if (isBytes) {
-          const reason = ROW_FAULTS[third] ?? 'malformed';
-          throw new HedgerowError('invalid-row', `row ${first}, byte ${second}: ${reason}`, {
-            row: first,
-            offset: second,
-          });
+          throw new HedgerowError(
+            'invalid-row',
+            `row ${first}, byte ${second}: ${rowFault(third)}`,
+            {
+              row: first,
+              offset: second,
+            },
+          );
         }
-        const code = third < FIRST_VALUE_FAULT ? 'invalid-key' : 'invalid-value';
-        throw new HedgerowError(code, `row ${first}: ${ROW_FAULTS[third] ?? 'malformed'}`, {
+        const code = isKeyFault(third) ? 'invalid-key' : 'invalid-value';
+        throw new HedgerowError(code, `row ${first}: ${rowFault(third)}`, {
           row: first,
         });
       }
       case Status.missingChunk:
         throw new HedgerowError('missing-chunk', `no segment holds ${chunk()}`, { chunk: chunk() });
       case Status.corruptChunk: {
-        const what = second < 0 ? 'does not have its hash' : `is malformed at byte ${third}`;
+        const fault = () => `is ${malformed(second, third, this.word(3), this.word(4))}`;
+        const what = second < 0 ? 'does not have its hash' : fault();
         throw new HedgerowError('corrupt-chunk', `${chunk()} ${what}`, { chunk: chunk() });
       }
       case Status.unsupportedFormat:
@@ -600,21 +590,31 @@ export class Engine {
     return this.memory.slice(at, at + 32);
   }
 
-  /** The members of the array in the reply of a find or a scan, and the bytes that it took. */
-  output(): { members: unknown[]; length: number } {
+  /**
+   * The members of the output in the reply: keys, values and what else the core says. Values are a
+   * text of their own, so that one that is not JSON cannot add a key; `null` holds their places.
+   */
+  output(): unknown[] {
     const memory = this.memory;
     const word = (index: number) => this.word(index);
-    const members = this.#parse(memory.subarray(word(0), word(0) + word(1))) as unknown[];
-    if (members.length !== word(5)) {
+    const values = this.#parse(memory.subarray(word(0), word(0) + word(1))) as unknown[];
+    if (values.length !== word(5)) {
       throw new HedgerowError('corrupt-chunk', 'a stored value is not one JSON value');
     }
     const marks = new Uint32Array(memory.buffer, word(3), 3 * word(4));
     for (let mark = 0; mark < marks.length; mark += 3) {
-      const [member, start, length] = [marks[mark], marks[mark + 1], marks[mark + 2]];
+      const [value, start, length] = [marks[mark], marks[mark + 1], marks[mark + 2]];
       const at = word(2) + (start ?? 0);
-      members[member ?? 0] = memory.slice(at, at + (length ?? 0));
+      values[value ?? 0] = memory.slice(at, at + (length ?? 0));
     }
-    return { members, length: word(1) };
+    if (word(13) === 0) return values;
+    const members = this.#parse(memory.subarray(word(12), word(12) + word(13))) as unknown[];
+    if (values.length > 0) {
+      for (let at = 0, next = 0; at < members.length; at++) {
+        if (members[at] === null) members[at] = values[next++];
+      }
+    }
+    return members;
   }
 
   /** The positions in the reply of a find. */

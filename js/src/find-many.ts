@@ -14,7 +14,7 @@ const MOST_KEYS = 8192;
 /** What a search has found, in the order of its keys. */
 export function foundOf(engine: Engine, count: number): unknown[] {
   const values = new Array<unknown>(count).fill(undefined);
-  const { members } = engine.output();
+  const members = engine.output();
   for (const [index, position] of engine.positions().entries()) values[position] = members[index];
   return values;
 }

@@ -35,6 +35,13 @@ export const MAX_IN_FLIGHT_BYTES = 16 << 20;
 /** Most columns of an index; as in `crate/trees/src/limits.rs`. */
 export const MAX_COLUMNS = 8;
 
+/** Most bytes of the entries of a row in an index, where an array makes them; as in the core. */
+export const MAX_ROW_ENTRIES_BYTES = 256 << 10;
+
+/** So many of them for each byte of the row, and so many more; as in the core. */
+export const ROW_ENTRIES_FACTOR = 32;
+export const FREE_ROW_ENTRIES_BYTES = 4 << 10;
+
 /** Longest name of a tree, without the letter before it that tells what it is. */
 export const MAX_TREE_NAME_BYTES = 254;
 

@@ -106,7 +106,7 @@ async function* steps(
         await host.load(engine.needed());
       } else if (status === Status.done || status === Status.yield) {
         engine.succeeded();
-        const { members } = engine.output();
+        const members = engine.output();
         const ms = performance.now() - startMs;
         const growth = Math.min(4, Math.max(0.25, (0.7 * sliceMs) / Math.max(ms, 0.05)));
         budget = Math.min(LARGEST_BLOCK, Math.max(FIRST_BLOCK, budget * growth));

@@ -37,6 +37,11 @@ export interface Stats extends Persistence {
    * where there are no Web Locks: see `idb({ exclusive })`.
    */
   readonly collector: 'this' | 'other' | 'none';
+  /**
+   * Why the last collection of this handle failed, if it did: with `corrupt-chunk` or
+   * `missing-chunk` no room comes back before `db.repair()`, as nobody knows what the chunk reaches.
+   */
+  readonly collectFailure?: unknown;
   /** Bytes of segments in memory, and all linear memory. */
   readonly cachedBytes: number;
   readonly memoryBytes: number;
@@ -50,7 +55,7 @@ export interface Stats extends Persistence {
 const CENSUS_WORDS = 4;
 
 /** See `Store.stats`. */
-export async function statsOf(host: Host, commits: Commits): Promise<Stats> {
+export async function statsOf(host: Host, commits: Commits, failure: unknown): Promise<Stats> {
   const { engine } = host;
   const held = await commits.holdHead();
   const liveBytes = await survey(host, held.head.commitBytes).finally(held.release);
@@ -74,6 +79,7 @@ export async function statsOf(host: Host, commits: Commits): Promise<Stats> {
   });
   const { memoryBytes } = engine;
   const cache = { ...engine.cacheStats(), memoryBytes };
+  if (failure !== undefined) Object.assign(cache, { collectFailure: failure });
   const { honoursStrict } = host.segments;
   const { isCollector, isCollected } = commits.pins;
   const who = isCollector ? 'this' : isCollected ? 'other' : 'none';

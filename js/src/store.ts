@@ -471,7 +471,7 @@ export class Store extends Reader {
   async stats(): Promise<Stats> {
     this.#check();
     const { statsOf } = await counting();
-    return statsOf(this.#host, this.#commits);
+    return statsOf(this.#host, this.#commits, this.#collector.failure);
   }
 
   /**

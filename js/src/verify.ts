@@ -275,7 +275,7 @@ export class Inspection {
         checkSignal(signal);
         status = await this.#slice(op, run);
         if (status === Status.need) continue;
-        const faults = faultsOf(engine.output().members);
+        const faults = faultsOf(engine.output());
         tell(faults, [engine.word(8), engine.word(9), engine.word(10), engine.word(11)]);
         if (isTrial && faults.some(isLoss)) break;
         if (status === Status.yield) this.host.prefetch(checks.ahead(op));

@@ -136,12 +136,19 @@ describe('a collection', () => {
         await storage.destroy('test');
         const again = await make();
         storage.fail({ at: storage.calls() + at, when, error });
-        await again.collect().catch((cause: unknown) => expect(cause).toBe(error));
+        let cause: unknown;
+        await again.collect().catch((reason: unknown) => {
+          cause = reason;
+          expect(reason).toBe(error);
+        });
+        storage.heal();
+        expect((await again.stats()).collectFailure).toBe(cause);
         expectSame(await all(again), rows(3000, 2), `call ${at}, ${when}`);
         await again.put('k000000', 'new');
         storage.heal();
         await again.collect();
-        const { liveBytes, storedBytes: stored } = await again.stats();
+        const { liveBytes, storedBytes: stored, collectFailure } = await again.stats();
+        expect(collectFailure).toBeUndefined();
         expect(stored).toBeLessThan(1.07 * liveBytes);
         await again.close();
         const fresh = await open('test', { storage: inner });

@@ -31,7 +31,7 @@ test('all that the later part imports is exported by the first', async () => {
 test('it starts on the exports of a core, again and again', async () => {
   for (const start of [instances<Core>(MODULE_BASE64), instances<Core>(MODULE_BASE64)]) {
     const core = await start();
-    core.start(1 << 20);
+    core.start(1 << 20, 0, 0, 0, 0);
     const later = await instantiateLater(core as unknown as WebAssembly.Exports);
     for (const [name, member] of Object.entries(later)) {
       expect(name).toMatch(LATER);

@@ -10,7 +10,6 @@
 
 mod marks;
 mod moving;
-pub mod pieces;
 mod walk;
 
 use crate::cache::{Cache, SegmentId};

@@ -5,19 +5,21 @@
 //! knowing yet that they are gone. Of these, what is there stays.
 
 use super::marks::Marks;
-use super::pieces::names;
 use crate::cache::{Cache, Fetch};
-use crate::chunk;
-use crate::error::Error;
+use crate::chunk::{self, ChunkKind};
+use crate::error::{DecodeError, Error};
 use crate::forest::{Forest, SUMS};
 use crate::hash::Hash;
 use crate::node::Node;
 use crate::step::{Budget, Step};
+use crate::sum_piece::{Named, Names};
 use crate::value::Far;
 use alloc::vec::Vec;
 
 /// What reading a node counts as, in bytes of work.
 const NODE_WORK: usize = 4096;
+/// What marking a chunk counts as.
+const MARK_WORK: usize = 64;
 
 /// See the module's text.
 #[derive(Debug, Default)]
@@ -26,8 +28,8 @@ pub struct Walk {
     pinned: Vec<Hash>,
     /// How many of `leaves` and of `fars` are of commits that must be whole.
     sure: Option<(usize, usize)>,
-    /// Pieces of sum trees, to be read.
-    pieces: Vec<Hash>,
+    /// Pieces and tops of sum trees, to be read.
+    pieces: Vec<(Hash, ChunkKind)>,
     /// Values that they hold out of line.
     fars: Vec<Far>,
     /// Nodes of a level, to be read, and how many of them were.
@@ -39,6 +41,10 @@ pub struct Walk {
     leaves_read: usize,
     /// Lists of pieces to be read, with the lengths of their values, and whether these may be gone.
     lists: Vec<(Hash, usize, bool)>,
+}
+
+const fn malformed(hash: Hash, cause: DecodeError) -> Error {
+    Error::CorruptChunk { hash, cause: Some(cause) }
 }
 
 impl Walk {
@@ -84,8 +90,10 @@ impl Walk {
         budget: &mut Budget,
     ) -> Result<Step<()>, Error> {
         while let Some(hash) = self.commits.last() {
-            let check = |bytes: &[u8]| Forest::decode(bytes).map(|_| ());
-            let bytes = match cache.chunk(hash, check) {
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            let bytes = match cache.chunk(hash, ChunkKind::Commit) {
                 Ok(Fetch::At(id)) => return Ok(Step::Need(Vec::from([id]))),
                 Ok(Fetch::Here(bytes)) => bytes,
                 Err(Error::MissingChunk(_)) if marks.may_miss => {
@@ -94,37 +102,52 @@ impl Walk {
                 }
                 Err(cause) => return Err(cause),
             };
+            let forest = Forest::decode(bytes).map_err(|cause| malformed(*hash, cause))?;
+            budget.spend(bytes.len());
             if marks.mark(cache, hash)? {
-                for named in Forest::decode(bytes).unwrap_or_default().trees() {
+                for named in forest.trees() {
                     let root = named.tree.root;
                     if !named.tree.is_empty() && marks.mark(cache, &root)? {
-                        let is_sum = named.name.kind() == Some(SUMS);
-                        if is_sum { &mut self.pieces } else { &mut self.level }.push(root);
+                        if named.name.kind() == Some(SUMS) {
+                            self.pieces.push((root, ChunkKind::SumTop));
+                        } else {
+                            self.level.push(root);
+                        }
                     }
                 }
             }
             self.commits.pop();
         }
-        while let Some(hash) = self.pieces.last() {
+        while let Some((hash, kind)) = self.pieces.last() {
             if budget.is_spent() {
                 return Ok(Step::Yield);
             }
-            let check = |bytes: &[u8]| chunk::ChunkKind::decode(bytes).map(|_| ());
-            let piece = match cache.chunk(hash, check)? {
-                Fetch::At(id) => return Ok(Step::Need(cache.ahead(id, self.pieces.iter().rev())?)),
+            let piece = match cache.chunk(hash, *kind)? {
+                Fetch::At(id) => {
+                    let hashes = self.pieces.iter().rev().map(|(hash, _)| hash);
+                    return Ok(Step::Need(cache.ahead(id, hashes)));
+                }
                 Fetch::Here(piece) => piece,
             };
+            let hash = *hash;
             self.pieces.pop();
-            let mut below = Vec::new();
-            names(piece, |hash, far| match far {
-                Some(far) => self.fars.push(far),
-                None => below.push(hash),
-            });
-            for hash in below.iter().rev() {
-                if marks.mark(cache, hash)? {
-                    self.pieces.push(*hash);
+            let first = self.pieces.len();
+            let mut names = Names::of(piece);
+            for named in &mut names {
+                match named {
+                    Named::Value(far) => self.fars.push(far),
+                    Named::Piece(hash) => {
+                        if marks.mark(cache, &hash)? {
+                            self.pieces.push((hash, ChunkKind::SumPiece));
+                        }
+                    }
                 }
             }
+            if !names.is_whole() {
+                return Err(Error::CorruptChunk { hash, cause: None });
+            }
+            // The first is read next.
+            self.pieces[first..].reverse();
             budget.spend(NODE_WORK);
         }
         loop {
@@ -134,7 +157,7 @@ impl Walk {
                 }
                 match cache.node(hash)? {
                     Fetch::At(id) => {
-                        return Ok(Step::Need(cache.ahead(id, self.level[self.at..].iter())?));
+                        return Ok(Step::Need(cache.ahead(id, self.level[self.at..].iter())));
                     }
                     Fetch::Here(Node::Leaf(_)) => self.leaves.push(*hash),
                     Fetch::Here(Node::Inner(inner)) => {
@@ -175,14 +198,23 @@ impl Walk {
             while let Some(far) = self.fars.pop() {
                 marks.may_miss = self.fars.len() >= sure_fars;
                 self.value(cache, marks, far)?;
+                budget.spend(MARK_WORK);
+                if budget.is_spent() {
+                    return Ok(Step::Yield);
+                }
             }
             while let Some((hash, len, may_miss)) = self.lists.last() {
+                if budget.is_spent() {
+                    return Ok(Step::Yield);
+                }
                 marks.may_miss = *may_miss;
-                let check = |bytes: &[u8]| chunk::piece_list(bytes, *len).map(|_| ());
-                let pieces = match cache.chunk(hash, check)? {
+                let pieces = match cache.chunk(hash, ChunkKind::PieceList)? {
                     Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
-                    Fetch::Here(bytes) => chunk::piece_list(bytes, *len).unwrap_or_default(),
+                    Fetch::Here(bytes) => {
+                        chunk::piece_list(bytes, *len).map_err(|cause| malformed(*hash, cause))?
+                    }
                 };
+                budget.spend(MARK_WORK * pieces.len());
                 for piece in &pieces {
                     marks.mark(cache, piece)?;
                 }
@@ -195,9 +227,7 @@ impl Walk {
             marks.may_miss = self.leaves_read >= sure_leaves;
             match cache.node(hash)? {
                 Fetch::At(id) => {
-                    return Ok(Step::Need(
-                        cache.ahead(id, self.leaves[self.leaves_read..].iter())?,
-                    ));
+                    return Ok(Step::Need(cache.ahead(id, self.leaves[self.leaves_read..].iter())));
                 }
                 Fetch::Here(Node::Inner(_)) => {}
                 Fetch::Here(Node::Leaf(leaf)) => {

@@ -9,8 +9,8 @@ use crate::cache::{Cache, Fetch};
 use crate::error::Error;
 use crate::forest::Named;
 use crate::hash::Hash;
-use crate::index::{Definition, Entries};
-use crate::order::sorted;
+use crate::index::{Definition, Entries, Members};
+use crate::secret::Secret;
 use crate::step::{Budget, Step};
 use crate::tree::{Cursor, Range, Tree, ValueReader};
 use crate::value::Kind;
@@ -27,6 +27,7 @@ pub struct CheckIndex {
     made: u128,
     held: u128,
     entries: Entries,
+    members: Members,
     /// A value out of line that is being read.
     far: Option<ValueReader>,
     text: Vec<u8>,
@@ -39,6 +40,8 @@ impl CheckIndex {
     pub fn new(index: &Named, rows: Tree, key: [u8; 32]) -> Option<Self> {
         let (definition, _) = Definition::of_tree(&index.name)?;
         let reach = index.reach.clone().map_or(Bound::Unbounded, Bound::Included);
+        let (words, _) = key.as_chunks();
+        let [low, high] = [words[0], words[1]].map(u64::from_le_bytes);
         let range = definition.range().and(Range { lower: Bound::Unbounded, upper: reach });
         Some(Self {
             definition,
@@ -48,6 +51,7 @@ impl CheckIndex {
             made: 0,
             held: 0,
             entries: Entries::default(),
+            members: Members::new(Secret::new(low, high)),
             far: None,
             text: Vec::new(),
         })
@@ -71,17 +75,25 @@ impl CheckIndex {
             let entry = run.leaf.entry(run.from);
             let mut text = entry.value;
             if let Some(far) = entry.far().filter(|_| entry.tag.kind == Kind::Json) {
-                match self.far.get_or_insert(ValueReader::new(far)).step(cache, &mut self.text)? {
+                match self.far.get_or_insert(ValueReader::new(far)).step(
+                    cache,
+                    budget,
+                    &mut self.text,
+                )? {
                     Step::Done(()) => text = &self.text,
                     Step::Need(ids) => return Ok(Step::Need(ids)),
                     Step::Yield => return Ok(Step::Yield),
                 }
             }
             if entry.tag.kind == Kind::Json {
-                self.definition.entries(&entry.key, text, &mut self.entries);
+                let Self { definition, members, entries, .. } = self;
+                budget.spend(definition.entries(&entry.key, text, members, entries));
             }
             budget.spend(64 + text.len() + entry.key.len());
-            self.made = self.made.wrapping_add(sum(&self.key, &self.entries, budget));
+            for made in self.entries.iter() {
+                budget.spend(64 + made.len());
+                self.made = self.made.wrapping_add(hash(&self.key, &made));
+            }
             self.entries.clear();
             self.far = None;
             self.text.clear();
@@ -106,21 +118,6 @@ impl CheckIndex {
             self.index.advance(1);
         }
     }
-}
-
-/// The sum of the hashes of entries, of which equal ones count once.
-fn sum(key: &[u8; 32], entries: &Entries, budget: &mut Budget) -> u128 {
-    let order = sorted(entries.len(), &|a, b| entries.get(a).cmp(&entries.get(b)));
-    let mut sum = 0_u128;
-    let mut last = None;
-    for entry in order.into_iter().map(|at| entries.get(at)) {
-        budget.spend(64 + entry.len());
-        if last != Some(entry) {
-            sum = sum.wrapping_add(hash(key, &entry));
-        }
-        last = Some(entry);
-    }
-    sum
 }
 
 fn hash(key: &[u8; 32], entry: &[u8]) -> u128 {

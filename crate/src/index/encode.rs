@@ -12,6 +12,7 @@
 //! follow each other and no string is before its own prefix. It is UTF-8 as keys are.
 
 use crate::json::{double, push_double, push_string, unquote};
+use crate::limits::MAX_KEY_BYTES;
 use alloc::vec::Vec;
 
 const FALSE: u8 = 2;
@@ -53,6 +54,10 @@ fn push_number(number: f64, out: &mut Vec<u8>) {
 }
 
 fn push_text(text: &[u8], out: &mut Vec<u8>) -> bool {
+    // Six bytes at most stand for one: what is longer fits no entry, and is not read.
+    if text.len() > 6 * MAX_KEY_BYTES + 2 {
+        return false;
+    }
     out.push(STRING);
     let start = out.len();
     if unquote(text, out).is_err() {

@@ -2,6 +2,8 @@
 
 use crate::batch::Edit;
 use crate::key::Key;
+use crate::limits::{MAX_KEY_BYTES, MAX_ROW_ENTRIES_BYTES};
+use crate::secret::Secret;
 use crate::value::{Kind, Value};
 use alloc::vec::Vec;
 
@@ -10,6 +12,74 @@ use alloc::vec::Vec;
 pub struct Entries {
     bytes: Vec<u8>,
     ends: Vec<usize>,
+}
+
+/// What the entries of an array are made of: what they have in common, and which members there are.
+#[derive(Debug, Default)]
+pub struct Members {
+    secret: Secret,
+    /// What comes before a member in each entry, and what comes after it.
+    before: Vec<u8>,
+    after: Vec<u8>,
+    /// The member at hand.
+    member: Vec<u8>,
+    /// By their hashes: the numbers of entries from 1, and 0 for none. Of two to a power.
+    places: Vec<u32>,
+}
+
+impl Members {
+    /// Of no array yet. Who does not know the `secret` cannot choose members that take long to tell
+    /// apart.
+    #[must_use]
+    pub fn new(secret: Secret) -> Self {
+        Self { secret, ..Self::default() }
+    }
+
+    /// Begins an array whose text takes so many bytes: what its entries have in common, before the
+    /// member and after it, is to be appended.
+    pub fn begin(&mut self, text_len: usize) -> (&mut Vec<u8>, &mut Vec<u8>) {
+        let Self { before, after, places, .. } = self;
+        before.clear();
+        after.clear();
+        places.clear();
+        // At least two for each member, with its comma, and for each entry that a row may have.
+        places.resize(text_len.min(MAX_ROW_ENTRIES_BYTES).next_power_of_two(), 0);
+        (before, after)
+    }
+
+    /// Adds the entry of the member that `write` appends, unless that returns `false`, it is there
+    /// already, or is too long. `out` has no other entries. Costs no more than the member, where it adds
+    /// nothing.
+    pub fn push(&mut self, out: &mut Entries, write: impl FnOnce(&mut Vec<u8>) -> bool) {
+        self.member.clear();
+        let fits = write(&mut self.member)
+            && self.before.len() + self.member.len() + self.after.len() <= MAX_KEY_BYTES;
+        if fits && let Some(place) = self.place(out) {
+            let Self { before, member, after, places, .. } = self;
+            let write = |entry: &mut Vec<u8>| {
+                [before, member, after].iter().for_each(|part| entry.extend_from_slice(part));
+                true
+            };
+            // Not, where the text is damaged.
+            if out.push(write) {
+                places[place] = out.len() as u32;
+            }
+        }
+    }
+
+    /// The place of the member at hand; none when it is taken by the same member.
+    fn place(&self, out: &Entries) -> Option<usize> {
+        let mut place = self.secret.hash(&self.member) as usize;
+        loop {
+            place &= self.places.len() - 1;
+            let Some(at) = self.places[place].checked_sub(1) else { return Some(place) };
+            let entry = out.get(at as usize).bytes();
+            if entry[self.before.len()..entry.len() - self.after.len()] == self.member {
+                return None;
+            }
+            place += 1;
+        }
+    }
 }
 
 impl Entries {
@@ -22,14 +92,23 @@ impl Entries {
         self.ends.clear();
     }
 
-    /// Adds the entry that `write` appends, unless that returns `false`, or the entry is no key.
-    pub fn push(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) {
+    /// Adds the entry that `write` appends, unless that returns `false`, or the entry is no key;
+    /// whether it did.
+    pub fn push(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
         let start = self.bytes.len();
-        if write(&mut self.bytes) && Key::parse(&self.bytes[start..]).is_ok() {
+        let is_key = write(&mut self.bytes) && Key::parse(&self.bytes[start..]).is_ok();
+        if is_key {
             self.ends.push(self.bytes.len());
         } else {
             self.bytes.truncate(start);
         }
+        is_key
+    }
+
+    /// Bytes of all entries.
+    #[must_use]
+    pub const fn bytes(&self) -> usize {
+        self.bytes.len()
     }
 
     /// Number of entries.

@@ -11,9 +11,10 @@ use crate::boundary::Shape;
 use crate::cache::Cache;
 use crate::error::Error;
 use crate::forest::{Forest, INDEX, Named, PARTIAL_INDEX, ROWS};
-use crate::index::{Definition, Entries};
+use crate::index::{Definition, Entries, Members};
 use crate::key::Key;
 use crate::node::Entry;
+use crate::secret::Secret;
 use crate::segment::{Packer, Sealed};
 use crate::step::{Budget, Step};
 use crate::tree::{Lockstep, Merge, Range, Tree, ValueReader};
@@ -25,9 +26,8 @@ use core::ops::Bound;
 /// Gathered entries are merged when they take more memory than this.
 const SPILL_BYTES: usize = 24 << 20;
 
-/// So many entries are sorted at once, and what that costs for each.
+/// So many entries are sorted at once.
 const RUN_ENTRIES: usize = 2048;
-const SORT_COST: usize = 128;
 
 /// Of which rows an index is made.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,22 +57,40 @@ struct Index {
     batch: Batch,
     /// Entries since the last run was closed.
     open: usize,
+    /// A run was closed since memory was looked at.
+    grown: bool,
     merge: Option<Box<Merge>>,
 }
 
 impl Index {
     fn new(definition: Definition, reach: Reach, tree: Tree, of: Tree) -> Self {
-        Self { definition, reach, tree, of, batch: Batch::new(), open: 0, merge: None }
+        Self {
+            definition,
+            reach,
+            tree,
+            of,
+            batch: Batch::new(),
+            open: 0,
+            grown: false,
+            merge: None,
+        }
     }
 
-    fn push(&mut self, entry: Key<'_>, edit: Edit<'_>) {
+    /// Adds an edit, and sorts those that make a run; returns what that cost.
+    fn push(&mut self, entry: Key<'_>, edit: Edit<'_>) -> usize {
         self.batch.push(entry, edit);
         self.open += 1;
+        let mut cost = 64 + entry.len();
+        if self.open == RUN_ENTRIES {
+            cost += self.close_run();
+            self.grown = true;
+        }
+        cost
     }
 
-    fn close_run(&mut self) {
-        self.batch.close_run();
+    fn close_run(&mut self) -> usize {
         self.open = 0;
+        self.batch.close_run()
     }
 
     fn name(&self) -> Option<Named> {
@@ -102,16 +120,14 @@ impl Index {
     }
 }
 
-/// Sorts what was gathered where it is a run; what that has cost, and whether all that was gathered
-/// takes too much memory.
-fn close_runs(indexes: &mut [Index]) -> (usize, bool) {
-    let mut cost = 0;
-    for index in indexes.iter_mut().filter(|index| index.open >= RUN_ENTRIES) {
-        cost += SORT_COST * index.open;
-        index.close_run();
+/// Whether all that was gathered takes too much memory. That is looked at when a run was closed.
+fn is_full(indexes: &mut [Index]) -> bool {
+    let mut grown = false;
+    for index in indexes.iter_mut() {
+        grown |= core::mem::take(&mut index.grown);
     }
     let held = |index: &Index| index.batch.held_bytes();
-    (cost, cost > 0 && indexes.iter().map(held).sum::<usize>() > SPILL_BYTES)
+    grown && indexes.iter().map(held).sum::<usize>() > SPILL_BYTES
 }
 
 /// The text of a value, which is read if it is out of line.
@@ -123,11 +139,16 @@ struct Text {
 }
 
 impl Text {
-    fn read(&mut self, cache: &Cache, entry: Option<&Entry<'_>>) -> Result<Step<()>, Error> {
+    fn read(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+        entry: Option<&Entry<'_>>,
+    ) -> Result<Step<()>, Error> {
         let far = entry.filter(|entry| entry.tag.kind == Kind::Json).and_then(Entry::far);
         let Some(far) = far.filter(|_| !self.whole) else { return Ok(Step::Done(())) };
         let reader = self.reader.get_or_insert_with(|| ValueReader::new(far));
-        let step = reader.step(cache, &mut self.bytes)?;
+        let step = reader.step(cache, budget, &mut self.bytes)?;
         self.whole = step == Step::Done(());
         Ok(step)
     }
@@ -148,6 +169,7 @@ impl Text {
 /// What a walk uses again for each row.
 #[derive(Debug, Default)]
 struct Scratch {
+    members: Members,
     old: Text,
     new: Text,
     gone: Entries,
@@ -192,14 +214,16 @@ impl Keeper {
     ///
     /// # Errors
     /// [`Error::UnsupportedFormat`] for an index that this code cannot keep.
-    pub fn new(forest: &Forest, wanted: &[Definition]) -> Result<Self, Error> {
+    pub fn new(forest: &Forest, wanted: &[Definition], secret: Secret) -> Result<Self, Error> {
         let mut indexes = Index::all_of(forest)?;
         if forest.tree(ROWS).is_empty() {
             let none = Tree::EMPTY;
             let empty = |index: &Definition| Index::new(index.clone(), Reach::All, none, none);
             indexes = wanted.iter().map(empty).collect();
         }
-        Ok(Self { indexes, ..Self::default() })
+        let mut keeper = Self { indexes, ..Self::default() };
+        keeper.scratch.members = Members::new(secret);
+        Ok(keeper)
     }
 
     /// Whether there is no index.
@@ -222,26 +246,24 @@ impl Keeper {
 
     /// Takes a row that is put into the empty tree; returns what it cost.
     pub fn add(&mut self, key: &[u8], kind: Kind, value: &[u8]) -> usize {
-        let Self { indexes, scratch: Scratch { come, .. }, .. } = self;
+        let Self { indexes, scratch: Scratch { come, members, .. }, .. } = self;
         let mut cost = 0;
         for index in indexes.iter_mut().filter(|index| index.definition.takes(key)) {
             come.clear();
             if kind == Kind::Json {
-                index.definition.entries(key, value, come);
+                cost += index.definition.entries(key, value, members, come);
             }
             for entry in come.iter() {
-                index.push(entry, Entries::PUT);
-                cost += 64 + entry.len();
+                cost += index.push(entry, Entries::PUT);
             }
         }
-        let (sorting, full) = close_runs(indexes);
-        self.full |= full;
-        cost + sorting
+        self.full |= is_full(indexes);
+        cost
     }
 
-    /// Sorts what was gathered in a slice, see [`Batch::close_long_run`].
-    pub fn close_long_runs(&mut self) {
-        self.indexes.iter_mut().for_each(|index| index.batch.close_long_run());
+    /// Sorts what was gathered in a slice, see [`Batch::close_long_run`]; returns what that cost.
+    pub fn close_long_runs(&mut self) -> usize {
+        self.indexes.iter_mut().map(|index| index.batch.close_long_run()).sum()
     }
 
     /// There are no rows any more.
@@ -380,21 +402,21 @@ impl Keeper {
         let Self { indexes, walk, scratch, full, .. } = self;
         let Some(Walk { lockstep, goal, last }) = walk else { return Ok(Step::Done(())) };
         let mut enough = false;
-        let step = lockstep.step(cache, budget, &mut |old, new| {
+        let step = lockstep.step(cache, budget, &mut |old, new, budget| {
             if *full || enough {
                 return Ok(Step::Yield);
             }
-            let step = scratch.change(indexes, goal, cache, old, new)?;
-            if let (Step::Done(cost), Goal::Reach(left), Some(entry)) = (&step, &mut *goal, new) {
+            let before = budget.spent();
+            let step = scratch.change(indexes, goal, cache, budget, old, new)?;
+            if let (Step::Done(()), Goal::Reach(left), Some(entry)) = (&step, &mut *goal, new) {
                 let last = last.get_or_insert_default();
                 last.clear();
                 last.extend_from_slice(&entry.key);
-                *left = left.saturating_sub(cost + entry.value.len());
+                *left = left.saturating_sub(budget.spent() - before + entry.value.len());
                 enough = *left == 0;
             }
-            let (sorting, is_full) = close_runs(indexes);
-            *full |= is_full;
-            Ok(if let Step::Done(cost) = step { Step::Done(cost + sorting) } else { step })
+            *full |= is_full(indexes);
+            Ok(step)
         })?;
         let done = step == Step::Done(());
         if !done && !enough {
@@ -440,7 +462,7 @@ impl Keeper {
         }
         self.spilled.seal();
         self.full = false;
-        *budget = Budget::of(0);
+        budget.end();
         Ok(Step::Yield)
     }
 
@@ -455,7 +477,7 @@ impl Keeper {
             let merge = if let Some(merge) = &mut index.merge {
                 merge
             } else {
-                index.close_run();
+                budget.spend(index.close_run());
                 if index.batch.is_empty() {
                     continue;
                 }
@@ -487,11 +509,12 @@ impl Scratch {
         indexes: &mut [Index],
         goal: &Goal,
         cache: &Cache,
+        budget: &mut Budget,
         old: Option<&Entry<'_>>,
         new: Option<&Entry<'_>>,
-    ) -> Result<Step<usize>, Error> {
-        let Self { old: old_text, new: new_text, gone, come } = self;
-        let Some(Entry { key, .. }) = new.or(old) else { return Ok(Step::Done(0)) };
+    ) -> Result<Step<()>, Error> {
+        let Self { old: old_text, new: new_text, gone, come, members } = self;
+        let Some(Entry { key, .. }) = new.or(old) else { return Ok(Step::Done(())) };
         let concerns = |index: &Index| {
             index.definition.takes(key)
                 && match goal {
@@ -500,13 +523,13 @@ impl Scratch {
                 }
         };
         if !indexes.iter().any(concerns) {
-            return Ok(Step::Done(64));
+            budget.spend(64);
+            return Ok(Step::Done(()));
         }
         for (text, entry) in [(&mut *old_text, old), (&mut *new_text, new)] {
-            match text.read(cache, entry)? {
+            match text.read(cache, budget, entry)? {
                 Step::Done(()) => {}
-                Step::Need(ids) => return Ok(Step::Need(ids)),
-                Step::Yield => return Ok(Step::Yield),
+                waiting => return Ok(waiting),
             }
         }
         let before = old.and_then(|entry| old_text.of(entry));
@@ -516,7 +539,7 @@ impl Scratch {
             for (text, entries) in [(before, &mut *gone), (after, &mut *come)] {
                 entries.clear();
                 if let Some(text) = text {
-                    index.definition.entries(key, text, entries);
+                    cost += index.definition.entries(key, text, members, entries);
                 }
             }
             if gone.is_same(come) {
@@ -525,13 +548,13 @@ impl Scratch {
             // Of an entry in both the later edit counts.
             for (entries, edit) in [(&*gone, Edit::Delete), (&*come, Entries::PUT)] {
                 for entry in entries.iter() {
-                    index.push(entry, edit);
-                    cost += 64 + entry.len();
+                    cost += index.push(entry, edit);
                 }
             }
         }
         old_text.clear();
         new_text.clear();
-        Ok(Step::Done(cost))
+        budget.spend(cost);
+        Ok(Step::Done(()))
     }
 }

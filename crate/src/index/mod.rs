@@ -14,17 +14,22 @@ mod scan;
 
 pub use check::CheckIndex;
 pub use encode::{push_scalar, secondary_end, write_secondary};
-pub use entries::Entries;
+pub use entries::{Entries, Members};
 pub use keeper::Keeper;
 pub use scan::{IndexScan, Wanted};
 
 use crate::forest::{INDEX, PARTIAL_INDEX, TreeName};
 use crate::json::{Pointer, push_string, skip_space, skip_value, unquote};
-use crate::limits::MAX_COLUMNS;
+use crate::limits::{
+    FREE_ROW_ENTRIES_BYTES, MAX_COLUMNS, MAX_KEY_BYTES, MAX_ROW_ENTRIES_BYTES, ROW_ENTRIES_FACTOR,
+};
 use crate::tree::Range as KeyRange;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
+
+/// What a member of an array costs besides its bytes.
+const MEMBER_COST: usize = 16;
 
 /// What the entries of an index are made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,53 +112,79 @@ impl Definition {
         key.starts_with(&self.prefix)
     }
 
-    /// Adds the entries of a row, whose value is JSON in normal form: one, or as many as an array
-    /// in one of its columns has members; none where a column cannot be indexed, where two hold
-    /// arrays, or where an entry would be longer than a key. Costs a pass over the value for
-    /// each column.
-    pub fn entries(&self, key: &[u8], value: &[u8], out: &mut Entries) {
-        let mut array = None;
+    /// Makes `out` the entries of a row, whose value is JSON in normal form: one, or one for each of the
+    /// different members of an array in one of its columns; none where a column cannot be indexed,
+    /// where two hold arrays, or where those of an array come to more than [`most_bytes`]. An entry
+    /// that would be longer than a key is left out. Costs a pass over the value for each column, and the
+    /// bytes of the entries; returns what it cost. `members` is what it uses again for each row.
+    pub fn entries(
+        &self,
+        key: &[u8],
+        value: &[u8],
+        members: &mut Members,
+        out: &mut Entries,
+    ) -> usize {
+        out.clear();
+        let (mut array, mut cost) = (None, 0);
         let mut places: [Range<usize>; MAX_COLUMNS] = [const { 0..0 }; MAX_COLUMNS];
         for (at, column) in self.columns.iter().enumerate() {
-            let Some(found) = column.find(value) else { return };
+            let Some(found) = column.find(value) else { return cost + value.len() };
+            cost += found.end;
             if value[found.start] == b'[' && array.replace(at).is_some() {
-                return;
+                return cost;
             }
             places[at] = found;
         }
-        let places = &mut places[..self.columns.len()];
+        let scalar =
+            |place: &Range<usize>, out: &mut Vec<u8>| push_scalar(&value[place.clone()], out);
+        let places = &places[..self.columns.len()];
         let Some(column) = array else {
-            Self::push(key, value, places, out);
-            return;
+            out.push(|entry| {
+                let indexable = places.iter().all(|place| scalar(place, entry));
+                entry.extend_from_slice(key);
+                indexable
+            });
+            return cost + out.bytes();
         };
-        let end = places[column].end - 1;
-        let mut at = places[column].start + 1;
-        while at < end {
-            let Ok(next) = skip_value(value, at) else { return };
-            places[column] = at..next;
-            Self::push(key, value, places, out);
+        let Range { start, end } = places[column];
+        let (before, after) = members.begin(end - start);
+        let indexable = places[..column].iter().all(|place| scalar(place, before))
+            && places[column + 1..].iter().all(|place| scalar(place, after));
+        after.extend_from_slice(key);
+        let may_fit = indexable && before.len() + after.len() < MAX_KEY_BYTES;
+        let mut at = if may_fit { start + 1 } else { end };
+        while at + 1 < end {
+            let Ok(next) = skip_value(value, at) else { break };
+            members.push(out, |member| scalar(&(at..next), member));
+            cost += MEMBER_COST;
+            if out.bytes() > most_bytes(key.len() + value.len()) {
+                out.clear();
+                break;
+            }
             at = next + 1;
         }
+        cost + (end - start) + out.bytes()
     }
+}
 
-    fn push(key: &[u8], value: &[u8], places: &[Range<usize>], out: &mut Entries) {
-        out.push(|entry| {
-            let indexable = places.iter().all(|place| push_scalar(&value[place.clone()], entry));
-            entry.extend_from_slice(key);
-            indexable
-        });
-    }
+/// The most bytes that the entries of a row of so many bytes may take in an index, where an array makes
+/// them: so that no row makes an index much larger than it is itself.
+const fn most_bytes(row: usize) -> usize {
+    let most = ROW_ENTRIES_FACTOR.saturating_mul(row).saturating_add(FREE_ROW_ENTRIES_BYTES);
+    if most < MAX_ROW_ENTRIES_BYTES { most } else { MAX_ROW_ENTRIES_BYTES }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::{MAX_KEY_BYTES, MAX_TREE_NAME_BYTES};
+    use crate::limits::MAX_TREE_NAME_BYTES;
     use alloc::vec;
 
     fn entries(definition: &str, key: &str, value: &str) -> Vec<Vec<u8>> {
         let mut out = Entries::default();
-        Definition::parse(definition).unwrap().entries(key.as_bytes(), value.as_bytes(), &mut out);
+        let definition = Definition::parse(definition).unwrap();
+        let mut members = Members::default();
+        definition.entries(key.as_bytes(), value.as_bytes(), &mut members, &mut out);
         out.iter().map(|entry| entry.to_vec()).collect()
     }
 
@@ -214,7 +245,7 @@ mod tests {
             assert_eq!(entries(owner, "k", value), Vec::<Vec<u8>>::new(), "{value}");
         }
         let tags = entries(r#"["","/a/tags"]"#, "k", r#"{"a":{"tags":["x",null,"","x",false]}}"#);
-        let expected: [&[u8]; 4] = [b"\x05x\0k", b"\x05\0k", b"\x05x\0k", b"\x02k"];
+        let expected: [&[u8]; 3] = [b"\x05x\0k", b"\x05\0k", b"\x02k"];
         assert_eq!(tags, expected);
     }
 
@@ -228,6 +259,51 @@ mod tests {
     }
 
     #[test]
+    fn an_array_takes_no_more_room_than_its_row_pays_for() {
+        let row = |members: usize| {
+            let members: Vec<_> = (0..members).map(|at| alloc::format!("{at}")).collect();
+            alloc::format!(r#"{{"a":"{}","b":[{}]}}"#, "x".repeat(400), members.join(","))
+        };
+        let two = r#"["","/a","/b"]"#;
+        let entry = 2 + 400 + 11 + 1;
+        // The most members that fit what a row of so many bytes pays for.
+        let fits = |count: usize| entry * count <= most_bytes(1 + row(count).len());
+        let most = (1..10_000).take_while(|count| fits(*count)).count();
+        assert!(most > 40 && !fits(most + 1));
+        assert_eq!(entries(two, "k", &row(most)).len(), most);
+        assert_eq!(entries(two, "k", &row(most + 1)).len(), 0);
+        // Members that come twice take no room.
+        let twice = row(most).replace("0,1,", &"0,1,".repeat(1000));
+        assert_eq!(entries(two, "k", &twice).len(), most);
+        // And in any case no more than so many bytes.
+        let one = r#"["","/b"]"#;
+        let most = MAX_ROW_ENTRIES_BYTES / 12;
+        assert_eq!(entries(one, "k", &row(most)).len(), most);
+        assert_eq!(entries(one, "k", &row(most + 1)).len(), 0);
+    }
+
+    #[test]
+    fn the_parts_of_an_entry_come_in_their_order_wherever_the_array_is() {
+        for (columns, expected) in [
+            (r#"["","/t","/a","/b"]"#, [&b"\x02\x05x\0\x03k"[..], b"\x03\x05x\0\x03k"]),
+            (r#"["","/a","/t","/b"]"#, [b"\x05x\0\x02\x03k", b"\x05x\0\x03\x03k"]),
+            (r#"["","/a","/b","/t"]"#, [b"\x05x\0\x03\x02k", b"\x05x\0\x03\x03k"]),
+        ] {
+            let value = r#"{"a":"x","b":true,"t":[false,true,false]}"#;
+            assert_eq!(entries(columns, "k", value), expected, "{columns}");
+        }
+    }
+
+    #[test]
+    fn many_members_are_told_apart() {
+        let members: Vec<_> = (0..3000).map(|at| alloc::format!("\"m{}\"", at % 1000)).collect();
+        let value = alloc::format!(r#"{{"a":[{}]}}"#, members.join(","));
+        let got = entries(r#"["","/a"]"#, "k", &value);
+        assert_eq!(got.len(), 1000);
+        assert!((0..1000).all(|at| got[at] == alloc::format!("\x05m{at}\0k").into_bytes()));
+    }
+
+    #[test]
     fn an_entry_is_no_longer_than_a_key() {
         let value = |len: usize| alloc::format!(r#"{{"a":"{}"}}"#, "x".repeat(len));
         let one = r#"["","/a"]"#;
@@ -237,10 +313,13 @@ mod tests {
 
     #[test]
     fn a_value_that_is_not_utf8_makes_no_entry() {
-        let mut out = Entries::default();
         let definition = Definition::parse(r#"["","/a"]"#).unwrap();
-        definition.entries(b"k", b"{\"a\":\"\xff\"}", &mut out);
-        definition.entries(b"k", b"{\"a\":[\"x\",\"\xc3\"]}", &mut out);
-        assert_eq!(out.iter().map(|entry| entry.to_vec()).collect::<Vec<_>>(), [b"\x05x\0k"]);
+        let made = |value: &[u8]| {
+            let (mut out, mut members) = (Entries::default(), Members::default());
+            definition.entries(b"k", value, &mut members, &mut out);
+            out.iter().map(|entry| entry.to_vec()).collect::<Vec<_>>()
+        };
+        assert!(made(b"{\"a\":\"\xff\"}").is_empty());
+        assert_eq!(made(b"{\"a\":[\"x\",\"\xc3\"]}"), [b"\x05x\0k"]);
     }
 }

@@ -95,7 +95,7 @@ impl IndexScan {
                     return Ok(Step::Yield);
                 }
                 let before = out.len();
-                match self.write(cache, out)? {
+                match self.write(cache, budget, out)? {
                     Step::Done(()) => {}
                     waiting => return Ok(waiting),
                 }
@@ -144,7 +144,12 @@ impl IndexScan {
     }
 
     /// Writes the row of the next entry.
-    fn write(&mut self, cache: &Cache, out: &mut Output) -> Result<Step<()>, Error> {
+    fn write(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+        out: &mut Output,
+    ) -> Result<Step<()>, Error> {
         let malformed = Error::CorruptChunk { hash: self.index.root, cause: None };
         let entry = self.entries.get(self.next);
         let Some(end) = secondary_end(&entry, self.columns) else { return Err(malformed) };
@@ -168,14 +173,14 @@ impl IndexScan {
             }
         }
         if let Some((kind, reader)) = &mut self.far {
-            match reader.step(cache, out.part(*kind))? {
+            match reader.step(cache, budget, out.part(*kind))? {
                 Step::Done(()) => out.end(*kind),
                 waiting => return Ok(waiting),
             }
             self.far = None;
         }
         if self.secondary {
-            out.value(Kind::Json, |text| write_secondary(secondary, self.columns, text));
+            out.say(|text| write_secondary(secondary, self.columns, text));
         }
         Ok(Step::Done(()))
     }

@@ -2,6 +2,7 @@
 
 use super::reply::{Reply, status};
 use crate::cache::{Cache, Fetch, SegmentId};
+use crate::chunk::ChunkKind;
 use crate::collect::{Collect, Thoroughness};
 use crate::error::{Error, RowFault};
 use crate::forest::{Forest, Named, ROWS};
@@ -11,6 +12,7 @@ use crate::ingest::{ByteValue, Format, Ingest};
 use crate::json::{Pointer, skip_space, skip_value};
 use crate::output::Output;
 use crate::rows::{Block, Bytes, Columns, Framing, Reader, read_key};
+use crate::secret::Secret;
 use crate::segment::Sealed;
 use crate::step::{Budget, Step};
 use crate::tree::{Count, Diff, Find, Parts, Range, Scan, Tree, get};
@@ -79,6 +81,9 @@ pub struct Engine {
     pub ops: Vec<Option<Op>>,
 }
 
+/// Where in a reply the text of the keys is told: behind all else that a verification tells.
+const KEYS_AT: usize = 12;
+
 pub fn u32_at(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).map_or(0, |word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
 }
@@ -140,8 +145,8 @@ impl CollectOp {
 }
 
 impl Engine {
-    pub fn new(cache_bytes: usize) -> Self {
-        Self { cache: Cache::new(cache_bytes), ..Self::default() }
+    pub fn new(cache_bytes: usize, secret: Secret) -> Self {
+        Self { cache: Cache::keyed(cache_bytes, secret), ..Self::default() }
     }
 
     pub fn op(&mut self, op: u32) -> Option<&mut Op> {
@@ -166,10 +171,14 @@ impl Engine {
         let forest = if hash == Hash::ZERO {
             Forest::new()
         } else {
-            let check = |bytes: &[u8]| Forest::decode(bytes).map(|_| ());
-            match self.cache.chunk(&hash, check) {
-                Ok(Fetch::Here(bytes)) => Forest::decode(bytes).unwrap_or_default(),
+            let malformed = |cause| Error::CorruptChunk { hash, cause: Some(cause) };
+            let decoded = match self.cache.chunk(&hash, ChunkKind::Commit) {
+                Ok(Fetch::Here(bytes)) => Forest::decode(bytes).map_err(malformed),
                 Ok(Fetch::At(id)) => return self.reply.need(&[id]),
+                Err(error) => Err(error),
+            };
+            match decoded {
+                Ok(forest) => forest,
                 Err(error) => return self.reply.error(&error),
             }
         };
@@ -461,15 +470,26 @@ impl Engine {
     }
 }
 
-/// Hands the output out unless it is to be continued.
+/// What is handed out where there is nothing yet.
+static NOTHING: &[u8] = b"[]";
+
+/// Hands the output out unless it is to be continued; nothing where it ends in the middle of a value.
 pub fn hand_out(
     reply: &mut Reply,
     out: &mut Output,
     step: Result<Step<()>, Error>,
 ) -> Result<Step<()>, Error> {
-    if let Ok(Step::Done(()) | Step::Yield) = step {
-        out.close();
-        set_output(reply, out, &[]);
+    match step {
+        Ok(Step::Yield) if out.is_partial() => {
+            let text = f64::from(NOTHING.as_ptr() as u32);
+            reply.set(&[0.0; 16]);
+            reply.set(&[text, NOTHING.len() as f64]);
+        }
+        Ok(Step::Done(()) | Step::Yield) => {
+            out.close();
+            set_output(reply, out, &[]);
+        }
+        _ => {}
     }
     step
 }
@@ -482,10 +502,11 @@ pub fn set_output(reply: &mut Reply, out: &Output, found: &[u32]) {
         address(out.bytes.as_ptr()),
         address(out.marks.as_ptr().cast()),
         out.marks.len() as f64,
-        f64::from(out.members()),
+        f64::from(out.values()),
         address(found.as_ptr().cast()),
         found.len() as f64,
     ]);
+    reply.add(KEYS_AT, &[address(out.keys.as_ptr()), out.keys.len() as f64]);
 }
 
 /// The keys in a JSON array of strings.

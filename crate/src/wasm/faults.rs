@@ -4,20 +4,20 @@ use super::reply::status;
 use crate::error::Error;
 use crate::output::Output;
 use crate::tree::{Fault, Part};
-use crate::value::Kind;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
 /// Writes a fault: its chunk, the status that stands for it, the level (255 for a value, 254 for the
 /// form of either, null where it is unknown), rows, whether the lower bound is in the range, both bounds or null.
 pub fn tell(fault: &Fault, out: &mut Output) {
-    out.begin(Kind::Json);
-    let text = out.part(Kind::Json);
-    text.push(b'"');
-    for byte in fault.hash.0 {
-        text.extend([byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
-    }
-    text.push(b'"');
+    out.say(|text| {
+        text.push(b'"');
+        for byte in fault.hash.0 {
+            let digits = [byte >> 4, byte & 15];
+            text.extend(digits.map(|digit| b"0123456789abcdef"[usize::from(digit)]));
+        }
+        text.push(b'"');
+    });
     let status = match fault.error {
         Error::MissingChunk(_) => status::MISSING_CHUNK,
         Error::UnsupportedFormat { .. } => status::UNSUPPORTED_FORMAT,
@@ -32,7 +32,7 @@ pub fn tell(fault: &Fault, out: &mut Output) {
     let numbers =
         [Some(status.into()), level.map(u64::from), Some(fault.rows), Some(is_included.into())];
     for number in numbers {
-        out.value(Kind::Json, |text| match number {
+        out.say(|text| match number {
             Some(number) => push_digits(text, number),
             None => text.extend_from_slice(b"null"),
         });
@@ -40,7 +40,7 @@ pub fn tell(fault: &Fault, out: &mut Output) {
     for bound in [&fault.range.lower, &fault.range.upper] {
         match bound {
             Bound::Included(key) | Bound::Excluded(key) => out.key(key),
-            Bound::Unbounded => out.value(Kind::Json, |text| text.extend_from_slice(b"null")),
+            Bound::Unbounded => out.say(|text| text.extend_from_slice(b"null")),
         }
     }
 }

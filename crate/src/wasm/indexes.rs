@@ -36,7 +36,8 @@ impl Engine {
     }
 
     pub fn new_ingest(&self, view: u32, reader: Reader) -> Ingest {
-        Ingest::indexed(self.forest(view), reader, Shape::STORED, &self.indexes)
+        let secret = self.cache.secret();
+        Ingest::indexed(self.forest(view), reader, Shape::STORED, &self.indexes, secret)
     }
 
     fn definition(&self, flags: u32) -> Option<&Definition> {

@@ -19,6 +19,7 @@ mod sums;
 
 use crate::cache::SegmentId;
 use crate::collect::SMALL_BYTES;
+use crate::secret::Secret;
 use crate::segment::{TABLE_ENTRY_BYTES, Table};
 use core::cell::RefCell;
 use engine::{Engine, Op};
@@ -36,12 +37,13 @@ fn with<T>(run: impl FnOnce(&mut Engine) -> T) -> T {
     run(ENGINE.0.borrow_mut().get_or_insert_default())
 }
 
-/// Starts the engine with a budget for stored segments in memory; returns the address of the
-/// reply.
+/// Starts the engine with a budget for stored segments in memory, and with 128 random bits, for tables
+/// of what others have chosen; returns the address of the reply.
 #[wasm_bindgen]
-pub fn start(cache_bytes: u32) -> u32 {
+pub fn start(cache_bytes: u32, a: u32, b: u32, c: u32, d: u32) -> u32 {
+    let word = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
     let mut engine = ENGINE.0.borrow_mut();
-    *engine = Some(Engine::new(cache_bytes as usize));
+    *engine = Some(Engine::new(cache_bytes as usize, Secret::new(word(a, b), word(c, d))));
     engine.get_or_insert_default().reply.address()
 }
 

@@ -96,7 +96,7 @@ impl SumDiff {
                 if is_link(record) {
                     self.old.enter(record);
                 } else if !self.half {
-                    match out.add(cache, record, 0)? {
+                    match out.add(cache, budget, record, 0)? {
                         Step::Done(()) => self.half = true,
                         waiting => return Ok(waiting),
                     }
@@ -106,7 +106,7 @@ impl SumDiff {
                 if is_link(record) {
                     self.new.enter(record);
                 } else {
-                    match out.add(cache, record, 1)? {
+                    match out.add(cache, budget, record, 1)? {
                         Step::Done(()) => self.new.pass(),
                         waiting => return Ok(waiting),
                     }

@@ -1,7 +1,7 @@
 //! Finds leaves by their keys.
 
 use crate::leaves::SumLeaves;
-use crate::piece::{Form, Record, Records, check, check_link, fetch};
+use crate::piece::{Record, Records, fetch};
 use crate::rules::{common, path};
 use alloc::vec::Vec;
 use hedgerow_trees::cache::{Cache, Fetch};
@@ -21,15 +21,7 @@ fn descend<'c>(
         return Ok(Fetch::Here(None));
     }
     loop {
-        let hash = match link {
-            Some(Record { form: Form::Link(link), .. }) => link.chunk,
-            _ => tree.root,
-        };
-        let checked = |bytes: &[u8]| {
-            check(bytes, link.is_none())?;
-            link.as_ref().map_or(Ok(()), |link| check_link(bytes, link))
-        };
-        let chunk = match fetch(cache, &hash, checked)? {
+        let chunk = match fetch(cache, tree.root, link.as_ref(), true)? {
             Fetch::At(id) => return Ok(Fetch::At(id)),
             Fetch::Here(chunk) => chunk,
         };
@@ -106,8 +98,8 @@ impl SumFind {
                     continue;
                 }
                 Fetch::Here(None) => {}
-                Fetch::Here(Some(leaf)) => match out.add(cache, &leaf, next.mark)? {
-                    Step::Done(()) => budget.spend(leaf_bytes(out)),
+                Fetch::Here(Some(leaf)) => match out.add(cache, budget, &leaf, next.mark)? {
+                    Step::Done(()) => {}
                     waiting => return Ok(waiting),
                 },
             }
@@ -121,8 +113,4 @@ impl SumFind {
         // After a yield some may be in memory that were not.
         Ok(if missing.is_empty() { Step::Yield } else { Step::Need(missing) })
     }
-}
-
-fn leaf_bytes(out: &SumLeaves) -> usize {
-    out.leaves.last().map_or(0, |leaf| leaf.value.1 - leaf.value.0)
 }

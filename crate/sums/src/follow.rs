@@ -129,7 +129,7 @@ impl Follow {
     ) -> Result<Step<()>, Error> {
         while !self.is_over {
             let step = self.diff.step(cache, budget, &mut self.out)?;
-            if let Step::Need(_) = step {
+            if matches!(step, Step::Need(_)) || self.out.is_partial() {
                 return Ok(step);
             }
             budget.spend(2 * self.out.len());
@@ -162,44 +162,36 @@ impl Follow {
         &self.key
     }
 
-    /// Reads the changes written so far: a flat array, see [`Diff`].
+    /// Reads the changes written so far, see [`Diff`].
     fn gather(&mut self) -> Result<(), Error> {
         let Self { definition, out, batch, key, .. } = self;
         out.close();
-        let Output { text, marks, .. } = &*out;
-        let (mut at, mut member) = (1, 0);
-        let mut marks = marks.iter().map(|mark| mark.member).peekable();
-        // Text of our own making; a byte value is a number in it, and marked.
-        let mut next = || {
-            let end = skip_value(text, at).unwrap_or(text.len() - 1);
-            let part = &text[at..end];
-            let is_bytes = marks.next_if_eq(&member).is_some();
-            at = end + 1;
-            member += 1;
-            (part, is_bytes)
-        };
-        let mut left = out.members();
-        while left > 0 {
-            let (code, _) = next();
+        let Output { keys, text, marks, .. } = &*out;
+        let mut marks = marks.iter().map(|mark| mark.value).peekable();
+        let (mut keys, mut values) = (Parts { text: keys, at: 1 }, Parts { text, at: 1 });
+        let mut value = 0;
+        while let Some(code) = keys.next() {
             key.clear();
-            let read = unquote(next().0, key);
+            let read = unquote(keys.next().unwrap_or_default(), key);
             debug_assert!(read.is_ok(), "a key of our own making");
-            let (has_old, has_new) = (code != b"0", code != b"2");
             let mut side = |is_there: bool| {
                 if !is_there {
                     return Ok(None);
                 }
-                left -= 1;
-                let (row, is_bytes) = next();
+                // Its place among the keys.
+                keys.next();
+                let row = values.next().unwrap_or_default();
+                // A byte value is a number in the text, and marked.
+                let is_bytes = marks.next_if_eq(&value).is_some();
+                value += 1;
                 if is_bytes {
                     return Ok(None);
                 }
                 let leaf = definition.leaf(key, row)?;
                 Ok(leaf.map(|(key, value, sum)| (key, &row[value], sum)))
             };
-            let old = side(has_old)?;
-            let new = side(has_new)?;
-            left -= 2;
+            let old = side(code != b"0")?;
+            let new = side(code != b"2")?;
             match (old, new) {
                 (Some(old), Some(new)) if old.0 == new.0 => {
                     if old != new {
@@ -218,6 +210,23 @@ impl Follow {
         }
         out.clear();
         Ok(())
+    }
+}
+
+/// The members of an array, one after the other, as far as they are JSON.
+struct Parts<'t> {
+    text: &'t [u8],
+    at: usize,
+}
+
+impl<'t> Iterator for Parts<'t> {
+    type Item = &'t [u8];
+
+    fn next(&mut self) -> Option<&'t [u8]> {
+        let end = skip_value(self.text, self.at).ok()?;
+        let part = &self.text[self.at..end];
+        self.at = end + 1;
+        Some(part)
     }
 }
 

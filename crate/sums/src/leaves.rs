@@ -1,12 +1,12 @@
 //! Leaves on their way out: a block of them, and where a walk over a tree stands.
 
-use crate::piece::{Form, Record, Records, check, check_link, far, fetch};
+use crate::piece::{Form, Record, Records, far, fetch};
 use crate::rules::{leaf, path};
 use alloc::vec::Vec;
 use hedgerow_trees::cache::{Cache, Fetch};
 use hedgerow_trees::error::{DecodeError, Error, Field};
 use hedgerow_trees::hash::Hash;
-use hedgerow_trees::step::Step;
+use hedgerow_trees::step::{Budget, Step};
 use hedgerow_trees::tree::{Tree, ValueReader};
 
 /// A leaf in a block.
@@ -58,16 +58,20 @@ impl SumLeaves {
     pub(crate) fn add(
         &mut self,
         cache: &Cache,
+        budget: &mut Budget,
         record: &Record<'_>,
         mark: u32,
     ) -> Result<Step<()>, Error> {
         let start = self.leaves.last().map_or(0, |leaf| leaf.value.1);
         match record.form {
-            Form::Inline(value) => self.bytes.extend_from_slice(value),
+            Form::Inline(value) => {
+                self.bytes.extend_from_slice(value);
+                budget.spend(value.len());
+            }
             Form::Far(rest) => {
                 let (address, hash) = far(rest);
                 let reader = self.far.get_or_insert_with(|| ValueReader::new(address));
-                match reader.step(cache, &mut self.bytes)? {
+                match reader.step(cache, budget, &mut self.bytes)? {
                     Step::Done(()) => self.far = None,
                     waiting => return Ok(waiting),
                 }
@@ -87,16 +91,16 @@ impl SumLeaves {
 
 #[derive(Clone, Debug)]
 struct Frame {
-    chunk: Hash,
     /// The link that led here; none to the top.
     link: Option<Record<'static>>,
-    /// Where the next record begins; 0 before the piece was checked.
+    /// Where the next record begins; 0 before the first.
     at: usize,
 }
 
 /// Goes over the records of a tree in order, into links or past them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cursor {
+    root: Hash,
     frames: Vec<Frame>,
     /// Where the record after the one seen last begins.
     after: usize,
@@ -106,9 +110,9 @@ impl Cursor {
     pub(crate) fn new(tree: Tree) -> Self {
         let mut frames = Vec::new();
         if !tree.is_empty() {
-            frames.push(Frame { chunk: tree.root, link: None, at: 0 });
+            frames.push(Frame { link: None, at: 0 });
         }
-        Self { frames, after: 0 }
+        Self { root: tree.root, frames, after: 0 }
     }
 
     /// The next record; none after the last one.
@@ -117,15 +121,9 @@ impl Cursor {
         cache: &'c Cache,
     ) -> Result<Fetch<Option<Record<'c>>>, Error> {
         while let Some(frame) = self.frames.last_mut() {
-            let Frame { chunk: hash, link, at } = frame;
-            let checked = |bytes: &[u8]| {
-                if *at > 0 {
-                    return Ok(());
-                }
-                check(bytes, link.is_none())?;
-                link.as_ref().map_or(Ok(()), |link| check_link(bytes, link))
-            };
-            let chunk = match fetch(cache, hash, checked)? {
+            let Frame { link, at } = frame;
+            // What a link says is checked once.
+            let chunk = match fetch(cache, self.root, link.as_ref(), *at == 0)? {
                 Fetch::At(id) => return Ok(Fetch::At(id)),
                 Fetch::Here(chunk) => chunk,
             };
@@ -151,8 +149,8 @@ impl Cursor {
     /// Goes into the record seen last, if it is a link.
     pub(crate) fn enter(&mut self, record: &Record<'_>) {
         self.pass();
-        if let Form::Link(link) = record.form {
-            self.frames.push(Frame { chunk: link.chunk, link: record.link(), at: 0 });
+        if let Some(link) = record.link() {
+            self.frames.push(Frame { link: Some(link), at: 0 });
         }
     }
 }

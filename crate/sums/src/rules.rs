@@ -12,9 +12,8 @@
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use hedgerow_trees::step::Budget;
-
-/// The number of levels of branches.
-pub const DEPTH: u16 = 256;
+pub use hedgerow_trees::sum_piece::DEPTH;
+pub(crate) use hedgerow_trees::sum_piece::{common, prefix};
 
 /// The eight words of a hash, or of a state on the way to it.
 pub(crate) type State = [u32; 8];
@@ -56,12 +55,6 @@ pub fn path(key: &[u8; 32]) -> [u8; 32] {
     key.map(u8::reverse_bits)
 }
 
-/// The number of bits that two paths begin with in common.
-pub(crate) fn common(a: &[u8; 32], b: &[u8; 32]) -> u16 {
-    let differs = a.iter().zip(b).position(|(a, b)| a != b);
-    differs.map_or(DEPTH, |at| at as u16 * 8 + (a[at] ^ b[at]).leading_zeros() as u16)
-}
-
 /// Sorts paths, each with a number, by parting them in place at the first bit in which any of them
 /// differ, and so on. Small: the sorts of the standard library take ten kilobytes each.
 pub(crate) fn sort(items: &mut [([u8; 32], u32)]) {
@@ -97,17 +90,6 @@ pub(crate) fn sort_some(
         ranges.extend([(from, middle), (middle, to)]);
     }
     true
-}
-
-/// The first `bits` bits of a path, and zeros.
-pub(crate) fn prefix(path: &[u8; 32], bits: u16) -> [u8; 32] {
-    let mut prefix = [0; 32];
-    let whole = usize::from(bits / 8);
-    prefix[..whole].copy_from_slice(&path[..whole]);
-    if whole < 32 {
-        prefix[whole] = path[whole] & !(0xff >> (bits % 8));
-    }
-    prefix
 }
 
 /// A hash as bytes.

@@ -48,12 +48,10 @@ impl SumScan {
             } else if let Form::Link(_) = record.form {
                 self.cursor.enter(&record);
             } else {
-                let before = out.bytes.len();
-                match out.add(cache, &record, 0)? {
+                match out.add(cache, budget, &record, 0)? {
                     Step::Done(()) => self.cursor.pass(),
                     waiting => return Ok(waiting),
                 }
-                budget.spend(out.bytes.len() - before);
             }
             budget.spend(128);
         }

@@ -2,9 +2,9 @@
 
 use crate::piece::{
     FAR_BYTES, FIXED_BYTES, Form, LINK_BYTES, Link, MAX_PIECE_BYTES, MIN_PIECE_BYTES, Record,
-    Records, check, check_link, fetch, stated,
+    Records, fetch, stated,
 };
-use crate::rules::{DEPTH, Rules, State, bit, branch, bytes, common};
+use crate::rules::{DEPTH, Rules, State, bit, branch, bytes, common, words};
 use alloc::vec::Vec;
 use hedgerow_trees::cache::{Cache, Fetch, SegmentId};
 use hedgerow_trees::error::{DecodeError, Error, Field};
@@ -73,6 +73,7 @@ pub(crate) struct Trie {
     pub(crate) root: u32,
     /// Nodes that paths lead to, and the range of paths that they are for; see [`Trie::reach`].
     frontier: Vec<(u32, u32, u32)>,
+    /// Those whose pieces must be loaded first.
     missing: Vec<(u32, u32, u32)>,
 }
 
@@ -178,6 +179,7 @@ impl Trie {
 
     fn read(&mut self, record: &Record<'_>) -> u32 {
         let Record { path, hash, sum, .. } = *record;
+        let hash = words(&hash);
         let at = match record.form {
             Form::Inline(value) => self.leaf(path, sum, Held::Inline, value),
             Form::Far(rest) => self.leaf(path, sum, Held::Far, rest),
@@ -233,20 +235,17 @@ impl Trie {
 
     /// Opens the link at `at`, if its piece is in memory; else tells where that is.
     pub(crate) fn open(&mut self, cache: &Cache, at: u32) -> Result<Option<SegmentId>, Error> {
-        let link = *self.node(at);
-        let hash = link.chunk;
-        let chunk = match fetch(cache, &hash, |bytes| check(bytes, false))? {
+        let Node { path, hash: told, sum, count, depth, size, chunk: hash, .. } = *self.node(at);
+        let form = Form::Link(Link { depth, count, size, chunk: hash });
+        let link = Record { path, hash: bytes(&told), sum, form };
+        let chunk = match fetch(cache, hash, Some(&link), true)? {
             Fetch::At(id) => return Ok(Some(id)),
             Fetch::Here(chunk) => chunk,
         };
-        let Node { path, hash: told, sum, count, depth, size, .. } = link;
-        let form = Form::Link(Link { depth, count, size, chunk: hash });
-        let built = check_link(chunk, &Record { path, hash: told, sum, form })
-            .and_then(|()| self.build(chunk))
-            .and_then(|built| {
-                let is_it = self.node(built).hash == told;
-                if is_it { Ok(built) } else { Err(wrong(Field::SumHash)) }
-            });
+        let built = self.build(chunk).and_then(|built| {
+            let is_it = self.node(built).hash == told;
+            if is_it { Ok(built) } else { Err(wrong(Field::SumHash)) }
+        });
         let built = built.map_err(|cause| Error::CorruptChunk { hash, cause: Some(cause) })?;
         // What it was built of stays where it is, but for its root, which takes the link's place.
         self.nodes[at as usize] = Node { chunk: hash, ..*self.node(built) };
@@ -259,7 +258,7 @@ impl Trie {
             return Ok(None);
         }
         let hash = tree.root;
-        let chunk = match fetch(cache, &hash, |bytes| check(bytes, true))? {
+        let chunk = match fetch(cache, hash, None, true)? {
             Fetch::At(id) => return Ok(Some(id)),
             Fetch::Here(chunk) => chunk,
         };
@@ -308,13 +307,15 @@ impl Trie {
             self.frontier.push((self.root, 0, paths.len() as u32));
         }
         self.frontier.append(&mut self.missing);
+        // What the first of `missing` waits for.
+        let mut awaited = None;
         while let Some((at, from, to)) = self.frontier.pop() {
             if budget.is_spent() {
                 self.frontier.push((at, from, to));
-                if self.missing.is_empty() {
+                // What is known to be missing is asked for: else it would be looked at first again.
+                if awaited.is_none() {
                     return Ok(Step::Yield);
                 }
-                // The next step begins with them: were they missing still, it might come no further.
                 break;
             }
             budget.spend(64);
@@ -338,20 +339,19 @@ impl Trie {
                     self.frontier.push((right, middle, to));
                     self.frontier.push((left, from, middle));
                 }
-                _ if self.open(cache, at)?.is_some() => self.missing.push((at, from, to)),
                 _ => {
-                    budget.spend(OPEN_WORK);
-                    self.frontier.push((at, from, to));
+                    if let Some(id) = self.open(cache, at)? {
+                        awaited.get_or_insert(id);
+                        self.missing.push((at, from, to));
+                    } else {
+                        budget.spend(OPEN_WORK);
+                        self.frontier.push((at, from, to));
+                    }
                 }
             }
         }
-        let Some((first, _, _)) = self.missing.first() else { return Ok(Step::Done(())) };
         let hashes = self.missing.iter().map(|(at, _, _)| &self.node(*at).chunk);
-        // It was missing just now.
-        Ok(match cache.missing(&self.node(*first).chunk)? {
-            Some(id) => Step::Need(cache.ahead(id, hashes)?),
-            None => Step::Yield,
-        })
+        Ok(awaited.map_or(Step::Done(()), |id| Step::Need(cache.ahead(id, hashes))))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Checks all of a sum tree: every piece, every hash up to the root, every value.
 
 use crate::leaves::SumLeaves;
-use crate::piece::{Form, Record, Records, check, check_link, far, fetch, stated};
-use crate::rules::{Chain, DEPTH, Rules, State, leaf, words};
+use crate::piece::{Form, ROOT_BYTES, Record, Records, address_of, far, fetch, root_at, stated};
+use crate::rules::{Chain, DEPTH, Rules, State, bytes, leaf, words};
 use crate::trie::{Held, Kind, Trie};
 use alloc::vec::Vec;
 use hedgerow_trees::cache::{Cache, Fetch};
@@ -25,7 +25,7 @@ pub struct SumVerify {
     pieces: Vec<Option<Record<'static>>>,
     /// Records of long values of the last piece, to be read: where they are in it.
     fars: Vec<usize>,
-    last: Hash,
+    last: Option<Record<'static>>,
     value: SumLeaves,
     counts: [u64; 3],
 }
@@ -38,18 +38,13 @@ impl SumVerify {
     /// A walk of `tree`, of which a commit tells hash and sum in the first 40 bytes of `told`.
     #[must_use]
     pub fn new(rules: &Rules, tree: Tree, told: &[u8]) -> Self {
-        let stated = |told: &[u8]| {
-            let mut sum = [0; 8];
-            sum.copy_from_slice(&told[32..40]);
-            (words(&told[..32]), u64::from_le_bytes(sum))
-        };
         Self {
             rules: rules.clone(),
             tree,
-            told: told.get(..40).map(stated),
+            told: told.get(..ROOT_BYTES).map(root_at),
             pieces: if tree.is_empty() { Vec::new() } else { Vec::from([None]) },
             fars: Vec::new(),
-            last: Hash::ZERO,
+            last: None,
             value: SumLeaves::default(),
             counts: [0; 3],
         }
@@ -71,15 +66,13 @@ impl SumVerify {
                 return Ok(Step::Yield);
             }
             if let Some(at) = self.fars.last() {
-                let step = match cache.any_chunk(&self.last)? {
+                let step = match fetch(cache, self.tree.root, self.last.as_ref(), false)? {
                     Fetch::At(id) => Step::Need(Vec::from([id])),
                     Fetch::Here(chunk) => {
                         let mut records = Records::of(chunk);
                         records.at = *at;
                         let Some(record) = records.next() else { return Ok(Step::Yield) };
-                        let step = self.value.add(cache, &record, 0)?;
-                        budget.spend(self.value.bytes.len());
-                        step
+                        self.value.add(cache, budget, &record, 0)?
                     }
                 };
                 if step != Step::Done(()) {
@@ -101,35 +94,27 @@ impl SumVerify {
                 }
                 return Ok(Step::Done(()));
             };
-            let hash = match link {
-                Some(Record { form: Form::Link(link), .. }) => link.chunk,
-                _ => self.tree.root,
-            };
-            let checked = |bytes: &[u8]| {
-                check(bytes, link.is_none())?;
-                link.as_ref().map_or(Ok(()), |link| check_link(bytes, link))
-            };
-            let chunk = match fetch(cache, &hash, checked)? {
+            let chunk = match fetch(cache, self.tree.root, link.as_ref(), true)? {
                 Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
                 Fetch::Here(chunk) => chunk,
             };
             let link = self.pieces.pop().flatten();
-            self.piece(chunk, hash, link.as_ref(), budget)?;
+            self.piece(chunk, link, budget)?;
         }
     }
 
     fn piece(
         &mut self,
         chunk: &[u8],
-        hash: Hash,
-        link: Option<&Record<'_>>,
+        link: Option<Record<'static>>,
         budget: &mut Budget,
     ) -> Result<(), Error> {
+        let hash = address_of(self.tree.root, link.as_ref());
         let mut trie = Trie::new(self.rules.clone());
         let bad = |cause| Error::CorruptChunk { hash, cause: Some(cause) };
         trie.root = trie.build(chunk).map_err(bad)?;
-        if let Some(link) = link {
-            if trie.node(trie.root).hash != link.hash {
+        if let Some(link) = &link {
+            if bytes(&trie.node(trie.root).hash) != link.hash {
                 return Err(wrong(hash, Field::SumHash));
             }
         } else {
@@ -144,7 +129,7 @@ impl SumVerify {
                 return Err(wrong(hash, Field::SumHash));
             }
         }
-        self.last = hash;
+        self.last = link;
         let mut records = Records::of(chunk);
         loop {
             let at = records.at;

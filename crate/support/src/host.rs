@@ -13,6 +13,7 @@ use hedgerow::hash::Hash;
 use hedgerow::index::Definition;
 use hedgerow::ingest::{Format, Ingest};
 use hedgerow::rows::{Block, Reader};
+use hedgerow::secret::Secret;
 use hedgerow::segment::{Packer, Sealed, Stream, Table};
 use hedgerow::step::{Budget, Step};
 use hedgerow::tree::{Range, Tree};
@@ -22,6 +23,9 @@ use std::collections::BTreeMap;
 pub const MAX_STEPS: usize = 100_000;
 
 const CACHE_BYTES: usize = 64 << 20;
+
+/// What a host draws at random.
+const SECRET: Secret = Secret::new(0x5eed_0000_5eed_0001, 0x5eed_0002_5eed_0003);
 
 /// See the module's text.
 pub struct Host {
@@ -59,7 +63,7 @@ impl Host {
     /// A host without rows.
     pub fn new(shape: Shape) -> Self {
         Self {
-            cache: Cache::new(CACHE_BYTES),
+            cache: Cache::keyed(CACHE_BYTES, SECRET),
             stored: BTreeMap::new(),
             forest: Forest::new(),
             root: Hash::ZERO,
@@ -95,7 +99,7 @@ impl Host {
 
     /// Forgets everything in memory, as a new process would.
     pub fn reopen(&mut self, cache_bytes: usize) {
-        self.cache = Cache::new(cache_bytes);
+        self.cache = Cache::keyed(cache_bytes, SECRET);
         for (id, (_, table)) in &self.stored {
             let table = Table::decode(table.bytes().to_vec()).expect("a stored table");
             self.cache.add_table(*id, table);
@@ -242,7 +246,8 @@ impl Host {
     /// An ingest on top of the last commit.
     pub fn ingest(&self) -> Ingest {
         let reader = Reader::Block(Box::new(Block::new(Vec::new())));
-        Ingest::indexed(self.forest.clone(), reader, self.shape, &self.indexes)
+        let secret = self.cache.secret();
+        Ingest::indexed(self.forest.clone(), reader, self.shape, &self.indexes, secret)
     }
 
     /// Goes on with an ingest until it waits for the next block, or has made its commit.

@@ -8,6 +8,7 @@
 pub mod collections;
 pub mod faults;
 pub mod host;
+pub mod inputs;
 pub mod layout;
 pub mod limits;
 pub mod output;

@@ -210,7 +210,9 @@ pub fn feed_stream(
     };
     let bytes = Bytes::new(columns, Some(framing), Vec::new());
     let reader = Reader::Bytes(Box::new(bytes));
-    let mut ingest = Ingest::indexed(host.forest.clone(), reader, host.shape, &host.indexes);
+    let secret = host.cache.secret();
+    let mut ingest =
+        Ingest::indexed(host.forest.clone(), reader, host.shape, &host.indexes, secret);
     // In parts, so that most of them end inside of the row.
     for part in text.as_bytes().chunks(1000.max(text.len() / 5)) {
         ingest.bytes().expect("a stream").room(part.len()).copy_from_slice(part);

@@ -1,6 +1,7 @@
 //! What reads hand out: split into its members, and as it should be.
 
-use hedgerow::json::{push_string, skip_value, unquote};
+use crate::rows::quote;
+use hedgerow::json::{skip_value, unquote};
 use hedgerow::output::{Mark, Output};
 use hedgerow::tree::Parts;
 use hedgerow::value::Kind;
@@ -13,10 +14,23 @@ pub type Change<V = String> = (String, Option<V>, Option<V>);
 /// A value: what its bytes are, and they.
 pub type Value = (Kind, Vec<u8>);
 
-/// Splits the members of an output, which are framed by the core's own scanner (it has unit
-/// tests of its own).
+/// The members of an output: keys, values and what else is said, in their order.
 pub fn members(out: &Output) -> Vec<String> {
-    let text = &out.text;
+    let values = array(&out.text);
+    if out.keys.is_empty() {
+        return values;
+    }
+    let mut values = values.into_iter();
+    let members: Vec<_> = array(&out.keys)
+        .into_iter()
+        .map(|member| if member == "null" { values.next().expect("a value") } else { member })
+        .collect();
+    assert_eq!(values.next(), None, "a value without a place");
+    members
+}
+
+/// Splits an array, which is framed by the core's own scanner (it has unit tests of its own).
+fn array(text: &[u8]) -> Vec<String> {
     let mut values = Vec::new();
     let mut at = 1;
     while text[at] != b']' {
@@ -78,45 +92,49 @@ where
 /// What a read should hand out.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Expected {
-    text: Vec<u8>,
+    keys: Vec<String>,
+    values: Vec<u8>,
     bytes: Vec<u8>,
     marks: Vec<Mark>,
-    members: u32,
+    count: u32,
 }
 
 impl Expected {
-    fn separate(&mut self) {
-        self.text.push(if self.members == 0 { b'[' } else { b',' });
-        self.members += 1;
+    /// What the core says itself.
+    pub fn say(&mut self, text: &str) {
+        assert!(self.count == 0 || !self.keys.is_empty(), "something said after values alone");
+        self.keys.push(text.to_owned());
     }
 
     /// A key.
     pub fn key(&mut self, key: &str) {
-        self.separate();
-        push_string(&mut self.text, key.as_bytes());
+        self.say(&quote(key));
     }
 
     /// A value.
     pub fn value(&mut self, (kind, value): &Value) {
-        self.separate();
+        if !self.keys.is_empty() {
+            self.keys.push("null".to_owned());
+        }
+        self.values.push(if self.count == 0 { b'[' } else { b',' });
+        self.count += 1;
         if *kind == Kind::Json {
-            self.text.extend_from_slice(value);
+            self.values.extend_from_slice(value);
             return;
         }
-        self.text.push(b'0');
+        self.values.push(b'0');
         let (start, len) = (self.bytes.len() as u32, value.len() as u32);
-        self.marks.push(Mark { member: self.members - 1, start, len });
+        self.marks.push(Mark { value: self.count - 1, start, len });
         self.bytes.extend_from_slice(value);
     }
 
     /// A change.
     pub fn change(&mut self, (key, old, new): &Change<Value>) {
-        let code: &[u8] = match (old, new) {
-            (None, _) => b"0",
-            (Some(_), Some(_)) => b"1",
-            (Some(_), None) => b"2",
-        };
-        self.value(&(Kind::Json, code.to_vec()));
+        self.say(match (old, new) {
+            (None, _) => "0",
+            (Some(_), Some(_)) => "1",
+            (Some(_), None) => "2",
+        });
         self.key(key);
         old.iter().chain(new).for_each(|value| self.value(value));
     }
@@ -140,11 +158,15 @@ impl Expected {
 
     /// Compares with a closed output.
     pub fn check(mut self, out: &Output, context: &dyn Debug) {
-        self.text.extend_from_slice(if self.members == 0 { b"[]" } else { b"]" });
-        assert!(self.text == out.text, "text of {context:?}");
+        self.values.extend_from_slice(if self.count == 0 { b"[]" } else { b"]" });
+        let members = if self.keys.is_empty() { self.count } else { self.keys.len() as u32 };
+        let keys =
+            if self.keys.is_empty() { String::new() } else { format!("[{}]", self.keys.join(",")) };
+        assert!(keys.as_bytes() == out.keys, "keys of {context:?}");
+        assert!(self.values == out.text, "values of {context:?}");
         assert!(self.bytes == out.bytes, "bytes of {context:?}");
         assert_eq!(self.marks, out.marks, "marks of {context:?}");
-        assert_eq!(self.members, out.members(), "members of {context:?}");
+        assert_eq!((members, self.count), (out.members(), out.values()), "members of {context:?}");
     }
 }
 
@@ -185,10 +207,12 @@ mod tests {
         for change in &changes {
             expected.change(change);
         }
-        assert_eq!(expected.text, br#"[2,"a",1,1,"b",1,0,0,"d",0"#);
+        let keys = r#"2,"a",null,1,"b",null,null,0,"d",null"#;
+        assert_eq!(expected.keys.join(","), keys);
+        assert_eq!(expected.values, b"[1,1,0,0");
         assert_eq!(expected.bytes, b"123");
-        let places: Vec<_> = expected.marks.iter().map(|m| (m.member, m.start, m.len)).collect();
-        assert_eq!(places, [(6, 0, 1), (9, 1, 2)]);
+        let places: Vec<_> = expected.marks.iter().map(|m| (m.value, m.start, m.len)).collect();
+        assert_eq!(places, [(2, 0, 1), (3, 1, 2)]);
     }
 
     #[test]

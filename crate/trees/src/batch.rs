@@ -64,6 +64,8 @@ pub struct Batch {
     runs: Vec<usize>,
     merging: Merging,
     has_updates: bool,
+    /// What comparing the keys of the open run costs, each once.
+    open_cost: usize,
 }
 
 /// A pass that merges runs two by two from `items` into `into`.
@@ -77,6 +79,14 @@ struct Merging {
     right: usize,
     /// The positions are those of a pair that has begun.
     begun: bool,
+}
+
+/// What moving an edit costs.
+const MOVE_COST: usize = 4;
+
+/// What comparing the key of an edit with another costs.
+const fn compare_cost(item: &Item) -> usize {
+    2 + item.key_len as usize / 8
 }
 
 fn key<'a>(pages: &'a [Vec<u8>], item: &Item) -> &'a [u8] {
@@ -115,21 +125,25 @@ impl Batch {
         if page.len() == at.at as usize {
             page.push(0);
         }
-        let value_len = value.len() as u32;
-        self.items.push(Item { at, value_len, key_len: key.len() as u16, what });
+        let item = Item { at, value_len: value.len() as u32, key_len: key.len() as u16, what };
+        self.open_cost += compare_cost(&item);
+        self.items.push(item);
     }
 
-    /// Closes the open run and sorts it.
+    /// Closes the open run and sorts it; returns what that cost.
     #[inline(never)] // It is called from many places, and has a sort in it.
-    pub fn close_run(&mut self) {
+    pub fn close_run(&mut self) -> usize {
         let Self { pages, items, runs, .. } = self;
         let start = runs.last().copied().unwrap_or(0);
         let run = &mut items[start..];
         if run.is_empty() {
-            return;
+            return 0;
         }
+        // In order or not, keys are compared.
+        let mut cost = core::mem::take(&mut self.open_cost);
         let ordered = run.windows(2).all(|pair| key(pages, &pair[0]) < key(pages, &pair[1]));
         if !ordered {
+            cost *= 1 + run.len().ilog2() as usize;
             // Pages are filled in turn, so that position is age: with it the order is total.
             run.sort_unstable_by(|a, b| key(pages, a).cmp(key(pages, b)).then(a.at.cmp(&b.at)));
             let mut kept = start;
@@ -151,14 +165,14 @@ impl Batch {
             runs.pop();
         }
         runs.push(items.len());
+        cost
     }
 
     /// Closes the open run unless it is short. Called at the end of a slice, it has the sorting of
-    /// what a slice has gathered be part of it, however slow the machine is.
-    pub fn close_long_run(&mut self) {
-        if self.items.len() - self.runs.last().copied().unwrap_or(0) >= SHORT_RUN {
-            self.close_run();
-        }
+    /// what a slice has gathered be part of it, however slow the machine is; returns what that cost.
+    pub fn close_long_run(&mut self) -> usize {
+        let len = self.items.len() - self.runs.last().copied().unwrap_or(0);
+        if len >= SHORT_RUN { self.close_run() } else { 0 }
     }
 
     /// Merges closed runs until one is left; `false` when the budget ended that first.
@@ -185,7 +199,8 @@ impl Batch {
                 if budget.is_spent() {
                     return false;
                 }
-                budget.spend(size_of::<Item>());
+                let side = if merging.left < middle { merging.left } else { merging.right };
+                budget.spend(MOVE_COST + compare_cost(&items[side]));
                 let order = if merging.right == end {
                     Ordering::Less
                 } else if merging.left == middle {

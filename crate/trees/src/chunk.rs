@@ -103,6 +103,20 @@ pub const fn pieces_of(len: usize) -> usize {
     len.div_ceil(PIECE_BYTES)
 }
 
+/// The bytes of the hashes that the chunk `bytes` lists.
+///
+/// # Errors
+/// When it is no list, or not one of at least two pieces and of no more than a value has.
+pub fn listed(bytes: &[u8]) -> Result<&[u8], DecodeError> {
+    let hashes = expect_kind(bytes, ChunkKind::PieceList)?;
+    let (count, most) = (hashes.len() / HASH_BYTES, pieces_of(MAX_VALUE_BYTES));
+    if hashes.len() % HASH_BYTES != 0 || !(2..=most).contains(&count) {
+        let (expected, got) = (most * HASH_BYTES, hashes.len());
+        return Err(DecodeError::new(Field::Length, HEADER_BYTES, expected as u64, got as u64));
+    }
+    Ok(hashes)
+}
+
 /// The hashes of the pieces that the chunk `bytes` lists, for a value of `len` bytes.
 ///
 /// # Errors

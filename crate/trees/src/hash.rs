@@ -32,14 +32,6 @@ impl Hash {
         hash.copy_from_slice(&bytes[..HASH_BYTES]);
         Self(hash)
     }
-
-    /// The first eight bytes: as good as any hash of the hash.
-    #[must_use]
-    pub(crate) fn short(&self) -> u64 {
-        let mut word = [0; 8];
-        word.copy_from_slice(&self.0[..8]);
-        u64::from_le_bytes(word)
-    }
 }
 
 impl fmt::Display for Hash {

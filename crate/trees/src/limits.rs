@@ -48,6 +48,15 @@ pub const MAX_SUM_DEFINITION_BYTES: usize = 984;
 /// Most columns of an index.
 pub const MAX_COLUMNS: usize = 8;
 
+/// Most bytes of the entries that one row has in one index.
+pub const MAX_ROW_ENTRIES_BYTES: usize = 256 << 10;
+
+/// Bytes of entries that a row may have in an index for each byte of its key and value, and bytes that
+/// it may have in any case: an array is not to buy more room than it takes.
+pub const ROW_ENTRIES_FACTOR: usize = 32;
+/// See [`ROW_ENTRIES_FACTOR`].
+pub const FREE_ROW_ENTRIES_BYTES: usize = 4 << 10;
+
 /// Longest text of a row in a stream of bytes, where spaces and escapes may come on top of
 /// key and value.
 pub const MAX_ROW_TEXT_BYTES: usize = MAX_VALUE_BYTES + (64 << 10);

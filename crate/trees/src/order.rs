@@ -6,33 +6,74 @@ use core::cmp::Ordering;
 /// What orders two things by their positions.
 pub type Order<'a> = &'a dyn Fn(usize, usize) -> Ordering;
 
-/// The positions below `len`, in order. By a heap of them: that is a tenth of the code of the
-/// standard library's sort, and few things are ever sorted by it.
+/// The positions below `len`, in order; what is equal stays as it was. Neighbours are merged, then
+/// pairs, and so on; what is in order already is only looked at. Memory is read from front to back, in
+/// a fraction of the code of the standard library's sort.
 #[must_use]
 pub fn sorted(len: usize, order: Order<'_>) -> Vec<usize> {
-    let mut heap: Vec<usize> = (0..len).collect();
-    let (mut start, mut end) = (len / 2, len);
-    while end > 1 {
-        if start > 0 {
-            start -= 1;
-        } else {
-            end -= 1;
-            heap.swap(0, end);
+    let mut from: Vec<usize> = (0..len).collect();
+    let mut into = Vec::with_capacity(len);
+    let mut width = 1;
+    while width < len {
+        let mut left = 0;
+        while left < len {
+            let middle = len.min(left + width);
+            let (mut right, end) = (middle, len.min(middle + width));
+            let in_order = right == end || order(from[middle], from[middle - 1]) != Ordering::Less;
+            while into.len() < end {
+                let takes_left = right == end
+                    || (left < middle
+                        && (in_order || order(from[right], from[left]) != Ordering::Less));
+                let next = if takes_left { &mut left } else { &mut right };
+                into.push(from[*next]);
+                *next += 1;
+            }
+            left = end;
         }
-        let mut root = start;
-        while let Some(&left) = heap[..end].get(2 * root + 1) {
-            let mut child = 2 * root + 1;
-            if let Some(&right) = heap[..end].get(child + 1)
-                && order(left, right) == Ordering::Less
-            {
-                child += 1;
+        core::mem::swap(&mut from, &mut into);
+        into.clear();
+        width *= 2;
+    }
+    from
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::cell::Cell;
+
+    #[test]
+    fn it_is_the_stable_sort_of_the_standard_library() {
+        let mut state = 1_u64;
+        let mut below = |end: u64| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (state >> 33) % end
+        };
+        for len in (0..200).chain([1000, 4096, 5000]) {
+            for end in [1, 2, 10, 1 << 30] {
+                let values: Vec<u64> = (0..len).map(|_| below(end)).collect();
+                let mut expected: Vec<usize> = (0..len).collect();
+                expected.sort_by_key(|at| values[*at]);
+                assert_eq!(sorted(len, &|a, b| values[a].cmp(&values[b])), expected, "{values:?}");
             }
-            if order(heap[root], heap[child]) != Ordering::Less {
-                break;
-            }
-            heap.swap(root, child);
-            root = child;
         }
     }
-    heap
+
+    #[test]
+    fn what_is_in_order_costs_a_pass() {
+        let compared = |value: &dyn Fn(usize) -> usize| {
+            let count = Cell::new(0);
+            let order = sorted(10_000, &|a, b| {
+                count.set(count.get() + 1);
+                value(a).cmp(&value(b))
+            });
+            assert!(order.is_sorted_by_key(|at| value(*at)));
+            count.get()
+        };
+        assert_eq!(compared(&|at| at), 9999);
+        assert_eq!(compared(&|_| 7), 9999);
+        // Backwards it is half of the logarithm, and anything else no more than that and a pass.
+        assert!(compared(&|at| 10_000 - at) <= 8 * 10_000);
+        assert!(compared(&|at| at * 7919 % 10_007) <= 15 * 10_000);
+    }
 }

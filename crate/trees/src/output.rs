@@ -1,7 +1,10 @@
-//! What reads hand to JavaScript: one block of JSON text that a single `JSON.parse` reads.
+//! What reads hand to JavaScript: blocks of JSON text, each read by a single `JSON.parse`.
 //!
-//! The text is one flat array. Byte values cannot be JSON: a `0` holds their place, and a
-//! mark tells where their bytes lie in a second block.
+//! Stored values stand in a text of their own, apart from keys and whatever else the core says
+//! itself. Nothing vouches for a value being one JSON value, as nobody parses it before the page
+//! does; but what is not can only spoil the text of values, never add a key to the other. Byte
+//! values cannot be JSON: a `0` holds their place, and a mark tells where their bytes lie in a
+//! third block.
 
 use crate::json::push_string;
 use crate::value::Kind;
@@ -10,64 +13,87 @@ use alloc::vec::Vec;
 /// A byte value in an [`Output`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Its index in the array.
-    pub member: u32,
+    /// Its index among the values.
+    pub value: u32,
     /// Where it starts in the block of bytes.
     pub start: u32,
     /// Its length.
     pub len: u32,
 }
 
+/// What stands for a value among keys.
+const VALUE: &[u8] = b"null";
+
 /// See the module's text.
 #[derive(Debug, Default)]
 pub struct Output {
-    /// The array, without its closing bracket until [`Output::close`].
+    /// All members, `null` in the place of each value; nothing where there are only values. An array,
+    /// without its closing bracket until [`Output::close`].
+    pub keys: Vec<u8>,
+    /// The values, an array like that.
     pub text: Vec<u8>,
     /// The byte values, one after the other.
     pub bytes: Vec<u8>,
     /// Where they are.
     pub marks: Vec<Mark>,
     members: u32,
+    values: u32,
+    partial: bool,
     closed: bool,
 }
 
+#[inline(never)]
+fn separate(text: &mut Vec<u8>) {
+    text.push(if text.is_empty() { b'[' } else { b',' });
+}
+
 impl Output {
-    /// An empty array.
+    /// An empty output.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes it an empty array again, keeping its memory.
+    /// Makes it empty again, keeping its memory.
     pub fn clear(&mut self) {
+        self.keys.clear();
         self.text.clear();
         self.bytes.clear();
         self.marks.clear();
-        self.members = 0;
-        self.closed = false;
+        (self.members, self.values) = (0, 0);
+        (self.partial, self.closed) = (false, false);
     }
 
-    /// Makes it an empty array again if it was closed, and handed out with that.
+    /// Makes it empty again if it was closed, and handed out with that.
     pub fn reopen(&mut self) {
         if self.closed {
             self.clear();
         }
     }
 
-    fn separate(&mut self) {
-        self.text.push(if self.members == 0 { b'[' } else { b',' });
+    /// Adds what the core says itself: JSON text that `append` writes. An output begins with it, or
+    /// has nothing but values.
+    pub fn say(&mut self, append: impl FnOnce(&mut Vec<u8>)) {
+        debug_assert!(self.members == 0 || !self.keys.is_empty(), "a value without a place");
+        separate(&mut self.keys);
+        append(&mut self.keys);
         self.members += 1;
     }
 
     /// Adds a key.
     pub fn key(&mut self, key: &[u8]) {
-        self.separate();
-        push_string(&mut self.text, key);
+        self.say(|text| push_string(text, key));
     }
 
     /// Adds a value of which `append` writes the bytes.
     pub fn value<T>(&mut self, kind: Kind, append: impl FnOnce(&mut Vec<u8>) -> T) -> T {
-        self.separate();
+        if !self.keys.is_empty() {
+            separate(&mut self.keys);
+            self.keys.extend_from_slice(VALUE);
+        }
+        separate(&mut self.text);
+        self.members += 1;
+        self.values += 1;
         match kind {
             Kind::Json => append(&mut self.text),
             Kind::Bytes => {
@@ -75,7 +101,7 @@ impl Output {
                 let start = self.bytes.len();
                 let result = append(&mut self.bytes);
                 let (start, len) = (start as u32, (self.bytes.len() - start) as u32);
-                self.marks.push(Mark { member: self.members - 1, start, len });
+                self.marks.push(Mark { value: self.values - 1, start, len });
                 result
             }
         }
@@ -85,6 +111,7 @@ impl Output {
     /// [`Output::end`] ends it.
     pub fn begin(&mut self, kind: Kind) {
         self.value(kind, |_| ());
+        self.partial = true;
     }
 
     /// Where the bytes of a value begun go.
@@ -97,6 +124,7 @@ impl Output {
 
     /// Ends a value begun with [`Output::begin`].
     pub fn end(&mut self, kind: Kind) {
+        self.partial = false;
         if kind == Kind::Bytes
             && let Some(mark) = self.marks.last_mut()
         {
@@ -104,30 +132,91 @@ impl Output {
         }
     }
 
-    /// Ends the array.
+    /// Whether it ends in the middle of a value: nothing of it can be handed out yet.
+    #[must_use]
+    pub const fn is_partial(&self) -> bool {
+        self.partial
+    }
+
+    /// Ends the arrays.
     pub fn close(&mut self) {
-        if self.members == 0 {
+        if self.text.is_empty() {
             self.text.push(b'[');
         }
         self.text.push(b']');
+        if !self.keys.is_empty() {
+            self.keys.push(b']');
+        }
         self.closed = true;
     }
 
-    /// Number of members.
+    /// Number of members: keys, values and what else is said.
     #[must_use]
     pub const fn members(&self) -> u32 {
         self.members
     }
 
-    /// Bytes of both blocks.
+    /// Number of values among them.
+    #[must_use]
+    pub const fn values(&self) -> u32 {
+        self.values
+    }
+
+    /// Bytes of all blocks.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.text.len() + self.bytes.len()
+        self.keys.len() + self.text.len() + self.bytes.len()
     }
 
     /// Whether it has no member.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.members == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(out: &mut Output) -> (&[u8], &[u8]) {
+        out.close();
+        (&out.keys, &out.text)
+    }
+
+    #[test]
+    fn keys_and_values_have_texts_of_their_own() {
+        let mut out = Output::new();
+        for key in [b"a", b"b"] {
+            out.key(key);
+            out.value(Kind::Json, |text| text.extend_from_slice(b"[1"));
+        }
+        assert_eq!((out.members(), out.values()), (4, 2));
+        assert_eq!(texts(&mut out), (&br#"["a",null,"b",null]"#[..], &b"[[1,[1]"[..]));
+    }
+
+    #[test]
+    fn values_alone_need_no_places() {
+        let mut out = Output::new();
+        out.value(Kind::Json, |text| text.push(b'1'));
+        out.value(Kind::Bytes, |bytes| bytes.extend_from_slice(b"xy"));
+        assert_eq!(out.marks, [Mark { value: 1, start: 0, len: 2 }]);
+        assert_eq!(texts(&mut out), (&b""[..], &b"[1,0]"[..]));
+        out.reopen();
+        assert_eq!(texts(&mut out), (&b""[..], &b"[]"[..]));
+    }
+
+    #[test]
+    fn it_is_partial_from_the_beginning_of_a_value_to_its_end() {
+        let mut out = Output::new();
+        for kind in [Kind::Json, Kind::Bytes] {
+            out.begin(kind);
+            assert!(out.is_partial());
+            out.part(kind).extend_from_slice(b"12");
+            out.end(kind);
+            assert!(!out.is_partial());
+        }
+        assert_eq!(out.marks, [Mark { value: 1, start: 0, len: 2 }]);
+        assert_eq!(texts(&mut out), (&b""[..], &b"[12,0]"[..]));
     }
 }

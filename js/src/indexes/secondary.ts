@@ -5,7 +5,12 @@
 import { HedgerowError } from '../errors.js';
 import { LONE_SURROGATE, utf8Length } from '../key.js';
 import { kindOf } from '../kind.js';
-import { MAX_KEY_BYTES } from '../limits.js';
+import {
+  FREE_ROW_ENTRIES_BYTES,
+  MAX_KEY_BYTES,
+  MAX_ROW_ENTRIES_BYTES,
+  ROW_ENTRIES_FACTOR,
+} from '../limits.js';
 import { memberAt } from '../pointer.js';
 import type { KeyRange } from '../range.js';
 import type { Index } from './definition.js';
@@ -128,19 +133,42 @@ function typeOf(bound: SecondaryKey | undefined, last = false): string {
   return typeof scalar === 'number' ? Tag.number : Tag.string;
 }
 
+/** The most bytes that the entries of an array may take in an index: see the core's `most_bytes`. */
+function mostBytes(key: string, value: unknown): number {
+  const row = utf8Length(key) + utf8Length(JSON.stringify(value));
+  return Math.min(MAX_ROW_ENTRIES_BYTES, FREE_ROW_ENTRIES_BYTES + ROW_ENTRIES_FACTOR * row);
+}
+
 /** The entries of a row, in no order, none of them twice: as `Definition::entries` of the core. */
 export function entriesOf(index: Index, key: string, value: unknown): IndexEntry[] {
   if (!key.startsWith(index.prefix) || value instanceof Uint8Array) return [];
   const members = index.columns.map((names) => memberAt(value, names));
-  const arrays = members.filter(Array.isArray);
-  if (arrays.length > 1) return [];
+  const column = members.findIndex(Array.isArray);
+  if (members.some((member, at) => at !== column && Array.isArray(member))) return [];
+  // What is longer than a key is not read.
+  const text = (member: unknown) =>
+    typeof member === 'string' && member.length > MAX_KEY_BYTES ? undefined : encode(member);
+  // Each column once, however many members the array has.
+  const encoded = members.map((member, at) => (at === column ? '' : text(member)));
+  if (encoded.includes(undefined)) return [];
+  const before = encoded.slice(0, column).join('');
+  const after = column < 0 ? encoded.join('') + key : encoded.slice(column + 1).join('') + key;
   const entries = new Map<string, IndexEntry>();
-  for (const member of arrays[0] ?? [undefined]) {
-    const scalars = members.map((one) => (Array.isArray(one) ? member : one));
-    const encoded = scalars.map(encode);
-    if (encoded.includes(undefined)) continue;
-    const position = encoded.join('') + key;
-    if (position.length * 3 > MAX_KEY_BYTES && utf8Length(position) > MAX_KEY_BYTES) continue;
+  let bytes = 0;
+  let most = FREE_ROW_ENTRIES_BYTES;
+  for (const member of column < 0 ? [undefined] : (members[column] as unknown[])) {
+    const own = column < 0 ? '' : text(member);
+    if (own === undefined) continue;
+    const position = column < 0 ? after : before + own + after;
+    if (entries.has(position)) continue;
+    const length = utf8Length(position);
+    if (length > MAX_KEY_BYTES) continue;
+    bytes += length;
+    if (column >= 0 && bytes > most) {
+      most = mostBytes(key, value);
+      if (bytes > most) return [];
+    }
+    const scalars = members.map((one, at) => (at === column ? member : one));
     const secondary = (scalars.length === 1 ? scalars[0] : scalars) as SecondaryKey;
     entries.set(position, { position, secondary });
   }

@@ -1,9 +1,13 @@
 //! Decimal numbers as doubles, rounded to nearest, ties to even (IEEE 754-2008, 5.12.2).
 //!
-//! [`Near`] is exact for numbers of up to 19 digits and up to 25 places behind the point:
-//! an estimate by the floating-point unit is off by two units at most in its last place, and
-//! by how much exactly is told by the lower 64 bits of a difference. [`round`] takes any other number, with
-//! integers of any length: slow, and in the place of tables of 10 KB.
+//! [`round`] takes any number: its first 19 digits are multiplied by powers of ten of 64 bits, nine at
+//! most, and the error is known. Where it leaves open on which side of the middle between two
+//! doubles the number is, that is told by integers of any length. So hardly any number costs more than
+//! a few multiplications, and none more than some hundreds.
+//!
+//! [`Near`] tells by how much a number of up to 19 digits, with up to 25 places behind the point, is off
+//! its double: an estimate by the floating-point unit is off by two units at most in its last place,
+//! and by how much exactly is told by the lower 64 bits of a difference.
 
 #![expect(clippy::cast_possible_wrap, reason = "exponents and numbers of digits are small")]
 #![expect(clippy::cast_sign_loss, reason = "what is cast was made positive")]
@@ -35,15 +39,12 @@ const MAX_DIGITS: usize = 800;
 /// The double next to `digits / 10^places`, and how far from it that number is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Near {
-    /// With its hidden bit.
-    pub(super) mantissa: u64,
-    pub(super) exponent: i32,
     /// By how much the number is above the double.
     pub(super) above: i64,
     /// The double's last place, in the same unit.
     pub(super) ulp: i64,
     /// One in the last of `digits`, in the same unit: two to this.
-    pub(super) shift: u32,
+    shift: u32,
 }
 
 impl Near {
@@ -78,19 +79,8 @@ impl Near {
             mantissa = if up { mantissa + 1 } else { mantissa - 1 };
             above += if up { -ulp } else { ulp };
         }
-        let exponent = exponent - places as i32;
-        (mantissa > HIDDEN_BIT && mantissa < 2 * HIDDEN_BIT).then_some(Self {
-            mantissa,
-            exponent,
-            above,
-            ulp,
-            shift,
-        })
-    }
-
-    /// The double.
-    pub(super) fn value(&self) -> f64 {
-        scale(self.mantissa, self.exponent)
+        let is_plain = mantissa > HIDDEN_BIT && mantissa < 2 * HIDDEN_BIT;
+        is_plain.then_some(Self { above, ulp, shift })
     }
 
     /// Whether `digits` are the fewest that stand for this double alone, and of those the
@@ -111,6 +101,72 @@ impl Near {
     }
 }
 
+/// Digits of the first estimate: a 64-bit integer holds them, whatever they are.
+const WORD_DIGITS: usize = 19;
+
+/// 10 to the powers of 1, 2, 4 and so on: 64 bits, the highest of them set, rounded to nearest.
+const POWERS: [u64; 9] = [
+    0xa000_0000_0000_0000,
+    0xc800_0000_0000_0000,
+    0x9c40_0000_0000_0000,
+    0xbebc_2000_0000_0000,
+    0x8e1b_c9bf_0400_0000,
+    0x9dc5_ada8_2b70_b59e,
+    0xc278_1f49_ffcf_a6d5,
+    0x93ba_47c9_80e9_8ce0,
+    0xaa7e_ebfb_9df9_de8e,
+];
+
+/// 10 to the powers of -1, -2, -4 and so on.
+const INVERSES: [u64; 9] = [
+    0xcccc_cccc_cccc_cccd,
+    0xa3d7_0a3d_70a3_d70a,
+    0xd1b7_1758_e219_652c,
+    0xabcc_7711_8461_cefd,
+    0xe695_94be_c44d_e15b,
+    0xcfb1_1ead_4539_94ba,
+    0xa87f_ea27_a539_e9a5,
+    0xddd0_467c_64bc_e4a1,
+    0xc031_4325_637a_193a,
+];
+
+/// How far a product may be off, as a part of 2^64 of it: for each factor, and for digits left out.
+const FACTOR_ERROR: u64 = 3;
+const DIGITS_ERROR: u64 = 19;
+
+/// The exponent of a power of ten as [`POWERS`] has it: `floor(log2(10^power)) - 63`.
+const fn power_exponent(power: i32) -> i32 {
+    ((power * 217_706) >> 16) - 63
+}
+
+/// `mantissa * 2^exponent`, off by `error` in its last place at most.
+#[derive(Clone, Copy, Debug)]
+struct Estimate {
+    mantissa: u64,
+    exponent: i32,
+    error: u64,
+}
+
+impl Estimate {
+    /// Of `digits * 10^power`, of which `digits` are not zero; more digits may have followed.
+    fn of(digits: u64, power: i32, is_cut: bool) -> Self {
+        let zeros = digits.leading_zeros();
+        let (mut mantissa, mut exponent) = (digits << zeros, -(zeros as i32));
+        let mut error = if is_cut { DIGITS_ERROR } else { 0 };
+        let powers = if power < 0 { &INVERSES } else { &POWERS };
+        for (at, factor) in powers.iter().enumerate() {
+            if power.unsigned_abs() >> at & 1 == 1 {
+                let product = u128::from(mantissa) * u128::from(*factor);
+                let shift = product.leading_zeros();
+                mantissa = (product << shift >> 64) as u64;
+                exponent += power_exponent(power.signum() << at) + 64 - shift as i32;
+                error += FACTOR_ERROR;
+            }
+        }
+        Self { mantissa, exponent, error }
+    }
+}
+
 /// `mantissa * 2^exponent`, which is a double or too large for one.
 fn scale(mantissa: u64, exponent: i32) -> f64 {
     let bits = if exponent < -1022 {
@@ -123,61 +179,90 @@ fn scale(mantissa: u64, exponent: i32) -> f64 {
     mantissa * f64::from_bits(bits)
 }
 
-/// The double nearest to `digits * 10^exponent`, where `digits` are ASCII.
-pub(super) fn round(digits: impl Iterator<Item = u8>, exponent: i64) -> f64 {
-    let (mut top, mut bottom) = (Big::default(), Big::default());
-    let (mut count, mut exponent, mut rest) = (0, exponent, false);
-    for digit in digits {
-        if count < MAX_DIGITS {
-            top.scale(10, u32::from(digit - b'0'));
+/// The double nearest to `digits * 10^exponent`, where `digits` are ASCII; a point among them is passed
+/// over.
+pub(super) fn round(digits: &[u8], exponent: i64) -> f64 {
+    let (mut word, mut count, mut cut, mut is_cut) = (0, 0, 0_i64, false);
+    for digit in digits.iter().filter(|digit| **digit != b'.') {
+        if count < WORD_DIGITS {
+            word = 10 * word + u64::from(digit - b'0');
             // Leading zeros are none.
-            count += usize::from(!top.is_zero());
+            count += usize::from(word > 0);
         } else {
-            exponent = exponent.saturating_add(1);
-            rest |= digit != b'0';
+            cut += 1;
+            is_cut |= *digit != b'0';
         }
     }
-    let magnitude = exponent.saturating_add(count as i64);
-    if top.is_zero() || magnitude < -330 {
+    let power = exponent.saturating_add(cut);
+    let magnitude = power.saturating_add(count as i64);
+    if word == 0 || magnitude < -330 {
         return 0.0;
     }
     if magnitude > 310 {
         return f64::INFINITY;
     }
-    bottom.scale(1, 1);
-    for _ in 0..exponent.unsigned_abs() {
-        (if exponent > 0 { &mut top } else { &mut bottom }).scale(10, 0);
-    }
-    // The quotient gets 64 or 65 bits.
-    let shift = 64 - (top.bits() as i32 - bottom.bits() as i32);
-    let smaller = if shift > 0 { &mut top } else { &mut bottom };
-    smaller.shift(shift.unsigned_abs());
-    let mut quotient = 0_u128;
-    bottom.shift(64);
-    for _ in 0..65 {
-        quotient <<= 1;
-        if top.cmp(&bottom) != Ordering::Less {
-            top.subtract(&bottom);
-            quotient |= 1;
-        }
-        top.shift(1);
-    }
-    let bits = 128 - quotient.leading_zeros();
-    let (mut drop, mut power) = (bits - 53, bits as i32 - 53 - shift);
-    if power < MIN_EXPONENT {
-        drop += power.abs_diff(MIN_EXPONENT);
-        power = MIN_EXPONENT;
-    }
-    // The quotient is far below two to that.
-    let drop = drop.min(127);
+    let Estimate { mantissa, exponent: low, error } = Estimate::of(word, power as i32, is_cut);
+    // Bits that a double has no room for: more of them below the smallest normal one.
+    let drop = (64 - 53 + (MIN_EXPONENT - 64 + 53 - low).max(0) as u32).min(127);
+    let exponent_of_last = low + drop as i32;
     let half = 1_u128 << (drop - 1);
-    let off = quotient & (2 * half - 1);
-    let mut mantissa = (quotient >> drop) as u64;
-    if off > half || (off == half && (rest || !top.is_zero() || mantissa % 2 == 1)) {
-        mantissa += 1;
+    let mut rounded = (u128::from(mantissa) >> drop) as u64;
+    let rest = u128::from(mantissa) & (2 * half - 1);
+    let order = if rest.abs_diff(half) > error.into() {
+        rest.cmp(&half)
+    } else if error == 0 {
+        Ordering::Equal
+    } else {
+        against_middle(digits, exponent, 2 * rounded + 1, exponent_of_last - 1)
+    };
+    if order == Ordering::Greater || (order == Ordering::Equal && rounded % 2 == 1) {
+        rounded += 1;
     }
-    if power > MAX_EXPONENT { f64::INFINITY } else { scale(mantissa, power) }
+    if exponent_of_last > MAX_EXPONENT {
+        f64::INFINITY
+    } else {
+        scale(rounded, exponent_of_last.max(MIN_EXPONENT))
+    }
 }
+
+/// How `digits * 10^power` compares with `middle * 2^exponent`. Costs some hundred multiplications.
+#[cold]
+fn against_middle(digits: &[u8], power: i64, middle: u64, exponent: i32) -> Ordering {
+    let (mut number, mut other) = (Big::default(), Big::default());
+    let (mut count, mut power, mut rest) = (0, power as i32, false);
+    let (mut part, mut scale) = (0, 1);
+    for digit in digits.iter().filter(|digit| **digit != b'.') {
+        if count < MAX_DIGITS {
+            part = 10 * part + u32::from(digit - b'0');
+            scale *= 10;
+            count += usize::from(part > 0 || !number.is_zero());
+            if scale == 1_000_000_000 {
+                number.scale(scale, part);
+                (part, scale) = (0, 1);
+            }
+        } else {
+            power += 1;
+            rest |= *digit != b'0';
+        }
+    }
+    number.scale(scale, part);
+    other.scale(1, (middle >> 32) as u32);
+    other.shift(32);
+    other.scale(1, middle as u32);
+    // Of ten, five is multiplied and two is shifted, each where that makes whole numbers.
+    let fives = if power > 0 { &mut number } else { &mut other };
+    for _ in 0..power.unsigned_abs() / FIVES {
+        fives.scale(5_u32.pow(FIVES), 0);
+    }
+    fives.scale(5_u32.pow(power.unsigned_abs() % FIVES), 0);
+    let shift = power - exponent;
+    if shift > 0 { &mut number } else { &mut other }.shift(shift.unsigned_abs());
+    let order = number.cmp(&other);
+    if order == Ordering::Equal && rest { Ordering::Greater } else { order }
+}
+
+/// So many fives are multiplied at once.
+const FIVES: u32 = 13;
 
 /// A whole number of any length: its 32-bit digits, lowest first, the highest not zero.
 #[derive(Debug, Default)]
@@ -186,10 +271,6 @@ struct Big(Vec<u32>);
 impl Big {
     const fn is_zero(&self) -> bool {
         self.0.is_empty()
-    }
-
-    fn bits(&self) -> u32 {
-        32 * self.0.len() as u32 - self.0.last().map_or(0, |top| top.leading_zeros())
     }
 
     /// Multiplies and adds.
@@ -220,19 +301,57 @@ impl Big {
         let by_len = self.0.len().cmp(&other.0.len());
         by_len.then_with(|| self.0.iter().rev().cmp(other.0.iter().rev()))
     }
+}
 
-    /// Takes away a number that is not larger.
-    fn subtract(&mut self, other: &Self) {
-        let mut borrow = false;
-        let others = other.0.iter().copied().chain(core::iter::repeat(0));
-        for (digit, other) in self.0.iter_mut().zip(others) {
-            let (difference, first) = digit.overflowing_sub(other);
-            let (difference, second) = difference.overflowing_sub(borrow.into());
-            *digit = difference;
-            borrow = first | second;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The powers are what integers of any length make of them.
+    #[test]
+    fn powers_of_ten_are_rounded_to_nearest() {
+        for at in 0..9 {
+            let power = 1_i32 << at;
+            for (power, mantissa) in [(power, POWERS[at]), (-power, INVERSES[at])] {
+                assert!(mantissa >> 63 == 1);
+                // The number is between the two middles beside the mantissa.
+                for (middle, expected) in [
+                    (2 * u128::from(mantissa) - 1, Ordering::Greater),
+                    (2 * u128::from(mantissa) + 1, Ordering::Less),
+                ] {
+                    let (mut number, mut other) = (Big(alloc::vec![1]), Big::default());
+                    for word in (0..3).rev() {
+                        other.shift(32);
+                        other.scale(1, (middle >> (32 * word)) as u32);
+                    }
+                    for _ in 0..power.unsigned_abs() {
+                        if power > 0 { &mut number } else { &mut other }.scale(10, 0);
+                    }
+                    let shift = power_exponent(power) - 1;
+                    if shift < 0 { &mut number } else { &mut other }.shift(shift.unsigned_abs());
+                    let order = number.cmp(&other);
+                    assert!(order == expected || order == Ordering::Equal, "10^{power}");
+                }
+            }
         }
-        while self.0.last() == Some(&0) {
-            self.0.pop();
+    }
+
+    #[test]
+    fn an_estimate_is_off_by_its_error_at_most() {
+        let mut state = 1_u64;
+        for _ in 0..20_000 {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            let digits = (state >> 1 | 1 << 62) >> (state % 60);
+            let power = (state >> 20) as i32 % 340;
+            let Estimate { mantissa, exponent, error } = Estimate::of(digits, power, false);
+            for (bound, expected) in [
+                (mantissa.saturating_sub(error), Ordering::Less),
+                (mantissa.saturating_add(error), Ordering::Greater),
+            ] {
+                let text = alloc::format!("{digits}");
+                let order = against_middle(text.as_bytes(), power.into(), bound, exponent);
+                assert!(order != expected, "{digits}e{power}: {mantissa} +- {error}");
+            }
         }
     }
 }

@@ -1,10 +1,9 @@
 //! The members of an object and the elements of an array, one by one; and the shallow merge
-//! of objects that is made with them.
+//! of objects that begins with them.
 
 use crate::json::name::is_name;
 use crate::json::scan::{JsonFault, expect, skip_space, skip_value};
 use crate::json::string::{StringScan, scan_string};
-use crate::order::sorted;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -93,43 +92,9 @@ pub fn append_members(text: &[u8], out: &mut Vec<u8>) -> Result<usize, JsonFault
     Ok(end)
 }
 
-/// Makes `out` an open object of those members of `object` whose names are in the array
-/// `names`. Both are in normal form, where equal names are equal texts.
-///
-/// # Errors
-/// `object` is none.
-pub fn keep_members(object: &[u8], names: &[u8], out: &mut Vec<u8>) -> Result<(), JsonFault> {
-    let mut kept = Vec::new();
-    if let Some(mut elements) = Members::of(names, 0, b'[') {
-        while let Some(name) = elements.element()? {
-            kept.push(name);
-        }
-    }
-    let order = sorted(kept.len(), &|a, b| names[kept[a].clone()].cmp(&names[kept[b].clone()]));
-    let is_kept = |name: &[u8]| {
-        let at = order.partition_point(|at| &names[kept[*at].clone()] < name);
-        order.get(at).is_some_and(|at| &names[kept[*at].clone()] == name)
-    };
-    out.clear();
-    out.push(b'{');
-    let mut members = Members::of(object, 0, b'{').ok_or(JsonFault::Syntax(0))?;
-    while let Some(start) = members.start()? {
-        let name = skip_value(object, start)?;
-        members.at = skip_value(object, name + 1)?;
-        if is_kept(&object[start..name]) {
-            if out.len() > 1 {
-                out.push(b',');
-            }
-            out.extend_from_slice(&object[start..members.at]);
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::String;
 
     fn elements(text: &str) -> Result<Vec<&str>, JsonFault> {
         let mut members = Members::of(text.as_bytes(), 0, b'[').unwrap();
@@ -150,19 +115,5 @@ mod tests {
             assert_eq!(elements(text), Err(JsonFault::Syntax(at)), "{text}");
         }
         assert!(Members::of(b"{}", 0, b'[').is_none());
-    }
-
-    #[test]
-    fn named_members_are_kept_in_their_order() {
-        let kept = |names: &str| {
-            let mut out = Vec::new();
-            let object = r#"{"1":[],"b":{"a":1},"a":"\ud800","\ud800":2,"é":3}"#;
-            keep_members(object.as_bytes(), names.as_bytes(), &mut out).unwrap();
-            out.push(b'}');
-            String::from_utf8(out).unwrap()
-        };
-        assert_eq!(kept(r#"["a","b","none"]"#), r#"{"b":{"a":1},"a":"\ud800"}"#);
-        assert_eq!(kept(r#"["é","\ud800","1"]"#), r#"{"1":[],"\ud800":2,"é":3}"#);
-        assert_eq!(kept(r#"["none"]"#), "{}");
     }
 }

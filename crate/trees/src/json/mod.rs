@@ -1,6 +1,7 @@
 //! JSON as it passes through: framed, pointed into, quoted and unquoted, brought to normal
 //! form, never parsed into values.
 
+mod constraints;
 mod decimal;
 mod form;
 mod members;
@@ -13,7 +14,8 @@ mod string;
 mod text;
 mod walk;
 
-pub use members::{Members, append_members, keep_members};
+pub use constraints::Constraints;
+pub use members::{Members, append_members};
 pub use name::is_string;
 pub use normal::{Scanned, Scanner};
 pub use number::{double, push_double};

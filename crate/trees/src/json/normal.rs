@@ -16,10 +16,15 @@ use crate::json::scan::{JsonFault, deeper, expect, skip_space, skip_word};
 use crate::json::string::{normalize_string, scan_string, word_at};
 use crate::order::sorted;
 use alloc::vec::Vec;
+use core::cell::Cell;
 use core::ops::Range;
 
 /// Names of an object up to this many are compared each with those that it may be equal to.
 const FEW_NAMES: usize = 64;
+
+/// What it costs to print a number, and to compare a name with another.
+const NUMBER_COST: usize = 48;
+const NAME_COST: usize = 6;
 
 /// Memory that is kept from one value to the next, in bytes.
 const KEPT_BYTES: usize = 1 << 20;
@@ -83,6 +88,8 @@ pub struct Scanner {
     moves: Vec<Move>,
     /// Of all moves: where they are in the output, in their new order.
     members: Vec<Range<usize>>,
+    /// See [`Scanner::take_cost`].
+    cost: usize,
 }
 
 impl Scanner {
@@ -111,7 +118,14 @@ impl Scanner {
             self.output.extend_from_slice(&text[copied..end]);
         }
         let normal = copied == at && self.moves.is_empty();
+        self.cost += self.output.len() * (1 + usize::from(!self.moves.is_empty()));
         Ok(Scanned { end, normal, ascii: !wide, found })
+    }
+
+    /// What scans have cost since the last call, besides a pass over their texts: what was written anew
+    /// or put in order, in bytes of work.
+    pub const fn take_cost(&mut self) -> usize {
+        core::mem::replace(&mut self.cost, 0)
     }
 
     /// The normal form of the value scanned last, if it was not in it.
@@ -275,6 +289,7 @@ impl Scan<'_> {
             Form::Same => {}
             Form::Cut(end) => self.copy(end, scan.end),
             Form::Other => {
+                self.memory.cost += NUMBER_COST;
                 let mut printed = Vec::with_capacity(32);
                 push_number(self.text, scan, &mut printed);
                 if printed != self.text[at..scan.end] {
@@ -361,31 +376,46 @@ impl Scan<'_> {
     #[cold]
     fn arrange(&mut self, open: Open, at: usize) {
         let names = &self.memory.names[open.first..];
+        let mean_len = names.iter().map(|name| name.len).sum::<usize>() / names.len();
+        let compared = Cell::new(0);
         let bytes = |at: usize| self.bytes(&names[at]);
-        let by_name = sorted(names.len(), &|a, b| bytes(a).cmp(bytes(b)).then(a.cmp(&b)));
-        // The place of each member that is kept: that of the first of its name.
-        let mut kept: Vec<(usize, usize)> = Vec::with_capacity(by_name.len());
-        for at in by_name {
-            match kept.last_mut() {
-                Some((_, last)) if bytes(*last) == bytes(at) => *last = at,
-                _ => kept.push((at, at)),
+        // Array indices come first, by number; other names are sorted to find those that come twice.
+        let indices: Vec<_> =
+            (0..names.len()).map(|at| array_index(bytes(at)).unwrap_or(u64::MAX)).collect();
+        let by_name = sorted(names.len(), &|a, b| {
+            compared.set(compared.get() + NAME_COST + mean_len / 8);
+            indices[a].cmp(&indices[b]).then_with(|| bytes(a).cmp(bytes(b)))
+        });
+        // The last member of each name, at the place of the first.
+        let mut lasts = alloc::vec![usize::MAX; names.len()];
+        let mut first = by_name[0];
+        let mut different = 1;
+        for at in &by_name {
+            if bytes(*at) != bytes(first) {
+                first = *at;
+                different += 1;
             }
+            lasts[first] = *at;
         }
-        if open.in_order && kept.len() == names.len() {
+        self.memory.cost += compared.get();
+        if open.in_order && different == names.len() {
             return;
         }
-        let rank = |at: usize| (array_index(bytes(kept[at].0)).unwrap_or(u64::MAX), kept[at].0);
-        let order = sorted(kept.len(), &|a, b| rank(a).cmp(&rank(b)));
         let to = self.place(at);
-        let first = self.memory.members.len();
-        let members = order.into_iter().map(|at| {
-            let last = kept[at].1;
-            // A comma is behind all but the last.
-            names[last].start..names.get(last + 1).map_or(to, |next| next.start - 1)
-        });
-        let from = names[0].start;
-        self.memory.members.extend(members);
-        self.memory.moves.push(Move { from, to, members: first..self.memory.members.len() });
+        let start = self.memory.members.len();
+        let is_index = |at: &usize| indices[*at] != u64::MAX;
+        // Names that are no indices stay in the order in which they first came.
+        let others = (0..names.len()).filter(|at| !is_index(at));
+        for first in by_name.iter().copied().take_while(is_index).chain(others) {
+            let last = lasts[first];
+            if let Some(name) = names.get(last) {
+                // A comma is behind all but the last.
+                let end = names.get(last + 1).map_or(to, |next| next.start - 1);
+                self.memory.members.push(name.start..end);
+            }
+        }
+        let (from, members) = (names[0].start, start..self.memory.members.len());
+        self.memory.moves.push(Move { from, to, members });
     }
 }
 

@@ -1,14 +1,11 @@
 //! Numbers: where they end, and how `Number.prototype.toString` prints them (ECMA-262,
 //! 6.1.6.1.20).
 
-use crate::json::decimal::{Near, round};
+use crate::json::decimal::round;
 use crate::json::form::SAFE_DIGITS;
 use crate::json::scan::JsonFault;
 use crate::json::string::word_at;
 use alloc::vec::Vec;
-
-/// A 64-bit integer holds these, whatever they are.
-const WORD_DIGITS: usize = 19;
 
 /// A number that was scanned: where its parts are.
 #[derive(Clone, Copy, Debug)]
@@ -133,21 +130,7 @@ fn value(text: &[u8], scan: NumberScan) -> f64 {
         }
     }
     let exponent = exponent.saturating_sub(i64::try_from(places).unwrap_or(i64::MAX));
-    let digits = text[scan.whole..scan.exponent].iter().copied().filter(u8::is_ascii_digit);
-    let significant = digits.clone().skip_while(|digit| *digit == b'0');
-    if significant.clone().nth(WORD_DIGITS).is_none() {
-        let number = significant.fold(0, push);
-        let exact = match (u32::try_from(exponent), usize::try_from(exponent.saturating_neg())) {
-            #[expect(clippy::cast_precision_loss, reason = "rounds once, as it should")]
-            (Ok(power @ 0..20), _) => Some((u128::from(number) * 10_u128.pow(power)) as f64),
-            (_, Ok(places)) => Near::of(number, places).map(|near| near.value()),
-            _ => None,
-        };
-        if let Some(exact) = exact {
-            return exact;
-        }
-    }
-    round(digits, exponent)
+    round(&text[scan.whole..scan.exponent], exponent)
 }
 
 #[cfg(test)]
@@ -284,6 +267,25 @@ mod tests {
                 }
             }
         });
+        // Of any size: with all digits, and cut where what is left out decides.
+        let mut count = 0;
+        any_bits(|bits| {
+            let low = f64::from_bits(bits & 0x7fff_ffff_ffff_ffff);
+            if count == 150 || !f64::from_bits(low.to_bits() + 1).is_finite() || bits % 512 != 0 {
+                return;
+            }
+            count += 1;
+            let mean = exact_mean(low);
+            for cut in [18, 19, 20, 21, 40, mean.len()] {
+                let point = mean.find('.').unwrap();
+                let start = mean.find(|digit: char| digit != '0' && digit != '.').unwrap();
+                let end = (start + cut).max(point + 2).min(mean.len());
+                check(&mean[..end]);
+                check(&alloc::format!("{}1", &mean[..end]));
+                check(&alloc::format!("{}9e0", &mean[..end]));
+            }
+        });
+        assert_eq!(count, 150);
         check("9007199254740993");
         check("9007199254740993.00000000000000000000000000000000000001");
         check("5e-324");

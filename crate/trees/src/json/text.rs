@@ -71,6 +71,11 @@ impl Printed {
     pub fn normalized(&self) -> &[u8] {
         self.scanner.normalized()
     }
+
+    /// As [`Scanner::take_cost`].
+    pub const fn take_cost(&mut self) -> usize {
+        self.scanner.take_cost()
+    }
 }
 
 #[cfg(test)]

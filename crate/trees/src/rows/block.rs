@@ -59,8 +59,12 @@ pub struct Block {
     at: usize,
     /// The closing bracket was read.
     closed: bool,
-    /// Where the row that was found ends, and whether its value is bytes.
-    found: (usize, bool),
+    /// The row that was found, until the next one is sought.
+    found: Option<Found>,
+    /// Its value is bytes.
+    is_bytes: bool,
+    /// See [`Reader::take_cost`](super::Reader::take_cost).
+    pub(super) cost: usize,
     /// What the row that was found does, if it is of a patch.
     does: Option<Does>,
     /// If it is an update, its text.
@@ -82,7 +86,9 @@ impl Block {
             row: 0,
             at: 0,
             closed: false,
-            found: (0, false),
+            found: None,
+            is_bytes: false,
+            cost: 0,
             does: None,
             update: Vec::new(),
             printed: Printed::default(),
@@ -106,7 +112,7 @@ impl Block {
         self.text_len = text_len.min(bytes.len());
         (self.bytes, self.values, self.format) = (bytes, values, format);
         (self.next_value, self.row, self.at, self.closed) = (0, 0, 0, false);
-        (self.found, self.does) = ((0, false), None);
+        (self.found, self.is_bytes, self.does) = (None, false, None);
     }
 
     pub(super) const fn is_spent(&self) -> bool {
@@ -116,17 +122,23 @@ impl Block {
     pub(super) fn peek(&mut self, row: u64, key: &mut Vec<u8>) -> Result<Next<'_>, Error> {
         let bad =
             |(offset, fault): (usize, RowFault)| Error::Row { row, offset: offset as u64, fault };
-        let Some(Found { key: key_text, value, normal, .. }) = self.find().map_err(bad)? else {
+        if self.found.is_none() {
+            let from = self.at;
+            self.found = self.find().map_err(bad)?;
+            let end = self.found.as_ref().map_or(from, |found| found.end);
+            self.cost += end - from + self.printed.take_cost();
+        }
+        let Some(Found { key: key_text, value, normal, .. }) = &self.found else {
             return Ok(Next::More);
         };
         if self.does == Some(Does::Clear) {
-            self.found.1 = false;
+            self.is_bytes = false;
             return Ok(Next::Clear);
         }
         read_key(&self.bytes[key_text.clone()], &self.prefix, key)
             .map_err(|fault| bad((key_text.start, fault)))?;
         let byte_value = self.values.get(self.next_value).filter(|value| value.row == self.row);
-        self.found.1 = byte_value.is_some();
+        self.is_bytes = byte_value.is_some();
         if self.does == Some(Does::Update) {
             write_header(&mut self.update, row, self.at as u64);
             return Ok(Next::Row(Edit::Update(&self.update)));
@@ -135,8 +147,8 @@ impl Block {
             let start = bytes.start as usize;
             let bytes = self.bytes.get(start..start + bytes.len as usize);
             (Kind::Bytes, bytes.ok_or_else(|| bad((self.at, RowFault::Syntax)))?)
-        } else if let Some(text) = value {
-            (Kind::Json, if normal { &self.bytes[text] } else { self.printed.normalized() })
+        } else if let Some(text) = value.clone() {
+            (Kind::Json, if *normal { &self.bytes[text] } else { self.printed.normalized() })
         } else {
             return Ok(Next::Row(Edit::Delete));
         };
@@ -144,13 +156,12 @@ impl Block {
         Ok(Next::Row(Edit::Put(value.map_err(|_| bad((self.at, RowFault::ValueTooLarge)))?)))
     }
 
-    pub(super) fn advance(&mut self) -> usize {
-        let (end, is_bytes) = self.found;
-        let passed = end - self.at;
-        self.at = end;
-        self.next_value += usize::from(is_bytes);
+    pub(super) fn advance(&mut self) {
+        if let Some(found) = self.found.take() {
+            self.at = found.end;
+        }
+        self.next_value += usize::from(self.is_bytes);
         self.row += 1;
-        passed
     }
 
     /// The next row; none at the end of the block.
@@ -223,7 +234,6 @@ impl Block {
         {
             return Err((at + error.valid_up_to(), RowFault::Syntax));
         }
-        self.found.0 = end;
         Ok(Some(found))
     }
 }

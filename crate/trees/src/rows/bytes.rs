@@ -56,6 +56,11 @@ pub struct Bytes {
     end: usize,
     /// If it is an update, its text.
     update: Vec<u8>,
+    /// The row that was found, until the next one is sought or there are more bytes.
+    found: Option<Found>,
+    /// So far bytes were counted; see [`Reader::take_cost`](super::Reader::take_cost).
+    counted: usize,
+    pub(super) cost: usize,
 }
 
 impl Bytes {
@@ -78,12 +83,17 @@ impl Bytes {
             scanner: Scanner::default(),
             end: 0,
             update: Vec::new(),
+            found: None,
+            counted: 0,
+            cost: 0,
         }
     }
 
     /// Room for `len` bytes more, which the caller fills before anything else.
     pub fn room(&mut self, len: usize) -> &mut [u8] {
+        self.found = None;
         if self.at > 0 {
+            self.counted = self.counted.saturating_sub(self.at);
             self.buffer.copy_within(self.at..self.filled, 0);
             self.base += self.at as u64;
             self.filled -= self.at;
@@ -119,16 +129,16 @@ impl Bytes {
     }
 
     pub(super) fn peek(&mut self, row: u64, key: &mut Vec<u8>) -> Result<Next<'_>, Error> {
-        let found = match self.find() {
-            Ok(Some(found)) => found,
-            Ok(None) => return Ok(Next::More),
-            Err((offset, fault)) => return Err(self.error(row, offset, fault)),
-        };
-        let Found { key: name, moved, value, normal, ascii, end, does } = found;
-        let text = &self.buffer[..self.filled];
-        if !ascii && let Err(error) = core::str::from_utf8(&text[self.at..end]) {
-            return Err(self.error(row, self.at + error.valid_up_to(), RowFault::Syntax));
+        if self.found.is_none() {
+            match self.find_valid() {
+                Ok(found) => self.found = found,
+                Err((offset, fault)) => return Err(self.error(row, offset, fault)),
+            }
         }
+        let Some(found) = &self.found else { return Ok(Next::More) };
+        let Found { key: name, moved, value, normal, end, does, .. } = found;
+        let (moved, normal, end, does) = (*moved, *normal, *end, *does);
+        let text = &self.buffer[..self.filled];
         if does == Does::Clear {
             self.end = end;
             return Ok(Next::Clear);
@@ -151,18 +161,31 @@ impl Bytes {
         Ok(Next::Row(Edit::Put(put)))
     }
 
-    pub(super) fn advance(&mut self) -> usize {
-        let passed = self.end - self.at;
+    pub(super) fn advance(&mut self) {
         self.at = self.end;
+        self.found = None;
         self.finder = None;
         if self.framing == Some(Framing::Array) {
             self.expected = Expected::CommaOrEnd;
         }
-        passed
     }
 
     fn error(&self, row: u64, offset: usize, fault: RowFault) -> Error {
         Error::Row { row, offset: self.base + offset as u64, fault }
+    }
+
+    /// The next row, where it is complete and UTF-8.
+    fn find_valid(&mut self) -> Result<Option<Found>, (usize, RowFault)> {
+        let found = self.find()?;
+        let end = found.as_ref().map_or(self.at, |found| found.end);
+        self.cost += end.saturating_sub(self.counted) + self.scanner.take_cost();
+        self.counted = self.counted.max(end);
+        if let Some(Found { ascii: false, end, .. }) = found
+            && let Err(error) = core::str::from_utf8(&self.buffer[self.at..end])
+        {
+            return Err((self.at + error.valid_up_to(), RowFault::Syntax));
+        }
+        Ok(found)
     }
 
     /// The next row, where it is complete; moves `at` to its start.

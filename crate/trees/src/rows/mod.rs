@@ -43,7 +43,8 @@ pub enum Reader {
 }
 
 impl Reader {
-    /// Finds the next row, the `row`-th. Its key is appended to `key`.
+    /// Finds the next row, the `row`-th. Its key is appended to `key`. Costs a pass over the row, and
+    /// nothing when it was found before.
     ///
     /// # Errors
     /// [`Error::Row`], with the offset in the block or in the stream of bytes.
@@ -54,12 +55,21 @@ impl Reader {
         }
     }
 
-    /// Goes on to the row after that which was found; returns the bytes passed over.
-    pub fn advance(&mut self) -> usize {
+    /// Goes on to the row after that which was found.
+    pub fn advance(&mut self) {
         match self {
             Self::Block(block) => block.advance(),
             Self::Bytes(bytes) => bytes.advance(),
         }
+    }
+
+    /// What reading has cost since the last call, in bytes of work.
+    pub const fn take_cost(&mut self) -> usize {
+        let cost = match self {
+            Self::Block(block) => &mut block.cost,
+            Self::Bytes(bytes) => &mut bytes.cost,
+        };
+        core::mem::replace(cost, 0)
     }
 
     /// Whether all that it was fed has been read.

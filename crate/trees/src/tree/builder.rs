@@ -15,8 +15,9 @@ use crate::node::{
     within_node,
 };
 use crate::segment::{Packer, Stream};
+use crate::step::Budget;
 use crate::tree::Tree;
-use crate::tree::value::put_value;
+use crate::tree::value::ValueWriter;
 use crate::value::{Tag, Value};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -65,6 +66,8 @@ pub struct Builder {
     inner: Vec<InnerWindow>,
     emitted: Vec<Emitted>,
     packer: Packer,
+    /// Of the value of the entry that is being pushed.
+    writer: ValueWriter,
 }
 
 impl LeafWindow {
@@ -121,6 +124,7 @@ impl Builder {
             inner: Vec::new(),
             emitted: Vec::new(),
             packer: Packer::new(),
+            writer: ValueWriter::default(),
         }
     }
 
@@ -137,13 +141,20 @@ impl Builder {
 
     /// Adds an entry. `key` sorts after all keys before. Copies both once.
     pub fn push(&mut self, key: Key<'_>, value: Value<'_>) {
-        let tag = Tag::of(value);
-        if tag.far {
-            let far = put_value(&mut self.packer, value.bytes()).bytes();
-            self.push_entry(&Entry { key, tag, value: &far });
-        } else {
-            self.push_entry(&Entry { key, tag, value: value.bytes() });
+        self.push_some(key, value, &mut Budget::of(usize::MAX));
+    }
+
+    /// As [`Builder::push`]; `false` when the budget ended before a long value was written. It is
+    /// then called again with the same entry, before any other.
+    pub fn push_some(&mut self, key: Key<'_>, value: Value<'_>, budget: &mut Budget) -> bool {
+        let (tag, value) = (Tag::of(value), value.bytes());
+        if !tag.far {
+            self.push_entry(&Entry { key, tag, value });
+            return true;
         }
+        let Some(far) = self.writer.step(&mut self.packer, value, budget) else { return false };
+        self.push_entry(&Entry { key, tag, value: &far.bytes() });
+        true
     }
 
     /// Adds an entry as a leaf holds it.

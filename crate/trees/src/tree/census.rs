@@ -55,7 +55,7 @@ impl Census {
                 match cache.node(hash)? {
                     Fetch::At(id) => {
                         let hashes = self.level[self.at..].iter();
-                        return Ok(Step::Need(cache.ahead(id, hashes)?));
+                        return Ok(Step::Need(cache.ahead(id, hashes)));
                     }
                     // Keys ascend along a level: else a few nodes that are named again and
                     // again could stand for more than can be counted.

@@ -55,16 +55,12 @@ impl Diff {
         out: &mut Output,
     ) -> Result<Step<()>, Error> {
         let Self { walk, stage } = self;
-        walk.step(cache, budget, &mut |old, new| {
-            let before = out.len();
-            Ok(match stage.write(cache, old, new, out)? {
-                Step::Done(()) => {
-                    *stage = Stage::Start;
-                    Step::Done(out.len() - before)
-                }
-                Step::Need(ids) => Step::Need(ids),
-                Step::Yield => Step::Yield,
-            })
+        walk.step(cache, budget, &mut |old, new, budget| {
+            let step = stage.write(cache, budget, old, new, out)?;
+            if step == Step::Done(()) {
+                *stage = Stage::Start;
+            }
+            Ok(step)
         })
     }
 }
@@ -74,10 +70,12 @@ impl Stage {
     fn write(
         &mut self,
         cache: &Cache,
+        budget: &mut Budget,
         old: Option<&Entry<'_>>,
         new: Option<&Entry<'_>>,
         out: &mut Output,
     ) -> Result<Step<()>, Error> {
+        let len = |entry: Option<&Entry<'_>>| entry.map_or(0, |entry| entry.value.len());
         let values = Parts { keys: false, values: true };
         loop {
             *self = match self {
@@ -88,8 +86,9 @@ impl Stage {
                         (None, Some(new)) => (ADD, new),
                         (None, None) => return Ok(Step::Done(())),
                     };
-                    out.value(Kind::Json, |text| text.extend_from_slice(code));
+                    out.say(|text| text.extend_from_slice(code));
                     out.key(&entry.key);
+                    budget.spend(16 + entry.key.len() + len(old) + len(new));
                     let far = old.and_then(|old| write(old, values, out));
                     far.map_or(Self::Between, |(kind, reader)| Self::Old(kind, reader))
                 }
@@ -99,7 +98,7 @@ impl Stage {
                 },
                 Self::Old(kind, reader) | Self::New(kind, reader) => {
                     let kind = *kind;
-                    match reader.step(cache, out.part(kind))? {
+                    match reader.step(cache, budget, out.part(kind))? {
                         Step::Done(()) => out.end(kind),
                         waiting => return Ok(waiting),
                     }

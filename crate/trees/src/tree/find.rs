@@ -133,7 +133,7 @@ impl Find {
         }
         loop {
             if let Some((kind, reader)) = &mut self.far {
-                match reader.step(cache, out.part(*kind))? {
+                match reader.step(cache, budget, out.part(*kind))? {
                     Step::Done(()) => out.end(*kind),
                     waiting => return Ok(waiting),
                 }

@@ -4,11 +4,14 @@
 //! those that are named, if names are given: `{ ...existing, ...merge }`, in JavaScript's order
 //! of members. What is there is what the last put or deletion before it left; else what the
 //! tree holds, which is read leaf by leaf in the order of keys.
+//!
+//! Updates of one key are gathered, and settled together: when they are all there, or when their
+//! texts have grown by half of what they are put into. So many updates cost what their bytes do.
 
 use crate::batch::{Batch, Edit};
 use crate::cache::{Cache, Fetch};
 use crate::error::{Error, RowFault};
-use crate::json::{JsonFault, Scanner, append_members, keep_members};
+use crate::json::{Constraints, JsonFault, Scanner, append_members};
 use crate::limits::MAX_VALUE_BYTES;
 use crate::node::Leaf;
 use crate::rows::UPDATE_HEADER_BYTES;
@@ -18,6 +21,9 @@ use crate::tree::plan::Plan;
 use crate::tree::{Tree, ValueReader};
 use crate::value::{Far, Kind, Value};
 use alloc::vec::Vec;
+
+/// Bytes of updates that are gathered whatever they are put into.
+const GATHERED_BYTES: usize = 4 << 10;
 
 /// See the module's text.
 #[derive(Debug)]
@@ -31,10 +37,20 @@ pub struct Fold {
     plan: Plan,
     /// A value out of line that is being read into `object`.
     far: Option<(Kind, ValueReader)>,
-    /// What the key at hand has so far: an object that is still open, once that was found.
-    object: Vec<u8>,
+    /// What the key at hand has so far, once that was found.
+    pending: Pending,
     is_open: bool,
     spare: Vec<u8>,
+}
+
+/// An object that is still open, and updates of it that are not settled yet.
+#[derive(Debug, Default)]
+struct Pending {
+    /// The members that there are and those of updates: a name may be there more than once.
+    object: Vec<u8>,
+    /// Bytes of it that are settled.
+    settled: usize,
+    constraints: Constraints,
     scanner: Scanner,
 }
 
@@ -44,6 +60,58 @@ struct NoObject;
 impl From<JsonFault> for NoObject {
     fn from(_: JsonFault) -> Self {
         Self
+    }
+}
+
+impl Pending {
+    /// Opens what there is.
+    fn open(&mut self, base: Option<(Kind, &[u8])>) -> Result<(), NoObject> {
+        self.constraints.clear();
+        self.object.clear();
+        self.object.push(b'{');
+        match base {
+            None => {}
+            Some((Kind::Json, value)) => drop(append_members(value, &mut self.object)?),
+            Some((Kind::Bytes, _)) => return Err(NoObject),
+        }
+        self.settled = self.object.len();
+        Ok(())
+    }
+
+    /// Takes the text of an update.
+    fn take(&mut self, text: &[u8]) -> Result<(), NoObject> {
+        let names = &text[append_members(text, &mut self.object)?..];
+        if !names.is_empty() {
+            self.constraints.add(self.object.len(), names);
+        }
+        Ok(())
+    }
+
+    /// Whether so much was taken that it is to be settled.
+    fn is_full(&self) -> bool {
+        let taken = self.object.len() - self.settled + self.constraints.bytes();
+        taken > GATHERED_BYTES + self.settled / 2
+    }
+
+    /// Makes the object what its updates come to, in normal form; left open unless this was the
+    /// `last` of them. Costs a pass over all of it, or two.
+    fn settle(&mut self, last: bool, spare: &mut Vec<u8>) -> Result<(), NoObject> {
+        let Self { object, constraints, scanner, .. } = self;
+        object.push(b'}');
+        if !constraints.is_empty() {
+            constraints.keep(object, spare)?;
+            core::mem::swap(object, spare);
+            constraints.clear();
+        }
+        if !scanner.scan(object, 0, None)?.normal {
+            object.clear();
+            object.extend_from_slice(scanner.normalized());
+        }
+        if !last {
+            object.pop();
+        }
+        self.settled = object.len();
+        Ok(())
     }
 }
 
@@ -58,10 +126,9 @@ impl Fold {
             tree: Tree::EMPTY,
             plan: Plan::default(),
             far: None,
-            object: Vec::new(),
+            pending: Pending::default(),
             is_open: false,
             spare: Vec::new(),
-            scanner: Scanner::default(),
         }
     }
 
@@ -113,7 +180,7 @@ impl Fold {
                     continue;
                 }
                 self.is_open = true;
-                if open(base, &mut self.object).is_err() {
+                if self.pending.open(base).is_err() {
                     return Err(self.refused(RowFault::NotObject));
                 }
                 continue;
@@ -127,18 +194,22 @@ impl Fold {
                 }
             }
             let last = !self.continues(at);
-            let Self { from, object, spare, scanner, .. } = self;
+            let Self { from, pending, spare, .. } = self;
             let Edit::Update(update) = from.edit(at) else { continue };
-            budget.spend(64 + update.len() + object.len());
-            let text = &update[UPDATE_HEADER_BYTES..];
-            if apply(text, last, object, spare, scanner).is_err() {
+            budget.spend(64 + update.len());
+            let mut taken = pending.take(&update[UPDATE_HEADER_BYTES..]);
+            if taken.is_ok() && (last || pending.is_full()) {
+                budget.spend(2 * pending.object.len());
+                taken = pending.settle(last, spare);
+                if pending.settled > MAX_VALUE_BYTES {
+                    return Err(self.refused(RowFault::ValueTooLarge));
+                }
+            }
+            if taken.is_err() {
                 return Err(self.refused(RowFault::NotObject));
             }
-            if self.object.len() > MAX_VALUE_BYTES {
-                return Err(self.refused(RowFault::ValueTooLarge));
-            }
             if last {
-                let value = Value::kept(Kind::Json, &self.object);
+                let value = Value::kept(Kind::Json, &self.pending.object);
                 self.out.push(self.from.key(at), Edit::Put(value));
                 self.is_open = false;
             }
@@ -164,12 +235,13 @@ impl Fold {
         budget: &mut Budget,
     ) -> Result<Step<Result<(), NoObject>>, Error> {
         if let Some((kind, reader)) = &mut self.far {
-            match reader.step(cache, &mut self.spare)? {
+            match reader.step(cache, budget, &mut self.spare)? {
                 Step::Done(()) => {}
                 Step::Need(ids) => return Ok(Step::Need(ids)),
                 Step::Yield => return Ok(Step::Yield),
             }
-            let opened = open(Some((*kind, &self.spare)), &mut self.object);
+            let opened = self.pending.open(Some((*kind, &self.spare)));
+            budget.spend(self.spare.len());
             self.far = None;
             return Ok(Step::Done(opened));
         }
@@ -186,7 +258,7 @@ impl Fold {
             Some(found) => found,
             None => match leaf_of(cache, self.tree, &key)? {
                 Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
-                Fetch::Here(None) => return Ok(Step::Done(open(None, &mut self.object))),
+                Fetch::Here(None) => return Ok(Step::Done(self.pending.open(None))),
                 Fetch::Here(Some(leaf)) => {
                     budget.spend(256 + cache.take_checked());
                     (leaf, leaf.search(0, &key))
@@ -196,7 +268,7 @@ impl Fold {
         let (Ok(at) | Err(at)) = found;
         *last = Some((leaf, at));
         if found.is_err() {
-            return Ok(Step::Done(open(None, &mut self.object)));
+            return Ok(Step::Done(self.pending.open(None)));
         }
         let entry = leaf.entry(at);
         if entry.tag.far {
@@ -204,7 +276,8 @@ impl Fold {
             self.far = Some((entry.tag.kind, ValueReader::new(Far::read(entry.value))));
             return self.read(cache, last, budget);
         }
-        Ok(Step::Done(open(Some((entry.tag.kind, entry.value)), &mut self.object)))
+        budget.spend(entry.value.len());
+        Ok(Step::Done(self.pending.open(Some((entry.tag.kind, entry.value)))))
     }
 
     /// What is told of the next edit, an update that cannot be made.
@@ -220,44 +293,4 @@ impl Fold {
         let [row, offset] = words;
         Error::Row { row, offset, fault }
     }
-}
-
-/// Makes `object` an open object with the members of what is there.
-fn open(base: Option<(Kind, &[u8])>, object: &mut Vec<u8>) -> Result<(), NoObject> {
-    object.clear();
-    object.push(b'{');
-    match base {
-        None => Ok(()),
-        Some((Kind::Json, value)) => {
-            append_members(value, object)?;
-            Ok(())
-        }
-        Some((Kind::Bytes, _)) => Err(NoObject),
-    }
-}
-
-/// Applies an update's text to an open object, and closes it after the last one.
-fn apply(
-    text: &[u8],
-    last: bool,
-    object: &mut Vec<u8>,
-    spare: &mut Vec<u8>,
-    scanner: &mut Scanner,
-) -> Result<(), NoObject> {
-    let names = &text[append_members(text, object)?..];
-    if last || !names.is_empty() {
-        object.push(b'}');
-        if !scanner.scan(object, 0, None)?.normal {
-            object.clear();
-            object.extend_from_slice(scanner.normalized());
-        }
-        if !names.is_empty() {
-            keep_members(object, names, spare)?;
-            core::mem::swap(object, spare);
-            if last {
-                object.push(b'}');
-            }
-        }
-    }
-    Ok(())
 }

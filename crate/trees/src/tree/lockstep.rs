@@ -19,7 +19,7 @@ use core::cmp::Ordering;
 /// What is called with the two entries of a key that differ; see [`Lockstep::step`]. Not generic:
 /// changes are few beside what is passed, and a walk is much code.
 pub type OnChange<'f> =
-    dyn FnMut(Option<&Entry<'_>>, Option<&Entry<'_>>) -> Result<Step<usize>, Error> + 'f;
+    dyn FnMut(Option<&Entry<'_>>, Option<&Entry<'_>>, &mut Budget) -> Result<Step<()>, Error> + 'f;
 
 #[derive(Clone, Copy, Debug)]
 struct Frame {
@@ -169,7 +169,7 @@ impl Lockstep {
     }
 
     /// Walks on, and calls `change` with the two entries of a key that differ, or with the one
-    /// that has no other. It returns what it cost; while it waits, it is called again with the
+    /// that has no other. It spends what it costs; while it waits, it is called again with the
     /// same entries.
     ///
     /// # Errors
@@ -194,7 +194,8 @@ impl Lockstep {
                         return Ok(Step::Need(Vec::from([id])));
                     }
                 };
-            budget.spend(64);
+            // What the last turn opened was checked in it.
+            budget.spend(64 + cache.take_checked());
             match (old, new) {
                 (Item::End, Item::End) => return Ok(Step::Done(())),
                 (Item::Node(_, a), Item::Node(_, b)) if a == b => {
@@ -211,16 +212,21 @@ impl Lockstep {
                     }
                 }
                 (Item::Node(_, a), Item::Node(_, b)) => {
-                    // Both are looked up before either is opened: one wait for two reads.
-                    let missing = [cache.missing(&a)?, cache.missing(&b)?];
+                    // Both are read before either is opened: one wait for two reads.
+                    let waits = |fetched: Fetch<Node<'_>>| match fetched {
+                        Fetch::Here(_) => None,
+                        Fetch::At(id) => Some(id),
+                    };
+                    let missing = [waits(cache.node(&a)?), waits(cache.node(&b)?)];
                     let mut missing: Vec<_> = missing.into_iter().flatten().collect();
                     missing.dedup();
                     if !missing.is_empty() {
                         return Ok(Step::Need(missing));
                     }
-                    self.old.open(cache, a)?;
-                    self.new.open(cache, b)?;
-                    budget.spend(4096);
+                    let opened = [self.old.open(cache, a)?, self.new.open(cache, b)?];
+                    if let Some(id) = opened.into_iter().flatten().next() {
+                        return Ok(Step::Need(Vec::from([id])));
+                    }
                 }
                 (Item::Node(_, hash), _) => {
                     if let Some(id) = self.old.open(cache, hash)? {
@@ -233,10 +239,9 @@ impl Lockstep {
                     }
                 }
                 (Item::Entry(_), _) | (_, Item::Entry(_)) => {
-                    match self.entries(old, new, change)? {
-                        Step::Done(cost) => budget.spend(cost),
-                        Step::Need(ids) => return Ok(Step::Need(ids)),
-                        Step::Yield => return Ok(Step::Yield),
+                    match self.entries(old, new, budget, change)? {
+                        Step::Done(()) => {}
+                        waiting => return Ok(waiting),
                     }
                 }
             }
@@ -276,8 +281,9 @@ impl Lockstep {
         &mut self,
         old: Item<'_>,
         new: Item<'_>,
+        budget: &mut Budget,
         change: &mut OnChange<'_>,
-    ) -> Result<Step<usize>, Error> {
+    ) -> Result<Step<()>, Error> {
         let entry = |item| if let Item::Entry(entry) = item { Some(entry) } else { None };
         let (mut old, mut new) = (entry(old), entry(new));
         if let (Some(a), Some(b)) = (&old, &new) {
@@ -287,10 +293,9 @@ impl Lockstep {
                 Ordering::Equal => {}
             }
         }
-        let mut cost = 0;
         if old != new {
-            match change(old.as_ref(), new.as_ref())? {
-                Step::Done(spent) => cost = spent,
+            match change(old.as_ref(), new.as_ref(), budget)? {
+                Step::Done(()) => {}
                 waiting => return Ok(waiting),
             }
         }
@@ -300,6 +305,6 @@ impl Lockstep {
         if new.is_some() {
             self.new.skip();
         }
-        Ok(Step::Done(cost))
+        Ok(Step::Done(()))
     }
 }

@@ -11,7 +11,7 @@ use crate::boundary::Shape;
 use crate::cache::{Cache, Fetch};
 use crate::error::{DecodeError, Error, Field};
 use crate::hash::Hash;
-use crate::limits::MAX_LEVEL;
+use crate::limits::{MAX_INLINE_VALUE_BYTES, MAX_LEVEL};
 use crate::node::{Inner, Leaf, Node};
 use crate::segment::Packer;
 use crate::step::{Budget, Step};
@@ -138,7 +138,9 @@ impl Merge {
                             if budget.is_spent() {
                                 return Ok(Step::Yield);
                             }
-                            budget.spend(self.apply(edits));
+                            if !self.apply(edits, budget) {
+                                return Ok(Step::Yield);
+                            }
                         }
                         let finished = self.builder.finish();
                         if finished.level > usize::from(MAX_LEVEL) {
@@ -319,7 +321,11 @@ impl Merge {
                 Err(place) => (place, false),
             };
             self.builder.push_run(leaf, at, place);
-            budget.spend(self.apply(edits) + leaf.end(place) - leaf.end(at));
+            budget.spend(leaf.end(place) - leaf.end(at));
+            if !self.apply(edits, budget) {
+                self.set_next(place);
+                return false;
+            }
             at = place + usize::from(present);
         }
         budget.spend(leaf.end(leaf.len()) - leaf.end(at));
@@ -327,15 +333,18 @@ impl Merge {
         true
     }
 
-    /// Applies the next edit; returns the bytes that it took.
-    fn apply(&mut self, edits: &Batch) -> usize {
+    /// Applies the next edit; `false` when the budget ended before all of its value was written.
+    fn apply(&mut self, edits: &Batch, budget: &mut Budget) -> bool {
         let key = edits.key(self.next);
-        let mut bytes = key.len() + 64;
         if let Edit::Put(value) = edits.edit(self.next) {
-            self.builder.push(key, value);
-            bytes += value.bytes().len();
+            if !self.builder.push_some(key, value, budget) {
+                return false;
+            }
+            // A longer one has paid for itself.
+            budget.spend(value.bytes().len().min(MAX_INLINE_VALUE_BYTES));
         }
+        budget.spend(key.len() + 32);
         self.next += 1;
-        bytes
+        true
     }
 }

@@ -36,7 +36,7 @@ pub use replace::Replace;
 pub use scan::write;
 pub use scan::{Parts, Scan};
 pub use touched::Touched;
-pub use value::{ValueReader, put_value};
+pub use value::{ValueReader, ValueWriter, put_value};
 pub use verify::{Fault, Part, Tally, Verify};
 
 use crate::cache::{Cache, Fetch};

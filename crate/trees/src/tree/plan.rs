@@ -71,7 +71,7 @@ impl Plan {
                 match cache.node(&visit.hash)? {
                     Fetch::At(id) => {
                         let hashes = self.level[self.at..].iter().map(|visit| &visit.hash);
-                        return Ok(Step::Need(cache.ahead(id, hashes)?));
+                        return Ok(Step::Need(cache.ahead(id, hashes)));
                     }
                     Fetch::Here(Node::Leaf(_)) => {}
                     Fetch::Here(Node::Inner(inner)) => {

@@ -40,30 +40,31 @@ struct Value {
 }
 
 impl Value {
-    /// Adds the entry to `batch`; returns what it cost.
+    /// Adds the entry to `batch`.
     fn put(
         &mut self,
         cache: &Cache,
+        budget: &mut Budget,
         entry: &Entry<'_>,
         batch: &mut Batch,
-    ) -> Result<Step<usize>, Error> {
+    ) -> Result<Step<()>, Error> {
         let Self { reader, bytes } = self;
         let kind = entry.tag.kind;
         if !entry.tag.far {
             batch.push(entry.key, Edit::Put(value::Value::kept(kind, entry.value)));
-            return Ok(Step::Done(64 + entry.key.len() + entry.value.len()));
+            budget.spend(64 + entry.key.len() + entry.value.len());
+            return Ok(Step::Done(()));
         }
         let started = reader.get_or_insert_with(|| ValueReader::new(Far::read(entry.value)));
-        match started.step(cache, bytes)? {
+        match started.step(cache, budget, bytes)? {
             Step::Done(()) => {}
-            Step::Need(ids) => return Ok(Step::Need(ids)),
-            Step::Yield => return Ok(Step::Yield),
+            waiting => return Ok(waiting),
         }
         batch.push(entry.key, Edit::Put(value::Value::kept(kind, bytes)));
+        budget.spend(bytes.len());
         *reader = None;
-        let cost = bytes.len();
         bytes.clear();
-        Ok(Step::Done(cost))
+        Ok(Step::Done(()))
     }
 }
 
@@ -100,19 +101,15 @@ impl Rebase {
             if budget.is_spent() {
                 return Ok(Step::Yield);
             }
-            let spent = match get(cache, self.theirs, key)? {
+            match get(cache, self.theirs, key)? {
                 Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
-                Fetch::Here(Some(entry)) => match self.value.put(cache, &entry, batch)? {
-                    Step::Done(cost) => cost,
-                    Step::Need(ids) => return Ok(Step::Need(ids)),
-                    Step::Yield => return Ok(Step::Yield),
+                Fetch::Here(Some(entry)) => match self.value.put(cache, budget, &entry, batch)? {
+                    Step::Done(()) => {}
+                    waiting => return Ok(waiting),
                 },
-                Fetch::Here(None) => {
-                    batch.push(Key::kept(key), Edit::Delete);
-                    64
-                }
-            };
-            budget.spend(256 + spent);
+                Fetch::Here(None) => batch.push(Key::kept(key), Edit::Delete),
+            }
+            budget.spend(256 + cache.take_checked());
             self.next += 1;
         }
         Ok(Step::Done(()))
@@ -126,24 +123,30 @@ impl Rebase {
         budget: &mut Budget,
     ) -> Result<Step<()>, Error> {
         let Self { walk, own, kept, value, .. } = self;
-        walk.step(cache, budget, &mut |old, new| {
-            let Some(key) = new.or(old).map(|entry| entry.key) else { return Ok(Step::Done(0)) };
-            let later = kept.binary_search_by(|other| other[..].cmp(&key)).is_ok();
-            if later || touched.contains(&key) {
-                return Ok(Step::Done(64));
-            }
-            if let Some(own) = *own {
-                match get(cache, own, &key)? {
-                    Fetch::Here(None) => {}
-                    Fetch::Here(Some(_)) => return Ok(Step::Done(256)),
-                    Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
+        walk.step(cache, budget, &mut |old, new, budget| {
+            let Some(key) = new.or(old).map(|entry| entry.key) else { return Ok(Step::Done(())) };
+            // Asked once, also of a row whose value is read in several steps.
+            if value.reader.is_none() {
+                budget.spend(64 + touched.cost());
+                let later = kept.binary_search_by(|other| other[..].cmp(&key)).is_ok();
+                if later || touched.contains(&key) {
+                    return Ok(Step::Done(()));
+                }
+                if let Some(own) = *own {
+                    let found = get(cache, own, &key)?;
+                    budget.spend(256 + cache.take_checked());
+                    match found {
+                        Fetch::Here(None) => {}
+                        Fetch::Here(Some(_)) => return Ok(Step::Done(())),
+                        Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
+                    }
                 }
             }
             let Some(new) = new else {
                 batch.push(key, Edit::Delete);
-                return Ok(Step::Done(64));
+                return Ok(Step::Done(()));
             };
-            value.put(cache, new, batch)
+            value.put(cache, budget, new, batch)
         })
     }
 }

@@ -61,8 +61,8 @@ impl Scan {
     }
 
     /// Adds entries to `out` until the end (`Done`), the budget's end (`Yield`) or a missing
-    /// segment (`Need`). After a `Need`, and only then, `out` may end in the middle of a value.
-    /// Costs one copy of what it writes.
+    /// segment (`Need`). Unless it is done, `out` may end in the middle of a value: see
+    /// [`Output::is_partial`]. Costs one copy of what it writes.
     ///
     /// # Errors
     /// As [`Cache::node`]; `out` then holds the entries before the fault.
@@ -74,12 +74,10 @@ impl Scan {
     ) -> Result<Step<()>, Error> {
         loop {
             if let Some((kind, reader)) = &mut self.far {
-                let before = out.len();
-                match reader.step(cache, out.part(*kind))? {
+                match reader.step(cache, budget, out.part(*kind))? {
                     Step::Done(()) => out.end(*kind),
                     waiting => return Ok(waiting),
                 }
-                budget.spend(out.len() - before);
                 self.far = None;
             }
             if self.left == 0 {

@@ -1,4 +1,4 @@
-//! Values stored out of line: written and read piece by piece.
+//! Values stored out of line: written and read piece by piece, as far as a budget goes.
 
 use crate::cache::{Cache, Fetch};
 use crate::chunk::{self, ChunkKind};
@@ -6,28 +6,51 @@ use crate::error::{DecodeError, Error, Field};
 use crate::hash::{HASH_BYTES, Hash};
 use crate::limits::PIECE_BYTES;
 use crate::segment::{Packer, Stream};
-use crate::step::Step;
+use crate::step::{Budget, Step};
 use crate::value::Far;
 use alloc::vec::Vec;
 
-/// Packs the pieces of a value, and their list when there are several.
+/// Packs the pieces of a value, and their list when there are several, at once.
 pub fn put_value(packer: &mut Packer, value: &[u8]) -> Far {
-    let mut list = Vec::new();
-    let mut hash = Hash::ZERO;
-    for part in value.chunks(PIECE_BYTES) {
-        hash = packer.put(Stream::Value, |out| {
-            out.extend_from_slice(&ChunkKind::Piece.header());
-            out.extend_from_slice(part);
-        });
-        list.extend_from_slice(&hash.0);
+    let written = ValueWriter::default().step(packer, value, &mut Budget::of(usize::MAX));
+    // A budget without end is never spent.
+    written.unwrap_or(Far { len: 0, hash: Hash::ZERO })
+}
+
+/// Packs a chunk of a value.
+#[inline(never)]
+fn put(packer: &mut Packer, kind: ChunkKind, bytes: &[u8]) -> Hash {
+    packer.put(Stream::Value, |out| {
+        out.extend_from_slice(&kind.header());
+        out.extend_from_slice(bytes);
+    })
+}
+
+/// Packs a value piece by piece. Holds the list of its pieces.
+#[derive(Clone, Debug, Default)]
+pub struct ValueWriter {
+    list: Vec<u8>,
+}
+
+impl ValueWriter {
+    /// Packs pieces, one at least, until the value is complete; then its address, and the writer is
+    /// ready for another value. Call it with the same value each time. Costs a copy and a hash of
+    /// each piece.
+    pub fn step(&mut self, packer: &mut Packer, value: &[u8], budget: &mut Budget) -> Option<Far> {
+        let Self { list } = self;
+        let done = list.len() / HASH_BYTES;
+        for (at, part) in value.chunks(PIECE_BYTES).enumerate().skip(done) {
+            if at > done && budget.is_spent() {
+                return None;
+            }
+            budget.spend(2 * part.len());
+            list.extend_from_slice(&put(packer, ChunkKind::Piece, part).0);
+        }
+        let is_one = list.len() == HASH_BYTES;
+        let hash = if is_one { Hash::read(list) } else { put(packer, ChunkKind::PieceList, list) };
+        list.clear();
+        Some(Far { len: value.len() as u32, hash })
     }
-    if list.len() > HASH_BYTES {
-        hash = packer.put(Stream::Value, |out| {
-            out.extend_from_slice(&ChunkKind::PieceList.header());
-            out.extend_from_slice(&list);
-        });
-    }
-    Far { len: value.len() as u32, hash }
 }
 
 /// Appends the value at an address to a buffer. Holds at most the list of its pieces.
@@ -46,39 +69,52 @@ impl ValueReader {
         Self { far, pieces: None, next: 0, read: 0 }
     }
 
-    /// Appends to `out` until the value is complete. Call it with the same buffer each time.
+    /// Appends pieces to `out`, one at least, until the value is complete. Call it with the same
+    /// buffer each time. Costs a copy of each piece, and a hash of those that were not read before.
     ///
     /// # Errors
     /// As [`Cache::node`].
-    pub fn step(&mut self, cache: &Cache, out: &mut Vec<u8>) -> Result<Step<()>, Error> {
+    pub fn step(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+        out: &mut Vec<u8>,
+    ) -> Result<Step<()>, Error> {
         let len = self.far.len as usize;
+        let malformed = |hash, cause| Error::CorruptChunk { hash, cause: Some(cause) };
         let pieces = match &self.pieces {
             Some(pieces) => pieces,
             None if chunk::pieces_of(len) == 1 => self.pieces.insert(Vec::from([self.far.hash])),
             None => {
-                let check = |bytes: &[u8]| chunk::piece_list(bytes, len).map(|_| ());
-                match cache.chunk(&self.far.hash, check)? {
+                let hash = self.far.hash;
+                match cache.chunk(&hash, ChunkKind::PieceList)? {
                     Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
                     Fetch::Here(bytes) => {
-                        let list = chunk::piece_list(bytes, len).unwrap_or_default();
-                        self.pieces.insert(list)
+                        let list = chunk::piece_list(bytes, len);
+                        self.pieces.insert(list.map_err(|cause| malformed(hash, cause))?)
                     }
                 }
             }
         };
+        let first = self.next;
         while let Some(hash) = pieces.get(self.next) {
-            let part = match cache.chunk(hash, |bytes| chunk::piece(bytes).map(|_| ()))? {
+            // Whoever calls this may have spent the budget on the way.
+            if self.next > first && budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            let part = match cache.chunk(hash, ChunkKind::Piece)? {
                 Fetch::At(id) => {
-                    return Ok(Step::Need(cache.ahead(id, pieces[self.next..].iter())?));
+                    return Ok(Step::Need(cache.ahead(id, pieces[self.next..].iter())));
                 }
-                Fetch::Here(bytes) => chunk::piece(bytes).unwrap_or_default(),
+                Fetch::Here(bytes) => &bytes[chunk::HEADER_BYTES..],
             };
             let expected = (len - self.read).min(PIECE_BYTES);
             if part.len() != expected {
                 let cause = DecodeError::new(Field::Length, 2, expected as u64, part.len() as u64);
-                return Err(Error::CorruptChunk { hash: *hash, cause: Some(cause) });
+                return Err(malformed(*hash, cause));
             }
             out.extend_from_slice(part);
+            budget.spend(part.len() + cache.take_checked());
             self.read += part.len();
             self.next += 1;
         }

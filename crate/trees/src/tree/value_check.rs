@@ -1,7 +1,7 @@
 //! Checks a value out of line: its list, its pieces, and its text if it is JSON.
 
 use crate::cache::{Cache, Fetch, SegmentId};
-use crate::chunk;
+use crate::chunk::{self, ChunkKind};
 use crate::error::{DecodeError, Error, Field};
 use crate::hash::Hash;
 use crate::json::Scanner;
@@ -65,12 +65,17 @@ impl ValueCheck {
         let len = self.far.len as usize;
         let Some(pieces) = &self.pieces else {
             let hash = self.far.hash;
-            let list = cache.chunk(&hash, |bytes| chunk::piece_list(bytes, len).map(|_| ()));
+            let list = match cache.chunk(&hash, ChunkKind::PieceList) {
+                Ok(Fetch::At(id)) => return Checked::Need(id),
+                Ok(Fetch::Here(bytes)) => chunk::piece_list(bytes, len)
+                    .map(|pieces| (pieces, bytes.len()))
+                    .map_err(|cause| Error::CorruptChunk { hash, cause: Some(cause) }),
+                Err(error) => Err(error),
+            };
             return match list {
-                Ok(Fetch::At(id)) => Checked::Need(id),
-                Ok(Fetch::Here(bytes)) => {
-                    self.pieces = chunk::piece_list(bytes, len).ok();
-                    Checked::Read(bytes.len())
+                Ok((pieces, bytes)) => {
+                    self.pieces = Some(pieces);
+                    Checked::Read(bytes)
                 }
                 Err(error) => {
                     self.pieces = Some(Vec::new());
@@ -80,7 +85,7 @@ impl ValueCheck {
         };
         let Some(hash) = pieces.get(self.next).copied() else { return self.end(scanner) };
         let expected = (len - self.next * PIECE_BYTES).min(PIECE_BYTES);
-        let piece = match cache.chunk(&hash, |bytes| chunk::piece(bytes).map(|_| ())) {
+        let piece = match cache.chunk(&hash, ChunkKind::Piece) {
             Ok(Fetch::At(id)) => return Checked::Need(id),
             Ok(Fetch::Here(bytes)) => Ok(chunk::piece(bytes).unwrap_or_default()),
             Err(error) => Err(error),

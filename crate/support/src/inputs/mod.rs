@@ -1,0 +1,133 @@
+//! A mebibyte of rows, ordinary ones and the worst of each kind, and what taking them in costs.
+//!
+//! Work is counted in the units of [`Budget`]. That these are the work that is done is checked by hand,
+//! with an independent count of instructions: `crate/examples/cost.rs`.
+
+mod kinds;
+
+use hedgerow::boundary::Shape;
+use hedgerow::cache::Cache;
+use hedgerow::forest::Forest;
+use hedgerow::index::Definition;
+use hedgerow::ingest::{Format, Ingest};
+use hedgerow::json::Pointer;
+use hedgerow::rows::{Block, Bytes, Columns, Framing, Reader};
+use hedgerow::secret::Secret;
+use hedgerow::step::{Budget, Step};
+
+const MIB: usize = 1 << 20;
+
+/// Bytes that come at a time.
+const PART_BYTES: usize = 256 << 10;
+
+/// How an input is fed.
+#[derive(Clone, Debug)]
+pub enum Feed {
+    /// As a stream of bytes: rows with their key at `/id`.
+    Bytes(Framing),
+    /// As a stream of operations of a patch.
+    Patch(Framing),
+    /// As one block of the wrapper.
+    Block(Format),
+}
+
+/// A mebibyte of something.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// What it is.
+    pub name: &'static str,
+    /// The ordinary input that it is held against; none of an ordinary one.
+    pub against: Option<&'static str>,
+    /// How it comes.
+    pub feed: Feed,
+    /// Its text.
+    pub text: Vec<u8>,
+    /// The indexes of the store that takes it.
+    pub indexes: Vec<Definition>,
+    /// Bytes of its longest row, or of what its updates come to: what may be read in one piece.
+    pub longest: usize,
+}
+
+/// What an input has cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cost {
+    /// Units of work in all.
+    pub units: usize,
+    /// The most by which one step has gone beyond its budget.
+    pub beyond: usize,
+    /// Steps.
+    pub steps: usize,
+    /// Rows that were taken; `None` when the input was refused.
+    pub rows: Option<u64>,
+}
+
+/// Work that a step may do.
+pub const SLICE: usize = 64 << 10;
+
+impl Input {
+    /// Takes it into an empty store, and makes the commit.
+    #[inline(never)]
+    pub fn run(&self) -> Cost {
+        let (mut cache, mut next) = (Cache::new(usize::MAX), 1);
+        let secret = Secret::new(3, 5);
+        let reader = match &self.feed {
+            Feed::Block(_) => Reader::Block(Box::new(Block::new(Vec::new()))),
+            Feed::Bytes(framing) => {
+                let columns = Columns::Keyed(Pointer::parse("/id").expect("a pointer"));
+                Reader::Bytes(Box::new(Bytes::new(columns, Some(*framing), Vec::new())))
+            }
+            Feed::Patch(framing) => {
+                Reader::Bytes(Box::new(Bytes::new(Columns::Patch, Some(*framing), Vec::new())))
+            }
+        };
+        let mut ingest =
+            Ingest::indexed(Forest::new(), reader, Shape::STORED, &self.indexes, secret);
+        let mut cost = Cost::default();
+        let mut drive = |ingest: &mut Ingest| loop {
+            let mut budget = Budget::of(SLICE);
+            let step = ingest.step(&cache, &mut budget);
+            cost.units += budget.spent();
+            cost.beyond = cost.beyond.max(budget.spent().saturating_sub(SLICE));
+            cost.steps += 1;
+            for sealed in ingest.sealed() {
+                cache.add_fresh(next, sealed);
+                cache.stored(next);
+                next += 1;
+            }
+            match step {
+                Ok(Step::Done(())) => return true,
+                Ok(Step::Yield) => {}
+                Ok(Step::Need(ids)) => panic!("{ids:?} are in memory"),
+                Err(_) => return false,
+            }
+        };
+        let mut taken = true;
+        if let Feed::Block(format) = &self.feed {
+            ingest.feed(self.text.clone(), self.text.len(), Vec::new(), format.clone());
+        } else {
+            for part in self.text.chunks(PART_BYTES) {
+                ingest.bytes().expect("bytes").room(part.len()).copy_from_slice(part);
+                taken = taken && drive(&mut ingest);
+            }
+            ingest.bytes().expect("bytes").end();
+        }
+        taken = taken && drive(&mut ingest);
+        ingest.finish();
+        taken = taken && drive(&mut ingest);
+        cost.rows = taken.then(|| ingest.rows());
+        cost
+    }
+}
+
+/// All inputs: ordinary ones, and the worst of each kind.
+pub fn inputs() -> Vec<Input> {
+    let mut inputs = Vec::new();
+    kinds::ordinary(&mut inputs);
+    kinds::texts(&mut inputs);
+    kinds::numbers(&mut inputs);
+    kinds::shapes(&mut inputs);
+    kinds::keys(&mut inputs);
+    kinds::patches(&mut inputs);
+    kinds::arrays(&mut inputs);
+    inputs
+}

@@ -1,0 +1,73 @@
+//! No input buys more than its bytes: a mebibyte of the worst of each kind costs no more than ten times
+//! what a mebibyte of ordinary rows does, and no step much more than what it was given.
+//!
+//! Work is counted in units of the budget. That units are work is checked by hand: the example `cost`
+//! prints the time of the processor beside them.
+
+#![expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+
+use hedgerow_support::inputs::{Cost, Input, SLICE, inputs};
+use std::collections::BTreeMap;
+
+/// The most that a byte of anything costs, against a byte of ordinary rows.
+const MOST: f64 = 10.0;
+
+/// The most that a byte costs of rows with arrays under an index, against a byte of ordinary rows: each
+/// member makes an entry, which is a row in the tree of the index. README's limits tell it.
+const MOST_OF_ARRAYS: f64 = 140.0;
+
+/// The most that a step goes beyond its budget, besides what it does with one row: it sorts what was
+/// gathered.
+const MOST_BEYOND: usize = 5 * SLICE;
+
+/// The most that one row costs in one step, in units for each of its bytes: it is read whole, its
+/// members are put in order, and its entries in an index found.
+const ROW_FACTOR: usize = 12;
+
+fn per_byte(input: &Input, cost: &Cost) -> f64 {
+    cost.units as f64 / input.text.len() as f64
+}
+
+#[test]
+fn no_input_buys_more_than_its_bytes() {
+    let inputs = inputs();
+    let costs: BTreeMap<_, _> = inputs.iter().map(|input| (input.name, input.run())).collect();
+    assert_eq!(costs.len(), inputs.len(), "two kinds of one name");
+    let ordinary: BTreeMap<_, _> = inputs
+        .iter()
+        .filter(|input| input.against.is_none())
+        .map(|input| (input.name, per_byte(input, &costs[input.name])))
+        .collect();
+    let mut faults = Vec::new();
+    for input in &inputs {
+        let cost = &costs[input.name];
+        assert!(cost.rows.is_some_and(|rows| rows > 0), "{} was refused", input.name);
+        // A pass over the text is counted in any case.
+        assert!(cost.units >= input.text.len(), "{}: {} units", input.name, cost.units);
+        let ratio = per_byte(input, cost) / ordinary[input.against.unwrap_or(input.name)];
+        if ratio > MOST {
+            faults.push(format!("{}: {ratio:.2} times as much", input.name));
+        }
+        let of_lines = per_byte(input, cost) / ordinary["lines"];
+        if !input.indexes.is_empty() && of_lines > MOST_OF_ARRAYS {
+            faults.push(format!("{}: {of_lines:.2} times ordinary lines", input.name));
+        }
+        if cost.beyond > MOST_BEYOND + ROW_FACTOR * input.longest {
+            faults.push(format!("{}: a step {} beyond its budget", input.name, cost.beyond));
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// An array makes many entries of few bytes. Each is a row in the tree of the index, and costs no more
+/// than the one entry of a row without arrays.
+#[test]
+fn an_entry_of_an_array_costs_what_any_entry_does() {
+    let inputs = inputs();
+    let units = |name: &str, entries: u64| {
+        let cost = inputs.iter().find(|input| input.name == name).expect("a kind").run();
+        cost.units as f64 / (cost.rows.expect("rows") * entries) as f64
+    };
+    let (one, ten) = (units("indexed", 1), units("short arrays", 10));
+    assert!(ten <= one, "{ten:.0} units for each of ten entries, {one:.0} for one");
+}

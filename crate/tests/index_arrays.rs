@@ -1,0 +1,91 @@
+//! Arrays under indexes: what they cost is what their bytes are, however an index is composed.
+
+use hedgerow::boundary::Shape;
+use hedgerow::forest::INDEX;
+use hedgerow::index::{Definition, Entries, Members};
+use hedgerow::limits::MAX_ROW_ENTRIES_BYTES;
+use hedgerow::secret::Secret;
+use hedgerow::step::{Budget, Step};
+use hedgerow_support::host::Host;
+use hedgerow_support::rows::pairs;
+
+const TWO: &str = r#"["","/status","/tags"]"#;
+
+fn numbers(count: usize) -> String {
+    let members: Vec<_> = (0..count).map(|at| at.to_string()).collect();
+    format!("[{}]", members.join(","))
+}
+
+/// The number of entries of a store's only index.
+fn indexed(definition: &str, value: &str) -> u64 {
+    let definition = Definition::parse(definition).expect("a definition");
+    let mut host = Host::new(Shape::STORED);
+    host.indexes = vec![definition.clone()];
+    host.put(&[("k".to_owned(), value.to_owned())]);
+    let streamed = host.forest.tree(&definition.name(INDEX)).count;
+    // As a change of a store that has rows, too.
+    let mut changed = Host::new(Shape::STORED);
+    changed.indexes = vec![definition.clone()];
+    changed.put(&[("a".to_owned(), "1".to_owned())]);
+    changed.put(&[("k".to_owned(), value.to_owned())]);
+    changed.delete(&["a".to_owned()]);
+    assert_eq!(changed.root, host.root);
+    streamed
+}
+
+#[test]
+fn a_long_text_beside_an_array_is_read_once() {
+    // Read again for each member it takes 100 GB of copies, and the test minutes.
+    let value = format!("{{\"status\":\"{}\",\"tags\":{}}}", "x".repeat(1 << 20), numbers(100_000));
+    let definition = Definition::parse(TWO).expect("a definition");
+    let (mut members, mut out) = (Members::new(Secret::new(1, 2)), Entries::default());
+    let cost = definition.entries(b"k", value.as_bytes(), &mut members, &mut out);
+    assert!(out.is_empty() && cost <= 4 * value.len(), "{cost} for {} bytes", value.len());
+    assert_eq!(indexed(TWO, &value), 0);
+}
+
+#[test]
+fn an_array_makes_no_more_entries_than_its_row_pays_for() {
+    for (status, tags, expected) in [
+        // What anybody would write.
+        ("open".to_owned(), numbers(20), 20),
+        ("open".to_owned(), numbers(5000), 5000),
+        ("x".repeat(900), numbers(4), 4),
+        // 250 times 900 bytes for two kilobytes of row.
+        ("x".repeat(900), numbers(250), 0),
+        // More than any row may have, however long it is.
+        ("open".to_owned(), numbers(MAX_ROW_ENTRIES_BYTES / 18 + 1), 0),
+        ("open".to_owned(), format!("[{}1]", "0,".repeat(500_000)), 2),
+    ] {
+        let value = format!("{{\"status\":\"{status}\",\"tags\":{tags}}}");
+        assert_eq!(indexed(TWO, &value), expected, "{:.60} of {} bytes", value, value.len());
+    }
+}
+
+#[test]
+fn the_entries_of_a_row_are_charged_for_and_come_in_bounded_steps() {
+    let definition = Definition::parse(r#"["","/tags"]"#).expect("a definition");
+    let mut host = Host::new(Shape::STORED);
+    host.indexes = vec![definition];
+    let rows: Vec<_> = (0..20)
+        .map(|at| (format!("k{at:02}"), format!("{{\"tags\":{}}}", numbers(15_000))))
+        .collect();
+    let text = pairs(&rows);
+    let mut ingest = host.ingest();
+    ingest.feed(text.clone().into_bytes(), text.len(), Vec::new(), hedgerow::ingest::Format::Pairs);
+    let (slice, mut most, mut steps) = (256 << 10, 0, 0);
+    loop {
+        let mut budget = Budget::of(slice);
+        let step = ingest.step(&host.cache, &mut budget).expect("rows");
+        host.store(ingest.sealed());
+        (most, steps) = (most.max(budget.spent() - slice.min(budget.spent())), steps + 1);
+        match step {
+            Step::Done(()) => break,
+            Step::Need(ids) => host.answer(&ids),
+            Step::Yield => {}
+        }
+    }
+    // One row is one piece of work: its text, its entries, and the sorting of those.
+    assert!(steps >= 20, "{steps} steps");
+    assert!(most <= 20 * MAX_ROW_ENTRIES_BYTES, "{most} over the budget");
+}

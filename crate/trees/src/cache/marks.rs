@@ -1,0 +1,80 @@
+//! What is known of the chunks of a segment: which are checked, and which are damaged.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
+
+/// A bit for each chunk, of each kind. What is checked is so while the segment is in memory; what is
+/// damaged until it is read again.
+#[derive(Debug)]
+pub struct Marks {
+    checked: Vec<Cell<u64>>,
+    /// Without words as long as nothing is damaged: nearly always.
+    damaged: RefCell<Vec<Cell<u64>>>,
+}
+
+const fn bit(chunk: usize) -> u64 {
+    1 << (chunk % 64)
+}
+
+#[inline]
+fn is_set(words: &[Cell<u64>], chunk: usize) -> bool {
+    words.get(chunk / 64).is_some_and(|word| word.get() & bit(chunk) != 0)
+}
+
+#[inline]
+fn set(words: &[Cell<u64>], chunk: usize) {
+    if let Some(word) = words.get(chunk / 64) {
+        word.set(word.get() | bit(chunk));
+    }
+}
+
+#[inline(never)]
+fn words(chunks: usize, word: u64) -> Vec<Cell<u64>> {
+    vec![Cell::new(word); chunks.div_ceil(64)]
+}
+
+impl Marks {
+    /// Of a segment that was never in memory.
+    pub const fn none() -> Self {
+        Self { checked: Vec::new(), damaged: RefCell::new(Vec::new()) }
+    }
+
+    /// Of so many chunks that were made here.
+    pub fn fresh(chunks: usize) -> Self {
+        Self { checked: words(chunks, u64::MAX), ..Self::none() }
+    }
+
+    /// Of so many chunks that were just read.
+    pub fn read(chunks: usize) -> Self {
+        Self { checked: words(chunks, 0), ..Self::none() }
+    }
+
+    /// The segment leaves memory.
+    pub fn leave(&mut self) {
+        self.checked = Vec::new();
+    }
+
+    #[inline]
+    pub fn is_checked(&self, chunk: usize) -> bool {
+        is_set(&self.checked, chunk)
+    }
+
+    pub fn set_checked(&self, chunk: usize) {
+        set(&self.checked, chunk);
+    }
+
+    #[inline]
+    pub fn is_damaged(&self, chunk: usize) -> bool {
+        let damaged = self.damaged.borrow();
+        is_set(&damaged, chunk)
+    }
+
+    pub fn set_damaged(&self, chunk: usize, chunks: usize) {
+        let mut damaged = self.damaged.borrow_mut();
+        if damaged.is_empty() {
+            *damaged = words(chunks, 0);
+        }
+        set(&damaged, chunk);
+    }
+}

@@ -1,0 +1,271 @@
+//! Reads of chunks: which copy is taken, and that it is checked.
+//!
+//! A chunk that came from outside is checked against its hash and decoded by its kind
+//! ([`form`](crate::form)) when it is first asked for, whoever asks; that it was is remembered for as
+//! long as its segment stays in memory.
+//!
+//! Of a chunk that is stored more than once a copy that is whole is taken. One that was found damaged
+//! is passed over from then on, until its segment is read again.
+
+use super::catalogue::Segment;
+use super::{Cache, Fetch};
+use crate::chunk::{ChunkKind, VERSION};
+use crate::error::{DecodeError, Error, Field};
+use crate::form;
+use crate::hash::Hash;
+use crate::limits::MAX_LEVEL;
+use crate::node::{Inner, Node};
+
+/// Copies that are not in memory and are passed over in search of one that is.
+const MOST_LOOKED_AT: usize = 16;
+
+impl Cache {
+    /// The one rule of which copy is taken: one in memory that is not damaged; else one that must
+    /// be loaded, and of these one that was found damaged only if there is no other. With `checks`
+    /// the copy in memory is checked, and found damaged or not, before it is taken.
+    #[inline(never)]
+    pub(super) fn select(&self, hash: &Hash, checks: bool) -> Result<Fetch<&[u8]>, Error> {
+        let (mut is_known, mut is_damaged, mut looked_at) = (false, false, 0);
+        let (mut stored, mut retried) = (None, None);
+        for (segment, chunk) in self.catalogue.copies(hash) {
+            is_known = true;
+            match &segment.bytes {
+                None if segment.marks.is_damaged(chunk) => drop(retried.get_or_insert(segment.id)),
+                None => {
+                    stored.get_or_insert(segment.id);
+                    looked_at += 1;
+                    if looked_at == MOST_LOOKED_AT {
+                        break;
+                    }
+                }
+                Some(_) if segment.marks.is_damaged(chunk) => is_damaged = true,
+                Some(bytes) if checks => match self.check(segment, bytes, chunk, hash)? {
+                    Some(bytes) => return Ok(Fetch::Here(bytes)),
+                    None => is_damaged = true,
+                },
+                Some(_) => return Ok(Fetch::Here(&[])),
+            }
+        }
+        let retried = retried.filter(|_| !is_damaged);
+        match stored.or(retried) {
+            Some(id) => Ok(Fetch::At(id)),
+            None if is_known => Err(Error::CorruptChunk { hash: *hash, cause: None }),
+            None => Err(Error::MissingChunk(*hash)),
+        }
+    }
+
+    /// A copy in memory, or `None` when it is damaged. What has the right hash and the wrong form is
+    /// so in each copy.
+    #[inline]
+    fn check<'b>(
+        &self,
+        segment: &Segment,
+        bytes: &'b [u8],
+        chunk: usize,
+        hash: &Hash,
+    ) -> Result<Option<&'b [u8]>, Error> {
+        segment.used.set(self.residents.tick());
+        let bytes = bytes.get(segment.table.range(chunk));
+        if segment.marks.is_checked(chunk) {
+            return Ok(bytes);
+        }
+        let Some(bytes) = bytes.filter(|bytes| Hash::of(bytes) == *hash) else {
+            segment.marks.set_damaged(chunk, segment.table.len());
+            return Ok(None);
+        };
+        if let [_, version, ..] = bytes
+            && *version > VERSION
+        {
+            return Err(Error::UnsupportedFormat { version: *version });
+        }
+        form::check(bytes)
+            .map_err(|cause| Error::CorruptChunk { hash: *hash, cause: Some(cause) })?;
+        segment.marks.set_checked(chunk);
+        self.checked_bytes.set(self.checked_bytes.get() + bytes.len());
+        Ok(Some(bytes))
+    }
+
+    /// The chunk `hash`, of whatever kind, checked.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    #[inline(never)]
+    pub fn any(&self, hash: &Hash) -> Result<Fetch<&[u8]>, Error> {
+        // Nearly always: the rule below takes this copy, too.
+        if let Some((segment, chunk)) = self.catalogue.newest(hash)
+            && segment.marks.is_checked(chunk)
+            && let Some(bytes) = &segment.bytes
+            && let Some(bytes) = bytes.get(segment.table.range(chunk))
+        {
+            segment.used.set(self.residents.tick());
+            return Ok(Fetch::Here(bytes));
+        }
+        self.select(hash, true)
+    }
+
+    /// The chunk `hash`, which is to be of this kind, checked. What is known of it otherwise, such
+    /// as how long a list is to be, is for the caller to check.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn chunk(&self, hash: &Hash, kind: ChunkKind) -> Result<Fetch<&[u8]>, Error> {
+        let fetched = self.any(hash)?;
+        match fetched {
+            Fetch::Here(bytes) if bytes[0] != kind.header()[0] => {
+                Err(wrong_kind(hash, bytes[0], kind))
+            }
+            _ => Ok(fetched),
+        }
+    }
+
+    /// The node `hash`, verified.
+    ///
+    /// # Errors
+    /// [`Error::MissingChunk`], [`Error::CorruptChunk`], [`Error::UnsupportedFormat`].
+    pub fn node(&self, hash: &Hash) -> Result<Fetch<Node<'_>>, Error> {
+        Ok(match self.any(hash)? {
+            Fetch::Here(bytes) if bytes[0] > MAX_LEVEL => {
+                return Err(wrong_kind(hash, bytes[0], ChunkKind::Node(0)));
+            }
+            Fetch::Here(bytes) => Fetch::Here(Node::view(bytes)),
+            Fetch::At(id) => Fetch::At(id),
+        })
+    }
+
+    /// The node that `parent` names at `index`, verified to be what it says.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn child(&self, parent: &Inner<'_>, index: usize) -> Result<Fetch<Node<'_>>, Error> {
+        let hash = parent.hash(index);
+        let fetched = self.node(&hash)?;
+        if let Fetch::Here(node) = &fetched {
+            node.check_parent(parent, index)
+                .map_err(|cause| Error::CorruptChunk { hash, cause: Some(cause) })?;
+        }
+        Ok(fetched)
+    }
+}
+
+/// A chunk is sound, and of another kind than whoever names it says.
+#[cold]
+#[inline(never)]
+fn wrong_kind(hash: &Hash, got: u8, kind: ChunkKind) -> Error {
+    let expected = kind.header()[0].into();
+    let cause = Some(DecodeError::new(Field::Kind, 0, expected, got.into()));
+    Error::CorruptChunk { hash: *hash, cause }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::{Packer, Sealed, Stream};
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    const LEAF: &[u8] = &[0, 1, 1, 0, 4, 0, 1, 0, b'a', b'1'];
+
+    /// A segment of some chunks.
+    fn sealed(chunks: &[&[u8]]) -> Sealed {
+        let mut packer = Packer::new();
+        for chunk in chunks {
+            packer.put(Stream::Leaf, |out| out.extend_from_slice(chunk));
+        }
+        packer.seal();
+        packer.take_sealed().remove(0)
+    }
+
+    fn is_here(cache: &Cache, hash: &Hash) -> bool {
+        matches!(cache.node(hash), Ok(Fetch::Here(_)))
+    }
+
+    #[test]
+    fn what_is_damaged_is_forgotten_with_its_segment_and_when_that_is_read_again() {
+        let hash = Hash::of(LEAF);
+        let bad = [LEAF, &[0]].concat()[1..].to_vec();
+        let mut cache = Cache::new(0);
+        for id in [1, 2] {
+            cache.add_table(id, sealed(&[LEAF]).table);
+        }
+        // The newest copy comes first, and the other when that is damaged.
+        assert_eq!(cache.missing(&hash), Ok(Some(2)));
+        cache.load(2, bad.clone());
+        assert_eq!(cache.missing(&hash), Ok(None), "nobody has looked at it");
+        assert!(matches!(cache.node(&hash), Ok(Fetch::At(1))));
+        assert_eq!(cache.missing(&hash), Ok(Some(1)));
+        cache.load(1, bad.clone());
+        let corrupt = Error::CorruptChunk { hash, cause: None };
+        assert_eq!(cache.node(&hash).map(drop), Err(corrupt));
+        assert_eq!(cache.missing(&hash), Err(corrupt));
+        // Read again, it may be whole.
+        cache.remove(2);
+        cache.add_table(2, sealed(&[LEAF]).table);
+        assert_eq!(cache.missing(&hash), Ok(Some(2)));
+        cache.load(2, LEAF.to_vec());
+        assert!(is_here(&cache, &hash));
+        cache.remove(2);
+        cache.remove(1);
+        assert_eq!(cache.missing(&hash), Err(Error::MissingChunk(hash)));
+    }
+
+    #[test]
+    fn a_damaged_copy_that_left_memory_is_read_only_when_there_is_no_other() {
+        let hash = Hash::of(LEAF);
+        let mut cache = Cache::new(1);
+        for id in 0..3 {
+            cache.add_table(id, sealed(&[LEAF]).table);
+        }
+        let others = |cache: &mut Cache| {
+            for id in 100..200 {
+                let chunk: Vec<u8> = [LEAF, &[id as u8]].concat();
+                cache.add_table(id, sealed(&[&chunk]).table);
+                cache.load(id, chunk);
+                cache.remove(id - 50);
+            }
+        };
+        for (loaded, next) in [(2, 1), (1, 0)] {
+            cache.load(loaded, vec![0; LEAF.len()]);
+            assert!(matches!(cache.node(&hash), Ok(Fetch::At(id)) if id == next));
+            others(&mut cache);
+            assert!(cache.wants(loaded), "it was driven out");
+            assert_eq!(cache.missing(&hash), Ok(Some(next)));
+        }
+        cache.load(0, vec![0; LEAF.len()]);
+        assert!(cache.node(&hash).is_err());
+        others(&mut cache);
+        // All are damaged, and none is in memory: one is tried once more.
+        let again = cache.missing(&hash).unwrap().unwrap();
+        cache.load(again, LEAF.to_vec());
+        assert!(is_here(&cache, &hash));
+    }
+
+    #[test]
+    fn a_chunk_in_memory_is_found_behind_some_that_are_not() {
+        let hash = Hash::of(LEAF);
+        let mut cache = Cache::new(1 << 20);
+        for id in 0..MOST_LOOKED_AT as u64 {
+            cache.add_table(id, sealed(&[LEAF]).table);
+        }
+        cache.load(0, LEAF.to_vec());
+        assert!(is_here(&cache, &hash));
+        // One more, and it is not looked for that far.
+        cache.add_table(99, sealed(&[LEAF]).table);
+        assert_eq!(cache.missing(&hash), Ok(Some(99)));
+    }
+
+    #[test]
+    fn bytes_are_counted_when_they_are_checked_for_the_first_time() {
+        let mut cache = Cache::new(1 << 20);
+        cache.add_table(1, sealed(&[LEAF]).table);
+        cache.load(1, LEAF.to_vec());
+        let hash = Hash::of(LEAF);
+        for expected in [LEAF.len(), 0] {
+            assert!(is_here(&cache, &hash));
+            assert_eq!(cache.take_checked(), expected);
+        }
+        assert_eq!(
+            (cache.known_segments(), cache.known_chunks(), cache.held_bytes()),
+            (1, 1, LEAF.len())
+        );
+    }
+}

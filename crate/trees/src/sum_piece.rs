@@ -1,0 +1,336 @@
+//! How a sum tree is stored: pieces of its compacted trie, each a chunk.
+//!
+//! The package of sum trees works on them. They are decoded here because a collection, which every
+//! page loads, reads what a piece names.
+//!
+//! ```text
+//! piece    0xd0 | version | n x record, in the order of their paths
+//! top      0xd1 | version | hash of the root:32 | sum:u64 | n x record
+//! record   path:32 | hash:32 | sum:u64 | head:u16 | rest
+//!   head   0 to 256        a leaf with so many bytes of value, which are the rest
+//!          0x4000          a leaf with a longer value
+//!                          rest = length:u32 | hash of piece or piece list:32 | leaf hash:32
+//!          0x8000 + depth  a link to another piece, whose first branch is at that depth
+//!                          rest = entries:u64 | bytes of its records:u16 | hash of chunk:32
+//! ```
+//!
+//! Which branches a piece has follows from its paths: between two neighbours there is one, at the
+//! first bit in which they differ. So nothing is stored of it, and it cannot be stored wrong.
+//! The hash of a leaf is that of the tree below the branch above it, in which it is alone; the
+//! hash of a link is that of its first branch.
+
+use crate::chunk::{ChunkKind, HEADER_BYTES};
+use crate::error::{DecodeError, Field};
+use crate::hash::{HASH_BYTES, Hash};
+use crate::limits::{MAX_ENTRIES, MAX_SUM_VALUE_BYTES};
+use crate::value::Far;
+
+/// The number of levels of branches of a sum tree.
+pub const DEPTH: u16 = 256;
+/// Bytes of hash and sum in a top.
+pub const ROOT_BYTES: usize = HASH_BYTES + 8;
+/// Bytes of a top before its records.
+const TOP_BYTES: usize = HEADER_BYTES + ROOT_BYTES;
+/// Bytes of a record before its rest.
+pub const FIXED_BYTES: usize = 74;
+/// Bytes of a link.
+pub const LINK_BYTES: usize = FIXED_BYTES + 42;
+/// Bytes of the rest of a leaf with a longer value.
+pub const FAR_BYTES: usize = 68;
+/// The longest value that a record holds itself.
+pub const INLINE_BYTES: usize = 256;
+/// The records of a piece take no more than that.
+pub const MAX_PIECE_BYTES: usize = 4096;
+/// Fewer bytes of records are never cut off, nor is a leaf alone.
+pub const MIN_PIECE_BYTES: usize = 256;
+
+/// The head of a leaf with a longer value.
+pub const FAR: u16 = 0x4000;
+/// The head of a link, without its depth.
+pub const LINK: u16 = 0x8000;
+/// Above the heads of all links.
+const LINK_END: u16 = LINK + DEPTH;
+
+/// Another piece, as the one above it tells of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The depth of its first branch.
+    pub depth: u16,
+    /// The number of leaves below.
+    pub count: u64,
+    /// Bytes of its records.
+    pub size: u16,
+    /// Its address.
+    pub chunk: Hash,
+}
+
+/// What a record is.
+#[derive(Clone, Copy, Debug)]
+pub enum Form<'b> {
+    /// A leaf with this value.
+    Inline(&'b [u8]),
+    /// A leaf with a longer value: the rest of its record, see [`far`].
+    Far(&'b [u8]),
+    /// A link to another piece.
+    Link(Link),
+}
+
+/// A leaf, or a link to another piece.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'b> {
+    /// The path of the leaf, or of the first branch of the piece.
+    pub path: [u8; 32],
+    /// The hash of the subtree.
+    pub hash: [u8; 32],
+    /// The sum of the subtree.
+    pub sum: u64,
+    /// What it is.
+    pub form: Form<'b>,
+}
+
+impl Record<'_> {
+    /// The depth of its first branch: that of a leaf is below all.
+    #[must_use]
+    pub const fn depth(&self) -> u16 {
+        if let Form::Link(link) = &self.form { link.depth } else { DEPTH }
+    }
+
+    /// The record of a link, without what it was read from.
+    #[must_use]
+    pub const fn link(&self) -> Option<Record<'static>> {
+        let Form::Link(link) = self.form else { return None };
+        Some(Record { form: Form::Link(link), path: self.path, hash: self.hash, sum: self.sum })
+    }
+
+    /// What is wrong with it, as far as can be seen in it alone.
+    #[inline(never)]
+    fn fault(&self) -> Option<Field> {
+        match &self.form {
+            Form::Inline(value) => {
+                (value.is_empty() && self.sum == 0).then_some(Field::ValueLength)
+            }
+            Form::Far(rest) => {
+                let may_be = INLINE_BYTES + 1..=MAX_SUM_VALUE_BYTES;
+                (!may_be.contains(&(far(rest).len as usize))).then_some(Field::ValueLength)
+            }
+            Form::Link(link) => {
+                let is_piece = (MIN_PIECE_BYTES..=MAX_PIECE_BYTES).contains(&link.size.into());
+                let is_many = (2..=MAX_ENTRIES).contains(&link.count);
+                let is_prefix = self.path == prefix(&self.path, link.depth);
+                let counts = (!is_piece || !is_many).then_some(Field::ChildCount);
+                if is_prefix { counts } else { Some(Field::ChildKey) }
+            }
+        }
+    }
+
+    /// The number of leaves.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        if let Form::Link(link) = &self.form { link.count } else { 1 }
+    }
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(word)
+}
+
+/// The address in the rest of a leaf with a longer value.
+#[must_use]
+pub fn far(rest: &[u8]) -> Far {
+    Far::read(&rest[..FAR_BYTES - HASH_BYTES])
+}
+
+/// The number of bits that two paths begin with in common.
+#[must_use]
+#[inline(never)]
+pub fn common(a: &[u8; 32], b: &[u8; 32]) -> u16 {
+    for at in (0..32).step_by(8) {
+        let differ = u64_at(a, at) ^ u64_at(b, at);
+        if differ != 0 {
+            // The first byte is the lowest one.
+            let bytes = differ.trailing_zeros() / 8;
+            let bits = ((differ >> (8 * bytes)) as u8).leading_zeros();
+            return (8 * (at as u32 + bytes) + bits) as u16;
+        }
+    }
+    DEPTH
+}
+
+/// The first `bits` bits of a path, and zeros.
+#[must_use]
+#[inline(never)]
+pub fn prefix(path: &[u8; 32], bits: u16) -> [u8; 32] {
+    let mut prefix = [0; 32];
+    let whole = usize::from(bits / 8);
+    prefix[..whole].copy_from_slice(&path[..whole]);
+    if whole < 32 {
+        prefix[whole] = path[whole] & !(0xff >> (bits % 8));
+    }
+    prefix
+}
+
+/// Bytes of the rest of a record with this head; `None` where there is no such head.
+const fn rest_bytes(head: u16) -> Option<usize> {
+    match head {
+        FAR => Some(FAR_BYTES),
+        LINK..LINK_END => Some(LINK_BYTES - FIXED_BYTES),
+        len if len as usize <= INLINE_BYTES => Some(len as usize),
+        _ => None,
+    }
+}
+
+/// What a piece names.
+#[derive(Clone, Copy, Debug)]
+pub enum Named {
+    /// Another piece.
+    Piece(Hash),
+    /// A value.
+    Value(Far),
+}
+
+/// All that a piece or a top names, in its order. No more of it is checked than where records end: it
+/// stops at the first one of which the end is not there.
+#[derive(Debug)]
+pub struct Names<'b> {
+    rest: &'b [u8],
+}
+
+impl<'b> Names<'b> {
+    /// Of a chunk that the cache has checked.
+    #[must_use]
+    #[inline]
+    pub fn of(chunk: &'b [u8]) -> Self {
+        Self { rest: chunk.get(records_at(chunk)..).unwrap_or(chunk) }
+    }
+
+    /// Whether all was told, after the last.
+    #[must_use]
+    #[inline]
+    pub const fn is_whole(&self) -> bool {
+        self.rest.is_empty()
+    }
+}
+
+impl Iterator for Names<'_> {
+    type Item = Named;
+
+    #[inline]
+    fn next(&mut self) -> Option<Named> {
+        loop {
+            let (fixed, after) = self.rest.split_at_checked(FIXED_BYTES)?;
+            let head = u16::from_le_bytes([fixed[72], fixed[73]]);
+            let (own, after) = after.split_at_checked(rest_bytes(head)?)?;
+            self.rest = after;
+            if head >= LINK {
+                return Some(Named::Piece(Hash::read(&own[10..])));
+            }
+            if head == FAR {
+                return Some(Named::Value(far(own)));
+            }
+        }
+    }
+}
+
+/// Where the records of a piece or a top begin.
+fn records_at(chunk: &[u8]) -> usize {
+    if chunk.starts_with(&ChunkKind::SumTop.header()) { TOP_BYTES } else { HEADER_BYTES }
+}
+
+/// The records of a piece, without its header.
+#[derive(Clone, Debug)]
+pub struct Records<'b> {
+    bytes: &'b [u8],
+    /// Where the next one begins in the chunk.
+    pub at: usize,
+}
+
+impl<'b> Records<'b> {
+    /// Those of a chunk that [`check`] has passed.
+    #[must_use]
+    pub fn of(chunk: &'b [u8]) -> Self {
+        Self { bytes: chunk, at: records_at(chunk) }
+    }
+
+    /// Bytes of the records from [`Records::at`] on.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        self.bytes.len() - self.at
+    }
+
+    /// Reads the next record and goes past it.
+    fn read(&mut self) -> Result<Record<'b>, DecodeError> {
+        let (bytes, at) = (self.bytes, self.at);
+        let cut = |end| DecodeError::new(Field::Length, at, end as u64, bytes.len() as u64);
+        let mut end = at + FIXED_BYTES;
+        let fixed = bytes.get(at..end).ok_or_else(|| cut(end))?;
+        let head = u16::from_le_bytes([fixed[72], fixed[73]]);
+        let Some(rest) = rest_bytes(head) else {
+            let most = INLINE_BYTES as u64;
+            return Err(DecodeError::new(Field::ValueLength, at + 72, most, head.into()));
+        };
+        end += rest;
+        let rest = bytes.get(at + FIXED_BYTES..end).ok_or_else(|| cut(end))?;
+        let form = match head {
+            FAR => Form::Far(rest),
+            LINK.. => Form::Link(Link {
+                depth: head - LINK,
+                count: u64_at(rest, 0),
+                size: u16::from_le_bytes([rest[8], rest[9]]),
+                chunk: Hash::read(&rest[10..]),
+            }),
+            _ => Form::Inline(rest),
+        };
+        self.at = end;
+        let (path, hash) = (Hash::read(fixed).0, Hash::read(&fixed[HASH_BYTES..]).0);
+        Ok(Record { path, hash, sum: u64_at(fixed, 2 * HASH_BYTES), form })
+    }
+}
+
+impl<'b> Iterator for Records<'b> {
+    type Item = Record<'b>;
+
+    fn next(&mut self) -> Option<Record<'b>> {
+        if self.at < self.bytes.len() { self.read().ok() } else { None }
+    }
+}
+
+/// Checks all of a piece or a top that can be seen in it alone, except for hashes.
+///
+/// # Errors
+/// The first fault.
+pub fn check(chunk: &[u8]) -> Result<(), DecodeError> {
+    let is_top = ChunkKind::decode(chunk)? == ChunkKind::SumTop;
+    let least = if is_top { TOP_BYTES } else { HEADER_BYTES };
+    let most = least + MAX_PIECE_BYTES;
+    if chunk.len() <= least || chunk.len() > most {
+        return Err(DecodeError::new(Field::Length, 0, most as u64, chunk.len() as u64));
+    }
+    let mut records = Records::of(chunk);
+    let mut last: Option<Record<'_>> = None;
+    let mut is_alone = true;
+    while records.at < chunk.len() {
+        let at = records.at;
+        let record = records.read()?;
+        let mut fault = record.fault();
+        if let Some(last) = &last {
+            is_alone = false;
+            // They differ before either of them ends.
+            let differ = common(&last.path, &record.path);
+            if last.path >= record.path || differ >= last.depth().min(record.depth()) {
+                fault = Some(Field::KeyOrder);
+            }
+        }
+        if let Some(field) = fault {
+            return Err(DecodeError::new(field, at, 0, 0));
+        }
+        last = Some(record);
+    }
+    // Alone stands but the only leaf of a tree.
+    let may_be = is_top && last.is_some_and(|last| last.depth() == DEPTH);
+    if is_alone && !may_be {
+        return Err(DecodeError::new(Field::Count, least, 2, 1));
+    }
+    Ok(())
+}

@@ -1,0 +1,48 @@
+/**
+ * What the core calls by numbers: why a row was refused, and which part of a chunk is malformed.
+ * `crate/trees/src/error.rs` has the same lists in the same order; `scripts/test/faults.test.mjs`
+ * holds them together.
+ */
+import { MAX_JSON_DEPTH, MAX_KEY_BYTES } from './limits.js';
+
+/** Faults of keys. */
+const KEY_FAULTS = [
+  'the key is not a string; of rows that are objects key: (row) => String(row.id) makes one', // KeyNotString
+  'the row has no key where the pointer says', // KeyMissing
+  `the key is longer than ${MAX_KEY_BYTES} bytes`, // KeyTooLong
+  'the key holds half of a surrogate pair', // KeyLoneSurrogate
+];
+
+/** All faults of rows, those of keys first. */
+const ROW_FAULTS = [
+  ...KEY_FAULTS,
+  'the value is larger than 64 MiB', // ValueTooLarge
+  `the value is nested deeper than ${MAX_JSON_DEPTH}`, // TooDeep
+  'the text is not JSON', // Syntax
+  'there is no such operation', // NoOperation
+  'the operation has no value to put', // ValueMissing
+  'what is to be merged is not an object', // MergeNotObject
+  'what constrains an update is not an array of strings', // ConstrainNotNames
+  'what is to be updated is not an object', // NotObject
+];
+
+/** The parts of chunks and tables, as the variants of `Field` are named. */
+const FIELDS =
+  'kind,version,count,length,offset,key length,key text,key order,value length,entry count,child level,child key,child count,boundary,value text,sum,sum hash'.split(
+    ',',
+  );
+
+/** Why a row was refused. */
+export function rowFault(number: number): string {
+  return ROW_FAULTS[number] ?? `fault ${number}`;
+}
+
+/** Whether it was refused for its key. */
+export function isKeyFault(number: number): boolean {
+  return number < KEY_FAULTS.length;
+}
+
+/** What is wrong with a malformed chunk. */
+export function malformed(field: number, offset: number, expected: number, got: number): string {
+  return `malformed at byte ${offset}: ${FIELDS[field] ?? field}, expected ${expected}, got ${got}`;
+}

@@ -1,0 +1,83 @@
+import { expect, it } from 'vitest';
+import type { Change } from '../src/index.js';
+import { memory, open } from '../src/index.js';
+
+/** Bytes of an entry of two columns, a text and a number, of a key of one byte. */
+const entryBytes = (text: number) => 2 + text + 11 + 1;
+
+/** A row whose array has so many members, and text of so many bytes beside it. */
+const row = (members: number, text: number) => ({
+  title: 'x'.repeat(text),
+  tags: Array.from({ length: members }, (_, at) => at),
+});
+
+/** The most members that a row may have for the index to take it. */
+function mostMembers(text: number): number {
+  const fits = (members: number) => {
+    const bytes = 1 + JSON.stringify(row(members, text)).length;
+    return members * entryBytes(text) <= Math.min(256 << 10, 4096 + 32 * bytes);
+  };
+  let most = 0;
+  while (fits(most + 1)) most += 1;
+  return most;
+}
+
+const indexes = { byTag: { path: ['/title', '/tags'] } };
+
+it('an array is in an index in full or not at all, for scans, watches and transactions alike', async () => {
+  const db = await open('arrays', { storage: memory(), indexes });
+  const most = mostMembers(400);
+  expect(most).toBeGreaterThan(40);
+  const seen: Change[] = [];
+  let wake = () => {};
+  db.watch({ index: 'byTag' }, (changes) => {
+    seen.push(...changes);
+    wake();
+  });
+  const keys = async () => (await db.scan({ index: 'byTag' }).keys().toArray()).length;
+  // Members that come twice are there once.
+  const twice = { ...row(most, 400), tags: row(most, 400).tags.flatMap((tag) => [tag, tag]) };
+  for (const [value, expected] of [
+    [row(most, 400), most],
+    [row(most + 1, 400), 0],
+    [twice, most],
+    [row(1, 1100), 0],
+  ] as const) {
+    await db.transaction(async (tx) => {
+      tx.put('k', value);
+      expect((await tx.scan({ index: 'byTag' }).keys().toArray()).length).toBe(expected);
+      expect(await tx.count({ index: 'byTag' })).toBe(expected);
+    });
+    expect(await keys()).toBe(expected);
+    expect(await db.count({ index: 'byTag' })).toBe(expected);
+  }
+  await db.put('k', row(2, 3));
+  if (!seen.some((change) => change.op === 'add' && (change.secondary as string[])[0] === 'xxx')) {
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  }
+  // What was told comes to what there is.
+  const told = new Set<string>();
+  for (const { op, secondary } of seen) {
+    if (op === 'del') expect(told.delete(JSON.stringify(secondary))).toBe(true);
+    else told.add(JSON.stringify(secondary));
+  }
+  const rows = await db.scan({ index: 'byTag' }).toArray();
+  expect([...told].sort()).toEqual(rows.map(([, , key]) => JSON.stringify(key)).sort());
+  await db.close();
+});
+
+it('many members beside a long text are refused at the price of reading them', async () => {
+  const db = await open('long', { storage: memory(), indexes });
+  const long = { title: 'x'.repeat(1 << 20), tags: Array.from({ length: 50_000 }, (_, at) => at) };
+  const line = new TextEncoder().encode(JSON.stringify({ id: 'k', ...long }));
+  await db.putMany(line, { key: '/id' });
+  expect(await db.count({ index: 'byTag' })).toBe(0);
+  await db.transaction(async (tx) => {
+    tx.put('k', { ...long, tags: [1, ...long.tags] });
+    expect(await tx.count({ index: 'byTag' })).toBe(0);
+  });
+  expect(await db.count({})).toBe(1);
+  await db.close();
+});

@@ -1,0 +1,52 @@
+// The numbers by which the core tells of faults mean the same on both sides of the boundary.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ROOT } from '../lib/run.mjs';
+
+const read = (...path) => readFileSync(join(ROOT, ...path), 'utf8');
+const RUST = read('crate', 'trees', 'src', 'error.rs');
+const REPLY = read('crate', 'src', 'wasm', 'reply.rs');
+const FAULTS = read('js', 'src', 'faults.ts');
+const ENGINE = read('js', 'src', 'engine.ts');
+
+/** The variants of a Rust enum without values, in their order. */
+function variants(name) {
+  const [, body] = new RegExp(`pub enum ${name} \\{([^}]*)\\}`).exec(RUST);
+  return [...body.matchAll(/^ {4}([A-Z]\w+),$/gm)].map(([, variant]) => variant);
+}
+
+const words = (variant) => variant.replace(/(?<=.)[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
+const list = (pattern) => pattern.exec(FAULTS)[1];
+
+test('each fault of a row has its text at its place', () => {
+  const told = [...FAULTS.matchAll(/^ {2}['`].*['`], \/\/ (\w+)$/gm)].map(([, name]) => name);
+  assert.deepEqual(told, variants('RowFault'));
+  assert.ok(told.length >= 12);
+});
+
+test('faults of keys are those that begin with the word', () => {
+  const [, body] = /const KEY_FAULTS = \[([^\]]*)\]/.exec(FAULTS);
+  const told = [...body.matchAll(/\/\/ (\w+)$/gm)].map(([, name]) => name);
+  assert.deepEqual(
+    told,
+    variants('RowFault').filter((name) => name.startsWith('Key')),
+  );
+});
+
+test('each field has its name at its place', () => {
+  assert.deepEqual(list(/const FIELDS =\s*'([^']*)'/).split(','), variants('Field').map(words));
+});
+
+test('a status has one number', () => {
+  const rust = [...REPLY.matchAll(/pub const (\w+): u32 = (\d+);/g)];
+  const numbers = new Map(
+    rust.map(([, name, number]) => [name.toLowerCase().replaceAll('_', ''), number]),
+  );
+  const [, body] = /export const Status = \{([^}]*)\}/.exec(ENGINE);
+  const told = [...body.matchAll(/(\w+): (\d+),/g)].filter(([, name]) => name !== 'noOp');
+  assert.ok(told.length >= 11 && numbers.size >= told.length);
+  for (const [, name, number] of told) assert.equal(numbers.get(name.toLowerCase()), number, name);
+});
