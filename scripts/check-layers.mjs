@@ -110,7 +110,7 @@ export const TYPESCRIPT_LAYERS = [
   [['sum-tree'], ['collecting']],
   [['reads']],
   [['intake'], ['transaction/*'], ['snapshot']],
-  [['put-many'], ['watch/*'], ['branches']],
+  [['transacting'], ['put-many'], ['watch/*'], ['branches']],
   [['merge'], ['patch'], ['delete-many'], ['reset'], ['transfer/*']],
   [['opening'], ['store-parts']],
   [['store-later']],

@@ -160,7 +160,6 @@ fn a_value_that_is_not_in_normal_form_is_told_and_not_lost() {
         "{\"a\": 1}",
         "1.0",
         "1E3",
-        "1e400",
         "-0",
         "-0.0",
         "0.1000000000000000055",

@@ -323,7 +323,7 @@ proptest! {
 fn malformed_operations_are_refused_where_they_are() {
     use RowFault::{
         ConstrainNotNames, KeyMissing, KeyNotString, KeyTooLong, MergeNotObject, NoOperation,
-        NotObject, Syntax, TooDeep, ValueMissing,
+        NotObject, NumberTooLarge, Syntax, TooDeep, ValueMissing,
     };
     let long = format!(r#"{{"op":"del","key":"{}"}}"#, "k".repeat(1025));
     let deep = format!(r#"{{"op":"put","key":"a","value":{}"#, "[".repeat(600));
@@ -348,6 +348,8 @@ fn malformed_operations_are_refused_where_they_are() {
         (r#"{"op":"update","key":"a","constrain":["a",1]}"#, 42, ConstrainNotNames),
         (r#"{"op":"update","key":"text","merge":{}}"#, 0, NotObject),
         (r#"{"op":"update","key":"list"}"#, 0, NotObject),
+        (r#"{"op":"put","key":"a","value":[-1e400]}"#, 31, NumberTooLarge),
+        (r#"{"op":"update","key":"a","merge":{"b":1e400}}"#, 38, NumberTooLarge),
         (r#"{"op":"del","key":"a",}"#, 22, Syntax),
         (r#"{"op":"del" "key":"a"}"#, 12, Syntax),
         (r#"{"op":"clear"} 1"#, 15, Syntax),

@@ -8,8 +8,8 @@ import { deleteRange, type Job, putMany, resultOf } from './put-many.js';
 import { deletedRange, isRange, type KeyRange } from './range.js';
 import type { Source } from './source.js';
 import type { Standpoint } from './standpoint.js';
+import { transacting } from './transacting.js';
 import type { Made } from './transaction/run.js';
-import { Transactions } from './transaction/run.js';
 
 /** What is deleted. */
 export type Deletes = Source<string> | KeyRange | (IndexRange & Pick<WaitOptions, 'wait'>);
@@ -49,6 +49,7 @@ async function deleteEntries(
   const onCommit = (commit: Made) => {
     made = commit;
   };
+  const { Transactions } = await transacting();
   const rows = await new Transactions(host, commits).run((tx) => tx.deleteMany(range), {
     signal,
     durability,

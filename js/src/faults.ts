@@ -24,6 +24,7 @@ const ROW_FAULTS = [
   'what is to be merged is not an object', // MergeNotObject
   'what constrains an update is not an array of strings', // ConstrainNotNames
   'what is to be updated is not an object', // NotObject
+  'a number is too large: numbers are doubles', // NumberTooLarge
 ];
 
 /** The parts of chunks and tables, as the variants of `Field` are named. */

@@ -18,6 +18,7 @@ import { idb, loadRest } from './segment-stores/idb.js';
 import { checkSignal, ending } from './signal.js';
 import { Store } from './store.js';
 import { storeParts } from './store-later.js';
+import { transacting } from './transacting.js';
 
 export type { Branch, BranchOptions } from './branches.js';
 export type { ByteFormat, ByteSource } from './bytes.js';
@@ -129,12 +130,12 @@ const platform = () => part(() => import('./platform.js'));
 
 /**
  * Loads now what is else loaded when it is first called: collection, proofs, verification, repair, statistics, sum
- * trees, branches, diffs, merges, exports and imports, 81 KB in all. From then on none of these needs the network. Rejects
+ * trees, transactions, branches, diffs, merges, exports and imports, 81 KB in all. From then on none of these needs the network. Rejects
  * with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
  */
 export async function preload(): Promise<void> {
   const parts = [proving, verifying, repairing, counting, summing, rescuing, differing, collecting];
-  const others = [storeParts, platform, loadRest];
+  const others = [storeParts, transacting, platform, loadRest];
   await Promise.all([...parts, ...others].map((load) => load()));
 }
 

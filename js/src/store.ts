@@ -36,7 +36,8 @@ import { type Standpoint, standpoint } from './standpoint.js';
 import type { Stats } from './stats.js';
 import { storeParts } from './store-later.js';
 import type { Tabs } from './tabs.js';
-import { type TransactionOptions, Transactions } from './transaction/run.js';
+import { transacting } from './transacting.js';
+import type { TransactionOptions } from './transaction/run.js';
 import type { Transaction } from './transaction/transaction.js';
 import type { Export, ExportOptions } from './transfer/export.js';
 import type { Verification, VerifyOptions } from './verify.js';
@@ -338,8 +339,10 @@ export class Store extends Reader {
     }
     const job = this.#jobOf('transaction', options);
     const { waits } = this.#changes;
-    const transactions = new Transactions(this.#host, this.#commits);
-    return this.#run(job, false, (own) => transactions.run(body, { ...own, waits }));
+    return this.#run(job, false, async (own) => {
+      const { Transactions } = await transacting();
+      return new Transactions(this.#host, this.#commits).run(body, { ...own, waits });
+    });
   }
 
   /** Checks the options of a change. */

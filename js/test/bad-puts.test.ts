@@ -76,6 +76,20 @@ it('a put that the core refuses says why, without a position', async () => {
   expect(await settled(calls)).toEqual([true, 'invalid-value', true]);
 });
 
+it('a number that is too large for a double is refused as an object and as bytes', async () => {
+  const db = await storeOf();
+  const refused = failure('invalid-value');
+  for (const text of ['1e400', '-1e400', '9'.repeat(400)]) {
+    await expect(db.put('a', JSON.parse(text)), text).rejects.toEqual(refused);
+    await expect(db.putMany([['a', [JSON.parse(text)]]]), text).rejects.toEqual(refused);
+    const lines = new TextEncoder().encode(`["a",{"b":${text}}]\n`);
+    await expect(db.putMany(lines, { format: 'ndjson' }), text).rejects.toEqual(refused);
+    const patch = new TextEncoder().encode(`{"op":"put","key":"a","value":${text}}\n`);
+    await expect(db.applyPatch(patch), text).rejects.toEqual(refused);
+  }
+  expect(await db.count()).toBe(0);
+});
+
 it('when storage fails all puts of the turn fail with it, and none is made', async () => {
   const storage = watched(memory());
   const db = await counting(storage);

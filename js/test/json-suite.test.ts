@@ -32,10 +32,14 @@ const WAYS: readonly {
   },
 ];
 
-/** What `JSON.parse` makes of a text, in an array; none for what is no JSON. */
+/** What `JSON.parse` makes of a text, in an array; none for what is no JSON, or holds an infinity. */
 function parsed(text: string): unknown[] | undefined {
+  const check = (_: string, value: unknown) => {
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('too large');
+    return value;
+  };
   try {
-    return [JSON.parse(text)];
+    return [JSON.parse(text, check)];
   } catch {
     return undefined;
   }

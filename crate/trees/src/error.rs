@@ -102,6 +102,8 @@ pub enum RowFault {
     ConstrainNotNames,
     /// What is to be updated is no object.
     NotObject,
+    /// A number in the value is beyond all doubles.
+    NumberTooLarge,
 }
 
 /// A failed operation. The store holds what it held before.

@@ -98,12 +98,13 @@ pub fn push_double(number: f64, out: &mut Vec<u8>) {
     out.extend_from_slice(ryu_js::Buffer::new().format_finite(number).as_bytes());
 }
 
-/// Appends the number as JavaScript prints it; `null` when it is too large for a double.
-pub(super) fn push_number(text: &[u8], scan: NumberScan, out: &mut Vec<u8>) {
+/// Appends the number as JavaScript prints it; `false` when it is beyond all doubles.
+pub(super) fn push_number(text: &[u8], scan: NumberScan, out: &mut Vec<u8>) -> bool {
     let number = value(text, scan);
     if !number.is_finite() {
-        out.extend_from_slice(b"null");
-    } else if number == 0.0 {
+        return false;
+    }
+    if number == 0.0 {
         // Negative zero, too.
         out.push(b'0');
     } else {
@@ -112,6 +113,7 @@ pub(super) fn push_number(text: &[u8], scan: NumberScan, out: &mut Vec<u8>) {
         }
         push_double(number, out);
     }
+    true
 }
 
 /// The double that a number stands for, without its sign.
@@ -147,7 +149,7 @@ mod tests {
 
     fn printed(text: &str) -> String {
         let mut out = Vec::new();
-        push_number(text.as_bytes(), scan(text), &mut out);
+        assert!(push_number(text.as_bytes(), scan(text), &mut out), "{text}");
         String::from_utf8(out).unwrap()
     }
 
@@ -182,7 +184,6 @@ mod tests {
             ("5e-324", "5e-324"),
             ("2e-324", "0"),
             ("1.7976931348623157e308", "1.7976931348623157e+308"),
-            ("1e309", "null"),
             ("0.1", "0.1"),
             ("0.30000000000000004", "0.30000000000000004"),
             ("9007199254740993", "9007199254740992"),
@@ -190,6 +191,11 @@ mod tests {
         ] {
             assert_eq!(printed(text), expected, "{text}");
             is_told(text);
+        }
+        for text in ["1e309", "-1e309", "1.7976931348623159e308", &"9".repeat(309)] {
+            let mut out = Vec::new();
+            assert!(!push_number(text.as_bytes(), scan(text), &mut out), "{text}");
+            assert!(out.is_empty());
         }
     }
 

@@ -12,6 +12,8 @@ pub enum JsonFault {
     /// A container at this offset is nested deeper than
     /// [`MAX_JSON_DEPTH`](crate::limits::MAX_JSON_DEPTH).
     TooDeep(usize),
+    /// The number at this offset is beyond all doubles.
+    TooLarge(usize),
 }
 
 /// The depth inside a container at `at`, which is at `depth` itself: the one place that bounds it.

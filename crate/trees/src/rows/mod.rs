@@ -86,6 +86,7 @@ const fn fault_of(fault: JsonFault) -> (usize, RowFault) {
     match fault {
         JsonFault::Syntax(offset) => (offset, RowFault::Syntax),
         JsonFault::TooDeep(offset) => (offset, RowFault::TooDeep),
+        JsonFault::TooLarge(offset) => (offset, RowFault::NumberTooLarge),
     }
 }
 
