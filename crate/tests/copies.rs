@@ -47,8 +47,11 @@ fn definition() -> Definition {
     Definition::parse(r#"["r/","/sum"]"#).expect("a definition")
 }
 
+/// A key, and a value with its sum.
+type Leaf = ([u8; 32], (Vec<u8>, u64));
+
 /// Leaves of a sum tree made by hand; some values are out of line.
-fn leaves(from: u8) -> Vec<([u8; 32], (Vec<u8>, u64))> {
+fn leaves(from: u8) -> Vec<Leaf> {
     let value = |at: u8| vec![at; if at % 20 == 3 { 300 } else { usize::from(at % 30) }];
     (from..from + 90).map(|at| ([at.wrapping_mul(37); 32], (value(at), u64::from(at)))).collect()
 }
@@ -234,12 +237,16 @@ impl Store {
             let host = self.reset();
             // Of sum trees that follow rows a commit of its own is made below.
             let followers: Vec<_> = host.forest.sums().map(|named| named.name.clone()).collect();
-            followers.iter().for_each(|name| host.forest.set_sum(name, Tree::EMPTY, Vec::new()));
+            for name in &followers {
+                host.forest.set_sum(name, Tree::EMPTY, Vec::new());
+            }
             told.push(format!("{:?} {}", put(host, &text, format), host.root));
         }
         let host = self.reset();
         let followers: Vec<_> = host.forest.sums().map(|named| named.name.clone()).collect();
-        followers.iter().for_each(|name| host.forest.set_sum(name, Tree::EMPTY, Vec::new()));
+        for name in &followers {
+            host.forest.set_sum(name, Tree::EMPTY, Vec::new());
+        }
         host.delete_range(&Range {
             lower: Bound::Excluded(b"r/0030".to_vec()),
             upper: Bound::Unbounded,

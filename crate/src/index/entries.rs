@@ -57,7 +57,9 @@ impl Members {
         if fits && let Some(place) = self.place(out) {
             let Self { before, member, after, places, .. } = self;
             let write = |entry: &mut Vec<u8>| {
-                [before, member, after].iter().for_each(|part| entry.extend_from_slice(part));
+                for part in [before, member, after] {
+                    entry.extend_from_slice(part);
+                }
                 true
             };
             // Not, where the text is damaged.
