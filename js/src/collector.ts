@@ -45,6 +45,8 @@ export class Collector {
   #running: Promise<CollectResult> | undefined;
   /** Bytes stored from which on the next collection is due, when that is known. */
   #due: number | undefined;
+  /** There was no room for a change: the next collection that is due looks for dead values, too. */
+  #isFull = false;
   /** There was no room for a copy: little is copied at a time. */
   #isSparing = false;
   #closed = false;
@@ -68,27 +70,35 @@ export class Collector {
     (this.#timer as { unref?(): void }).unref?.();
   }
 
-  /** There was no room for a change: what is dead is to go soon, though it may not be much. */
+  /** There was no room for a change: what is dead is to go soon, dead values too. */
   full(): void {
     this.#due = 1.1 * this.#commits.inventory.facts.live;
+    this.#isFull = true;
     this.changed();
   }
 
-  /** Makes a deletion; once more, when it finds no room, after what is dead has gone. */
+  /**
+   * Makes a deletion. When it finds no room it is made again after what is dead has gone: first what is
+   * found without reading leaves, then dead values, too.
+   */
   async makingRoom<T>(change: () => Promise<T>): Promise<T> {
-    try {
-      return await change();
-    } catch (cause) {
-      if (!isFull(cause) || !this.#commits.pins.isCollector) throw cause;
-      await this.collect(false);
-      return change();
+    for (const full of [false, true]) {
+      try {
+        return await change();
+      } catch (cause) {
+        if (!isFull(cause) || !this.#commits.pins.isCollector) throw cause;
+        await this.collect(full);
+      }
     }
+    return change();
   }
 
   async #collectWhenDue(): Promise<void> {
     if (this.#isDue()) {
       await idle();
-      if (!this.#closed) await this.collect(false);
+      const full = this.#isFull;
+      this.#isFull = false;
+      if (!this.#closed) await this.collect(full);
     }
     await this.#keepBallast();
   }
