@@ -11,7 +11,7 @@ import { ROOT } from './lib/run.mjs';
 
 export const RUST_LAYERS = [
   [['limits'], ['order']],
-  [['hash']],
+  [['hash'], ['key'], ['json/*']],
   [['error']], // tells the hash of what is corrupt
   [['boundary']],
   [['chunk', 'value']],
@@ -19,10 +19,10 @@ export const RUST_LAYERS = [
   [['segment']],
   [['cache']],
   [['step']], // a step says which segments of the cache it needs
-  [['batch'], ['json/*']],
+  [['batch']],
   [['output'], ['rows/*']],
   [['tree/*']],
-  [['forest'], ['sum_tree']], // the package of sum trees, with layers of its own
+  [['forest/*'], ['sum_tree']], // the package of sum trees, with layers of its own
   [['index/*']],
   [['ingest'], ['collect/*'], ['proof']],
   [['bring']],
@@ -41,7 +41,17 @@ export const SUM_LAYERS = [
 ];
 
 export const TYPESCRIPT_LAYERS = [
-  [['errors', 'limits', 'locks'], ['speed'], ['task']],
+  [
+    ['errors', 'limits', 'locks'],
+    ['speed'],
+    ['task'],
+    ['kind'],
+    ['report'],
+    ['forgotten'],
+    ['pending'],
+    ['disposable'],
+    ['pointer'],
+  ],
   [['parts'], ['platform'], ['views']],
   [
     ['segment-store'],
@@ -57,7 +67,7 @@ export const TYPESCRIPT_LAYERS = [
     ['leftovers'],
     ['persistence'],
     ['instances'],
-    ['sums/definition'],
+    ['options'],
   ],
   // `sql/*`: entries of their own, which nothing else names.
   [
@@ -69,6 +79,7 @@ export const TYPESCRIPT_LAYERS = [
     ['value'],
     ['source'],
     ['sum-proof/*'],
+    ['sums/definition', 'sums/name'],
   ],
   [['guard'], ['later-core']], // between the wrapper and an instance of the core
   [['core'], ['react-native/*']], // stands in for what React Native lacks
@@ -76,8 +87,8 @@ export const TYPESCRIPT_LAYERS = [
   [['indexes/definition', 'indexes/secondary', 'indexes/index-set']],
   [['host']],
   [['later-link']],
-  [['check-engine'], ['survey']],
-  [['inventory'], ['ingest-result']],
+  [['check-engine'], ['survey'], ['segment-check']],
+  [['inventory'], ['index-check'], ['ingest-result']],
   [['commit', 'trunk']], // the branches of a store, and what they have in common
   [
     ['branch-name'],
@@ -87,15 +98,16 @@ export const TYPESCRIPT_LAYERS = [
   ],
   [['ingest'], ['scan'], ['collector'], ['verify'], ['find-many']],
   [['indexes/builder'], ['rows'], ['try-edits'], ['diff'], ['writer'], ['repair'], ['stats']],
-  [['single-edits'], ['proof'], ['sums/*']],
+  [['single-edits'], ['proof'], ['differences'], ['sums/*']],
   [['rescue']],
   [['later']],
   [['sum-tree']],
   [['reads']],
   [['intake'], ['transaction/*'], ['snapshot']],
   [['put-many'], ['watch/*'], ['branches']],
-  [['merge'], ['patch'], ['reset'], ['transfer/*']],
+  [['merge'], ['patch'], ['delete-many'], ['reset'], ['transfer/*']],
   [['opening'], ['store-parts']],
+  [['store-later']],
   [['store']],
   [['index']],
   [['react/*']],

@@ -7,13 +7,12 @@
 
 use crate::cache::Cache;
 use crate::error::Error;
-use crate::forest::{Forest, Named, SUMS};
+use crate::forest::{Forest, Named, SUMS, TreeName};
 use crate::ingest::Ingest;
 use crate::step::{Budget, Step};
 use crate::sum_tree::{Definition, Follow, Rules, SumBatch, SumMerge};
 use crate::tree::Tree;
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The leaves of all rows are put in parts that take about so much memory.
@@ -23,7 +22,7 @@ const SPILL_BYTES: usize = 32 << 20;
 #[derive(Clone, Debug)]
 pub struct Staged {
     /// The name of its tree.
-    pub name: String,
+    pub name: TreeName,
     /// Its edits.
     pub batch: SumBatch,
 }
@@ -41,7 +40,7 @@ pub struct Wanted<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Follower {
     /// The name of its tree.
-    pub name: String,
+    pub name: TreeName,
     /// See [`Definition::parse`].
     pub definition: Vec<u8>,
 }
@@ -57,7 +56,7 @@ pub struct Base {
 
 #[derive(Debug, Default)]
 struct Job {
-    name: String,
+    name: TreeName,
     /// None of a tree made by hand.
     definition: Vec<u8>,
     tree: Tree,
@@ -78,6 +77,8 @@ pub struct Bring {
     rows: Tree,
     bases: Vec<Base>,
     staged: Vec<Staged>,
+    /// Why it can do nothing.
+    fault: Option<Error>,
 }
 
 impl Bring {
@@ -108,7 +109,7 @@ impl Bring {
                 followers.push(there);
             }
         }
-        let mut jobs = Vec::new();
+        let (mut jobs, mut fault) = (Vec::new(), None);
         for follower in followers {
             let Follower { name, definition } = &follower;
             if new.is_empty() {
@@ -128,8 +129,12 @@ impl Bring {
                 (from, tree, told) = (base.rows, base.tree, Some(base.told.clone()));
             }
             let Follower { name, definition } = follower;
-            let follow = Definition::parse(&definition)
-                .map(|parsed| Box::new(Follow::new(parsed, from, new)));
+            let Some(parsed) = Definition::parse(&definition) else {
+                // Written by code that knows what this does not: it would be left behind.
+                fault = Some(Error::UnsupportedFormat { version: SUMS });
+                continue;
+            };
+            let follow = Some(Box::new(Follow::new(parsed, from, new)));
             // In parts nothing may be deleted.
             let spill_bytes = if from.is_empty() { SPILL_BYTES } else { usize::MAX };
             jobs.push(Job { name, definition, tree, follow, spill_bytes, told, ..Job::default() });
@@ -138,7 +143,16 @@ impl Bring {
             let tree = forest.tree(&name);
             jobs.push(Job { name, tree, edits: Some(batch), ..Job::default() });
         }
-        Self { rules: rules.clone(), jobs, rows: new, bases: Vec::new(), staged: Vec::new() }
+        let (bases, staged) = (Vec::new(), Vec::new());
+        Self { rules: rules.clone(), jobs, rows: new, bases, staged, fault }
+    }
+
+    /// Which tree a step that failed was about, and the key of a row that it refused: empty where
+    /// it was none.
+    #[must_use]
+    pub fn stopped_at(&self) -> Option<(&TreeName, &[u8])> {
+        let job = self.jobs.last()?;
+        Some((&job.name, job.follow.as_ref().map_or(&[], |follow| follow.key())))
     }
 
     /// Has it put the leaves of all rows in parts when they take more than so many bytes.
@@ -157,14 +171,18 @@ impl Bring {
     /// the ingest has made the commit.
     ///
     /// # Errors
-    /// [`Error::SumOverflow`], [`Error::SumKeyTwice`], [`Error::SumNotWhole`], and as
-    /// [`Cache::node`]. The ingest is then of no more use.
+    /// [`Error::SumOverflow`], [`Error::SumKeyTwice`]; of a row [`Error::SumNotWhole`],
+    /// [`Error::SumKeyNotText`] and [`Error::SumValueTooLarge`]; [`Error::CommitTooLarge`],
+    /// [`Error::UnsupportedFormat`], and as [`Cache::node`]. The ingest is then of no more use.
     pub fn step(
         &mut self,
         cache: &Cache,
         budget: &mut Budget,
         ingest: &mut Ingest,
     ) -> Result<Step<()>, Error> {
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
         while let Some(job) = self.jobs.last_mut() {
             match job.step(&self.rules, cache, budget, ingest)? {
                 Step::Done(()) => {
@@ -177,7 +195,7 @@ impl Bring {
                 waiting => return Ok(waiting),
             }
         }
-        ingest.name();
+        ingest.name()?;
         Ok(Step::Done(()))
     }
 }
@@ -262,10 +280,8 @@ pub fn followers_of(forest: &Forest) -> Vec<Follower> {
     forest.sums().filter(|named| !named.sum_definition().is_empty()).map(follower).collect()
 }
 
-/// The name of the sum tree that the host calls `name`.
+/// The name of the sum tree that the host calls `name`; `None` when that is too long.
 #[must_use]
-pub fn tree_name(name: &str) -> String {
-    let mut tree = String::from(SUMS);
-    tree.push_str(name);
-    tree
+pub fn tree_name(name: &str) -> Option<TreeName> {
+    TreeName::of(SUMS, name)
 }

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::forest::{Forest, ROWS};
 use crate::hash::Hash;
 use crate::index::{Definition, Keeper};
+use crate::key::Key;
 use crate::rows::{Block, Bytes, Next, Reader};
 use crate::segment::{Packer, Sealed};
 use crate::step::{Budget, Step};
@@ -83,7 +84,7 @@ impl Ingest {
     /// An ingest of blocks on top of `forest`. `prefix` is put before every key.
     #[must_use]
     pub fn new(forest: Forest, prefix: Vec<u8>, shape: Shape) -> Self {
-        Self::indexed(forest, Reader::Block(Block::new(prefix)), shape, &[])
+        Self::indexed(forest, Reader::Block(Box::new(Block::new(prefix))), shape, &[])
     }
 
     /// An ingest of a stream of bytes on top of `forest`.
@@ -398,7 +399,7 @@ impl Ingest {
         self.collect();
         if step == Ok(Step::Done(())) {
             if !self.has_sums {
-                self.name();
+                self.name()?;
             } else if let State::Index(packer) = &mut self.state {
                 self.state = State::Sums(core::mem::take(packer));
             }
@@ -501,16 +502,20 @@ impl Ingest {
 
     /// Names all trees in a commit chunk, packed with what was not sealed: a small change is then
     /// one segment. The host calls it once sum trees are set.
-    pub fn name(&mut self) {
-        let (State::Index(packer) | State::Sums(packer)) = &mut self.state else { return };
+    ///
+    /// # Errors
+    /// [`Error::CommitTooLarge`].
+    pub fn name(&mut self) -> Result<(), Error> {
+        let (State::Index(packer) | State::Sums(packer)) = &mut self.state else { return Ok(()) };
+        self.forest.set_rows(self.tree);
+        self.keeper.set(&mut self.forest);
+        self.commit = Some(self.forest.commit(packer)?);
         let mut packer = core::mem::take(packer);
         self.state = State::Gather(Batch::new());
-        self.forest.set(ROWS, self.tree);
-        self.keeper.set(&mut self.forest);
-        self.commit = Some(self.forest.commit(&mut packer));
         packer.seal();
         self.sealed.extend(packer.take_sealed());
         self.count(&packer);
+        Ok(())
     }
 
     const fn count(&mut self, packer: &Packer) {
@@ -549,19 +554,14 @@ impl Ingest {
                     continue;
                 }
             };
+            let ascends = || self.last_key.as_ref().is_none_or(|last| *last < self.key);
             match (&mut self.state, edit) {
                 // What deletes nothing is no reason to end the stream.
-                (State::Stream(_), Edit::Delete)
-                    if self.last_key.as_ref().is_none_or(|last| *last < self.key) =>
-                {
-                    self.touched.add(&self.key);
-                }
-                (State::Stream(builder), Edit::Put(kind, value))
-                    if self.last_key.as_ref().is_none_or(|last| *last < self.key) =>
-                {
-                    builder.push(&self.key, kind, value);
+                (State::Stream(_), Edit::Delete) if ascends() => self.touched.add(&self.key),
+                (State::Stream(builder), Edit::Put(value)) if ascends() => {
+                    builder.push(Key::kept(&self.key), value);
                     if !self.keeper.is_empty() {
-                        budget.spend(self.keeper.add(&self.key, kind, value));
+                        budget.spend(self.keeper.add(&self.key, value.kind(), value.bytes()));
                     }
                     core::mem::swap(self.last_key.get_or_insert_default(), &mut self.key);
                 }
@@ -570,7 +570,7 @@ impl Ingest {
                     if !self.base.is_empty() || edit == Edit::Delete {
                         self.touched.add(&self.key);
                     }
-                    batch.push(&self.key, edit);
+                    batch.push(Key::kept(&self.key), edit);
                 }
                 _ => {
                     // The row stays next, for the batch.

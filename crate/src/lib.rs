@@ -32,8 +32,8 @@ pub mod proof;
 
 pub use hedgerow_sums as sum_tree;
 pub use hedgerow_trees::{
-    batch, boundary, cache, chunk, error, hash, json, limits, node, order, output, rows, segment,
-    step, tree, value,
+    batch, boundary, cache, chunk, error, hash, json, key, limits, node, order, output, rows,
+    segment, step, tree, value,
 };
 
 #[cfg(target_arch = "wasm32")]

@@ -21,14 +21,14 @@ use crate::chunk::{ChunkKind, VERSION};
 use crate::error::{DecodeError, Error};
 use crate::forest::{Forest, ROWS};
 use crate::hash::Hash;
-use crate::json::skip_value;
+use crate::json::Scanner;
 use crate::limits::MAX_PROOF_BYTES;
 use crate::node::{Entry, Node};
 use crate::output::Output;
 use crate::segment::Sealed;
 use crate::step::{Budget, Step};
 use crate::tree::{Cursor, Range, Tree, ValueReader};
-use crate::value::Kind;
+use crate::value::Value;
 use alloc::vec::Vec;
 
 /// The first byte of a proof.
@@ -57,12 +57,14 @@ struct Walk {
     far: Option<(ValueReader, Vec<u8>)>,
     /// Bytes of entries found: a few chunks of values may stand for many.
     found: usize,
+    scanner: Scanner,
 }
 
 impl Walk {
     fn new(root: Hash, range: Range) -> Self {
         let given = Cache::new(usize::MAX);
-        Self { root, range, given, chunks: 0, cursor: None, far: None, found: 0 }
+        let scanner = Scanner::default();
+        Self { root, range, given, chunks: 0, cursor: None, far: None, found: 0, scanner }
     }
 
     /// Takes what is said to be the chunk that the walk wants; whether it is, the cache finds
@@ -114,7 +116,7 @@ impl Walk {
                 return Err(Error::ProofTooLarge);
             }
             if let Some(out) = &mut out {
-                tell(&entry, value, out)?;
+                tell(&entry, value, &mut self.scanner, out)?;
             }
             *far = None;
             budget.spend(len + 32);
@@ -142,19 +144,18 @@ fn check(bytes: &[u8]) -> Result<(), DecodeError> {
 }
 
 /// Adds an entry that a proof shows, and its whole value.
-fn tell(entry: &Entry<'_>, value: &[u8], out: &mut Output) -> Result<(), Error> {
+fn tell(
+    entry: &Entry<'_>,
+    value: &[u8],
+    scanner: &mut Scanner,
+    out: &mut Output,
+) -> Result<(), Error> {
     let kind = entry.tag.kind;
     // Else what stands in it could pass for other entries in the text of all.
-    if kind == Kind::Json && !is_json(value) {
-        return Err(Error::InvalidProof);
-    }
-    out.key(entry.key);
+    Value::parse(kind, value, scanner).map_err(|_| Error::InvalidProof)?;
+    out.key(&entry.key);
     out.value(kind, |text| text.extend_from_slice(value));
     Ok(())
-}
-
-fn is_json(value: &[u8]) -> bool {
-    skip_value(value, 0) == Ok(value.len()) && core::str::from_utf8(value).is_ok()
 }
 
 /// Makes a proof.

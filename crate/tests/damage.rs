@@ -5,7 +5,7 @@ use hedgerow::boundary::Shape;
 use hedgerow::cache::{Cache, Fetch, SegmentId};
 use hedgerow::chunk::piece;
 use hedgerow::error::{Error, Field};
-use hedgerow::forest::{Forest, ROWS};
+use hedgerow::forest::Forest;
 use hedgerow::hash::Hash;
 use hedgerow::ingest::Format;
 use hedgerow::limits::PIECE_BYTES;
@@ -257,7 +257,7 @@ fn lying(len: usize, hash: Hash, chunks: &[&[u8]]) -> Host {
         host.store_chunk(chunk);
     }
     let root = host.store_chunk(&leaf(&[(FAR, b"k", &far(len as u32, &hash))]));
-    host.forest.set(ROWS, Tree { root, count: 1 });
+    host.forest.set_rows(Tree { root, count: 1 });
     host
 }
 

@@ -10,10 +10,10 @@ use hedgerow::hash::Hash;
 use hedgerow::ingest::{Format, Ingest};
 use hedgerow::json::Pointer;
 use hedgerow::limits::{
-    MAX_CHUNK_BYTES, MAX_INLINE_VALUE_BYTES, MAX_KEY_BYTES, MAX_LEVEL, MAX_SEGMENT_CHUNKS,
-    MAX_TREES, MAX_VALUE_BYTES, PIECE_BYTES,
+    MAX_INLINE_VALUE_BYTES, MAX_KEY_BYTES, MAX_LEVEL, MAX_SEGMENT_CHUNKS, MAX_TREES,
+    MAX_VALUE_BYTES, PIECE_BYTES,
 };
-use hedgerow::node::Node;
+use hedgerow::node::{MAX_INNER_BYTES, MAX_LEAF_BYTES, Node};
 use hedgerow::segment::Table;
 use hedgerow::step::Budget;
 use hedgerow_support::faults::{Facts, facts};
@@ -22,7 +22,8 @@ use hedgerow_support::layout::{
     with,
 };
 
-const MAX_CHUNK: u64 = MAX_CHUNK_BYTES as u64;
+const MAX_LEAF: u64 = MAX_LEAF_BYTES as u64;
+const MAX_INNER: u64 = MAX_INNER_BYTES as u64;
 /// Where a value is said to be.
 const SOMEWHERE: Hash = Hash([7; 32]);
 const MAX_VALUE: u64 = MAX_VALUE_BYTES as u64;
@@ -116,9 +117,9 @@ fn a_leaf_with_one_fault_is_refused() {
         ("a byte left over", and(&good, b"x"), (Field::Length, 59, 59, 60)),
         ("many bytes left over", and(&good, &[0; 900]), (Field::Length, 59, 59, 959)),
         (
-            "more than a chunk holds",
-            and(&good, &vec![0; MAX_CHUNK_BYTES]),
-            (Field::Length, 0, MAX_CHUNK, MAX_CHUNK + 59),
+            "more than any leaf has",
+            and(&good, &vec![0; MAX_LEAF_BYTES - 58]),
+            (Field::Length, 0, MAX_LEAF, MAX_LEAF + 1),
         ),
     ]);
     check(|bytes| facts(Node::decode(bytes)), &good, &cases);
@@ -147,7 +148,7 @@ fn a_leaf_cut_anywhere_is_refused() {
         let got = cut as u64;
         let expected = match cut {
             0..2 => (Field::Length, 0, 2, got),
-            2..4 => (Field::Length, 0, MAX_CHUNK, got),
+            2..4 => (Field::Length, 0, MAX_LEAF, got),
             4..10 => (Field::Length, 2, 10, got),
             _ => {
                 let (at, end, least) = *records.iter().find(|(_, end, _)| 10 + end > cut).unwrap();
@@ -193,9 +194,9 @@ fn an_internal_node_with_one_fault_is_refused() {
         ("two empty keys", two(b"", b""), (Field::KeyOrder, 88, 0, 0)),
         ("a byte left over", and(&good, b"x"), (Field::Length, 91, 91, 92)),
         (
-            "more than a chunk holds",
-            and(&good, &vec![0; MAX_CHUNK_BYTES]),
-            (Field::Length, 0, MAX_CHUNK, MAX_CHUNK + 91),
+            "more than any internal node has",
+            and(&good, &vec![0; MAX_INNER_BYTES - 90]),
+            (Field::Length, 0, MAX_INNER, MAX_INNER + 1),
         ),
     ]);
     check(|bytes| facts(Node::decode(bytes)), &good, &cases);
@@ -226,7 +227,7 @@ fn an_internal_node_cut_anywhere_is_refused() {
         let got = cut as u64;
         let expected = match cut {
             0..2 => (Field::Length, 0, 2, got),
-            2..4 => (Field::Length, 0, MAX_CHUNK, got),
+            2..4 => (Field::Length, 0, MAX_INNER, got),
             4..8 => (Field::Length, 2, 8, got),
             8..88 => (Field::Length, 2, 88, got),
             88 => (Field::Offset, 4, 0, 1),
@@ -296,7 +297,11 @@ fn a_table_with_one_fault_is_refused() {
         ("a stream that there is not", with(&good, 5, &[8]), (Field::Kind, 5, 7, 8)),
         ("a byte beside the streams", with(&good, 7, &[1]), (Field::Kind, 5, 7, 0x1_0000)),
         ("no chunks", with(&good, 8, &[0]), (Field::Count, 8, most, 0)),
-        ("too many chunks", with(&good, 8, &[1, 0, 2]), (Field::Count, 8, most, most + 1)),
+        (
+            "too many chunks",
+            with(&good, 8, &(MAX_SEGMENT_CHUNKS as u32 + 1).to_le_bytes()),
+            (Field::Count, 8, most, most + 1),
+        ),
         ("the most chunks", with(&good, 8, &[255; 4]), (Field::Count, 8, most, 0xffff_ffff)),
         ("as many as there may be", with(&good, 8, &[0, 0, 2]), (Field::Length, 8, 4_718_604, 84)),
         ("one chunk too many", with(&good, 8, &[3]), (Field::Length, 8, 120, 84)),
@@ -354,7 +359,7 @@ fn a_list_of_pieces_with_one_fault_is_refused() {
 #[test]
 fn an_index_in_a_pointer_has_no_sign() {
     let pointer = Pointer::parse("/+1").unwrap();
-    assert_eq!(pointer.locate(b"[1,2]", 0), Ok((None, 5)));
+    assert_eq!(pointer.find(b"[1,2]"), None);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use hedgerow::boundary::Shape;
 use hedgerow::error::Error;
 use hedgerow::hash::Hash;
+use hedgerow::key::Key;
 use hedgerow::limits::PIECE_BYTES;
 use hedgerow::node::Node;
 use hedgerow::tree::Range;
@@ -99,8 +100,8 @@ fn other_node(random: &mut ChaCha8Rng, chunk: &[u8]) -> Option<(Vec<u8>, bool)> 
                 0 => drop(entries.remove(at)),
                 1 => entries[at].value = b"null",
                 _ => {
-                    let key = entries[at].key;
-                    entries[at].key = &key[..key.len() - 1];
+                    let key = entries[at].key.bytes();
+                    entries[at].key = Key::kept(&key[..key.len() - 1]);
                 }
             }
             (layout::leaf_of(&entries), how == 0)
@@ -113,7 +114,10 @@ fn other_node(random: &mut ChaCha8Rng, chunk: &[u8]) -> Option<(Vec<u8>, bool)> 
                 0 => children[at].count += 1,
                 1 => drop(children.remove(at)),
                 2 => children[at].hash = children[0].hash,
-                _ => children[at].key = &children[at].key[..children[at].key.len() - 1],
+                _ => {
+                    let key = children[at].key.bytes();
+                    children[at].key = Key::kept(&key[..key.len() - 1]);
+                }
             }
             (layout::inner_of(level, &children), how < 2)
         }

@@ -11,15 +11,14 @@ use hedgerow::boundary::Shape;
 use hedgerow::cache::Fetch;
 use hedgerow::hash::Hash;
 use hedgerow::ingest::Format;
-use hedgerow::limits::{MAX_CHUNK_BYTES, MAX_INLINE_VALUE_BYTES, MAX_KEY_BYTES, MAX_LEVEL};
-use hedgerow::node::Node;
+use hedgerow::limits::{MAX_INLINE_VALUE_BYTES, MAX_KEY_BYTES, MAX_LEVEL};
+use hedgerow::node::{MAX_LEAF_BYTES, Node};
 use hedgerow::step::{Budget, Step};
 use hedgerow::tree::{Builder, Merge, Tree};
-use hedgerow::value::Kind;
 use hedgerow_support::host::Host;
 use hedgerow_support::rows::{Rows, issue, list, pairs};
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
+use hedgerow_support::store::{a_key, a_text};
+use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 const SHAPE: Shape = Shape::STORED;
@@ -138,7 +137,7 @@ fn visit<'m>(
         host.cache.child(&parent, index).expect("what the parent says");
     }
     let len = host.cache.chunk_len(hash).unwrap();
-    assert!(len <= MAX_CHUNK_BYTES);
+    assert!(len <= MAX_LEAF_BYTES);
     let most_last = (LEAF_ENTRY_BYTES + MAX_INLINE_VALUE_BYTES).max(CHILD_BYTES) + MAX_KEY_BYTES;
     let entries_len = len - NODE_HEADER_BYTES;
     assert!(entries_len < SHAPE.full as usize + most_last, "a node of {len} bytes");
@@ -151,8 +150,9 @@ fn visit<'m>(
                 .map(|at| leaf.entry(at))
                 .map(|entry| {
                     let (key, value) = rows.next().expect("no more rows than the model has");
-                    assert_eq!((entry.key, entry.value), (key.as_bytes(), value.as_bytes()));
-                    (entry.key, LEAF_ENTRY_BYTES + entry.key.len() + entry.value.len())
+                    let key_bytes = entry.key.bytes();
+                    assert_eq!((key_bytes, entry.value), (key.as_bytes(), value.as_bytes()));
+                    (key_bytes, LEAF_ENTRY_BYTES + entry.key.len() + entry.value.len())
                 })
                 .collect(),
             Node::Inner(inner) => (0..inner.len())
@@ -192,7 +192,7 @@ fn check_boundary(level: u8, entries: &[(&[u8], usize)], rightmost: bool) {
 fn fresh(rows: &Rows) -> (Tree, u64) {
     let mut builder = Builder::new(SHAPE);
     for (key, value) in rows {
-        builder.push(key.as_bytes(), Kind::Json, value.as_bytes());
+        builder.push(a_key(key), a_text(value));
     }
     (builder.finish().tree, builder.packer().bytes())
 }
@@ -406,7 +406,7 @@ fn an_edit_that_rewrites_a_whole_run_does_so_in_slices() {
     let mut host = Host::new(SHAPE);
     host.put_blocks(&run, 5000);
     let mut batch = Batch::new();
-    batch.push(run[0].0.as_bytes(), Edit::Delete);
+    batch.push(a_key(&run[0].0), Edit::Delete);
     batch.close_run();
     let mut merge = Merge::new(host.tree(), &batch, SHAPE);
     let (mut steps, mut most, mut before) = (0, 0, 0);

@@ -6,7 +6,7 @@ use hedgerow::boundary::Shape;
 use hedgerow::cache::{Cache, Fetch};
 use hedgerow::chunk::ChunkKind;
 use hedgerow::error::{Error, Field};
-use hedgerow::forest::{Forest, ROWS};
+use hedgerow::forest::Forest;
 use hedgerow::hash::Hash;
 use hedgerow::ingest::{Format, Ingest};
 use hedgerow::limits::MAX_LEVEL;
@@ -15,7 +15,7 @@ use hedgerow::output::Output;
 use hedgerow::segment::Sealed;
 use hedgerow::step::{Budget, Step};
 use hedgerow::tree::{Census, Count, Diff, Fault, Find, Parts, Range, Scan, Tree, Verify, get};
-use hedgerow_support::faults::{Facts, cache, cause, failed};
+use hedgerow_support::faults::{Facts, cache, cause, failed, lost};
 use hedgerow_support::host::seal;
 use hedgerow_support::layout::{inner, leaf};
 use std::time::Duration;
@@ -34,7 +34,7 @@ fn descend(level: u8, child: &[u8], key: &[u8], count: u64) -> Facts {
     let parts = Parts { keys: true, values: true };
     let range = || Range { lower: std::ops::Bound::Included(wanted.to_vec()), ..Range::ALL };
     let mut forest = Forest::new();
-    forest.set(ROWS, tree);
+    forest.set_rows(tree);
     let mut ingest = Ingest::new(forest, Vec::new(), Shape::with_target(128));
     ingest.feed(b"[\"c\",1]".to_vec(), 7, Vec::new(), Format::Pairs);
     ingest.step(&cache, &mut budget).expect("only parsing");
@@ -64,14 +64,14 @@ fn descend(level: u8, child: &[u8], key: &[u8], count: u64) -> Facts {
     facts
 }
 
-/// What a verification tells: sound rows, and faults. It ends after as many steps as there are
-/// names of nodes.
+/// What a verification tells: sound rows, and faults, but for those of the form: no boundary
+/// function has made these trees. It ends after as many steps as there are names of nodes.
 fn verified(cache: &Cache, tree: Tree) -> (u64, Vec<Fault>) {
-    let mut verify = Verify::new(tree);
+    let mut verify = Verify::new(tree, Shape::with_target(128));
     for _ in 0..20_000 {
         match verify.step(cache, &mut Budget::of(1)) {
             Step::Yield => {}
-            Step::Done(()) => return (verify.tally().rows, verify.take_faults()),
+            Step::Done(()) => return (verify.tally().rows, lost(verify.take_faults())),
             Step::Need(ids) => panic!("{ids:?}"),
         }
     }
@@ -127,7 +127,7 @@ fn a_first_child_that_reaches_into_another_subtree_is_refused_by_walks() {
 /// A batch on top of `tree`; `None` when it is refused, with an error that names a chunk.
 fn changed(cache: &Cache, tree: Tree, text: &str) -> Option<Vec<Sealed>> {
     let mut forest = Forest::new();
-    forest.set(ROWS, tree);
+    forest.set_rows(tree);
     let mut ingest = Ingest::new(forest, Vec::new(), Shape::with_target(64));
     ingest.feed(text.as_bytes().to_vec(), text.len(), Vec::new(), Format::Pairs);
     let mut budget = Budget::of(usize::MAX);

@@ -7,10 +7,11 @@ use hedgerow::error::Error;
 use hedgerow::ingest::{Format, SPILL_BYTES};
 use hedgerow::step::Budget;
 use hedgerow::tree::Range;
-use hedgerow::value::Kind;
+use hedgerow::value::{Kind, Value};
 use hedgerow_support::host::Host;
 use hedgerow_support::output::changes_between;
 use hedgerow_support::rows::{Rows, issue};
+use hedgerow_support::store::a_key;
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -270,16 +271,16 @@ fn the_last_of_equal_keys_wins_when_key_and_value_are_empty() {
     for rows in 2..200 {
         let mut batch = Batch::new();
         for row in (0..rows).rev() {
-            batch.push(format!("k{row:03}").as_bytes(), Edit::Delete);
+            batch.push(a_key(&format!("k{row:03}")), Edit::Delete);
             if row == rows / 2 {
                 // Neither takes a byte of the batch's memory.
-                batch.push(b"", Edit::Put(Kind::Bytes, b""));
-                batch.push(b"", Edit::Delete);
-                batch.push(b"", Edit::Put(Kind::Bytes, b"last"));
+                batch.push(a_key(""), Edit::Put(Value::kept(Kind::Bytes, b"")));
+                batch.push(a_key(""), Edit::Delete);
+                batch.push(a_key(""), Edit::Put(Value::kept(Kind::Bytes, b"last")));
             }
         }
         batch.close_run();
         assert!(batch.sort(&mut Budget::of(usize::MAX)));
-        assert_eq!(batch.edit(0), Edit::Put(Kind::Bytes, b"last"), "{rows} rows");
+        assert_eq!(batch.edit(0), Edit::Put(Value::kept(Kind::Bytes, b"last")), "{rows} rows");
     }
 }

@@ -105,7 +105,7 @@ fn accepted(cache: &Cache, hash: &Hash, bytes: &[u8]) -> Result<Vec<u8>, Error> 
             let check = |bytes: &[u8]| Forest::decode(bytes).map(|_| ());
             let forest = Forest::decode(here(cache.chunk(hash, check)?)).expect("it was checked");
             let mut packer = Packer::new();
-            forest.commit(&mut packer);
+            forest.commit(&mut packer).expect("no larger than it was");
             packer.seal();
             packer.take_sealed().remove(0).bytes
         }

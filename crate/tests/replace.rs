@@ -7,9 +7,9 @@ use hedgerow::batch::{Batch, Edit};
 use hedgerow::boundary::Shape;
 use hedgerow::step::Budget;
 use hedgerow::tree::{Merge, Replace, Tree};
-use hedgerow::value::Kind;
 use hedgerow_support::host::Host;
 use hedgerow_support::rows::issue;
+use hedgerow_support::store::{a_key, a_text};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
@@ -28,8 +28,8 @@ fn replaced(host: &mut Host, batch: &Batch) -> Option<(Tree, u64)> {
 
 fn batch(key: &str, value: Option<&str>) -> Batch {
     let mut batch = Batch::new();
-    let edit = value.map_or(Edit::Delete, |value| Edit::Put(Kind::Json, value.as_bytes()));
-    batch.push(key.as_bytes(), edit);
+    let edit = value.map_or(Edit::Delete, |value| Edit::Put(a_text(value)));
+    batch.push(a_key(key), edit);
     batch.close_run();
     assert!(batch.sort(&mut Budget::of(usize::MAX)));
     batch

@@ -245,7 +245,7 @@ proptest! {
 }
 
 fn object(id: u64, sum: u64) -> Row {
-    Row::Object([("id", id.to_string()), ("sum", sum.to_string())].into())
+    Row::Object([("id", id.to_string()), ("sum", format!("\"{sum}\""))].into())
 }
 
 fn rows(range: std::ops::Range<u64>) -> Edit {
@@ -360,7 +360,7 @@ fn a_commit_that_cannot_be_leaves_all_as_it_was() {
     let twins = (200..202).map(|at| (format!("r/{at:06}"), object(200, at)));
     refused(&plain(vec![Edit::Put(twins.collect())]), Error::SumKeyTwice);
     refused(&put(6, object(5, 1)), Error::SumKeyTwice);
-    for bad in ["-1", "1.5", "1e3", "\"x\"", "true", "{}", "18446744073709551616"] {
+    for bad in ["-1", "1.5", "1e21", "\"x\"", "true", "{}", "18446744073709551616"] {
         let row = Row::Object([("id", "5".into()), ("sum", bad.into())].into());
         refused(&put(5, row), Error::SumNotWhole);
     }

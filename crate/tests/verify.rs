@@ -5,7 +5,6 @@ use hedgerow::boundary::Shape;
 use hedgerow::cache::SegmentId;
 use hedgerow::chunk::ChunkKind;
 use hedgerow::error::{Error, Field};
-use hedgerow::forest::ROWS;
 use hedgerow::hash::Hash;
 use hedgerow::limits::PIECE_BYTES;
 use hedgerow::node::Node;
@@ -21,7 +20,7 @@ use std::ops::Bound;
 const SMALL: Shape = Shape::with_target(128);
 
 fn verify(host: &mut Host) -> (Tally, Vec<Fault>) {
-    let mut verify = Verify::new(host.tree());
+    let mut verify = Verify::new(host.tree(), host.shape);
     let mut faults = Vec::new();
     host.run(|cache, budget| {
         let step = verify.step(cache, budget);
@@ -143,7 +142,7 @@ fn segments_are_asked_for_ahead_and_once() {
     let all = rows(400);
     let mut host = apart(&all);
     host.reopen(1 << 30);
-    let mut verify = Verify::new(host.tree());
+    let mut verify = Verify::new(host.tree(), host.shape);
     let mut most = 0;
     host.run(|cache, budget| {
         let step = verify.step(cache, budget);
@@ -297,7 +296,7 @@ fn of_leaf(records: &[(u16, &[u8], &[u8])], chunks: &[Vec<u8>]) -> Host {
         host.store_chunk(chunk);
     }
     let root = host.store_chunk(&leaf(records));
-    host.forest.set(ROWS, Tree { root, count: records.len() as u64 });
+    host.forest.set_rows(Tree { root, count: records.len() as u64 });
     host
 }
 
@@ -348,8 +347,10 @@ fn a_later_format_is_told_from_a_fault() {
     let mut host = Host::new(Shape::STORED);
     let hashes = [host.store_chunk(&first), host.store_chunk(&later)];
     let root = host.store_chunk(&inner(1, &[(b"a", 1, hashes[0]), (b"b", 2, hashes[1])]));
-    host.forest.set(ROWS, Tree { root, count: 2 });
-    let (tally, faults) = verify(&mut host);
+    host.forest.set_rows(Tree { root, count: 2 });
+    let (tally, mut faults) = verify(&mut host);
+    // The first leaf does not end where one should.
+    faults.retain(|fault| fault.part != Part::Form);
     assert_eq!((tally.rows, faults.len()), (1, 1));
     assert_eq!(faults[0].hash, hashes[1]);
     assert_eq!(faults[0].error, Error::UnsupportedFormat { version: 9 });
@@ -362,7 +363,7 @@ fn what_goes_while_it_is_walked_is_told_with_the_rows_that_are_left() {
     let sound = apart(&all);
     for (id, hash, level, _) in nodes(&sound) {
         let mut host = apart(&all);
-        let mut verify = Verify::new(host.tree());
+        let mut verify = Verify::new(host.tree(), host.shape);
         let mut faults = Vec::new();
         let mut entered = false;
         for _ in 0..100_000 {

@@ -67,7 +67,10 @@ export function firstGeneration(): number {
 
 /** Holds the commit that a root or a snapshot names, which must be stored. */
 export async function holdNamed(commits: Commits, target: string | Snapshot): Promise<HeldCommit> {
-  if (target instanceof Snapshot) return Snapshot.hold(target, commits);
+  if (Snapshot.is(target)) return Snapshot.hold(target, commits);
+  if (typeof target !== 'string') {
+    throw new HedgerowError('invalid-argument', 'neither a root nor a snapshot of this open store');
+  }
   const commitBytes = bytesOf(target);
   const { release } = await commits.trunk.holdAny(commitBytes);
   return { commitBytes, release };

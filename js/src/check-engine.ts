@@ -58,6 +58,13 @@ export class CheckEngine implements Runner {
     return this.#engine.given(this.#core.check_verify(this.#engine.own(view), nth));
   }
 
+  /** Starts to check that the nth index is what its rows make; see `index-check.ts`. */
+  checkIndex(view: number, nth: number, randomBytes: Uint8Array): Op | undefined {
+    this.#engine.pass(randomBytes);
+    const op = this.#core.check_index(this.#engine.own(view), nth);
+    return op >>> 0 === Status.noOp ? undefined : this.#engine.given(op);
+  }
+
   /** Goes on with one of them for about `budget` bytes of work. */
   step(op: Op, budget: number): number {
     return this.#core.check_step(this.#engine.own(op), Math.min(budget, 0x7fff_ffff));

@@ -1,12 +1,8 @@
-/** The changes between two roots. */
+/** Changes of rows as the core tells them; what lies between two roots is in `differences.ts`. */
 import type { Commits } from './commit.js';
 import type { Op } from './engine.js';
-import { HedgerowError, isMissing } from './errors.js';
 import type { Host } from './host.js';
-import type { Hold } from './pins.js';
-import { type EncodedRange, encodeRange, type KeyRange } from './range.js';
-import { bytesOf } from './root.js';
-import { blocks, type Rows } from './scan.js';
+import type { EncodedRange, KeyRange } from './range.js';
 
 /** What became of a row; of an entry of an index, when that is watched. */
 export type Change<Value = unknown> = (
@@ -61,63 +57,4 @@ export async function startDiff(
   } finally {
     engine.closeView(old.view);
   }
-}
-
-async function* changes(
-  host: Host,
-  commits: Commits,
-  from: string,
-  to: string | undefined,
-  options: DiffOptions,
-): AsyncGenerator<Change, void, void> {
-  const range = encodeRange(options);
-  const [fromBytes, toBytes] = [bytesOf(from), to === undefined ? undefined : bytesOf(to)];
-  const start = async () => {
-    const old = await commits.hold(fromBytes);
-    let young: Hold | undefined;
-    const end = () => {
-      old.release();
-      young?.release();
-    };
-    try {
-      if (toBytes !== undefined) {
-        young = await commits.hold(toBytes);
-        return { op: await startDiff(host, commits, fromBytes, toBytes, range), end };
-      }
-      const head = await commits.holdHead();
-      young = head;
-      const { commitBytes } = head.head;
-      return { op: await startDiff(host, commits, fromBytes, commitBytes, range), end };
-    } catch (cause) {
-      end();
-      throw cause;
-    }
-  };
-  try {
-    for await (const members of blocks(host, start, options.signal)) yield* changesOf(members);
-  } catch (cause) {
-    if (to !== undefined || !isMissing(cause)) throw cause;
-    const { chunk } = cause as HedgerowError;
-    const message = `what ${from} was the root of is not stored any more`;
-    throw new HedgerowError('missing-chunk', message, { cause, ...(chunk ? { chunk } : {}) });
-  }
-}
-
-/** The changes that lead from one root to another, or to the head, in the order of keys. */
-export function diffOf(
-  host: () => Host,
-  commits: Commits,
-  from: string,
-  to: string | undefined,
-  options: DiffOptions,
-): Rows<Change> {
-  const iterate = () => changes(host(), commits, from, to, options);
-  return {
-    [Symbol.asyncIterator]: iterate,
-    async toArray() {
-      const all: Change[] = [];
-      for await (const change of iterate()) all.push(change);
-      return all;
-    },
-  };
 }

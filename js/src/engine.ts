@@ -11,7 +11,7 @@
 import { instantiate } from './core.js';
 import { HedgerowError } from './errors.js';
 import { type Core, guard, refuse } from './guard.js';
-import { MAX_KEY_BYTES } from './limits.js';
+import { MAX_JSON_DEPTH, MAX_KEY_BYTES, MAX_TREES } from './limits.js';
 
 /** The meanings of a status; `crate/src/wasm/reply.rs` has the same list. */
 export const Status = {
@@ -27,6 +27,7 @@ export const Status = {
   malformed: 20,
   invalidProof: 21,
   proofTooLarge: 22,
+  commitTooLarge: 28,
   noOp: 0xffff_ffff,
 } as const;
 
@@ -44,12 +45,12 @@ export type Op = number;
 export type BlockFormat = 'pairs' | 'rows' | 'deletes' | 'patch';
 
 const ROW_FAULTS = [
-  'the key is not a string',
+  'the key is not a string; of rows that are objects key: (row) => String(row.id) makes one',
   'the row has no key where the pointer says',
   `the key is longer than ${MAX_KEY_BYTES} bytes`,
   'the key holds half of a surrogate pair',
   'the value is larger than 64 MiB',
-  'the value is nested too deeply',
+  `the value is nested deeper than ${MAX_JSON_DEPTH}`,
   'the text is not JSON',
   'there is no such operation',
   'the operation has no value to put',
@@ -59,6 +60,8 @@ const ROW_FAULTS = [
 ] as const;
 
 const FIRST_VALUE_FAULT = 4;
+
+const TOO_MANY_TREES = `a commit names at most ${MAX_TREES} trees (rows, indexes and sum trees), in 512 KiB: drop some`;
 
 /** Handles of an instance are above those of all before it. */
 const HANDLES = 2 ** 32;
@@ -255,6 +258,8 @@ export class Engine {
         throw new HedgerowError('invalid-proof', 'it does not prove this under this root');
       case Status.proofTooLarge:
         throw new HedgerowError('invalid-argument', 'its proof would take more than 128 MiB');
+      case Status.commitTooLarge:
+        throw new HedgerowError('invalid-argument', TOO_MANY_TREES);
       default:
         throw new HedgerowError('storage', `the core answered ${status}`);
     }
@@ -565,17 +570,11 @@ export class Engine {
   takeSegment(op: Op): MadeSegment | undefined {
     if (this.#core.take_segment(this.own(op)) !== Status.segment) return undefined;
     const memory = this.memory;
-    const [id, at, length, tableAt, tableLength] = [0, 1, 2, 3, 4].map((i) => this.word(i)) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
+    const word = (index: number) => this.word(index);
     return {
-      id,
-      segmentBytes: memory.slice(at, at + length),
-      tableBytes: memory.slice(tableAt, tableAt + tableLength),
+      id: word(0),
+      segmentBytes: memory.slice(word(1), word(1) + word(2)),
+      tableBytes: memory.slice(word(3), word(3) + word(4)),
     };
   }
 

@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'invalid-proof'
   | 'sum-overflow'
   | 'invalid-export'
+  | 'bad-response'
   | 'conflict'
   | 'quota-exceeded'
   | 'disconnected'
@@ -41,14 +42,23 @@ export interface ErrorFacts {
   /** What brought the failure about, as thrown by the platform. */
   readonly cause?: unknown;
   /** Position of the offending row, or operation of a patch, in its source, from 0. */
-  readonly row?: number;
+  readonly row?: number | undefined;
+  /** Key of the offending row, where a sum tree refuses it. */
+  readonly key?: string | undefined;
   /** Byte offset of the fault in a source of bytes. */
-  readonly offset?: number;
+  readonly offset?: number | undefined;
+  /** JSON pointer to the fault in the offending value. */
+  readonly pointer?: string | undefined;
   /** Hash of the offending chunk, in hexadecimal. */
-  readonly chunk?: string;
+  readonly chunk?: string | undefined;
+  /** Status of the offending HTTP response. */
+  readonly status?: number | undefined;
   /** The first conflicts of a merge, in the order of keys. */
-  readonly conflicts?: readonly Conflict[];
+  readonly conflicts?: readonly Conflict[] | undefined;
 }
+
+/** HTTP statuses below 500 after which the same request may succeed later. */
+const PASSING: readonly (number | undefined)[] = [408, 425, 429];
 
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'conflict',
@@ -61,29 +71,44 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'storage',
 ]);
 
-/** The one error that Hedgerow throws. */
+/** The one error that Hedgerow throws. `message` does not repeat the code, which `String(error)` has. */
 export class HedgerowError extends Error {
   override readonly name = 'HedgerowError';
   /** What failed; stable, meant for `switch`. */
   readonly code: ErrorCode;
   /** Position of the offending row, or operation of a patch, in its source, from 0. */
-  readonly row?: number;
+  readonly row?: number | undefined;
+  /** Key of the offending row, where a sum tree refuses it. */
+  readonly key?: string | undefined;
   /** Byte offset of the fault in a source of bytes, where there is one. */
-  readonly offset?: number;
+  readonly offset?: number | undefined;
+  /** JSON pointer to the fault in the offending value; `''` when the whole value is the fault. */
+  readonly pointer?: string | undefined;
   /** Hash of the offending chunk in hexadecimal, where there is one. */
-  readonly chunk?: string;
+  readonly chunk?: string | undefined;
+  /** Status of the offending HTTP response, with the code `bad-response`. */
+  readonly status?: number | undefined;
   /** Of a merge without `onConflict`: its conflicts in the order of keys, the first 100 of them. */
-  readonly conflicts?: readonly Conflict[];
+  readonly conflicts?: readonly Conflict[] | undefined;
 
   constructor(code: ErrorCode, message: string, { cause, ...facts }: ErrorFacts = {}) {
+    // V8 begins the stack with the message of this moment: so the console shows the code.
     super(`${code}: ${message}`, cause === undefined ? undefined : { cause });
+    this.message = message;
     this.code = code;
     Object.assign(this, facts);
   }
 
   /** Whether the same call may succeed when it is made again. */
   get retryable(): boolean {
-    return RETRYABLE.has(this.code);
+    const { code, status = 0 } = this;
+    return code === 'bad-response'
+      ? status >= 500 || PASSING.includes(status)
+      : RETRYABLE.has(code);
+  }
+
+  override toString(): string {
+    return `${this.name} [${this.code}]: ${this.message}`;
   }
 }
 

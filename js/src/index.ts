@@ -1,13 +1,14 @@
 /** Hedgerow: an ordered key/value store for the browser. Importing it touches no global. */
 
-import { counting, proving, repairing, rescuing, summing, verifying } from './later.js';
+import { counting, differing, proving, repairing, rescuing, summing, verifying } from './later.js';
 import type { OpenOptions } from './opening.js';
+import { checkName, optionsOf } from './options.js';
 import { part } from './parts.js';
 import type { Storage } from './segment-store.js';
 import { idb, loadRest } from './segment-stores/idb.js';
 import { checkSignal, ending } from './signal.js';
 import { Store } from './store.js';
-import { branching, exporting, merging, resetting } from './store-parts.js';
+import { storeParts } from './store-later.js';
 
 export type { Branch, BranchOptions } from './branches.js';
 export type { ByteFormat, ByteSource } from './bytes.js';
@@ -80,12 +81,16 @@ export function open(name: string, options?: OpenOptions): Promise<Store> {
  * does not let go of it within 2 seconds: a suspended tab, another process or other code that has the database open.
  * In a browser it is then deleted as soon as that lets go.
  */
-export function destroy(
+export async function destroy(
   name: string,
   options: { readonly storage?: Storage | undefined } = {},
 ): Promise<void> {
-  return (options.storage ?? idb()).destroy(name);
+  checkName(name);
+  const { storage = idb() } = optionsOf('destroy', options, 'storage');
+  return storage.destroy(name);
 }
+
+const IMPORT_NAMES = 'storage durability sliceMs checkIndexes signal onProgress';
 
 /**
  * Reads what `db.export()` has made into the store `name`, which must be empty, or not be there
@@ -94,32 +99,33 @@ export function destroy(
  *
  * Each chunk is checked as it arrives, and all of it once more as it was stored, before anything is
  * seen of it: whatever is wrong rejects, and the store is empty as it was. An import that was cut
- * off goes on where it was when it is called again; until then the store is to stay empty.
+ * off goes on where it was when it is called again; until then the store is to stay empty. Into a
+ * store that holds just this already nothing is stored, but `source` is read and checked to its end.
  */
-export const importStore: typeof import('./transfer/import.js').importStore = (
+export const importStore: typeof import('./transfer/import.js').importStore = async (
   name,
   source,
   options = {},
 ) => {
+  const wanted = optionsOf('importStore', options, IMPORT_NAMES);
   const read = async (signal: AbortSignal | undefined) => {
     checkSignal(signal);
-    const { importStore: imported } = await importing();
-    return imported(name, source, { ...options, signal });
+    const { importing } = await storeParts();
+    return importing.importStore(name, source, { ...wanted, signal });
   };
-  return ending(options.signal, read).result;
+  return ending(wanted.signal, read).result;
 };
 
-const importing = () => part(() => import('./transfer/import.js'));
 const platform = () => part(() => import('./platform.js'));
 
 /**
  * Loads now what is else loaded when it is first called: proofs, verification, repair, statistics, sum
- * trees, branches, merges, exports and imports, 81 KB in all. From then on none of these needs the network. Rejects
+ * trees, branches, diffs, merges, exports and imports, 81 KB in all. From then on none of these needs the network. Rejects
  * with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
  */
 export async function preload(): Promise<void> {
-  const parts = [proving, verifying, repairing, counting, summing, rescuing];
-  const others = [branching, resetting, merging, exporting, importing, platform, loadRest];
+  const parts = [proving, verifying, repairing, counting, summing, rescuing, differing];
+  const others = [storeParts, platform, loadRest];
   await Promise.all([...parts, ...others].map((load) => load()));
 }
 

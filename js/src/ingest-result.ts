@@ -7,7 +7,11 @@ export interface Progress {
   readonly rows: number;
   /** Bytes of those rows as they went in: JSON text and byte values. */
   readonly bytes: number;
-  /** Rows whose segments storage has, though no reader sees them before the end. */
+  /**
+   * Rows whose segments storage has, though no reader sees them before the end. Of keys that ascend
+   * into an empty store it grows as they come. Otherwise, and for every patch, rows are gathered and
+   * sorted first: it stays 0 until they are merged, and is all of them at the end.
+   */
   readonly durableRows: number;
   /** How much of the source was taken, from 0 to 1, when its length is known. */
   readonly fraction?: number;

@@ -7,10 +7,20 @@ const CORE_IMPORTS = {
   './hedgerow_bg.js': { __wbindgen_init_externref_table: () => {} },
 };
 
+/** Bytes of base64. It is on the way of every start: nothing is called for each of them. */
+export function bytesOfBase64(base64: string): Uint8Array<ArrayBuffer> {
+  const { fromBase64 } = Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> };
+  if (fromBase64 !== undefined) return fromBase64.call(Uint8Array, base64);
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
+}
+
 async function compile(base64: string): Promise<WebAssembly.Module> {
-  const packed = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
   // By a response, since the `Blob` of jsdom is no stream.
-  const stream = new Response(packed).body?.pipeThrough(new DecompressionStream('deflate-raw'));
+  const packed = new Response(bytesOfBase64(base64)).body;
+  const stream = packed?.pipeThrough(new DecompressionStream('deflate-raw'));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
 

@@ -1,5 +1,9 @@
 /** Takes rows or bytes from a source and feeds them to an ingest, slice by slice. */
+import { isPart } from './bytes.js';
+import { HedgerowError } from './errors.js';
 import type { Ingest, Progress } from './ingest.js';
+import { kindOf } from './kind.js';
+import { notify } from './report.js';
 import type { RowGatherer } from './rows.js';
 import { turn } from './scheduler.js';
 import { AbortableWait } from './signal.js';
@@ -39,7 +43,8 @@ export class Reporter {
     this.#reportedMs = now;
     const { rows, bytes, durableRows } = this.#ingest;
     const fraction = last ? 1 : this.#fraction();
-    this.#onProgress({ rows, bytes, durableRows, ...(fraction === undefined ? {} : { fraction }) });
+    const told = { rows, bytes, durableRows, ...(fraction === undefined ? {} : { fraction }) };
+    notify(this.#onProgress, told);
   }
 }
 
@@ -115,6 +120,9 @@ export async function takeBytes(
     reporter.report();
   };
   await each(parts, ingest, signal, async (part: Uint8Array | ArrayBuffer) => {
+    if (!isPart(part)) {
+      throw new HedgerowError('invalid-argument', `a part of the bytes is ${kindOf(part)}`);
+    }
     const bytes = part instanceof ArrayBuffer ? new Uint8Array(part) : part;
     for (let at = 0; at < bytes.length; at += GATHER_BYTES) {
       const now = performance.now();

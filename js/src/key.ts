@@ -1,5 +1,6 @@
 /** What a key may be. */
 import { HedgerowError } from './errors.js';
+import { isList, kindOf } from './kind.js';
 import { MAX_KEY_BYTES } from './limits.js';
 
 /** Half of a surrogate pair without the other. */
@@ -16,12 +17,22 @@ export function utf8Length(text: string): number {
   return length;
 }
 
-/** Throws `invalid-key` unless `key` is a string that can be a key. */
-export function checkKey(key: unknown, row?: number): asserts key is string {
+/**
+ * Throws `invalid-key` unless `key` is a string that can be a key. `at` is the row that it is of, or
+ * the argument.
+ */
+export function checkKey(key: unknown, at?: number | string): asserts key is string {
   const fault = keyFault(key);
   if (fault === undefined) return;
-  const where = row === undefined ? '' : `row ${row}: `;
-  throw new HedgerowError('invalid-key', `${where}${fault}`, row === undefined ? {} : { row });
+  const row = typeof at === 'number' ? at : undefined;
+  const where = row === undefined ? at : `row ${row}`;
+  throw new HedgerowError('invalid-key', where ? `${where}: ${fault}` : fault, { row });
+}
+
+/** Throws `invalid-argument` unless `keys` is a list of keys: of a text the characters are none. */
+export function checkKeys<Key>(call: string, keys: Iterable<Key>): Iterable<Key> {
+  if (isList(keys)) return keys;
+  throw new HedgerowError('invalid-argument', `${call} takes a list of keys, not ${kindOf(keys)}`);
 }
 
 /**
@@ -49,10 +60,4 @@ function keyFault(key: unknown): string | undefined {
     return `the key is longer than ${MAX_KEY_BYTES} bytes`;
   }
   return undefined;
-}
-
-/** What to call `value` in a message. */
-export function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  return typeof value === 'object' ? (value.constructor?.name ?? 'an object') : typeof value;
 }

@@ -19,6 +19,10 @@ export const repairing = () => part(() => import('./repair.js'));
 /** What a store holds, and the shape of its tree. */
 export const counting = () => part(() => import('./stats.js'));
 
+/** The changes between two roots. */
+export const differing = (): Promise<typeof import('./differences.js')> =>
+  part(() => import('./differences.js'));
+
 /** Sum trees. */
 export const summing = () => part(() => import('./sums/index.js'));
 

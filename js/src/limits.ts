@@ -4,6 +4,12 @@ export const MAX_KEY_BYTES = 1024;
 /** Largest value, in bytes; the core has the same limit. */
 export const MAX_VALUE_BYTES = 64 << 20;
 
+/** Deepest nesting of a value; the core has the same limit. */
+export const MAX_JSON_DEPTH = 512;
+
+/** Most trees that a commit names: the rows, indexes and sum trees; the core has the same limit. */
+export const MAX_TREES = 1024;
+
 /** Most bytes of a proof, and of the rows that it proves; the core has the same limit. */
 export const MAX_PROOF_BYTES = 128 << 20;
 
@@ -29,8 +35,20 @@ export const MAX_IN_FLIGHT_BYTES = 16 << 20;
 /** Most columns of an index; as in `crate/trees/src/limits.rs`. */
 export const MAX_COLUMNS = 8;
 
-/** Longest definition of an index: it is the name of a tree, with one byte before it. */
-export const MAX_DEFINITION_BYTES = 254;
+/** Longest name of a tree, without the letter before it that tells what it is. */
+export const MAX_TREE_NAME_BYTES = 254;
+
+/** Longest definition of an index: it is the name of a tree. */
+export const MAX_DEFINITION_BYTES = MAX_TREE_NAME_BYTES;
+
+/** Longest definition of a sum tree that follows rows; the core has the same limit. */
+export const MAX_SUM_DEFINITION_BYTES = 984;
+
+/** Longest value of a leaf of a sum tree; the core has the same limit. */
+export const MAX_SUM_VALUE_BYTES = 1 << 20;
+
+/** Most chunks of a segment; the core has the same limit, and tells why. */
+export const MAX_SEGMENT_CHUNKS = 174_763;
 
 /** Segment ids that one reserved writer number stands for. */
 export const SEGMENTS_PER_WRITER = 2 ** 20;

@@ -21,6 +21,7 @@ import { blocks } from './scan.js';
 import { turn } from './scheduler.js';
 import type { Durability, Ref } from './segment-store.js';
 import { checkSignal, committing, until } from './signal.js';
+import { keptValue } from './value.js';
 
 /** What a conflict comes to: a value, or `undefined` for no row. */
 export type Resolution = unknown;
@@ -257,8 +258,9 @@ class Merge {
         this.#isUndecided = true;
         return;
       }
-      const decided = onConflict({ key, base, ours, theirs });
-      decision = { ours, theirs, value: await until(decided, this.#job.signal) };
+      const value = await until(onConflict({ key, base, ours, theirs }), this.#job.signal);
+      checkResolved(key, value);
+      decision = { ours, theirs, value };
       this.#decisions.set(key, decision);
     }
     const { value } = decision;
@@ -325,6 +327,17 @@ class Merge {
     }
     await feed(puts);
     await feed(deletes);
+  }
+}
+
+/** Throws `invalid-value` when a conflict was resolved to what cannot be kept. */
+function checkResolved(key: string, value: unknown): void {
+  try {
+    if (value !== undefined) keptValue(value);
+  } catch (cause) {
+    const { code, message, pointer } = cause as HedgerowError;
+    const told = `onConflict, of ${JSON.stringify(key)}: ${message}`;
+    throw new HedgerowError(code, told, { cause, pointer });
   }
 }
 

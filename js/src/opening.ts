@@ -1,4 +1,5 @@
 /** Opens a store: the core, what it is kept in, and what tells of other handles. */
+
 import { Commits } from './commit.js';
 import { Engine } from './engine.js';
 import { HedgerowError } from './errors.js';
@@ -7,8 +8,10 @@ import type { BuilderOptions, IndexProgress } from './indexes/builder.js';
 import { type IndexDefinitions, indexesOf } from './indexes/index-set.js';
 import { Lane } from './lane.js';
 import { summing } from './later.js';
+import { checkName, optionsOf } from './options.js';
 import { askToPersist } from './persistence.js';
 import { Pins, prefixOf } from './pins.js';
+import { notify } from './report.js';
 import type { Durability, SegmentStore, Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
 import type { SumDefinitions } from './sums/definition.js';
@@ -67,24 +70,21 @@ export interface Parts {
 }
 
 /** Opens the parts of a store, all of them or none. */
-export async function openParts(name: string, options: OpenOptions): Promise<Parts> {
+export async function openParts(name: string, given: OpenOptions): Promise<Parts> {
+  checkName(name);
+  const options = optionsOf(
+    'open',
+    given,
+    'indexes onIndexProgress sums storage durability sliceMs cacheBytes create onMissing persist',
+  );
   const { storage = idb(), durability = 'relaxed', sliceMs = 8, cacheBytes = 64 << 20 } = options;
-  if (typeof name !== 'string') {
-    throw new HedgerowError('invalid-argument', 'the name of a store is a string');
-  }
-  if (!(sliceMs > 0 && Number.isFinite(sliceMs))) {
-    throw new HedgerowError('invalid-argument', 'sliceMs is above 0 and finite');
-  }
-  if (!(cacheBytes >= 0 && cacheBytes < 2 ** 31)) {
-    throw new HedgerowError('invalid-argument', 'cacheBytes is below 2 GiB');
-  }
   const { create, onMissing, persist = false, indexes, sums } = options;
   const wanted = indexesOf(indexes);
   const texts = sums && (await summing()).definitionTexts(sums);
   // Not from within the storage, which a callback that throws must not disturb.
   const onGone = () => {
     trunk?.lose(new HedgerowError('closed', `the store ${name} was deleted`));
-    if (onMissing !== undefined) queueMicrotask(onMissing);
+    if (onMissing !== undefined) queueMicrotask(() => notify(onMissing, undefined));
   };
   const isAlone = storage.isShared !== true;
   let trunk: Trunk | undefined;

@@ -49,8 +49,8 @@ export async function applyPatch(
     return await putMany(host, commits, patch as Source<PatchOperation>, job);
   } catch (cause) {
     if (!(cause instanceof HedgerowError) || cause.row === undefined) throw cause;
-    const { row, offset } = cause;
-    const facts = { cause, row, ...(offset === undefined ? {} : { offset }) };
-    throw new HedgerowError('invalid-patch', `operation ${row}: ${cause.message}`, facts);
+    const { row, offset, pointer } = cause;
+    const message = `operation ${row}: ${cause.message}`;
+    throw new HedgerowError('invalid-patch', message, { cause, row, offset, pointer });
   }
 }

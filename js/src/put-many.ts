@@ -25,7 +25,8 @@ import { endSource, isAtHand, type OpenSource, openSource, type Source } from '.
 export interface PutManyOptions<Row> {
   /**
    * The key of a row: a JSON pointer into it, such as `/id`, or a function of it, which rows
-   * that come as bytes cannot have. Without it rows are `[key, value]`. A row is read up to a
+   * that come as bytes cannot have. Without it rows are `[key, value]`. What the pointer leads to
+   * is a string: of a number, `(row) => String(row.id)` makes one. A row is read up to a
    * slice after it was given: it must not be changed and given again.
    */
   readonly key?: KeyOf<Row> | undefined;
@@ -58,7 +59,7 @@ export async function putMany<Row>(
 ): Promise<IngestResult> {
   const startMs = performance.now();
   const { prefix, signal } = job;
-  if (prefix !== undefined) checkKey(prefix);
+  if (prefix !== undefined) checkKey(prefix, 'prefix');
   // In the turn of the call: the order of calls is that of commits.
   const bulk = commits.beginBulk(isAtHand(source));
   try {
@@ -83,7 +84,7 @@ async function ingestAll<Row>(
   const { signal, durability } = job;
   // With a function even bytes may be a row.
   const mayBeBytes = typeof job.key !== 'function' && job.deletes !== true;
-  const opened = await openSource(source, signal, mayBeBytes);
+  const opened = await openSource(source, signal, mayBeBytes, job.format !== undefined);
   let taken = false;
   try {
     const options = ingestOptions(opened.kind === 'bytes', job);
@@ -111,9 +112,6 @@ function ingestOptions<Row>(isBytes: boolean, job: Job<Row>): IngestOptions {
   }
   if (typeof key === 'function' || job.deletes === true) {
     throw new HedgerowError('invalid-argument', 'rows that come as bytes have a key by pointer');
-  }
-  if (format !== undefined && format !== 'ndjson' && format !== 'json') {
-    throw new HedgerowError('invalid-argument', `no such format: ${String(format)}`);
   }
   return { prefix, pointer, signal, bytes: { format, isPatch: job.isPatch === true } };
 }
@@ -145,7 +143,7 @@ export async function deleteRange(
   host: Host,
   commits: Commits,
   range: KeyRange,
-  { durability, signal }: Pick<Job<never>, 'durability' | 'signal'>,
+  { durability, signal }: Pick<Job<string>, 'durability' | 'signal'>,
 ): Promise<IngestResult> {
   const startMs = performance.now();
   const encoded = encodeRange(range);
@@ -164,7 +162,7 @@ export async function deleteRange(
 }
 
 /** What is told of a bulk change. */
-function resultOf(
+export function resultOf(
   ingest: Ingest,
   { chunks, commitBytes }: Committed,
   rows: number,

@@ -1,6 +1,8 @@
 /** Ranges of keys, and how they are written for the core. */
 import { HedgerowError } from './errors.js';
 import { checkKey, compareKeys } from './key.js';
+import { isList, isPlain } from './kind.js';
+import { RANGE, rangeOf } from './options.js';
 
 /** The keys that satisfy all that is given, in the order of their UTF-8 bytes. */
 export interface KeyRange {
@@ -19,11 +21,21 @@ export interface KeyRange {
 /** Flags of the core's `scan` besides those for the range. */
 export const ScanFlag = { reverse: 1, keys: 2, values: 4, secondary: 256 } as const;
 
-const HAS_PREFIX = 8;
 const LOWER_SHIFT = 4;
 const UPPER_SHIFT = 6;
 const INCLUDED = 1;
 const EXCLUDED = 2;
+
+/** The flag of each part, in the order in which the core reads them. */
+const PARTS = [
+  ['prefix', 8],
+  ['gt', EXCLUDED << LOWER_SHIFT],
+  ['gte', INCLUDED << LOWER_SHIFT],
+  ['lt', EXCLUDED << UPPER_SHIFT],
+  ['lte', INCLUDED << UPPER_SHIFT],
+] as const;
+
+let encoder: TextEncoder | undefined;
 
 /** A range as the core reads it: flags, and for each part its length and its bytes. */
 export interface EncodedRange {
@@ -44,7 +56,7 @@ export function isInRange(key: string, { prefix, gt, gte, lt, lte }: KeyRange): 
 
 /** Encodes a range; throws `invalid-key` or `invalid-argument`. */
 export function encodeRange(range: KeyRange): EncodedRange {
-  const { prefix, gt, gte, lt, lte } = range;
+  const { gt, gte, lt, lte } = range;
   if (gt !== undefined && gte !== undefined) {
     throw new HedgerowError('invalid-argument', 'a range has either gt or gte');
   }
@@ -53,18 +65,14 @@ export function encodeRange(range: KeyRange): EncodedRange {
   }
   let flags = 0;
   const parts: Uint8Array[] = [];
-  const encoder = new TextEncoder();
-  const add = (key: string | undefined, flag: number) => {
-    if (key === undefined) return;
-    checkKey(key);
+  encoder ??= new TextEncoder();
+  for (const [name, flag] of PARTS) {
+    const key = range[name];
+    if (key === undefined) continue;
+    checkKey(key, name);
     parts.push(encoder.encode(key));
     flags |= flag;
-  };
-  add(prefix, HAS_PREFIX);
-  add(gt, EXCLUDED << LOWER_SHIFT);
-  add(gte, INCLUDED << LOWER_SHIFT);
-  add(lt, EXCLUDED << UPPER_SHIFT);
-  add(lte, INCLUDED << UPPER_SHIFT);
+  }
   const rangeBytes = new Uint8Array(parts.reduce((sum, part) => sum + 4 + part.length, 0));
   const view = new DataView(rangeBytes.buffer);
   let at = 0;
@@ -78,7 +86,23 @@ export function encodeRange(range: KeyRange): EncodedRange {
 
 /** A key is the range that holds it alone. */
 export function encodeProved(keyOrRange: string | KeyRange): EncodedRange {
-  if (typeof keyOrRange === 'string') return encodeRange({ gte: keyOrRange, lte: keyOrRange });
-  if (typeof keyOrRange === 'object' && keyOrRange !== null) return encodeRange(keyOrRange);
-  throw new HedgerowError('invalid-argument', 'what is proved is a key or a range');
+  const isKey = typeof keyOrRange === 'string';
+  return encodeRange(
+    isKey ? { gte: keyOrRange, lte: keyOrRange } : rangeOf('prove', keyOrRange, RANGE.keys),
+  );
+}
+
+/** Whether keys are meant by what they lie between, and not by a list of them. */
+export function isRange(keys: unknown): boolean {
+  return isPlain(keys) && !isList(keys);
+}
+
+/** Checks a range to delete: one without a bound is all rows, which nobody deletes by mistake. */
+export function deletedRange<Range extends object>(call: string, range: Range): Range {
+  const wanted = rangeOf(call, range, RANGE.waiting);
+  if (Object.keys(wanted).some((name) => /^(prefix|[gl]te?|equals)$/.test(name))) return wanted;
+  throw new HedgerowError(
+    'invalid-argument',
+    `${call}: the range has no bound; clear() deletes all`,
+  );
 }

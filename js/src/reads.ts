@@ -1,26 +1,54 @@
 /** Reads of rows, from wherever the reader stands: at a head that moves, or at one commit. */
-import type { Head } from './commit.js';
-import { type Change, type DiffOptions, diffOf } from './diff.js';
+import type { Commits, Head } from './commit.js';
+import type { Change, DiffOptions } from './diff.js';
 import { type Op, Status } from './engine.js';
-import { isMissing } from './errors.js';
-import { findMany, foundOf, KEYS_AT_ONCE } from './find-many.js';
+import { HedgerowError, isMissing } from './errors.js';
+import { findMany, foundOf, KeyParts } from './find-many.js';
 import type { Host } from './host.js';
 import { isOfIndex } from './indexes/index-set.js';
-import { holdWith, type WaitOptions } from './indexes/ready.js';
+import { holdWith, ownEdits, type WaitOptions } from './indexes/ready.js';
 import type { IndexRange } from './indexes/secondary.js';
-import { checkKey } from './key.js';
-import { proving } from './later.js';
+import { checkKey, checkKeys } from './key.js';
+import { differing, proving } from './later.js';
+import { RANGE, rangeOf } from './options.js';
 import { encodeProved, type KeyRange } from './range.js';
 import {
   type IndexScan,
   type IndexScanOptions,
+  loaded,
   type Rows,
+  rowsOf,
   type Scan,
   type ScanOptions,
   scanOf,
 } from './scan.js';
+import { checkSignal } from './signal.js';
 import type { Standpoint } from './standpoint.js';
 import { SumTree } from './sum-tree.js';
+
+/** The changes that lead from one root to another, or to the head. */
+export function diffOf(
+  host: () => Host,
+  commits: Commits,
+  from: string,
+  to: string | undefined,
+  options: DiffOptions,
+): Rows<Change> {
+  return rowsOf(() => {
+    const own = host();
+    return loaded(async () => (await differing()).differences(own, commits, from, to, options));
+  });
+}
+
+/** Which rows, or entries of an index, are counted. */
+export type CountOptions = (KeyRange & Pick<WaitOptions, 'signal'>) | (IndexRange & WaitOptions);
+
+/** Checks what a count is given. */
+export function counted(call: string, options: CountOptions): CountOptions {
+  const wanted = rangeOf(call, options, RANGE.counted);
+  checkSignal(wanted.signal);
+  return wanted;
+}
 
 /** See the module's text. */
 export class Reader {
@@ -33,11 +61,16 @@ export class Reader {
 
   /** The value of a key, or `undefined`. Every call makes a new value. */
   get<Value = unknown>(key: string): Promise<Value | undefined> {
+    const own = this.#from.pending?.of(key);
+    return own === undefined ? this.#get<Value>(key) : own.then(() => this.#get<Value>(key));
+  }
+
+  #get<Value>(key: string): Promise<Value | undefined> {
     const from = this.#from;
     try {
       from.check();
       checkKey(key);
-      if (!from.isReady) return from.ready().then(() => this.get<Value>(key));
+      if (!from.isReady) return from.ready().then(() => this.#get<Value>(key));
       const { engine } = from.host;
       const status = engine.get(from.head.view, key);
       if (status === Status.done) return Promise.resolve(engine.found() as Value | undefined);
@@ -45,47 +78,62 @@ export class Reader {
     } catch (cause) {
       return Promise.reject(cause);
     }
-    return this.getMany<Value>([key]).then(([value]) => value);
+    return this.#find([key]).then(([value]) => value as Value | undefined);
   }
 
   /**
    * The values of keys, in their order, all of one commit; `undefined` for a key that is absent.
-   * Many are read in slices.
+   * Many are read in slices. An array may be changed after the call; another iterable is taken
+   * as the reading goes.
    */
   async getMany<Value = unknown>(keys: Iterable<string>): Promise<(Value | undefined)[]> {
     const from = this.#from;
     from.check();
-    const wanted = [...keys];
-    for (const [row, key] of wanted.entries()) checkKey(key, row);
-    if (wanted.length <= KEYS_AT_ONCE) {
-      const { engine } = from.host;
-      const start = ({ view }: Head) => engine.find(view, wanted);
-      return this.#read(start, () => foundOf(engine, wanted.length)) as Promise<Value[]>;
-    }
+    const parts = new KeyParts(checkKeys('getMany', keys));
+    let few: Set<string> | undefined;
+    const isAmong = (key: string) => {
+      few ??= new Set(parts.part);
+      return !parts.isLast || few.has(key);
+    };
+    await from.pending?.ofAll(isAmong);
+    if (parts.isLast) return this.#find(parts.part) as Promise<Value[]>;
     const held = await from.holdHead();
     try {
-      const found = findMany(from.host, held.head.view, wanted, () => from.check());
+      const found = findMany(from.host, held.head.view, parts, () => from.check());
       return (await found) as Value[];
     } finally {
       held.release();
     }
   }
 
+  /** Looks up a few keys. */
+  #find(keys: readonly string[]): Promise<unknown[]> {
+    const { engine } = this.#from.host;
+    const start = ({ view }: Head) => engine.find(view, keys);
+    return this.#read(start, () => foundOf(engine, keys.length));
+  }
+
   /** Whether there is a row with this key. */
   async has(key: string): Promise<boolean> {
-    this.#from.check();
     checkKey(key);
-    return (await this.count({ gte: key, lte: key })) > 0;
+    return (await this.#count(() => ({ gte: key, lte: key }))) > 0;
   }
 
   /**
    * The number of rows in a range, all by default; of an index, that of its entries. Costs two
    * nodes for each level.
    */
-  async count(range: KeyRange | (IndexRange & WaitOptions) = {}): Promise<number> {
+  count(range: CountOptions = {}): Promise<number> {
+    return this.#count(() => counted('count', range));
+  }
+
+  async #count(given: () => CountOptions): Promise<number> {
     this.#from.check();
+    const range = given();
     const { engine, indexes } = this.#from.host;
     const { flags, rangeBytes } = indexes.encode(range);
+    const own = ownEdits(this.#from, range);
+    if (own) await own;
     const start = ({ view }: Head) => engine.count(view, flags, rangeBytes);
     const answer = () => engine.word(0);
     if (!isOfIndex(range)) return this.#read(start, answer);
@@ -145,7 +193,8 @@ export class Reader {
   /** The sum tree of a name, which need not have leaves yet. */
   sumTree(name: string): SumTree {
     this.#from.check();
-    return new SumTree(this.#from, name);
+    if (typeof name === 'string') return new SumTree(this.#from, name);
+    throw new HedgerowError('invalid-argument', `the name of a sum tree is a string`);
   }
 
   /**
@@ -153,7 +202,8 @@ export class Reader {
    * that the two do not share. Roots are those that `root` had, while their chunks are stored.
    */
   diff<Value = unknown>(from: string, to: string, options: DiffOptions = {}): Rows<Change<Value>> {
-    return diffOf(this.#host, this.#from.commits, from, to, options) as Rows<Change<Value>>;
+    const rows = diffOf(this.#host, this.#from.commits, from, to, options);
+    return rows as Rows<Change<Value>>;
   }
 
   readonly #host = (): Host => {

@@ -17,6 +17,7 @@ import {
   type ChunkFault,
   type Inspection,
   inspect,
+  isLoss,
   type Verification,
   type VerifyOptions,
 } from './verify.js';
@@ -83,12 +84,13 @@ export async function repairStore(segments: SegmentStore, job: Job): Promise<Rep
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const { inspection, verification } = await inspect(segments, job.sliceMs, job);
     const head = inspection.ref;
-    const [first] = verification.faults;
+    const { root, faults } = verification;
+    const first = faults.find(isLoss);
     if (first === undefined || head === undefined) {
-      return { root: verification.root, commitsDropped: 0, faults: [], lost: [], rowsLost: 0 };
+      return { root, commitsDropped: 0, faults, lost: [], rowsLost: 0 };
     }
     // Not damage: to cut it out would destroy what a later version of this library has written.
-    const later = verification.faults.find(({ code }) => code === 'unsupported-format');
+    const later = faults.find(({ code }) => code === 'unsupported-format');
     if (later !== undefined) {
       const message = 'a later version of this library has written to the store';
       throw new HedgerowError('unsupported-format', message, { chunk: later.chunk });
@@ -122,13 +124,13 @@ class Repair {
   async make(): Promise<RepairResult | 'beaten' | undefined> {
     // What follows from the rows is made again by whoever wants it.
     const isMade = ({ kind, follows }: ChunkFault) => kind === 'index' || follows === true;
-    if (this.#verification.faults.every(isMade)) {
+    if (this.#verification.faults.filter(isLoss).every(isMade)) {
       return this.#salvage(this.#head, this.#verification);
     }
     const older = await this.#older();
     for (const ref of older) {
-      const { ok } = await this.#inspection.verify(ref.commitBytes, this.#job, true);
-      if (ok) return this.#dropTo(ref);
+      const { faults } = await this.#inspection.verify(ref.commitBytes, this.#job, true);
+      if (!faults.some(isLoss)) return this.#dropTo(ref);
     }
     if (this.#job.salvage !== true) return undefined;
     for (const ref of [this.#head, ...older]) {
@@ -177,7 +179,7 @@ class Repair {
     const { durability, signal, onCommit } = this.#job;
     await commits.moveTo(ref.commitBytes, this.#head.generation);
     const { rows } = commits.head;
-    const lost = together(found.faults.filter(({ kind }) => kind !== 'index' && kind !== 'sum'));
+    const lost = together(found.faults.filter(isOfRows));
     await commits.prepareIds();
     const sums = await sumEngine(host);
     host.bringSums = async (op) => sums.begin(op, true);
@@ -203,6 +205,11 @@ class Repair {
     const commitsDropped = this.#head.generation - generation;
     return { root, commitsDropped, faults: this.#verification.faults, lost, rowsLost };
   }
+}
+
+/** Whether rows are lost with it. */
+function isOfRows(fault: ChunkFault): boolean {
+  return isLoss(fault) && fault.kind !== 'index' && fault.kind !== 'sum';
 }
 
 /** The ranges of faults, which come in order; those that touch as one. */

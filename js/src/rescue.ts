@@ -1,5 +1,6 @@
 /** Verifies and repairs a store that is not open, and perhaps cannot be opened. */
 import { REF } from './inventory.js';
+import { checkName, optionsOf } from './options.js';
 import { prefixOf, whileNotCollected } from './pins.js';
 import { type RepairOptions, type RepairResult, repairStore } from './repair.js';
 import type { SegmentStore, Storage } from './segment-store.js';
@@ -20,7 +21,8 @@ export interface At {
 /**
  * As `db.verify()`, for a store that does not open. Rejects with `missing` when there is none.
  */
-export function verify(name: string, options: VerifyOptions & At = {}): Promise<Verification> {
+export async function verify(name: string, given: VerifyOptions & At = {}): Promise<Verification> {
+  const options = optionsOf('verify', given, 'storage checkIndexes signal onProgress');
   return opened(name, options, async (segments) => {
     const { verification } = await inspect(segments, SLICE_MS, options);
     return verification;
@@ -31,7 +33,8 @@ export function verify(name: string, options: VerifyOptions & At = {}): Promise<
  * As `db.repair()`, for a store that does not open: one whose newest commit is damaged. Rejects
  * with `missing` when there is none.
  */
-export function repair(name: string, options: RepairOptions & At = {}): Promise<RepairResult> {
+export async function repair(name: string, given: RepairOptions & At = {}): Promise<RepairResult> {
+  const options = optionsOf('repair', given, 'storage salvage checkIndexes signal onProgress');
   const { storage = idb() } = options;
   return opened(name, options, async (segments) => {
     const tabs = storage.isShared === true ? new Tabs(name, UNHEARD) : undefined;
@@ -50,6 +53,7 @@ async function opened<T>(
   { storage = idb() }: At,
   use: (segments: SegmentStore) => Promise<T>,
 ): Promise<T> {
+  checkName(name);
   const segments = await storage.open(name, { create: false });
   try {
     return await whileNotCollected(storage.locks, prefixOf(name), () => use(segments));

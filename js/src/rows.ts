@@ -1,10 +1,11 @@
 /** Turns what `putMany` is given into blocks of rows, each as much as fits in a slice. */
 import { HedgerowError } from './errors.js';
 import type { Block } from './ingest.js';
-import { checkKey, kindOf } from './key.js';
+import { checkKey } from './key.js';
+import { kindOf } from './kind.js';
 import { Pace } from './scheduler.js';
 import { ROWS_IN_MS } from './speed.js';
-import { checkValue, isBytes, stringify } from './value.js';
+import { checkKept, isBytes, stringify } from './value.js';
 
 /** Where the key of a row is: at a JSON pointer, or what a function makes of it. */
 export type KeyOf<Row> = string | ((row: Row) => string);
@@ -73,7 +74,7 @@ export class RowGatherer<Row> {
 
   /** What stands for a value in the text. */
   #valueOf(value: unknown, at: number): unknown {
-    if (!isBytes(value, at)) return checkValue(value, at);
+    if (!isBytes(value, at)) return value;
     // A copy, and not by `slice`, which for a Node `Buffer` is a view: buffers are reused.
     this.#values.push({ row: this.#rows, bytes: new Uint8Array(value) });
     this.#valueBytes += value.length;
@@ -90,10 +91,7 @@ export class RowGatherer<Row> {
     }
     if (isPut) this.#members.push({ op, key, value: this.#valueOf(value, at) });
     else if (op !== 'update') this.#members.push({ op, key });
-    else {
-      const object = merge === undefined ? merge : checkValue(merge, at);
-      this.#members.push({ op, key, merge: object, constrain });
-    }
+    else this.#members.push({ op, key, merge, constrain });
   }
 
   #split(row: Row, at: number): readonly [unknown, unknown] {
@@ -125,14 +123,27 @@ export class RowGatherer<Row> {
 
   #text(): string {
     try {
-      return JSON.stringify(this.#members);
-    } catch {
+      const text = JSON.stringify(this.#members);
+      this.#check(checkKept);
+      return text;
+    } catch (cause) {
+      if (cause instanceof HedgerowError) throw cause;
       // One of them is to blame: which?
-      const step = this.#members.length / this.#rows;
-      for (const [index, member] of this.#members.entries()) {
-        stringify(member, this.#first + Math.floor(index / step));
-      }
-      throw new HedgerowError('invalid-value', 'JSON cannot hold these rows together');
+      this.#check(stringify);
+      throw new HedgerowError('invalid-value', 'JSON cannot hold these rows together', { cause });
+    }
+  }
+
+  /** Calls `check` with each value, or row, and its position. */
+  #check(check: (value: unknown, row: number) => unknown): void {
+    const members = this.#members;
+    const format = this.#format;
+    if (format === 'deletes') return;
+    const step = format === 'pairs' ? 2 : 1;
+    for (let row = 0; row < this.#rows; row++) {
+      const member = members[row * step + step - 1];
+      // A row that is no object has no key: the core says so.
+      if (format !== 'rows' || typeof member === 'object') check(member, this.#first + row);
     }
   }
 

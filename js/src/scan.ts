@@ -1,10 +1,11 @@
 /** Reads ranges: blocks come from the core as one JSON text each, and are handed out in rows. */
 import { type Op, Status } from './engine.js';
-import { HedgerowError } from './errors.js';
+import { endedWhenForgotten } from './forgotten.js';
 import type { Host, Runner } from './host.js';
 import { isOfIndex } from './indexes/index-set.js';
-import { type Holder, holdWith, type WaitOptions } from './indexes/ready.js';
+import { type Holder, holdWith, ownEdits, type WaitOptions } from './indexes/ready.js';
 import type { IndexRange, SecondaryKey } from './indexes/secondary.js';
+import { RANGE, rangeOf } from './options.js';
 import { type KeyRange, ScanFlag } from './range.js';
 import { turn } from './scheduler.js';
 import { checkSignal, untilEnded } from './signal.js';
@@ -65,20 +66,37 @@ export function blocks(
   host: Host,
   start: () => Started | Promise<Started>,
   signal: AbortSignal | undefined,
-): AsyncGenerator<unknown[], void, void> {
-  const read = blocksOf(host, start, signal);
-  return signal === undefined ? read : untilEnded(read, signal);
+): AsyncIterableIterator<unknown[], void> {
+  return endedWhenForgotten((state) => read(host, start, signal, state));
 }
 
-async function* blocksOf(
+/** As `blocks`, for who reads to the end or says so; `isOver` is set when nothing is held any more. */
+function read(
   host: Host,
   start: () => Started | Promise<Started>,
   signal: AbortSignal | undefined,
+  state?: { isOver?: boolean },
+): AsyncGenerator<unknown[], void, void> {
+  const reading = steps(host, start, signal, state);
+  return signal === undefined ? reading : untilEnded(reading, signal);
+}
+
+async function* steps(
+  host: Host,
+  start: () => Started | Promise<Started>,
+  signal: AbortSignal | undefined,
+  state: { isOver?: boolean } = {},
 ): AsyncGenerator<unknown[], void, void> {
   const { engine, sliceMs } = host;
   checkSignal(signal);
   if (!engine.isReady) await host.recover();
   const { op, end, runner = engine } = await start();
+  const release = () => {
+    if (state.isOver) return;
+    state.isOver = true;
+    runner.free(op);
+    end?.();
+  };
   try {
     let budget = FIRST_BLOCK;
     for (;;) {
@@ -93,6 +111,8 @@ async function* blocksOf(
         const growth = Math.min(4, Math.max(0.25, (0.7 * sliceMs) / Math.max(ms, 0.05)));
         budget = Math.min(LARGEST_BLOCK, Math.max(FIRST_BLOCK, budget * growth));
         if (status === Status.yield) host.prefetch(runner.ahead(op));
+        // Whoever has the last rows may never ask for more.
+        else release();
         if (members.length > 0) yield members;
         if (status === Status.done) return;
         await turn();
@@ -102,12 +122,11 @@ async function* blocksOf(
       checkSignal(signal);
     }
   } finally {
-    runner.free(op);
-    end?.();
+    release();
   }
 }
 
-/** Starts a scan of a view. */
+/** Starts a scan of a view; the options were checked. */
 export function startScan(
   { engine, indexes }: Host,
   view: number,
@@ -115,10 +134,28 @@ export function startScan(
   parts: number,
 ): Op {
   const { reverse = false, limit = Number.MAX_SAFE_INTEGER } = options;
-  if (!(limit >= 0)) throw new HedgerowError('invalid-argument', 'limit is not below 0');
   const { flags, rangeBytes } = indexes.encode(options);
   const allFlags = flags | parts | (reverse ? ScanFlag.reverse : 0);
   return engine.scan(view, allFlags, rangeBytes, limit);
+}
+
+/** Rows of what `iterate` begins to read. */
+export function rowsOf<T>(iterate: () => AsyncGenerator<T, void, void>): Rows<T> {
+  return {
+    [Symbol.asyncIterator]: iterate,
+    async toArray() {
+      const all: T[] = [];
+      for await (const row of iterate()) all.push(row);
+      return all;
+    },
+  };
+}
+
+/** What `load` gives, which is yet to be loaded. */
+export async function* loaded<T>(
+  load: () => Promise<AsyncIterable<T>>,
+): AsyncGenerator<T, void, void> {
+  yield* await load();
 }
 
 /** How rows are taken from the members of a block. */
@@ -138,32 +175,37 @@ function single<T>(parts: number): Shape<T> {
   return { parts, width: 1, at: (members, index) => members[index] as T };
 }
 
-const EMPTY: unknown[] = [];
+/** Blocks with the wanted parts of rows. */
+type Source = (parts: number, state?: { isOver?: boolean }) => ReturnType<typeof read>;
 
 class BlockRows<T> implements Rows<T> {
-  protected readonly source: (parts: number) => AsyncGenerator<unknown[], void, void>;
+  protected readonly source: Source;
   readonly #shape: Shape<T>;
 
-  constructor(source: (parts: number) => AsyncGenerator<unknown[], void, void>, shape: Shape<T>) {
+  constructor(source: Source, shape: Shape<T>) {
     this.source = source;
     this.#shape = shape;
   }
 
   async toArray(): Promise<T[]> {
     const { parts, width, at } = this.#shape;
-    const blocks: unknown[][] = [];
-    for await (const members of this.source(parts)) blocks.push(members);
+    const blocks: T[][] = [];
+    for await (const members of this.source(parts)) {
+      if (width === 1) blocks.push(members as T[]);
+      else {
+        // In the slice that has read them.
+        const rows = new Array<T>(members.length / width);
+        for (let index = 0; index < rows.length; index++) rows[index] = at(members, index * width);
+        blocks.push(rows);
+      }
+    }
     // In one piece: an array that grows row by row is copied again and again.
-    const members = blocks.length === 1 ? (blocks[0] as unknown[]) : EMPTY.concat(...blocks);
-    if (width === 1) return members as T[];
-    const all = new Array<T>(members.length / width);
-    for (let index = 0; index < all.length; index++) all[index] = at(members, index * width);
-    return all;
+    return blocks.length === 1 ? (blocks[0] as T[]) : ([] as T[]).concat(...blocks);
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<T, void> {
+  [Symbol.asyncIterator](): AsyncIterableIterator<T, void> {
     const { parts, width, at } = this.#shape;
-    const source = this.source(parts);
+    const source = endedWhenForgotten((state) => this.source(parts, state));
     let members: unknown[] = [];
     let index = 0;
     // Calls that did not wait for the one before wait here.
@@ -174,6 +216,9 @@ class BlockRows<T> implements Rows<T> {
       index += width;
       return { done: false, value };
     };
+    const answered = () => {
+      waiting -= 1;
+    };
     const next = async (): Promise<IteratorResult<T, void>> => {
       if (index < members.length) return take();
       const block = await source.next();
@@ -182,22 +227,22 @@ class BlockRows<T> implements Rows<T> {
       index = 0;
       return take();
     };
-    return {
+    const iterator: AsyncIterableIterator<T, void> = {
       next: () => {
         if (waiting === 0 && index < members.length) return Promise.resolve(take());
+        const result = waiting === 0 ? next() : tail.then(next);
         waiting += 1;
-        const result = tail.then(next).finally(() => {
-          waiting -= 1;
-        });
-        tail = result.catch(() => {});
+        tail = result.then(answered, answered);
         return result;
       },
       return: async () => {
         members = [];
-        await source.return();
+        await source.return?.();
         return { done: true, value: undefined };
       },
+      [Symbol.asyncIterator]: () => iterator,
     };
+    return iterator;
   }
 }
 
@@ -223,18 +268,21 @@ export function scanOf(
   from: Holder,
   options: ScanOptions | IndexScanOptions,
 ): Scan<unknown> | IndexScan<unknown> {
-  const source = (parts: number) => {
+  const source: Source = (parts, state) => {
+    const wanted = rangeOf('scan', options, RANGE.scanned);
     const start = async () => {
-      const index = isOfIndex(options) ? options.index : undefined;
-      const { head, release } = await holdWith(from, index, options);
+      const own = ownEdits(from, wanted);
+      if (own) await own;
+      const index = isOfIndex(wanted) ? wanted.index : undefined;
+      const { head, release } = await holdWith(from, index, wanted);
       try {
-        return { op: startScan(from.host, head.view, options, parts), end: release };
+        return { op: startScan(from.host, head.view, wanted, parts), end: release };
       } catch (cause) {
         release();
         throw cause;
       }
     };
-    return blocks(host(), start, options.signal);
+    return read(host(), start, wanted.signal, state);
   };
   return isOfIndex(options) ? new EntryRows(source, INDEXED) : new EntryRows(source, ENTRIES);
 }

@@ -5,9 +5,10 @@ import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
 import type { Block } from './ingest.js';
 import { checkKey } from './key.js';
+import { Pending } from './pending.js';
 import type { Durability } from './segment-store.js';
 import { tryEdits } from './try-edits.js';
-import { checkValue, isBytes, stringify } from './value.js';
+import { isBytes, stringify } from './value.js';
 
 /** A put or a delete of one key. */
 export interface Edit {
@@ -24,11 +25,21 @@ interface Waiter {
   reject(cause: unknown): void;
 }
 
+/** What an edit itself is to blame for. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  'invalid-key',
+  'invalid-value',
+  'invalid-argument',
+  'sum-overflow',
+]);
+
 /** See the module's text. */
 export class SingleEdits {
   readonly #host: Host;
   readonly #commits: Commits;
   readonly #durability: Durability;
+  /** What reads wait for. */
+  readonly pending = new Pending();
   #edits: Edit[] = [];
   #waiters: Waiter[] = [];
   #flushing: Promise<void> | undefined;
@@ -42,19 +53,24 @@ export class SingleEdits {
   /** Puts one row. The value is taken as it is now. */
   put(key: string, value: unknown): Promise<void> {
     checkKey(key);
-    const kept = isBytes(value) ? new Uint8Array(value) : stringify(checkValue(value));
-    return this.#add({ key: JSON.stringify(key), value: kept, over: this.#commits.underWay() });
+    const kept = isBytes(value) ? new Uint8Array(value) : stringify(value);
+    return this.#add(key, {
+      key: JSON.stringify(key),
+      value: kept,
+      over: this.#commits.underWay(),
+    });
   }
 
   /** Deletes one row. */
   delete(key: string): Promise<void> {
     checkKey(key);
-    return this.#add({ key: JSON.stringify(key), over: this.#commits.underWay() });
+    return this.#add(key, { key: JSON.stringify(key), over: this.#commits.underWay() });
   }
 
-  #add(edit: Edit): Promise<void> {
+  #add(key: string, edit: Edit): Promise<void> {
     this.#edits.push(edit);
     const done = new Promise<void>((resolve, reject) => this.#waiters.push({ resolve, reject }));
+    this.pending.add(key, done);
     this.#flushing ??= Promise.resolve().then(() => this.#flush());
     return done;
   }
@@ -76,12 +92,7 @@ export class SingleEdits {
         this.#edits = [];
         this.#waiters = [];
         this.#flushing = undefined;
-        try {
-          await this.#commitAll(edits, waiters);
-          for (const { resolve } of waiters) resolve();
-        } catch (cause) {
-          for (const { reject } of waiters) reject(cause);
-        }
+        await this.#commitAll(edits, waiters);
       })
       .catch((cause: unknown) => {
         // It did not even begin.
@@ -99,22 +110,38 @@ export class SingleEdits {
     return commits.retry(() => tryEdits(host, commits, this.#durability, blocks, { makesRoom }));
   }
 
-  /** Commits the edits; one that the core refuses is rejected, and removed from both lists. */
-  async #commitAll(edits: Edit[], waiters: Waiter[]): Promise<void> {
-    while (edits.length > 0) {
-      try {
-        await this.#commit(groups(edits).map(blockOf));
-        for (const { key, over } of edits) for (const overrides of over) overrides.add(key);
-        return;
-      } catch (cause) {
-        if (!(cause instanceof HedgerowError) || cause.row === undefined) throw cause;
-        edits.splice(cause.row, 1);
-        // The position means nothing to the caller of a single put.
-        const [refused] = waiters.splice(cause.row, 1);
-        refused?.reject(new HedgerowError(cause.code, 'the row was refused', { cause }));
+  /** Commits edits, and settles those who wait for them: one that is refused is refused alone. */
+  async #commitAll(edits: readonly Edit[], waiters: readonly Waiter[]): Promise<void> {
+    if (edits.length === 0) return;
+    try {
+      await this.#commit(groups(edits).map(blockOf));
+    } catch (cause) {
+      const isRefusal = cause instanceof HedgerowError && REFUSALS.has(cause.code);
+      const { key, row = lastOf(edits, key) } = cause as HedgerowError;
+      if (isRefusal && row >= 0) {
+        // Its position means nothing to the caller of a single put.
+        const message = cause.message.replace(/^row \d+: /, '');
+        waiters[row]?.reject(new HedgerowError(cause.code, message, { cause, key }));
+        const isOther = (_: unknown, at: number) => at !== row;
+        return this.#commitAll(edits.filter(isOther), waiters.filter(isOther));
       }
+      if (!isRefusal || edits.length === 1) {
+        for (const { reject } of waiters) reject(cause);
+        return;
+      }
+      // By a sum tree, which does not say which of them.
+      const half = edits.length >> 1;
+      await this.#commitAll(edits.slice(0, half), waiters.slice(0, half));
+      return this.#commitAll(edits.slice(half), waiters.slice(half));
     }
+    for (const { key, over } of edits) for (const overrides of over) overrides.add(key);
+    for (const { resolve } of waiters) resolve();
   }
+}
+
+/** The last edit of a key, which is the one that counts; -1 when there is none. */
+function lastOf(edits: readonly Edit[], key: string | undefined): number {
+  return edits.map((edit) => edit.key).lastIndexOf(JSON.stringify(key));
 }
 
 /** Splits edits where puts and deletes meet: a block holds either. */

@@ -1,7 +1,9 @@
 /** One commit of a store, which stays readable whatever is committed or collected meanwhile. */
 import type { Commits, Head, HeldHead } from './commit.js';
+import { disposable } from './disposable.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
+import { Forgotten } from './forgotten.js';
 import type { Host } from './host.js';
 import type { Hold } from './pins.js';
 import { Reader } from './reads.js';
@@ -121,25 +123,21 @@ class HeldCommit implements Standpoint {
   }
 }
 
-let registry: FinalizationRegistry<HeldCommit> | undefined;
-
-/** A snapshot that nobody can reach any more is released, where engines tell. */
-function forgotten(): FinalizationRegistry<HeldCommit> | undefined {
-  if (typeof FinalizationRegistry === 'undefined') return undefined;
-  registry ??= new FinalizationRegistry((held) => held.release());
-  return registry;
-}
+const snapshots = new Forgotten<HeldCommit>((held) => held.release());
 
 /** See the module's text. Made by `db.snapshot()`. */
 export class Snapshot extends Reader {
   readonly #held: HeldCommit;
+  /** As `release`, for `using`. */
+  declare readonly [Symbol.dispose]: () => void;
 
   /** Call `db.snapshot()`. */
   constructor(commits: Commits, check: () => void) {
     const held = new HeldCommit(commits, check);
     super(held);
     this.#held = held;
-    forgotten()?.register(this, held, this);
+    snapshots.add(this, held);
+    disposable(Snapshot.prototype, 'dispose', Snapshot.prototype.release);
   }
 
   /** The hash of all that it holds, in hexadecimal. */
@@ -149,13 +147,13 @@ export class Snapshot extends Reader {
 
   /** Lets go of the commit: reads are refused from now on; those under way end. Idempotent. */
   release(): void {
-    forgotten()?.unregister(this);
+    snapshots.delete(this);
     this.#held.release();
   }
 
-  /** As `release`, for `using`. */
-  [Symbol.dispose](): void {
-    this.release();
+  /** Whether `value` is a snapshot that this copy of the package has made. */
+  static is(value: unknown): value is Snapshot {
+    return typeof value === 'object' && value !== null && #held in value;
   }
 
   /** Holds what `snapshot` holds, for a change of the store that `commits` is of. */

@@ -1,6 +1,7 @@
 /** What `putMany` is given, opened: rows one by one, rows as they come, or bytes of rows. */
 import { type ByteSource, isPart, partsOf, streamIterator } from './bytes.js';
 import { HedgerowError } from './errors.js';
+import { isList, isPlain, isRevoked } from './kind.js';
 import { AbortableWait } from './signal.js';
 
 /** Where rows come from. What it throws comes through as it is. */
@@ -16,56 +17,73 @@ export type OpenSource<Row> =
       readonly total?: number;
     };
 
-/** Whether a source has its rows at hand, and never waits for a network or a program. */
-export function isAtHand(source: unknown): boolean {
-  if (typeof source !== 'object' || source === null) return false;
-  if (typeof Blob !== 'undefined' && source instanceof Blob) return true;
-  if (source instanceof ArrayBuffer) return true;
-  return Symbol.iterator in source && !(Symbol.asyncIterator in source);
+/** Throws `invalid-argument`. */
+function refuse(): never {
+  throw new HedgerowError('invalid-argument', 'rows come from an iterable or as bytes');
 }
 
-/** Whether all that a source gives is there already: it ends by itself, and soon. */
-export function isWhole(source: unknown): boolean {
-  if (Array.isArray(source) || source instanceof Map || source instanceof Set) return true;
-  return ArrayBuffer.isView(source) || (isAtHand(source) && !(Symbol.iterator in Object(source)));
+/** Whether a source is all there: it has an end, and waits for nobody. */
+function isWhole(source: unknown): boolean {
+  if (isRevoked(source)) refuse();
+  const isBlob = typeof Blob !== 'undefined' && source instanceof Blob;
+  const isBytes = source instanceof ArrayBuffer || ArrayBuffer.isView(source);
+  return isBlob || isBytes || Array.isArray(source) || isCollection(source);
+}
+
+/** Whether a change by `source` waits for whoever gives its members; it may be a range of keys. */
+export function isFed(source: unknown): boolean {
+  return !isWhole(source) && (isList(source) || !isPlain(source));
+}
+
+function isCollection(source: unknown): source is ReadonlySet<unknown> {
+  return source instanceof Map || source instanceof Set;
+}
+
+/** Whether a source has its rows at hand, and never waits for a network or a program. */
+export function isAtHand(source: unknown): boolean {
+  if (isWhole(source)) return true;
+  if (typeof source !== 'object' || source === null) return false;
+  return Symbol.iterator in source && !(Symbol.asyncIterator in source);
 }
 
 /**
  * Opens a source. Whether an iterable holds bytes is told by its first member, if that may
- * be so.
+ * be so; one without members holds bytes if they are formatted.
  */
 export async function openSource<Row>(
   source: Source<Row> | ByteSource,
   signal: AbortSignal | undefined,
   mayBeBytes: boolean,
+  isFormatted = false,
 ): Promise<OpenSource<Row>> {
-  const isBytes = (member: unknown) => mayBeBytes && isPart(member);
+  if (isRevoked(source)) refuse();
+  // Where a format is named, what has no members has no bytes.
+  const isBytes = ({ done, value }: IteratorResult<unknown>) =>
+    mayBeBytes && (done === true ? isFormatted : isPart(value));
   const bytes = partsOf(source);
   if (bytes !== undefined) return { kind: 'bytes', ...bytes };
   if (Array.isArray(source)) {
-    const members: readonly unknown[] = source;
-    if (!isBytes(members[0])) return { kind: 'rows', rows: source, total: source.length };
+    const first = { done: source.length === 0, value: source[0] };
+    if (!isBytes(first)) return { kind: 'rows', rows: source, total: source.length };
     return { kind: 'bytes', parts: (source as Uint8Array[]).values() };
   }
   const async = asyncIteratorOf<Row | Uint8Array>(source);
   if (async !== undefined) {
     const first = await firstOf(async, signal);
     const rejoined = rejoinAsync(first, async);
-    return first.done !== true && isBytes(first.value)
+    return isBytes(first)
       ? { kind: 'bytes', parts: rejoined as AsyncIterator<Uint8Array> }
       : { kind: 'async-rows', rows: rejoined as AsyncIterator<Row> };
   }
   const iterable = source as Iterable<Row>;
-  if (typeof source !== 'object' || source === null || !(Symbol.iterator in source)) {
-    throw new HedgerowError('invalid-argument', 'rows come from an iterable or as bytes');
-  }
+  if (typeof source !== 'object' || source === null || !(Symbol.iterator in source)) refuse();
   const iterator = iterable[Symbol.iterator]();
   const first = iterator.next();
   const rejoined = rejoin(first, iterator);
-  if (first.done !== true && isBytes(first.value)) {
+  if (isBytes(first)) {
     return { kind: 'bytes', parts: rejoined as Iterator<unknown> as Iterator<Uint8Array> };
   }
-  const total = source instanceof Map || source instanceof Set ? { total: source.size } : {};
+  const total = isCollection(source) ? { total: source.size } : {};
   return { kind: 'rows', rows: rejoined, ...total };
 }
 

@@ -2,6 +2,7 @@
 import type { Changes } from './changes.js';
 import type { Commits, Head, HeldHead } from './commit.js';
 import type { Host } from './host.js';
+import type { Pending } from './pending.js';
 import type { Durability } from './segment-store.js';
 
 /** Where a reader stands. */
@@ -14,6 +15,8 @@ export interface Standpoint {
   readonly isReady: boolean;
   /** It stays at one commit. */
   readonly isPinned?: boolean;
+  /** Edits of the handle that its reads come after; a snapshot has none. */
+  readonly pending?: Pending;
   /** Throws when nothing can be read any more. */
   check(): void;
   /** Resolves when `isReady`. */
@@ -38,6 +41,7 @@ export interface Standpoint {
 export function standpoint(
   host: Host,
   commits: Commits,
+  pending: Pending,
   check: () => void,
   changes: Changes,
   durability: Durability,
@@ -45,6 +49,7 @@ export function standpoint(
   return {
     host,
     commits,
+    pending,
     check,
     closing: changes.closing,
     write: (signal, waitsForCaller, change) =>

@@ -1,14 +1,9 @@
-/** What handles of a store load when it is first called; as in `later.ts`, of the layers above that. */
-import { part } from './parts.js';
-
-/** Branches, made, listed and deleted. */
-export const branching = () => part(() => import('./branches.js'));
-
-/** Moves to commits of before. */
-export const resetting = () => part(() => import('./reset.js'));
-
-/** Merges of branches. */
-export const merging = () => part(() => import('./merge.js'));
-
-/** Exports. */
-export const exporting = () => part(() => import('./transfer/export.js'));
+/**
+ * What an open store loads later, and `importStore`, in one file: each file more would cut what a page
+ * begins with in more pieces, which it loads one by one.
+ */
+export * as branches from './branches.js';
+export * as merge from './merge.js';
+export { resetTo } from './reset.js';
+export * as exporting from './transfer/export.js';
+export * as importing from './transfer/import.js';

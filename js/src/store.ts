@@ -6,7 +6,9 @@ import type { ByteSource } from './bytes.js';
 import { Changes } from './changes.js';
 import { Collector, type CollectResult } from './collector.js';
 import { Commits } from './commit.js';
-import { type Change, type DiffOptions, diffOf } from './diff.js';
+import { type Deletes, deleteMany } from './delete-many.js';
+import type { Change, DiffOptions } from './diff.js';
+import { disposable } from './disposable.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import type { Host } from './host.js';
@@ -17,20 +19,21 @@ import { REF } from './inventory.js';
 import { counting, repairing, summing, verifying } from './later.js';
 import type { MergeOptions, MergeResult } from './merge.js';
 import { type Indexing, type OpenOptions, openParts } from './opening.js';
+import { optionsOf, RANGE, rangeOf } from './options.js';
 import { applyPatch, type Patch, type PatchOptions } from './patch.js';
 import { deleteRange, type PutManyOptions, putMany } from './put-many.js';
 import type { KeyRange } from './range.js';
-import { Reader } from './reads.js';
+import { diffOf, Reader } from './reads.js';
 import type { RepairOptions, RepairResult } from './repair.js';
 import type { Rows } from './scan.js';
 import type { Durability } from './segment-store.js';
 import { checkSignal, ending } from './signal.js';
 import { SingleEdits } from './single-edits.js';
 import { Snapshot } from './snapshot.js';
-import { isWhole, type Source } from './source.js';
+import { isFed, type Source } from './source.js';
 import { type Standpoint, standpoint } from './standpoint.js';
 import type { Stats } from './stats.js';
-import { branching, exporting, merging, resetting } from './store-parts.js';
+import { storeParts } from './store-later.js';
 import type { Tabs } from './tabs.js';
 import { type TransactionOptions, Transactions } from './transaction/run.js';
 import type { Transaction } from './transaction/transaction.js';
@@ -48,7 +51,6 @@ export class Store extends Reader {
   readonly #host: Host;
   readonly #commits: Commits;
   readonly #edits: SingleEdits;
-  readonly #transactions: Transactions;
   readonly #durability: Durability;
   readonly #changes: Changes;
   readonly #flushers = new Set<Flusher>();
@@ -57,6 +59,8 @@ export class Store extends Reader {
   readonly #watchers: Watchers;
   readonly #builder: IndexBuilder;
   readonly #indexing: Indexing;
+  /** As `close`, for `await using`. */
+  declare readonly [Symbol.asyncDispose]: () => Promise<void>;
   /** The handle that was opened first, which closes with all others. */
   readonly #first: Store;
   /** The handles of branches that it has opened. */
@@ -75,8 +79,11 @@ export class Store extends Reader {
     first?: Store,
   ) {
     const changes = new Changes();
-    const from = standpoint(host, commits, () => this.#check(), changes, durability);
+    const edits = new SingleEdits(host, commits, durability);
+    const check = () => this.#check();
+    const from = standpoint(host, commits, edits.pending, check, changes, durability);
     super(from);
+    disposable(Store.prototype, 'asyncDispose', Store.prototype.close);
     this.#from = from;
     this.#changes = changes;
     this.#first = first ?? this;
@@ -85,8 +92,7 @@ export class Store extends Reader {
     this.#host = host;
     this.#commits = commits;
     this.#durability = durability;
-    this.#edits = new SingleEdits(host, commits, durability);
-    this.#transactions = new Transactions(host, commits);
+    this.#edits = edits;
     this.#indexing = indexing;
     this.#builder = new IndexBuilder(host, commits, { ...indexing, durability });
     this.#watchers = new Watchers(host, commits);
@@ -140,8 +146,7 @@ export class Store extends Reader {
 
   #closedError(): HedgerowError {
     const cause = this.#first.#closedBy;
-    const facts = cause === undefined ? {} : { cause };
-    return new HedgerowError('closed', `the store ${this.name} is closed`, facts);
+    return new HedgerowError('closed', `the store ${this.name} is closed`, { cause });
   }
 
   /**
@@ -162,10 +167,12 @@ export class Store extends Reader {
   async branch(name: string, options: BranchOptions = {}): Promise<Store> {
     this.#check();
     const ref = refOfBranch(name);
-    const { openBranch } = await branching();
+    const wanted = optionsOf('branch', options, 'from');
+    const { openBranch } = (await storeParts()).branches;
+    this.#check();
     const line = new Commits(this.#commits.trunk, ref);
     try {
-      await openBranch(line, this.#commits, options, this.#durability);
+      await openBranch(line, this.#commits, wanted, this.#durability);
       this.#checkOpen();
     } catch (cause) {
       line.leave();
@@ -178,14 +185,14 @@ export class Store extends Reader {
   /** All branches, the main one first, each with where it was forked. */
   async branches(): Promise<Branch[]> {
     this.#checkOpen();
-    return (await branching()).listBranches(this.#commits);
+    return (await storeParts()).branches.listBranches(this.#commits);
   }
 
   /** Deletes a branch. Handles that stand on it, in any tab, fail with `missing` from then on; watches end so. */
   async deleteBranch(name: string): Promise<void> {
     this.#checkOpen();
     const work = async () =>
-      (await branching()).deleteBranch(this.#commits, name, this.#durability);
+      (await storeParts()).branches.deleteBranch(this.#commits, name, this.#durability);
     return this.#changes.note(work());
   }
 
@@ -230,19 +237,22 @@ export class Store extends Reader {
    */
   async merge(branch: string | Store, options: MergeOptions = {}): Promise<MergeResult> {
     this.#check();
-    checkSignal(options.signal);
-    const name = branch instanceof Store ? branch.#branchOf(this) : branch;
-    const durability = options.durability ?? this.#durability;
-    return this.#changes.run(options.signal, true, async (signal) => {
-      const { mergeBranch } = await merging();
-      return mergeBranch(this.#commits, name, { ...options, durability, signal });
+    const job = this.#jobOf('merge', options, 'onConflict');
+    const name = typeof branch === 'string' ? branch : this.#nameOf(branch);
+    return this.#run(job, job.onConflict !== undefined, async (own) => {
+      const { merge } = await storeParts();
+      return merge.mergeBranch(this.#commits, name, own);
     });
   }
 
-  #branchOf(store: Store): string {
-    this.#check();
-    if (this.#first === store.#first) return this.branchName;
-    throw new HedgerowError('invalid-argument', 'the branch is of another open store');
+  /** The name of the branch of another handle. */
+  #nameOf(handle: unknown): string {
+    const isStore = typeof handle === 'object' && handle !== null && #first in handle;
+    if (!isStore || handle.#first !== this.#first) {
+      throw new HedgerowError('invalid-argument', 'neither a name nor a handle of this open store');
+    }
+    handle.#check();
+    return handle.branchName;
   }
 
   /**
@@ -254,7 +264,7 @@ export class Store extends Reader {
   async resetTo(target: string | Snapshot): Promise<void> {
     this.#check();
     const job = { durability: this.#durability, alone: this.#indexing.alone };
-    const work = async () => (await resetting()).resetTo(this.#commits, target, job);
+    const work = async () => (await storeParts()).resetTo(this.#commits, target, job);
     await this.#changes.note(work());
     this.#settle();
   }
@@ -275,11 +285,8 @@ export class Store extends Reader {
     options: PutManyOptions<Row> = {},
   ): Promise<IngestResult> {
     this.#check();
-    checkSignal(options.signal);
-    const durability = options.durability ?? this.#durability;
-    return this.#changes.run(options.signal, !isWhole(source), (signal) =>
-      putMany(this.#host, this.#commits, source, { ...options, durability, signal }),
-    );
+    const job = this.#jobOf('putMany', options, 'key prefix format onProgress');
+    return this.#run(job, isFed(source), (own) => putMany(this.#host, this.#commits, source, own));
   }
 
   /**
@@ -288,26 +295,14 @@ export class Store extends Reader {
    * rows there were.
    */
   async deleteMany(
-    keysOrRange: Source<string> | KeyRange,
+    keysOrRange: Deletes,
     options: Pick<PutManyOptions<string>, 'signal' | 'durability'> = {},
   ): Promise<IngestResult> {
     this.#check();
-    checkSignal(options.signal);
-    if (typeof keysOrRange !== 'object' || keysOrRange === null) {
-      throw new HedgerowError('invalid-argument', 'deleteMany takes keys or a range');
-    }
-    const durability = options.durability ?? this.#durability;
-    const isRange = !(Symbol.iterator in keysOrRange || Symbol.asyncIterator in keysOrRange);
-    const isTaken = !(isRange || isWhole(keysOrRange));
-    return this.#changes.run(options.signal, isTaken, (signal) => {
-      const job = { durability, signal };
-      const remove = () =>
-        isRange
-          ? deleteRange(this.#host, this.#commits, keysOrRange as KeyRange, job)
-          : putMany(this.#host, this.#commits, keysOrRange as Source<string>, {
-              ...job,
-              deletes: true,
-            });
+    const job = this.#jobOf('deleteMany', options);
+    const isTaken = isFed(keysOrRange);
+    return this.#run(job, isTaken, (own) => {
+      const remove = () => deleteMany(this.#from, keysOrRange, own);
       // What comes one by one cannot be taken again.
       return isTaken ? remove() : this.#collector.makingRoom(remove);
     });
@@ -322,11 +317,8 @@ export class Store extends Reader {
    */
   async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<IngestResult> {
     this.#check();
-    checkSignal(options.signal);
-    const durability = options.durability ?? this.#durability;
-    return this.#changes.run(options.signal, !isWhole(patch), (signal) =>
-      applyPatch(this.#host, this.#commits, patch, { ...options, durability, signal }),
-    );
+    const job = this.#jobOf('applyPatch', options, 'format onProgress');
+    return this.#run(job, isFed(patch), (own) => applyPatch(this.#host, this.#commits, patch, own));
   }
 
   /**
@@ -341,21 +333,39 @@ export class Store extends Reader {
    */
   async transaction<T>(
     body: (tx: Transaction) => T | PromiseLike<T>,
-    { durability = this.#durability, signal }: TransactionOptions = {},
+    options: TransactionOptions = {},
   ): Promise<T> {
     this.#check();
     if (typeof body !== 'function') {
       throw new HedgerowError('invalid-argument', 'a transaction is a function');
     }
+    const job = this.#jobOf('transaction', options);
     const { waits } = this.#changes;
-    return this.#changes.run(signal, false, (signal) =>
-      this.#transactions.run(body, { durability, signal, waits }),
-    );
+    const transactions = new Transactions(this.#host, this.#commits);
+    return this.#run(job, false, (own) => transactions.run(body, { ...own, waits }));
+  }
+
+  /** Checks the options of a change. */
+  #jobOf<Options extends TransactionOptions>(call: string, options: Options, names = '') {
+    const job = optionsOf(call, options, `${names} signal durability`);
+    checkSignal(job.signal);
+    return { durability: this.#durability, ...job };
+  }
+
+  /** See `Changes.run`. */
+  #run<T, Job extends TransactionOptions>(
+    job: Job,
+    waitsForCaller: boolean,
+    change: (job: Job) => Promise<T>,
+  ): Promise<T> {
+    return this.#changes.run(job.signal, waitsForCaller, (signal) => change({ ...job, signal }));
   }
 
   /** Deletes all rows. */
   async clear(): Promise<void> {
-    await this.deleteMany({});
+    this.#check();
+    const job = { durability: this.#durability };
+    await this.#run(job, false, (own) => deleteRange(this.#host, this.#commits, {}, own));
   }
 
   /**
@@ -364,17 +374,15 @@ export class Store extends Reader {
    * `writer.finish()`, or before every `commitEvery` rows. It holds up no other write; when
    * the store is closed, or the writer forgotten, its rows are dropped.
    */
-  writer({ commitEvery = Number.POSITIVE_INFINITY, durability }: WriterOptions = {}): Writer {
+  writer(options: WriterOptions = {}): Writer {
     this.#check();
-    if (!(commitEvery >= 1)) {
-      throw new HedgerowError('invalid-argument', 'commitEvery is at least 1');
-    }
-    const flusher = new Flusher(
-      this.#host,
-      this.#commits,
-      durability ?? this.#durability,
-      commitEvery,
-      (ended) => this.#flushers.delete(ended),
+    const { commitEvery = Number.POSITIVE_INFINITY, durability = this.#durability } = optionsOf(
+      'writer',
+      options,
+      'commitEvery durability',
+    );
+    const flusher = new Flusher(this.#host, this.#commits, durability, commitEvery, (ended) =>
+      this.#flushers.delete(ended),
     );
     this.#flushers.add(flusher);
     return new Writer(flusher);
@@ -431,7 +439,9 @@ export class Store extends Reader {
     options: WatchOptions = {},
   ): () => void {
     this.#check();
-    return this.#watchers.watch(range, callback as WatchCallback, options);
+    const wanted = rangeOf('watch', range, RANGE.entries);
+    const how = optionsOf('watch', options, 'initial signal onError');
+    return this.#watchers.watch(wanted, callback as WatchCallback, how);
   }
 
   /**
@@ -484,10 +494,11 @@ export class Store extends Reader {
    */
   async verify(options: VerifyOptions = {}): Promise<Verification> {
     this.#check();
-    checkSignal(options.signal);
+    const wanted = optionsOf('verify', options, 'checkIndexes signal onProgress');
+    checkSignal(wanted.signal);
     const read = async (signal: AbortSignal | undefined) =>
-      (await verifying()).verifyOpen(this.#commits, { ...options, signal });
-    return ending(options.signal, read).result;
+      (await verifying()).verifyOpen(this.#commits, { ...wanted, signal });
+    return ending(wanted.signal, read).result;
   }
 
   /**
@@ -501,12 +512,13 @@ export class Store extends Reader {
    */
   async export(options: ExportOptions = {}): Promise<Export> {
     this.#check();
-    checkSignal(options.signal);
+    const wanted = optionsOf('export', options, 'branches from signal');
+    checkSignal(wanted.signal);
     const make = async () => {
-      const { exportStore } = await exporting();
-      return exportStore(this.#commits, options, () => this.#check());
+      const { exporting } = await storeParts();
+      return exporting.exportStore(this.#commits, wanted, () => this.#check());
     };
-    return ending(options.signal, make, { drop: (late) => late.release() }).result;
+    return ending(wanted.signal, make, { drop: (late) => late.release() }).result;
   }
 
   /**
@@ -517,15 +529,16 @@ export class Store extends Reader {
    */
   async repair(options: RepairOptions = {}): Promise<RepairResult> {
     this.#check();
-    checkSignal(options.signal);
+    const wanted = optionsOf('repair', options, 'salvage checkIndexes signal onProgress');
+    checkSignal(wanted.signal);
     const onCommit = (generation: number) => this.#tabs?.announce(REF, generation);
     const work = async (signal: AbortSignal | undefined) => {
       const { repairOpen } = await repairing();
-      const result = await repairOpen(this.#commits, { ...options, signal }, onCommit);
+      const result = await repairOpen(this.#commits, { ...wanted, signal }, onCommit);
       for (const db of [this.#first, ...this.#first.#others]) db.#settle();
       return result;
     };
-    return ending(options.signal, work).result;
+    return ending(wanted.signal, work).result;
   }
 
   /**

@@ -4,11 +4,13 @@
  */
 import { HedgerowError } from './errors.js';
 import { summing } from './later.js';
-import type { Rows } from './scan.js';
+import { optionsOf } from './options.js';
+import { loaded, type Rows, rowsOf } from './scan.js';
 import type { Durability } from './segment-store.js';
 import { until } from './signal.js';
-import { isWhole, type Source } from './source.js';
+import { isFed, type Source } from './source.js';
 import type { Standpoint } from './standpoint.js';
+import { checkName } from './sums/name.js';
 import { rootOf, toldDefinition } from './sums/root.js';
 import type {
   SumChange,
@@ -39,6 +41,7 @@ export class SumTree {
    */
   get root(): SumRoot {
     this.#from.check();
+    checkName(this.name);
     const { head, host } = this.#from;
     const told = host.engine.total(head.view, this.name);
     const [wanted, found] = [host.sums?.get(this.name), toldDefinition(told)];
@@ -60,15 +63,18 @@ export class SumTree {
 
   /** All leaves, in the order of the tree: that of keys with the bits of each byte reversed. */
   entries(options: SumScanOptions = {}): Rows<SumLeaf> {
-    return later(async () =>
-      (await until(summing(), options.signal)).entries(this.#from, this.name, options),
-    );
+    const load = async () => {
+      const wanted = optionsOf('entries', options, 'from signal');
+      return (await until(summing(), wanted.signal)).entries(this.#from, this.name, wanted);
+    };
+    return rowsOf(() => loaded(load));
   }
 
   /** The leaves that differ between two roots of the store (`db.root`), of which the second is the
    * head by default. */
   diff(from: string, to?: string): Rows<SumChange> {
-    return later(async () => (await summing()).diff(this.#from, this.name, from, to));
+    const load = async () => (await summing()).diff(this.#from, this.name, from, to);
+    return rowsOf(() => loaded(load));
   }
 
   /** A proof of what is under a key, or that nothing is, for `verifySumProof`. */
@@ -87,7 +93,8 @@ export class SumTree {
     leaf: { readonly value: Uint8Array; readonly sum: bigint },
     options: SumChangeOptions = {},
   ): Promise<SumResult> {
-    return this.putMany([{ ...leaf, key }], options);
+    const wanted = optionsOf('put', options, 'signal durability');
+    return this.putMany([{ ...leaf, key }], wanted);
   }
 
   /**
@@ -98,8 +105,9 @@ export class SumTree {
     source: Source<Row>,
     options: SumPutOptions<Row> = {},
   ): Promise<SumResult> {
-    return this.#change(source, options, (sums, job) =>
-      sums.putMany(this.#from, this.name, source, { ...options, ...job }),
+    const wanted = optionsOf('putMany', options, 'key sum value signal durability onProgress');
+    return this.#change(source, wanted, (sums, job) =>
+      sums.putMany(this.#from, this.name, source, { ...wanted, ...job }),
     );
   }
 
@@ -110,8 +118,9 @@ export class SumTree {
 
   /** Deletes many leaves in one commit. */
   async deleteMany(keys: Source<SumKey>, options: SumChangeOptions = {}): Promise<SumResult> {
-    return this.#change(keys, options, (sums, job) =>
-      sums.deleteMany(this.#from, this.name, keys, { ...options, ...job }),
+    const wanted = optionsOf('deleteMany', options, 'signal durability');
+    return this.#change(keys, wanted, (sums, job) =>
+      sums.deleteMany(this.#from, this.name, keys, { ...wanted, ...job }),
     );
   }
 
@@ -129,23 +138,8 @@ export class SumTree {
     if (write === undefined) {
       throw new HedgerowError('invalid-argument', 'a snapshot is not written to');
     }
-    return write(signal, !isWhole(source), async (usual, signal) =>
+    return write(signal, isFed(source), async (usual, signal) =>
       change(await summing(), { signal, durability: durability ?? usual }),
     );
   }
-}
-
-/** Rows of a source that is yet to be loaded. */
-function later<T>(load: () => Promise<AsyncIterable<T>>): Rows<T> {
-  const rows = {
-    async *[Symbol.asyncIterator]() {
-      yield* await load();
-    },
-    async toArray() {
-      const all: T[] = [];
-      for await (const row of rows) all.push(row);
-      return all;
-    },
-  };
-  return rows;
 }

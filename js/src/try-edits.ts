@@ -17,7 +17,7 @@ export async function tryEdits(
   durability: Durability,
   blocks: Iterable<Block>,
   options: Pick<IngestOptions, 'signal' | 'makesRoom'> = {},
-): Promise<Committed | undefined> {
+): Promise<(Committed & { readonly ingest: Ingest }) | undefined> {
   await commits.prepareIds(options.makesRoom);
   const ingest = new Ingest(host, commits, durability, options);
   try {
@@ -29,7 +29,7 @@ export async function tryEdits(
     }
     const committed = await ingest.commitOnce();
     if (committed === undefined) await ingest.abandon();
-    return committed;
+    return committed && { ...committed, ingest };
   } catch (cause) {
     await ingest.abandon();
     if (!isMissing(cause) || !(await commits.refresh())) throw cause;

@@ -9,29 +9,40 @@ import { Commits } from './commit.js';
 import { Engine, hex, type Op, Status } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { Host } from './host.js';
+import { checkIndex } from './index-check.js';
 import { REF } from './inventory.js';
 import { FORMAT } from './limits.js';
 import { Pins } from './pins.js';
 import type { KeyRange } from './range.js';
+import { notify } from './report.js';
 import { turn } from './scheduler.js';
+import { checking, type SegmentFault, segmentLength } from './segment-check.js';
 import type { Ref, SegmentStore } from './segment-store.js';
 import { checkSignal } from './signal.js';
 import { toldDefinition } from './sums/root.js';
 import { type SumEngine, sumEngine } from './sums/sum-engine.js';
 import { Trunk } from './trunk.js';
 
-/** A chunk that cannot be read, and what is lost with it. */
+export type { SegmentFault } from './segment-check.js';
+
+/** A chunk that cannot be read, and what is lost with it; or one that is not in its form. */
 export interface ChunkFault {
   /** `unsupported-format` for one that a later version of this library has written. */
   readonly code: 'corrupt-chunk' | 'missing-chunk' | 'unsupported-format';
   /** Its hash, in hexadecimal. */
   readonly chunk: string;
   /**
-   * The commit itself, a node of the tree of rows, (a part of) a large value, a node of an index, or
-   * a part of a sum tree. With the last two no row is lost, and a repair has an index, and a sum
-   * tree that follows rows, made again. Of each sum tree the first fault is told.
+   * `commit`: the commit itself. `node`: a node of the tree of rows. `value`: a large value, or a part
+   * of one. `index`: a node of an index, or, with `indexes`, the root of one that is not what the rows
+   * make. `sum`: a part of a sum tree; the first fault of each tree is told. `form`: a node or a value
+   * that can be read, but is not written as this library writes it, so that stores of the same rows
+   * have different roots.
+   *
+   * With the last three no row is lost. A repair makes indexes, and sum trees that follow rows, again.
+   * It leaves what is only of another form as it is: to have it in its form, put the rows into
+   * another store.
    */
-  readonly kind: 'commit' | 'node' | 'value' | 'index' | 'sum';
+  readonly kind: 'commit' | 'node' | 'value' | 'index' | 'sum' | 'form';
   /** The name of a sum tree. */
   readonly tree?: string;
   /** It follows rows. */
@@ -40,25 +51,16 @@ export interface ChunkFault {
   readonly level?: number;
   /** The keys that it covers: `{ gt, lte }`, without `gt` at the start; one key; or all, `{}`. */
   readonly range: Pick<KeyRange, 'gt' | 'gte' | 'lte'>;
-  /** How many rows are in that range, as its parent says; `undefined` for a commit and an index. */
+  /** How many rows are in that range, as its parent says; `undefined` for a commit and an index. They
+   * are lost, unless `kind` is `form`. */
   readonly rows?: number;
-}
-
-/** A stored record that is not what it should be. What that costs, the faults of chunks tell. */
-export interface SegmentFault {
-  readonly segment: number;
-  /**
-   * `table`: its table is malformed, so that nobody knows what it holds. `length`: it is longer
-   * or shorter than its table says. `gone`: it is not there, or cannot be read.
-   */
-  readonly what: 'table' | 'length' | 'gone';
 }
 
 /** What a verification found. */
 export interface Verification {
   /** The commit that was read: the newest that storage held. */
   readonly root: string;
-  /** Whether all rows, indexes and sum trees can be read: there are no `faults`. */
+  /** Whether all rows, indexes and sum trees can be read, and are in their form: there are no `faults`. */
   readonly ok: boolean;
   /** What was found sound: rows, nodes of the tree, large values, and the bytes of both. */
   readonly rows: number;
@@ -81,6 +83,11 @@ export interface VerifyProgress {
 
 /** How a store is verified. */
 export interface VerifyOptions {
+  /**
+   * Check also that each index holds what the rows make, no more and no less; false by default. Costs
+   * another pass over the rows for each index, and is left out when something cannot be read.
+   */
+  readonly checkIndexes?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called after each slice. */
   readonly onProgress?: ((progress: VerifyProgress) => void) | undefined;
@@ -97,6 +104,7 @@ const EMPTY_COMMIT = new Uint8Array(32);
 /** Members of a fault in the output of the core; see `crate/src/wasm/faults.rs`. */
 const FAULT_MEMBERS = 7;
 const VALUE = 255;
+const FORM = 254;
 
 /** A core that has nothing in memory, over what a store holds now. */
 export class Inspection {
@@ -153,10 +161,10 @@ export class Inspection {
     return tables.length > 0 || ref?.generation !== this.ref?.generation;
   }
 
-  /** Verifies a commit; with `isTrial` it ends at the first faults. */
+  /** Verifies a commit; with `isTrial` it ends where something cannot be read. */
   async verify(
     commitBytes: Uint8Array,
-    { signal, onProgress }: VerifyOptions,
+    { signal, onProgress, checkIndexes = false }: VerifyOptions,
     isTrial = false,
   ): Promise<Verification> {
     const root = hex(commitBytes);
@@ -177,7 +185,7 @@ export class Inspection {
     const faults: ChunkFault[] = [];
     try {
       const trees = 1 + engine.indexCount(opened.view);
-      for (let nth = 0; nth < trees && !(isTrial && faults.length > 0); nth++) {
+      for (let nth = 0; nth < trees && !(isTrial && faults.some(isLoss)); nth++) {
         const before = { ...found };
         await this.#tree(
           opened.view,
@@ -190,21 +198,30 @@ export class Inspection {
             found.nodes = before.nodes + nodes;
             found.values = before.values + values;
             found.bytes = before.bytes + bytes;
-            const lost = faults.reduce((sum, { rows: ofFault = 0 }) => sum + ofFault, 0);
+            const lost = faults.reduce(
+              (sum, { kind, rows: ofFault = 0 }) => sum + (kind === 'form' ? 0 : ofFault),
+              0,
+            );
             const done =
               nth > 0 || opened.rows === 0 ? nth : Math.min(1, (rows + lost) / opened.rows);
-            onProgress?.({ rows: found.rows, bytes: found.bytes, fraction: done / trees });
+            notify(onProgress, { rows: found.rows, bytes: found.bytes, fraction: done / trees });
           },
         );
       }
       const sums = await sumEngine(this.host);
       for (const name of sums.names(opened.view)) {
-        if (isTrial && faults.length > 0) break;
+        if (isTrial && faults.some(isLoss)) break;
         checkSignal(signal);
         const fault = await this.#sumTree(sums, opened.view, name, signal, found);
         if (fault !== undefined) faults.push(fault);
       }
-      onProgress?.({ rows: found.rows, bytes: found.bytes, fraction: 1 });
+      for (let nth = 1; checkIndexes && !faults.some(isLoss) && nth < trees; nth++) {
+        const chunk = await checkIndex(this.host, opened.view, nth, signal);
+        if (chunk !== undefined) {
+          faults.push({ code: 'corrupt-chunk', chunk, kind: 'index', range: {} });
+        }
+      }
+      notify(onProgress, { rows: found.rows, bytes: found.bytes, fraction: 1 });
     } finally {
       engine.closeView(opened.view);
     }
@@ -237,7 +254,7 @@ export class Inspection {
     }
   }
 
-  /** Verifies the tree of rows, or the nth index; with `isTrial` it ends at the first faults. */
+  /** Verifies the tree of rows, or the nth index; with `isTrial` it ends where something cannot be read. */
   async #tree(
     view: number,
     nth: number,
@@ -257,7 +274,7 @@ export class Inspection {
         if (status === Status.need) continue;
         const faults = faultsOf(engine.output().members);
         tell(faults, [engine.word(8), engine.word(9), engine.word(10), engine.word(11)]);
-        if (isTrial && faults.length > 0) break;
+        if (isTrial && faults.some(isLoss)) break;
         if (status === Status.yield) this.host.prefetch(checks.ahead(op));
       }
     } finally {
@@ -300,62 +317,14 @@ export async function inspect(
   }
 }
 
-/** The length that a table, which is well-formed, says of its segment. */
-function segmentLength(tableBytes: Uint8Array): number {
-  const { buffer, byteOffset, length } = tableBytes;
-  return new DataView(buffer, byteOffset, length).getUint32(length - 4, true);
-}
-
-/**
- * Reads as `segments` does, and notes which of them are not as they should be. One that cannot
- * be read counts as gone: others in the same request can be.
- */
-function checking(
-  segments: SegmentStore,
-  lengths: ReadonlyMap<number, number>,
-  faults: Map<number, SegmentFault>,
-): SegmentStore {
-  const readOne = async (id: number) => {
-    try {
-      return (await segments.read([id]))[0];
-    } catch (cause) {
-      if (isUnreadable(cause)) return undefined;
-      throw cause;
-    }
-  };
-  return {
-    load: (...args) => segments.load(...args),
-    reserve: () => segments.reserve(),
-    read: async (ids) => {
-      let found: (Uint8Array | undefined)[];
-      try {
-        found = await segments.read(ids);
-      } catch (cause) {
-        if (!isUnreadable(cause)) throw cause;
-        found = [];
-        for (const id of ids) found.push(await readOne(id));
-      }
-      for (const [at, segment] of ids.entries()) {
-        const length = found[at]?.length;
-        if (length === undefined) faults.set(segment, { segment, what: 'gone' });
-        else if (length !== lengths.get(segment)) faults.set(segment, { segment, what: 'length' });
-      }
-      return found;
-    },
-    write: (batch) => segments.write(batch),
-    history: (name) => segments.history(name),
-    delete: (ids) => segments.delete(ids),
-    close: () => segments.close(),
-  };
-}
-
-function isUnreadable(cause: unknown): boolean {
-  return cause instanceof HedgerowError && cause.code === 'storage';
-}
-
 function commitFault(chunk: string, cause: unknown): ChunkFault | undefined {
   const code = faultCode(cause);
   return code && { code, chunk, kind: 'commit', range: {} };
+}
+
+/** Whether something cannot be read, or is wrong: what is only of another form can be. */
+export function isLoss({ kind }: ChunkFault): boolean {
+  return kind !== 'form';
 }
 
 /** What an error says of a chunk, if it does. */
@@ -389,6 +358,7 @@ function faultsOf(members: readonly unknown[]): ChunkFault[] {
     };
     const code = CODES.get(status) ?? 'corrupt-chunk';
     if (level === VALUE) return { code, chunk, kind: 'value', range, rows };
+    if (level === FORM) return { code, chunk, kind: 'form', range, rows };
     return { code, chunk, kind: 'node', ...(level !== null && { level }), range, rows };
   });
 }

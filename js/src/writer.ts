@@ -3,14 +3,16 @@
  * slices behind the caller's back. Only when the buffer is full is there something to await.
  */
 import type { Commits } from './commit.js';
+import { disposable } from './disposable.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
+import { Forgotten } from './forgotten.js';
 import type { Host } from './host.js';
 import { type Block, type Committed, Ingest, type IngestResult } from './ingest.js';
 import { checkKey } from './key.js';
 import { turn } from './scheduler.js';
 import type { Durability } from './segment-store.js';
-import { checkValue, isBytes, stringify } from './value.js';
+import { isBytes, stringify } from './value.js';
 
 /** How a writer writes. */
 export interface WriterOptions {
@@ -213,25 +215,21 @@ export class Flusher {
   }
 }
 
-let registry: FinalizationRegistry<Flusher> | undefined;
-
-/** A writer that nobody can reach any more has its rows dropped, where engines tell. */
-function forgotten(): FinalizationRegistry<Flusher> | undefined {
-  if (typeof FinalizationRegistry === 'undefined') return undefined;
-  registry ??= new FinalizationRegistry((flusher) => {
-    flusher.abort('it was forgotten').catch(() => {});
-  });
-  return registry;
-}
+const writers = new Forgotten<Flusher>((flusher) => {
+  flusher.abort('it was forgotten').catch(() => {});
+});
 
 /** See the module's text. Made by `db.writer()`. */
 export class Writer {
   readonly #flusher: Flusher;
+  /** As `abort`, for `await using`: after `finish` it does nothing. */
+  declare readonly [Symbol.asyncDispose]: () => Promise<void>;
 
   /** Call `db.writer()`. */
   constructor(flusher: Flusher) {
     this.#flusher = flusher;
-    forgotten()?.register(this, flusher, this);
+    writers.add(this, flusher);
+    disposable(Writer.prototype, 'asyncDispose', Writer.prototype.abort);
   }
 
   /**
@@ -259,13 +257,13 @@ export class Writer {
 
   /** Commits all rows. The writer is then of no more use. */
   finish(): Promise<IngestResult> {
-    forgotten()?.unregister(this);
+    writers.delete(this);
     return this.#flusher.finish();
   }
 
   /** Drops all rows that are not committed. Idempotent. */
   abort(): Promise<void> {
-    forgotten()?.unregister(this);
+    writers.delete(this);
     return this.#flusher.abort('it was aborted');
   }
 }
@@ -274,7 +272,7 @@ function rowOf(key: string, value: unknown): Row {
   const { key: text, units } = deleteOf(key);
   if (isBytes(value))
     return { key: text, units: units + value.length, value: new Uint8Array(value) };
-  const json = stringify(checkValue(value));
+  const json = stringify(value);
   return { key: text, units: units + json.length, value: json };
 }
 

@@ -14,7 +14,7 @@ import {
   type Transaction,
 } from '../src/index.js';
 import { entriesOfRows, type IndexedEntry, selectEntries } from './index-model.js';
-import { all, compareKeys, type Entry, expectSame, select, sorted } from './model.js';
+import { all, compareKeys, type Entry, expectSame, select, sorted, stepFault } from './model.js';
 import { forSeeds, type Random, random } from './random.js';
 import { type WatchedStorage, watched } from './watched-storage.js';
 
@@ -36,7 +36,16 @@ function definitionsOf(from: Random): IndexDefinitions {
   return Object.fromEntries(from.shuffle(POOL).slice(0, 1 + from.below(3)));
 }
 
+/** The few values of a history, if it has few: then ranges hold several entries. */
+let palette: readonly (string | number | boolean)[] = [];
+
+function choosePalette(from: Random): void {
+  palette = [];
+  if (from.below(3) > 0) palette = Array.from({ length: 2 + from.below(2) }, () => scalarOf(from));
+}
+
 function scalarOf(from: Random): string | number | boolean {
+  if (palette.length > 0 && from.below(8) > 0) return from.pick(palette);
   return from.pick<() => string | number | boolean>([
     () => from.pick(STRINGS),
     () => from.pick(NUMBERS),
@@ -114,9 +123,9 @@ async function step(
 ): Promise<Step> {
   const key = from.pick(KEYS);
   const whole = rangeOf(from, definitions);
-  const limit = from.below(2) === 0 ? {} : { limit: from.below(4) };
+  const limit = from.below(2) === 0 ? {} : { limit: from.below(6) };
   const range: Range = { ...whole, reverse: from.below(2) === 0, ...limit };
-  switch (from.below(9)) {
+  switch (from.below(11)) {
     case 0:
       return { op: 'get', key, result: await tx.get(key) };
     case 1:
@@ -183,14 +192,12 @@ function fault(
   definitions: IndexDefinitions,
   steps: readonly Step[],
 ): string | undefined {
-  for (const step of steps) {
+  for (const [at, step] of steps.entries()) {
     const expected = replay(rows, definitions, step);
     if (!('result' in step)) continue;
-    try {
-      expectSame(step.result, expected);
-    } catch (error) {
-      return `${JSON.stringify(step)}: ${String(error)}`;
-    }
+    const { result, ...done } = step;
+    const fault = stepFault(at, done, result, expected);
+    if (fault !== undefined) return fault;
   }
   return undefined;
 }
@@ -217,7 +224,7 @@ async function transact(
   number: number,
 ): Promise<Outcome> {
   const outcome: Outcome = { steps: [], runs: 0 };
-  const length = 1 + from.below(7);
+  const length = 2 + from.below(9);
   // The same choices in each run.
   const seed = from.below(2 ** 31);
   await db.transaction(async (tx) => {
@@ -258,6 +265,7 @@ describe('transactions that read by index', () => {
     async () => {
       const totals = { transactions: 0, runs: 0, commits: 0 };
       await forSeeds(SEEDS, async (from, seed) => {
+        choosePalette(from);
         const indexes = { ...definitionsOfMarked(from), owner: { path: '/owner' } };
         // Handles that hear of each other, as tabs do.
         const storage = watched({ ...memory(), isShared: true });
@@ -496,6 +504,7 @@ describe('the indexes of two handles', () => {
     async () => {
       const made = new Map<string, number>();
       await forSeeds(SEEDS, async (from, seed) => {
+        choosePalette(from);
         const storage = { ...memory(), isShared: true };
         const rows = new Map<string, unknown>();
         // Who opens with other definitions has the old ones dropped and the new ones made.

@@ -52,6 +52,16 @@ export function expectSame(actual: unknown, expected: unknown, message = ''): vo
   }
 }
 
+/**
+ * What is wrong with a step of a random test, in one line: its number, what was done, what was
+ * expected and what came; `undefined` when nothing is.
+ */
+export function stepFault(at: number, step: object, got: unknown, expected: unknown) {
+  if (isDeepStrictEqual(got, expected)) return undefined;
+  const line = (value: unknown) => JSON.stringify(short(value));
+  return `step ${at}, ${line(step)}: expected ${line(expected)}, got ${line(got)}`;
+}
+
 function short(value: unknown): unknown {
   if (value instanceof Uint8Array) return `bytes(${value.length}): ${value.subarray(0, 20)}`;
   if (typeof value === 'string') return value.length > 80 ? `${value.slice(0, 80)}…` : value;

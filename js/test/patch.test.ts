@@ -195,7 +195,8 @@ describe('what is refused tells its position', () => {
     const format = 'xml' as 'json';
     const bytes = () => db.applyPatch(new Blob(['']), { format });
     await refuses(db, bytes, failure('invalid-argument'));
-    await refuses(db, () => db.applyPatch([], { format: 'json' }), failure('invalid-argument'));
+    const rows = () => db.applyPatch([{ op: 'clear' }], { format: 'json' });
+    await refuses(db, rows, failure('invalid-argument'));
     await refuses(
       db,
       () => db.applyPatch(new Response('[{"op":"clear"}')),

@@ -82,6 +82,8 @@ export async function forSeeds(
       await body(random(seed), seed);
     } catch (error) {
       console.error(`failed with SEED=${seed}`);
+      // What is reported first says how to run it again.
+      if (error instanceof Error) error.message = `SEED=${seed}: ${error.message}`;
       throw error;
     }
   }

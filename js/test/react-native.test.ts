@@ -1,6 +1,5 @@
 /** What stands in for the platform where there is no WebAssembly and little else. */
 import { describe, expect, it } from 'vitest';
-import { dispose } from '../src/react-native/globals.js';
 import { idb } from '../src/react-native/idb.js';
 import { PlainDecoder, PlainEncoder } from '../src/react-native/text.js';
 import { forSeeds } from './random.js';
@@ -65,11 +64,5 @@ describe('storage', () => {
   it('must be given', async () => {
     await expect(idb().open('x')).rejects.toMatchObject({ code: 'invalid-argument' });
     await expect(idb().destroy('x')).rejects.toMatchObject({ code: 'invalid-argument' });
-  });
-});
-
-describe('symbols', () => {
-  it('are those of the platform where it has them', () => {
-    expect(dispose).toBe(Symbol.dispose ?? Symbol.for('Symbol.dispose'));
   });
 });

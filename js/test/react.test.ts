@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { memory, open, type ScanOptions, type Store } from '../src/index.js';
 import { type Row, type RowState, type ScanState, useRow, useScan } from '../src/react/index.js';
 import { reconciled } from '../src/react/rows.js';
-import { compareKeys, type Entry, failure, select, sorted } from './model.js';
+import { compareKeys, type Entry, failure, select, sorted, stepFault } from './model.js';
 import { forSeeds } from './random.js';
 import { mount, noting, roots } from './react-page.js';
 import { handles, until } from './watching.js';
@@ -235,11 +235,22 @@ describe('useScan', () => {
 
   it('refuses what db.scan and db.watch refuse', async () => {
     const { db } = await counted();
-    for (const options of [{ gt: 'a', gte: 'a' }, { limit: -1 }, { limit: 2, lt: 'a', lte: 'b' }]) {
-      const { last, element } = noting(() => useScan(db, options));
+    const bad: readonly unknown[] = [
+      ...[{ gt: 'a', gte: 'a' }, { limit: -1 }, { limit: 2, lt: 'a', lte: 'b' }, { limit: 0.5 }],
+      ...[{ limit: 5n }, { limit: Number.NaN }, { limit: null }, { limit: '5' }, { reverse: 1 }],
+      ...[{ perfix: 'a' }, { equals: 1 }, { index: 5 }, null, 'text', 5, [], Symbol('s')],
+    ];
+    for (const [at, options] of bad.entries()) {
+      const { last, element } = noting(() => useScan(db, options as never));
       mount(element);
       await until(() => last().status === 'error');
-      expect(last().error, JSON.stringify(options)).toEqual(failure('invalid-argument'));
+      expect(last().error, String(at)).toEqual(failure('invalid-argument'));
+    }
+    for (const key of [5, 5n, null, Symbol('k'), {}]) {
+      const { last, element } = noting(() => useRow(db, key as never));
+      mount(element);
+      await until(() => last().status === 'error');
+      expect(last().error, String(key)).toEqual(failure('invalid-argument'));
     }
   });
 
@@ -291,7 +302,12 @@ describe('useScan', () => {
         const isShown = ({ options, last }: (typeof hooks)[number]) =>
           last()?.status === 'ready' &&
           JSON.stringify(last().rows) === JSON.stringify(expected(options));
-        await until(() => hooks.every(isShown));
+        await until(() => hooks.every(isShown)).catch(() => {
+          const faults = hooks.map(({ options, last }) =>
+            stepFault(step, { useScan: options }, last().rows, expected(options)),
+          );
+          expect(faults.find((fault) => fault !== undefined)).toBeUndefined();
+        });
         for (const [at, { last }] of hooks.entries()) {
           const old = new Map(before[at]?.rows);
           for (const row of last().rows) {

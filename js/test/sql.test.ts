@@ -207,6 +207,14 @@ describe('options', () => {
     for (const location of ['', ':memory:', undefined as unknown as string]) {
       expect(() => sqlite({ location })).toThrow(invalid);
     }
+    const here = { location: folder() };
+    for (const options of [null, 'folder', { ...here, driver: 'sqlite' }, { ...here, name: 5 }]) {
+      expect(() => sqlite(options as never)).toThrow(invalid);
+    }
+    expect(() => sqlite({ ...here, drivr: 'node:sqlite' } as never)).toThrow(invalid);
+    for (const options of [null, 'folder', { name: 5 }, { encryption: 'secret' }]) {
+      expect(() => opSqlite(options as never)).toThrow(invalid);
+    }
     const op = await opSqliteOf(OP_VERSIONS[0] ?? '', { isEncrypting: true });
     expect(() => opSqliteStorage(op, { location: ':memory:' })).toThrow(invalid);
     expect(() => opSqliteStorage(op, { encryptionKey: '' })).toThrow(invalid);

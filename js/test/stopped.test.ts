@@ -97,14 +97,6 @@ describe('an error of the source comes through as it is', () => {
       expect(caught).toEqual([thrown]);
     }
   });
-
-  it('from onProgress', async () => {
-    const db = await storeOf(BEFORE);
-    const onProgress = () => {
-      throw mine;
-    };
-    await refuses(db, () => db.putMany(endless(), { onProgress }), mine);
-  });
 });
 
 describe('a refused row ends the iteration', () => {

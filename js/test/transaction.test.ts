@@ -203,28 +203,29 @@ describe('a transaction', () => {
   it('ends with its signal, whatever its function waits for', async () => {
     const db = await storeOf(ABC);
     const aborted = failure('aborted');
-    const options = () => {
-      const abort = new AbortController();
-      return { abort, signal: abort.signal };
-    };
-    const early = options();
-    early.abort.abort();
-    await expect(db.transaction(() => {}, early)).rejects.toEqual(aborted);
-    const waiting = options();
-    const done = db.transaction(async (tx) => {
-      tx.put('a', 0);
-      waiting.abort.abort();
-      await new Promise(() => {});
-    }, waiting);
+    const signal = AbortSignal.abort();
+    await expect(db.transaction(() => {}, { signal })).rejects.toEqual(aborted);
+    const waiting = new AbortController();
+    const done = db.transaction(
+      async (tx) => {
+        tx.put('a', 0);
+        waiting.abort();
+        await new Promise(() => {});
+      },
+      { signal: waiting.signal },
+    );
     await expect(within(1000, done)).rejects.toEqual(aborted);
-    const last = options();
-    const put = db.transaction((tx) => {
-      tx.put('a', 0);
-      last.abort.abort();
-    }, last);
+    const last = new AbortController();
+    const put = db.transaction(
+      (tx) => {
+        tx.put('a', 0);
+        last.abort();
+      },
+      { signal: last.signal },
+    );
     await expect(put).rejects.toEqual(aborted);
     expect(await all(db)).toEqual(ABC);
-    await db.transaction((tx) => tx.put('a', 5), options());
+    await db.transaction((tx) => tx.put('a', 5), { signal: new AbortController().signal });
     expect(await db.get('a')).toBe(5);
   });
 

@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import { memory, open, type ScanOptions, type Store, type Transaction } from '../src/index.js';
-import { all, compareKeys, type Entry, expectSame, select, sorted } from './model.js';
+import { all, compareKeys, type Entry, expectSame, select, sorted, stepFault } from './model.js';
 import { forSeeds, type Random, random } from './random.js';
 import { type WatchedStorage, watched } from './watched-storage.js';
 
@@ -51,7 +51,7 @@ function rangeOf(from: Random): ScanOptions {
 async function step(tx: Transaction, from: Random, before: readonly Step[]): Promise<Step> {
   const key = from.pick(KEYS);
   const options = { ...rangeOf(from), reverse: from.below(2) === 0 };
-  const limited = from.below(2) === 0 ? { ...options, limit: from.below(4) } : options;
+  const limited = from.below(2) === 0 ? { ...options, limit: from.below(6) } : options;
   switch (from.below(9)) {
     case 0:
       return { op: 'get', key, result: await tx.get(key) };
@@ -120,14 +120,12 @@ function replay(rows: Map<string, unknown>, step: Step): unknown {
 }
 
 function matches(rows: Map<string, unknown>, steps: readonly Step[]): string | undefined {
-  for (const step of steps) {
+  for (const [at, step] of steps.entries()) {
     const expected = replay(rows, step);
     if (!('result' in step)) continue;
-    try {
-      expectSame(step.result, expected);
-    } catch (error) {
-      return `${JSON.stringify(step)}: ${String(error)}`;
-    }
+    const { result, ...done } = step;
+    const fault = stepFault(at, done, result, expected);
+    if (fault !== undefined) return fault;
   }
   return undefined;
 }

@@ -8,7 +8,7 @@ import {
   type Storage,
   type Store,
 } from '../src/index.js';
-import { endOf, frameOf, headerOf } from '../src/transfer/format.js';
+import { type Forged, forge, partsOf, segmentOf } from './forging.js';
 import { type Entry, failure } from './model.js';
 import { random } from './random.js';
 import { expectCopy, expectEmpty, exported, joined, largeStore, storedIn } from './transferring.js';
@@ -21,47 +21,6 @@ const LATER_HASH = Buffer.from(
   '2423286236f91ebb85995a5526e37221a38a3df72fce8b2d00799f87f7dd3b9e',
   'hex',
 );
-
-interface Segment {
-  tableBytes: Uint8Array;
-  segmentBytes: Uint8Array;
-}
-
-interface Forged {
-  refs: { name: string; commitBytes: Uint8Array }[];
-  segments: Segment[];
-}
-
-/** The parts of a store's export, to be put together otherwise. */
-async function partsOf(storage: Storage, name: string): Promise<Forged> {
-  const { tables, segments, refs } = await storedIn(storage, name);
-  const commitBytes = refs.get('main')?.commitBytes ?? ZERO;
-  return {
-    refs: [{ name: 'main', commitBytes }],
-    segments: tables.map(({ tableBytes }, at) => ({
-      tableBytes,
-      segmentBytes: segments[at] as Uint8Array,
-    })),
-  };
-}
-
-/** Parts put together as an export is, with all its checksums right. */
-function forge({ refs, segments }: Forged): Uint8Array {
-  const frames = segments.flatMap(({ tableBytes, segmentBytes }, at) => [
-    frameOf(at, tableBytes),
-    segmentBytes,
-  ]);
-  return joined([headerOf(refs, 1000), ...frames, endOf(segments.length)]);
-}
-
-/** A segment of one chunk. */
-function segmentOf(hash: Uint8Array, chunk: Uint8Array): Segment {
-  const table = new Uint8Array(12 + 36);
-  table.set([0x48, 0x44, 0x47, 0x54, 1, 2, 0, 0, 1]);
-  table.set(hash, 12);
-  new DataView(table.buffer).setUint32(44, chunk.length, true);
-  return { tableBytes: table, segmentBytes: chunk };
-}
 
 /** A small store with a past, whose segments hold dead chunks too. */
 async function smallStore(storage: Storage): Promise<Store> {

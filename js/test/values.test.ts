@@ -71,14 +71,6 @@ describe('JSON values', () => {
       [-0, 0],
       [[-0], [0]],
       [{ a: undefined, b: 1, c: () => 1, [Symbol('d')]: 1 }, { b: 1 }],
-      [
-        [undefined, () => 1, Symbol('e'), Number.NaN],
-        [null, null, null, null],
-      ],
-      [
-        { nan: Number.NaN, inf: Number.POSITIVE_INFINITY },
-        { nan: null, inf: null },
-      ],
       [new Date(0), '1970-01-01T00:00:00.000Z'],
       [{ at: new Date(0) }, { at: '1970-01-01T00:00:00.000Z' }],
       [new Point(), { x: 1 }],
@@ -89,8 +81,6 @@ describe('JSON values', () => {
       [Object(5), 5],
       [Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
       [Object.assign([1], { extra: 2 }), [1]],
-      [Object.assign(new Array(3), { 0: 1, 2: 2 }), [1, null, 2]],
-      [/re/, {}],
       [new URL('http://a/'), 'http://a/'],
     ];
     const db = await storeOf(given.map(([value], at): Entry => [`many${at}`, value]));

@@ -123,8 +123,10 @@ it(`copies are what the store holds, after each of ${SEEDS} random histories`, a
       );
       const what = from.below(5);
       if (what === 0) await db.putMany(edits.filter(([, value]) => value !== undefined));
-      else if (what === 1) await db.deleteMany(rangeFrom(from));
-      else {
+      else if (what === 1) {
+        const range = rangeFrom(from);
+        await (Object.keys(range).length === 0 ? db.clear() : db.deleteMany(range));
+      } else {
         await db.transaction(async (tx) => {
           for (const [key, value] of edits) {
             if (value === undefined) tx.delete(key);

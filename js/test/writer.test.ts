@@ -110,7 +110,7 @@ describe('a writer', () => {
       await putAll(writer, rows(count));
       await writer.abort();
       await writer.abort();
-      expect(() => writer.tryPut('a', 1)).toThrow('closed');
+      expect(() => writer.tryPut('a', 1)).toThrow(failure('closed'));
       await expect(writer.put('a', 1)).rejects.toEqual(failure('closed'));
       await expect(writer.finish()).rejects.toEqual(failure('closed'));
     }
@@ -122,8 +122,8 @@ describe('a writer', () => {
     const db = await open('bad', { storage: memory() });
     const writer = db.writer();
     expect(writer.tryPut('a', 1)).toBe(true);
-    expect(() => writer.tryPut('\ud800', 1)).toThrow('invalid-key');
-    expect(() => writer.tryPut('b', undefined)).toThrow('invalid-value');
+    expect(() => writer.tryPut('\ud800', 1)).toThrow(failure('invalid-key'));
+    expect(() => writer.tryPut('b', undefined)).toThrow(failure('invalid-value'));
     await expect(writer.put('b', 1n)).rejects.toEqual(failure('invalid-value'));
     await expect(writer.delete('k'.repeat(1025))).rejects.toEqual(failure('invalid-key'));
     await writer.finish();
@@ -181,14 +181,14 @@ describe('a writer', () => {
     await putAll(writer, rows(50_000));
     await within(2000, db.close());
     expect(() => writer.tryPut('a', 1)).toThrow('the store was closed');
-    expect(() => db.writer()).toThrow('closed');
+    expect(() => db.writer()).toThrow(failure('closed'));
     expect((await (await open('closed', { storage })).stats()).segments).toBe(0);
   });
 
   it('is told what it cannot do', async () => {
     const db = await open('options', { storage: memory() });
     for (const commitEvery of [0, -1, Number.NaN]) {
-      expect(() => db.writer({ commitEvery })).toThrow('invalid-argument');
+      expect(() => db.writer({ commitEvery })).toThrow(failure('invalid-argument'));
     }
   });
 

@@ -42,7 +42,6 @@ const INJECTED = {
     ]),
   ),
   'Symbol.asyncIterator': [join(STAND_INS, 'globals.ts'), 'asyncIterator'],
-  'Symbol.dispose': [join(STAND_INS, 'globals.ts'), 'dispose'],
 };
 
 const swap = {

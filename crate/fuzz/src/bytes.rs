@@ -10,7 +10,6 @@ use hedgerow::error::{Error, RowFault};
 use hedgerow::json::{Pointer, Scanner};
 use hedgerow::limits::MAX_KEY_BYTES;
 use hedgerow::rows::{Bytes, Columns, Framing, Next, Reader};
-use hedgerow::value::Kind;
 
 /// A member of five bytes costs a name of some words, and lists grow by doubling.
 const MEMORY_FACTOR: usize = 48;
@@ -83,7 +82,7 @@ fn read<'a>(
             let mut key = Vec::new();
             match reader.peek(rows.len() as u64, &mut key) {
                 Ok(Next::More) => break,
-                Ok(Next::Row(Edit::Put(Kind::Json, value))) => rows.push((key, value.to_vec())),
+                Ok(Next::Row(Edit::Put(value))) => rows.push((key, value.bytes().to_vec())),
                 Ok(other) => panic!("no value: {other:?}"),
                 Err(Error::Row { row, offset, fault }) => {
                     return Read { rows, fault: Some((row, offset, fault)) };
@@ -118,7 +117,10 @@ fn compare(text: &[u8], pointer: Option<&str>, framing: Option<Framing>, whole: 
     let mut tokens = text.iter().filter(|byte| !is_space(byte));
     let is_array =
         matches!((tokens.next(), tokens.next()), (Some(b'['), None | Some(b'{' | b'[' | b']')));
-    let framing = framing.unwrap_or(if is_array { Framing::Array } else { Framing::Lines });
+    let is_empty = text.iter().all(is_space);
+    let told = framing.unwrap_or(if is_array { Framing::Array } else { Framing::Lines });
+    // No text at all holds no rows in either.
+    let framing = if is_empty { Framing::Lines } else { told };
     let values: Vec<Result<Value, Refusal>> = match framing {
         Framing::Lines => text
             .split(|byte| *byte == b'\n')

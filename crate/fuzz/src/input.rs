@@ -1,6 +1,8 @@
 //! Reads choices from the bytes of an input. Reading never fails: after the end all is zero,
 //! so that a shorter input does less.
 
+use hedgerow::key::Key;
+
 /// The bytes of an input that are not read yet.
 #[derive(Clone, Debug)]
 pub struct Input<'a> {
@@ -39,6 +41,11 @@ impl<'a> Input<'a> {
     /// One of `choices`.
     pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
+    }
+
+    /// One of `choices`, as a key.
+    pub fn one_key(&mut self, choices: &[&'static str]) -> Key<'static> {
+        Key::kept(self.one_of(choices).as_bytes())
     }
 
     /// All that is left.

@@ -264,7 +264,7 @@ impl World {
                         Ok(match get(cache, tree, key.as_bytes())? {
                             Fetch::At(id) => Fetch::At(id),
                             Fetch::Here(entry) => Fetch::Here(entry.map(|entry| {
-                                assert_eq!(entry.key, key.as_bytes());
+                                assert_eq!(entry.key.bytes(), key.as_bytes());
                                 (entry.tag.kind, entry.far().is_none(), entry.value.to_vec())
                             })),
                         })

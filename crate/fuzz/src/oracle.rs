@@ -59,7 +59,7 @@ impl Chunks {
         match node {
             Node::Leaf(leaf) => {
                 for entry in (0..leaf.len()).map(|at| leaf.entry(at)) {
-                    let key = core::str::from_utf8(entry.key).ok()?;
+                    let key = core::str::from_utf8(&entry.key).ok()?;
                     if rows.last_key_value().is_some_and(|(last, _)| &**last >= key) {
                         return None;
                     }
@@ -70,7 +70,7 @@ impl Chunks {
                 for child in (0..inner.len()).map(|at| inner.child(at)) {
                     let node = Node::decode(self.0.get(&child.hash)?).ok()?;
                     let before = rows.len() as u64;
-                    if node.level() + 1 != inner.level() || node.last_key() != child.key {
+                    if node.level() + 1 != inner.level() || node.last_key() != child.key.bytes() {
                         return None;
                     }
                     self.visit(&node, rows)?;

@@ -84,6 +84,8 @@ fn model(text: &[u8], framing: Framing) -> Result<Option<Model>, Refusal> {
             .filter(|line| !line.iter().all(is_space))
             .map(parse)
             .collect::<Result<Vec<_>, _>>(),
+        // No text at all is an empty patch.
+        Framing::Array if text.iter().all(is_space) => Ok(Vec::new()),
         Framing::Array => parse(text).and_then(|value| match value {
             Value::Array(ops) => Ok(ops),
             _ => Err(Refusal::Malformed),

@@ -9,14 +9,16 @@ use hedgerow::boundary::Shape;
 use hedgerow::cache::Fetch;
 use hedgerow::chunk::{ChunkKind, piece, piece_list};
 use hedgerow::error::{Error, Field};
-use hedgerow::forest::{Forest, ROWS};
+use hedgerow::forest::Forest;
 use hedgerow::hash::Hash;
 use hedgerow::ingest::Format;
+use hedgerow::key::Key;
 use hedgerow::limits::{MAX_LEVEL, PIECE_BYTES};
 use hedgerow::node::{Child, Entry, Node};
 use hedgerow::output::Output;
 use hedgerow::tree::{Census, Count, Find, Parts, Range, Tree, Verify, get};
 use hedgerow::value::{Kind, Tag};
+use hedgerow_support::faults::lost;
 use hedgerow_support::host::Host;
 use hedgerow_support::layout;
 use hedgerow_support::output::{Expected, changes, changes_between};
@@ -132,7 +134,7 @@ fn follow(
         for child in &mut children {
             child.hash = new(child.hash);
             if repair && let Some(node) = find(made, &child.hash) {
-                (child.key, child.count) = (node.last_key(), node.total());
+                (child.key, child.count) = (Key::kept(node.last_key()), node.total());
             }
         }
         return layout::inner_of(inner.level(), &children);
@@ -181,15 +183,14 @@ const KEYS: [&str; 8] = ["", "\0", "k", "k000x", "k020", "k045", "k999", "\u{10f
 /// An address at which nothing is.
 const FAR: [u8; 36] = {
     let mut far = [7; 36];
-    // The length, below the longest.
-    far[3] = 0;
+    far[3] = 0; // of the length, which is below the longest
     far
 };
 
 fn leaf_fault(input: &mut Input<'_>, mut entries: Vec<Entry<'_>>) -> Vec<u8> {
     let at = input.below(entries.len());
     match input.below(6) {
-        0 => entries[at].key = input.one_of(&KEYS).as_bytes(),
+        0 => entries[at].key = input.one_key(&KEYS),
         1 => entries[at].value = b"",
         2 => {
             entries[at].tag = Tag { kind: Kind::Bytes, far: true };
@@ -200,7 +201,7 @@ fn leaf_fault(input: &mut Input<'_>, mut entries: Vec<Entry<'_>>) -> Vec<u8> {
         }
         4 => {
             let tag = Tag { kind: Kind::Json, far: false };
-            entries.push(Entry { key: input.one_of(&KEYS).as_bytes(), tag, value: b"1" });
+            entries.push(Entry { key: input.one_key(&KEYS), tag, value: b"1" });
         }
         _ => entries.swap(0, at),
     }
@@ -216,7 +217,7 @@ fn inner_fault(
     let at = input.below(children.len());
     match input.below(9) {
         0 => children[at].hash = made[input.below(made.len())].0,
-        1 => children[at].key = input.one_of(&KEYS).as_bytes(),
+        1 => children[at].key = input.one_key(&KEYS),
         2 => {
             children[at].count = input.one_of(&[0, 1, u64::from(u32::MAX), u64::MAX / 2, u64::MAX]);
         }
@@ -224,7 +225,7 @@ fn inner_fault(
         4 => {
             children.remove(at);
         }
-        5 => children.push(Child { key: input.one_of(&KEYS).as_bytes(), ..children[at] }),
+        5 => children.push(Child { key: input.one_key(&KEYS), ..children[at] }),
         6 => children.swap(0, at),
         7 => children.truncate(1),
         _ => {
@@ -246,12 +247,9 @@ fn tower(input: &mut Input<'_>, host: &mut Host, tree: Tree, made: &[(Hash, Vec<
     keys.push(last.to_owned());
     let mut top = Tree { root: tree.root, count: node.total() };
     for level in node.level() + 1..=(node.level() + levels as u8).min(MAX_LEVEL) {
-        let child = |key: &'_ String| (key.clone(), top);
-        let children: Vec<_> = keys.iter().map(child).collect();
-        let children: Vec<_> = children
-            .iter()
-            .map(|(key, top)| Child { key: key.as_bytes(), hash: top.root, count: top.count })
-            .collect();
+        let Tree { root: hash, count } = top;
+        let texts = keys.iter().map(|key| Key::kept(key.as_bytes()));
+        let children: Vec<_> = texts.map(|key| Child { key, hash, count }).collect();
         let total = top.count.saturating_mul(width as u64);
         top = Tree { root: host.store_chunk(&layout::inner_of(level, &children)), count: total };
     }
@@ -285,7 +283,7 @@ fn exercise(host: &mut Host, tree: Tree, rows: usize) {
         tolerate(host.fetch(|cache| {
             let entry = get(cache, tree, key.as_bytes())?;
             if let Fetch::Here(Some(entry)) = entry {
-                assert_eq!(entry.key, key.as_bytes());
+                assert_eq!(entry.key.bytes(), key.as_bytes());
             }
             Ok(match entry {
                 Fetch::Here(_) => Fetch::Here(()),
@@ -354,11 +352,11 @@ fn compare(host: &mut Host, a: Tree, b: Tree, rows: usize) {
 
 /// A verification finds a fault where there is one, and counts each row once in any case.
 fn verify(host: &mut Host, tree: Tree, sound: Option<usize>) {
-    let mut verify = Verify::new(tree);
+    let mut verify = Verify::new(tree, host.shape);
     let mut faults = Vec::new();
     host.run(|cache, budget| {
         let step = verify.step(cache, budget);
-        faults.extend(verify.take_faults());
+        faults.extend(lost(verify.take_faults()));
         Ok(step)
     })
     .expect("a verification never fails");
@@ -384,7 +382,7 @@ fn verify(host: &mut Host, tree: Tree, sound: Option<usize>) {
 
 fn change(host: &mut Host, input: &mut Input<'_>, tree: Tree, row_count: usize) {
     host.forest = Forest::new();
-    host.forest.set(ROWS, tree);
+    host.forest.set_rows(tree);
     for _ in 0..3 {
         let stored = host.stored.keys().next_back().copied().unwrap_or(0);
         let mut ingest = host.ingest();

@@ -63,7 +63,7 @@ impl Walk {
                 for named in Forest::decode(bytes).unwrap_or_default().trees() {
                     let root = named.tree.root;
                     if !named.tree.is_empty() && marks.mark(cache, &root)? {
-                        let is_sum = named.name.starts_with(SUMS);
+                        let is_sum = named.name.kind() == Some(SUMS);
                         if is_sum { &mut self.pieces } else { &mut self.level }.push(root);
                     }
                 }

@@ -12,6 +12,7 @@ use crate::cache::Cache;
 use crate::error::Error;
 use crate::forest::{Forest, INDEX, Named, PARTIAL_INDEX, ROWS};
 use crate::index::{Definition, Entries};
+use crate::key::Key;
 use crate::node::Entry;
 use crate::segment::{Packer, Sealed};
 use crate::step::{Budget, Step};
@@ -64,7 +65,7 @@ impl Index {
         Self { definition, reach, tree, of, batch: Batch::new(), open: 0, merge: None }
     }
 
-    fn push(&mut self, entry: &[u8], edit: Edit<'_>) {
+    fn push(&mut self, entry: Key<'_>, edit: Edit<'_>) {
         self.batch.push(entry, edit);
         self.open += 1;
     }
@@ -90,7 +91,7 @@ impl Index {
         for named in forest.indexes() {
             // Whoever made it knew what this code does not.
             let (definition, complete) = Definition::of_tree(&named.name)
-                .ok_or(Error::UnsupportedFormat { version: INDEX as u8 })?;
+                .ok_or(Error::UnsupportedFormat { version: INDEX })?;
             let reach = match &named.reach {
                 Some(last) if !complete => Reach::To(last.clone()),
                 _ => Reach::All,
@@ -194,9 +195,8 @@ impl Keeper {
     pub fn new(forest: &Forest, wanted: &[Definition]) -> Result<Self, Error> {
         let mut indexes = Index::all_of(forest)?;
         if forest.tree(ROWS).is_empty() {
-            let empty = |wanted: &Definition| {
-                Index::new(wanted.clone(), Reach::All, Tree::EMPTY, Tree::EMPTY)
-            };
+            let none = Tree::EMPTY;
+            let empty = |index: &Definition| Index::new(index.clone(), Reach::All, none, none);
             indexes = wanted.iter().map(empty).collect();
         }
         Ok(Self { indexes, ..Self::default() })
@@ -230,7 +230,7 @@ impl Keeper {
                 index.definition.entries(key, value, come);
             }
             for entry in come.iter() {
-                index.push(entry, Edit::Put(Kind::Bytes, &[]));
+                index.push(entry, Entries::PUT);
                 cost += 64 + entry.len();
             }
         }
@@ -388,7 +388,7 @@ impl Keeper {
             if let (Step::Done(cost), Goal::Reach(left), Some(entry)) = (&step, &mut *goal, new) {
                 let last = last.get_or_insert_default();
                 last.clear();
-                last.extend_from_slice(entry.key);
+                last.extend_from_slice(&entry.key);
                 *left = left.saturating_sub(cost + entry.value.len());
                 enough = *left == 0;
             }
@@ -523,7 +523,7 @@ impl Scratch {
                 continue;
             }
             // Of an entry in both the later edit counts.
-            for (entries, edit) in [(&*gone, Edit::Delete), (&*come, Edit::Put(Kind::Bytes, &[]))] {
+            for (entries, edit) in [(&*gone, Edit::Delete), (&*come, Entries::PUT)] {
                 for entry in entries.iter() {
                     index.push(entry, edit);
                     cost += 64 + entry.len();

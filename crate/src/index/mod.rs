@@ -6,19 +6,22 @@
 //! from its rows, and its root with it. The name of its tree *is* its definition: whoever writes
 //! keeps all indexes of a store, also those that it was not opened with.
 
+mod check;
 mod encode;
 mod entries;
 mod keeper;
 mod scan;
 
+pub use check::CheckIndex;
 pub use encode::{push_scalar, secondary_end, write_secondary};
 pub use entries::Entries;
 pub use keeper::Keeper;
 pub use scan::{IndexScan, Wanted};
 
-use crate::forest::{INDEX, PARTIAL_INDEX};
+use crate::forest::{INDEX, PARTIAL_INDEX, TreeName};
 use crate::json::{Pointer, push_string, skip_space, skip_value, unquote};
-use crate::limits::{MAX_COLUMNS, MAX_KEY_BYTES, MAX_TREE_NAME_BYTES};
+use crate::limits::MAX_COLUMNS;
+use crate::tree::Range as KeyRange;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -58,20 +61,18 @@ impl Definition {
         for path in paths {
             columns.push(Pointer::parse(core::str::from_utf8(path).ok()?)?);
         }
-        let fits = text.len() < MAX_TREE_NAME_BYTES && (1..=MAX_COLUMNS).contains(&columns.len());
-        (fits && again == bytes).then(|| Self {
-            text: text.into(),
-            prefix: prefix.clone(),
-            columns,
-        })
+        let fits = (1..=MAX_COLUMNS).contains(&columns.len());
+        // Both of its names are as long.
+        TreeName::of(INDEX, text).filter(|_| fits && again == bytes)?;
+        Some(Self { text: text.into(), prefix: prefix.clone(), columns })
     }
 
     /// The definition of the tree `name`, and whether it is complete; `None` if it is no index.
     #[must_use]
-    pub fn of_tree(name: &str) -> Option<(Self, bool)> {
-        let (text, complete) = match name.strip_prefix(INDEX) {
+    pub fn of_tree(name: &TreeName) -> Option<(Self, bool)> {
+        let (text, complete) = match name.rest(INDEX) {
             Some(text) => (text, true),
-            None => (name.strip_prefix(PARTIAL_INDEX)?, false),
+            None => (name.rest(PARTIAL_INDEX)?, false),
         };
         Some((Self::parse(text)?, complete))
     }
@@ -84,17 +85,20 @@ impl Definition {
 
     /// The name of its tree, which begins with `first`: [`INDEX`] or [`PARTIAL_INDEX`].
     #[must_use]
-    pub fn name(&self, first: char) -> String {
-        let mut name = String::with_capacity(1 + self.text.len());
-        name.push(first);
-        name.push_str(&self.text);
-        name
+    pub fn name(&self, first: u8) -> TreeName {
+        TreeName::of(first, &self.text).unwrap_or_default()
     }
 
     /// Number of columns of its secondary keys.
     #[must_use]
     pub const fn columns(&self) -> usize {
         self.columns.len()
+    }
+
+    /// The keys of the rows that may be in the index.
+    #[must_use]
+    pub fn range(&self) -> KeyRange {
+        KeyRange::prefix(&self.prefix)
     }
 
     /// Whether rows with this key are in the index.
@@ -134,10 +138,9 @@ impl Definition {
 
     fn push(key: &[u8], value: &[u8], places: &[Range<usize>], out: &mut Entries) {
         out.push(|entry| {
-            let start = entry.len();
             let indexable = places.iter().all(|place| push_scalar(&value[place.clone()], entry));
             entry.extend_from_slice(key);
-            indexable && entry.len() - start <= MAX_KEY_BYTES
+            indexable
         });
     }
 }
@@ -145,12 +148,13 @@ impl Definition {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::{MAX_KEY_BYTES, MAX_TREE_NAME_BYTES};
     use alloc::vec;
 
     fn entries(definition: &str, key: &str, value: &str) -> Vec<Vec<u8>> {
         let mut out = Entries::default();
         Definition::parse(definition).unwrap().entries(key.as_bytes(), value.as_bytes(), &mut out);
-        out.iter().map(<[u8]>::to_vec).collect()
+        out.iter().map(|entry| entry.to_vec()).collect()
     }
 
     #[test]
@@ -160,14 +164,18 @@ mod tests {
         assert_eq!(definition.text(), text);
         assert_eq!(definition.columns(), 2);
         assert!(definition.takes(b"issue/1") && !definition.takes(b"issu"));
-        let name = definition.name(INDEX);
-        assert_eq!(Definition::of_tree(&name), Some((definition, true)));
-        assert_eq!(Definition::of_tree("r"), None);
+        let (name, partial) = (definition.name(INDEX), definition.name(PARTIAL_INDEX));
+        assert_eq!(Definition::of_tree(&name), Some((definition.clone(), true)));
+        assert_eq!(Definition::of_tree(&partial), Some((definition, false)));
+        assert_eq!(Definition::of_tree(&TreeName::default()), None);
     }
 
     #[test]
     fn what_is_no_definition_is_refused() {
-        let long = alloc::format!(r#"["","/{}"]"#, "x".repeat(300));
+        let of_length = |len: usize| alloc::format!(r#"["","/{}"]"#, "x".repeat(len - 8));
+        let longest = of_length(MAX_TREE_NAME_BYTES - 1);
+        assert!(Definition::parse(&longest).is_some_and(|read| read.text() == longest));
+        let long = of_length(MAX_TREE_NAME_BYTES);
         let wide = alloc::format!(r#"[""{}]"#, r#","/a""#.repeat(MAX_COLUMNS + 1));
         for text in [
             "",
@@ -225,5 +233,14 @@ mod tests {
         let one = r#"["","/a"]"#;
         assert_eq!(entries(one, "k", &value(MAX_KEY_BYTES - 3)).len(), 1);
         assert_eq!(entries(one, "k", &value(MAX_KEY_BYTES - 2)).len(), 0);
+    }
+
+    #[test]
+    fn a_value_that_is_not_utf8_makes_no_entry() {
+        let mut out = Entries::default();
+        let definition = Definition::parse(r#"["","/a"]"#).unwrap();
+        definition.entries(b"k", b"{\"a\":\"\xff\"}", &mut out);
+        definition.entries(b"k", b"{\"a\":[\"x\",\"\xc3\"]}", &mut out);
+        assert_eq!(out.iter().map(|entry| entry.to_vec()).collect::<Vec<_>>(), [b"\x05x\0k"]);
     }
 }

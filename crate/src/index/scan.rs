@@ -122,7 +122,9 @@ impl IndexScan {
                 Fetch::Here(Some(run)) => run,
                 Fetch::At(_) if !self.entries.is_empty() => break,
                 Fetch::At(id) => {
-                    return Ok(Step::Need(self.cursor.ahead(cache, Some(id), MOST_AHEAD / 2)));
+                    // The first block may be all that is wanted.
+                    let most = if self.block == FIRST_BLOCK { 1 } else { MOST_AHEAD / 2 };
+                    return Ok(Step::Need(self.cursor.ahead(cache, Some(id), most)));
                 }
             };
             let count = (run.to - run.from).min(most - self.entries.len());
@@ -145,8 +147,8 @@ impl IndexScan {
     fn write(&mut self, cache: &Cache, out: &mut Output) -> Result<Step<()>, Error> {
         let malformed = Error::CorruptChunk { hash: self.index.root, cause: None };
         let entry = self.entries.get(self.next);
-        let Some(end) = secondary_end(entry, self.columns) else { return Err(malformed) };
-        let (secondary, primary) = entry.split_at(end);
+        let Some(end) = secondary_end(&entry, self.columns) else { return Err(malformed) };
+        let (secondary, primary) = entry.bytes().split_at(end);
         let Parts { keys, values } = self.parts;
         if self.far.is_none() {
             let row = if values {
@@ -182,7 +184,7 @@ impl IndexScan {
     fn ahead(&self, cache: &Cache, first: SegmentId) -> Vec<SegmentId> {
         let mut wanted = Vec::from([first]);
         for at in self.next + 1..self.entries.len() {
-            let entry = self.entries.get(at);
+            let entry = self.entries.get(at).bytes();
             let primary = &entry[secondary_end(entry, self.columns).unwrap_or(0)..];
             if let Ok(Fetch::At(id)) = get(cache, self.rows, primary)
                 && !wanted.contains(&id)

@@ -7,7 +7,9 @@ use super::engine::{Engine, hand_out, set_output};
 use super::faults::tell;
 use super::reply::status;
 use super::with;
+use crate::boundary::Shape;
 use crate::hash::Hash;
+use crate::index::CheckIndex;
 use crate::output::Output;
 use crate::proof::{Prove, VerifyProof};
 use crate::step::{Budget, Step};
@@ -18,6 +20,7 @@ use core::cell::RefCell;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 enum Check {
+    Index { check: Box<CheckIndex>, root: Hash },
     Census(Census),
     Verify { verify: Box<Verify>, out: Output },
     Prove(Box<Prove>),
@@ -58,8 +61,22 @@ pub fn check_census(view: u32) -> u32 {
 /// after it the sound rows, nodes, values out of line and bytes so far.
 #[wasm_bindgen]
 pub fn check_verify(view: u32, nth: u32) -> u32 {
-    let verify = Box::new(Verify::new(with(|engine| engine.nth_tree(view, nth))));
+    let verify = Box::new(Verify::new(with(|engine| engine.nth_tree(view, nth)), Shape::STORED));
     add(Check::Verify { verify, out: Output::new() })
+}
+
+/// Starts to check that the `nth` index of the view is what its rows make; `scratch` holds 32 random
+/// bytes. When it is done the reply holds 1 or 0, and the address of the index's root.
+/// [`status::NO_OP`] for an index that this code cannot keep.
+#[wasm_bindgen]
+pub fn check_index(view: u32, nth: u32) -> u32 {
+    let made = with(|engine| {
+        let index = engine.nth_index(view, nth)?;
+        let Hash(key) = root(engine, 0);
+        let check = CheckIndex::new(&index, engine.tree(view), key)?;
+        Some(Check::Index { check: Box::new(check), root: index.tree.root })
+    });
+    made.map_or(status::NO_OP, add)
 }
 
 /// Starts a proof of a range, given as to [`scan`](super::scan), with the root after it in `scratch`.
@@ -109,6 +126,15 @@ pub fn check_step(op: u32, budget: u32) -> u32 {
                 }
                 Ok(step)
             }
+            Check::Index { check, root } => check.step(cache, &mut budget).map(|step| match step {
+                Step::Done(same) => {
+                    let root = reply.hash(root);
+                    reply.set(&[f64::from(u8::from(same)), root]);
+                    Step::Done(())
+                }
+                Step::Yield => Step::Yield,
+                Step::Need(ids) => Step::Need(ids),
+            }),
             Check::Prove(prove) => prove.step(cache, &mut budget).inspect(|_| {
                 let proof = prove.proof();
                 reply.set(&[f64::from(proof.as_ptr() as u32), proof.len() as f64]);

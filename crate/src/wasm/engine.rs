@@ -8,10 +8,9 @@ use crate::forest::{Forest, Named, ROWS};
 use crate::hash::{HASH_BYTES, Hash};
 use crate::index::{Definition, IndexScan};
 use crate::ingest::{ByteValue, Format, Ingest};
-use crate::json::{Pointer, skip_space, skip_value, unquote};
-use crate::limits::MAX_KEY_BYTES;
+use crate::json::{Pointer, skip_space, skip_value};
 use crate::output::Output;
-use crate::rows::{Block, Bytes, Columns, Framing, Reader};
+use crate::rows::{Block, Bytes, Columns, Framing, Reader, read_key};
 use crate::segment::Sealed;
 use crate::step::{Budget, Step};
 use crate::tree::{Count, Diff, Find, Parts, Range, Scan, Tree, get};
@@ -267,7 +266,7 @@ impl Engine {
         let (prefix, rest) = self.scratch.split_at(prefix_len);
         let pointer = core::str::from_utf8(&rest[..pointer_len]).ok().and_then(Pointer::parse);
         let Some(pointer) = pointer else { return status::NO_OP };
-        let ingest = self.new_ingest(view, Reader::Block(Block::new(prefix.to_vec())));
+        let ingest = self.new_ingest(view, Reader::Block(Box::new(Block::new(prefix.to_vec()))));
         let (buffer, made) = (Vec::new(), Made::default());
         self.add_op(Op::Ingest(Box::new(IngestOp { ingest, buffer, pointer, made })))
     }
@@ -324,8 +323,7 @@ impl Engine {
 
     pub fn total(&mut self, view: u32, len: usize) {
         let forest = self.views.get(view as usize).and_then(Option::as_ref);
-        let is =
-            |named: &&Named| named.name.as_bytes().strip_prefix(b"s") == Some(&self.scratch[..len]);
+        let is = |named: &&Named| named.name.as_bytes().get(1..) == Some(&self.scratch[..len]);
         let named = forest.and_then(|forest| forest.sums().find(is));
         let told = named.and_then(|named| named.reach.as_deref()).unwrap_or_default();
         self.reply.set(&[f64::from(told.as_ptr() as u32), told.len() as f64]);
@@ -494,14 +492,8 @@ pub fn keys(text: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     while text.get(at).is_some_and(|byte| *byte != b']') {
         let bad = |fault| Error::Row { row: keys.len() as u64, offset: at as u64, fault };
         let end = skip_value(text, at).map_err(|_| bad(RowFault::Syntax))?;
-        if text[at] != b'"' {
-            return Err(bad(RowFault::KeyNotString));
-        }
         let mut key = Vec::with_capacity(end - at);
-        unquote(&text[at..end], &mut key).map_err(|_| bad(RowFault::KeyLoneSurrogate))?;
-        if key.len() > MAX_KEY_BYTES {
-            return Err(bad(RowFault::KeyTooLong));
-        }
+        read_key(&text[at..end], &[], &mut key).map_err(bad)?;
         keys.push(key);
         at = if text.get(end) == Some(&b',') { end + 1 } else { end };
     }

@@ -8,8 +8,8 @@ use crate::value::Kind;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
-/// Writes a fault: its chunk, the status that stands for it, the level (255 for a value, null
-/// where it is unknown), rows, whether the lower bound is in the range, both bounds or null.
+/// Writes a fault: its chunk, the status that stands for it, the level (255 for a value, 254 for the
+/// form of either, null where it is unknown), rows, whether the lower bound is in the range, both bounds or null.
 pub fn tell(fault: &Fault, out: &mut Output) {
     out.begin(Kind::Json);
     let text = out.part(Kind::Json);
@@ -26,6 +26,7 @@ pub fn tell(fault: &Fault, out: &mut Output) {
     let level = match fault.part {
         Part::Node(level) => level,
         Part::Value => Some(u8::MAX),
+        Part::Form => Some(u8::MAX - 1),
     };
     let is_included = matches!(fault.range.lower, Bound::Included(_));
     let numbers =

@@ -51,11 +51,14 @@ impl Engine {
         }
     }
 
+    /// The nth index from 1.
+    pub fn nth_index(&self, view: u32, nth: u32) -> Option<Named> {
+        self.forest(view).indexes().nth((nth as usize).checked_sub(1)?).cloned()
+    }
+
     /// The tree of rows, or the nth index from 1.
     pub fn nth_tree(&self, view: u32, nth: u32) -> Tree {
-        let forest = self.forest(view);
-        let nth_index = (nth as usize).checked_sub(1).and_then(|at| forest.indexes().nth(at));
-        nth_index.map_or_else(|| self.tree(view), |named| named.tree)
+        self.nth_index(view, nth).map_or_else(|| self.tree(view), |named| named.tree)
     }
 
     pub fn index_scan(&self, view: u32, flags: u32, range: Range, limit: u64) -> Option<Op> {
@@ -75,8 +78,8 @@ impl Engine {
         let Some(text) = self.definition(number << INDEX_SHIFT).map(Definition::text) else {
             return self.reply.set(&[0.0]);
         };
-        let named = |first: char| {
-            let is = |named: &&Named| named.name.strip_prefix(first) == Some(text);
+        let named = |first: u8| {
+            let is = |named: &&Named| named.name.rest(first) == Some(text);
             forest.indexes().find(is)
         };
         if forest.tree(ROWS).is_empty() || named(INDEX).is_some() {

@@ -42,8 +42,19 @@ pub mod status {
     pub const SUM_KEY_TWICE: u32 = 24;
     /// A row has no whole number where its sum is.
     pub const SUM_NOT_WHOLE: u32 = 25;
+    /// A row has half of a surrogate pair in the key of its sum.
+    pub const SUM_KEY_NOT_TEXT: u32 = 26;
+    /// A row has too large a value for a sum tree.
+    pub const SUM_VALUE_TOO_LARGE: u32 = 27;
+    /// A commit would name too many trees.
+    pub const COMMIT_TOO_LARGE: u32 = 28;
     /// No operation was started.
     pub const NO_OP: u32 = u32::MAX;
+
+    /// Whether a sum tree is at fault.
+    pub fn is_of_sums(status: u32) -> bool {
+        (SUM_OVERFLOW..=SUM_VALUE_TOO_LARGE).contains(&status)
+    }
 }
 
 /// See the module's text. Its address never changes.
@@ -84,6 +95,12 @@ impl Reply {
     pub fn hash(&mut self, hash: &Hash) -> f64 {
         *self.hash = hash.0;
         f64::from(self.hash.as_ptr() as u32)
+    }
+
+    /// Keeps the name of a sum tree and the key of a row for the host to read, in `out`.
+    pub fn fault(&mut self, out: &mut Vec<u8>, name: &[u8], key: &[u8]) {
+        *out = [name, key].concat();
+        self.set(&[f64::from(out.as_ptr() as u32), name.len() as f64, key.len() as f64]);
     }
 
     pub fn decode_error(&mut self, error: &DecodeError) -> u32 {
@@ -131,6 +148,9 @@ impl Reply {
             Error::SumOverflow => status::SUM_OVERFLOW,
             Error::SumKeyTwice => status::SUM_KEY_TWICE,
             Error::SumNotWhole => status::SUM_NOT_WHOLE,
+            Error::SumKeyNotText => status::SUM_KEY_NOT_TEXT,
+            Error::SumValueTooLarge => status::SUM_VALUE_TOO_LARGE,
+            Error::CommitTooLarge => status::COMMIT_TOO_LARGE,
             // Of another package, where there may be more of them.
             _ => status::MALFORMED,
         }

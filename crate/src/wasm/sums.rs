@@ -6,15 +6,13 @@ use super::engine::{Engine, Op, u32_at};
 use super::reply::status;
 use super::with;
 use crate::bring::{Base, Bring, Follower, Staged, Wanted, followers_of, tree_name};
-use crate::forest::Forest;
-use crate::limits::MAX_TREE_NAME_BYTES;
+use crate::forest::{Forest, TreeName};
 use crate::step::{Budget, Step};
 use crate::sum_tree::{
     Definition, Rules, SumBatch, SumDiff, SumFind, SumLeaves, SumProve, SumScan, SumVerify, key_of,
 };
 use crate::tree::Tree;
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -41,6 +39,7 @@ struct SumOp {
 }
 
 /// What is to be done with the sum trees in the commit of an ingest.
+#[derive(Default)]
 struct Pending {
     op: u32,
     staged: Vec<Staged>,
@@ -79,8 +78,7 @@ impl Sums {
     fn pending(&mut self, op: u32) -> &mut Pending {
         let at = self.pending.iter().position(|pending| pending.op == op);
         let at = at.unwrap_or_else(|| {
-            let (staged, extends, bring, bases) = (Vec::new(), false, None, Vec::new());
-            self.pending.push(Pending { op, staged, extends, bring, bases });
+            self.pending.push(Pending { op, ..Pending::default() });
             self.pending.len() - 1
         });
         &mut self.pending[at]
@@ -105,9 +103,8 @@ impl Sums {
 }
 
 /// The name in the first `len` bytes of `scratch`.
-fn name(engine: &Engine, len: u32) -> Option<String> {
-    let name = core::str::from_utf8(&engine.scratch[..len as usize]).ok()?;
-    (name.len() < MAX_TREE_NAME_BYTES).then(|| tree_name(name))
+fn name(engine: &Engine, len: u32) -> Option<TreeName> {
+    tree_name(core::str::from_utf8(&engine.scratch[..len as usize]).ok()?)
 }
 
 fn tree(engine: &Engine, view: u32, len: u32) -> Tree {
@@ -126,10 +123,6 @@ fn key_at(bytes: &[u8], at: usize) -> Option<([u8; 32], usize)> {
     }
     let end = at + len as usize;
     Some((key_of(bytes.get(at..end)?), end))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 
 fn keys(bytes: &[u8]) -> Vec<[u8; 32]> {
@@ -152,10 +145,9 @@ pub fn sum_want(name_len: u32, len: u32, clear: bool) -> u32 {
             sums.wanted.clear();
         }
         let definition = &engine.scratch[name_len as usize..len as usize];
-        let Some(name) = name(engine, name_len) else { return status::NO_OP };
-        if Definition::parse(definition).is_none() {
+        let (Some(name), Some(_)) = (name(engine, name_len), Definition::parse(definition)) else {
             return status::NO_OP;
-        }
+        };
         sums.wanted.push(Follower { name, definition: definition.into() });
         status::DONE
     })
@@ -204,7 +196,8 @@ pub fn sum_stage(op: u32, name_len: u32) -> u32 {
         while at + 4 <= bytes.len()
             && let Some((key, end)) = key_at(&bytes, at)
         {
-            let (sum, len) = (u64_at(&bytes, end), u32_at(&bytes, end + 8));
+            let [low, high, len] = [0, 4, 8].map(|offset| u32_at(&bytes, end + offset));
+            let sum = u64::from(high) << 32 | u64::from(low);
             at = end + LEAF_BYTES;
             if len == NONE {
                 batch.delete(&key);
@@ -255,22 +248,28 @@ pub fn sum_begin(op: u32, alone: bool) -> u32 {
     })
 }
 
-/// Goes on with that, as [`step`](super::step) does.
+/// Goes on with that, as [`step`](super::step) does. On a sum error the reply tells of which tree and
+/// row: the address of the name, its length, and that of the row's key, which follows it.
 #[wasm_bindgen]
 pub fn sum_bring(op: u32, budget: u32) -> u32 {
     sums(|sums, engine| {
-        let Engine { ops, cache, reply, next_segment, .. } = engine;
+        let Engine { ops, cache, reply, next_segment, reach, .. } = engine;
         let Some(Some(Op::Ingest(ingest))) = ops.get_mut(op as usize) else {
             return status::DONE;
         };
         let Some(bring) = &mut sums.pending(op).bring else { return status::DONE };
-        let mut budget = Budget::of(budget as usize);
-        let step = bring.step(cache, &mut budget, &mut ingest.ingest);
+        let step = bring.step(cache, &mut Budget::of(budget as usize), &mut ingest.ingest);
         ingest.made.add(cache, next_segment, ingest.ingest.sealed());
-        if matches!(step, Ok(Step::Done(())) | Err(_)) {
+        let status = reply.step(step);
+        if status::is_of_sums(status)
+            && let Some((name, key)) = bring.stopped_at()
+        {
+            reply.fault(reach, &name.as_bytes()[1..], key);
+        }
+        if !matches!(status, status::NEED | status::YIELD) {
             sums.end(op);
         }
-        reply.step(step)
+        status
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::rules::{path, sort_some};
 use alloc::vec::Vec;
-use hedgerow_trees::error::{Error, RowFault};
+use hedgerow_trees::error::Error;
 use hedgerow_trees::limits::MAX_SUM_VALUE_BYTES;
 use hedgerow_trees::step::{Budget, Step};
 
@@ -81,13 +81,12 @@ impl SumBatch {
     /// Puts a leaf; one without a value and with the sum 0 deletes. The last edit of a key counts.
     ///
     /// # Errors
-    /// [`Error::Row`], with the number of edits before, when the value is longer than
-    /// [`MAX_SUM_VALUE_BYTES`], or all values together longer than 4 GiB.
+    /// [`Error::SumValueTooLarge`] when the value is longer than [`MAX_SUM_VALUE_BYTES`], or all
+    /// values together longer than 4 GiB.
     pub fn put(&mut self, key: &[u8; 32], value: &[u8], sum: u64) -> Result<(), Error> {
         let start = u32::try_from(self.bytes.len());
         let (Ok(start), true) = (start, value.len() <= MAX_SUM_VALUE_BYTES) else {
-            let row = self.edits.len() as u64;
-            return Err(Error::Row { row, offset: 0, fault: RowFault::ValueTooLarge });
+            return Err(Error::SumValueTooLarge);
         };
         self.bytes.extend_from_slice(value);
         self.push(key, Edit { sum, start, len: value.len() as u32, is_new: false });

@@ -7,6 +7,7 @@ use core::ops::Range as Bytes;
 use hedgerow_trees::cache::Cache;
 use hedgerow_trees::error::Error;
 use hedgerow_trees::json::{Pointer, skip_value, unquote};
+use hedgerow_trees::limits::MAX_SUM_DEFINITION_BYTES;
 use hedgerow_trees::output::Output;
 use hedgerow_trees::step::{Budget, Step};
 use hedgerow_trees::tree::{Diff, Range, Tree};
@@ -27,9 +28,12 @@ pub struct Definition {
 
 impl Definition {
     /// Reads a definition: a JSON array of the pointers to key, sum and value, and of the prefix of
-    /// the keys of its rows.
+    /// the keys of its rows; at most [`MAX_SUM_DEFINITION_BYTES`] long.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
+        if text.len() > MAX_SUM_DEFINITION_BYTES {
+            return None;
+        }
         let mut parts: [Vec<u8>; 4] = Default::default();
         let mut at = 1;
         for part in &mut parts {
@@ -62,9 +66,7 @@ impl Definition {
             let Some(at) = at(&self.key) else { return Ok(None) };
             let mut text = Vec::new();
             match row[at.start] {
-                b'"' => {
-                    let _ = unquote(&row[at], &mut text);
-                }
+                b'"' => unquote(&row[at], &mut text).map_err(|_| Error::SumKeyNotText)?,
                 b'-' | b'0'..=b'9' => text.extend_from_slice(&row[at]),
                 _ => return Ok(None),
             }
@@ -100,6 +102,8 @@ pub struct Follow {
     diff: Diff,
     out: Output,
     batch: SumBatch,
+    /// The key of the row that was looked at last.
+    key: Vec<u8>,
     is_over: bool,
 }
 
@@ -108,13 +112,15 @@ impl Follow {
     #[must_use]
     pub fn new(definition: Definition, old: Tree, new: Tree) -> Self {
         let diff = Diff::new(old, new, Range::prefix(&definition.prefix));
-        Self { definition, diff, out: Output::new(), batch: SumBatch::of_rows(), is_over: false }
+        let (out, batch) = (Output::new(), SumBatch::of_rows());
+        Self { definition, diff, out, batch, key: Vec::new(), is_over: false }
     }
 
     /// Goes on until all is gathered, or the batch takes more than `spill_bytes`.
     ///
     /// # Errors
-    /// [`Error::SumNotWhole`], and as [`Cache::node`].
+    /// [`Error::SumNotWhole`], [`Error::SumKeyNotText`] and [`Error::SumValueTooLarge`] for the row
+    /// that [`Follow::key`] tells; as [`Cache::node`].
     pub fn step(
         &mut self,
         cache: &Cache,
@@ -150,10 +156,17 @@ impl Follow {
         self.is_over
     }
 
+    /// The key of the row that was looked at last: the one that a failed step was about.
+    #[must_use]
+    pub fn key(&self) -> &[u8] {
+        &self.key
+    }
+
     /// Reads the changes written so far: a flat array, see [`Diff`].
     fn gather(&mut self) -> Result<(), Error> {
-        self.out.close();
-        let Output { text, marks, .. } = &self.out;
+        let Self { definition, out, batch, key, .. } = self;
+        out.close();
+        let Output { text, marks, .. } = &*out;
         let (mut at, mut member) = (1, 0);
         let mut marks = marks.iter().map(|mark| mark.member).peekable();
         // Text of our own making; a byte value is a number in it, and marked.
@@ -165,12 +178,12 @@ impl Follow {
             member += 1;
             (part, is_bytes)
         };
-        let members = self.out.members();
-        let mut left = members;
+        let mut left = out.members();
         while left > 0 {
             let (code, _) = next();
-            let mut key = Vec::new();
-            let _ = unquote(next().0, &mut key);
+            key.clear();
+            let read = unquote(next().0, key);
+            debug_assert!(read.is_ok(), "a key of our own making");
             let (has_old, has_new) = (code != b"0", code != b"2");
             let mut side = |is_there: bool| {
                 if !is_there {
@@ -181,7 +194,7 @@ impl Follow {
                 if is_bytes {
                     return Ok(None);
                 }
-                let leaf = self.definition.leaf(&key, row)?;
+                let leaf = definition.leaf(key, row)?;
                 Ok(leaf.map(|(key, value, sum)| (key, &row[value], sum)))
             };
             let old = side(has_old)?;
@@ -190,20 +203,20 @@ impl Follow {
             match (old, new) {
                 (Some(old), Some(new)) if old.0 == new.0 => {
                     if old != new {
-                        self.batch.put(&new.0, new.1, new.2)?;
+                        batch.put(&new.0, new.1, new.2)?;
                     }
                 }
                 (old, new) => {
                     if let Some((key, ..)) = old {
-                        self.batch.delete(&key);
+                        batch.delete(&key);
                     }
                     if let Some((key, value, sum)) = new {
-                        self.batch.add(&key, value, sum)?;
+                        batch.add(&key, value, sum)?;
                     }
                 }
             }
         }
-        self.out.clear();
+        out.clear();
         Ok(())
     }
 }
@@ -238,6 +251,11 @@ mod tests {
         for bad in ["", "[]", r#"["","/a",""]"#, r#"["","/a","","",""]"#, r#"["","a","",""]"#] {
             assert!(Definition::parse(bad.as_bytes()).is_none(), "{bad}");
         }
+        let long = |len: usize| alloc::format!(r#"["","/{}","",""]"#, "a".repeat(len - 14));
+        let longest = long(MAX_SUM_DEFINITION_BYTES);
+        assert_eq!(longest.len(), MAX_SUM_DEFINITION_BYTES);
+        assert!(Definition::parse(longest.as_bytes()).is_some());
+        assert!(Definition::parse(long(MAX_SUM_DEFINITION_BYTES + 1).as_bytes()).is_none());
     }
 
     #[test]
@@ -258,5 +276,8 @@ mod tests {
         for bad in [r#"{"id":"x","n":-5}"#, r#"{"id":"x","n":true}"#] {
             assert_eq!(of(part, bad), Err(Error::SumNotWhole), "{bad}");
         }
+        let lone = r#"{"id":"x\ud800","n":5}"#;
+        assert_eq!(of(part, lone), Err(Error::SumKeyNotText));
+        assert!(matches!(of(all, lone), Ok(Some(_))));
     }
 }

@@ -21,7 +21,7 @@ use hedgerow_trees::cache::{Cache, Fetch};
 use hedgerow_trees::chunk::{ChunkKind, HEADER_BYTES};
 use hedgerow_trees::error::{DecodeError, Error, Field};
 use hedgerow_trees::hash::{HASH_BYTES, Hash};
-use hedgerow_trees::limits::MAX_ENTRIES;
+use hedgerow_trees::limits::{MAX_ENTRIES, MAX_SUM_VALUE_BYTES};
 use hedgerow_trees::value::Far;
 
 /// Bytes of a top before its records.
@@ -203,19 +203,22 @@ pub(crate) fn check(chunk: &[u8], is_top: bool) -> Result<(), DecodeError> {
             Form::Inline(value) if value.is_empty() && record.sum == 0 => {
                 return bad(Field::ValueLength);
             }
-            Form::Far(rest) if far(rest).0.len as usize <= INLINE_BYTES => {
-                return bad(Field::ValueLength);
+            Form::Far(rest) => {
+                let len = far(rest).0.len as usize;
+                if len <= INLINE_BYTES || len > MAX_SUM_VALUE_BYTES {
+                    return bad(Field::ValueLength);
+                }
             }
             Form::Link(link) => {
                 if record.path != prefix(&record.path, link.depth) {
                     return bad(Field::ChildKey);
                 }
-                let is_small = usize::from(link.size) < MIN_PIECE_BYTES;
-                if is_small || !(2..=MAX_ENTRIES).contains(&link.count) {
+                let is_piece = (MIN_PIECE_BYTES..=MAX_PIECE_BYTES).contains(&link.size.into());
+                if !is_piece || !(2..=MAX_ENTRIES).contains(&link.count) {
                     return bad(Field::ChildCount);
                 }
             }
-            _ => {}
+            Form::Inline(_) => {}
         }
         if let Some(last) = &last {
             is_alone = false;

@@ -178,7 +178,8 @@ impl VerifySums {
     /// A verification of claims about the tree of `root`.
     ///
     /// # Errors
-    /// [`Error::InvalidProof`] when two claims are of the same key, or the proof is too short.
+    /// [`Error::InvalidProof`] when there is no claim, which no root would bear out, when two are
+    /// of the same key, or when the proof is too short.
     pub fn new(
         rules: &Rules,
         root: Root,
@@ -188,7 +189,7 @@ impl VerifySums {
         let mut order: Vec<_> =
             claims.iter().enumerate().map(|(at, claim)| (claim.path, at as u32)).collect();
         sort(&mut order);
-        if order.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        if order.is_empty() || order.windows(2).any(|pair| pair[0].0 == pair[1].0) {
             return Err(Error::InvalidProof);
         }
         let claims = order.iter().map(|(_, at)| claims[*at as usize]).collect();

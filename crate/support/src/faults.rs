@@ -5,6 +5,7 @@ use hedgerow::cache::Cache;
 use hedgerow::error::{DecodeError, Error, Field};
 use hedgerow::hash::Hash;
 use hedgerow::segment::Sealed;
+use hedgerow::tree::{Fault, Part};
 
 /// What a [`DecodeError`] says: the field, the offset, what was expected and what was found.
 pub type Facts = (Field, usize, u64, u64);
@@ -25,6 +26,12 @@ pub fn cause(error: Error) -> (Hash, Option<Facts>) {
 /// As [`cause`], of what must be an error.
 pub fn failed<T>(result: Result<T, Error>) -> (Hash, Option<Facts>) {
     cause(result.err().expect("an error"))
+}
+
+/// Those of the faults that a verification finds by which rows are lost: not those of the form.
+pub fn lost(mut faults: Vec<Fault>) -> Vec<Fault> {
+    faults.retain(|fault| fault.part != Part::Form);
+    faults
 }
 
 /// A cache that knows `chunks`, all in one stored segment that is loaded.

@@ -241,7 +241,7 @@ impl Host {
 
     /// An ingest on top of the last commit.
     pub fn ingest(&self) -> Ingest {
-        let reader = Reader::Block(Block::new(Vec::new()));
+        let reader = Reader::Block(Box::new(Block::new(Vec::new())));
         Ingest::indexed(self.forest.clone(), reader, self.shape, &self.indexes)
     }
 

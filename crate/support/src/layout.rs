@@ -32,7 +32,8 @@ pub fn leaf_of(entries: &[Entry<'_>]) -> Vec<u8> {
         let far = if entry.tag.far { FAR } else { 0 };
         kind | far
     };
-    leaf(&entries.iter().map(|entry| (tag(entry), entry.key, entry.value)).collect::<Vec<_>>())
+    let records = entries.iter().map(|entry| (tag(entry), entry.key.bytes(), entry.value));
+    leaf(&records.collect::<Vec<_>>())
 }
 
 /// An internal node of children: the last key, the cumulative count and the hash of each.
@@ -53,7 +54,7 @@ pub fn inner_of(level: u8, children: &[Child<'_>]) -> Vec<u8> {
     let mut total = 0_u64;
     let sums = children.iter().map(|child| {
         total = total.wrapping_add(child.count);
-        (child.key, total, child.hash)
+        (child.key.bytes(), total, child.hash)
     });
     inner(level, &sums.collect::<Vec<_>>())
 }

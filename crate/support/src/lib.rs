@@ -8,6 +8,7 @@
 pub mod faults;
 pub mod host;
 pub mod layout;
+pub mod limits;
 pub mod output;
 pub mod pace;
 pub mod proofs;

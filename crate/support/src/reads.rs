@@ -47,7 +47,7 @@ impl Host {
             Ok(match get(cache, tree, key.as_bytes())? {
                 Fetch::At(id) => Fetch::At(id),
                 Fetch::Here(entry) => Fetch::Here(entry.map(|entry| {
-                    assert_eq!(entry.key, key.as_bytes());
+                    assert_eq!(entry.key.bytes(), key.as_bytes());
                     assert!(!entry.tag.far, "an inline value");
                     entry.value.to_vec()
                 })),

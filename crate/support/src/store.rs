@@ -4,11 +4,22 @@ use crate::rows::issue;
 use hedgerow::batch::{Batch, Edit};
 use hedgerow::boundary::Shape;
 use hedgerow::cache::Cache;
+use hedgerow::key::Key;
 use hedgerow::output::Output;
 use hedgerow::segment::Packer;
 use hedgerow::step::{Budget, Step};
 use hedgerow::tree::{Builder, Diff, Merge, Parts, Range, Replace, Scan, Tree};
-use hedgerow::value::Kind;
+use hedgerow::value::{Kind, Value};
+
+/// A text as a key.
+pub fn a_key(text: &str) -> Key<'_> {
+    Key::parse(text.as_bytes()).expect("a key")
+}
+
+/// JSON text, which is in normal form, as a value.
+pub fn a_text(text: &str) -> Value<'_> {
+    Value::kept(Kind::Json, text.as_bytes())
+}
 
 /// Rows `0, 10, 20, ...`, so that there is room between any two.
 pub fn rows(count: usize) -> Vec<(String, String)> {
@@ -27,7 +38,7 @@ pub struct Store {
 pub fn build(rows: &[(String, String)]) -> (Tree, Packer) {
     let mut builder = Builder::new(Shape::STORED);
     for (key, value) in rows {
-        builder.push(key.as_bytes(), Kind::Json, value.as_bytes());
+        builder.push(a_key(key), a_text(value));
     }
     let tree = builder.finish().tree;
     builder.packer().seal();
@@ -119,7 +130,7 @@ pub fn edits(rows: usize, count: usize, spread: Spread) -> Batch {
         };
         let (key, value) = issue(index);
         let value = value.replace("open", "shut");
-        batch.push(key.as_bytes(), Edit::Put(Kind::Json, value.as_bytes()));
+        batch.push(a_key(&key), Edit::Put(a_text(&value)));
     }
     batch.close_run();
     assert!(batch.sort(&mut Budget::of(usize::MAX)));
@@ -129,8 +140,8 @@ pub fn edits(rows: usize, count: usize, spread: Spread) -> Batch {
 /// One edit as a batch.
 pub fn one(index: usize, value: Option<&str>) -> Batch {
     let mut batch = Batch::new();
-    let edit = value.map_or(Edit::Delete, |value| Edit::Put(Kind::Json, value.as_bytes()));
-    batch.push(issue(index).0.as_bytes(), edit);
+    let edit = value.map_or(Edit::Delete, |value| Edit::Put(a_text(value)));
+    batch.push(a_key(&issue(index).0), edit);
     batch.close_run();
     batch
 }

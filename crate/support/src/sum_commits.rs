@@ -224,7 +224,7 @@ impl Model {
             reach.extend_from_slice(&fresh.root.sum.to_le_bytes());
             reach.extend(def.map(Def::text).unwrap_or_default());
             assert_eq!(total(leaves), Some(fresh.root.sum));
-            let name = tree_name(name);
+            let name = tree_name(name).expect("a name");
             let expected = Named { name: name.clone(), tree: fresh.tree, reach: Some(reach) };
             assert_eq!(host.forest.named(&name), Some(&expected), "{leaves:?}");
             named += 1;
@@ -307,12 +307,14 @@ pub fn bring(
     if !ingest.awaits_sums() {
         return Ok((Made::default(), 0));
     }
-    let follower =
-        |(name, def): (&String, &Def)| Follower { name: tree_name(name), definition: def.text() };
+    let follower = |(name, def): (&String, &Def)| Follower {
+        name: tree_name(name).expect("a name"),
+        definition: def.text(),
+    };
     let followers: Vec<_> = change.wanted.iter().map(follower).collect();
     let wanted = Wanted { followers: &followers, alone: change.alone };
     let staged = |(name, edits): &(String, Vec<KeyLeaf>)| Staged {
-        name: tree_name(name),
+        name: tree_name(name).expect("a name"),
         batch: batch(edits.iter().map(|(key, leaf)| (key, leaf))),
     };
     let (bases, again) = before;

@@ -6,8 +6,9 @@
 //! A run is sorted when it is closed, and [`Batch::sort`] merges runs two by two, so that
 //! no step of the work grows with the whole.
 
+use crate::key::Key;
 use crate::step::Budget;
-use crate::value::Kind;
+use crate::value::{Kind, Value};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
@@ -15,7 +16,7 @@ use core::cmp::Ordering;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edit<'a> {
     /// It gets this value.
-    Put(Kind, &'a [u8]),
+    Put(Value<'a>),
     /// It goes.
     Delete,
     /// Its value changes as this text says, see [`Fold`](crate::tree::Fold).
@@ -90,12 +91,11 @@ impl Batch {
         Self::default()
     }
 
-    /// Adds an edit to the open run. `key` is at most
-    /// [`MAX_KEY_BYTES`](crate::limits::MAX_KEY_BYTES) long.
-    pub fn push(&mut self, key: &[u8], edit: Edit<'_>) {
+    /// Adds an edit to the open run.
+    pub fn push(&mut self, key: Key<'_>, edit: Edit<'_>) {
         let (what, value) = match edit {
-            Edit::Put(Kind::Json, value) => (What::Json, value),
-            Edit::Put(Kind::Bytes, value) => (What::Bytes, value),
+            Edit::Put(value) if value.kind() == Kind::Json => (What::Json, value.bytes()),
+            Edit::Put(value) => (What::Bytes, value.bytes()),
             Edit::Delete => (What::Delete, &[][..]),
             Edit::Update(change) => (What::Update, change),
         };
@@ -110,7 +110,7 @@ impl Batch {
         let index = self.pages.len() - 1;
         let page = &mut self.pages[index];
         let at = Place { page: index as u32, at: page.len() as u32 };
-        page.extend_from_slice(key);
+        page.extend_from_slice(&key);
         page.extend_from_slice(value);
         if page.len() == at.at as usize {
             page.push(0);
@@ -244,8 +244,8 @@ impl Batch {
 
     /// The key at `index`, below [`Batch::len`].
     #[must_use]
-    pub fn key(&self, index: usize) -> &[u8] {
-        key(&self.pages, &self.items[index])
+    pub fn key(&self, index: usize) -> Key<'_> {
+        Key::kept(key(&self.pages, &self.items[index]))
     }
 
     /// The edit at `index`, below [`Batch::len`].
@@ -256,8 +256,8 @@ impl Batch {
         let page = &self.pages[item.at.page as usize];
         let value = &page[start..start + item.value_len as usize];
         match item.what {
-            What::Json => Edit::Put(Kind::Json, value),
-            What::Bytes => Edit::Put(Kind::Bytes, value),
+            What::Json => Edit::Put(Value::kept(Kind::Json, value)),
+            What::Bytes => Edit::Put(Value::kept(Kind::Bytes, value)),
             What::Delete => Edit::Delete,
             What::Update => Edit::Update(value),
         }
@@ -269,14 +269,14 @@ impl Batch {
     pub fn after(&self, from: usize, key: &[u8]) -> usize {
         let mut low = from;
         let mut stride = 1;
-        while low + stride <= self.len() && self.key(low + stride - 1) <= key {
+        while low + stride <= self.len() && self.key(low + stride - 1).bytes() <= key {
             low += stride;
             stride *= 2;
         }
         let mut high = (low + stride - 1).min(self.len());
         while low < high {
             let middle = low.midpoint(high);
-            if self.key(middle) <= key {
+            if self.key(middle).bytes() <= key {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -294,7 +294,8 @@ mod tests {
         let mut batch = Batch::new();
         for run in runs {
             for (key, value) in *run {
-                batch.push(key.as_bytes(), Edit::Put(Kind::Json, value.as_bytes()));
+                let value = Value::kept(Kind::Json, value.as_bytes());
+                batch.push(Key::kept(key.as_bytes()), Edit::Put(value));
             }
             batch.close_run();
         }
@@ -305,7 +306,7 @@ mod tests {
         }
         (0..batch.len())
             .map(|index| match batch.edit(index) {
-                Edit::Put(Kind::Json, value) => (batch.key(index).to_vec(), value.to_vec()),
+                Edit::Put(value) => (batch.key(index).to_vec(), value.bytes().to_vec()),
                 other => panic!("{other:?}"),
             })
             .collect()
@@ -331,7 +332,7 @@ mod tests {
     fn a_long_run_is_closed_and_a_short_one_grows() {
         let mut batch = Batch::new();
         for number in (0..200_u8).rev() {
-            batch.push(&[number], Edit::Delete);
+            batch.push(Key::kept(&[number]), Edit::Delete);
             if number % 10 == 0 {
                 batch.close_long_run();
             }
@@ -339,14 +340,14 @@ mod tests {
         assert_eq!(batch.runs, [70, 140]);
         batch.close_run();
         assert!(batch.sort(&mut Budget::of(usize::MAX)));
-        assert!((0..200_u8).all(|at| batch.key(usize::from(at)) == [at]));
+        assert!((0..200_u8).all(|at| *batch.key(usize::from(at)) == [at]));
     }
 
     #[test]
     fn ordered_runs_are_joined_without_merging() {
         let mut batch = Batch::new();
         for key in ["a", "b", "c", "d"] {
-            batch.push(key.as_bytes(), Edit::Delete);
+            batch.push(Key::kept(key.as_bytes()), Edit::Delete);
             batch.close_run();
         }
         assert_eq!(batch.runs, [4]);
@@ -364,12 +365,12 @@ mod tests {
     fn after_finds_the_first_key_above() {
         let mut batch = Batch::new();
         for key in 0..100_u8 {
-            batch.push(&[2 * key], Edit::Delete);
+            batch.push(Key::kept(&[2 * key]), Edit::Delete);
         }
         batch.close_run();
         for from in 0..100 {
             for key in 0..=255_u8 {
-                let expected = (from..100).find(|at| batch.key(*at) > &[key][..]).unwrap_or(100);
+                let expected = (from..100).find(|at| *batch.key(*at) > [key][..]).unwrap_or(100);
                 assert_eq!(batch.after(from, &[key]), expected, "from {from}, key {key}");
             }
         }

@@ -137,6 +137,14 @@ pub enum Error {
     SumKeyTwice,
     /// The sum that a row has for a sum tree is no whole number that 64 bits hold.
     SumNotWhole,
+    /// The text that a row has for the key of a sum tree holds half of a surrogate pair.
+    SumKeyNotText,
+    /// The value that a row has for a sum tree is longer than
+    /// [`MAX_SUM_VALUE_BYTES`](crate::limits::MAX_SUM_VALUE_BYTES).
+    SumValueTooLarge,
+    /// A commit would name more than [`MAX_TREES`](crate::limits::MAX_TREES), or take more than
+    /// [`MAX_COMMIT_BYTES`](crate::limits::MAX_COMMIT_BYTES).
+    CommitTooLarge,
     /// Not the proof of this range under this root.
     InvalidProof,
     /// A proof would take more than [`MAX_PROOF_BYTES`](crate::limits::MAX_PROOF_BYTES).
@@ -158,6 +166,9 @@ impl fmt::Display for Error {
             Self::SumOverflow => f.write_str("sum overflow"),
             Self::SumKeyTwice => f.write_str("two rows of one sum key"),
             Self::SumNotWhole => f.write_str("no whole sum"),
+            Self::SumKeyNotText => f.write_str("half of a surrogate pair in a sum key"),
+            Self::SumValueTooLarge => f.write_str("the value of a sum tree is too large"),
+            Self::CommitTooLarge => f.write_str("too many trees for a commit"),
             Self::InvalidProof => f.write_str("invalid proof"),
             Self::ProofTooLarge => f.write_str("proof too large"),
         }

@@ -19,6 +19,12 @@ impl Hash {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
+    /// The hash of `bytes` under a key: nobody without it can tell which bytes would hash alike.
+    #[must_use]
+    pub fn keyed(key: &[u8; HASH_BYTES], bytes: &[u8]) -> Self {
+        Self(*blake3::keyed_hash(key, bytes).as_bytes())
+    }
+
     /// Reads the hash at the start of `bytes`, which must hold at least 32.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Self {

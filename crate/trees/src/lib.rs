@@ -17,6 +17,7 @@ pub mod chunk;
 pub mod error;
 pub mod hash;
 pub mod json;
+pub mod key;
 pub mod limits;
 pub mod node;
 pub mod order;

@@ -11,16 +11,14 @@
 //!                    | n x hash:32 | n x key (the last key of the child)
 //! ```
 
+use crate::boundary::Shape;
 use crate::chunk::{ChunkKind, HEADER_BYTES};
 use crate::error::{DecodeError, Field};
 use crate::hash::{HASH_BYTES, Hash};
-use crate::limits::{
-    MAX_CHUNK_BYTES, MAX_ENTRIES, MAX_INLINE_VALUE_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES,
-};
-use crate::value::{FAR_BYTES, Far, Tag};
-use alloc::vec::Vec;
+use crate::key::{Key, KeyFault};
+use crate::limits::{MAX_ENTRIES, MAX_INLINE_VALUE_BYTES, MAX_KEY_BYTES};
+use crate::value::{Far, Tag};
 use core::cmp::Ordering;
-use core::ops::Range;
 
 /// Bytes before the offsets.
 pub(crate) const NODE_HEADER_BYTES: usize = HEADER_BYTES + 2;
@@ -33,6 +31,24 @@ pub(crate) const CHILD_BYTES: usize = 2 + 8 + HASH_BYTES;
 
 /// The bits of a record's head that hold the length of its key.
 pub(crate) const KEY_LENGTH_MASK: u16 = 0x3fff;
+
+/// A node that has so many bytes of entries is full: it got its last entry before.
+const FULL_BYTES: usize = Shape::STORED.full as usize;
+
+/// Bytes of the largest leaf that an encoder makes: one byte short of full, and the largest entry.
+pub const MAX_LEAF_BYTES: usize =
+    NODE_HEADER_BYTES + FULL_BYTES - 1 + LEAF_ENTRY_BYTES + MAX_KEY_BYTES + MAX_INLINE_VALUE_BYTES;
+
+/// Bytes of the largest internal node that an encoder makes.
+pub const MAX_INNER_BYTES: usize = NODE_HEADER_BYTES + FULL_BYTES - 1 + CHILD_BYTES + MAX_KEY_BYTES;
+
+const _: () = assert!(MAX_LEAF_BYTES <= u16::MAX as usize && MAX_INNER_BYTES <= MAX_LEAF_BYTES);
+
+/// A count or an offset in a node: less than [`MAX_LEAF_BYTES`], as all of a node is.
+pub(crate) const fn within_node(number: usize) -> u16 {
+    debug_assert!(number < MAX_LEAF_BYTES, "no node is so large");
+    number as u16
+}
 
 fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
@@ -47,8 +63,8 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 /// An entry as a leaf holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// UTF-8 bytes of the key.
-    pub key: &'a [u8],
+    /// The key.
+    pub key: Key<'a>,
     /// What `value` is.
     pub tag: Tag,
     /// The value, or the bytes of a [`Far`] when `tag.far`.
@@ -64,8 +80,8 @@ impl Entry<'_> {
 }
 
 /// The two bytes before the key in a record.
-pub(crate) fn record_head(key: &[u8], tag: Tag) -> [u8; RECORD_BYTES] {
-    // Keys are at most MAX_KEY_BYTES long, which takes 11 bits.
+pub(crate) fn record_head(key: Key<'_>, tag: Tag) -> [u8; RECORD_BYTES] {
+    const { assert!(MAX_KEY_BYTES <= KEY_LENGTH_MASK as usize) }
     ((key.len() as u16) | (tag.bits() << 14)).to_le_bytes()
 }
 
@@ -106,7 +122,7 @@ impl<'a> Leaf<'a> {
         let head = u16_at(record, 0);
         let split = RECORD_BYTES + usize::from(head & KEY_LENGTH_MASK);
         Entry {
-            key: &record[RECORD_BYTES..split],
+            key: Key::kept(&record[RECORD_BYTES..split]),
             tag: Tag::from_bits(head >> 14),
             value: &record[split..],
         }
@@ -139,31 +155,16 @@ impl<'a> Leaf<'a> {
                 let expected = (from + RECORD_BYTES) as u64;
                 return Err(DecodeError::new(Field::Offset, table, expected, to as u64));
             }
-            let key_len = usize::from(u16_at(self.bytes, at) & KEY_LENGTH_MASK);
-            let room = (to - from - RECORD_BYTES).min(MAX_KEY_BYTES);
+            let head = u16_at(self.bytes, at);
+            let key_len = usize::from(head & KEY_LENGTH_MASK);
+            let room = to - from - RECORD_BYTES;
             if key_len > room {
                 return Err(DecodeError::new(Field::KeyLength, at, room as u64, key_len as u64));
             }
-            let entry = self.entry(index);
-            let value_at = at + RECORD_BYTES + key_len;
-            let got = entry.value.len() as u64;
-            if entry.tag.far {
-                if entry.value.len() != FAR_BYTES {
-                    let expected = FAR_BYTES as u64;
-                    return Err(DecodeError::new(Field::ValueLength, value_at, expected, got));
-                }
-                let len = Far::read(entry.value).len as usize;
-                if len <= MAX_INLINE_VALUE_BYTES || len > MAX_VALUE_BYTES {
-                    let expected = MAX_VALUE_BYTES as u64;
-                    let got = len as u64;
-                    return Err(DecodeError::new(Field::ValueLength, value_at, expected, got));
-                }
-            } else if entry.value.len() > MAX_INLINE_VALUE_BYTES {
-                let expected = MAX_INLINE_VALUE_BYTES as u64;
-                return Err(DecodeError::new(Field::ValueLength, value_at, expected, got));
-            }
-            check_key(entry.key, previous, at + RECORD_BYTES)?;
-            previous = Some(entry.key);
+            let (key, value) = self.bytes[at + RECORD_BYTES..start + to].split_at(key_len);
+            let key = check_key(key, previous, at + RECORD_BYTES, at)?;
+            Tag::from_bits(head >> 14).check(value, at + RECORD_BYTES + key_len)?;
+            previous = Some(key.bytes());
         }
         let end = start + self.end(self.count);
         if end != self.bytes.len() {
@@ -177,7 +178,7 @@ impl<'a> Leaf<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Child<'a> {
     /// The last key in the child.
-    pub key: &'a [u8],
+    pub key: Key<'a>,
     /// The child's address.
     pub hash: Hash,
     /// Entries under the child, at least 1.
@@ -205,19 +206,19 @@ impl<'a> Inner<'a> {
         self.bytes[0]
     }
 
-    const fn counts_start(&self) -> usize {
+    pub(crate) const fn counts_start(&self) -> usize {
         NODE_HEADER_BYTES + 2 * self.count
     }
 
-    const fn hashes_start(&self) -> usize {
+    pub(crate) const fn hashes_start(&self) -> usize {
         self.counts_start() + 8 * self.count
     }
 
-    const fn keys_start(&self) -> usize {
+    pub(crate) const fn keys_start(&self) -> usize {
         self.hashes_start() + HASH_BYTES * self.count
     }
 
-    fn key_end(&self, index: usize) -> usize {
+    pub(crate) fn key_end(&self, index: usize) -> usize {
         if index == 0 { 0 } else { u16_at(self.bytes, NODE_HEADER_BYTES + 2 * (index - 1)).into() }
     }
 
@@ -244,7 +245,7 @@ impl<'a> Inner<'a> {
     #[must_use]
     pub fn child(&self, index: usize) -> Child<'a> {
         let count = self.count_before(index + 1) - self.count_before(index);
-        Child { key: self.key(index), hash: self.hash(index), count }
+        Child { key: Key::kept(self.key(index)), hash: self.hash(index), count }
     }
 
     /// The index of the child, among those from `from` on, whose keys may include `key`:
@@ -254,6 +255,11 @@ impl<'a> Inner<'a> {
         match binary_search(from, self.count, |index| self.key(index).cmp(key)) {
             Ok(index) | Err(index) => index,
         }
+    }
+
+    /// The bytes of the node.
+    pub(crate) const fn bytes(&self) -> &'a [u8] {
+        self.bytes
     }
 
     fn check(&self) -> Result<(), DecodeError> {
@@ -270,82 +276,20 @@ impl<'a> Inner<'a> {
             if to < from || start + to > self.bytes.len() {
                 return Err(DecodeError::new(Field::Offset, table, from as u64, to as u64));
             }
-            if to - from > MAX_KEY_BYTES {
-                let (expected, got) = (MAX_KEY_BYTES as u64, (to - from) as u64);
-                return Err(DecodeError::new(Field::KeyLength, table, expected, got));
-            }
             let count = self.count_before(index + 1);
             if count <= total || count > MAX_ENTRIES {
                 let at = self.counts_start() + 8 * index;
                 return Err(DecodeError::new(Field::EntryCount, at, total + 1, count));
             }
             total = count;
-            let key = self.key(index);
-            check_key(key, previous, start + from)?;
-            previous = Some(key);
+            let key = check_key(self.key(index), previous, start + from, table)?;
+            previous = Some(key.bytes());
         }
         let end = start + self.key_end(self.count);
         if end != self.bytes.len() {
             return Err(DecodeError::new(Field::Length, end, end as u64, self.bytes.len() as u64));
         }
         Ok(())
-    }
-}
-
-/// Appends the leaf that `leaf` becomes when `entry`, if any, takes the place of the entries
-/// `replaced`: of one, or of none where it is inserted.
-pub(crate) fn leaf_with(
-    leaf: &Leaf<'_>,
-    replaced: Range<usize>,
-    entry: Option<&Entry<'_>>,
-    out: &mut Vec<u8>,
-) {
-    let count = leaf.count - replaced.len() + usize::from(entry.is_some());
-    out.extend_from_slice(&ChunkKind::Node(0).header());
-    out.extend_from_slice(&(count as u16).to_le_bytes());
-    let mut push_end = |end: usize| out.extend_from_slice(&(end as u16).to_le_bytes());
-    (0..replaced.start).for_each(|index| push_end(leaf.end(index + 1)));
-    let mut middle = leaf.end(replaced.start);
-    if let Some(entry) = entry {
-        middle += RECORD_BYTES + entry.key.len() + entry.value.len();
-        push_end(middle);
-    }
-    let skipped = leaf.end(replaced.end);
-    (replaced.end..leaf.count).for_each(|index| push_end(middle + leaf.end(index + 1) - skipped));
-    out.extend_from_slice(leaf.records(0, replaced.start));
-    if let Some(entry) = entry {
-        out.extend_from_slice(&record_head(entry.key, entry.tag));
-        out.extend_from_slice(entry.key);
-        out.extend_from_slice(entry.value);
-    }
-    out.extend_from_slice(leaf.records(replaced.end, leaf.count));
-}
-
-/// Appends the node that `inner` becomes when its child at `index` gets `hash` and `grown`
-/// more entries; `last`, for the last child only, is the key that then ends it.
-pub(crate) fn inner_with(
-    inner: &Inner<'_>,
-    index: usize,
-    hash: &Hash,
-    grown: i64,
-    last: Option<&[u8]>,
-    out: &mut Vec<u8>,
-) {
-    let start = out.len();
-    let kept = inner.keys_start() + inner.key_end(if last.is_some() { index } else { inner.count });
-    out.extend_from_slice(&inner.bytes[..kept]);
-    if let Some(key) = last {
-        out.extend_from_slice(key);
-        let end = ((inner.key_end(index) + key.len()) as u16).to_le_bytes();
-        let at = start + NODE_HEADER_BYTES + 2 * index;
-        out[at..at + 2].copy_from_slice(&end);
-    }
-    let at = start + inner.hashes_start() + HASH_BYTES * index;
-    out[at..at + HASH_BYTES].copy_from_slice(&hash.0);
-    for later in index..inner.count {
-        let at = start + inner.counts_start() + 8 * later;
-        let count = inner.count_before(later + 1).wrapping_add_signed(grown);
-        out[at..at + 8].copy_from_slice(&count.to_le_bytes());
     }
 }
 
@@ -368,9 +312,9 @@ impl<'a> Node<'a> {
         let ChunkKind::Node(_) = ChunkKind::decode(bytes)? else {
             return Err(DecodeError::new(Field::Kind, 0, 0, bytes[0].into()));
         };
-        if bytes.len() < NODE_HEADER_BYTES || bytes.len() > MAX_CHUNK_BYTES {
-            let expected = MAX_CHUNK_BYTES as u64;
-            return Err(DecodeError::new(Field::Length, 0, expected, bytes.len() as u64));
+        let most = if bytes[0] == 0 { MAX_LEAF_BYTES } else { MAX_INNER_BYTES };
+        if bytes.len() < NODE_HEADER_BYTES || bytes.len() > most {
+            return Err(DecodeError::new(Field::Length, 0, most as u64, bytes.len() as u64));
         }
         let count = usize::from(u16_at(bytes, HEADER_BYTES));
         if count == 0 {
@@ -450,7 +394,7 @@ impl<'a> Node<'a> {
         if self.total() != child.count {
             return Err(DecodeError::new(Field::ChildCount, 2, child.count, self.total()));
         }
-        if self.last_key() != child.key {
+        if self.last_key() != child.key.bytes() {
             let (expected, got) = (child.key.len() as u64, self.last_key().len() as u64);
             return Err(DecodeError::new(Field::ChildKey, 0, expected, got));
         }
@@ -461,15 +405,24 @@ impl<'a> Node<'a> {
     }
 }
 
-fn check_key(key: &[u8], previous: Option<&[u8]>, at: usize) -> Result<(), DecodeError> {
-    if previous.is_some_and(|previous| previous >= key) {
-        return Err(DecodeError::new(Field::KeyOrder, at, 0, key.len() as u64));
+/// Takes the bytes at `at` as a key, of which `length_at` is where its length stands.
+fn check_key<'k>(
+    bytes: &'k [u8],
+    previous: Option<&[u8]>,
+    at: usize,
+    length_at: usize,
+) -> Result<Key<'k>, DecodeError> {
+    let len = bytes.len() as u64;
+    let key = Key::parse(bytes).map_err(|fault| match fault {
+        KeyFault::TooLong => {
+            DecodeError::new(Field::KeyLength, length_at, MAX_KEY_BYTES as u64, len)
+        }
+        KeyFault::NotText(valid) => DecodeError::new(Field::KeyText, at + valid, len, valid as u64),
+    })?;
+    if previous.is_some_and(|previous| previous >= bytes) {
+        return Err(DecodeError::new(Field::KeyOrder, at, 0, len));
     }
-    if let Err(error) = core::str::from_utf8(key) {
-        let valid = error.valid_up_to();
-        return Err(DecodeError::new(Field::KeyText, at + valid, key.len() as u64, valid as u64));
-    }
-    Ok(())
+    Ok(key)
 }
 
 fn binary_search(

@@ -1,7 +1,10 @@
-//! How a leaf holds a value: itself, or the address of chunks that hold it.
+//! Values, the one rule of what may be one, and how a leaf holds it: itself, or the address of
+//! chunks that hold it.
 
+use crate::error::{DecodeError, Field};
 use crate::hash::{HASH_BYTES, Hash};
-use crate::limits::MAX_INLINE_VALUE_BYTES;
+use crate::json::{Scanner, TextFault, check_text};
+use crate::limits::{MAX_INLINE_VALUE_BYTES, MAX_VALUE_BYTES};
 
 /// What the bytes of a value are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,6 +13,66 @@ pub enum Kind {
     Json,
     /// Bytes that mean nothing to the store.
     Bytes,
+}
+
+/// A value that may be stored: at most [`MAX_VALUE_BYTES`] of bytes, or of JSON text in normal form,
+/// nested at most [`MAX_JSON_DEPTH`](crate::limits::MAX_JSON_DEPTH) deep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Value<'v> {
+    kind: Kind,
+    bytes: &'v [u8],
+}
+
+/// Why something is no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueFault {
+    /// It is longer than [`MAX_VALUE_BYTES`].
+    TooLarge,
+    /// It is not what it should be of JSON.
+    Text(TextFault),
+}
+
+impl<'v> Value<'v> {
+    /// Holds bytes of which nothing is known to all that is asked of a value. Costs two passes over
+    /// JSON text.
+    ///
+    /// # Errors
+    /// The first fault.
+    pub fn parse(kind: Kind, bytes: &'v [u8], scanner: &mut Scanner) -> Result<Self, ValueFault> {
+        let value = Self::scanned(kind, bytes)?;
+        if kind == Kind::Json {
+            check_text(bytes, scanner).map_err(ValueFault::Text)?;
+        }
+        Ok(value)
+    }
+
+    /// Takes bytes, or text that a reader of rows has scanned and brought to normal form.
+    ///
+    /// # Errors
+    /// [`ValueFault::TooLarge`].
+    pub const fn scanned(kind: Kind, bytes: &'v [u8]) -> Result<Self, ValueFault> {
+        let is_large = bytes.len() > MAX_VALUE_BYTES;
+        if is_large { Err(ValueFault::TooLarge) } else { Ok(Self { kind, bytes }) }
+    }
+
+    /// Takes what was a value before, and was kept as one: in a tree or in a batch.
+    #[must_use]
+    pub const fn kept(kind: Kind, bytes: &'v [u8]) -> Self {
+        debug_assert!(bytes.len() <= MAX_VALUE_BYTES, "no value is so long");
+        Self { kind, bytes }
+    }
+
+    /// What the bytes are.
+    #[must_use]
+    pub const fn kind(self) -> Kind {
+        self.kind
+    }
+
+    /// The text, or the bytes.
+    #[must_use]
+    pub const fn bytes(self) -> &'v [u8] {
+        self.bytes
+    }
 }
 
 /// Bytes of the address that stands for a value stored out of line: its length as 32 bits,
@@ -39,10 +102,29 @@ impl Tag {
         kind | if self.far { 2 } else { 0 }
     }
 
-    /// The tag of a value of `len` bytes.
+    /// The tag of a value.
     #[must_use]
-    pub const fn of(kind: Kind, len: usize) -> Self {
-        Self { kind, far: len > MAX_INLINE_VALUE_BYTES }
+    pub const fn of(value: Value<'_>) -> Self {
+        Self { kind: value.kind, far: value.bytes.len() > MAX_INLINE_VALUE_BYTES }
+    }
+
+    /// Checks what a leaf holds at `at` for a value with this tag.
+    pub(crate) fn check(self, held: &[u8], at: usize) -> Result<(), DecodeError> {
+        let bad = |expected, got| {
+            Err(DecodeError::new(Field::ValueLength, at, expected as u64, got as u64))
+        };
+        if !self.far {
+            let is_long = held.len() > MAX_INLINE_VALUE_BYTES;
+            return if is_long { bad(MAX_INLINE_VALUE_BYTES, held.len()) } else { Ok(()) };
+        }
+        if held.len() != FAR_BYTES {
+            return bad(FAR_BYTES, held.len());
+        }
+        let len = Far::read(held).len as usize;
+        if len <= MAX_INLINE_VALUE_BYTES || len > MAX_VALUE_BYTES {
+            return bad(MAX_VALUE_BYTES, len);
+        }
+        Ok(())
     }
 }
 

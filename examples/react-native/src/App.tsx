@@ -1,9 +1,10 @@
 /** Loads rows with their progress, shows those of one owner, and can be used meanwhile. */
 import { HedgerowError, type Store } from 'hedgerow';
+import { useScan } from 'hedgerow/react';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { FlatList, Pressable, SafeAreaView, StyleSheet, Text, View } from 'react-native';
 import { type Issue, OWNERS } from './rows';
-import { issuesOf, load, store, touch } from './store';
+import { load, store, touch } from './store';
 
 const COUNT = 10_000;
 const SHOWN = 200;
@@ -21,41 +22,13 @@ function useStore(): State {
   return state;
 }
 
-/** The rows of an owner: read again when some row has changed. */
-function useIssues(db: Store | undefined, owner: string): readonly Issue[] {
-  const [issues, setIssues] = useState<readonly Issue[]>([]);
-  useEffect(() => {
-    if (db === undefined) return;
-    let isGone = false;
-    let isReading = false;
-    let isStale = true;
-    const read = async () => {
-      isStale = true;
-      if (isReading) return;
-      isReading = true;
-      while (isStale && !isGone) {
-        isStale = false;
-        const found = await issuesOf(db, owner, SHOWN);
-        if (!isGone) setIssues(found);
-      }
-      isReading = false;
-    };
-    const stop = db.watch({ prefix: 'issue/' }, () => void read());
-    void read();
-    return () => {
-      isGone = true;
-      stop();
-    };
-  }, [db, owner]);
-  return issues;
-}
-
 export function App() {
   const { db, problem } = useStore();
   const [owner, setOwner] = useState<string>(OWNERS[0]);
   const [told, setTold] = useState('');
   const loading = useRef<AbortController | undefined>(undefined);
-  const issues = useIssues(db, owner);
+  // The first rows of an owner, by the index, read again when one of them changes.
+  const found = useScan<Issue>(db, { index: 'byOwner', equals: owner, limit: SHOWN });
 
   const toggle = useCallback(async () => {
     if (loading.current !== undefined) {
@@ -77,13 +50,21 @@ export function App() {
     }
   }, []);
 
+  const change = useCallback(async (to: Store, key: string) => {
+    try {
+      await touch(to, key);
+    } catch (cause) {
+      setTold(messageOf(cause));
+    }
+  }, []);
+
   if (problem !== undefined) return <Text style={styles.told}>{problem}</Text>;
   return (
     <SafeAreaView style={styles.page}>
       <Pressable style={styles.button} onPress={toggle}>
         <Text>Load, or stop loading</Text>
       </Pressable>
-      <Text style={styles.told}>{told}</Text>
+      <Text style={styles.told}>{found.status === 'error' ? messageOf(found.error) : told}</Text>
       <View style={styles.owners}>
         {OWNERS.map((name) => (
           <Pressable key={name} style={styles.owner} onPress={() => setOwner(name)}>
@@ -92,13 +73,13 @@ export function App() {
         ))}
       </View>
       <FlatList
-        data={issues}
-        keyExtractor={({ id }) => id}
-        renderItem={({ item }) => (
-          <Pressable style={styles.row} onPress={() => db && void touch(db, item.id)}>
-            <Text>{item.title}</Text>
+        data={found.rows}
+        keyExtractor={([key]) => key}
+        renderItem={({ item: [key, issue] }) => (
+          <Pressable style={styles.row} onPress={() => db && void change(db, key)}>
+            <Text>{issue.title}</Text>
             <Text style={styles.detail}>
-              {item.owner}, priority {item.priority}, changed {item.modified}
+              {issue.owner}, priority {issue.priority}, changed {issue.modified}
             </Text>
           </Pressable>
         )}

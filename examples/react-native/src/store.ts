@@ -31,16 +31,10 @@ export async function load(
   return rows;
 }
 
-/** The first rows of an owner, by the index. */
-export async function issuesOf(db: Store, owner: string, limit: number): Promise<Issue[]> {
-  const found = await db.scan({ index: 'byOwner', gte: owner, lte: owner, limit }).toArray();
-  return found.map(([, value]) => value as unknown as Issue);
-}
-
 /** Marks an issue as changed now, whatever else is going on. */
 export async function touch(db: Store, id: string): Promise<void> {
   await db.transaction(async (tx) => {
-    const found = (await tx.get(id)) as Issue | undefined;
+    const found = await tx.get<Issue>(id);
     if (found !== undefined) tx.put(id, { ...found, modified: Math.floor(Date.now() / 1000) });
   });
 }

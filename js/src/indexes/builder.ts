@@ -7,6 +7,7 @@ import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
 import { guarded, Ingest } from '../ingest.js';
 import { encodeRange } from '../range.js';
+import { notify } from '../report.js';
 import { turn } from '../scheduler.js';
 import type { Durability } from '../segment-store.js';
 import { State } from './index-set.js';
@@ -123,7 +124,7 @@ export class IndexBuilder {
         const count = state === State.none ? 0 : await this.#host.read(op, () => engine.word(0));
         rows = Math.min(rows, count);
       }
-      onProgress({ rows, total });
+      notify(onProgress, { rows, total });
     } finally {
       held.release();
     }

@@ -1,7 +1,10 @@
 /** Definitions of indexes, and how the core is told of them. */
 import { HedgerowError } from '../errors.js';
 import { LONE_SURROGATE, utf8Length } from '../key.js';
+import { shownAs } from '../kind.js';
 import { MAX_COLUMNS, MAX_DEFINITION_BYTES } from '../limits.js';
+import { optionsOf } from '../options.js';
+import { namesOf } from '../pointer.js';
 
 /** What an index is made of. */
 export interface IndexDefinition {
@@ -30,16 +33,14 @@ function refused(name: string, why: string): HedgerowError {
 }
 
 function columnOf(name: string, path: unknown): string[] {
-  if (typeof path !== 'string' || !/^(\/([^~]|~[01])*)?$/s.test(path)) {
-    throw refused(name, `not a JSON pointer: ${String(path)}`);
-  }
-  const names = path.split('/').slice(1);
-  return names.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const names = namesOf(path);
+  if (names !== undefined) return names;
+  throw refused(name, `not a JSON pointer: ${shownAs(path)}`);
 }
 
 /** Checks a definition; throws `invalid-argument`. */
 export function indexOf(name: string, definition: IndexDefinition): Index {
-  const { path, prefix = '' } = definition ?? {};
+  const { path, prefix = '' } = optionsOf(`the index ${name}`, definition, 'path prefix');
   const paths = typeof path === 'string' ? [path] : path;
   if (!Array.isArray(paths) || paths.length === 0 || paths.length > MAX_COLUMNS) {
     throw refused(name, `it has a path, or at most ${MAX_COLUMNS}`);

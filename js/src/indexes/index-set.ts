@@ -20,9 +20,13 @@ const NUMBER_SHIFT = 9;
 /** How far an index is there. */
 export const State = { none: 0, partial: 1, complete: 2 } as const;
 
-/** Whether a range is one of an index. */
+/** Whether a range is one of an index. It may be anything: `options.ts` says what is wrong with it. */
 export function isOfIndex(range: KeyRange | IndexRange): range is IndexRange {
-  return (range as IndexRange).index !== undefined;
+  try {
+    return (range as IndexRange).index !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** See the module's text. The core knows each by its number, from 1. */

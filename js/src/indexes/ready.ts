@@ -2,8 +2,11 @@
 import type { Commits, Head, HeldHead } from '../commit.js';
 import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
+import type { Pending } from '../pending.js';
+import { isInRange, type KeyRange } from '../range.js';
 import { until } from '../signal.js';
-import { State } from './index-set.js';
+import { isOfIndex, State } from './index-set.js';
+import type { IndexRange } from './secondary.js';
 
 /** What a read does when its index is not ready. */
 export interface WaitOptions {
@@ -19,7 +22,19 @@ export interface Holder {
   readonly head: Head;
   /** It stays at one commit. */
   readonly isPinned?: boolean;
+  readonly pending?: Pending;
   holdHead(): Promise<HeldHead>;
+}
+
+/**
+ * Resolves when the edits of the handle are done with that a read of this range comes after;
+ * `undefined` when there are none.
+ */
+export function ownEdits(
+  { pending }: Holder,
+  range: KeyRange | IndexRange,
+): Promise<unknown> | undefined {
+  return pending?.ofAll((key) => isOfIndex(range) || isInRange(key, range));
 }
 
 /** Holds a head that has the index, if one is named. */

@@ -4,7 +4,9 @@
  */
 import { HedgerowError } from '../errors.js';
 import { LONE_SURROGATE, utf8Length } from '../key.js';
+import { kindOf } from '../kind.js';
 import { MAX_KEY_BYTES } from '../limits.js';
+import { memberAt } from '../pointer.js';
 import type { KeyRange } from '../range.js';
 import type { Index } from './definition.js';
 
@@ -79,7 +81,7 @@ function encodeKey(index: Index, key: SecondaryKey): string {
   const encoded = scalars.map((scalar: unknown) => {
     const text = encode(scalar);
     if (text !== undefined) return text;
-    throw new HedgerowError('invalid-argument', `no key of an index: ${String(scalar)}`);
+    throw new HedgerowError('invalid-argument', `an index has no key that is ${kindOf(scalar)}`);
   });
   return encoded.join('');
 }
@@ -124,17 +126,6 @@ function typeOf(bound: SecondaryKey | undefined, last = false): string {
   const scalar: unknown = Array.isArray(bound) ? bound[0] : bound;
   if (typeof scalar === 'boolean') return last ? Tag.true : Tag.false;
   return typeof scalar === 'number' ? Tag.number : Tag.string;
-}
-
-function memberAt(value: unknown, names: readonly string[]): unknown {
-  let at = value;
-  for (const name of names) {
-    const isIndex = Array.isArray(at) && /^(0|[1-9]\d*)$/.test(name);
-    const isMember = typeof at === 'object' && at !== null && !Array.isArray(at);
-    if (!(isIndex || isMember) || !Object.hasOwn(at as object, name)) return undefined;
-    at = (at as Record<string, unknown>)[name];
-  }
-  return at;
 }
 
 /** The entries of a row, in no order, none of them twice: as `Definition::entries` of the core. */

@@ -9,11 +9,10 @@ interface Clock {
 export const performance: Clock = (globalThis as { performance?: Clock }).performance ?? Date;
 
 // By another name, or the build would put this very file in the place of its members.
-const symbols: { readonly asyncIterator?: symbol; readonly dispose?: symbol } = Symbol;
+const symbols: { readonly asyncIterator?: symbol } = Symbol;
 
-/** Under these names Babel looks for them, too, in what it makes of `for await` and `using`. */
+/** Under this name Babel looks for it, too, in what it makes of `for await`. */
 export const asyncIterator: symbol | string = symbols.asyncIterator ?? '@@asyncIterator';
-export const dispose: symbol = symbols.dispose ?? Symbol.for('Symbol.dispose');
 
 export const queueMicrotask: (run: () => void) => void =
   globalThis.queueMicrotask ?? ((run) => void Promise.resolve().then(run));

@@ -21,7 +21,7 @@ export function followScan(
   db: Watchable,
   options: ScanOptions | IndexScanOptions,
 ): (set: (state: Shown) => void, before?: readonly Row[]) => () => void {
-  const { limit, reverse = false, ...range } = options;
+  const { limit, reverse = false, wait: _, ...range } = options as ScanOptions & IndexScanOptions;
   const isIndex = 'index' in options;
   return (set, before) => {
     let shown = before;

@@ -4,7 +4,10 @@
  * `memo` and dependencies work. Components that show the same share one watch.
  */
 import { useCallback, useSyncExternalStore } from 'react';
+import { HedgerowError } from '../errors.js';
 import type { IndexScanOptions, ScanOptions, SecondaryKey } from '../index.js';
+import { kindOf } from '../kind.js';
+import { RANGE, rangeOf } from '../options.js';
 import { followScan, type Shown, type Watchable } from './follow.js';
 import type { Row } from './rows.js';
 import { type Follow, type Status, stateOf, subscribe } from './subscriptions.js';
@@ -53,26 +56,49 @@ function useShown<State extends Status>(
   );
 }
 
-/** Options that scan the same have the same text, which holds them. */
+/** Options that scan the same have the same text, which holds them, or what is wrong with them. */
 function textOf(options: ScanOptions | IndexScanOptions): string {
-  const told = Object.entries(options).filter(([name, value]) => {
-    if (name === 'limit') return value !== undefined && value !== Infinity;
-    return name === 'reverse' ? value === true : value !== undefined && name !== 'signal';
-  });
-  return JSON.stringify(told.sort(([a], [b]) => (a < b ? -1 : 1)));
+  try {
+    const {
+      limit,
+      reverse,
+      signal: _,
+      ...range
+    } = rangeOf('useScan', options, RANGE.scanned) as ScanOptions;
+    const told = Object.entries({
+      ...range,
+      ...(limit !== undefined && limit !== Infinity && { limit }),
+      ...(reverse && { reverse }),
+    });
+    return `s${JSON.stringify(told.sort(([a], [b]) => (a < b ? -1 : 1)))}`;
+  } catch (cause) {
+    return `e${(cause as Error).message}`;
+  }
 }
+
+/** What is wrong with arguments, which stands in the name of what shows them. */
+const refusalOf = (name: string) => new HedgerowError('invalid-argument', name.slice(1));
 
 const beginScan =
   (db: Watchable, name: string): Follow<ScanState> =>
-  (set, before) =>
-    followScan(db, Object.fromEntries(JSON.parse(name.slice(1))))(
+  (set, before) => {
+    if (name.startsWith('e')) {
+      set({ status: 'error', rows: [], error: refusalOf(name) });
+      return () => {};
+    }
+    return followScan(db, Object.fromEntries(JSON.parse(name.slice(1))))(
       set as (shown: Shown) => void,
       before?.rows,
     );
+  };
 
 const beginRow =
   (db: Watchable, name: string): Follow<RowState> =>
   (set, before) => {
+    if (name.startsWith('e')) {
+      set({ status: 'error', value: undefined, error: refusalOf(name) });
+      return () => {};
+    }
     const key = JSON.parse(name.slice(1)) as string;
     return followScan(db, { gte: key, lte: key })(
       ({ status, rows, error }) => set({ status, value: rows[0]?.[1], error } as RowState),
@@ -88,7 +114,9 @@ const beginRow =
  * `switchTo` of the store.
  */
 export function useRow<Value = unknown>(db: Watchable | undefined, key: string): RowState<Value> {
-  return useShown(db, `r${JSON.stringify(key)}`, beginRow, NO_ROW) as RowState<Value>;
+  const isKey = typeof key === 'string';
+  const name = isKey ? `r${JSON.stringify(key)}` : `euseRow: a key is a string, not ${kindOf(key)}`;
+  return useShown(db, name, beginRow, NO_ROW) as RowState<Value>;
 }
 
 /**
@@ -109,5 +137,5 @@ export function useScan(
   db: Watchable | undefined,
   options: ScanOptions | IndexScanOptions = {},
 ): unknown {
-  return useShown(db, `s${textOf(options)}`, beginScan, NO_ROWS);
+  return useShown(db, textOf(options), beginScan, NO_ROWS);
 }

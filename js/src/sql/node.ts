@@ -1,5 +1,6 @@
 /** `hedgerow/node`: stores in SQLite on servers, in scripts and in tests. */
 import { HedgerowError } from '../errors.js';
+import { optionsOf } from '../options.js';
 import type { Storage } from '../segment-store.js';
 import { type BetterSqlite3, betterSqlite3 } from './better-sqlite3.js';
 import type { SqlConnection } from './driver.js';
@@ -9,6 +10,9 @@ import { sqlStorage } from './storage.js';
 
 /** What SQLite is used by. */
 export type SqliteDriver = 'better-sqlite3' | 'node:sqlite';
+
+/** In the order in which they are tried. */
+const DRIVERS: readonly SqliteDriver[] = ['better-sqlite3', 'node:sqlite'];
 
 /** Where stores are kept. */
 export interface SqliteOptions {
@@ -45,13 +49,22 @@ const locksOf = new Map<string, ProcessLocks>();
  * Keeps each store in a file of its own, in the folder `location`. Several processes may have the
  * same store open; the folder must be on a local disk, and all of them must use the same driver.
  */
-export function sqlite({ location, name = 'hedgerow', driver }: SqliteOptions): Storage {
+export function sqlite(options: SqliteOptions): Storage {
+  const {
+    location,
+    name = 'hedgerow',
+    driver,
+  } = optionsOf('sqlite', options, 'location name driver');
   const { process } = globalThis as { process?: Process };
   if (typeof process?.getBuiltinModule !== 'function') {
     throw new HedgerowError('storage', 'hedgerow/node needs Node 20.19 or newer');
   }
   if (typeof location !== 'string' || location === '' || location === ':memory:') {
     throw new HedgerowError('invalid-argument', 'location is a folder; memory() keeps nothing');
+  }
+  if (typeof name !== 'string' || (driver !== undefined && !DRIVERS.includes(driver))) {
+    const drivers = DRIVERS.join(' or ');
+    throw new HedgerowError('invalid-argument', `sqlite: name is a string, driver ${drivers}`);
   }
   const fs = process.getBuiltinModule('node:fs') as Fs;
   const path = process.getBuiltinModule('node:path') as Path;
@@ -93,9 +106,7 @@ function openerOf(driver: SqliteDriver | undefined): Promise<OpenFile> {
 
 async function load(driver: SqliteDriver | undefined): Promise<OpenFile> {
   const causes: unknown[] = [];
-  for (const name of driver === undefined
-    ? (['better-sqlite3', 'node:sqlite'] as const)
-    : [driver]) {
+  for (const name of driver === undefined ? DRIVERS : [driver]) {
     try {
       // Named by a variable, so that neither is needed to compile or to bundle this.
       const specifier: string = name;

@@ -1,6 +1,7 @@
 /** Stores over op-sqlite, whichever version of the package it is given. */
 import { HedgerowError } from '../errors.js';
 import { type Locks, localLocks } from '../locks.js';
+import { optionsOf } from '../options.js';
 import type { Storage } from '../segment-store.js';
 import { type OpOpenOptions, type OpSqlite, opConnection } from './op-sqlite-driver.js';
 import { sqlStorage } from './storage.js';
@@ -19,10 +20,15 @@ export interface OpSqliteOptions {
 const locksOf = new Map<string, Locks>();
 
 /** The storage over a version of the package. */
-export function opSqliteStorage(
-  opSqlite: OpSqlite,
-  { name = 'hedgerow', location, encryptionKey }: OpSqliteOptions,
-): Storage {
+export function opSqliteStorage(opSqlite: OpSqlite, options: OpSqliteOptions): Storage {
+  const {
+    name = 'hedgerow',
+    location,
+    encryptionKey,
+  } = optionsOf('opSqlite', options, 'name location encryptionKey');
+  if ([name, location ?? '', encryptionKey ?? ''].some((text) => typeof text !== 'string')) {
+    throw new HedgerowError('invalid-argument', 'opSqlite: name, location and key are strings');
+  }
   if (encryptionKey !== undefined && !opSqlite.isSQLCipher() && !opSqlite.isLibsql()) {
     throw new HedgerowError('invalid-argument', 'this build of op-sqlite encrypts nothing');
   }

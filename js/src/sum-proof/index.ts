@@ -3,7 +3,7 @@
  * promise. `docs/sum-tree.md` tells the rules and the bytes.
  */
 import { HedgerowError } from '../errors.js';
-import { kindOf } from '../key.js';
+import { kindOf } from '../kind.js';
 import { bytesOf } from '../root.js';
 import { Climb, type Subtree } from './climb.js';
 import { sumKeyBytes } from './key.js';
@@ -49,7 +49,7 @@ export function verifySumProof(
 
 /**
  * As `verifySumProof`, for many keys with one proof, as `proveMany` makes it. All claims hold, or the
- * answer is `false`; so it is when two are of the same key. In one go: each key takes as long as a
+ * answer is `false`; so it is when two are of the same key, and when there is none. In one go: each key takes as long as a
  * proof of its own.
  */
 export function verifySumProofs(
@@ -101,6 +101,7 @@ function holds(hash: Uint8Array, sum: bigint, claims: Claim[], siblings: Sibling
     const parting = partingOf(a.key, b.key);
     return parting === DEPTH ? 0 : sideOf(a.key, parting) * 2 - 1;
   });
+  if (claims.length === 0) return false;
   const climb = new Climb(siblings);
   for (const [at, { key, leaf }] of claims.entries()) {
     const next = claims[at + 1];
@@ -108,7 +109,6 @@ function holds(hash: Uint8Array, sum: bigint, claims: Claim[], siblings: Sibling
     if (parting === DEPTH || !climb.up(key, leaf, parting + 1)) return false;
   }
   if (!siblings.isAtEnd()) return false;
-  if (claims.length === 0) return true;
   const { high, low } = climb;
   if (high !== highOf(sum) || low !== lowOf(sum)) return false;
   return climb.hash.every((byte, at) => byte === hash[at]);

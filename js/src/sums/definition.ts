@@ -1,5 +1,11 @@
 /** What the leaves of a sum tree that follows rows are made of, checked and as the core reads it. */
 import { HedgerowError } from '../errors.js';
+import { LONE_SURROGATE } from '../key.js';
+import { shownAs } from '../kind.js';
+import { MAX_SUM_DEFINITION_BYTES } from '../limits.js';
+import { optionsOf } from '../options.js';
+import { namesOf } from '../pointer.js';
+import { checkName } from './name.js';
 
 /** What the leaves of a sum tree that follows rows are made of. */
 export interface SumDefinition {
@@ -16,36 +22,38 @@ export interface SumDefinition {
 /** Definitions by the names that `sumTree` takes. */
 export type SumDefinitions = Readonly<Record<string, SumDefinition>>;
 
-const MAX_NAME_BYTES = 254;
-const MAX_DEFINITION_BYTES = 900;
-
 const encoder = new TextEncoder();
-
-const POINTER = /^(\/([^~]|~[01])*)?$/;
 
 /** The text of a definition; throws `invalid-argument`. */
 function definitionText({ key, sum, value, prefix }: SumDefinition): string {
   for (const pointer of [key ?? '', sum, value ?? '']) {
-    if (typeof pointer === 'string' && POINTER.test(pointer)) continue;
-    throw new HedgerowError('invalid-argument', `not a JSON pointer: ${String(pointer)}`);
+    if (namesOf(pointer) !== undefined) continue;
+    throw new HedgerowError('invalid-argument', `not a JSON pointer: ${shownAs(pointer)}`);
+  }
+  if (LONE_SURROGATE.test(prefix ?? '')) {
+    throw new HedgerowError('invalid-argument', 'prefix holds half of a surrogate pair');
   }
   return JSON.stringify([key ?? '', sum, value ?? '', prefix ?? '']);
 }
 
 /** The bytes of a name; throws `invalid-argument` when it is none. */
 export function nameBytes(name: string): Uint8Array {
-  const bytes = encoder.encode(name);
-  if (typeof name === 'string' && bytes.length <= MAX_NAME_BYTES) return bytes;
-  throw new HedgerowError('invalid-argument', 'the name of a sum tree is at most 254 bytes');
+  checkName(name);
+  return encoder.encode(name);
 }
 
 /** Their texts by name; throws `invalid-argument` when one of them is no definition. */
 export function definitionTexts(definitions: SumDefinitions): Map<string, string> {
   const texts = Object.entries(definitions).map(([name, definition]): [string, string] => {
     nameBytes(name);
+    const { prefix = '' } = optionsOf(`the sum tree ${name}`, definition, 'key sum value prefix');
+    if (typeof prefix !== 'string') {
+      throw new HedgerowError('invalid-argument', `the sum tree ${name}: its prefix is no string`);
+    }
     const text = definitionText(definition);
-    if (encoder.encode(text).length <= MAX_DEFINITION_BYTES) return [name, text];
-    throw new HedgerowError('invalid-argument', `the definition of ${name} is too long`);
+    if (encoder.encode(text).length <= MAX_SUM_DEFINITION_BYTES) return [name, text];
+    const message = `the definition of ${name} takes more than ${MAX_SUM_DEFINITION_BYTES} bytes`;
+    throw new HedgerowError('invalid-argument', message);
   });
   return new Map(texts);
 }

@@ -1,12 +1,14 @@
 /** Leaves and keys on their way into the core. */
 import { HedgerowError } from '../errors.js';
+import { shownAs } from '../kind.js';
+import { MAX_SUM_VALUE_BYTES } from '../limits.js';
+import { memberAt, namesOf } from '../pointer.js';
 import type { SumItem, SumKey, SumPutOptions } from './types.js';
 
 /** The length that stands for a key of 32 bytes, and for a leaf that is deleted. */
 const NONE = 0xffff_ffff;
 const KEY_BYTES = 32;
 const MAX_SUM = 2n ** 64n - 1n;
-const MAX_VALUE_BYTES = 1 << 20;
 
 /** Bytes of leaves after which they are handed over. */
 const FULL_BYTES = 256 << 10;
@@ -63,7 +65,7 @@ export class LeafPacker {
     if (typeof sum !== 'bigint' || sum < 0n || sum > MAX_SUM) {
       throw bad('invalid-value', this.leaves, 'its sum is no bigint from 0 to 2^64 - 1');
     }
-    if (!(value instanceof Uint8Array) || value.length > MAX_VALUE_BYTES) {
+    if (!(value instanceof Uint8Array) || value.length > MAX_SUM_VALUE_BYTES) {
       throw bad('invalid-value', this.leaves, 'its value is no Uint8Array of at most 1 MiB');
     }
     this.key(key);
@@ -106,36 +108,23 @@ export function itemOf<Row>({ key, sum, value }: SumPutOptions<Row>): (row: Row)
   if (key === undefined && sum === undefined && value === undefined) {
     return (row) => Object(row) as SumItem;
   }
-  const [keyAt, sumAt, valueAt] = [key ?? '/key', sum ?? '/sum', value ?? ''].map(tokensOf);
+  const [keyAt, sumAt, valueAt] = [key ?? '/key', sum ?? '/sum', value ?? ''].map(pointerOf);
   let row = -1;
   return (given) => {
     row += 1;
-    const found = member(given, keyAt as string[]);
+    const found = memberAt(given, keyAt as string[]);
     return {
       key: typeof found === 'number' ? String(found) : (found as SumKey),
-      sum: wholeOf(member(given, sumAt as string[]), row),
-      value: bytesOf(member(given, valueAt as string[]), row),
+      sum: wholeOf(memberAt(given, sumAt as string[]), row),
+      value: bytesOf(memberAt(given, valueAt as string[]), row),
     };
   };
 }
 
-function tokensOf(pointer: string): string[] {
-  if (pointer === '') return [];
-  if (typeof pointer !== 'string' || !pointer.startsWith('/')) {
-    throw new HedgerowError('invalid-argument', `not a JSON pointer: ${String(pointer)}`);
-  }
-  const plain = (token: string) => token.replaceAll('~1', '/').replaceAll('~0', '~');
-  return pointer.slice(1).split('/').map(plain);
-}
-
-function member(row: unknown, tokens: readonly string[]): unknown {
-  let found = row;
-  for (const token of tokens) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, token))
-      return undefined;
-    found = (found as Record<string, unknown>)[token];
-  }
-  return found;
+function pointerOf(pointer: string): string[] {
+  const names = namesOf(pointer);
+  if (names !== undefined) return names;
+  throw new HedgerowError('invalid-argument', `not a JSON pointer: ${shownAs(pointer)}`);
 }
 
 function wholeOf(sum: unknown, row: number): bigint {

@@ -2,7 +2,9 @@
 import type { HeldHead } from '../commit.js';
 import type { Op } from '../engine.js';
 import { HedgerowError } from '../errors.js';
+import { endedWhenForgotten } from '../forgotten.js';
 import type { Host } from '../host.js';
+import { checkKeys } from '../key.js';
 import { bytesOf } from '../root.js';
 import { checkSignal, untilEnded } from '../signal.js';
 import type { Standpoint } from '../standpoint.js';
@@ -37,7 +39,7 @@ const leavesOf = (sums: SumEngine) => sums.leaves();
 const plain = ({ key, value, sum }: FoundLeaf): SumLeaf => ({ key, value, sum });
 
 function checkedKeys(keys: Iterable<SumKey>): { keyBytes: Uint8Array; count: number } {
-  const packed = packKeys(keys);
+  const packed = packKeys(checkKeys('a sum tree', keys));
   if (packed.keyBytes.length <= MAX_KEY_BYTES) return packed;
   throw new HedgerowError('invalid-argument', 'these are too many keys for one call');
 }
@@ -58,11 +60,18 @@ export async function getMany(
 }
 
 /** All leaves from a key on. */
-export async function* entries(
+export function entries(
+  ...args: Parameters<typeof leavesFrom>
+): AsyncIterableIterator<SumLeaf, void> {
+  return endedWhenForgotten(() => leavesFrom(...args));
+}
+
+async function* leavesFrom(
   from: Standpoint,
   name: string,
-  { from: key, signal }: SumScanOptions,
+  options: SumScanOptions,
 ): AsyncGenerator<SumLeaf, void, void> {
+  const { from: key, signal } = options;
   checkSignal(signal);
   const { keyBytes } = packKeys(key === undefined ? [] : [key]);
   const start = (sums: SumEngine, { head }: HeldHead) => sums.scan(head.view, name, keyBytes);
@@ -79,7 +88,8 @@ export async function prove(
   keys: Iterable<SumKey>,
   isMany: boolean,
 ): Promise<Uint8Array> {
-  const { keyBytes } = checkedKeys(keys);
+  const { keyBytes, count } = checkedKeys(keys);
+  if (count === 0) throw new HedgerowError('invalid-argument', 'a proof is of one key at least');
   let proof = new Uint8Array();
   const start = (sums: SumEngine, { head }: HeldHead) =>
     sums.prove(head.view, name, keyBytes, isMany);
@@ -90,7 +100,13 @@ export async function prove(
 }
 
 /** The leaves that differ between the trees of two commits. */
-export async function* diff(
+export function diff(
+  ...args: Parameters<typeof differing>
+): AsyncIterableIterator<SumChange, void> {
+  return endedWhenForgotten(() => differing(...args));
+}
+
+async function* differing(
   from: Standpoint,
   name: string,
   fromRoot: string,

@@ -15,6 +15,16 @@ import type { SumLeaf } from './types.js';
 const SUM_OVERFLOW = 23;
 const SUM_KEY_TWICE = 24;
 const SUM_NOT_WHOLE = 25;
+const SUM_KEY_NOT_TEXT = 26;
+const SUM_VALUE_TOO_LARGE = 27;
+
+/** What a row is refused for. */
+const REASONS: Readonly<Record<number, string>> = {
+  [SUM_KEY_TWICE]: 'another row has the same key there',
+  [SUM_NOT_WHOLE]: 'its sum is no whole number from 0 to 2^64 - 1',
+  [SUM_KEY_NOT_TEXT]: 'its key there holds half of a surrogate pair',
+  [SUM_VALUE_TOO_LARGE]: 'its value there is larger than 1 MiB: let `value` point at a part of it',
+};
 
 /** Bytes of a leaf in an answer; see `sum_step` in `crate/src/wasm/sums.rs`. */
 const FOUND_BYTES = 52;
@@ -88,14 +98,20 @@ export class SumEngine {
     if (status === SUM_OVERFLOW) {
       throw new HedgerowError('sum-overflow', 'the sum of all leaves would not fit in 64 bits');
     }
-    if (status === SUM_KEY_TWICE) {
-      throw new HedgerowError('invalid-value', 'two rows have the same key in a sum tree');
-    }
-    if (status === SUM_NOT_WHOLE) {
-      const message = 'a row has no whole number from 0 to 2^64 - 1 where its sum is';
-      throw new HedgerowError('invalid-value', message);
-    }
-    return this.#engine.fail(status);
+    const reason = REASONS[status];
+    if (reason === undefined) return this.#engine.fail(status);
+    const [tree, key] = this.#refused();
+    const message = `the sum tree ${JSON.stringify(tree)} refuses the row ${JSON.stringify(key)}: ${reason}`;
+    throw new HedgerowError('invalid-value', message, { key });
+  }
+
+  /** The tree and the row that the reply tells of. */
+  #refused(): [tree: string, key: string] {
+    const { memory } = this.#engine;
+    const [at = 0, middle = 0, end = 0] = [0, 1, 2].map((index) => this.#engine.word(index));
+    const texts = memory.slice(at, at + middle + end);
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+    return [decoder.decode(texts.subarray(0, middle)), decoder.decode(texts.subarray(middle))];
   }
 
   /** Adds edits, as `LeafPacker` packs them, to the commit of an ingest. */
@@ -106,7 +122,7 @@ export class SumEngine {
     if (status >>> 0 === Status.noOp) {
       throw new HedgerowError('invalid-argument', 'the name of the sum tree is too long');
     }
-    if (status !== Status.done) this.fail(status);
+    if (status !== Status.done) this.#engine.fail(status);
   }
 
   /** Has an ingest make the trees that are to follow rows, though it may change none. */

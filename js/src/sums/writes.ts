@@ -2,7 +2,9 @@
 import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
 import { guarded, Ingest } from '../ingest.js';
+import { notify } from '../report.js';
 import { turn } from '../scheduler.js';
+import type { Durability } from '../segment-store.js';
 import { AbortableWait, checkSignal } from '../signal.js';
 import { endSource, isAtHand, openSource, type Source } from '../source.js';
 import type { Standpoint } from '../standpoint.js';
@@ -14,23 +16,26 @@ import type { SumChangeOptions, SumKey, SumPutOptions, SumResult, SumRoot } from
 /** How often the clock is read while leaves are taken. */
 const CLOCK_LEAVES = 32;
 
-/** Puts leaves in one commit. */
+/** Options of a change that lack nothing. */
+type Checked<Options> = Options & { readonly durability: Durability };
+
+/** Puts leaves in one commit; the options were checked. */
 export async function putMany<Row>(
   from: Standpoint,
   name: string,
   source: Source<Row>,
-  options: SumPutOptions<Row>,
+  options: Checked<SumPutOptions<Row>>,
 ): Promise<SumResult> {
-  const item = itemOf(options);
+  const item = itemOf<Row>(options);
   return change(from, name, source, options, (packer, row) => packer.put(item(row)));
 }
 
-/** Deletes leaves in one commit. */
+/** Deletes leaves in one commit; the options were checked. */
 export async function deleteMany(
   from: Standpoint,
   name: string,
   keys: Source<SumKey>,
-  options: SumChangeOptions,
+  options: Checked<SumChangeOptions>,
 ): Promise<SumResult> {
   return change(from, name, keys, options, (packer, key) => packer.delete(key));
 }
@@ -39,16 +44,15 @@ async function change<Row>(
   from: Standpoint,
   name: string,
   source: Source<Row>,
-  options: SumPutOptions<Row>,
+  options: Checked<SumPutOptions<Row>>,
   add: (packer: LeafPacker, row: Row) => void,
 ): Promise<SumResult> {
   const { host, commits } = from;
-  const { signal } = options;
+  const { durability, signal } = options;
   checkSignal(signal);
   const startMs = performance.now();
   const bulk = commits.beginBulk(isAtHand(source));
   try {
-    const durability = options.durability ?? 'relaxed';
     const ingest = await Ingest.begin(host, commits, durability, { signal, bulk });
     return await guarded(ingest, async () => {
       const sums = await sumEngine(host);
@@ -59,7 +63,7 @@ async function change<Row>(
       const packer = new LeafPacker();
       const stage = () => {
         sums.stage(ingest.op, name, packer.take());
-        options.onProgress?.({ leaves: packer.leaves });
+        notify(options.onProgress, { leaves: packer.leaves });
       };
       const adding = (row: Row) => add(packer, row);
       await take(source, ingest, options, host.sliceMs, adding, packer, stage);

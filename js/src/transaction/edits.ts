@@ -34,6 +34,12 @@ export class OwnEdits {
     return this.#edits.size;
   }
 
+  /** Whether it puts nothing: such a commit may use the room that storage keeps for deletions. */
+  get areDeletes(): boolean {
+    for (const { value } of this.#edits.values()) if (value !== undefined) return false;
+    return true;
+  }
+
   /** Buffers a put. The value is taken as it is now. */
   put(key: string, value: unknown): void {
     checkKey(key);
@@ -60,6 +66,12 @@ export class OwnEdits {
     return this.#edits.get(key);
   }
 
+  /** Whether the last edit of a key is a delete. */
+  isDeleted(key: string): boolean {
+    const edit = this.#edits.get(key);
+    return edit !== undefined && edit.value === undefined;
+  }
+
   /** The edits of a range in the order of their keys. */
   in(range: KeyRange, reverse = false): OwnEdit[] {
     const sign = reverse ? -1 : 1;
@@ -77,17 +89,18 @@ export class OwnEdits {
 
   /** All of them in blocks, each for one slice. */
   *blocks(): Generator<Block, void, void> {
-    const all = [...this.#edits.values()];
     // In any order: there is one for a key.
-    yield* blocksOf(all.filter(({ value }) => value !== undefined));
-    yield* blocksOf(all.filter(({ value }) => value === undefined));
+    yield* blocksOf(this.#edits.values(), true);
+    yield* blocksOf(this.#edits.values(), false);
   }
 }
 
-function* blocksOf(edits: readonly OwnEdit[]): Generator<Block, void, void> {
+/** The blocks of all puts among edits, or of all deletes. */
+function* blocksOf(edits: Iterable<OwnEdit>, arePuts: boolean): Generator<Block, void, void> {
   let block: Edit[] = [];
   let units = 0;
   for (const edit of edits) {
+    if ((edit.value !== undefined) !== arePuts) continue;
     if (units >= BLOCK_UNITS) {
       yield blockOf(block);
       block = [];

@@ -10,8 +10,16 @@ import {
   type SecondaryKey,
 } from '../indexes/secondary.js';
 import { compareKeys } from '../key.js';
+import { RANGE, rangeOf } from '../options.js';
 import { isInRange, ScanFlag } from '../range.js';
-import { blocks, type IndexScan, type IndexScanOptions, type Rows, startScan } from '../scan.js';
+import {
+  blocks,
+  type IndexScan,
+  type IndexScanOptions,
+  type Rows,
+  rowsOf,
+  startScan,
+} from '../scan.js';
 import { readBack } from './edits.js';
 import type { IndexRead } from './reads.js';
 import type { Sources } from './scan.js';
@@ -52,12 +60,12 @@ export function ownEntries(
 
 async function* merged(
   sources: Sources,
-  options: IndexScanOptions,
+  given: IndexScanOptions,
   keysOnly: boolean,
 ): AsyncGenerator<Found, void, void> {
   const { host, view, edits, reads } = sources;
+  const options = rangeOf('tx.scan', given, RANGE.scanned);
   const { reverse = false, limit = Number.MAX_SAFE_INTEGER, signal } = options;
-  if (!(limit >= 0)) throw new HedgerowError('invalid-argument', 'limit is not below 0');
   const index = readyIndex(sources, options);
   const range = positionsOf(index, options);
   const own = ownEntries(sources, index, range, reverse);
@@ -102,18 +110,10 @@ async function* merged(
   read.ended = true;
 }
 
-function rowsOf<T>(found: () => AsyncGenerator<Found>, shape: (found: Found) => T): Rows<T> {
-  async function* iterate(): AsyncGenerator<T, void, void> {
+function shaped<T>(found: () => AsyncGenerator<Found>, shape: (found: Found) => T): Rows<T> {
+  return rowsOf(async function* () {
     for await (const one of found()) yield shape(one);
-  }
-  return {
-    [Symbol.asyncIterator]: iterate,
-    async toArray() {
-      const all: T[] = [];
-      for await (const row of iterate()) all.push(row);
-      return all;
-    },
-  };
+  });
 }
 
 /** A scan of what `sources` tells when it begins to be read; it throws when that is over. */
@@ -128,8 +128,8 @@ export function mergedIndexScan(
     secondary,
   ];
   return {
-    ...rowsOf(found(false), entry),
-    keys: () => rowsOf(found(true), ({ key }) => key),
-    values: () => rowsOf(found(false), ({ value }) => value),
+    ...shaped(found(false), entry),
+    keys: () => shaped(found(true), ({ key }) => key),
+    values: () => shaped(found(false), ({ value }) => value),
   };
 }

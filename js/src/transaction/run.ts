@@ -31,8 +31,13 @@ export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
 interface Job extends TransactionOptions {
   readonly durability: Durability;
   /** What ends the wait for the function, too. */
-  readonly waits: Waits;
+  readonly waits?: Waits;
+  /** Called when its edits are committed, if it has some. */
+  readonly onCommit?: (made: Made) => void;
 }
+
+/** The commit of a transaction, and what made it. */
+export type Made = NonNullable<Awaited<ReturnType<typeof tryEdits>>>;
 
 /** Something that the transaction has read is not the same any more. */
 class StaleRead extends Error {}
@@ -99,11 +104,11 @@ export class Transactions {
   }
 
   /** Commits what an attempt has edited, while no other writer of this tab does. */
-  async #commit<T>(attempt: Attempt<T>, { durability, signal }: Job): Promise<void> {
+  async #commit<T>(attempt: Attempt<T>, { durability, signal, onCommit }: Job): Promise<void> {
     if (!attempt.isPending) return;
     const commits = this.#commits;
     const { edits } = attempt.run;
-    await commits.retry(async () => {
+    const made = await commits.retry(async () => {
       // Again for each commit that it may come upon.
       try {
         await attempt.checkReads(this.#host, commits.head);
@@ -112,9 +117,11 @@ export class Transactions {
         if (!isMissing(cause) || !(await commits.refresh())) throw cause;
         return undefined;
       }
-      return tryEdits(this.#host, commits, durability, edits.blocks(), { signal });
+      const options = { signal, makesRoom: edits.areDeletes };
+      return tryEdits(this.#host, commits, durability, edits.blocks(), options);
     });
     attempt.isCommitted = true;
+    onCommit?.(made);
     edits.override();
   }
 }
@@ -173,7 +180,8 @@ async function ended<T>(
 ): Promise<T> {
   try {
     checkSignal(signal);
-    return await waits.until(until(body(new Transaction(run)), signal));
+    const result = until(body(new Transaction(run)), signal);
+    return await (waits?.until(result) ?? result);
   } finally {
     run.end();
   }

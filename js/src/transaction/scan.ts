@@ -1,7 +1,7 @@
 /** Scans of a transaction: stored rows and its own edits, merged in the order of keys. */
-import { HedgerowError } from '../errors.js';
 import type { Host } from '../host.js';
 import { compareKeys } from '../key.js';
+import { RANGE, rangeOf } from '../options.js';
 import { encodeRange, ScanFlag } from '../range.js';
 import { blocks, type Rows, type Scan, type ScanOptions, startScan } from '../scan.js';
 import { type OwnEdit, type OwnEdits, readBack } from './edits.js';
@@ -23,14 +23,21 @@ type Width = 1 | 2;
 interface Reading {
   readonly read: ScanRead;
   readonly limit: number;
-  readonly blocks: AsyncGenerator<unknown[], void, void>;
+  readonly blocks: AsyncIterable<unknown[], void>;
 }
 
 function begin(sources: Sources, options: ScanOptions, width: Width): Reading {
   const { host, view, edits, reads } = sources;
-  const { prefix, gt, gte, lt, lte, reverse = false, signal } = options;
-  const { limit = Number.MAX_SAFE_INTEGER } = options;
-  if (!(limit >= 0)) throw new HedgerowError('invalid-argument', 'limit is not below 0');
+  const {
+    prefix,
+    gt,
+    gte,
+    lt,
+    lte,
+    reverse = false,
+    signal,
+    limit = Number.MAX_SAFE_INTEGER,
+  } = rangeOf('tx.scan', options, RANGE.scanned);
   const range = { prefix, gt, gte, lt, lte };
   // Throws for a malformed one, before it is used.
   encodeRange(range);
@@ -47,7 +54,7 @@ function begin(sources: Sources, options: ScanOptions, width: Width): Reading {
 
 /** Puts own edits between, and in place of, stored rows. Both are in the same order. */
 async function* merged(
-  stored: AsyncGenerator<unknown[], void, void>,
+  stored: AsyncIterable<unknown[], void>,
   own: readonly OwnEdit[],
   width: Width,
   reverse: boolean,

@@ -2,13 +2,15 @@
 import type { Commits } from '../commit.js';
 import { Status } from '../engine.js';
 import { HedgerowError } from '../errors.js';
-import { findMany } from '../find-many.js';
+import { findMany, KeyParts } from '../find-many.js';
 import type { Host } from '../host.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import { entriesOf, type IndexRange, positionsOf } from '../indexes/secondary.js';
-import { checkKey } from '../key.js';
-import { encodeRange, isInRange, type KeyRange } from '../range.js';
+import { checkKey, checkKeys } from '../key.js';
+import { deletedRange, encodeRange, isInRange, isRange, type KeyRange } from '../range.js';
+import { type CountOptions, counted } from '../reads.js';
 import type { IndexScan, IndexScanOptions, Scan, ScanOptions } from '../scan.js';
+import { turn } from '../scheduler.js';
 import type { Base } from './base.js';
 import { OwnEdits, readBack } from './edits.js';
 import { mergedIndexScan, ownEntries, readyIndex } from './index-scan.js';
@@ -73,23 +75,22 @@ export class Transaction {
     return value as Value | undefined;
   }
 
-  /** The values of keys, in their order; `undefined` for a key that is absent. */
+  /** The values of keys, in their order; `undefined` for a key that is absent. In slices. */
   async getMany<Value = unknown>(keys: Iterable<string>): Promise<(Value | undefined)[]> {
     const { edits, reads } = this.#run;
     this.#run.check();
-    const wanted = [...keys];
-    for (const [row, key] of wanted.entries()) checkKey(key, row);
-    const own = wanted.map((key) => edits.get(key));
-    const others = wanted.filter((_, at) => own[at] === undefined);
-    for (const key of others) reads.value(key);
-    const stored = others.length > 0 ? await this.#stored(others) : [];
-    let next = 0;
-    return own.map((edit) => (edit === undefined ? stored[next++] : readBack(edit)) as Value);
+    const own = (key: string) => {
+      const edit = edits.get(key);
+      if (edit !== undefined) return { value: readBack(edit) };
+      reads.value(key);
+      return undefined;
+    };
+    return (await this.#stored(checkKeys('tx.getMany', keys), own)) as (Value | undefined)[];
   }
 
-  #stored(keys: readonly string[]): Promise<unknown[]> {
+  #stored(keys: Iterable<string>, own?: Parameters<typeof findMany>[4]): Promise<unknown[]> {
     const { view, host } = this.#run;
-    return findMany(host, view, keys, () => this.#run.check());
+    return findMany(host, view, new KeyParts(keys), () => this.#run.check(), own);
   }
 
   /** Whether there is a row with this key. */
@@ -103,11 +104,11 @@ export class Transaction {
    * The number of rows in a range, all by default. Costs two nodes for each level, and as much
    * for each key of the range that the transaction has edited. Of an index, the number of entries.
    */
-  async count(range: KeyRange | IndexRange = {}): Promise<number> {
-    if (isOfIndex(range)) return this.#countEntries(range);
+  async count(range: CountOptions = {}): Promise<number> {
+    this.#run.check();
+    const wanted = counted('tx.count', range);
+    if (isOfIndex(wanted)) return this.#countEntries(wanted);
     const { view, edits, reads, host } = this.#run;
-    const { prefix, gt, gte, lt, lte } = range;
-    const wanted = { prefix, gt, gte, lt, lte };
     encodeRange(wanted);
     const own = edits.in(wanted);
     const keys = own.map(({ key }) => key);
@@ -158,6 +159,30 @@ export class Transaction {
   put(key: string, value: unknown): void {
     this.#run.check();
     this.#run.edits.put(key, value);
+  }
+
+  /**
+   * Deletes many rows when the transaction commits: those with the keys of an iterable, or those of
+   * a range, or those that the entries in a range of an index name. Resolves to how many keys, or
+   * rows, these are. Reads and keeps all their keys. A range must have a bound.
+   */
+  async deleteMany(keysOrRange: Iterable<string> | KeyRange | IndexRange): Promise<number> {
+    const { edits, host } = this.#run;
+    this.#run.check();
+    const keys = isRange(keysOrRange)
+      ? this.scan(deletedRange('tx.deleteMany', keysOrRange as KeyRange)).keys()
+      : checkKeys('tx.deleteMany', keysOrRange as Iterable<string>);
+    let startMs = performance.now();
+    let count = 0;
+    for await (const key of keys) {
+      // A row with an array has several entries.
+      if (!edits.isDeleted(key)) count += 1;
+      this.delete(key);
+      if (performance.now() - startMs < host.sliceMs / 2) continue;
+      await turn();
+      startMs = performance.now();
+    }
+    return count;
   }
 
   /** Deletes one row when the transaction commits; does nothing when there is none. */

@@ -7,8 +7,10 @@
  */
 import { forkOf, holdBranch, lookFor } from '../branches.js';
 import { type Commits, isSame } from '../commit.js';
+import { disposable } from '../disposable.js';
 import { hex } from '../engine.js';
 import { HedgerowError, isMissing } from '../errors.js';
+import { Forgotten } from '../forgotten.js';
 import type { Host } from '../host.js';
 import { BRANCH_REF, FORK_REF, REF } from '../inventory.js';
 import type { Hold } from '../pins.js';
@@ -47,8 +49,7 @@ const EMPTY_COMMIT = new Uint8Array(32);
 
 const isEmpty = (commitBytes: Uint8Array) => commitBytes.every((byte) => byte === 0);
 
-/** What is held for an export that nobody can reach any more. */
-let registry: FinalizationRegistry<readonly Hold[]> | undefined;
+const copies = new Forgotten<readonly Hold[]>(releaseAll);
 
 /** A copy of a store on its way out: bytes, to be read once. Made by `db.export()`. */
 export class Export implements AsyncIterable<Uint8Array> {
@@ -69,6 +70,9 @@ export class Export implements AsyncIterable<Uint8Array> {
   /** Bytes that are left out still. */
   #skipped: number;
   #isTaken = false;
+
+  /** As `release`, for `using`. */
+  declare readonly [Symbol.dispose]: () => void;
 
   /** Call `exportStore`. */
   constructor(
@@ -94,9 +98,8 @@ export class Export implements AsyncIterable<Uint8Array> {
     const length = this.#header.length + segmentBytes + endOf(0).length;
     this.#skipped = Math.min(from, length);
     this.bytes = length - this.#skipped;
-    if (typeof FinalizationRegistry === 'undefined') return;
-    registry ??= new FinalizationRegistry((forgotten) => releaseAll(forgotten));
-    registry.register(this, holds, this);
+    copies.add(this, holds);
+    disposable(Export.prototype, 'dispose', Export.prototype.release);
   }
 
   /** The bytes, in parts of up to about 600 KiB, each when it is asked for. */
@@ -138,13 +141,8 @@ export class Export implements AsyncIterable<Uint8Array> {
   /** Lets go of what is exported, if it is not to be read after all. Idempotent. */
   release(): void {
     this.#isTaken = true;
-    registry?.unregister(this);
+    copies.delete(this);
     releaseAll(this.#holds);
-  }
-
-  /** As `release`, for `using`. */
-  [Symbol.dispose](): void {
-    this.release();
   }
 
   async *#parts(): AsyncGenerator<Uint8Array, undefined, undefined> {

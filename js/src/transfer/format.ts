@@ -3,6 +3,7 @@ import { refOfBranch } from '../branch-name.js';
 import { forkOf } from '../branches.js';
 import { HedgerowError } from '../errors.js';
 import { BRANCH_REF, FORK_REF, REF } from '../inventory.js';
+import { MAX_SEGMENT_CHUNKS } from '../limits.js';
 
 /** A ref as it is told in an export: `main`, then branches and forks in the order of their names. */
 export interface ExportedRef {
@@ -36,8 +37,6 @@ const COMMIT_BYTES = 32;
 export const MAX_REFS = 4096;
 /** Longest name of a ref, in bytes: that of a fork, of two percent-encoded names. */
 const MAX_NAME_BYTES = 8192;
-/** Most chunks of a segment; the core has the same limit. */
-const MAX_CHUNKS = 1 << 17;
 /** Longest segment: they are sealed at half of it. */
 const MAX_SEGMENT_BYTES = 1 << 20;
 
@@ -235,7 +234,8 @@ async function readTable(
   const view = viewOf(fixed);
   const chunks = view.getUint32(8, true);
   if (view.getUint32(0, true) !== TABLE_MAGIC) throw invalid('not a table', start);
-  if (chunks === 0 || chunks > MAX_CHUNKS) throw invalid(`a table of ${chunks} chunks`, start);
+  if (chunks === 0 || chunks > MAX_SEGMENT_CHUNKS)
+    throw invalid(`a table of ${chunks} chunks`, start);
   const tableBytes = joined([fixed, await source.take(chunks * TABLE_ENTRY_BYTES)]);
   if (checksum !== checksumOf(number, tableBytes)) throw invalid('a table is damaged', start);
   const version = fixed[4] as number;

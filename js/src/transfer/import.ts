@@ -13,8 +13,11 @@ import type { ByteSource } from '../bytes.js';
 import { hex } from '../engine.js';
 import { HedgerowError } from '../errors.js';
 import { BRANCH_REF, IMPORT_REF, REF } from '../inventory.js';
+import { isRevoked } from '../kind.js';
 import { FORMAT } from '../limits.js';
+import { checkName } from '../options.js';
 import { prefixOf, whileNotCollected } from '../pins.js';
+import { notify } from '../report.js';
 import type { Durability, Ref, RefMove, SegmentStore, Storage } from '../segment-store.js';
 import { idb } from '../segment-stores/idb.js';
 import { checkSignal, committing, until } from '../signal.js';
@@ -47,6 +50,8 @@ export interface ImportOptions {
   readonly durability?: Durability | undefined;
   /** Milliseconds that a slice of work may hold the thread; 8 by default. */
   readonly sliceMs?: number | undefined;
+  /** Check also that each index holds what the rows make, as `verify` does; false by default. */
+  readonly checkIndexes?: boolean | undefined;
   /** An import that is aborted can be gone on with. */
   readonly signal?: AbortSignal | undefined;
   /** Called as segments are dealt with, and as rows are verified. */
@@ -76,19 +81,14 @@ interface Place {
   readonly segments: SegmentStore;
 }
 
-/** As `importStore` in `index.ts` tells, where a signal is heard at once. */
+/** As `importStore` in `index.ts` tells, where options are checked and a signal is heard at once. */
 export async function importStore(
   name: string,
   source: ImportSource,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
+  checkName(name);
   const { storage = idb(), sliceMs = 8, signal } = options;
-  if (typeof name !== 'string') {
-    throw new HedgerowError('invalid-argument', 'the name of a store is a string');
-  }
-  if (!(sliceMs > 0 && Number.isFinite(sliceMs))) {
-    throw new HedgerowError('invalid-argument', 'sliceMs is above 0 and finite');
-  }
   checkSignal(signal);
   const give = giver(source);
   const read = (source: ByteSource, at: number) => ByteReader.open(source, at, signal, sliceMs);
@@ -138,7 +138,11 @@ class Import {
     const { segments } = this.#place;
     const { refs: found } = await segments.load();
     const refs = new Map(found.map((ref) => [ref.name, ref]));
-    if (standingOf(refs, header) === 'done') return this.#done(header);
+    if (standingOf(refs, header) === 'done') {
+      // Whoever asks whether a file is good is told of the file, not of the store.
+      await this.#store(reader, header);
+      return this.#done(header);
+    }
     const landing = await Landing.begin(segments, refs.get(IMPORT_REF), this.#durability);
     const offset = landing.offsetOf(header);
     if (offset === 0 || open === undefined) await this.#store(reader, header, landing);
@@ -150,19 +154,19 @@ class Import {
     return this.#finish(header, landing, refs);
   }
 
-  /** The result for a store that was imported before. */
+  /** The result for a store that holds just what is imported. */
   async #done(header: Header): Promise<ImportResult> {
     const { commits } = await Inspection.of(this.#place.segments, this.#sliceMs);
     this.#rows = (await commits.openView(mainOf(header))).rows;
     return this.#result(header, 0, 0);
   }
 
-  /** Stores all segments. */
-  async #store(reader: ByteReader, header: Header, landing: Landing): Promise<void> {
+  /** Reads and checks all segments, and stores them if there is a `landing`. */
+  async #store(reader: ByteReader, header: Header, landing?: Landing): Promise<void> {
     const checker = await Checker.create(this.#sliceMs);
     const isTable = (tableBytes: Uint8Array) => checker.isTable(tableBytes);
     let mayRestart = reader.at > header.length;
-    let ordinal = mayRestart ? landing.ordinal : 0;
+    let ordinal = mayRestart ? (landing?.ordinal ?? 0) : 0;
     try {
       for (;;) {
         checkSignal(this.#options.signal);
@@ -178,7 +182,7 @@ class Import {
           ordinal = 0;
         } else {
           const { tableBytes, segmentBytes } = frame;
-          if (!landing.has(tableBytes)) {
+          if (!landing?.has(tableBytes)) {
             if (!(await checker.isWhole(tableBytes, segmentBytes))) {
               throw new HedgerowError('corrupt-chunk', `segment ${ordinal} is damaged`, {
                 offset: start,
@@ -186,17 +190,17 @@ class Import {
             }
           }
           ordinal += 1;
-          await landing.take(frame, header, reader.at, ordinal);
+          await landing?.take(frame, header, reader.at, ordinal);
         }
         mayRestart = false;
       }
       if (!(await reader.isAtEnd())) throw invalid('bytes follow the end', reader.at);
     } catch (cause) {
       // What was sound stays for the next time.
-      await landing.settle().catch(() => {});
+      await landing?.settle().catch(() => {});
       throw cause;
     }
-    await landing.settle();
+    await landing?.settle();
   }
 
   /** Verifies what is stored and has it seen, or takes it away. */
@@ -239,12 +243,13 @@ class Import {
 
   /** The ids of the segments that hold what is imported; rejects when anything is wrong with it. */
   async #verify(header: Header, landing: Landing): Promise<number[]> {
-    const { signal } = this.#options;
+    const { signal, checkIndexes } = this.#options;
     const roots = rootsOf(header.refs);
     const inspection = await Inspection.of(landing.own(), this.#sliceMs);
     for (const [nth, commitBytes] of roots.entries()) {
       const verification = await inspection.verify(commitBytes, {
         signal,
+        checkIndexes,
         onProgress: ({ rows, fraction }) => {
           if (nth === 0) this.#rows = rows;
           this.#tell(header, this.#bytes, (nth + fraction) / roots.length);
@@ -252,8 +257,9 @@ class Import {
       });
       const [first] = verification.faults;
       if (first !== undefined) {
-        const { code, chunk } = first;
-        throw new HedgerowError(code, 'the export is not whole', { chunk });
+        const { code, chunk, kind } = first;
+        const what = kind === 'form' ? 'in the form that this library writes' : 'whole';
+        throw new HedgerowError(code, `the export is not ${what}`, { chunk });
       }
       if (nth === 0) this.#rows = verification.rows;
     }
@@ -267,7 +273,7 @@ class Import {
     // What was collected as it left has made it longer, or shorter.
     const read = verified === undefined ? Math.min(1, bytes / header.bytes) || 0 : 1;
     const fraction = STORING * read + (1 - STORING) * (verified ?? 0);
-    onProgress({ bytes, rows: this.#rows, fraction });
+    notify(onProgress, { bytes, rows: this.#rows, fraction });
   }
 
   #announce(moves: readonly RefMove[]): void {
@@ -305,7 +311,7 @@ interface Giver {
 
 function giver(source: ImportSource): Giver {
   if (typeof source === 'function') return { canSeek: true, give: source };
-  if (typeof Blob !== 'undefined' && source instanceof Blob) {
+  if (!isRevoked(source) && typeof Blob !== 'undefined' && source instanceof Blob) {
     return { canSeek: true, give: (offset) => source.slice(offset) };
   }
   return { canSeek: false, give: () => source };

@@ -1,5 +1,5 @@
 /** Who waits for what has failed to be readable again. */
-import { guarded } from './watcher.js';
+import { notify } from '../report.js';
 
 /** See the module's text. */
 export class Recovery {
@@ -17,6 +17,6 @@ export class Recovery {
 
   /** It may be tried again. */
   tell(): void {
-    for (const listener of [...this.#listeners]) guarded(listener);
+    for (const listener of [...this.#listeners]) notify(listener, undefined);
   }
 }

@@ -44,19 +44,3 @@ export interface Watcher extends Watched {
   hasMissed: boolean;
   isOver: boolean;
 }
-
-/** Calls what the user has given; an exception of it is reported. */
-export function guarded(run: () => void): void {
-  try {
-    run();
-  } catch (error) {
-    report(error);
-  }
-}
-
-/** Tells of an error that no caller waits for. */
-export function report(error: unknown): void {
-  // Node has no `reportError`, and an exception that nobody catches would end it.
-  if (typeof reportError === 'function') reportError(error);
-  else console.error(error);
-}

@@ -14,6 +14,7 @@ import type { Index } from '../indexes/definition.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import { type IndexRange, positionsOf } from '../indexes/secondary.js';
 import { type KeyRange, ScanFlag } from '../range.js';
+import { notify, report } from '../report.js';
 import { blocks, type ScanOptions, startScan } from '../scan.js';
 import { turn } from '../scheduler.js';
 import { Pass, Slices, type Space } from './gather.js';
@@ -22,7 +23,7 @@ import { intervalOf } from './interval.js';
 import { Recovery } from './recovery.js';
 import { Stand } from './stand.js';
 import { later, Tries } from './tries.js';
-import { guarded, report, type WatchCallback, type Watcher, type WatchOptions } from './watcher.js';
+import type { WatchCallback, Watcher, WatchOptions } from './watcher.js';
 
 /** See the module's text. */
 export class Watchers {
@@ -77,15 +78,14 @@ export class Watchers {
     if (typeof callback !== 'function') {
       throw new HedgerowError('invalid-argument', 'what watches is a function');
     }
-    const { signal: _, limit: __, reverse: ___, ...own } = range as ScanOptions;
     const { indexes } = this.#host;
-    indexes.encode(own);
-    const index = isOfIndex(own) ? indexes.get(own.index) : undefined;
+    indexes.encode(range);
+    const index = isOfIndex(range) ? indexes.get(range.index) : undefined;
     const stop = () => this.#end(watcher);
     const watcher: Watcher = {
       order: this.#order++,
-      range: own,
-      interval: intervalOf(isOfIndex(own) ? positionsOf(index as Index, own) : own),
+      range,
+      interval: intervalOf(isOfIndex(range) ? positionsOf(index as Index, range) : range),
       space: index && this.#spaceOf(index),
       callback,
       onError,
@@ -163,7 +163,7 @@ export class Watchers {
     if (this.#isOver(watcher)) return;
     this.#end(watcher);
     const { onError = isAsked ? () => {} : report } = watcher;
-    guarded(() => onError(cause));
+    notify(onError, cause);
   }
 
   #failAll(cause: unknown, isAsked?: boolean): void {

@@ -1,8 +1,8 @@
 //! Decimal numbers as doubles, rounded to nearest, ties to even (IEEE 754-2008, 5.12.2).
 //!
-//! [`Near`] is exact for numbers of up to 19 digits with up to 22 of them behind the point:
+//! [`Near`] is exact for numbers of up to 19 digits and up to 25 places behind the point:
 //! an estimate by the floating-point unit is off by two units at most in its last place, and
-//! by how much exactly is told by integers of 128 bits. [`round`] takes any other number, with
+//! by how much exactly is told by the lower 64 bits of a difference. [`round`] takes any other number, with
 //! integers of any length: slow, and in the place of tables of 10 KB.
 
 #![expect(clippy::cast_possible_wrap, reason = "exponents and numbers of digits are small")]
@@ -11,8 +11,8 @@
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// 10^22 is the highest power of ten that is a double.
-pub(super) const MAX_PLACES: usize = 22;
+/// Five to a higher power, and three times that, would not be told by 63 bits.
+pub(super) const MAX_PLACES: usize = 25;
 
 const POWERS_OF_FIVE: [u64; MAX_PLACES + 1] = {
     let mut powers = [1; MAX_PLACES + 1];
@@ -39,9 +39,9 @@ pub(super) struct Near {
     pub(super) mantissa: u64,
     pub(super) exponent: i32,
     /// By how much the number is above the double.
-    pub(super) above: i128,
+    pub(super) above: i64,
     /// The double's last place, in the same unit.
-    pub(super) ulp: i128,
+    pub(super) ulp: i64,
     /// One in the last of `digits`, in the same unit: two to this.
     pub(super) shift: u32,
 }
@@ -60,9 +60,11 @@ impl Near {
         // Of the estimate, which lacks the powers of two of ten.
         let exponent = (estimate >> FRACTION_BITS) as i32 - 1075;
         let shift = u32::try_from(-exponent).ok()?;
-        let ulp = i128::from(power);
-        // The unit is 2^exponent / 5^places.
-        let mut above = (i128::from(digits) << shift) - i128::from(mantissa) * ulp;
+        let ulp = power as i64;
+        // The unit is 2^exponent / 5^places. Of both sides only the lower bits are made: they differ
+        // by less than three last places, of 2^59 at most.
+        let shifted = digits.checked_shl(shift).unwrap_or(0);
+        let mut above = shifted.wrapping_sub(mantissa.wrapping_mul(power)) as i64;
         while 2 * above > ulp {
             mantissa += 1;
             above -= ulp;
@@ -92,11 +94,12 @@ impl Near {
     }
 
     /// Whether `digits` are the fewest that stand for this double alone, and of those the
-    /// nearest to it (ECMA-262, 6.1.6.1.20). The last of them is not zero. `None` when it
-    /// is between two.
+    /// nearest to it (ECMA-262, 6.1.6.1.20). There are 16 or 17 of them, and the last is not zero.
+    /// `None` when it is between two.
     pub(super) fn is_shortest(&self, digits: u64) -> Option<bool> {
-        let one = 1_i128 << self.shift;
-        let last = i128::from(digits % 10);
+        // Of so many digits, one is 2^59 at most.
+        let one = 1_i64 << self.shift;
+        let last = (digits % 10) as i64;
         let below = (self.above - last * one).abs();
         let over = (self.above + (10 - last) * one).abs();
         let nearest = 2 * below.min(over);

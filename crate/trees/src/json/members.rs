@@ -1,7 +1,7 @@
 //! The members of an object and the elements of an array, one by one; and the shallow merge
 //! of objects that is made with them.
 
-use crate::json::normal::is_name;
+use crate::json::name::is_name;
 use crate::json::scan::{JsonFault, expect, skip_space, skip_value};
 use crate::json::string::{StringScan, scan_string};
 use crate::order::sorted;

@@ -9,10 +9,11 @@
 //! the same is copied in runs, and what is not is written anew. Members that stand in
 //! another order than theirs are noted, and moved at the end.
 
-use crate::json::number::{Form, form, push_number, skip_number};
-use crate::json::scan::{JsonFault, expect, skip_space, skip_word};
-use crate::json::string::{normalize_string, scan_string, unquote, word_at};
-use crate::limits::MAX_JSON_DEPTH;
+use crate::json::form::{Form, form};
+use crate::json::name::{array_index, is_name};
+use crate::json::number::{push_number, skip_number};
+use crate::json::scan::{JsonFault, deeper, expect, skip_space, skip_word};
+use crate::json::string::{normalize_string, scan_string, word_at};
 use crate::order::sorted;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -228,9 +229,7 @@ impl Scan<'_> {
 
     #[inline]
     fn open(&mut self, around: Open, at: usize) -> Result<(), JsonFault> {
-        if self.memory.opened.len() == MAX_JSON_DEPTH {
-            return Err(JsonFault::TooDeep(at));
-        }
+        deeper(self.memory.opened.len(), at)?;
         self.memory.opened.push(around);
         Ok(())
     }
@@ -434,30 +433,6 @@ fn head(text: &[u8], at: usize, len: usize) -> u64 {
         text[at..].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
     });
     word & (u64::MAX >> (64 - 8 * len.min(8)))
-}
-
-/// Whether a quoted name, which may be escaped, stands for `sought`.
-pub(super) fn is_name(quoted: &[u8], escaped: bool, sought: &[u8]) -> bool {
-    if escaped {
-        let mut name = Vec::new();
-        unquote(quoted, &mut name).is_ok() && name == sought
-    } else {
-        &quoted[1..quoted.len() - 1] == sought
-    }
-}
-
-/// The array index that a name is: objects list those first. (ECMA-262, 6.1.7 and 10.1.11.1)
-#[inline]
-fn array_index(name: &[u8]) -> Option<u64> {
-    let (&first, _) = name.split_first()?;
-    if !first.is_ascii_digit() || name.len() > 10 || (first == b'0' && name.len() > 1) {
-        return None;
-    }
-    let mut index = 0_u64;
-    for digit in name {
-        index = index * 10 + u64::from(digit.checked_sub(b'0').filter(|digit| *digit < 10)?);
-    }
-    (index < u64::from(u32::MAX)).then_some(index)
 }
 
 #[cfg(test)]

@@ -2,32 +2,24 @@
 //! 6.1.6.1.20).
 
 use crate::json::decimal::{Near, round};
+use crate::json::form::SAFE_DIGITS;
 use crate::json::scan::JsonFault;
 use crate::json::string::word_at;
 use alloc::vec::Vec;
 
-/// So many significant digits survive the way through a double and back, whatever they are.
-const SAFE_DIGITS: usize = 15;
-
-/// No double needs more.
-const MOST_DIGITS: usize = 17;
-
 /// A 64-bit integer holds these, whatever they are.
 const WORD_DIGITS: usize = 19;
-
-/// The integers up to this one, 2^53, are doubles.
-const MAX_EXACT: &[u8; 16] = b"9007199254740992";
 
 /// A number that was scanned: where its parts are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NumberScan {
-    start: usize,
+    pub(super) start: usize,
     /// Where the digits start, after the sign.
-    whole: usize,
+    pub(super) whole: usize,
     /// Where the whole digits end.
-    point: usize,
+    pub(super) point: usize,
     /// Where the fraction ends.
-    exponent: usize,
+    pub(super) exponent: usize,
     /// The offset after the number.
     pub(super) end: usize,
 }
@@ -73,75 +65,7 @@ const fn leading_digits(word: u64) -> usize {
     others.trailing_zeros() as usize / 8
 }
 
-/// The normal form of a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// As it is.
-    Same,
-    /// It ends at this offset already.
-    Cut(usize),
-    /// That has to be printed, and may then be the same.
-    Other,
-}
-
-/// Tells the normal form of a number by its digits, where it can.
-#[inline]
-pub(super) fn form(text: &[u8], scan: NumberScan) -> Form {
-    let NumberScan { start, whole, point, end, .. } = scan;
-    let is_zero = text[whole] == b'0';
-    if scan.exponent < end {
-        return Form::Other;
-    }
-    if point == end {
-        // Of zero there is no negative.
-        let same = if is_zero { whole == start } else { is_double(&text[whole..end]) };
-        return if same { Form::Same } else { Form::Other };
-    }
-    let fraction = &text[point + 1..end];
-    if fraction.last() == Some(&b'0') {
-        return cut(text, scan);
-    }
-    let zeros = if is_zero { leading_zeros(fraction) } else { 0 };
-    let digits = if is_zero { fraction.len() - zeros } else { end - whole - 1 };
-    // From 1e-7 downwards there is an exponent.
-    if zeros > 5 || digits > MOST_DIGITS {
-        return Form::Other;
-    }
-    if digits <= SAFE_DIGITS || is_shortest(&text[whole..point], fraction) {
-        return Form::Same;
-    }
-    Form::Other
-}
-
-fn leading_zeros(digits: &[u8]) -> usize {
-    digits.iter().take_while(|digit| **digit == b'0').count()
-}
-
-/// Whether an integer is told from all others by a double.
-fn is_double(digits: &[u8]) -> bool {
-    digits.len() <= SAFE_DIGITS || (digits.len() == MAX_EXACT.len() && digits <= MAX_EXACT)
-}
-
-/// The form of a number whose fraction ends with a zero.
-#[cold]
-fn cut(text: &[u8], scan: NumberScan) -> Form {
-    let fraction = &text[scan.point + 1..scan.end];
-    let kept = fraction.len() - fraction.iter().rev().take_while(|digit| **digit == b'0').count();
-    let end = if kept == 0 { scan.point } else { scan.point + 1 + kept };
-    match form(text, NumberScan { exponent: end, end, ..scan }) {
-        Form::Same => Form::Cut(end),
-        _ => Form::Other,
-    }
-}
-
-/// Of a number of 16 or 17 digits.
-fn is_shortest(whole: &[u8], fraction: &[u8]) -> bool {
-    let digits = push_all(push_all(0, whole), fraction);
-    let near = Near::of(digits, fraction.len());
-    near.and_then(|near| near.is_shortest(digits)) == Some(true)
-}
-
-fn push_all(number: u64, digits: &[u8]) -> u64 {
+pub(super) fn push_all(number: u64, digits: &[u8]) -> u64 {
     let (eights, rest) = digits.as_chunks();
     let number = eights.iter().fold(number, |number, eight| {
         // Neighbours are joined: ones to pairs, to fours, to eight.
@@ -229,6 +153,7 @@ fn value(text: &[u8], scan: NumberScan) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::form::{Form, form};
     use alloc::string::String;
 
     fn scan(text: &str) -> NumberScan {

@@ -1,7 +1,7 @@
-//! Finds where a JSON value ends, checking its grammar on the way (RFC 8259).
+//! What all readers of JSON text share: its faults, its depth, space and words (RFC 8259).
 
-use crate::json::number::skip_number;
 use crate::json::string::scan_string;
+use crate::json::walk::Walk;
 use crate::limits::MAX_JSON_DEPTH;
 
 /// Why a text is not a JSON value.
@@ -14,43 +14,10 @@ pub enum JsonFault {
     TooDeep(usize),
 }
 
-/// The containers around a place: a bit each, set for an object.
-struct Nesting {
-    bits: [u64; MAX_JSON_DEPTH / 64],
-    depth: usize,
-}
-
-impl Nesting {
-    const fn new() -> Self {
-        Self { bits: [0; MAX_JSON_DEPTH / 64], depth: 0 }
-    }
-
-    const fn depth(&self) -> usize {
-        self.depth
-    }
-
-    const fn pop(&mut self) {
-        self.depth -= 1;
-    }
-
-    fn push(&mut self, object: bool, at: usize) -> Result<(), JsonFault> {
-        if self.depth == MAX_JSON_DEPTH {
-            return Err(JsonFault::TooDeep(at));
-        }
-        let (word, bit) = (self.depth / 64, 1 << (self.depth % 64));
-        if object {
-            self.bits[word] |= bit;
-        } else {
-            self.bits[word] &= !bit;
-        }
-        self.depth += 1;
-        Ok(())
-    }
-
-    const fn in_object(&self) -> bool {
-        let top = self.depth - 1;
-        self.bits[top / 64] & (1 << (top % 64)) != 0
-    }
+/// The depth inside a container at `at`, which is at `depth` itself: the one place that bounds it.
+#[inline]
+pub(super) const fn deeper(depth: usize, at: usize) -> Result<usize, JsonFault> {
+    if depth == MAX_JSON_DEPTH { Err(JsonFault::TooDeep(at)) } else { Ok(depth + 1) }
 }
 
 /// The offset of the first byte from `at` on that is not white space.
@@ -72,75 +39,17 @@ pub(super) fn expect(text: &[u8], at: usize, byte: u8) -> Result<usize, JsonFaul
 /// The first fault.
 #[inline(never)]
 pub fn skip_value(text: &[u8], at: usize) -> Result<usize, JsonFault> {
-    let mut nesting = Nesting::new();
-    let mut at = skip_space(text, at);
-    loop {
-        match text.get(at) {
-            Some(b'"') => at = skip_string(text, at)?,
-            Some(b'{') => {
-                let inside = skip_space(text, at + 1);
-                if text.get(inside) == Some(&b'}') {
-                    at = inside + 1;
-                } else {
-                    nesting.push(true, at)?;
-                    at = skip_name(text, inside)?;
-                    continue;
-                }
-            }
-            Some(b'[') => {
-                let inside = skip_space(text, at + 1);
-                if text.get(inside) == Some(&b']') {
-                    at = inside + 1;
-                } else {
-                    nesting.push(false, at)?;
-                    at = inside;
-                    continue;
-                }
-            }
-            Some(b'-' | b'0'..=b'9') => at = skip_number(text, at)?.end,
-            Some(b't') => at = skip_word(text, at, b"true")?,
-            Some(b'f') => at = skip_word(text, at, b"false")?,
-            Some(b'n') => at = skip_word(text, at, b"null")?,
-            _ => return Err(JsonFault::Syntax(at)),
-        }
-        loop {
-            if nesting.depth() == 0 {
-                return Ok(at);
-            }
-            at = skip_space(text, at);
-            let object = nesting.in_object();
-            match text.get(at) {
-                Some(b',') => {
-                    at = skip_space(text, at + 1);
-                    if object {
-                        at = skip_name(text, at)?;
-                    }
-                    break;
-                }
-                Some(b'}') if object => nesting.pop(),
-                Some(b']') if !object => nesting.pop(),
-                _ => return Err(JsonFault::Syntax(at)),
-            }
-            at += 1;
-        }
+    let at = skip_space(text, at);
+    // Most members are strings.
+    if text.get(at) == Some(&b'"') {
+        return scan_string(text, at).map(|string| string.end);
     }
-}
-
-/// Skips the name of a member, the colon and the space around it.
-fn skip_name(text: &[u8], at: usize) -> Result<usize, JsonFault> {
-    let end = skip_string(text, at)?;
-    let colon = expect(text, skip_space(text, end), b':')?;
-    Ok(skip_space(text, colon))
+    Ok(Walk::new(false).value(text, at, None)?.0)
 }
 
 pub(super) fn skip_word(text: &[u8], at: usize, word: &[u8]) -> Result<usize, JsonFault> {
     let equal = text[at..].iter().zip(word).take_while(|(byte, other)| byte == other).count();
     if equal == word.len() { Ok(at + equal) } else { Err(JsonFault::Syntax(at + equal)) }
-}
-
-/// The offset after the string whose opening quote is at `at`.
-fn skip_string(text: &[u8], at: usize) -> Result<usize, JsonFault> {
-    scan_string(text, at).map(|string| string.end)
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! Rows of a block that the wrapper printed: one JSON array, and byte values beside it.
 
-use super::operation::{Does, read_operation};
+use super::operation::{Does, Values, read_operation};
 use super::{Next, UPDATE_HEADER_BYTES, fault_of, read_key, write_header};
 use crate::batch::Edit;
 use crate::error::{Error, RowFault};
-use crate::json::{Pointer, skip_space, skip_value};
-use crate::limits::MAX_VALUE_BYTES;
-use crate::value::Kind;
+use crate::json::{Pointer, Printed, skip_space, skip_value};
+use crate::value::{Kind, Value};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -34,7 +33,19 @@ pub struct ByteValue {
     pub len: u32,
 }
 
-/// See the module's text. JSON values are trusted to be in normal form.
+/// A row that was found: where the text of its key is and, if it puts a value, that of this.
+#[derive(Debug)]
+struct Found {
+    key: Range<usize>,
+    value: Option<Range<usize>>,
+    /// The value is in normal form; else that is in [`Printed::normalized`].
+    normal: bool,
+    /// Its bytes are all ASCII for sure.
+    ascii: bool,
+    end: usize,
+}
+
+/// See the module's text.
 #[derive(Debug)]
 pub struct Block {
     prefix: Vec<u8>,
@@ -54,12 +65,13 @@ pub struct Block {
     does: Option<Does>,
     /// If it is an update, its text.
     update: Vec<u8>,
+    printed: Printed,
 }
 
 impl Block {
     /// A reader without a block yet. `prefix` is put before every key.
     #[must_use]
-    pub const fn new(prefix: Vec<u8>) -> Self {
+    pub fn new(prefix: Vec<u8>) -> Self {
         Self {
             prefix,
             format: Format::Pairs,
@@ -73,6 +85,7 @@ impl Block {
             found: (0, false),
             does: None,
             update: Vec::new(),
+            printed: Printed::default(),
         }
     }
 
@@ -90,9 +103,10 @@ impl Block {
         values: Vec<ByteValue>,
         format: Format,
     ) {
-        let prefix = core::mem::take(&mut self.prefix);
-        let text_len = text_len.min(bytes.len());
-        *self = Self { format, bytes, text_len, values, ..Self::new(prefix) };
+        self.text_len = text_len.min(bytes.len());
+        (self.bytes, self.values, self.format) = (bytes, values, format);
+        (self.next_value, self.row, self.at, self.closed) = (0, 0, 0, false);
+        (self.found, self.does) = ((0, false), None);
     }
 
     pub(super) const fn is_spent(&self) -> bool {
@@ -102,7 +116,7 @@ impl Block {
     pub(super) fn peek(&mut self, row: u64, key: &mut Vec<u8>) -> Result<Next<'_>, Error> {
         let bad =
             |(offset, fault): (usize, RowFault)| Error::Row { row, offset: offset as u64, fault };
-        let Some((key_text, mut value)) = self.find().map_err(bad)? else {
+        let Some(Found { key: key_text, value, normal, .. }) = self.find().map_err(bad)? else {
             return Ok(Next::More);
         };
         if self.does == Some(Does::Clear) {
@@ -112,22 +126,22 @@ impl Block {
         read_key(&self.bytes[key_text.clone()], &self.prefix, key)
             .map_err(|fault| bad((key_text.start, fault)))?;
         let byte_value = self.values.get(self.next_value).filter(|value| value.row == self.row);
-        let kind = if byte_value.is_some() { Kind::Bytes } else { Kind::Json };
-        if let Some(bytes) = byte_value {
-            let start = bytes.start as usize;
-            value = Some(start..start + bytes.len as usize);
-        }
         self.found.1 = byte_value.is_some();
         if self.does == Some(Does::Update) {
             write_header(&mut self.update, row, self.at as u64);
             return Ok(Next::Row(Edit::Update(&self.update)));
         }
-        let Some(value) = value else { return Ok(Next::Row(Edit::Delete)) };
-        let value = self.bytes.get(value).ok_or_else(|| bad((self.at, RowFault::Syntax)))?;
-        if value.len() > MAX_VALUE_BYTES {
-            return Err(bad((self.at, RowFault::ValueTooLarge)));
-        }
-        Ok(Next::Row(Edit::Put(kind, value)))
+        let (kind, bytes) = if let Some(bytes) = byte_value {
+            let start = bytes.start as usize;
+            let bytes = self.bytes.get(start..start + bytes.len as usize);
+            (Kind::Bytes, bytes.ok_or_else(|| bad((self.at, RowFault::Syntax)))?)
+        } else if let Some(text) = value {
+            (Kind::Json, if normal { &self.bytes[text] } else { self.printed.normalized() })
+        } else {
+            return Ok(Next::Row(Edit::Delete));
+        };
+        let value = Value::scanned(kind, bytes);
+        Ok(Next::Row(Edit::Put(value.map_err(|_| bad((self.at, RowFault::ValueTooLarge)))?)))
     }
 
     pub(super) fn advance(&mut self) -> usize {
@@ -139,9 +153,8 @@ impl Block {
         passed
     }
 
-    /// The texts of the next row's key and value; none at the end of the block.
-    #[expect(clippy::type_complexity, reason = "a key's place, and a value's where there is one")]
-    fn find(&mut self) -> Result<Option<(Range<usize>, Option<Range<usize>>)>, (usize, RowFault)> {
+    /// The next row; none at the end of the block.
+    fn find(&mut self) -> Result<Option<Found>, (usize, RowFault)> {
         if self.is_spent() {
             let whole = self.text_len == 0 || self.closed;
             return if whole { Ok(None) } else { Err((self.text_len, RowFault::Syntax)) };
@@ -170,38 +183,47 @@ impl Block {
             (self.at, self.closed) = (text.len(), true);
             return Ok(None);
         }
-        let (key, value, end) = match &self.format {
+        let found = match &self.format {
             Format::Deletes => {
                 let end = skip_value(text, at).map_err(fault_of)?;
-                (at..end, None, end)
+                Found { key: at..end, value: None, normal: true, ascii: false, end }
             }
             Format::Pairs => {
-                let end = skip_value(text, at).map_err(fault_of)?;
-                let comma = skip_space(text, end);
+                let key_end = skip_value(text, at).map_err(fault_of)?;
+                let comma = skip_space(text, key_end);
                 if text.get(comma) != Some(&b',') {
                     return Err((comma, RowFault::Syntax));
                 }
                 let from = skip_space(text, comma + 1);
-                let to = skip_value(text, from).map_err(fault_of)?;
-                (at..end, Some(from..to), to)
+                let scanned = self.printed.scan(None, text, from).map_err(fault_of)?;
+                let (normal, end) = (scanned.normal, scanned.end);
+                let ascii = scanned.ascii && text[at..key_end].is_ascii();
+                Found { key: at..key_end, value: Some(from..end), normal, ascii, end }
             }
             Format::Patch => {
                 self.update.clear();
                 self.update.resize(UPDATE_HEADER_BYTES, 0);
-                let operation = read_operation(text, at, None, &mut self.update)?;
+                let values = Values::Printed(&mut self.printed);
+                let operation = read_operation(text, at, values, &mut self.update)?;
                 self.does = Some(operation.does);
                 let value = (operation.does == Does::Put).then_some(operation.value);
-                (operation.key, value, operation.end)
+                let (key, normal, end) = (operation.key, operation.normal, operation.end);
+                Found { key, value, normal, ascii: false, end }
             }
             Format::Rows(pointer) => {
-                let (found, end) = pointer.locate(text, at).map_err(fault_of)?;
-                (found.ok_or((at, RowFault::KeyMissing))?, Some(at..end), end)
+                let scanned = self.printed.scan(Some(pointer), text, at).map_err(fault_of)?;
+                let key = scanned.found.ok_or((at, RowFault::KeyMissing))?;
+                let (normal, ascii, end) = (scanned.normal, scanned.ascii, scanned.end);
+                Found { key, value: Some(at..end), normal, ascii, end }
             }
         };
-        if let Err(error) = core::str::from_utf8(&text[at..end]) {
+        let end = found.end;
+        if !found.ascii
+            && let Err(error) = core::str::from_utf8(&text[at..end])
+        {
             return Err((at + error.valid_up_to(), RowFault::Syntax));
         }
         self.found.0 = end;
-        Ok(Some((key, value)))
+        Ok(Some(found))
     }
 }

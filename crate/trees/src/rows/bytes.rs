@@ -1,31 +1,20 @@
 //! Rows from a stream of bytes that comes in parts, cut anywhere: NDJSON, or one JSON array.
 
+use super::columns::{Columns, Found, read_row};
 use super::framing::Finder;
-use super::operation::{Does, Operation, read_operation};
-use super::{Framing, Next, UPDATE_HEADER_BYTES, fault_of, read_key, write_header};
+use super::operation::Does;
+use super::{Framing, Next, read_key, write_header};
 use crate::batch::Edit;
 use crate::error::{Error, RowFault};
-use crate::json::{Pointer, Scanner, skip_space, skip_value};
-use crate::limits::{MAX_ROW_TEXT_BYTES, MAX_VALUE_BYTES};
-use crate::value::Kind;
+use crate::json::{Scanner, skip_space};
+use crate::limits::MAX_ROW_TEXT_BYTES;
+use crate::value::{Kind, Value};
 use alloc::vec::Vec;
-use core::ops::Range;
 
 /// Memory that is kept from one part to the next, in bytes.
 const KEPT_BYTES: usize = 4 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// What a row is made of.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Columns {
-    /// `[key, value]`.
-    Two,
-    /// The value, with the key at a pointer into it.
-    Keyed(Pointer),
-    /// An operation of a patch.
-    Patch,
-}
 
 /// What comes next in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,16 +30,6 @@ enum Expected {
     CommaOrEnd,
     /// After the end of an array.
     Nothing,
-}
-
-#[derive(Debug)]
-struct Found {
-    key: Range<usize>,
-    value: Range<usize>,
-    normal: bool,
-    ascii: bool,
-    end: usize,
-    does: Does,
 }
 
 /// See the module's text. Feed it through [`Bytes::room`], and [`Bytes::end`] it.
@@ -145,7 +124,7 @@ impl Bytes {
             Ok(None) => return Ok(Next::More),
             Err((offset, fault)) => return Err(self.error(row, offset, fault)),
         };
-        let Found { key: name, value, normal, ascii, end, does } = found;
+        let Found { key: name, moved, value, normal, ascii, end, does } = found;
         let text = &self.buffer[..self.filled];
         if !ascii && let Err(error) = core::str::from_utf8(&text[self.at..end]) {
             return Err(self.error(row, self.at + error.valid_up_to(), RowFault::Syntax));
@@ -154,8 +133,9 @@ impl Bytes {
             self.end = end;
             return Ok(Next::Clear);
         }
-        if let Err(fault) = read_key(&text[name.clone()], &self.prefix, key) {
-            return Err(self.error(row, name.start, fault));
+        let key_text = &(if moved { self.scanner.normalized() } else { text })[name.clone()];
+        if let Err(fault) = read_key(key_text, &self.prefix, key) {
+            return Err(self.error(row, if moved { self.at } else { name.start }, fault));
         }
         self.end = end;
         if does == Does::Delete {
@@ -166,10 +146,9 @@ impl Bytes {
             return Ok(Next::Row(Edit::Update(&self.update)));
         }
         let value_text = if normal { &text[value.clone()] } else { self.scanner.normalized() };
-        if value_text.len() > MAX_VALUE_BYTES {
-            return Err(self.error(row, value.start, RowFault::ValueTooLarge));
-        }
-        Ok(Next::Row(Edit::Put(Kind::Json, value_text)))
+        let put = Value::scanned(Kind::Json, value_text);
+        let put = put.map_err(|_| self.error(row, value.start, RowFault::ValueTooLarge))?;
+        Ok(Next::Row(Edit::Put(put)))
     }
 
     pub(super) fn advance(&mut self) -> usize {
@@ -223,7 +202,12 @@ impl Bytes {
         if !is_told {
             return Ok(false);
         }
-        let framing = self.framing.unwrap_or_else(|| Framing::detect(first, second));
+        let framing = match (self.framing, first) {
+            // No text at all holds no rows, whatever it was to be.
+            (_, None) => Framing::Lines,
+            (Some(framing), _) => framing,
+            (None, _) => Framing::detect(first, second),
+        };
         self.framing = Some(framing);
         self.searched = self.at;
         self.expected = Expected::Row;
@@ -315,57 +299,10 @@ impl Bytes {
     }
 }
 
-/// Reads the row at `at`.
-fn read_row(
-    scanner: &mut Scanner,
-    columns: &Columns,
-    update: &mut Vec<u8>,
-    text: &[u8],
-    at: usize,
-) -> Result<Found, (usize, RowFault)> {
-    match columns {
-        Columns::Two => read_pair(scanner, text, at),
-        Columns::Keyed(pointer) => {
-            let single = pointer.single().filter(|_| text.get(at) == Some(&b'{'));
-            let scanned = scanner.scan(text, at, single).map_err(fault_of)?;
-            let key = if single.is_some() {
-                scanned.found
-            } else {
-                pointer.locate(text, at).map_err(fault_of)?.0
-            };
-            let key = key.ok_or((at, RowFault::KeyMissing))?;
-            let (normal, ascii, end) = (scanned.normal, scanned.ascii, scanned.end);
-            Ok(Found { key, value: at..end, normal, ascii, end, does: Does::Put })
-        }
-        Columns::Patch => {
-            update.clear();
-            update.resize(UPDATE_HEADER_BYTES, 0);
-            let Operation { does, key, value, normal, end } =
-                read_operation(text, at, Some(scanner), update)?;
-            let ascii = text[at..end].is_ascii();
-            Ok(Found { key, value, normal, ascii, end, does })
-        }
-    }
-}
-
-fn read_pair(scanner: &mut Scanner, text: &[u8], at: usize) -> Result<Found, (usize, RowFault)> {
-    let expect = |at: usize, byte: u8| {
-        let at = skip_space(text, at);
-        if text.get(at) == Some(&byte) { Ok(at + 1) } else { Err((at, RowFault::Syntax)) }
-    };
-    let start = skip_space(text, expect(at, b'[')?);
-    let key_end = skip_value(text, start).map_err(fault_of)?;
-    let value_at = skip_space(text, expect(key_end, b',')?);
-    let value = scanner.scan(text, value_at, None).map_err(fault_of)?;
-    let end = expect(value.end, b']')?;
-    let ascii = value.ascii && text[start..key_end].is_ascii();
-    let (key, normal) = (start..key_end, value.normal);
-    Ok(Found { key, value: value_at..value.end, normal, ascii, end, does: Does::Put })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::Pointer;
     use alloc::string::{String, ToString};
 
     type Rows = Vec<(String, String)>;
@@ -386,9 +323,9 @@ mod tests {
                 let mut key = Vec::new();
                 match bytes.peek(rows.len() as u64, &mut key) {
                     Ok(Next::More) => break,
-                    Ok(Next::Row(Edit::Put(Kind::Json, value))) => {
+                    Ok(Next::Row(Edit::Put(value))) => {
                         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-                        rows.push((text(&key), text(value)));
+                        rows.push((text(&key), text(value.bytes())));
                     }
                     Ok(other) => panic!("{other:?}"),
                     Err(Error::Row { row, offset, fault }) => return Err((row, offset, fault)),
@@ -428,6 +365,20 @@ mod tests {
         }
         for text in ["", " \n", "[]", " [ ]\n", "\u{feff}"] {
             assert_eq!(read_in_parts(text.as_bytes(), Some("/id")), Ok(Rows::new()), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_text_at_all_holds_no_rows_in_any_framing() {
+        for framing in [None, Some(Framing::Lines), Some(Framing::Array)] {
+            for text in ["", " \r\n\t", "\u{feff}", "\u{feff} \n"] {
+                let mut bytes = Bytes::new(Columns::Two, framing, Vec::new());
+                bytes.room(text.len()).copy_from_slice(text.as_bytes());
+                bytes.end();
+                let next = bytes.peek(0, &mut Vec::new());
+                assert!(matches!(next, Ok(Next::More)), "{framing:?} {text:?}: {next:?}");
+                assert!(bytes.is_spent());
+            }
         }
     }
 

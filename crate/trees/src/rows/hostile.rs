@@ -34,7 +34,7 @@ fn drain(reader: &mut Reader, rows: &mut u64, last: &mut Vec<u8>) -> Option<(u64
     loop {
         match reader.peek(*rows, &mut Vec::new()) {
             Ok(Next::More) => return None,
-            Ok(Next::Row(Edit::Put(_, value))) => *last = value.to_vec(),
+            Ok(Next::Row(Edit::Put(value))) => *last = value.bytes().to_vec(),
             Err(Error::Row { offset, fault, .. }) => return Some((offset, fault)),
             other => panic!("{other:?}"),
         }

@@ -2,20 +2,22 @@
 
 mod block;
 mod bytes;
+mod columns;
 mod framing;
 #[cfg(test)]
 mod hostile;
 mod operation;
 
 pub use block::{Block, ByteValue, Format};
-pub use bytes::{Bytes, Columns};
+pub use bytes::Bytes;
+pub use columns::Columns;
 pub use framing::Framing;
 pub use operation::UPDATE_HEADER_BYTES;
 
 use crate::batch::Edit;
 use crate::error::{Error, RowFault};
 use crate::json::{JsonFault, unquote};
-use crate::limits::MAX_KEY_BYTES;
+use crate::key::Key;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -35,7 +37,7 @@ pub enum Next<'a> {
 #[derive(Debug)]
 pub enum Reader {
     /// Blocks of the wrapper.
-    Block(Block),
+    Block(Box<Block>),
     /// A stream of bytes.
     Bytes(Box<Bytes>),
 }
@@ -77,14 +79,18 @@ const fn fault_of(fault: JsonFault) -> (usize, RowFault) {
     }
 }
 
-/// Appends the key that a JSON text stands for.
-fn read_key(text: &[u8], prefix: &[u8], key: &mut Vec<u8>) -> Result<(), RowFault> {
+/// Appends the key that a JSON text, of UTF-8, stands for, behind `prefix`: a [`Key`].
+///
+/// # Errors
+/// The text is no string, or stands for no key.
+pub fn read_key(text: &[u8], prefix: &[u8], key: &mut Vec<u8>) -> Result<(), RowFault> {
     if text.first() != Some(&b'"') {
         return Err(RowFault::KeyNotString);
     }
+    let start = key.len();
     key.extend_from_slice(prefix);
     unquote(text, key).map_err(|_| RowFault::KeyLoneSurrogate)?;
-    if key.len() > MAX_KEY_BYTES { Err(RowFault::KeyTooLong) } else { Ok(()) }
+    Key::of_text(&key[start..]).map(|_| ()).map_err(|_| RowFault::KeyTooLong)
 }
 
 /// Writes what an update tells besides its texts, where room was left for it.

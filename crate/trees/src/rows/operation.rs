@@ -8,7 +8,7 @@
 
 use super::fault_of;
 use crate::error::RowFault;
-use crate::json::{JsonFault, Members, Scanner, skip_value};
+use crate::json::{JsonFault, Members, Printed, Scanned, Scanner, is_string, skip_value};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -32,26 +32,52 @@ pub(super) struct Operation {
     pub(super) key: Range<usize>,
     /// Of a put; else empty.
     pub(super) value: Range<usize>,
-    /// The value is in normal form; else that is in the scanner.
+    /// The value is in normal form; else that is in [`Values::normalized`].
     pub(super) normal: bool,
     pub(super) end: usize,
 }
 
+/// Scans values, of text of one origin or the other.
+#[derive(Debug)]
+pub(super) enum Values<'s> {
+    /// Text that `JSON.stringify` printed.
+    Printed(&'s mut Printed),
+    /// Text of anybody.
+    Any(&'s mut Scanner),
+}
+
+impl Values<'_> {
+    fn scan(&mut self, text: &[u8], at: usize) -> Result<Scanned, JsonFault> {
+        match self {
+            Self::Printed(printed) => printed.scan(None, text, at),
+            Self::Any(scanner) => scanner.scan(text, at, None),
+        }
+    }
+
+    fn normalized(&self) -> &[u8] {
+        match self {
+            Self::Printed(printed) => printed.normalized(),
+            Self::Any(scanner) => scanner.normalized(),
+        }
+    }
+}
+
 const NAMES: [&[u8]; 5] = [b"op", b"key", b"value", b"merge", b"constrain"];
+/// Where `value` is among them.
+const VALUE: usize = 2;
 
 const WORDS: [(&[u8], Does); 4] = [
-    (b"\"put\"", Does::Put),
-    (b"\"del\"", Does::Delete),
-    (b"\"update\"", Does::Update),
-    (b"\"clear\"", Does::Clear),
+    (b"put", Does::Put),
+    (b"del", Does::Delete),
+    (b"update", Does::Update),
+    (b"clear", Does::Clear),
 ];
 
-/// Reads the operation at `at`; of an update the texts are appended to `update`. Without a
-/// `scanner` the text is taken to be in normal form.
+/// Reads the operation at `at`; of an update the texts are appended to `update`.
 pub(super) fn read_operation(
     text: &[u8],
     at: usize,
-    mut scanner: Option<&mut Scanner>,
+    mut values: Values<'_>,
     update: &mut Vec<u8>,
 ) -> Result<Operation, (usize, RowFault)> {
     let mut members = Members::of(text, at, b'{').ok_or((at, RowFault::NoOperation))?;
@@ -59,13 +85,12 @@ pub(super) fn read_operation(
     let mut normal = true;
     while let Some(start) = members.start().map_err(fault_of)? {
         let (name, value) = members.name(start, &NAMES).map_err(fault_of)?;
-        members.at = match &mut scanner {
-            Some(scanner) if name == Some(2) => {
-                let scanned = scanner.scan(text, value, None).map_err(fault_of)?;
-                normal = scanned.normal;
-                scanned.end
-            }
-            _ => skip_value(text, value).map_err(fault_of)?,
+        members.at = if name == Some(VALUE) {
+            let scanned = values.scan(text, value).map_err(fault_of)?;
+            normal = scanned.normal;
+            scanned.end
+        } else {
+            skip_value(text, value).map_err(fault_of)?
         };
         if let Some(name) = name {
             found[name] = Some(value..members.at);
@@ -73,7 +98,7 @@ pub(super) fn read_operation(
     }
     let [op, key, value, merge, constrain] = found;
     let word = op.as_ref().map_or(&[][..], |op| &text[op.clone()]);
-    let Some((_, does)) = WORDS.iter().find(|(other, _)| *other == word) else {
+    let Some((_, does)) = WORDS.iter().find(|(other, _)| is_string(word, other)) else {
         return Err((op.map_or(at, |op| op.start), RowFault::NoOperation));
     };
     let mut operation =
@@ -84,7 +109,7 @@ pub(super) fn read_operation(
     match does {
         Does::Put => operation.value = value.ok_or((at, RowFault::ValueMissing))?,
         Does::Update => {
-            read_update(text, [merge, constrain], scanner, update)?;
+            read_update(text, [merge, constrain], &mut values, update)?;
         }
         Does::Delete | Does::Clear => {}
     }
@@ -94,14 +119,14 @@ pub(super) fn read_operation(
 fn read_update(
     text: &[u8],
     [merge, constrain]: [Option<Range<usize>>; 2],
-    mut scanner: Option<&mut Scanner>,
+    values: &mut Values<'_>,
     update: &mut Vec<u8>,
 ) -> Result<(), (usize, RowFault)> {
     match merge {
         Some(merge) if text[merge.start] != b'{' => {
             return Err((merge.start, RowFault::MergeNotObject));
         }
-        Some(merge) => append(text, merge, scanner.as_deref_mut(), update).map_err(fault_of)?,
+        Some(merge) => append(text, merge, values, update).map_err(fault_of)?,
         None => update.extend_from_slice(b"{}"),
     }
     let Some(constrain) = constrain else { return Ok(()) };
@@ -115,22 +140,17 @@ fn read_update(
         }
         is_empty = false;
     }
-    if is_empty { Ok(()) } else { append(text, constrain, scanner, update).map_err(fault_of) }
+    if is_empty { Ok(()) } else { append(text, constrain, values, update).map_err(fault_of) }
 }
 
 /// Appends a value in normal form.
 fn append(
     text: &[u8],
     value: Range<usize>,
-    scanner: Option<&mut Scanner>,
+    values: &mut Values<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), JsonFault> {
-    if let Some(scanner) = scanner
-        && !scanner.scan(text, value.start, None)?.normal
-    {
-        out.extend_from_slice(scanner.normalized());
-    } else {
-        out.extend_from_slice(&text[value]);
-    }
+    let is_normal = values.scan(text, value.start)?.normal;
+    out.extend_from_slice(if is_normal { &text[value] } else { values.normalized() });
     Ok(())
 }

@@ -9,13 +9,15 @@
 use crate::boundary::Shape;
 use crate::chunk::ChunkKind;
 
+use crate::key::Key;
 use crate::node::{
     CHILD_BYTES, Child, Entry, KEY_LENGTH_MASK, Leaf, NODE_HEADER_BYTES, RECORD_BYTES, record_head,
+    within_node,
 };
 use crate::segment::{Packer, Stream};
 use crate::tree::Tree;
 use crate::tree::value::put_value;
-use crate::value::{Kind, Tag};
+use crate::value::{Tag, Value};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -83,7 +85,7 @@ impl LeafWindow {
     /// ends the node.
     fn close(&mut self, shape: Shape, key_len: usize, start: usize) -> bool {
         let from = 2 * self.ends.len() + start;
-        self.ends.push(self.records.len() as u16);
+        self.ends.push(within_node(self.records.len()));
         let key = start + RECORD_BYTES;
         let key = &self.records[key..key + key_len];
         shape.ends(0, key, from, self.entries_len(), self.ends.len())
@@ -94,12 +96,12 @@ impl InnerWindow {
     /// Adds a child of a node of `level`; tells whether it ends the node.
     fn push(&mut self, shape: Shape, level: u8, child: &Child<'_>) -> bool {
         let from = CHILD_BYTES * self.ends.len() + self.keys.len();
-        self.keys.extend_from_slice(child.key);
-        self.ends.push(self.keys.len() as u16);
+        self.keys.extend_from_slice(&child.key);
+        self.ends.push(within_node(self.keys.len()));
         self.counts.push(self.counts.last().copied().unwrap_or(0) + child.count);
         self.hashes.extend_from_slice(&child.hash.0);
         let to = from + CHILD_BYTES + child.key.len();
-        shape.ends(level, child.key, from, to, self.ends.len())
+        shape.ends(level, &child.key, from, to, self.ends.len())
     }
 
     fn last_key(&self) -> &[u8] {
@@ -133,16 +135,14 @@ impl Builder {
         self.packer
     }
 
-    /// Adds an entry. `key` sorts after all keys before and is at most
-    /// [`MAX_KEY_BYTES`](crate::limits::MAX_KEY_BYTES) long; `value` is at most
-    /// [`MAX_VALUE_BYTES`](crate::limits::MAX_VALUE_BYTES) long. Copies both once.
-    pub fn push(&mut self, key: &[u8], kind: Kind, value: &[u8]) {
-        let tag = Tag::of(kind, value.len());
+    /// Adds an entry. `key` sorts after all keys before. Copies both once.
+    pub fn push(&mut self, key: Key<'_>, value: Value<'_>) {
+        let tag = Tag::of(value);
         if tag.far {
-            let far = put_value(&mut self.packer, value).bytes();
+            let far = put_value(&mut self.packer, value.bytes()).bytes();
             self.push_entry(&Entry { key, tag, value: &far });
         } else {
-            self.push_entry(&Entry { key, tag, value });
+            self.push_entry(&Entry { key, tag, value: value.bytes() });
         }
     }
 
@@ -151,7 +151,7 @@ impl Builder {
         let leaf = &mut self.leaf;
         let start = leaf.records.len();
         leaf.records.extend_from_slice(&record_head(entry.key, entry.tag));
-        leaf.records.extend_from_slice(entry.key);
+        leaf.records.extend_from_slice(&entry.key);
         leaf.records.extend_from_slice(entry.value);
         if leaf.close(self.shape, entry.key.len(), start) {
             self.emit_leaf();
@@ -172,7 +172,7 @@ impl Builder {
             leaf.records.extend_from_slice(source.records(from, middle));
             while at < middle {
                 at += 1;
-                leaf.ends.push((base + source.end(at) - skipped) as u16);
+                leaf.ends.push(within_node(base + source.end(at) - skipped));
             }
         }
         for index in at..to {
@@ -225,7 +225,7 @@ impl Builder {
         let count = leaf.ends.len();
         let hash = self.packer.put(Stream::Leaf, |out| {
             let [kind, version] = ChunkKind::Node(0).header();
-            let [low, high] = (count as u16).to_le_bytes();
+            let [low, high] = within_node(count).to_le_bytes();
             let start = out.len() + NODE_HEADER_BYTES;
             out.resize(start + 2 * count, 0);
             out[start - NODE_HEADER_BYTES..start].copy_from_slice(&[kind, version, low, high]);
@@ -238,7 +238,7 @@ impl Builder {
         let last_key = leaf.key_range(count - 1);
         leaf.ends.clear();
         let mut records = core::mem::take(&mut leaf.records);
-        let key = &records[last_key];
+        let key = Key::kept(&records[last_key]);
         self.add_node(0, &Child { key, hash, count: count as u64 });
         records.clear();
         self.leaf.records = records;
@@ -250,7 +250,7 @@ impl Builder {
         let level = index as u8 + 1;
         let hash = self.packer.put(Stream::Inner, |out| {
             out.extend_from_slice(&ChunkKind::Node(level).header());
-            out.extend_from_slice(&(count as u16).to_le_bytes());
+            out.extend_from_slice(&within_node(count).to_le_bytes());
             window.ends.iter().for_each(|end| out.extend_from_slice(&end.to_le_bytes()));
             window.counts.iter().for_each(|count| out.extend_from_slice(&count.to_le_bytes()));
             out.extend_from_slice(&window.hashes);
@@ -262,7 +262,8 @@ impl Builder {
         window.counts.clear();
         window.hashes.clear();
         let mut keys = core::mem::take(&mut window.keys);
-        self.add_node(index + 1, &Child { key: &keys[key_start..], hash, count: total });
+        let key = Key::kept(&keys[key_start..]);
+        self.add_node(index + 1, &Child { key, hash, count: total });
         keys.clear();
         self.inner[index].keys = keys;
     }

@@ -89,7 +89,7 @@ impl Stage {
                         (None, None) => return Ok(Step::Done(())),
                     };
                     out.value(Kind::Json, |text| text.extend_from_slice(code));
-                    out.key(entry.key);
+                    out.key(&entry.key);
                     let far = old.and_then(|old| write(old, values, out));
                     far.map_or(Self::Between, |(kind, reader)| Self::Old(kind, reader))
                 }

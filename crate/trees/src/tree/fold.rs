@@ -16,7 +16,7 @@ use crate::step::{Budget, Step};
 use crate::tree::find::leaf_of;
 use crate::tree::plan::Plan;
 use crate::tree::{Tree, ValueReader};
-use crate::value::{Far, Kind};
+use crate::value::{Far, Kind, Value};
 use alloc::vec::Vec;
 
 /// See the module's text.
@@ -104,7 +104,7 @@ impl Fold {
             if !matches!(edit, Edit::Update(_)) {
                 self.next += 1;
                 let base = match edit {
-                    Edit::Put(kind, value) => Some((kind, value)),
+                    Edit::Put(value) => Some((value.kind(), value.bytes())),
                     _ => None,
                 };
                 budget.spend(64 + base.map_or(0, |(_, value)| value.len()));
@@ -138,7 +138,8 @@ impl Fold {
                 return Err(self.refused(RowFault::ValueTooLarge));
             }
             if last {
-                self.out.push(self.from.key(at), Edit::Put(Kind::Json, &self.object));
+                let value = Value::kept(Kind::Json, &self.object);
+                self.out.push(self.from.key(at), Edit::Put(value));
                 self.is_open = false;
             }
             self.next += 1;
@@ -174,7 +175,7 @@ impl Fold {
         }
         let key = self.from.key(self.next);
         let found = match last {
-            Some((leaf, at)) if *at < leaf.len() => match leaf.search(*at, key) {
+            Some((leaf, at)) if *at < leaf.len() => match leaf.search(*at, &key) {
                 // It may be in a later leaf.
                 Err(at) if at == leaf.len() => None,
                 found => Some((*leaf, found)),
@@ -183,12 +184,12 @@ impl Fold {
         };
         let (leaf, found) = match found {
             Some(found) => found,
-            None => match leaf_of(cache, self.tree, key)? {
+            None => match leaf_of(cache, self.tree, &key)? {
                 Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
                 Fetch::Here(None) => return Ok(Step::Done(open(None, &mut self.object))),
                 Fetch::Here(Some(leaf)) => {
                     budget.spend(256 + cache.take_checked());
-                    (leaf, leaf.search(0, key))
+                    (leaf, leaf.search(0, &key))
                 }
             },
         };

@@ -72,10 +72,10 @@ impl Side {
                 Fetch::At(id) => return Ok(Fetch::At(id)),
                 Fetch::Here(Node::Leaf(leaf)) if frame.next < leaf.len() => {
                     let entry = leaf.entry(frame.next);
-                    if range.is_before(entry.key) {
+                    if range.is_before(&entry.key) {
                         return Ok(Fetch::Here(Item::End));
                     }
-                    if !range.is_after(entry.key) {
+                    if !range.is_after(&entry.key) {
                         return Ok(Fetch::Here(Item::Entry(entry)));
                     }
                     frame.next += 1;
@@ -281,7 +281,7 @@ impl Lockstep {
         let entry = |item| if let Item::Entry(entry) = item { Some(entry) } else { None };
         let (mut old, mut new) = (entry(old), entry(new));
         if let (Some(a), Some(b)) = (&old, &new) {
-            match a.key.cmp(b.key) {
+            match a.key.cmp(&b.key) {
                 Ordering::Less => new = None,
                 Ordering::Greater => old = None,
                 Ordering::Equal => {}

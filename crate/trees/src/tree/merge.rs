@@ -251,7 +251,7 @@ impl Merge {
         // The children before the one that the next edit goes to.
         let until = if self.next < edits.len() {
             let last = parent.len() - usize::from(frame.rightmost);
-            parent.route(index, edits.key(self.next)).min(last)
+            parent.route(index, &edits.key(self.next)).min(last)
         } else {
             let touched = |index: &usize| !matches!(self.fate(parent, *index), Fate::Relink);
             (index..parent.len()).find(touched).unwrap_or(parent.len())
@@ -314,7 +314,7 @@ impl Merge {
                 self.set_next(at);
                 return false;
             }
-            let (place, present) = match leaf.search(at, edits.key(self.next)) {
+            let (place, present) = match leaf.search(at, &edits.key(self.next)) {
                 Ok(place) => (place, true),
                 Err(place) => (place, false),
             };
@@ -331,9 +331,9 @@ impl Merge {
     fn apply(&mut self, edits: &Batch) -> usize {
         let key = edits.key(self.next);
         let mut bytes = key.len() + 64;
-        if let Edit::Put(kind, value) = edits.edit(self.next) {
-            self.builder.push(key, kind, value);
-            bytes += value.len();
+        if let Edit::Put(value) = edits.edit(self.next) {
+            self.builder.push(key, value);
+            bytes += value.bytes().len();
         }
         self.next += 1;
         bytes

@@ -6,6 +6,7 @@ mod cursor;
 mod diff;
 mod find;
 mod fold;
+mod form;
 mod lockstep;
 mod merge;
 mod plan;
@@ -14,8 +15,10 @@ mod rank;
 mod rebase;
 mod replace;
 mod scan;
+mod splice;
 mod touched;
 mod value;
+mod value_check;
 mod verify;
 
 pub use builder::{Builder, Finished};

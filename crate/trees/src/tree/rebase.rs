@@ -9,12 +9,13 @@
 use crate::batch::{Batch, Edit};
 use crate::cache::{Cache, Fetch};
 use crate::error::Error;
+use crate::key::Key;
 use crate::node::Entry;
 use crate::order::sorted;
 use crate::step::{Budget, Step};
 use crate::tree::lockstep::Lockstep;
 use crate::tree::{Range, Touched, Tree, ValueReader, get};
-use crate::value::Far;
+use crate::value::{self, Far};
 use alloc::vec::Vec;
 
 /// See the module's text.
@@ -49,7 +50,7 @@ impl Value {
         let Self { reader, bytes } = self;
         let kind = entry.tag.kind;
         if !entry.tag.far {
-            batch.push(entry.key, Edit::Put(kind, entry.value));
+            batch.push(entry.key, Edit::Put(value::Value::kept(kind, entry.value)));
             return Ok(Step::Done(64 + entry.key.len() + entry.value.len()));
         }
         let started = reader.get_or_insert_with(|| ValueReader::new(Far::read(entry.value)));
@@ -58,7 +59,7 @@ impl Value {
             Step::Need(ids) => return Ok(Step::Need(ids)),
             Step::Yield => return Ok(Step::Yield),
         }
-        batch.push(entry.key, Edit::Put(kind, bytes));
+        batch.push(entry.key, Edit::Put(value::Value::kept(kind, bytes)));
         *reader = None;
         let cost = bytes.len();
         bytes.clear();
@@ -107,7 +108,7 @@ impl Rebase {
                     Step::Yield => return Ok(Step::Yield),
                 },
                 Fetch::Here(None) => {
-                    batch.push(key, Edit::Delete);
+                    batch.push(Key::kept(key), Edit::Delete);
                     64
                 }
             };
@@ -127,12 +128,12 @@ impl Rebase {
         let Self { walk, own, kept, value, .. } = self;
         walk.step(cache, budget, &mut |old, new| {
             let Some(key) = new.or(old).map(|entry| entry.key) else { return Ok(Step::Done(0)) };
-            let later = kept.binary_search_by(|other| other[..].cmp(key)).is_ok();
-            if later || touched.contains(key) {
+            let later = kept.binary_search_by(|other| other[..].cmp(&key)).is_ok();
+            if later || touched.contains(&key) {
                 return Ok(Step::Done(64));
             }
             if let Some(own) = *own {
-                match get(cache, own, key)? {
+                match get(cache, own, &key)? {
                     Fetch::Here(None) => {}
                     Fetch::Here(Some(_)) => return Ok(Step::Done(256)),
                     Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),

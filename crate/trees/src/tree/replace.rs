@@ -11,9 +11,11 @@ use crate::batch::{Batch, Edit};
 use crate::boundary::Shape;
 use crate::cache::{Cache, Fetch};
 use crate::error::Error;
-use crate::node::{Entry, Inner, LEAF_ENTRY_BYTES, Leaf, Node, inner_with, leaf_with};
+use crate::key::Key;
+use crate::node::{Entry, Inner, LEAF_ENTRY_BYTES, Leaf, Node};
 use crate::segment::{Packer, Stream};
 use crate::step::Step;
+use crate::tree::splice::{inner_with, leaf_with, may_end_with};
 use crate::tree::value::put_value;
 use crate::tree::{Tree, top};
 use crate::value::{FAR_BYTES, Tag};
@@ -26,6 +28,18 @@ struct Place {
     present: bool,
     /// The leaf is the last of the tree.
     rightmost: bool,
+}
+
+impl Place {
+    /// The key that ends the leaf when `key` is put or deleted there, if it is another than before:
+    /// only at the end of the tree.
+    fn last_key<'k>(&self, leaf: &Leaf<'k>, key: Option<Key<'k>>) -> Option<Key<'k>> {
+        match key {
+            Some(_) => key.filter(|_| self.index == leaf.len()),
+            None if self.index + 1 < leaf.len() => None,
+            None => self.index.checked_sub(1).map(|before| Key::kept(leaf.key(before))),
+        }
+    }
 }
 
 /// See the module's text.
@@ -68,14 +82,14 @@ impl Replace {
                 Fetch::Here(Node::Leaf(leaf)) => break leaf,
                 Fetch::Here(Node::Inner(inner)) => {
                     // A key beyond the last goes to the end of the last leaf.
-                    let index = inner.route(0, key).min(inner.len() - 1);
+                    let index = inner.route(0, &key).min(inner.len() - 1);
                     rightmost &= index + 1 == inner.len();
                     path.push((inner, index));
                     fetched = cache.child(&inner, index)?;
                 }
             }
         };
-        let (index, present) = match leaf.search(0, key) {
+        let (index, present) = match leaf.search(0, &key) {
             Ok(index) => (index, true),
             Err(index) => (index, false),
         };
@@ -85,8 +99,8 @@ impl Replace {
             Edit::Delete => (None, &[][..]),
             // Folded before.
             Edit::Update(_) => return Ok(Step::Done(None)),
-            Edit::Put(kind, value) => {
-                let tag = Tag::of(kind, value.len());
+            Edit::Put(value) => {
+                let (tag, value) = (Tag::of(value), value.bytes());
                 let same = Entry { key, tag, value };
                 if present && leaf.entry(index) == same {
                     return Ok(Step::Done(Some(self.tree)));
@@ -96,7 +110,9 @@ impl Replace {
         };
         let stored = if tag.is_some_and(|tag| tag.far) { FAR_BYTES } else { value.len() };
         let size = tag.map(|_| LEAF_ENTRY_BYTES + key.len() + stored);
-        if !self.fits(&leaf, place, key, size) {
+        let last = place.last_key(&leaf, tag.map(|_| key));
+        let may_end = |last| path.iter().all(|(inner, _)| may_end_with(inner, last));
+        if !last.is_none_or(may_end) || !self.fits(&leaf, place, &key, size) {
             return Ok(Step::Done(None));
         }
         let far;
@@ -108,7 +124,7 @@ impl Replace {
             Some(tag) => Some(Entry { key, tag, value }),
             None => None,
         };
-        Ok(Step::Done(Some(self.rewrite(&leaf, place, entry.as_ref(), &path))))
+        Ok(Step::Done(Some(self.rewrite(&leaf, place, entry.as_ref(), last, &path))))
     }
 
     /// Whether the leaf keeps its shape when the entry at `place` becomes one of `size`
@@ -129,6 +145,10 @@ impl Replace {
         for (at, (key, size, old)) in (index..).zip(edited.into_iter().chain(behind)) {
             let last = at + 1 == count;
             // What stands no later than before still does not end the leaf.
+            // One that stands so late should have been in another leaf: no encoder made this one.
+            if from >= self.shape.full as usize {
+                return false;
+            }
             let asked = last || old == usize::MAX || from > offset(old);
             let ends = asked && self.shape.ends(0, key, from, from + size, at + 1);
             if ends != last && !(last && rightmost) {
@@ -146,19 +166,13 @@ impl Replace {
         leaf: &Leaf<'_>,
         place: Place,
         entry: Option<&Entry<'_>>,
+        last: Option<Key<'_>>,
         path: &[(Inner<'_>, usize)],
     ) -> Tree {
         let Place { index, present, .. } = place;
         let to = index + usize::from(present);
         let mut hash = self.packer.put(Stream::Leaf, |out| leaf_with(leaf, index..to, entry, out));
-        let count = leaf.len() - usize::from(present) + usize::from(entry.is_some());
         let grown = i64::from(entry.is_some()) - i64::from(present);
-        // The key that ends the leaf, where it changes: only at the end of the tree.
-        let last = match entry {
-            Some(entry) if index == leaf.len() => Some(entry.key),
-            None if to == leaf.len() => Some(leaf.key(count - 1)),
-            _ => None,
-        };
         for (parent, index) in path.iter().rev() {
             hash = self.packer.put(Stream::Inner, |out| {
                 inner_with(parent, *index, &hash, grown, last, out);

@@ -31,6 +31,8 @@ pub struct Scan {
     /// How many segments to ask for at once: doubled each time, so that a short scan reads
     /// little and a long one waits rarely.
     ahead: usize,
+    /// Entries of the last leaf; none before the first, on whose way nothing is read ahead.
+    leaf_len: usize,
     far: Option<(Kind, ValueReader)>,
 }
 
@@ -39,7 +41,7 @@ impl Scan {
     #[must_use]
     pub fn new(tree: Tree, range: Range, reverse: bool, limit: u64, parts: Parts) -> Self {
         let cursor = Cursor::new(tree, range, reverse);
-        Self { cursor, reverse, parts, left: limit, ahead: 1, far: None }
+        Self { cursor, reverse, parts, left: limit, ahead: 2, leaf_len: 0, far: None }
     }
 
     /// The segments that the scan will want next and that are not in memory: none before it
@@ -49,7 +51,13 @@ impl Scan {
         if self.ahead < MOST_AHEAD.min(cache.window()) || self.left == 0 {
             return Vec::new();
         }
-        self.cursor.ahead(cache, None, self.ahead / 2)
+        self.cursor.ahead(cache, None, self.bounded(self.ahead / 2))
+    }
+
+    /// `most` segments, or as many as the leaves to come need, if they are like the last one.
+    fn bounded(&self, most: usize) -> usize {
+        let leaves = self.left.div_ceil(self.leaf_len.max(1) as u64);
+        usize::try_from(leaves).map_or(most, |leaves| most.min(leaves))
     }
 
     /// Adds entries to `out` until the end (`Done`), the budget's end (`Yield`) or a missing
@@ -83,11 +91,14 @@ impl Scan {
             let run = match self.cursor.run(cache)? {
                 Fetch::Here(None) => return Ok(Step::Done(())),
                 Fetch::Here(Some(run)) => run,
+                Fetch::At(id) if self.leaf_len == 0 => return Ok(Step::Need(Vec::from([id]))),
                 Fetch::At(id) => {
                     self.ahead = (self.ahead * 2).min(cache.window()).min(MOST_AHEAD);
-                    return Ok(Step::Need(self.cursor.ahead(cache, Some(id), self.ahead)));
+                    let most = self.bounded(self.ahead);
+                    return Ok(Step::Need(self.cursor.ahead(cache, Some(id), most)));
                 }
             };
+            self.leaf_len = run.leaf.len();
             let mut done = 0;
             let before = out.len();
             while run.from + done < run.to && self.left > 0 && self.far.is_none() {
@@ -109,7 +120,7 @@ impl Scan {
 /// Writes what is wanted of `entry`; what is left of it is returned.
 pub fn write(entry: &Entry<'_>, parts: Parts, out: &mut Output) -> Option<(Kind, ValueReader)> {
     if parts.keys {
-        out.key(entry.key);
+        out.key(&entry.key);
     }
     if !parts.values {
         return None;

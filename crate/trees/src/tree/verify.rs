@@ -1,21 +1,23 @@
 //! Walks all that a tree reaches, and tells of each fault instead of ending at the first.
 //!
-//! Each node is held to its hash, its form, what its parent says of it, and the order of keys
-//! across nodes; each value out of line to its length and its pieces; each JSON value to the
-//! grammar. Where a chunk is damaged or missing, what its parent says of it tells which keys it
-//! covers, and the walk goes on beside it. A node whose keys were passed already is a fault,
-//! so that each node is entered once, and the walk ends, whatever names it how often.
+//! Each node is held to its hash, its form, what its parent says of it, the order of keys across
+//! nodes, and the boundary function; each value out of line to its length and its pieces; each JSON
+//! value to what may be one ([`Value::parse`]). Where a chunk is damaged or missing, what its parent says
+//! of it tells which keys it covers, and the walk goes on beside it. A node whose keys were passed
+//! already is a fault, so that each node is entered once, and the walk ends, whatever names it how
+//! often.
 
+use crate::boundary::Shape;
 use crate::cache::{Cache, Fetch, SegmentId};
-use crate::chunk;
 use crate::error::{DecodeError, Error, Field};
 use crate::hash::Hash;
-use crate::json::skip_value;
-use crate::limits::PIECE_BYTES;
-use crate::node::{Entry, Inner, Node};
+use crate::json::{Scanner, TextFault};
+use crate::node::{Inner, Node};
 use crate::step::{Budget, Step};
+use crate::tree::form::is_canonical;
+use crate::tree::value_check::{Checked, ValueCheck};
 use crate::tree::{Range, Tree, top};
-use crate::value::{Far, Kind};
+use crate::value::{Value, ValueFault};
 use alloc::vec::Vec;
 use core::ops::Bound;
 
@@ -25,6 +27,9 @@ const MOST_AHEAD: usize = 8;
 /// Nodes looked into for what is wanted next.
 const MOST_LOOKED_INTO: usize = 64;
 
+/// The value can be read, and no encoder made it.
+const OF_FORM: ValueFault = ValueFault::Text(TextFault::NotNormal);
+
 /// What a damaged chunk is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
@@ -32,9 +37,12 @@ pub enum Part {
     Node(Option<u8>),
     /// The value of one key, or a part of it.
     Value,
+    /// A node, or the value of one key, that is whole but not as any encoder makes it: rows can be
+    /// read, but trees of equal rows are not equal.
+    Form,
 }
 
-/// A chunk that cannot be read, and what is lost with it.
+/// A chunk that cannot be read, and what is lost with it; or one that is not in its form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The chunk.
@@ -45,7 +53,7 @@ pub struct Fault {
     pub error: Error,
     /// The keys that it covers.
     pub range: Range,
-    /// So many rows are in the range, as its parent says.
+    /// So many rows are in the range, as its parent says: lost, unless it is of the form only.
     pub rows: u64,
 }
 
@@ -73,27 +81,19 @@ struct Frame {
     last_key: Vec<u8>,
     /// Rows from `next` on.
     left: u64,
-}
-
-#[derive(Clone, Debug)]
-struct ValueCheck {
-    key: Vec<u8>,
-    kind: Kind,
-    far: Far,
-    pieces: Option<Vec<Hash>>,
-    next: usize,
-    /// The text so far, of JSON.
-    text: Vec<u8>,
-    is_sound: bool,
+    /// No node of its level is to its right.
+    rightmost: bool,
 }
 
 /// See the module's text.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Verify {
     /// Not entered yet.
     tree: Option<Tree>,
+    shape: Shape,
     stack: Vec<Frame>,
     value: Option<ValueCheck>,
+    scanner: Scanner,
     /// All keys up to this one are dealt with.
     edge: Option<Vec<u8>>,
     ahead: usize,
@@ -101,36 +101,20 @@ pub struct Verify {
     faults: Vec<Fault>,
 }
 
-const fn corrupt(hash: Hash, field: Field, expected: u64, got: u64) -> Error {
+pub(super) const fn corrupt(hash: Hash, field: Field, expected: u64, got: u64) -> Error {
     Error::CorruptChunk { hash, cause: Some(DecodeError { field, offset: 0, expected, got }) }
 }
 
-fn is_json(text: &[u8]) -> bool {
-    skip_value(text, 0) == Ok(text.len())
-}
-
-impl ValueCheck {
-    fn new(entry: &Entry<'_>, far: Far) -> Self {
-        Self {
-            key: entry.key.to_vec(),
-            kind: entry.tag.kind,
-            far,
-            pieces: None,
-            next: 0,
-            text: Vec::new(),
-            is_sound: true,
-        }
-    }
-}
-
 impl Verify {
-    /// A walk of `tree`.
+    /// A walk of `tree`, whose nodes have `shape`.
     #[must_use]
-    pub fn new(tree: Tree) -> Self {
+    pub fn new(tree: Tree, shape: Shape) -> Self {
         Self {
             tree: (!tree.is_empty()).then_some(tree),
+            shape,
             stack: Vec::new(),
             value: None,
+            scanner: Scanner::default(),
             edge: None,
             ahead: 1,
             tally: Tally::default(),
@@ -185,7 +169,7 @@ impl Verify {
     fn start(&mut self, cache: &Cache, tree: Tree, budget: &mut Budget) -> Option<SegmentId> {
         match top(cache, tree) {
             Ok(Fetch::At(id)) => return Some(id),
-            Ok(Fetch::Here(node)) => self.enter(cache, tree.root, &node, budget),
+            Ok(Fetch::Here(node)) => self.enter(cache, tree.root, &node, true, budget),
             Err(error) => self.faults.push(Fault {
                 hash: tree.root,
                 part: Part::Node(None),
@@ -198,18 +182,26 @@ impl Verify {
         None
     }
 
-    fn enter(&mut self, cache: &Cache, hash: Hash, node: &Node<'_>, budget: &mut Budget) {
+    fn enter(
+        &mut self,
+        cache: &Cache,
+        hash: Hash,
+        node: &Node<'_>,
+        rightmost: bool,
+        budget: &mut Budget,
+    ) {
         let len = cache.chunk_len(&hash).unwrap_or(0);
         budget.spend(len);
         self.tally.nodes += 1;
         self.tally.bytes += len as u64;
-        self.stack.push(Frame {
-            hash,
-            level: node.level(),
-            next: 0,
-            last_key: node.last_key().to_vec(),
-            left: node.total(),
-        });
+        let (last_key, left) = (node.last_key().to_vec(), node.total());
+        if !is_canonical(self.shape, node, self.stack.is_empty(), rightmost) {
+            let lower = self.edge.clone().map_or(Bound::Unbounded, Bound::Excluded);
+            let range = Range { lower, upper: Bound::Included(last_key.clone()) };
+            let error = corrupt(hash, Field::Boundary, 0, len as u64);
+            self.faults.push(Fault { hash, part: Part::Form, error, range, rows: left });
+        }
+        self.stack.push(Frame { hash, level: node.level(), next: 0, last_key, left, rightmost });
     }
 
     /// Goes on in the node that the walk is in.
@@ -228,12 +220,10 @@ impl Verify {
                     if let Some(far) = entry.far() {
                         self.value = Some(ValueCheck::new(&entry, far));
                         break;
-                    } else if entry.tag.kind == Kind::Json && !is_json(entry.value) {
-                        let error = corrupt(hash, Field::ValueText, 0, entry.value.len() as u64);
-                        self.blame(hash, Part::Node(Some(0)), error, entry.key);
-                    } else {
-                        self.tally.rows += 1;
                     }
+                    let value = Value::parse(entry.tag.kind, entry.value, &mut self.scanner);
+                    let fault = value.err();
+                    self.end_row(hash, Part::Node(Some(0)), &entry.key, entry.value.len(), fault);
                 }
             }
             Ok(Fetch::Here(_)) => {
@@ -269,14 +259,16 @@ impl Verify {
         match cache.child(parent, index) {
             Ok(Fetch::At(id)) => return Some(id),
             Ok(Fetch::Here(node)) if !reaches_back(&node) => {
+                let rightmost = self.stack.last().is_some_and(|frame| frame.rightmost)
+                    && index + 1 == parent.len();
                 self.pass_one(child.count);
-                self.enter(cache, child.hash, &node, budget);
+                self.enter(cache, child.hash, &node, rightmost, budget);
             }
             result => {
                 let order = corrupt(child.hash, Field::KeyOrder, 0, 0);
                 self.pass_one(child.count);
                 let error = result.err().unwrap_or(order);
-                self.lose(child.hash, parent.level() - 1, error, child.key, child.count);
+                self.lose(child.hash, parent.level() - 1, error, &child.key, child.count);
                 budget.spend(256);
             }
         }
@@ -299,81 +291,49 @@ impl Verify {
         self.faults.push(Fault { hash, part, error, range, rows: 1 });
     }
 
-    /// Checks the list of a value's pieces, or its next piece.
+    /// Ends with the row of one key, whose value was read, and has `fault`, if any.
+    fn end_row(
+        &mut self,
+        hash: Hash,
+        part: Part,
+        key: &[u8],
+        len: usize,
+        fault: Option<ValueFault>,
+    ) {
+        let part = if fault == Some(OF_FORM) { Part::Form } else { part };
+        if fault.is_some() {
+            self.blame(hash, part, corrupt(hash, Field::ValueText, 0, len as u64), key);
+        }
+        self.tally.rows += u64::from(fault.is_none() || part == Part::Form);
+    }
+
+    /// Goes on with the value that is being checked.
     fn check_value(&mut self, cache: &Cache, budget: &mut Budget) -> Option<SegmentId> {
         let mut value = self.value.take()?;
-        let len = value.far.len as usize;
-        let (hash, result) = match &value.pieces {
-            None if chunk::pieces_of(len) == 1 => {
-                value.pieces = Some(Vec::from([value.far.hash]));
-                self.value = Some(value);
-                return None;
-            }
-            None => {
-                let check = |bytes: &[u8]| chunk::piece_list(bytes, len).map(|_| ());
-                (value.far.hash, cache.chunk(&value.far.hash, check))
-            }
-            Some(pieces) => {
-                let Some(hash) = pieces.get(value.next) else {
-                    self.end_value(&value);
-                    return None;
-                };
-                let check = |bytes: &[u8]| {
-                    let part = chunk::piece(bytes)?;
-                    let expected = (len - value.next * PIECE_BYTES).min(PIECE_BYTES) as u64;
-                    let got = part.len() as u64;
-                    let error = DecodeError { field: Field::Length, offset: 2, expected, got };
-                    if got == expected { Ok(()) } else { Err(error) }
-                };
-                (*hash, cache.chunk(hash, check))
-            }
-        };
-        let is_list = value.pieces.is_none();
-        match result {
-            Ok(Fetch::At(id)) => {
+        match value.step(cache, &mut self.scanner) {
+            Checked::Need(id) => {
                 self.value = Some(value);
                 return Some(id);
             }
-            Ok(Fetch::Here(bytes)) => {
-                budget.spend(bytes.len());
-                self.tally.bytes += bytes.len() as u64;
-                if is_list {
-                    value.pieces = chunk::piece_list(bytes, len).ok();
-                } else {
-                    if value.kind == Kind::Json && value.is_sound {
-                        value.text.extend_from_slice(chunk::piece(bytes).unwrap_or_default());
-                    }
-                    value.next += 1;
-                }
+            Checked::Read(bytes) => {
+                budget.spend(bytes);
+                self.tally.bytes += bytes as u64;
+                self.value = Some(value);
             }
-            Err(error) => {
+            Checked::Lost(hash, error) => {
                 budget.spend(256);
                 self.blame(hash, Part::Value, error, &value.key);
-                value.is_sound = false;
-                value.text = Vec::new();
-                if is_list {
-                    value.pieces = Some(Vec::new());
-                } else {
-                    value.next += 1;
-                }
+                self.value = Some(value);
+            }
+            Checked::Parts => {}
+            Checked::Whole(fault) => {
+                let (hash, len) = (value.far.hash, value.far.len as usize);
+                self.end_row(hash, Part::Value, &value.key, len, fault);
+                let is_read = fault.is_none_or(|fault| fault == OF_FORM);
+                self.tally.values += u64::from(is_read);
             }
         }
-        self.value = Some(value);
         None
-    }
-
-    fn end_value(&mut self, value: &ValueCheck) {
-        if !value.is_sound {
-            return;
-        }
-        if value.kind == Kind::Json && !is_json(&value.text) {
-            let hash = value.far.hash;
-            let error = corrupt(hash, Field::ValueText, 0, value.far.len.into());
-            self.blame(hash, Part::Value, error, &value.key);
-            return;
-        }
-        self.tally.rows += 1;
-        self.tally.values += 1;
     }
 
     /// Up to `most` segments that the walk will want, `first` the first of them if it is known.
@@ -381,8 +341,7 @@ impl Verify {
     fn wanted(&self, cache: &Cache, first: Option<SegmentId>, most: usize) -> Vec<SegmentId> {
         let mut wanted = Wanted { cache, ids: Vec::from_iter(first), most, looked_into: 0 };
         if let Some(value) = &self.value {
-            let pieces = value.pieces.as_deref().unwrap_or_default();
-            pieces.iter().skip(value.next).for_each(|hash| wanted.add(hash));
+            value.pieces_left().iter().for_each(|hash| wanted.add(hash));
         }
         for frame in self.stack.iter().rev() {
             match cache.node(&frame.hash) {

@@ -1,0 +1,330 @@
+//! All trees of a store, which a commit chunk names.
+//!
+//! A forest without trees has no commit chunk: its root is [`Hash::ZERO`]. Trees without entries
+//! are not named, but for those of indexes ("i" or "j"), which are named as long as there are
+//! rows: that tells an index without entries from one that is not there. A "j" is in the making,
+//! made so far of the rows up to a key, its reach. A sum tree with a definition is made of the rows,
+//! and is named like an index; one without a definition is what it was made by hand.
+
+mod commit;
+mod name;
+
+pub use name::{INDEX, PARTIAL_INDEX, ROWS, SUMS, TreeName};
+
+use crate::error::Error;
+use crate::hash::Hash;
+use crate::segment::{Packer, Stream};
+use crate::tree::Tree;
+use alloc::vec::Vec;
+use commit::check_size;
+
+/// Bytes of what is told of a sum tree before its definition: hash and sum of its root.
+pub const SUM_ROOT_BYTES: usize = 40;
+
+/// A tree by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The name.
+    pub name: TreeName,
+    /// The tree.
+    pub tree: Tree,
+    /// Of an index in the making: the last row that it is made of. Of a sum tree: hash and sum of
+    /// its root, and its definition.
+    pub reach: Option<Vec<u8>>,
+}
+
+/// All trees of a store, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Forest {
+    trees: Vec<Named>,
+}
+
+fn is_index(name: &TreeName) -> bool {
+    matches!(name.kind(), Some(INDEX | PARTIAL_INDEX))
+}
+
+impl Named {
+    /// Of a sum tree, what its leaves are made of; empty when they are put by hand.
+    #[must_use]
+    pub fn sum_definition(&self) -> &[u8] {
+        if self.name.kind() != Some(SUMS) {
+            return &[];
+        }
+        self.reach.as_deref().and_then(|reach| reach.get(SUM_ROOT_BYTES..)).unwrap_or_default()
+    }
+
+    /// Whether it is made of the rows.
+    fn is_bound(&self) -> bool {
+        is_index(&self.name) || !self.sum_definition().is_empty()
+    }
+}
+
+impl Forest {
+    /// A forest without trees.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { trees: Vec::new() }
+    }
+
+    /// The tree `name`; the empty tree when there is none.
+    #[must_use]
+    pub fn tree(&self, name: &str) -> Tree {
+        self.named(name).map_or(Tree::EMPTY, |named| named.tree)
+    }
+
+    /// The tree `name` and what is told of it.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<&Named> {
+        self.trees.iter().find(|named| &*named.name == name)
+    }
+
+    /// The trees of indexes, those in the making too.
+    pub fn indexes(&self) -> impl Iterator<Item = &Named> {
+        self.trees.iter().filter(|named| is_index(&named.name))
+    }
+
+    /// The sum trees.
+    pub fn sums(&self) -> impl Iterator<Item = &Named> {
+        self.trees.iter().filter(|named| named.name.kind() == Some(SUMS))
+    }
+
+    /// Whether a sum tree follows the rows.
+    #[must_use]
+    pub fn has_followers(&self) -> bool {
+        self.sums().any(Named::is_bound)
+    }
+
+    /// Sets the sum tree `name`, of which `reach` tells. One without leaves is kept as long as it
+    /// follows rows.
+    pub fn set_sum(&mut self, name: &TreeName, tree: Tree, reach: Vec<u8>) {
+        self.remove(name);
+        let named = Named { name: name.clone(), tree, reach: Some(reach) };
+        if !tree.is_empty() || named.is_bound() {
+            self.insert(named);
+        }
+    }
+
+    /// All trees.
+    pub fn trees(&self) -> impl Iterator<Item = &Named> {
+        self.trees.iter()
+    }
+
+    /// Sets the tree of rows.
+    pub fn set_rows(&mut self, tree: Tree) {
+        self.remove(ROWS);
+        if !tree.is_empty() {
+            self.insert(Named { name: TreeName::default(), tree, reach: None });
+        }
+    }
+
+    fn remove(&mut self, name: &str) {
+        self.trees.retain(|named| &*named.name != name);
+    }
+
+    fn insert(&mut self, named: Named) {
+        let at = self.trees.partition_point(|other| other.name < named.name);
+        self.trees.insert(at, named);
+    }
+
+    /// Sets all indexes: of a forest without rows there are none.
+    pub fn set_indexes(&mut self, indexes: impl IntoIterator<Item = Named>) {
+        self.trees.retain(|named| !is_index(&named.name));
+        if !self.tree(ROWS).is_empty() {
+            indexes.into_iter().for_each(|named| self.insert(named));
+        }
+    }
+
+    /// Packs the commit chunk, if there is one; its hash is the root of the store.
+    ///
+    /// # Errors
+    /// [`Error::CommitTooLarge`]; what was packed is then of no use.
+    pub fn commit(&self, packer: &mut Packer) -> Result<Hash, Error> {
+        if self.trees.is_empty() {
+            return Ok(Hash::ZERO);
+        }
+        let before = packer.bytes();
+        let hash = packer.put(Stream::Inner, |out| self.encode(out));
+        let len = (packer.bytes() - before) as usize;
+        check_size(self.trees.len(), len).map_err(|_| Error::CommitTooLarge)?;
+        Ok(hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::commit::MAX_REACH_BYTES;
+    use super::*;
+    use crate::error::Field;
+    use crate::limits::{MAX_COMMIT_BYTES, MAX_TREES};
+    use alloc::vec;
+
+    fn forest() -> Forest {
+        let mut forest = Forest::new();
+        forest.insert(named("x", Tree { root: Hash([7; 32]), count: 3 }, None));
+        forest.set_rows(Tree { root: Hash([9; 32]), count: 1 });
+        forest
+    }
+
+    fn named(name: &str, tree: Tree, reach: Option<&[u8]>) -> Named {
+        let name = TreeName::parse(name).unwrap();
+        Named { name, tree, reach: reach.map(<[u8]>::to_vec) }
+    }
+
+    fn encoded() -> Vec<u8> {
+        let mut bytes = Vec::new();
+        forest().encode(&mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn a_commit_reads_back() {
+        assert_eq!(Forest::decode(&encoded()), Ok(forest()));
+        assert_eq!(forest().tree(ROWS).count, 1);
+        assert_eq!(forest().tree("none"), Tree::EMPTY);
+    }
+
+    #[test]
+    fn the_order_of_setting_does_not_matter() {
+        let mut other = Forest::new();
+        other.set_rows(Tree { root: Hash([1; 32]), count: 1 });
+        other.set_rows(Tree::EMPTY);
+        assert_eq!(other, Forest::new());
+        other.set_rows(Tree { root: Hash([9; 32]), count: 1 });
+        other.insert(named("x", Tree { root: Hash([7; 32]), count: 3 }, None));
+        assert_eq!(other, forest());
+    }
+
+    fn indexed() -> Forest {
+        let mut forest = forest();
+        let some = Tree { root: Hash([5; 32]), count: 2 };
+        forest.set_indexes([named("j[b]", some, Some(b"key")), named("i[a]", Tree::EMPTY, None)]);
+        forest
+    }
+
+    #[test]
+    fn indexes_are_named_without_entries_as_long_as_there_are_rows() {
+        let mut forest = indexed();
+        let mut bytes = Vec::new();
+        forest.encode(&mut bytes);
+        assert_eq!(Forest::decode(&bytes), Ok(forest.clone()));
+        let names: Vec<_> = forest.indexes().map(|named| &*named.name).collect();
+        assert_eq!(names, ["i[a]", "j[b]"]);
+        assert_eq!(forest.trees().count(), 4);
+        for end in 0..bytes.len() {
+            assert!(Forest::decode(&bytes[..end]).is_err(), "cut at {end}");
+        }
+        let indexes: Vec<_> = forest.indexes().cloned().collect();
+        forest.set_rows(Tree::EMPTY);
+        bytes.clear();
+        forest.encode(&mut bytes);
+        assert_eq!(Forest::decode(&bytes).unwrap_err().field, Field::Count);
+        forest.set_indexes(indexes);
+        assert_eq!(forest.indexes().count(), 0);
+    }
+
+    #[test]
+    fn a_sum_tree_tells_its_root_and_its_definition() {
+        let mut forest = forest();
+        let some = Tree { root: Hash([5; 32]), count: 2 };
+        let told = |definition: &[u8]| [&[1; SUM_ROOT_BYTES], definition].concat();
+        let name = |name: &str| TreeName::of(SUMS, name).unwrap();
+        forest.set_sum(&name("hand"), some, told(b""));
+        forest.set_sum(&name("gone"), some, told(b""));
+        forest.set_sum(&name("gone"), Tree::EMPTY, told(b""));
+        forest.set_sum(&name("rows"), Tree::EMPTY, told(b"[]"));
+        let names: Vec<_> = forest.sums().map(|named| &*named.name).collect();
+        assert_eq!(names, ["shand", "srows"]);
+        assert!(forest.has_followers());
+        let mut bytes = Vec::new();
+        forest.encode(&mut bytes);
+        assert_eq!(Forest::decode(&bytes), Ok(forest.clone()));
+        assert_eq!(forest.named("srows").unwrap().sum_definition(), b"[]");
+        for end in 0..bytes.len() {
+            assert!(Forest::decode(&bytes[..end]).is_err(), "cut at {end}");
+        }
+        // What follows rows is not there without them, and one made by hand not without leaves.
+        let refused = |mut forest: Forest| {
+            let mut bytes = Vec::new();
+            forest.trees.retain(|named| &*named.name != "x");
+            forest.encode(&mut bytes);
+            Forest::decode(&bytes).unwrap_err().field
+        };
+        let mut without = forest.clone();
+        without.set_rows(Tree::EMPTY);
+        assert_eq!(refused(without), Field::Count);
+        let mut empty = forest.clone();
+        empty.insert(named("sz", Tree::EMPTY, Some(&told(b""))));
+        assert_eq!(refused(empty), Field::EntryCount);
+        let mut short = forest.clone();
+        short.insert(named("sz", some, Some(&[0; 39])));
+        assert_eq!(refused(short), Field::Length);
+    }
+
+    #[test]
+    fn a_forest_without_entries_has_no_chunk() {
+        let mut packer = Packer::new();
+        assert_eq!(Forest::new().commit(&mut packer), Ok(Hash::ZERO));
+        assert_eq!(packer.chunks(), 0);
+    }
+
+    /// A forest of so many trees, those of rows and of sums; of each of these `told` bytes are told.
+    fn wide(trees: usize, told: usize) -> Forest {
+        let some = Tree { root: Hash([5; 32]), count: 2 };
+        let told = vec![b'a'; told];
+        let sums = |nth| named(&alloc::format!("s{nth:0254}"), some, Some(&told));
+        let rows = named(ROWS, some, None);
+        Forest { trees: [rows].into_iter().chain((1..trees).map(sums)).collect() }
+    }
+
+    #[test]
+    fn what_is_committed_can_be_read_and_what_could_not_be_is_refused() {
+        let check = |forest: &Forest| {
+            let mut packer = Packer::new();
+            let committed = forest.commit(&mut packer);
+            let mut bytes = Vec::new();
+            forest.encode(&mut bytes);
+            let read = Forest::decode(&bytes);
+            match committed {
+                Ok(hash) => {
+                    assert_eq!((read.as_ref(), hash), (Ok(forest), Hash::of(&bytes)));
+                    true
+                }
+                Err(error) => {
+                    assert_eq!(error, Error::CommitTooLarge);
+                    assert!(read.is_err() || bytes.len() > usize::from(u16::MAX));
+                    false
+                }
+            }
+        };
+        assert!(check(&wide(MAX_TREES, SUM_ROOT_BYTES)));
+        assert!(!check(&wide(MAX_TREES + 1, SUM_ROOT_BYTES)));
+        assert!(!check(&wide(u16::MAX.into(), SUM_ROOT_BYTES)));
+        // Each takes 298 bytes and what is told of it, the rows 42; the whole 4 more.
+        let most = (MAX_COMMIT_BYTES - 46) / (298 + MAX_REACH_BYTES);
+        assert!(check(&wide(1 + most, MAX_REACH_BYTES)));
+        assert!(!check(&wide(2 + most, MAX_REACH_BYTES)));
+    }
+
+    #[test]
+    fn a_malformed_commit_is_refused() {
+        let good = encoded();
+        let field = |bytes: &[u8]| Forest::decode(bytes).map(|_| ()).map_err(|error| error.field);
+        for end in 0..good.len() {
+            assert_eq!(field(&good[..end]), Err(Field::Length), "cut at {end}");
+        }
+        let changed = |at: usize, byte: u8| {
+            let mut bytes = good.clone();
+            bytes[at] = byte;
+            field(&bytes)
+        };
+        assert_eq!(changed(0, 0), Err(Field::Kind));
+        assert_eq!(changed(1, 2), Err(Field::Version));
+        assert_eq!(changed(3, 255), Err(Field::Count));
+        assert_eq!(changed(5, 0xff), Err(Field::KeyText));
+        assert_eq!(changed(5, b'z'), Err(Field::KeyOrder));
+        assert_eq!(changed(6, 0), Err(Field::EntryCount));
+        let mut long = good.clone();
+        long.push(0);
+        assert_eq!(field(&long), Err(Field::Length));
+    }
+}

@@ -1,0 +1,130 @@
+//! Whether an index is what its rows make, no more and no less.
+//!
+//! Both are read once, in the order in which they are stored. Each entry is hashed under a key that
+//! nobody knows beforehand, and the hashes of each side are added up: the sums are equal if the
+//! entries are, and else but for a chance of one in 2^128. So nothing is sorted or looked up, and
+//! nothing grows with the number of rows.
+
+use crate::cache::{Cache, Fetch};
+use crate::error::Error;
+use crate::forest::Named;
+use crate::hash::Hash;
+use crate::index::{Definition, Entries};
+use crate::order::sorted;
+use crate::step::{Budget, Step};
+use crate::tree::{Cursor, Range, Tree, ValueReader};
+use crate::value::Kind;
+use alloc::vec::Vec;
+use core::ops::Bound;
+
+/// See the module's text.
+#[derive(Debug)]
+pub struct CheckIndex {
+    definition: Definition,
+    key: [u8; 32],
+    rows: Cursor,
+    index: Cursor,
+    made: u128,
+    held: u128,
+    entries: Entries,
+    /// A value out of line that is being read.
+    far: Option<ValueReader>,
+    text: Vec<u8>,
+}
+
+impl CheckIndex {
+    /// A check that an index is made of `rows`, as far as it reaches. `key` is random. `None` for what
+    /// is no index that this code can keep.
+    #[must_use]
+    pub fn new(index: &Named, rows: Tree, key: [u8; 32]) -> Option<Self> {
+        let (definition, _) = Definition::of_tree(&index.name)?;
+        let reach = index.reach.clone().map_or(Bound::Unbounded, Bound::Included);
+        let range = definition.range().and(Range { lower: Bound::Unbounded, upper: reach });
+        Some(Self {
+            definition,
+            key,
+            rows: Cursor::new(rows, range, false),
+            index: Cursor::new(index.tree, Range::ALL, false),
+            made: 0,
+            held: 0,
+            entries: Entries::default(),
+            far: None,
+            text: Vec::new(),
+        })
+    }
+
+    /// Goes on; whether the index is what the rows make. Costs a pass over both, and over the
+    /// values of the rows.
+    ///
+    /// # Errors
+    /// As [`Cache::node`].
+    pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<bool>, Error> {
+        loop {
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            let run = match self.rows.run(cache)? {
+                Fetch::At(id) => return Ok(Step::Need(self.rows.ahead(cache, Some(id), 8))),
+                Fetch::Here(Some(run)) => run,
+                Fetch::Here(None) => break,
+            };
+            let entry = run.leaf.entry(run.from);
+            let mut text = entry.value;
+            if let Some(far) = entry.far().filter(|_| entry.tag.kind == Kind::Json) {
+                match self.far.get_or_insert(ValueReader::new(far)).step(cache, &mut self.text)? {
+                    Step::Done(()) => text = &self.text,
+                    Step::Need(ids) => return Ok(Step::Need(ids)),
+                    Step::Yield => return Ok(Step::Yield),
+                }
+            }
+            if entry.tag.kind == Kind::Json {
+                self.definition.entries(&entry.key, text, &mut self.entries);
+            }
+            budget.spend(64 + text.len() + entry.key.len());
+            self.made = self.made.wrapping_add(sum(&self.key, &self.entries, budget));
+            self.entries.clear();
+            self.far = None;
+            self.text.clear();
+            self.rows.advance(1);
+        }
+        loop {
+            if budget.is_spent() {
+                return Ok(Step::Yield);
+            }
+            let run = match self.index.run(cache)? {
+                Fetch::At(id) => return Ok(Step::Need(self.index.ahead(cache, Some(id), 8))),
+                Fetch::Here(Some(run)) => run,
+                Fetch::Here(None) => return Ok(Step::Done(self.made == self.held)),
+            };
+            let entry = run.leaf.entry(run.from);
+            // Whatever has a value is no entry of an index.
+            if entry.tag.kind != Kind::Bytes || !entry.value.is_empty() {
+                return Ok(Step::Done(false));
+            }
+            budget.spend(64 + entry.key.len());
+            self.held = self.held.wrapping_add(hash(&self.key, &entry.key));
+            self.index.advance(1);
+        }
+    }
+}
+
+/// The sum of the hashes of entries, of which equal ones count once.
+fn sum(key: &[u8; 32], entries: &Entries, budget: &mut Budget) -> u128 {
+    let order = sorted(entries.len(), &|a, b| entries.get(a).cmp(&entries.get(b)));
+    let mut sum = 0_u128;
+    let mut last = None;
+    for entry in order.into_iter().map(|at| entries.get(at)) {
+        budget.spend(64 + entry.len());
+        if last != Some(entry) {
+            sum = sum.wrapping_add(hash(key, &entry));
+        }
+        last = Some(entry);
+    }
+    sum
+}
+
+fn hash(key: &[u8; 32], entry: &[u8]) -> u128 {
+    let mut half = [0; 16];
+    half.copy_from_slice(&Hash::keyed(key, entry).0[..16]);
+    u128::from_le_bytes(half)
+}

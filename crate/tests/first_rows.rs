@@ -1,0 +1,70 @@
+//! The first row by an index asks for the path to its entry and the path to the row, and for nothing
+//! else; each chunk lies in a segment of its own here, so that segments asked for are nodes.
+
+use hedgerow::boundary::Shape;
+use hedgerow::cache::SegmentId;
+use hedgerow::index::{Definition, IndexScan, Wanted};
+use hedgerow::output::Output;
+use hedgerow::tree::{Parts, Range, Scan, Tree};
+use hedgerow_support::host::Host;
+use hedgerow_support::rows::Rows;
+use std::collections::BTreeSet;
+
+const DEFINITION: &str = r#"["","/n"]"#;
+const BOTH: Parts = Parts { keys: true, values: true };
+
+/// A store with an index, of which nothing is in memory.
+fn cold() -> Host {
+    let row = |at: u32| {
+        let text = "x".repeat(40);
+        (format!("k{at:06}"), format!(r#"{{"n":{},"text":"{text}"}}"#, at * 7919 % 30_000))
+    };
+    let rows: Rows = (0..30_000).map(row).collect();
+    let definition = Definition::parse(DEFINITION).expect("a definition");
+    let packed = Host::indexed(Shape::STORED, &[definition], &rows);
+    let mut scattered = Host::new(Shape::STORED);
+    (scattered.forest, scattered.root) = (packed.forest.clone(), packed.root);
+    for (_, _, bytes) in packed.chunks() {
+        scattered.store_chunk(bytes);
+    }
+    scattered
+}
+
+/// The segments that `act` asks for when nothing is in memory.
+fn asked(host: &mut Host, act: impl FnOnce(&mut Host)) -> BTreeSet<SegmentId> {
+    host.reopen(64 << 20);
+    act(host);
+    let asked: BTreeSet<_> = host.asked.iter().copied().collect();
+    assert_eq!(asked.len(), host.asked.len(), "a segment was asked for twice");
+    asked
+}
+
+fn by_index(host: &mut Host, index: Tree, reverse: bool, limit: u64) -> Vec<String> {
+    let wanted = Wanted { parts: BOTH, secondary: false, reverse, limit };
+    let mut scan = IndexScan::new(index, 1, host.tree(), Range::ALL, wanted);
+    let mut out = Output::new();
+    host.run(|cache, budget| scan.step(cache, budget, &mut out)).expect("a scan");
+    out.close();
+    let members: Vec<serde_json::Value> = serde_json::from_slice(&out.text).expect("JSON");
+    members.iter().step_by(2).map(|key| key.as_str().expect("a key").to_owned()).collect()
+}
+
+#[test]
+fn the_first_row_by_an_index_asks_for_two_paths_alone() {
+    let mut host = cold();
+    let index = host.forest.tree(&format!("i{DEFINITION}"));
+    for reverse in [false, true] {
+        let first = by_index(&mut host, index, reverse, 1);
+        let mut expected = asked(&mut host, |host| {
+            let mut scan = Scan::new(index, Range::ALL, reverse, 1, BOTH);
+            let mut out = Output::new();
+            host.run(|cache, budget| scan.step(cache, budget, &mut out)).expect("a scan");
+        });
+        expected.extend(asked(&mut host, |host| assert!(host.get(&first[0]).is_some())));
+        let found = asked(&mut host, |host| {
+            assert_eq!(by_index(host, index, reverse, 1), first);
+        });
+        println!("reverse {reverse}: {} nodes", found.len());
+        assert_eq!(found, expected, "reverse {reverse}");
+    }
+}

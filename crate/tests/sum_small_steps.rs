@@ -1,0 +1,36 @@
+//! A sum tree that is not in memory is reached in steps of any size: what is missing is asked for
+//! at some time, however little of it a step looks at.
+
+use hedgerow::boundary::Shape;
+use hedgerow_support::host::Host;
+use hedgerow_support::pace::Pace;
+use hedgerow_support::sum_commits::{Change, Def, Edit, Model, Row, commit};
+
+const DEF: Def = Def { key: Some("id"), sum: Some("sum"), value: None, prefix: "" };
+
+fn rows(from: u64, to: u64) -> Edit {
+    let row = |at: u64| Row::Object([("id", at.to_string()), ("sum", "1".into())].into());
+    Edit::Put((from..to).map(|at| (format!("{at:06}"), row(at))).collect())
+}
+
+#[test]
+fn a_cold_tree_is_brought_to_its_rows_in_the_smallest_steps() {
+    let (mut host, mut model) = (Host::new(Shape::STORED), Model::default());
+    let first = Change {
+        edits: vec![rows(0, 300)],
+        wanted: [("sums".into(), DEF)].into(),
+        ..Change::default()
+    };
+    // Each chunk is a segment of its own, and none is in memory.
+    host.pace = Some(Pace::new(&[7]));
+    commit(&mut host, &first, usize::MAX).expect("a commit");
+    model.apply(&first);
+    host.reopen(0);
+    let second = Change { edits: vec![rows(300, 320)], ..Change::default() };
+    // Steps of one byte each, to the end.
+    host.pace = Some(Pace::new(&[0]));
+    commit(&mut host, &second, usize::MAX).expect("a commit");
+    model.apply(&second);
+    host.pace = None;
+    model.check(&mut host);
+}

@@ -1,0 +1,117 @@
+//! The normal form of a number, told by its digits where it can be: nearly all numbers that are read
+//! were printed by somebody, and nobody wants to print them again to see that.
+
+use crate::json::decimal::{MAX_PLACES, Near};
+use crate::json::number::{NumberScan, push_all};
+
+/// So many significant digits survive the way through a double and back, whatever they are.
+pub(super) const SAFE_DIGITS: usize = 15;
+
+/// No double needs more.
+const MOST_DIGITS: usize = 17;
+
+/// The integers up to this one, 2^53, are doubles.
+const MAX_EXACT: &[u8; 16] = b"9007199254740992";
+
+/// Of two numbers of 16 digits below this one, 2^52, no two are next to one double.
+const MAX_DISTINCT: u64 = 1 << 52;
+
+/// From this exponent on a number is too large for some digits, or too small.
+const MAX_EXPONENT: u64 = 307;
+
+/// The normal form of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As it is.
+    Same,
+    /// It ends at this offset already.
+    Cut(usize),
+    /// That has to be printed, and may then be the same.
+    Other,
+}
+
+/// Tells the normal form of a number by its digits, where it can.
+#[inline]
+pub(super) fn form(text: &[u8], scan: NumberScan) -> Form {
+    // Most are integers of a few digits.
+    let is_short = scan.point == scan.end && scan.end - scan.whole <= SAFE_DIGITS;
+    if is_short && text[scan.whole] != b'0' { Form::Same } else { form_of(text, scan) }
+}
+
+#[inline(never)]
+fn form_of(text: &[u8], scan: NumberScan) -> Form {
+    let NumberScan { start, whole, point, exponent, end } = scan;
+    let is_same = |same| if same { Form::Same } else { Form::Other };
+    let is_zero = text[whole] == b'0';
+    if exponent < end {
+        let digits = &text[whole..exponent];
+        return is_same(
+            !is_zero && point == whole + 1 && is_exponential(digits, &text[exponent..end]),
+        );
+    }
+    if point == end {
+        // Of zero there is no negative.
+        return is_same(if is_zero { whole == start } else { is_double(&text[whole..end]) });
+    }
+    let fraction = &text[point + 1..end];
+    if fraction.last() == Some(&b'0') {
+        return cut(text, scan);
+    }
+    let zeros = if is_zero { leading_zeros(fraction) } else { 0 };
+    let digits = if is_zero { fraction.len() - zeros } else { end - whole - 1 };
+    // From 1e-7 downwards there is an exponent.
+    if zeros > 5 || digits > MOST_DIGITS {
+        return Form::Other;
+    }
+    is_same(digits <= SAFE_DIGITS || is_shortest(&text[whole..point], fraction, fraction.len()))
+}
+
+fn leading_zeros(digits: &[u8]) -> usize {
+    digits.iter().take_while(|digit| **digit == b'0').count()
+}
+
+/// Whether an integer is told from all others by a double.
+fn is_double(digits: &[u8]) -> bool {
+    digits.len() <= SAFE_DIGITS || (digits.len() == MAX_EXACT.len() && digits <= MAX_EXACT)
+}
+
+/// Of a number whose digits begin with one before the point, which is not zero.
+fn is_exponential(digits: &[u8], exponent: &[u8]) -> bool {
+    let fraction = digits.get(2..).unwrap_or_default();
+    let ([b'e', sign @ (b'-' | b'+'), first @ b'1'..=b'9', rest @ ..], false) =
+        (exponent, fraction.last() == Some(&b'0'))
+    else {
+        return false;
+    };
+    let power = push_all((first - b'0').into(), rest.get(..3).unwrap_or(rest));
+    let is_small = *sign == b'-';
+    // Else there is none.
+    if power < if is_small { 7 } else { 21 } || power > MAX_EXPONENT {
+        return false;
+    }
+    let places = fraction.len() + power as usize;
+    fraction.len() < SAFE_DIGITS
+        || (is_small
+            && fraction.len() < MOST_DIGITS
+            && places <= MAX_PLACES
+            && is_shortest(&digits[..1], fraction, places))
+}
+
+/// The form of a number whose fraction ends with a zero.
+#[cold]
+fn cut(text: &[u8], scan: NumberScan) -> Form {
+    let fraction = &text[scan.point + 1..scan.end];
+    let kept = fraction.len() - fraction.iter().rev().take_while(|digit| **digit == b'0').count();
+    let end = if kept == 0 { scan.point } else { scan.point + 1 + kept };
+    match form(text, NumberScan { exponent: end, end, ..scan }) {
+        Form::Same => Form::Cut(end),
+        _ => Form::Other,
+    }
+}
+
+/// Of a number of 16 or 17 digits, with so many places behind the point.
+fn is_shortest(whole: &[u8], fraction: &[u8], places: usize) -> bool {
+    let digits = push_all(push_all(0, whole), fraction);
+    digits < MAX_DISTINCT
+        || Near::of(digits, places).and_then(|near| near.is_shortest(digits)) == Some(true)
+}

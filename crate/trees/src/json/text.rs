@@ -1,0 +1,177 @@
+//! JSON text that may be stored, and the one rule of what is.
+
+use crate::json::normal::{Scanned, Scanner};
+use crate::json::pointer::Pointer;
+use crate::json::scan::JsonFault;
+use crate::json::walk::Walk;
+
+/// Why a text may not be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextFault {
+    /// It is not one JSON value in UTF-8, nested no deeper than may be.
+    NotJson,
+    /// It is JSON, but not as `JSON.stringify` prints it.
+    NotNormal,
+}
+
+/// Holds text of which nothing is known to what a stored value must be, and a row that is read is
+/// made to be: one JSON value in normal form, in UTF-8, nested at most
+/// [`MAX_JSON_DEPTH`](crate::limits::MAX_JSON_DEPTH) deep. Costs two passes.
+///
+/// # Errors
+/// The first fault, in the order of [`TextFault`].
+pub fn check_text(text: &[u8], scanner: &mut Scanner) -> Result<(), TextFault> {
+    let scanned = scanner.scan(text, 0, None).map_err(|_| TextFault::NotJson)?;
+    if scanned.end != text.len() || core::str::from_utf8(text).is_err() {
+        return Err(TextFault::NotJson);
+    }
+    // Text with half of a surrogate pair may be written anew as it was.
+    let is_normal = scanned.normal || scanner.normalized() == text;
+    if is_normal { Ok(()) } else { Err(TextFault::NotNormal) }
+}
+
+/// Scans text that `JSON.stringify` has printed: what is in normal form, as nearly all of it is,
+/// costs one quick pass.
+#[derive(Debug)]
+pub struct Printed {
+    walk: Walk,
+    scanner: Scanner,
+}
+
+impl Default for Printed {
+    fn default() -> Self {
+        Self { walk: Walk::new(true), scanner: Scanner::default() }
+    }
+}
+
+impl Printed {
+    /// Scans the value at `at`, and finds the value that `pointer` leads to. What [`Scanner::scan`]
+    /// would find, but for names that come twice: these are never printed.
+    ///
+    /// # Errors
+    /// The first fault.
+    pub fn scan(
+        &mut self,
+        pointer: Option<&Pointer>,
+        text: &[u8],
+        at: usize,
+    ) -> Result<Scanned, JsonFault> {
+        let Self { walk, scanner } = self;
+        let single = pointer.and_then(Pointer::single).filter(|_| text.get(at) == Some(&b'{'));
+        let (end, mut found) = walk.value(text, at, single)?;
+        if let Some(pointer) = pointer.filter(|_| single.is_none()) {
+            found = pointer.find(&text[at..end]).map(|found| at + found.start..at + found.end);
+        }
+        let normal = walk.is_normal || scanner.scan(text, at, None)?.normal;
+        Ok(Scanned { end, normal, ascii: !walk.is_wide, found })
+    }
+
+    /// As [`Scanner::normalized`].
+    #[must_use]
+    pub fn normalized(&self) -> &[u8] {
+        self.scanner.normalized()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::MAX_JSON_DEPTH;
+    use alloc::string::String;
+
+    fn parse(text: &[u8]) -> Result<(), TextFault> {
+        check_text(text, &mut Scanner::default())
+    }
+
+    fn nested(depth: usize) -> String {
+        ["[".repeat(depth), "1".into(), "]".repeat(depth)].concat()
+    }
+
+    #[test]
+    fn a_text_is_one_json_value_in_normal_form() {
+        let deepest = nested(MAX_JSON_DEPTH);
+        for text in ["1", "\"é\"", "{\"b\":1,\"a\":[]}", "\"\\ud800\"", "null", &deepest] {
+            assert_eq!(parse(text.as_bytes()), Ok(()), "{text}");
+        }
+        let deeper = nested(MAX_JSON_DEPTH + 1);
+        for text in ["", " ", " 1", "1 ", "1 2", "1,", "{\"a\"}", "[1", "tru", &deeper] {
+            assert_eq!(parse(text.as_bytes()), Err(TextFault::NotJson), "{text}");
+        }
+        assert_eq!(parse(b"\"\xff\""), Err(TextFault::NotJson));
+        for text in ["1.0", "-0", "[1, 2]", r#"{"b":1,"1":2}"#, r#""\u0041""#, r#""\ud83d\ude00""#]
+        {
+            assert_eq!(parse(text.as_bytes()), Err(TextFault::NotNormal), "{text}");
+        }
+    }
+
+    /// What a scan of printed text makes of it, which must be what a scan of any text does.
+    fn printed(text: &str) -> (String, bool) {
+        let (mut printed, mut scanner) = (Printed::default(), Scanner::default());
+        let expected = scanner.scan(text.as_bytes(), 0, None).unwrap();
+        for _ in 0..2 {
+            let scanned = printed.scan(None, text.as_bytes(), 0).unwrap();
+            assert_eq!((scanned.end, scanned.normal), (text.len(), expected.normal), "{text}");
+            assert!(text.is_ascii() || !scanned.ascii, "{text}");
+            if !expected.normal {
+                assert_eq!(printed.normalized(), scanner.normalized(), "{text}");
+            }
+        }
+        let normal = if expected.normal { text.as_bytes() } else { scanner.normalized() };
+        (String::from_utf8(normal.to_vec()).unwrap(), expected.normal)
+    }
+
+    #[test]
+    fn what_json_raw_json_may_print_is_brought_to_normal_form() {
+        for (text, normal) in [
+            ("[1.0]", "[1]"),
+            ("{\"a\":[{\"b\":1e400}]}", "{\"a\":[{\"b\":null}]}"),
+            ("{\"a\":-0}", "{\"a\":0}"),
+            ("{\"a\":0.10000000000000001}", "{\"a\":0.1}"),
+            ("{\"a\":12345678901234567890}", "{\"a\":12345678901234567000}"),
+            ("{\"a\":1E3}", "{\"a\":1000}"),
+            ("{\"a\":\"\\u0041\\/\"}", "{\"a\":\"A/\"}"),
+        ] {
+            assert_eq!(printed(text), (normal.into(), false), "{text}");
+        }
+    }
+
+    #[test]
+    fn members_that_a_proxy_lists_in_another_order_are_moved() {
+        let deep = |inner: &str| [&"{\"a\":".repeat(30), inner, &"}".repeat(30)].concat();
+        for (text, normal) in [
+            ("{\"b\":1,\"2\":1}", "{\"2\":1,\"b\":1}"),
+            ("{\"2\":1,\"1\":1}", "{\"1\":1,\"2\":1}"),
+            ("[{\"2\":{\"b\":0,\"4294967294\":1}}]", "[{\"2\":{\"4294967294\":1,\"b\":0}}]"),
+        ] {
+            assert_eq!(printed(text), (normal.into(), false), "{text}");
+            assert_eq!(printed(&deep(text)), (deep(normal), false), "{text}");
+        }
+        for text in [
+            "{\"0\":1,\"2\":1,\"b\":1,\"4294967295\":1,\"01\":1,\"1a\":1}",
+            "{\"2\":{\"1\":1},\"3\":{\"1\":[{\"0\":1},{\"0\":1}]}}",
+            "{\"a\":{\"1\":1},\"b\":{\"1\":1}}",
+        ] {
+            assert_eq!(printed(text), (text.into(), true), "{text}");
+            assert_eq!(printed(&deep(text)), (deep(text), true), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_depth_of_a_value_counts_from_its_root_whatever_is_sought_in_it() {
+        let pointer = Pointer::parse("/a/0/b").unwrap();
+        let row = |depth: usize| {
+            let inner = nested(depth - 3);
+            [r#"{"x":"#, &nested(depth - 1), r#","a":[{"b":"#, &inner, "}]}"].concat()
+        };
+        let text = row(MAX_JSON_DEPTH);
+        let found = Printed::default().scan(Some(&pointer), text.as_bytes(), 0).unwrap();
+        assert_eq!(found.end, text.len());
+        assert_eq!(found.found.map(|at| at.len()), Some(2 * (MAX_JSON_DEPTH - 3) + 1));
+        let outer = row(MAX_JSON_DEPTH + 1);
+        let inner = outer.replacen(&nested(MAX_JSON_DEPTH), "1", 1);
+        for text in [outer, inner] {
+            let got = Printed::default().scan(Some(&pointer), text.as_bytes(), 0);
+            assert!(matches!(got, Err(JsonFault::TooDeep(_))), "{got:?}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! A walk over a JSON value, which checks its grammar and its depth (RFC 8259).
+//!
+//! Of text that `JSON.stringify` has printed it also tells whether that is in normal form. It nearly
+//! always is. What `JSON.rawJSON` puts into it may be any number or string, and a `Proxy` may list
+//! its members in any order.
+
+use crate::json::form::{Form, form};
+use crate::json::name::{array_index, is_name as is_name_of};
+use crate::json::number::skip_number;
+use crate::json::scan::{JsonFault, deeper, expect, skip_space, skip_word};
+use crate::json::string::scan_string;
+use crate::limits::MAX_JSON_DEPTH;
+use core::ops::Range;
+
+/// The order of names is followed in the outermost objects only, down to this depth.
+const NAMED_DEPTH: usize = 16;
+
+/// A name that is no array index came: none that is one may follow.
+const NO_INDEX: u32 = u32::MAX;
+
+/// See the module's text.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    /// The containers around the place: a bit each, set for an object.
+    objects: [u64; MAX_JSON_DEPTH / 64],
+    depth: usize,
+    /// Of each object around the place, the smallest array index that may still come as a name.
+    next_index: [u32; NAMED_DEPTH],
+    /// Whether numbers are looked at.
+    is_printed: bool,
+    /// Printed text was in normal form. May be false for text that is, such as with half of a
+    /// surrogate pair in it.
+    pub(crate) is_normal: bool,
+    /// There was a byte that is not ASCII. May be true where there was none.
+    pub(crate) is_wide: bool,
+}
+
+impl Walk {
+    /// A walk over any text, or over text that was printed.
+    #[inline(never)]
+    pub(crate) const fn new(is_printed: bool) -> Self {
+        Self {
+            objects: [0; MAX_JSON_DEPTH / 64],
+            depth: 0,
+            next_index: [0; NAMED_DEPTH],
+            is_printed,
+            is_normal: true,
+            is_wide: false,
+        }
+    }
+
+    /// Goes into a container at `at`, which has members.
+    #[inline]
+    fn enter(&mut self, is_object: bool, at: usize) -> Result<(), JsonFault> {
+        let (word, bit) = (self.depth / 64, 1 << (self.depth % 64));
+        let depth = deeper(self.depth, at)?;
+        if is_object {
+            self.objects[word] |= bit;
+            if let Some(next) = self.next_index.get_mut(self.depth) {
+                *next = 0;
+            }
+        } else {
+            self.objects[word] &= !bit;
+        }
+        self.depth = depth;
+        Ok(())
+    }
+
+    const fn in_object(&self) -> bool {
+        let top = self.depth - 1;
+        self.objects[top / 64] & (1 << (top % 64)) != 0
+    }
+
+    /// Notes a name of the innermost object: array indices come first, in ascending order.
+    #[inline]
+    fn order(&mut self, name: &[u8]) {
+        if name.first().is_some_and(u8::is_ascii_digit) {
+            self.order_index(name);
+        } else if let Some(next) = self.next_index.get_mut(self.depth - 1) {
+            *next = NO_INDEX;
+        }
+    }
+
+    #[cold]
+    fn order_index(&mut self, name: &[u8]) {
+        let mut deep = NO_INDEX;
+        let next = self.next_index.get_mut(self.depth - 1).unwrap_or(&mut deep);
+        match array_index(name) {
+            None => *next = NO_INDEX,
+            Some(index) if index >= u64::from(*next) => *next = index as u32 + 1,
+            Some(_) => self.is_normal = false,
+        }
+    }
+
+    /// The offset after the value at `at`; and, if it is an object, where the value of its member
+    /// `sought` is: the last of that name.
+    #[inline(never)]
+    pub(crate) fn value(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        sought: Option<&[u8]>,
+    ) -> Result<(usize, Option<Range<usize>>), JsonFault> {
+        (self.depth, self.is_normal, self.is_wide) = (0, true, false);
+        let (mut pending, mut found) = (None, None);
+        // A name comes, and no value.
+        let mut is_name = false;
+        let mut at = at;
+        loop {
+            match text.get(at) {
+                Some(b'"') => {
+                    let string = scan_string(text, at)?;
+                    self.is_normal &= string.normal;
+                    self.is_wide |= string.wide;
+                    let start = at;
+                    at = string.end;
+                    if is_name {
+                        self.order(&text[start + 1..at - 1]);
+                        let colon = expect(text, skip_space(text, at), b':')?;
+                        let value = skip_space(text, colon);
+                        if let Some(sought) = sought
+                            && self.depth == 1
+                            && is_name_of(&text[start..at], string.escaped, sought)
+                        {
+                            pending = Some(value);
+                        }
+                        at = value;
+                        is_name = false;
+                        continue;
+                    }
+                }
+                _ if is_name => return Err(JsonFault::Syntax(at)),
+                Some(&open @ (b'{' | b'[')) => {
+                    let inside = skip_space(text, at + 1);
+                    // Either bracket has its counterpart two places on.
+                    if text.get(inside) == Some(&(open + 2)) {
+                        at = inside + 1;
+                    } else {
+                        self.enter(open == b'{', at)?;
+                        is_name = open == b'{';
+                        at = inside;
+                        continue;
+                    }
+                }
+                Some(b'-' | b'0'..=b'9') => {
+                    let number = skip_number(text, at)?;
+                    if self.is_printed && form(text, number) != Form::Same {
+                        self.is_normal = false;
+                    }
+                    at = number.end;
+                }
+                Some(b't') => at = skip_word(text, at, b"true")?,
+                Some(b'f') => at = skip_word(text, at, b"false")?,
+                Some(b'n') => at = skip_word(text, at, b"null")?,
+                _ => return Err(JsonFault::Syntax(at)),
+            }
+            loop {
+                if self.depth == 0 {
+                    return Ok((at, found));
+                }
+                if self.depth == 1
+                    && let Some(start) = pending.take()
+                {
+                    found = Some(start..at);
+                }
+                at = skip_space(text, at);
+                let object = self.in_object();
+                match text.get(at) {
+                    Some(b',') => {
+                        at = skip_space(text, at + 1);
+                        is_name = object;
+                        break;
+                    }
+                    Some(b'}') if object => self.depth -= 1,
+                    Some(b']') if !object => self.depth -= 1,
+                    _ => return Err(JsonFault::Syntax(at)),
+                }
+                at += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! A node with one entry or one child changed, copied from the node that it takes the place of.
+
+use crate::chunk::ChunkKind;
+use crate::hash::{HASH_BYTES, Hash};
+use crate::key::Key;
+use crate::node::{
+    Entry, Inner, Leaf, MAX_INNER_BYTES, NODE_HEADER_BYTES, RECORD_BYTES, record_head, within_node,
+};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// Appends the leaf that `leaf` becomes when `entry`, if any, takes the place of the entries
+/// `replaced`: of one, or of none where it is inserted.
+pub(super) fn leaf_with(
+    leaf: &Leaf<'_>,
+    replaced: Range<usize>,
+    entry: Option<&Entry<'_>>,
+    out: &mut Vec<u8>,
+) {
+    let count = leaf.len() - replaced.len() + usize::from(entry.is_some());
+    out.extend_from_slice(&ChunkKind::Node(0).header());
+    out.extend_from_slice(&within_node(count).to_le_bytes());
+    let mut push_end = |end: usize| out.extend_from_slice(&within_node(end).to_le_bytes());
+    (0..replaced.start).for_each(|index| push_end(leaf.end(index + 1)));
+    let mut middle = leaf.end(replaced.start);
+    if let Some(entry) = entry {
+        middle += RECORD_BYTES + entry.key.len() + entry.value.len();
+        push_end(middle);
+    }
+    let skipped = leaf.end(replaced.end);
+    (replaced.end..leaf.len()).for_each(|index| push_end(middle + leaf.end(index + 1) - skipped));
+    out.extend_from_slice(leaf.records(0, replaced.start));
+    if let Some(entry) = entry {
+        out.extend_from_slice(&record_head(entry.key, entry.tag));
+        out.extend_from_slice(&entry.key);
+        out.extend_from_slice(entry.value);
+    }
+    out.extend_from_slice(leaf.records(replaced.end, leaf.len()));
+}
+
+/// Appends the node that `inner` becomes when its child at `index` gets `hash` and `grown`
+/// more entries; `last`, for the last child only, is the key that then ends it.
+pub(super) fn inner_with(
+    inner: &Inner<'_>,
+    index: usize,
+    hash: &Hash,
+    grown: i64,
+    last: Option<Key<'_>>,
+    out: &mut Vec<u8>,
+) {
+    let start = out.len();
+    let kept = inner.keys_start() + inner.key_end(if last.is_some() { index } else { inner.len() });
+    out.extend_from_slice(&inner.bytes()[..kept]);
+    if let Some(key) = last {
+        out.extend_from_slice(&key);
+        let end = within_node(inner.key_end(index) + key.len()).to_le_bytes();
+        let at = start + NODE_HEADER_BYTES + 2 * index;
+        out[at..at + 2].copy_from_slice(&end);
+    }
+    let at = start + inner.hashes_start() + HASH_BYTES * index;
+    out[at..at + HASH_BYTES].copy_from_slice(&hash.0);
+    for later in index..inner.len() {
+        let at = start + inner.counts_start() + 8 * later;
+        let count = inner.count_before(later + 1).wrapping_add_signed(grown);
+        out[at..at + 8].copy_from_slice(&count.to_le_bytes());
+    }
+}
+
+/// Whether `inner` may end with `key` instead of its last key: not one that no encoder has made.
+pub(super) fn may_end_with(inner: &Inner<'_>, key: Key<'_>) -> bool {
+    inner.bytes().len() - inner.key(inner.len() - 1).len() + key.len() <= MAX_INNER_BYTES
+}

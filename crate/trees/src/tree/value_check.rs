@@ -1,0 +1,118 @@
+//! Checks a value out of line: its list, its pieces, and its text if it is JSON.
+
+use crate::cache::{Cache, Fetch, SegmentId};
+use crate::chunk;
+use crate::error::{DecodeError, Error, Field};
+use crate::hash::Hash;
+use crate::json::Scanner;
+use crate::limits::PIECE_BYTES;
+use crate::node::Entry;
+use crate::value::{Far, Kind, Value, ValueFault};
+use alloc::vec::Vec;
+
+/// A value that is being checked.
+#[derive(Debug)]
+pub(super) struct ValueCheck {
+    /// Of its row.
+    pub(super) key: Vec<u8>,
+    /// Where it is.
+    pub(super) far: Far,
+    kind: Kind,
+    pieces: Option<Vec<Hash>>,
+    next: usize,
+    /// The text so far, of JSON.
+    text: Vec<u8>,
+    is_sound: bool,
+}
+
+/// What a step has come to.
+#[derive(Debug)]
+pub(super) enum Checked {
+    /// This segment must be loaded first.
+    Need(SegmentId),
+    /// A chunk of so many bytes is sound.
+    Read(usize),
+    /// A chunk is not; the others are read on.
+    Lost(Hash, Error),
+    /// All was read that is there; some is lost.
+    Parts,
+    /// All was read; what is wrong with the whole, if anything is.
+    Whole(Option<ValueFault>),
+}
+
+impl ValueCheck {
+    /// The check of the value of `entry`, which is at `far`.
+    pub(super) fn new(entry: &Entry<'_>, far: Far) -> Self {
+        let is_list = chunk::pieces_of(far.len as usize) > 1;
+        Self {
+            key: entry.key.to_vec(),
+            far,
+            kind: entry.tag.kind,
+            pieces: (!is_list).then(|| Vec::from([far.hash])),
+            next: 0,
+            text: Vec::new(),
+            is_sound: true,
+        }
+    }
+
+    /// The pieces that are not read yet, as far as they are known.
+    pub(super) fn pieces_left(&self) -> &[Hash] {
+        self.pieces.as_deref().and_then(|pieces| pieces.get(self.next..)).unwrap_or_default()
+    }
+
+    /// Checks the list of pieces, or the next piece, or at the end the text.
+    pub(super) fn step(&mut self, cache: &Cache, scanner: &mut Scanner) -> Checked {
+        let len = self.far.len as usize;
+        let Some(pieces) = &self.pieces else {
+            let hash = self.far.hash;
+            let list = cache.chunk(&hash, |bytes| chunk::piece_list(bytes, len).map(|_| ()));
+            return match list {
+                Ok(Fetch::At(id)) => Checked::Need(id),
+                Ok(Fetch::Here(bytes)) => {
+                    self.pieces = chunk::piece_list(bytes, len).ok();
+                    Checked::Read(bytes.len())
+                }
+                Err(error) => {
+                    self.pieces = Some(Vec::new());
+                    self.lose(hash, error)
+                }
+            };
+        };
+        let Some(hash) = pieces.get(self.next).copied() else { return self.end(scanner) };
+        let expected = (len - self.next * PIECE_BYTES).min(PIECE_BYTES);
+        let piece = match cache.chunk(&hash, |bytes| chunk::piece(bytes).map(|_| ())) {
+            Ok(Fetch::At(id)) => return Checked::Need(id),
+            Ok(Fetch::Here(bytes)) => Ok(chunk::piece(bytes).unwrap_or_default()),
+            Err(error) => Err(error),
+        };
+        self.next += 1;
+        match piece {
+            Ok(piece) if piece.len() != expected => {
+                let got = piece.len() as u64;
+                let cause = Some(DecodeError::new(Field::Length, 2, expected as u64, got));
+                self.lose(hash, Error::CorruptChunk { hash, cause })
+            }
+            Ok(piece) => {
+                if self.kind == Kind::Json && self.is_sound {
+                    self.text.extend_from_slice(piece);
+                }
+                Checked::Read(chunk::HEADER_BYTES + piece.len())
+            }
+            Err(error) => self.lose(hash, error),
+        }
+    }
+
+    fn lose(&mut self, hash: Hash, error: Error) -> Checked {
+        self.is_sound = false;
+        self.text = Vec::new();
+        Checked::Lost(hash, error)
+    }
+
+    fn end(&self, scanner: &mut Scanner) -> Checked {
+        if self.is_sound {
+            Checked::Whole(Value::parse(self.kind, &self.text, scanner).err())
+        } else {
+            Checked::Parts
+        }
+    }
+}

@@ -1,0 +1,129 @@
+/**
+ * The one check of all options and ranges that callers give. A member of one name is of one kind in
+ * every call that has it.
+ */
+import { HedgerowError } from './errors.js';
+import { isPlain, kindOf, shownAs } from './kind.js';
+
+/** What a member may be, and how a message says so. */
+type Kind = readonly [is: (value: never) => unknown, what: string];
+
+const ofType = (type: string): Kind => [(value) => typeof value === type, `a ${type}`];
+const oneOf = (one: string, other: string): Kind => [
+  (value) => value === one || value === other,
+  `${one} or ${other}`,
+];
+const number = (is: (value: number) => boolean, what: string): Kind => [
+  (value) => typeof value === 'number' && is(value),
+  what,
+];
+// What is left of infinity is no number.
+const countFrom = (low: number): Kind =>
+  number((value) => value >= low && !(value % 1), `a whole number from ${low} on`);
+
+const PLAIN: Kind = [isPlain, 'a plain object'];
+/** Only the call that has such a member knows more. */
+const ANY: Kind = [() => true, ''];
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  signal: [
+    (value: AbortSignal) => typeof value.aborted === 'boolean' && value.addEventListener,
+    'an AbortSignal',
+  ],
+  durability: oneOf('relaxed', 'strict'),
+  format: oneOf('ndjson', 'json'),
+  limit: countFrom(0),
+  commitEvery: countFrom(1),
+  sliceMs: number((ms) => ms > 0 && ms < Number.POSITIVE_INFINITY, 'above 0, and finite'),
+  cacheBytes: number((bytes) => bytes >= 0 && bytes < 2 ** 31, 'below 2 GiB'),
+  index: ofType('string'),
+  storage: [(value: { open?: unknown }) => typeof value.open === 'function', 'such as idb()'],
+  indexes: PLAIN,
+  sums: PLAIN,
+};
+
+function kindOfMember(name: string): Kind {
+  if (/^on[A-Z]/.test(name)) return ofType('function');
+  if (/^(reverse|initial|wait|create|persist|salvage|checkIndexes)$/.test(name))
+    return ofType('boolean');
+  return KINDS[name] ?? ANY;
+}
+
+/** `T` without members that are `undefined`. */
+export type Defined<T> = { readonly [Name in keyof T]: Exclude<T[Name], undefined> };
+
+function refuse(what: string, cause?: unknown): never {
+  throw new HedgerowError('invalid-argument', what, { cause });
+}
+
+/** The kinds of all members of a list of names. */
+const lists = new Map<string, Map<string, Kind>>();
+
+/**
+ * The members of `given` that are not `undefined`, each read once. Throws `invalid-argument` unless
+ * all of them are among `names` and of their kinds.
+ */
+export function optionsOf<T extends object>(
+  call: string,
+  given: T,
+  names: string,
+  what = 'options',
+): Defined<T> {
+  if (!isPlain(given)) refuse(`${call} takes ${what} in a plain object, not ${kindOf(given)}`);
+  let kinds = lists.get(names);
+  if (kinds === undefined) {
+    kinds = new Map(names.split(' ').map((name) => [name, kindOfMember(name)]));
+    lists.set(names, kinds);
+  }
+  const found: Record<string, unknown> = {};
+  let at = what;
+  try {
+    for (const name of Object.keys(given)) {
+      at = name;
+      const value = given[name as keyof T];
+      if (value === undefined) continue;
+      const kind = kinds.get(name);
+      if (kind === undefined) refuse(`${call} takes no ${name}, but ${names}`);
+      const [is, expected] = kind;
+      if (!is(value as never)) {
+        refuse(`${call}: ${name} must be ${expected}, not ${shownAs(value)}`);
+      }
+      found[name] = value;
+    }
+  } catch (cause) {
+    if (cause instanceof HedgerowError) throw cause;
+    refuse(`${call}: ${at} cannot be read`, cause);
+  }
+  return found as Defined<T>;
+}
+
+/** Throws `invalid-argument` unless a store can have this name. */
+export function checkName(name: unknown): void {
+  if (typeof name === 'string' && !/\p{Surrogate}/u.test(name)) return;
+  refuse(`the name of a store is well-formed text, not ${kindOf(name)}`);
+}
+
+/** Members of ranges: of keys, of entries of an index too, and of what reads them. */
+const KEYS = 'prefix gt gte lt lte';
+const ENTRIES = `${KEYS} index equals`;
+const WAITING = `${ENTRIES} wait`;
+const COUNTED = `${WAITING} signal`;
+export const RANGE = {
+  keys: KEYS,
+  signal: `${KEYS} signal`,
+  entries: ENTRIES,
+  waiting: WAITING,
+  counted: COUNTED,
+  scanned: `${COUNTED} reverse limit`,
+} as const;
+
+/** As `optionsOf`, of a range. */
+export function rangeOf<T extends object>(
+  call: string,
+  given: T,
+  names: (typeof RANGE)[keyof typeof RANGE],
+): Defined<T> {
+  const range = optionsOf(call, given, names, 'a range');
+  if ('equals' in range && !('index' in range)) refuse(`${call}: equals needs an index`);
+  return range;
+}

@@ -1,0 +1,23 @@
+/** JSON pointers (RFC 6901): the names on the way to a member of a value. */
+
+/** Without half of a surrogate pair, by which no member can be named. */
+const POINTER = /^(\/([^~\p{Surrogate}]|~[01])*)?$/u;
+
+/** The names in a pointer; `undefined` when it is none. */
+export function namesOf(pointer: unknown): string[] | undefined {
+  if (typeof pointer !== 'string' || !POINTER.test(pointer)) return undefined;
+  const names = pointer.split('/').slice(1);
+  return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** What stands in a value where the names lead; `undefined` when nothing does. */
+export function memberAt(value: unknown, names: readonly string[]): unknown {
+  let at = value;
+  for (const name of names) {
+    const isIndex = Array.isArray(at) && /^(0|[1-9]\d*)$/.test(name);
+    const isMember = typeof at === 'object' && at !== null && !Array.isArray(at);
+    if (!(isIndex || isMember) || !Object.hasOwn(at as object, name)) return undefined;
+    at = (at as Record<string, unknown>)[name];
+  }
+  return at;
+}
