@@ -71,7 +71,7 @@ it('a put that the core refuses says why, without a position', async () => {
   let deep: unknown = 1;
   for (let level = 0; level < 600; level++) deep = [deep];
   const calls = [db.put('a', 1), db.put('b', deep), db.put('c', 3)];
-  const message = 'the value is nested too deeply';
+  const message = 'the value is nested deeper than 512';
   await expect(calls[1]).rejects.toEqual(failure('invalid-value', { message }));
   expect(await settled(calls)).toEqual([true, 'invalid-value', true]);
 });
