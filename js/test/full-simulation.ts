@@ -22,6 +22,8 @@ export class FullTally {
   quotaAborts = 0;
   /** Requests of aborted transactions that took effect. */
   partial = 0;
+  /** Transactions told to be complete though requests of them have failed. */
+  falselyComplete = 0;
   lostConnections = 0;
   refused = 0;
   disconnected = 0;
@@ -80,11 +82,13 @@ class FullSimulation {
       await quiet();
       restore();
       for (const name of Object.keys(globals)) Reflect.deleteProperty(globalThis, name);
-      const { transactions, quotaAborts, partial, lostConnections } = this.#engine.happened;
+      const { transactions, quotaAborts, partial, falselyComplete, lostConnections } =
+        this.#engine.happened;
       this.#tally.seeds += 1;
       this.#tally.transactions += transactions;
       this.#tally.quotaAborts += quotaAborts;
       this.#tally.partial += partial;
+      this.#tally.falselyComplete += falselyComplete;
       this.#tally.lostConnections += lostConnections;
     }
   }
