@@ -250,8 +250,7 @@ export class HostileEngine implements Backend {
         one.isBroken && writes !== undefined && this.#takesEffectAlone(one, operation);
       if (one.isBroken && transaction.isCommitAsked) {
         one.endsComplete = !isAlone;
-        if (isAlone) transaction.answers.push({ request, result: undefined });
-        else transaction.answers.push({ request, error: one.failure });
+        transaction.answers.push(isAlone ? { request } : { request, error: one.failure });
       } else transaction.answers.push({ request, error: FAILED('AbortError') });
       return;
     }
@@ -318,11 +317,13 @@ export class HostileEngine implements Backend {
 
   /** The end of a transaction that has failed after `commit()`. */
   #endBroken(one: Running): void {
-    if (!one.endsComplete) return this.#tellAborted(one, FAILED('UnknownError'));
-    this.happened.falselyComplete += 1;
-    one.transaction.isFinished = true;
-    this.#remove(one);
-    one.transaction.dispatch(new HostileEvent('complete', one.transaction));
+    const { transaction } = one;
+    if (one.endsComplete) {
+      this.happened.falselyComplete += 1;
+      transaction.isFinished = true;
+      this.#remove(one);
+      transaction.dispatch(new HostileEvent('complete', transaction));
+    } else this.#tellAborted(one, FAILED('UnknownError'));
   }
 
   #commit(one: Running): void {
