@@ -28,6 +28,7 @@ it(
     expect(tally.refused).toBeGreaterThan(SEEDS);
     expect(tally.partial).toBeGreaterThan(SEEDS / 100);
     expect(tally.falselyComplete).toBeGreaterThan(SEEDS / 200);
+    expect(tally.ballasts).toBeGreaterThan(SEEDS / 20);
     expect(tally.lostConnections).toBeGreaterThan(SEEDS / 20);
     expect(tally.rowsRead).toBeGreaterThan(SEEDS);
   },
