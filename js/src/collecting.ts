@@ -100,15 +100,20 @@ export class Collecting {
     );
   }
 
-  /** Makes a deletion; once more, when it finds no room, after what is dead has gone. */
+  /**
+   * Makes a deletion. When it finds no room it is made again after what is dead has gone: first what is
+   * found without reading leaves, then dead values, too.
+   */
   async makingRoom<T>(change: () => Promise<T>): Promise<T> {
-    try {
-      return await change();
-    } catch (cause) {
-      if (!isFull(cause) || !this.#commits.pins.isCollector) throw cause;
-      await (await this.#loaded()).makeRoom();
-      return change();
+    for (const isFullCollection of [false, true]) {
+      try {
+        return await change();
+      } catch (cause) {
+        if (!isFull(cause) || !this.#commits.pins.isCollector) throw cause;
+        await (await this.#loaded()).makeRoom(isFullCollection);
+      }
     }
+    return change();
   }
 
   /** Why the last collection failed; `undefined` after one that did not. */

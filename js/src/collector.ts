@@ -117,7 +117,8 @@ export class Collector {
     if (pins.isCollector) {
       const rule = isAtRest ? isDueAtRest : isDue;
       if (this.#is(rule) || (this.#wasFull && this.#is(isDueWhenFull))) {
-        this.#start(isAtRest ? CollectFlag.rest : 0);
+        // What fills a full store may be dead values.
+        this.#start((isAtRest ? CollectFlag.rest : 0) | (this.#wasFull ? CollectFlag.full : 0));
       } else this.#keepBallast().catch(() => {});
     } else {
       // The one that collects has seen it, too, if it is awake.
@@ -223,9 +224,9 @@ export class Collector {
   }
 
   /** Gives back what is dead, for a deletion that found no room. */
-  async makeRoom(): Promise<void> {
+  async makeRoom(isFull: boolean): Promise<void> {
     await this.#grace();
-    await this.collect(false);
+    await this.collect(isFull);
   }
 
   async #collectOnce(flags: number): Promise<CollectResult> {

@@ -22,10 +22,14 @@ export class FullTally {
   quotaAborts = 0;
   /** Requests of aborted transactions that took effect. */
   partial = 0;
+  /** Transactions told to be complete though requests of them have failed. */
+  falselyComplete = 0;
   lostConnections = 0;
   refused = 0;
   disconnected = 0;
   restarts = 0;
+  /** Seeds at whose end there was a ballast. */
+  ballasts = 0;
   rowsRead = 0;
 }
 
@@ -34,7 +38,9 @@ type Rows = Map<string, unknown>;
 const NAME = 'test';
 const NOISE = random(7).bytes(1 << 20);
 const REAL_LIMIT_MS = 60_000;
-const LONG_MS = 3000;
+const LONG_MS = 10_000;
+/** Stores of some 100 KiB then have a ballast of one record or more. */
+const MORE = 40;
 const KINDS: readonly EngineKind[] = ['firefox', 'firefox', 'webkit', 'chromium'];
 /** What a full or lost storage may be told as. */
 const ALLOWED = new Set(['quota-exceeded', 'disconnected']);
@@ -52,6 +58,7 @@ class FullSimulation {
   readonly #lines: Line[];
   /** Has branches, of which a merge and a deletion change several refs at once. */
   readonly #hasBranches: boolean;
+  readonly #hasBallast: boolean;
   #isOver = false;
   #stamp = 0;
 
@@ -63,6 +70,7 @@ class FullSimulation {
     const tabs = 1 + this.#from.below(3);
     this.#lines = Array.from({ length: tabs }, (_, at) => ({ prefix: `${at}/`, rows: new Map() }));
     this.#hasBranches = this.#from.below(3) === 0;
+    this.#hasBallast = this.#from.below(3) === 0;
   }
 
   async run(): Promise<void> {
@@ -80,11 +88,15 @@ class FullSimulation {
       await quiet();
       restore();
       for (const name of Object.keys(globals)) Reflect.deleteProperty(globalThis, name);
-      const { transactions, quotaAborts, partial, lostConnections } = this.#engine.happened;
+      const { transactions, quotaAborts, partial, falselyComplete, lostConnections } =
+        this.#engine.happened;
+      const ballast = this.#engine.stored(`hedgerow-ballast/${NAME}`)?.get('segments');
+      this.#tally.ballasts += ballast !== undefined && ballast.bytes > 0 ? 1 : 0;
       this.#tally.seeds += 1;
       this.#tally.transactions += transactions;
       this.#tally.quotaAborts += quotaAborts;
       this.#tally.partial += partial;
+      this.#tally.falselyComplete += falselyComplete;
       this.#tally.lostConnections += lostConnections;
     }
   }
@@ -93,7 +105,7 @@ class FullSimulation {
     const from = this.#from;
     for (let life = 1 + from.below(3); life > 0; life--) {
       const locks = localLocks();
-      const storage = { ...idb(), isShared: false, locks };
+      const storage = { ...this.#idb(), isShared: false, locks };
       let calls = 0;
       const run = async (line: Line) => {
         const db = await this.#open(storage);
@@ -113,6 +125,18 @@ class FullSimulation {
       await this.#lookAt();
     }
     if (this.#engine.happened.heard > 0) throw new Error('a failure came as far as the database');
+  }
+
+  /** The adapter; where there is to be a ballast, it thinks that much more is stored than is. */
+  #idb(): ReturnType<typeof idb> {
+    const storage = idb();
+    if (!this.#hasBallast) return storage;
+    const open: typeof storage.open = async (...call) => {
+      const store = await storage.open(...call);
+      const keep = store.keepBallast?.bind(store);
+      return Object.assign(store, { keepBallast: (bytes: number) => keep?.(MORE * bytes) });
+    };
+    return { ...storage, open };
   }
 
   async #open(storage: ReturnType<typeof idb>): Promise<Store> {

@@ -27,6 +27,8 @@ it(
     expect(tally.quotaAborts).toBeGreaterThan(SEEDS);
     expect(tally.refused).toBeGreaterThan(SEEDS);
     expect(tally.partial).toBeGreaterThan(SEEDS / 100);
+    expect(tally.falselyComplete).toBeGreaterThan(SEEDS / 200);
+    expect(tally.ballasts).toBeGreaterThan(SEEDS / 20);
     expect(tally.lostConnections).toBeGreaterThan(SEEDS / 20);
     expect(tally.rowsRead).toBeGreaterThan(SEEDS);
   },

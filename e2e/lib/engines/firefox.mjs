@@ -9,6 +9,8 @@ import { ProcessGroup } from './process.mjs';
 import { COLLECT_ERRORS, resultOf, sourceOf } from './script.mjs';
 
 const CALL_MS = 60_000;
+/** A site may have a fifth of what the preference limits, which is all sites together. */
+const SITES = 5;
 /** What keeps Firefox from work of its own, which would disturb what is measured. */
 const QUIET = {
   'app.normandy.enabled': false,
@@ -29,12 +31,12 @@ export const firefox = {
   /** Path and version of the browser, or `undefined`. */
   find: findFirefox,
 
-  /** Starts Firefox on a profile; `quotaBytes` is the limit of all storage of the profile. */
+  /** Starts Firefox on a profile; `quotaBytes` is the limit of one site. */
   async launch(profileDir, { quotaBytes, prefs = {} } = {}) {
     const found = firefox.find();
     if (found === undefined) throw new Error('there is no Firefox: npm run setup -- --browser');
     const quota = quotaBytes && {
-      'dom.quotaManager.temporaryStorage.fixedLimit': Math.floor(quotaBytes / 1024),
+      'dom.quotaManager.temporaryStorage.fixedLimit': Math.floor((quotaBytes * SITES) / 1024),
     };
     await mkdir(profileDir, { recursive: true });
     const lines = Object.entries({ ...QUIET, ...quota, ...prefs }).map(

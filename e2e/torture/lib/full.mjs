@@ -97,17 +97,13 @@ async function fillOnce({ engine, origin, profileDir, quotaBytes, plan, isKilled
 /**
  * What was refused while storage was emptied, and should not have been. WebKit counts the length of a
  * database's file, which deletions do not make shorter: there is room for deletions where there is a
- * ballast, which a store has from some size on, and for puts when all is gone. Firefox refuses some
- * deletions of a large store, ballast or not, and so puts after them: a known weakness, which is
- * counted; `clear()` must work all the same, and puts after that.
+ * ballast, which a store has from some size on, and for puts when all is gone.
  */
 function refusals({ name }, { loadBytes }, emptied) {
   const isWebKit = name === 'webkit';
   if (isWebKit && loadBytes === 0) return [];
-  const refusable =
-    name === 'firefox' && loadBytes > 0 ? /^(delete|keys|range|put) / : isWebKit ? /^put / : /^$/;
   const may = (ending) =>
-    ending.endsWith(' right') || (refusable.test(ending) && ending.endsWith(' quota-exceeded'));
+    ending.endsWith(' right') || (isWebKit && ending === 'put quota-exceeded');
   return emptied.filter((ending) => !may(ending)).map((ending) => `in emptying: ${ending}`);
 }
 

@@ -21,6 +21,9 @@ export class Ballast {
   /** Records that are there, as far as is known here. */
   #records: number | undefined;
   readonly #open = new Set<IDBDatabase>();
+  /** Records that there are to be. */
+  #wanted = 0;
+  #restoring: Promise<void> | undefined;
 
   constructor(database: string) {
     this.#database = database;
@@ -30,6 +33,7 @@ export class Ballast {
   async fit(storedBytes: number): Promise<void> {
     const wanted = Math.min(Math.floor(storedBytes / STORED_PER_RECORD), MAX_RECORDS);
     const records = this.#records ?? 0;
+    this.#wanted = wanted;
     if (records > 0 && wanted <= records / 2) await this.#giveUp();
     if (wanted > (this.#records ?? 0)) await this.#take(wanted);
   }
@@ -37,10 +41,11 @@ export class Ballast {
   /** Runs `task` with the room of the ballast, and takes back after that what it has left. */
   async lend<T>(task: () => Promise<T>): Promise<T> {
     const records = await this.#giveUp().catch(() => 0);
+    this.#wanted = Math.max(this.#wanted, records);
     try {
       return await task();
     } finally {
-      if (records > 0) this.#take(records).catch(() => {});
+      this.restore();
     }
   }
 
@@ -50,6 +55,20 @@ export class Ballast {
       db.close();
       abortAll(db);
     }
+  }
+
+  /**
+   * Takes back what was lent, as far as there is room. Firefox gives the room of its log back only when
+   * a write has failed: what is missing is to be had then, before other writes take it.
+   */
+  restore(): Promise<void> {
+    if ((this.#records ?? 0) >= this.#wanted) return Promise.resolve();
+    this.#restoring ??= this.#take(this.#wanted)
+      .catch(() => {})
+      .finally(() => {
+        this.#restoring = undefined;
+      });
+    return this.#restoring;
   }
 
   /** How many records there were. */
@@ -95,11 +114,21 @@ export class Ballast {
   }
 }
 
-/** Bytes that take the room that they are long: browsers compress what they store. */
-function noise(): Uint8Array {
+/**
+ * Bytes that take the room that they are long: browsers compress what they store. In Firefox they are a
+ * Blob, which is a file of its own. All else goes through the log of the database first, which stays when there
+ * is no room to copy it; the deletion of such a database gives back the file, but not the log, until the browser
+ * starts anew. In WebKit, and at times in Chromium, deleted Blobs make no room at once.
+ */
+function noise(): Uint8Array | Blob {
   const bytes = new Uint8Array(RECORD_BYTES);
   for (let at = 0; at < bytes.length; at += MAX_RANDOM) {
     crypto.getRandomValues(bytes.subarray(at, at + MAX_RANDOM));
   }
-  return bytes;
+  return isGecko() ? new Blob([bytes]) : bytes;
+}
+
+/** By its name: how an engine counts what it stores no feature tells. Others say `like Gecko`. */
+function isGecko(): boolean {
+  return /Gecko\/\d/.test(globalThis.navigator?.userAgent ?? '');
 }

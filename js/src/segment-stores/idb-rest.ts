@@ -53,6 +53,11 @@ export class Room {
     return this.#ballast.fit(storedBytes);
   }
 
+  /** Takes back what deletions were lent, before a write does. */
+  restore(): Promise<void> {
+    return this.#ballast.restore();
+  }
+
   /**
    * Runs once more what makes room and has found none, with what is kept for that. Firefox takes the
    * deletions that it has refused when they are made again.

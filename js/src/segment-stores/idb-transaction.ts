@@ -46,7 +46,9 @@ export function abortAll(db: IDBDatabase): void {
  * What went wrong is told by the first request that failed, or else by the transaction: WebKit leaves
  * the error of a transaction `null` after `commit()`, Chromium and Firefox tell of a full disk by
  * `abort` alone. When Chromium drops a connection, a transaction that is being committed gets
- * neither `complete` nor `abort`: only the `close` of its database tells.
+ * neither `complete` nor `abort`: only the `close` of its database tells. And `complete` is believed only
+ * when no request has failed: Firefox, when two requests that are under way at `commit()` find no room, undoes
+ * what came before them, and then completes.
  */
 export function transact<T>(
   db: IDBDatabase,
@@ -64,6 +66,7 @@ export function transact<T>(
     abort = () => tx.abort();
     aborts.add(abort);
     let failure: DOMException | null = null;
+    let hasFailed = false;
     onClose = () => reject(failure ?? new DOMException('Transaction lost', 'AbortError'));
     db.addEventListener('close', onClose);
     let onAbort = () => {
@@ -74,6 +77,7 @@ export function transact<T>(
     tx.onerror = (event) => {
       event.stopPropagation();
       const { error } = event.target as IDBRequest;
+      hasFailed = true;
       // The others fail because the transaction has.
       if (error?.name !== 'AbortError') failure ??= error;
     };
@@ -100,7 +104,7 @@ export function transact<T>(
         },
         answer: resolve,
         commit: (value) => {
-          tx.oncomplete = () => resolve(value);
+          tx.oncomplete = () => (hasFailed ? onClose() : resolve(value));
           // Spares the wait for the results of the requests that are still running.
           tx.commit();
         },

@@ -183,6 +183,7 @@ class IdbSegmentStore implements SegmentStore {
     } catch (cause) {
       if (!isFull(cause)) throw cause;
       this.#onFull();
+      if (!makesRoom) await this.#loaded?.restore();
       const room = makesRoom && (await this.#room().catch(() => undefined));
       if (!room) throw cause;
       return room.again(task);

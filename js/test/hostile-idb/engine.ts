@@ -9,7 +9,9 @@
  * - `firefox`: either the commit fails, and all is undone; or a request fails, all before it is
  *   undone, and of those that were queued behind it **some take effect each for itself**, until the
  *   page hears of the failure. The next transaction that writes takes deletions only. A deletion may
- *   want room, too.
+ *   want room, too. When `commit()` was called before a request fails, the failure does not abort the
+ *   transaction: the requests behind it end each for itself, and when the last of them fails, too, the
+ *   transaction is told to be **complete**.
  *
  * Besides, connections are lost, with a transaction that is being committed made or not.
  */
@@ -27,7 +29,14 @@ import {
   type Operation,
 } from './objects.js';
 import { HostileKeyRange, type Records } from './records.js';
-import type { EngineKind, Happened, Running } from './running.js';
+import {
+  type EngineKind,
+  growthOf,
+  nothingHappened,
+  type Running,
+  recordsOf,
+  runningOf,
+} from './running.js';
 
 const QUOTA = 'QuotaExceededError';
 const FAILED = (name: string) => new DOMException(name, name);
@@ -35,14 +44,7 @@ const schedule = globalThis.setImmediate;
 
 export class HostileEngine implements Backend {
   readonly kind: EngineKind;
-  readonly happened: Happened = {
-    openings: 0,
-    transactions: 0,
-    quotaAborts: 0,
-    partial: 0,
-    lostConnections: 0,
-    heard: 0,
-  };
+  readonly happened = nothingHappened();
   /** Bytes that all databases may have. */
   quota = Number.POSITIVE_INFINITY;
   /** How often a tick loses a connection. */
@@ -171,13 +173,7 @@ export class HostileEngine implements Backend {
     if (this.#dead.has(transaction.db)) return;
     this.happened.transactions += 1;
     this.onBegin?.(transaction);
-    this.#running.push({
-      transaction,
-      changed: new Map(),
-      failure: undefined,
-      isBroken: false,
-      isCommitted: false,
-    });
+    this.#running.push(runningOf(transaction));
     this.wake();
   }
 
@@ -222,6 +218,7 @@ export class HostileEngine implements Backend {
       if (answers.length > 0) actions.push(() => this.#answer(one));
       const isDone = operations.length === 0 && (answers.length === 0 || isCommitAsked);
       if (isDone && one.failure === undefined) actions.push(() => this.#commit(one));
+      else if (isDone && answers.length === 0) actions.push(() => this.#endBroken(one));
     });
     const next = this.#waiting[0];
     if (next !== undefined) {
@@ -249,8 +246,12 @@ export class HostileEngine implements Backend {
     const operation = transaction.operations.shift() as Operation;
     const { request, writes } = operation;
     if (one.failure !== undefined) {
-      if (one.isBroken && writes !== undefined) this.#takeEffectAlone(one, operation);
-      transaction.answers.push({ request, error: FAILED('AbortError') });
+      const isAlone =
+        one.isBroken && writes !== undefined && this.#takesEffectAlone(one, operation);
+      if (one.isBroken && transaction.isCommitAsked) {
+        one.endsComplete = !isAlone;
+        transaction.answers.push(isAlone ? { request } : { request, error: one.failure });
+      } else transaction.answers.push({ request, error: FAILED('AbortError') });
       return;
     }
     const fault = this.#takeFault('request');
@@ -260,14 +261,14 @@ export class HostileEngine implements Backend {
       transaction.answers.push({ request, error: fault });
       return;
     }
-    const records = this.#recordsOf(one, operation);
+    const records = recordsOf(one, operation);
     const result = operation.run(records);
     const isRefused =
       this.kind === 'firefox'
         ? writes !== undefined && !transaction.isCleanup && this.#from.below(2) === 0
         : this.kind === 'webkit' && writes === 'put';
     const mayGrow = writes === 'put' || (writes === 'delete' && this.#from.below(4) === 0);
-    if (isRefused && mayGrow && this.#usedWith(one) > this.quota) {
+    if (isRefused && mayGrow && this.used + growthOf(one) > this.quota) {
       this.#fail(one);
       one.isBroken = this.kind === 'firefox';
       transaction.answers.push({ request, error: one.failure as unknown as DOMException });
@@ -277,31 +278,18 @@ export class HostileEngine implements Backend {
   }
 
   /** What was queued behind the failure, and is executed before the page knows of that. */
-  #takeEffectAlone({ transaction }: Running, operation: Operation): void {
-    if (this.#from.below(2) === 0) return;
+  #takesEffectAlone({ transaction }: Running, operation: Operation): boolean {
+    if (this.#from.below(2) === 0) return false;
     const { stores } = transaction.db;
     const before = stores.get(operation.store) as Records;
     const after = before.copy();
     operation.run(after);
-    if (after.bytes > before.bytes && this.used + after.bytes - before.bytes > this.quota) return;
+    if (after.bytes > before.bytes && this.used + after.bytes - before.bytes > this.quota) {
+      return false;
+    }
     stores.set(operation.store, after);
     this.happened.partial += 1;
-  }
-
-  #recordsOf({ transaction, changed }: Running, { store, writes }: Operation): Records {
-    const now = changed.get(store) ?? (transaction.db.stores.get(store) as Records);
-    if (writes === undefined || changed.has(store)) return now;
-    const own = now.copy();
-    changed.set(store, own);
-    return own;
-  }
-
-  #usedWith({ transaction, changed }: Running): number {
-    let sum = this.used;
-    for (const [name, { bytes }] of changed) {
-      sum += bytes - (transaction.db.stores.get(name)?.bytes ?? 0);
-    }
-    return sum;
+    return true;
   }
 
   #fail(one: Running): void {
@@ -322,7 +310,20 @@ export class HostileEngine implements Backend {
       return;
     }
     this.#tellFailed(one, request, error);
-    if (!transaction.isFinished) this.#tellAborted(one, error);
+    // After `commit()` the page aborts nothing any more.
+    const isLeft = one.isBroken && transaction.isCommitAsked;
+    if (!transaction.isFinished && !isLeft) this.#tellAborted(one, error);
+  }
+
+  /** The end of a transaction that has failed after `commit()`. */
+  #endBroken(one: Running): void {
+    const { transaction } = one;
+    if (one.endsComplete) {
+      this.happened.falselyComplete += 1;
+      transaction.isFinished = true;
+      this.#remove(one);
+      transaction.dispatch(new HostileEvent('complete', transaction));
+    } else this.#tellAborted(one, FAILED('UnknownError'));
   }
 
   #commit(one: Running): void {
@@ -331,7 +332,7 @@ export class HostileEngine implements Backend {
       ([name, { bytes }]) => bytes > (transaction.db.stores.get(name)?.bytes ?? 0),
     );
     const isRefused = this.kind !== 'webkit' && !one.isCommitted && grows;
-    if (isRefused && this.#usedWith(one) > this.quota) {
+    if (isRefused && this.used + growthOf(one) > this.quota) {
       this.#fail(one);
       for (const answer of transaction.answers.splice(0)) {
         answer.request.result = answer.result;
@@ -385,7 +386,7 @@ export class HostileEngine implements Backend {
       const { transaction, changed } = one;
       const isWhole = transaction.isCommitAsked && transaction.operations.length === 0;
       if (isWhole && one.failure === undefined && this.#from.below(2) === 0) {
-        if (this.#usedWith(one) <= this.quota) {
+        if (this.used + growthOf(one) <= this.quota) {
           for (const [name, records] of changed) database.stores.set(name, records);
         }
       }

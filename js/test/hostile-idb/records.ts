@@ -68,6 +68,7 @@ export interface StoredRecord {
 const RECORD_BYTES = 64;
 
 function sizeOf({ value }: StoredRecord): number {
+  if (value instanceof Blob) return RECORD_BYTES + value.size;
   return RECORD_BYTES + (ArrayBuffer.isView(value) ? value.byteLength : 8);
 }
 
