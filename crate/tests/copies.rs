@@ -26,7 +26,8 @@ use std::ops::Bound;
 const SHAPE: hedgerow::boundary::Shape = hedgerow::boundary::Shape::with_target(256);
 const DEF: Def = Def { key: Some("id"), sum: Some("sum"), value: None, prefix: "r/" };
 const BOTH: Parts = Parts { keys: true, values: true };
-const FULL: Thoroughness = Thoroughness { survey: false, full: true, rest: false, values_before: 0 };
+const FULL: Thoroughness =
+    Thoroughness { survey: false, full: true, rest: false, values_before: 0 };
 
 fn row(at: usize, sum: usize, len: usize) -> (String, Row) {
     let text = format!("\"{}\"", "v".repeat(len));
