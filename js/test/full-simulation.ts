@@ -60,6 +60,7 @@ class FullSimulation {
   readonly #hasBranches: boolean;
   readonly #hasBallast: boolean;
   #isOver = false;
+  #life = 0;
   #stamp = 0;
 
   constructor(seed: number, tally: FullTally) {
@@ -78,13 +79,20 @@ class FullSimulation {
     const { globals } = this.#engine;
     const soon = globalThis.setTimeout;
     // The limits of calls that must not hang are never reached, which are counted in four parts.
-    const setTimeout = (run: () => void, ms = 0) => (ms < LONG_MS ? soon(run, ms) : 0);
+    const setTimeout = (run: () => void, ms = 0) => {
+      const life = this.#life;
+      // A process that has ended has no timers.
+      const ring = () => {
+        if (life === this.#life) run();
+      };
+      return ms < LONG_MS ? soon(ring, ms) : 0;
+    };
     Object.assign(globalThis, globals, { setTimeout });
     try {
       await inRealTime(REAL_LIMIT_MS, this.#live());
     } finally {
       this.#isOver = true;
-      this.#engine.end();
+      this.#end();
       await quiet();
       restore();
       for (const name of Object.keys(globals)) Reflect.deleteProperty(globalThis, name);
@@ -119,7 +127,7 @@ class FullSimulation {
       await Promise.all(this.#lines.map(run));
       this.#tally.calls += calls;
       // The process ends; what goes on behind the calls goes with it.
-      this.#engine.end();
+      this.#end();
       await quiet();
       this.#tally.restarts += 1;
       await this.#lookAt();
@@ -137,6 +145,12 @@ class FullSimulation {
       return Object.assign(store, { keepBallast: (bytes: number) => keep?.(MORE * bytes) });
     };
     return { ...storage, open };
+  }
+
+  /** The process ends. */
+  #end(): void {
+    this.#life += 1;
+    this.#engine.end();
   }
 
   async #open(storage: ReturnType<typeof idb>): Promise<Store> {
