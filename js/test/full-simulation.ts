@@ -38,7 +38,7 @@ type Rows = Map<string, unknown>;
 const NAME = 'test';
 const NOISE = random(7).bytes(1 << 20);
 const REAL_LIMIT_MS = 60_000;
-const LONG_MS = 10_000;
+const LONG_MS = 3000;
 /** Stores of some 100 KiB then have a ballast of one record or more. */
 const MORE = 40;
 const KINDS: readonly EngineKind[] = ['firefox', 'firefox', 'webkit', 'chromium'];

@@ -24,13 +24,24 @@ export class Ballast {
   /** Records that there are to be. */
   #wanted = 0;
   #restoring: Promise<void> | undefined;
+  #fitting: Promise<void> | undefined;
 
   constructor(database: string) {
     this.#database = database;
   }
 
-  /** Makes it as large as a store of so many bytes wants it. Rejects when there is no room for that. */
-  async fit(storedBytes: number): Promise<void> {
+  /**
+   * Makes it as large as a store of so many bytes wants it, one call at a time: one that comes meanwhile is
+   * answered with the first. Rejects when there is no room for that.
+   */
+  fit(storedBytes: number): Promise<void> {
+    this.#fitting ??= this.#fit(storedBytes).finally(() => {
+      this.#fitting = undefined;
+    });
+    return this.#fitting;
+  }
+
+  async #fit(storedBytes: number): Promise<void> {
     const wanted = Math.min(Math.floor(storedBytes / STORED_PER_RECORD), MAX_RECORDS);
     const records = this.#records ?? 0;
     this.#wanted = wanted;
