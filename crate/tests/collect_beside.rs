@@ -65,7 +65,9 @@ fn a_pinned_commit_that_is_gone_in_part_hinders_nothing_and_keeps_what_is_left_o
         for pins in [[gone, whole.0], [whole.0, gone], [Hash::of(b"never stored"), whole.0]] {
             let mut collect = Collect::new(&host.cache, thoroughness);
             collect.add_commit(host.root);
-            pins.iter().for_each(|pin| collect.add_pinned(*pin));
+            for pin in &pins {
+                collect.add_pinned(*pin);
+            }
             run(&mut host, &mut collect).expect("a collection");
             host.reopen(64 << 20);
             for (_, forest, rows) in [&whole, &now] {

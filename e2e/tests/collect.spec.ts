@@ -97,10 +97,13 @@ test('when the tab that collects is closed another one does', async ({ persisten
   await first.evaluate(() => window.db.putMany(window.rows(20_000, 1)));
   const state = await stateOf(first);
   await first.close();
-  await expect
-    .poll(() => second.evaluate(async () => (await window.db.collect()).segmentsDeleted), SLOWLY)
-    .toBeGreaterThan(0);
+  const who = () => second.evaluate(async () => (await window.db.stats()).collector);
+  await expect.poll(who, SLOWLY).toBe('this');
   expect(await stateOf(second)).toEqual(state);
+  await second.evaluate(() => window.db.putMany(window.rows(20_000, 2)));
+  await second.evaluate(() => window.db.collect());
+  const { liveBytes } = await second.evaluate(() => window.db.stats());
+  expect(await storedBytes(second)).toBeLessThan(1.07 * liveBytes);
 });
 
 test('what a page that was closed in mid-load has left is collected', async ({

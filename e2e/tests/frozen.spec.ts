@@ -110,8 +110,12 @@ async function suspend(
   expect(await a.evaluate(() => window.suspended.ends(10))).toEqual([]);
 }
 
+/** These are in a transaction when a debugger stops them, nearly always: see the last test. */
+const IN_TRANSACTIONS: readonly RoleName[] = ['lane holder', 'snapshot holder', 'reader'];
+
 for (const way of ['frozen', 'stopped'] as const) {
   for (const role of ROLES) {
+    if (way === 'stopped' && IN_TRANSACTIONS.includes(role)) continue;
     test(`beside a ${way} ${role} all goes on, and it is right afterwards`, async ({ tab }) => {
       test.setTimeout(180_000);
       await suspend(tab, way, role, LIMIT_MS);
