@@ -194,7 +194,7 @@ pub fn shapes(inputs: &mut Vec<Input>) {
     kind.add(
         inputs,
         "names in no order",
-        members(&|n| format!("n{}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44)),
+        members(&|n| format!("n{}", (n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44)),
     );
     kind.add(inputs, "one name", members(&|_| "n".into()));
     kind.add(inputs, "indices backwards", members(&|n| format!("{}", 1_000_000 - n)));
