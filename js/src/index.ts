@@ -130,7 +130,7 @@ const platform = () => part(() => import('./platform.js'));
 
 /**
  * Loads now what is else loaded when it is first called: collection, proofs, verification, repair, statistics, sum
- * trees, transactions, branches, diffs, merges, exports and imports, 81 KB in all. From then on none of these needs the network. Rejects
+ * trees, transactions, branches, diffs, merges, exports and imports, 94 KB in all. From then on none of these needs the network. Rejects
  * with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
  */
 export async function preload(): Promise<void> {

@@ -1,13 +1,13 @@
 //! Arbitrary bytes into every decoder: none panics, and what one takes it also writes.
 
 use hedgerow::chunk::{ChunkKind, piece, piece_list, pieces_of};
-use hedgerow::collect::pieces;
 use hedgerow::forest::{Forest, SUM_ROOT_BYTES};
 use hedgerow::hash::Hash;
 use hedgerow::json::{JsonFault, Pointer, Scanner, push_string, skip_space, skip_value, unquote};
 use hedgerow::limits::{MAX_JSON_DEPTH, MAX_KEY_BYTES, PIECE_BYTES};
 use hedgerow::node::Node;
 use hedgerow::segment::{Packer, Table};
+use hedgerow::sum_piece::{Named, Names, check};
 use hedgerow::sum_tree::{Definition, Name, names};
 use hedgerow_support::layout;
 use serde_json::Value;
@@ -79,9 +79,18 @@ fn sum_piece(bytes: &[u8]) {
             Name::Value(far) => (far.hash, Some(far)),
         });
     });
-    let mut found = found.into_iter();
-    pieces::names(bytes, |hash, far| assert_eq!(found.next(), Some((hash, far))));
-    assert_eq!(found.next(), None);
+    let mut named = Names::of(bytes);
+    let told: Vec<_> = named
+        .by_ref()
+        .map(|name| match name {
+            Named::Piece(hash) => (hash, None),
+            Named::Value(far) => (far.hash, Some(far)),
+        })
+        .collect();
+    if check(bytes).is_ok() {
+        assert!(named.is_whole());
+        assert_eq!(told, found);
+    }
 }
 
 fn forest(bytes: &[u8]) {
