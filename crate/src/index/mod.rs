@@ -114,7 +114,7 @@ impl Definition {
 
     /// Makes `out` the entries of a row, whose value is JSON in normal form: one, or one for each of the
     /// different members of an array in one of its columns; none where a column cannot be indexed,
-    /// where two hold arrays, or where those of an array come to more than [`most_bytes`]. An entry
+    /// where two hold arrays, or where those of an array come to more than `most_bytes`. An entry
     /// that would be longer than a key is left out. Costs a pass over the value for each column, and the
     /// bytes of the entries; returns what it cost. `members` is what it uses again for each row.
     pub fn entries(
