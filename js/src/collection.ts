@@ -228,7 +228,7 @@ export class Collection {
       await Promise.all(writes);
       return made;
     } catch (cause) {
-      await Promise.allSettled(writes);
+      await Promise.all(writes.map((write) => write.catch(() => {})));
       // If one was written after all, others will tell where its chunks are.
       for (const id of made) inventory.unmade(id);
       throw cause;
