@@ -22,7 +22,7 @@ import {
   type ScanOptions,
   scanOf,
 } from './scan.js';
-import { checkSignal, ending } from './signal.js';
+import { checkSignal } from './signal.js';
 import type { Standpoint } from './standpoint.js';
 import { SumTree } from './sum-tree.js';
 
@@ -36,10 +36,7 @@ export function diffOf(
 ): Rows<Change> {
   return rowsOf(() => {
     const own = host();
-    return loaded(async () => {
-      const { differences } = await ending(options.signal, differing).result;
-      return differences(own, commits, from, to, options);
-    });
+    return loaded(async () => (await differing()).differences(own, commits, from, to, options));
   });
 }
 

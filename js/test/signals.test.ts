@@ -168,6 +168,8 @@ async function sceneOf(cacheBytes?: number): Promise<Scene> {
   const options = { storage, indexes: INDEXES, sums: SUMS, cacheBytes, sliceMs: 1 };
   const db = await open('signals', options);
   await db.sumTree('total').get('k1');
+  // What is loaded later is there.
+  await db.diff(db.root).toArray();
   return { db, storage, copy };
 }
 
