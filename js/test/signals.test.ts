@@ -169,7 +169,7 @@ async function sceneOf(cacheBytes?: number): Promise<Scene> {
   const db = await open('signals', options);
   await db.sumTree('total').get('k1');
   // What is loaded later is there.
-  await db.diff(db.root).toArray();
+  await db.diff(db.root, db.root).toArray();
   return { db, storage, copy };
 }
 
