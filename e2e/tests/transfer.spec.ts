@@ -124,7 +124,12 @@ test('a damaged export leaves an empty store, and a full one as it was', async (
     return { refused, before, root, segmentsBefore };
   });
   const { root } = found.before;
-  expect(found.refused).toEqual(['corrupt-chunk', 'invalid-export', 'corrupt-chunk', 'invalid-export']);
+  expect(found.refused).toEqual([
+    'corrupt-chunk',
+    'invalid-export',
+    'corrupt-chunk',
+    'invalid-export',
+  ]);
   expect(found).toMatchObject({ before: { count: 0 }, root });
   expect(found.segmentsBefore).toBeGreaterThan(0);
   expect(
