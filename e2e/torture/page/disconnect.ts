@@ -1,5 +1,5 @@
 /** A workload under which connections are lost, and what it may hold after it. */
-import { open, type Store } from 'hedgerow';
+import { destroy, open, type Store } from 'hedgerow';
 import { deleted, heal, install, lose, type Notice } from './losses.js';
 import { mix, textOf } from './script.js';
 import { Calls, type Ending } from './settling.js';
@@ -207,6 +207,6 @@ export async function disconnectAt(
   await workload.read();
   const steps = heal();
   await workload.recovers();
-  await workload.close();
+  await destroy(name);
   return { steps, codes: workload.calls.codes, problems: workload.calls.problems };
 }

@@ -68,8 +68,9 @@ const nativeTimeout = globalThis.setTimeout.bind(globalThis);
 
 /** Puts itself between all code that comes later and IndexedDB. */
 export function install(): void {
-  // The waits before a repetition would take most of the time.
-  const LONGEST_WAIT_MS = 1000;
+  // The waits before a repetition would take most of the time. Limits, which are counted in four parts of
+  // 500 ms and more, are not to be shortened.
+  const LONGEST_WAIT_MS = 450;
   globalThis.setTimeout = ((run: () => void, ms = 0, ...rest: unknown[]) =>
     nativeTimeout(run, ms < LONGEST_WAIT_MS ? 0 : ms, ...rest)) as typeof setTimeout;
 
