@@ -139,14 +139,13 @@ class Simulation {
 
   async run(): Promise<void> {
     const from = this.#from;
-    const restore = virtualTime(from);
+    const restore = virtualTime(from, () => this.#world.life);
     try {
       await inRealTime(REAL_LIMIT_MS, this.#live());
     } finally {
       // What goes on behind the calls, such as a collection, is not waited for.
       this.#world.end();
-      await quiet();
-      restore();
+      await inRealTime(REAL_LIMIT_MS, quiet()).finally(restore);
       this.#tally.seeds += 1;
       this.#tally.transactions += this.#world.transactions;
       this.#tally.events += this.#world.events;

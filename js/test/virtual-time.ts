@@ -51,8 +51,11 @@ class Lender {
   }
 }
 
-/** Takes the clock away from the platform; returns how to give it back. */
-export function virtualTime(from: Random): () => void {
+/**
+ * Takes the clock away from the platform; returns how to give it back. Timers of a process that is
+ * gone do not ring: `life` names the one that lives.
+ */
+export function virtualTime(from: Random, life: () => unknown = () => 0): () => void {
   let nowMs = 0;
   const lender = new Lender();
   Object.assign(performance, {
@@ -63,7 +66,13 @@ export function virtualTime(from: Random): () => void {
     },
   });
   Object.assign(Math, { random: () => from.next() });
-  Object.assign(globalThis, { setTimeout: (run: () => void) => immediately(run) });
+  const setTimeout = (run: () => void) => {
+    const begun = life();
+    return immediately(() => {
+      if (life() === begun) run();
+    });
+  };
+  Object.assign(globalThis, { setTimeout });
   Object.assign(WebAssembly, {
     instantiate: async (module: WebAssembly.Module, imports: WebAssembly.Imports) =>
       isCore(module) ? lender.lend(module, imports) : real.instantiate(module, imports),
