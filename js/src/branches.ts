@@ -1,14 +1,20 @@
 /** Branches of a store: refs by name, made, told and deleted. Loaded when one of them is first asked for. */
-import { refOfBranch } from './branch-name.js';
-import { type Commits, isSame } from './commit.js';
+import {
+  firstGeneration,
+  forkOf,
+  type HeldCommit,
+  lookFor,
+  noBranch,
+  refOfBranch,
+} from './branch-refs.js';
+import type { Commits } from './commit.js';
 import { hex } from './engine.js';
 import { HedgerowError } from './errors.js';
 import { BRANCH_REF, FORK_REF, REF } from './inventory.js';
 import { FORMAT, MAX_COMMIT_TRIES } from './limits.js';
-import type { Hold } from './pins.js';
+import { type Pinned, pinnedOf } from './pinned-commit.js';
 import { bytesOf } from './root.js';
 import type { Durability, Ref, RefDrop } from './segment-store.js';
-import { Snapshot } from './snapshot.js';
 
 /** One branch of a store. */
 export interface Branch {
@@ -27,18 +33,7 @@ export interface Branch {
 /** How a branch is opened. */
 export interface BranchOptions {
   /** Where it forks when there is none of its name: at a snapshot or a root; the head by default. */
-  readonly from?: string | Snapshot | undefined;
-}
-
-/** A commit that stays whole until it is released. */
-export interface HeldCommit extends Hold {
-  readonly commitBytes: Uint8Array;
-}
-
-/** The ref that tells where `one` was forked from `parent`, or last merged with it. */
-export function forkOf(one: string, parent: string): string {
-  const [a, b] = [one, parent].map(encodeURIComponent);
-  return `${FORK_REF}${a}/${b}`;
+  readonly from?: string | Pinned | undefined;
 }
 
 /** What a fork's ref tells of a branch, if it is of that. */
@@ -51,23 +46,10 @@ function forkedFrom(one: string, refs: Iterable<Ref>): Pick<Branch, 'parent' | '
   return {};
 }
 
-/** The error for a branch that is not there. */
-export function noBranch(name: string): HedgerowError {
-  return new HedgerowError('missing', `there is no branch ${name}`);
-}
-
-/**
- * The first generation of a ref. Another one for each ref of a name: nobody may take it for one
- * that was deleted, and where that stood.
- */
-export function firstGeneration(): number {
-  const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
-  return (random >>> 1) * 2 ** 20 + 1;
-}
-
 /** Holds the commit that a root or a snapshot names, which must be stored. */
-export async function holdNamed(commits: Commits, target: string | Snapshot): Promise<HeldCommit> {
-  if (Snapshot.is(target)) return Snapshot.hold(target, commits);
+export async function holdNamed(commits: Commits, target: string | Pinned): Promise<HeldCommit> {
+  const pinned = pinnedOf(target);
+  if (pinned !== undefined) return pinned.holdFor(commits);
   if (typeof target !== 'string') {
     throw new HedgerowError('invalid-argument', 'neither a root nor a snapshot of this open store');
   }
@@ -79,12 +61,6 @@ export async function holdNamed(commits: Commits, target: string | Snapshot): Pr
 async function holdHead(commits: Commits): Promise<HeldCommit> {
   const { head, release } = await commits.holdHead();
   return { commitBytes: head.commitBytes, release };
-}
-
-/** Where the ref `name` stands, or `undefined`. */
-export async function lookFor({ trunk }: Commits, name: string): Promise<Ref | undefined> {
-  const refs = await trunk.queued(() => trunk.inventory.look());
-  return refs.get(name);
 }
 
 /**
@@ -175,22 +151,4 @@ export async function deleteBranch(
     return;
   }
   throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
-}
-
-/** Holds the head of another branch. */
-export async function holdBranch(commits: Commits, name: string): Promise<HeldCommit> {
-  const ref = refOfBranch(name);
-  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
-    const found = await lookFor(commits, ref);
-    if (found === undefined && ref !== REF) throw noBranch(name);
-    const commitBytes = found?.commitBytes ?? new Uint8Array(32);
-    const { release } = await commits.trunk.hold(commitBytes);
-    // It is whole if it is the head still: see `collector.ts`.
-    const again = await lookFor(commits, ref);
-    if (isSame(again?.commitBytes ?? new Uint8Array(32), commitBytes)) {
-      return { commitBytes, release };
-    }
-    release();
-  }
-  throw new HedgerowError('conflict', `the branch ${name} moves on and on`);
 }

@@ -7,13 +7,16 @@ import type { Collector } from './collector.js';
 import type { Commits } from './commit.js';
 import { isFull } from './errors.js';
 import type { Host } from './host.js';
-import { collecting } from './later.js';
+import { part } from './parts.js';
 import type { AskedMessage, Tabs } from './tabs.js';
 
 /** So long after the opening, or a change, the store is looked at, in milliseconds. */
 const LOOK_MS = 1000;
 /** When so much was stored since the opening it is looked at before: a fast writer fills a disk in a second. */
 const MUCH_BYTES = 4 << 20;
+
+/** What gives back the room of what is dead, and keeps from that a commit that is no head. */
+export const loadCollector = () => part(() => import('./collect-parts.js'));
 
 /** See the module's text. */
 export class Collecting {
@@ -128,7 +131,7 @@ export class Collecting {
 
   #loaded(): Promise<Collector> {
     const load = async () => {
-      const { Collector } = await collecting();
+      const { Collector } = await loadCollector();
       const collector = new Collector(this.#host, this.#commits, this.#tabs);
       if (this.#closed) await collector.close();
       this.#collector = collector;

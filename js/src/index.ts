@@ -1,15 +1,7 @@
 /** Hedgerow: an ordered key/value store for the browser. Importing it touches no global. */
 
-import {
-  collecting,
-  counting,
-  differing,
-  proving,
-  repairing,
-  rescuing,
-  summing,
-  verifying,
-} from './later.js';
+import { loadCollector } from './collecting.js';
+import { counting, differing, proving, repairing, rescuing, verifying } from './later.js';
 import type { OpenOptions } from './opening.js';
 import { checkName, optionsOf } from './options.js';
 import { part } from './parts.js';
@@ -18,6 +10,7 @@ import { idb, loadRest } from './segment-stores/idb.js';
 import { checkSignal, ending } from './signal.js';
 import { Store } from './store.js';
 import { storeParts } from './store-later.js';
+import { loadSums } from './sum-tree.js';
 import { transacting } from './transacting.js';
 
 export type { Branch, BranchOptions } from './branches.js';
@@ -134,7 +127,16 @@ const platform = () => part(() => import('./platform.js'));
  * with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
  */
 export async function preload(): Promise<void> {
-  const parts = [proving, verifying, repairing, counting, summing, rescuing, differing, collecting];
+  const parts = [
+    proving,
+    verifying,
+    repairing,
+    counting,
+    loadSums,
+    rescuing,
+    differing,
+    loadCollector,
+  ];
   const others = [storeParts, transacting, platform, loadRest];
   await Promise.all([...parts, ...others].map((load) => load()));
 }

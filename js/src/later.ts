@@ -16,18 +16,12 @@ export const verifying = () => part(() => import('./inspect.js'));
 /** Repair of what is damaged. */
 export const repairing = () => part(() => import('./repair.js'));
 
-/** What gives back the room of what is dead, and keeps from that a commit that is no head. */
-export const collecting = () => part(() => import('./collect-parts.js'));
-
 /** What a store holds, and the shape of its tree. */
 export const counting = () => part(() => import('./stats.js'));
 
 /** The changes between two roots. */
 export const differing = (): Promise<typeof import('./differences.js')> =>
   part(() => import('./differences.js'));
-
-/** Sum trees. */
-export const summing = () => part(() => import('./sums/index.js'));
 
 /** Both for stores that do not open. */
 export const rescuing = (): Promise<Rescue> => part(() => import('./rescue.js'));

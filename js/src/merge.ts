@@ -6,7 +6,7 @@
  * The diffs are read side by side, for conflicts and their resolution. The rows are then brought
  * in by the core, as they are stored, in one commit.
  */
-import { forkOf, holdBranch } from './branches.js';
+import { forkOf, holdBranch } from './branch-refs.js';
 import { type Commits, type Head, type HeldHead, isSame, pause } from './commit.js';
 import { type Change, changesOf } from './diff.js';
 import { hex } from './engine.js';

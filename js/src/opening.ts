@@ -1,5 +1,6 @@
 /** Opens a store: the core, what it is kept in, and what tells of other handles. */
 
+import { loadCollector } from './collecting.js';
 import { Commits } from './commit.js';
 import { Engine } from './engine.js';
 import { HedgerowError } from './errors.js';
@@ -7,13 +8,13 @@ import { Host } from './host.js';
 import type { BuilderOptions, IndexProgress } from './indexes/builder.js';
 import { type IndexDefinitions, indexesOf } from './indexes/index-set.js';
 import { Lane } from './lane.js';
-import { collecting, summing } from './later.js';
 import { checkName, optionsOf } from './options.js';
 import { askToPersist } from './persistence.js';
 import { Pins, prefixOf } from './pins.js';
 import { notify } from './report.js';
 import type { Durability, SegmentStore, Storage } from './segment-store.js';
 import { idb } from './segment-stores/idb.js';
+import { loadSums } from './sum-tree.js';
 import type { SumDefinitions } from './sums/definition.js';
 import { Tabs } from './tabs.js';
 import { Trunk } from './trunk.js';
@@ -80,7 +81,7 @@ export async function openParts(name: string, given: OpenOptions): Promise<Parts
   const { storage = idb(), durability = 'relaxed', sliceMs = 8, cacheBytes = 64 << 20 } = options;
   const { create, onMissing, persist = false, indexes, sums } = options;
   const wanted = indexesOf(indexes);
-  const texts = sums && (await summing()).definitionTexts(sums);
+  const texts = sums && (await loadSums()).definitionTexts(sums);
   // Not from within the storage, which a callback that throws must not disturb.
   const onGone = () => {
     trunk?.lose(new HedgerowError('closed', `the store ${name} was deleted`));
@@ -106,7 +107,7 @@ export async function openParts(name: string, given: OpenOptions): Promise<Parts
     if (persist) askToPersist();
     const host = new Host(engine, segments, sliceMs, wanted, texts);
     // What they take is loaded when a store first has one.
-    host.bringSums = async (op, alone) => (await summing()).bring(host, op, alone);
+    host.bringSums = async (op, alone) => (await loadSums()).bring(host, op, alone);
     let tabs: Tabs | undefined;
     const [lanes, lane] = [isAlone ? undefined : storage.locks, `${prefixOf(name)}lane`];
     const own = new Trunk(
@@ -115,8 +116,8 @@ export async function openParts(name: string, given: OpenOptions): Promise<Parts
       (ref, generation) => tabs?.announce(ref, generation),
       new Lane(lanes, lane, () => tabs?.announceRace()),
     );
-    own.checkWhole = async (commit) => (await collecting()).checkWhole(own, commit);
-    own.endCollections = async () => (await collecting()).endCollections(segments);
+    own.checkWhole = async (commit) => (await loadCollector()).checkWhole(own, commit);
+    own.endCollections = async () => (await loadCollector()).endCollections(segments);
     trunk = own;
     const commits = new Commits(own);
     // Before the first look, so that nothing is missed in between.

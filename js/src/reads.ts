@@ -1,16 +1,15 @@
 /** Reads of rows, from wherever the reader stands: at a head that moves, or at one commit. */
 import type { Commits, Head } from './commit.js';
+import { type CountOptions, counted } from './count.js';
 import type { Change, DiffOptions } from './diff.js';
 import { type Op, Status } from './engine.js';
 import { HedgerowError, isMissing } from './errors.js';
 import { findMany, foundOf, KeyParts } from './find-many.js';
 import type { Host } from './host.js';
 import { isOfIndex } from './indexes/index-set.js';
-import { holdWith, ownEdits, type WaitOptions } from './indexes/ready.js';
-import type { IndexRange } from './indexes/secondary.js';
+import { holdWith, ownEdits } from './indexes/ready.js';
 import { checkKey, checkKeys } from './key.js';
 import { differing, proving } from './later.js';
-import { RANGE, rangeOf } from './options.js';
 import { encodeProved, type KeyRange } from './range.js';
 import {
   type IndexScan,
@@ -22,7 +21,6 @@ import {
   type ScanOptions,
   scanOf,
 } from './scan.js';
-import { checkSignal } from './signal.js';
 import type { Standpoint } from './standpoint.js';
 import { SumTree } from './sum-tree.js';
 
@@ -38,16 +36,6 @@ export function diffOf(
     const own = host();
     return loaded(async () => (await differing()).differences(own, commits, from, to, options));
   });
-}
-
-/** Which rows, or entries of an index, are counted. */
-export type CountOptions = (KeyRange & Pick<WaitOptions, 'signal'>) | (IndexRange & WaitOptions);
-
-/** Checks what a count is given. */
-export function counted(call: string, options: CountOptions): CountOptions {
-  const wanted = rangeOf(call, options, RANGE.counted);
-  checkSignal(wanted.signal);
-  return wanted;
 }
 
 /** See the module's text. */

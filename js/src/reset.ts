@@ -3,11 +3,12 @@
  * has other indexes or sum trees than the store was opened with, it is brought to those in the same commit; indexes
  * that it lacks are made after that, beside other work.
  */
-import { type HeldCommit, holdBranch, holdNamed } from './branches.js';
+import { type HeldCommit, holdBranch } from './branch-refs.js';
+import { holdNamed } from './branches.js';
 import { type Commits, UnknownOutcome } from './commit.js';
 import { guarded, Ingest } from './ingest.js';
+import type { Pinned } from './pinned-commit.js';
 import type { Durability } from './segment-store.js';
-import type { Snapshot } from './snapshot.js';
 import { isBehind } from './sums/follow.js';
 import { sumEngine } from './sums/sum-engine.js';
 
@@ -21,7 +22,7 @@ export interface ResetOptions {
 /** See the module's text. */
 export async function resetTo(
   commits: Commits,
-  target: string | Snapshot,
+  target: string | Pinned,
   options: ResetOptions,
 ): Promise<void> {
   const { commitBytes, release } = await holdTarget(commits, target);
@@ -45,7 +46,7 @@ export async function resetTo(
   await commits.exclusively(change).finally(release);
 }
 
-async function holdTarget(commits: Commits, target: string | Snapshot): Promise<HeldCommit> {
+async function holdTarget(commits: Commits, target: string | Pinned): Promise<HeldCommit> {
   if (typeof target !== 'string' || /^[0-9a-f]{64}$/.test(target)) {
     return holdNamed(commits, target);
   }

@@ -1,6 +1,6 @@
 /** What a user holds: an open store. */
 
-import { refOfBranch } from './branch-name.js';
+import { refOfBranch } from './branch-refs.js';
 import type { Branch, BranchOptions } from './branches.js';
 import type { ByteSource } from './bytes.js';
 import { Changes } from './changes.js';
@@ -17,7 +17,7 @@ import { IndexBuilder } from './indexes/builder.js';
 import type { IndexRange } from './indexes/secondary.js';
 import type { IngestResult } from './ingest.js';
 import { REF } from './inventory.js';
-import { counting, repairing, summing, verifying } from './later.js';
+import { counting, repairing, verifying } from './later.js';
 import type { MergeOptions, MergeResult } from './merge.js';
 import { type Indexing, type OpenOptions, openParts } from './opening.js';
 import { optionsOf, RANGE, rangeOf } from './options.js';
@@ -35,6 +35,7 @@ import { isFed, type Source } from './source.js';
 import { type Standpoint, standpoint } from './standpoint.js';
 import type { Stats } from './stats.js';
 import { storeParts } from './store-later.js';
+import { loadSums } from './sum-tree.js';
 import type { Tabs } from './tabs.js';
 import { transacting } from './transacting.js';
 import type { TransactionOptions } from './transaction/run.js';
@@ -221,7 +222,7 @@ export class Store extends Reader {
     this.#builder.look();
     if (this.#host.sums !== undefined) {
       // What goes wrong is told to whoever reads them.
-      const follow = async () => (await summing()).followed(this.#from);
+      const follow = async () => (await loadSums()).followed(this.#from);
       follow().catch(() => {});
     }
     this.#watchers.recovery.tell();

@@ -3,8 +3,8 @@
  * used; only their roots are told by the part that every page loads.
  */
 import { HedgerowError } from './errors.js';
-import { summing } from './later.js';
 import { optionsOf } from './options.js';
+import { part } from './parts.js';
 import { loaded, type Rows, rowsOf } from './scan.js';
 import type { Durability } from './segment-store.js';
 import { until } from './signal.js';
@@ -23,6 +23,9 @@ import type {
   SumRoot,
   SumScanOptions,
 } from './sums/types.js';
+
+/** All that reads and writes of sum trees need. */
+export const loadSums = () => part(() => import('./sums/index.js'));
 
 /** See the module's text. Made by `db.sumTree(name)`, of a store, a branch or a snapshot. */
 export class SumTree {
@@ -58,14 +61,14 @@ export class SumTree {
 
   /** The leaves of keys, in their order. */
   async getMany(keys: Iterable<SumKey>): Promise<(SumLeaf | undefined)[]> {
-    return (await summing()).getMany(this.#from, this.name, keys);
+    return (await loadSums()).getMany(this.#from, this.name, keys);
   }
 
   /** All leaves, in the order of the tree: that of keys with the bits of each byte reversed. */
   entries(options: SumScanOptions = {}): Rows<SumLeaf> {
     const load = async () => {
       const wanted = optionsOf('entries', options, 'from signal');
-      return (await until(summing(), wanted.signal)).entries(this.#from, this.name, wanted);
+      return (await until(loadSums(), wanted.signal)).entries(this.#from, this.name, wanted);
     };
     return rowsOf(() => loaded(load));
   }
@@ -73,18 +76,18 @@ export class SumTree {
   /** The leaves that differ between two roots of the store (`db.root`), of which the second is the
    * head by default. */
   diff(from: string, to?: string): Rows<SumChange> {
-    const load = async () => (await summing()).diff(this.#from, this.name, from, to);
+    const load = async () => (await loadSums()).diff(this.#from, this.name, from, to);
     return rowsOf(() => loaded(load));
   }
 
   /** A proof of what is under a key, or that nothing is, for `verifySumProof`. */
   async prove(key: SumKey): Promise<Uint8Array> {
-    return (await summing()).prove(this.#from, this.name, [key], false);
+    return (await loadSums()).prove(this.#from, this.name, [key], false);
   }
 
   /** One proof of many keys, for `verifySumProofs`. */
   async proveMany(keys: Iterable<SumKey>): Promise<Uint8Array> {
-    return (await summing()).prove(this.#from, this.name, keys, true);
+    return (await loadSums()).prove(this.#from, this.name, keys, true);
   }
 
   /** Puts a leaf. */
@@ -129,7 +132,7 @@ export class SumTree {
     source: unknown,
     { signal, durability }: SumChangeOptions,
     change: (
-      sums: Awaited<ReturnType<typeof summing>>,
+      sums: Awaited<ReturnType<typeof loadSums>>,
       job: { readonly signal: AbortSignal | undefined; readonly durability: Durability },
     ) => Promise<T>,
   ): Promise<T> {
@@ -139,7 +142,7 @@ export class SumTree {
       throw new HedgerowError('invalid-argument', 'a snapshot is not written to');
     }
     return write(signal, isFed(source), async (usual, signal) =>
-      change(await summing(), { signal, durability: durability ?? usual }),
+      change(await loadSums(), { signal, durability: durability ?? usual }),
     );
   }
 }

@@ -1,5 +1,4 @@
-/** The indexes that a handle was opened with, and which of them a commit has. */
-import type { Engine } from '../engine.js';
+/** Definitions of the indexes that a handle was opened with, and how far a commit has each. */
 import { HedgerowError } from '../errors.js';
 import { type EncodedRange, encodeRange, type KeyRange } from '../range.js';
 import { checkSignal, until } from '../signal.js';
@@ -29,21 +28,30 @@ export function isOfIndex(range: KeyRange | IndexRange): range is IndexRange {
   }
 }
 
-/** See the module's text. The core knows each by its number, from 1. */
+/** What the core tells of indexes; it knows each by its number, from 1, in the order of `setIndexes`. */
+export interface IndexCore {
+  setIndexes(definitions: readonly string[]): void;
+  /** How far the commit of a view has an index: a `State`. */
+  indexState(view: number, index: number): number;
+  /** How many indexes the commit of a view has, complete or not. */
+  indexCount(view: number): number;
+}
+
+/** The indexes that a handle was opened with, and which of them a commit has. */
 export class IndexSet {
   readonly all: readonly Index[];
-  readonly #engine: Engine;
+  readonly #core: IndexCore;
   /** Definitions, each once: two names may have the same. */
   readonly #texts: readonly string[];
   /** Who waits, each for those that one of the handles makes. */
   readonly #waiting = new Set<{ readonly by: object; settle(failure?: unknown): void }>();
   readonly #makers = new Map<object, () => void>();
 
-  constructor(engine: Engine, all: readonly Index[]) {
-    this.#engine = engine;
+  constructor(core: IndexCore, all: readonly Index[]) {
+    this.#core = core;
     this.all = all;
     this.#texts = [...new Set(all.map(({ text }) => text))];
-    engine.setIndexes(this.#texts);
+    core.setIndexes(this.#texts);
   }
 
   /** The index of a name; throws `invalid-argument`. */
@@ -59,13 +67,13 @@ export class IndexSet {
 
   /** Whether a commit has others, too. */
   hasOthers(view: number): boolean {
-    const isThere = (_: string, at: number) => this.#engine.indexState(view, at + 1) !== State.none;
-    return this.#engine.indexCount(view) > this.#texts.filter(isThere).length;
+    const isThere = (_: string, at: number) => this.#core.indexState(view, at + 1) !== State.none;
+    return this.#core.indexCount(view) > this.#texts.filter(isThere).length;
   }
 
   /** How far a commit has an index. */
   state(view: number, index: Index): number {
-    return this.#engine.indexState(view, this.#numberOf(index));
+    return this.#core.indexState(view, this.#numberOf(index));
   }
 
   /** Encodes a range of rows or of an index. */

@@ -1,5 +1,6 @@
 /** What the function of a transaction is given: reads of one commit, and edits of its own. */
 import type { Commits } from '../commit.js';
+import { type CountOptions, counted } from '../count.js';
 import { Status } from '../engine.js';
 import { HedgerowError } from '../errors.js';
 import { findMany, KeyParts } from '../find-many.js';
@@ -8,7 +9,6 @@ import { isOfIndex } from '../indexes/index-set.js';
 import { entriesOf, type IndexRange, positionsOf } from '../indexes/secondary.js';
 import { checkKey, checkKeys } from '../key.js';
 import { deletedRange, encodeRange, isInRange, isRange, type KeyRange } from '../range.js';
-import { type CountOptions, counted } from '../reads.js';
 import type { IndexScan, IndexScanOptions, Scan, ScanOptions } from '../scan.js';
 import { turn } from '../scheduler.js';
 import type { Base } from './base.js';

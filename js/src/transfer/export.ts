@@ -5,7 +5,7 @@
  * It holds the commits, not the segments: another handle may collect meanwhile, and move chunks to
  * new segments. Those that hold what is gone by then come at the end.
  */
-import { forkOf, holdBranch, lookFor } from '../branches.js';
+import { forkOf, holdBranch, lookFor } from '../branch-refs.js';
 import { type Commits, isSame } from '../commit.js';
 import { disposable } from '../disposable.js';
 import { hex } from '../engine.js';

@@ -1,6 +1,5 @@
 /** The bytes of an export, drawn in `docs/format.md`. No bit of them can change unnoticed. */
-import { refOfBranch } from '../branch-name.js';
-import { forkOf } from '../branches.js';
+import { forkOf, refOfBranch } from '../branch-refs.js';
 import { HedgerowError } from '../errors.js';
 import { BRANCH_REF, FORK_REF, REF } from '../inventory.js';
 import { MAX_SEGMENT_CHUNKS } from '../limits.js';

@@ -8,7 +8,7 @@
  * transaction moves the refs and drops `import`. Until then the store is empty, and for as long as
  * it is no collection takes what was stored: the next import goes on with it.
  */
-import { firstGeneration } from '../branches.js';
+import { firstGeneration } from '../branch-refs.js';
 import type { ByteSource } from '../bytes.js';
 import { hex } from '../engine.js';
 import { HedgerowError } from '../errors.js';
