@@ -9,7 +9,7 @@ export async function buildForReactNative() {
   const { buildPlain } = await import('./lib/plain.mjs');
   const { buildReactNative } = await import('./lib/react-native.mjs');
   const rebuilt = await buildPlain();
-  console.log(`plain core  ${rebuilt ? 'built' : 'up to date'}: js/src/generated/plain.js`);
+  console.log(`plain core  ${rebuilt ? 'built' : 'up to date'}: js/src/core/generated/plain.js`);
   await buildReactNative();
   console.log('built: js/dist/react-native');
 }

@@ -2,7 +2,7 @@
 // same values: `node scripts/measure-values.mjs [--rows 100000]`. Rounds alternate; the quickest of
 // each are told, and their ratio.
 
-import { checkKept } from '../js/dist/value.js';
+import { checkKept } from '../js/dist/base/value.js';
 
 const at = process.argv.indexOf('--rows');
 const count = at < 0 ? 100_000 : Number(process.argv[at + 1]);

@@ -78,7 +78,7 @@ async function chromiumOverIndexedDb() {
 /** The columns; a column whose adapter is not part of this build is left out. */
 const COLUMNS = [
   ['Node, memory', nodeOverMemory],
-  ...(existsSync(join(ROOT, 'js', 'src', 'sql', 'node.ts'))
+  ...(existsSync(join(ROOT, 'js', 'src', 'storage', 'sql', 'node.ts'))
     ? [['Node, SQLite', nodeOverSqlite]]
     : []),
   ['Hermes, memory', hermesOverMemory],

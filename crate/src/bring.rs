@@ -69,7 +69,8 @@ struct Job {
     told: Option<Vec<u8>>,
 }
 
-/// See the module's text.
+/// Brings the sum trees of a commit to what it changes: those made by hand by the edits of this
+/// commit, those that follow rows by what became of the rows.
 #[derive(Debug)]
 pub struct Bring {
     rules: Rules,

@@ -46,7 +46,8 @@ enum State {
     Sums(Packer),
 }
 
-/// See the module's text. Feed its [`Reader`], call [`Ingest::step`] until it is done, and so on;
+/// Takes rows in blocks and makes a new commit of them. Feed its [`Reader`], call [`Ingest::step`]
+/// until it is done, and so on;
 /// after the last, call [`Ingest::finish`] and step until done again. After each step take
 /// [`Ingest::sealed`] into the cache before the next.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 /** The page of `tests/segment-store.spec.ts`: runs the contract on real IndexedDB. */
-import type { RefMove, SegmentStore } from '../../js/src/segment-store.js';
-import { idb } from '../../js/src/segment-stores/idb.js';
+
+import { idb } from '../../js/src/storage/idb/idb.js';
+import type { RefMove, SegmentStore } from '../../js/src/storage/segment-store.js';
 import { segmentStoreContract } from '../../js/test/segment-store-contract.js';
 
 declare global {

@@ -1,45 +1,24 @@
 /** Hedgerow: an ordered key/value store for the browser. Importing it touches no global. */
 
-import { loadCollector } from './collecting.js';
-import { counting, differing, proving, repairing, rescuing, verifying } from './later.js';
-import type { OpenOptions } from './opening.js';
-import { checkName, optionsOf } from './options.js';
-import { part } from './parts.js';
-import type { Storage } from './segment-store.js';
-import { idb, loadRest } from './segment-stores/idb.js';
-import { checkSignal, ending } from './signal.js';
-import { Store } from './store.js';
-import { storeParts } from './store-later.js';
-import { loadSums } from './sum-tree.js';
-import { transacting } from './transacting.js';
+import { checkName, optionsOf } from './base/options.js';
+import { part } from './base/parts.js';
+import { checkSignal, ending } from './base/signal.js';
+import { loadCollector } from './collect/collecting.js';
+import { idb, loadRest } from './storage/idb/idb.js';
+import type { Storage } from './storage/segment-store.js';
+import { counting, differing, proving, repairing, rescuing, verifying } from './store/later.js';
+import type { OpenOptions } from './store/open.js';
+import { Store } from './store/store.js';
+import { storeParts } from './store/store-later.js';
+import { loadSums } from './sums/sum-tree.js';
+import { transacting } from './transaction/transacting.js';
 
-export type { Branch, BranchOptions } from './branches.js';
-export type { ByteFormat, ByteSource } from './bytes.js';
-export type { Change, DiffOptions } from './diff.js';
-export { type Conflict, type ErrorCode, HedgerowError } from './errors.js';
-export type { IndexProgress } from './indexes/builder.js';
-export type { IndexDefinition } from './indexes/definition.js';
-export type { IndexDefinitions } from './indexes/index-set.js';
-export type { IndexRange, Scalar, SecondaryKey } from './indexes/secondary.js';
-export type { IngestResult, Progress } from './ingest.js';
-export { repair, verify, verifyProof } from './later.js';
-export type { MergeOptions, MergeResult, Resolution } from './merge.js';
-export type { OpenOptions } from './opening.js';
-export type { Patch, PatchOperation, PatchOptions } from './patch.js';
-export type { Proved, ProvedRange } from './proof.js';
-export type { PutManyOptions } from './put-many.js';
-export type { KeyRange } from './range.js';
-export type { LostRange, RepairOptions, RepairResult } from './repair.js';
-export type { IndexScan, IndexScanOptions, Rows, Scan, ScanOptions } from './scan.js';
-export type { Durability, SegmentStore, Storage, StoreOptions } from './segment-store.js';
-export { idb } from './segment-stores/idb.js';
-export { memory } from './segment-stores/memory.js';
-export type { Snapshot } from './snapshot.js';
-export type { Source } from './source.js';
-export type { LevelStats, Stats } from './stats.js';
-export type { Store } from './store.js';
-export type { SumTree } from './sum-tree.js';
-export type { SumDefinition, SumDefinitions } from './sums/definition.js';
+export { type Conflict, type ErrorCode, HedgerowError } from './base/errors.js';
+export type { KeyRange } from './base/range.js';
+export type { ByteFormat, ByteSource } from './base/read-bytes.js';
+export type { Branch, BranchOptions } from './branches/branches.js';
+export type { MergeOptions, MergeResult, Resolution } from './branches/merge.js';
+export type { SumDefinition, SumDefinitions } from './core/sum-definition.js';
 export type {
   SumChange,
   SumChangeOptions,
@@ -50,7 +29,23 @@ export type {
   SumResult,
   SumRoot,
   SumScanOptions,
-} from './sums/types.js';
+} from './core/sum-types.js';
+export type { IndexRange, Scalar, SecondaryKey } from './indexes/columns.js';
+export type { IndexDefinition } from './indexes/definition.js';
+export type { IndexDefinitions } from './indexes/index-set.js';
+export type { Change, DiffOptions } from './read/diff.js';
+export type { Proved, ProvedRange } from './read/proof.js';
+export type { IndexScan, IndexScanOptions, Rows, Scan, ScanOptions } from './read/scan.js';
+export type { LevelStats, Stats } from './read/stats.js';
+export type { LostRange, RepairOptions, RepairResult } from './repair/repair.js';
+export { idb } from './storage/idb/idb.js';
+export { memory } from './storage/memory.js';
+export type { Durability, SegmentStore, Storage, StoreOptions } from './storage/segment-store.js';
+export { repair, verify, verifyProof } from './store/later.js';
+export type { OpenOptions } from './store/open.js';
+export type { Snapshot } from './store/snapshot.js';
+export type { Store } from './store/store.js';
+export type { SumTree } from './sums/sum-tree.js';
 export type { TransactionOptions } from './transaction/run.js';
 export type { Transaction } from './transaction/transaction.js';
 export type { Export, ExportOptions } from './transfer/export.js';
@@ -66,9 +61,14 @@ export type {
   Verification,
   VerifyOptions,
   VerifyProgress,
-} from './verify.js';
+} from './verify/verify.js';
 export type { WatchCallback, WatchOptions } from './watch/watcher.js';
-export type { Writer, WriterOptions } from './writer.js';
+export type { IndexProgress } from './write/index-builder.js';
+export type { IngestResult, Progress } from './write/ingest.js';
+export type { Patch, PatchOperation, PatchOptions } from './write/patch.js';
+export type { PutManyOptions } from './write/put-many.js';
+export type { Source } from './write/source.js';
+export type { Writer, WriterOptions } from './write/writer.js';
 
 /**
  * Opens the store `name`, creating it when there is none, unless told not to. Costs two reads of storage
@@ -119,7 +119,7 @@ export const importStore: typeof import('./transfer/import.js').importStore = as
   return ending(wanted.signal, read).result;
 };
 
-const platform = () => part(() => import('./platform.js'));
+const platform = () => part(() => import('./base/platform.js'));
 
 /**
  * Loads now what is else loaded when it is first called: collection, proofs, verification, repair, statistics, sum

@@ -1,8 +1,8 @@
 /** Room that is kept for deletions: what it is made of, and that nothing else uses it up. */
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { HedgerowError, memory, open } from '../src/index.js';
-import type { SegmentStore, Storage } from '../src/segment-store.js';
-import { idb } from '../src/segment-stores/idb.js';
+import { idb } from '../src/storage/idb/idb.js';
+import type { SegmentStore, Storage } from '../src/storage/segment-store.js';
 import { HostileEngine } from './hostile-idb/engine.js';
 import { type Entry, within } from './model.js';
 import { random } from './random.js';

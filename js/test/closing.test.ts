@@ -1,7 +1,7 @@
 /** Closing waits for what is under way, but for code of the caller that does not answer only for a while. */
 import { expect, it } from 'vitest';
+import { turn } from '../src/base/scheduler.js';
 import { memory, open, type Store } from '../src/index.js';
-import { turn } from '../src/scheduler.js';
 import { all, type Entry, expectSame, failure, within } from './model.js';
 
 const ROWS = Array.from(

@@ -1,7 +1,7 @@
 /** Collection: the room of what nobody needs comes back, and nobody misses anything. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
-import { faulty } from '../src/segment-stores/faulty.js';
+import { faulty } from '../src/storage/faulty.js';
 import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
 import { type Random, random } from './random.js';
 import { watched } from './watched-storage.js';

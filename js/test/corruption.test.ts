@@ -1,7 +1,7 @@
 /** Stored bytes that are not as they were written: told apart, and never believed. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { open } from '../src/index.js';
-import type { SegmentRecord } from '../src/segment-store.js';
+import type { SegmentRecord } from '../src/storage/segment-store.js';
 import { deaf } from './deaf-storage.js';
 import { all, type Entry, expectSame, failure, sorted } from './model.js';
 import { forSeeds, random } from './random.js';

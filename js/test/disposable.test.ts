@@ -1,6 +1,6 @@
 /** `using` and `await using`, where the platform has the symbols, where a polyfill brings them, and where nothing does. */
 import { describe, expect, it } from 'vitest';
-import { disposable } from '../src/disposable.js';
+import { disposable } from '../src/base/disposable.js';
 import { memory, open } from '../src/index.js';
 import { failure } from './model.js';
 

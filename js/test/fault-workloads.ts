@@ -1,6 +1,6 @@
 /** What stores do in the sweeps of faults: each workload is a list of changes. */
 import { HedgerowError, open, type Store } from '../src/index.js';
-import type { Storage } from '../src/segment-store.js';
+import type { Storage } from '../src/storage/segment-store.js';
 import { type Entry, select, sorted } from './model.js';
 import { random } from './random.js';
 

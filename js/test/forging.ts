@@ -1,7 +1,7 @@
 /** Exports that nobody made: parts of real ones, put together otherwise. */
 import { blake3 } from '@noble/hashes/blake3.js';
+import { FORMAT, SEGMENTS_PER_WRITER } from '../src/base/limits.js';
 import type { Storage } from '../src/index.js';
-import { FORMAT, SEGMENTS_PER_WRITER } from '../src/limits.js';
 import { endOf, frameOf, headerOf } from '../src/transfer/format.js';
 import { joined, storedIn } from './transferring.js';
 import { chunksOf } from './watched-storage.js';

@@ -5,10 +5,10 @@
  * is typed. Of vitest it knows nothing, so that `scripts/simulate.mjs` can run it by the million.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { localLocks } from '../src/base/locks.js';
 import { HedgerowError, memory, open, type Store } from '../src/index.js';
-import { localLocks } from '../src/locks.js';
-import { idb } from '../src/segment-stores/idb.js';
-import '../src/segment-stores/idb-rest.js';
+import { idb } from '../src/storage/idb/idb.js';
+import '../src/storage/idb/later.js';
 import { HostileEngine } from './hostile-idb/engine.js';
 import type { EngineKind } from './hostile-idb/running.js';
 import { type Random, random } from './random.js';

@@ -5,9 +5,9 @@
 import { expect, it, vi } from 'vitest';
 import { FullTally, simulateFull } from './full-simulation.js';
 
-type Transactions = typeof import('../src/segment-stores/idb-transaction.js');
+type Transactions = typeof import('../src/storage/idb/transaction.js');
 
-vi.mock('../src/segment-stores/idb-transaction.js', async (original) => ({
+vi.mock('../src/storage/idb/transaction.js', async (original) => ({
   ...(await original<Transactions>()),
   inTurn: ((_work, steps, then) => {
     for (const step of steps) step();

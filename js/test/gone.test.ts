@@ -1,7 +1,7 @@
 /** A store that was deleted while it was open takes no calls, not even reads of what is in memory. */
 import { describe, expect, it, vi } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
-import type { Storage } from '../src/segment-store.js';
+import type { Storage } from '../src/storage/segment-store.js';
 import { failure, within } from './model.js';
 import { SQL_STORAGES } from './sql-storages.js';
 

@@ -3,8 +3,8 @@
  * told as what it is, at once, and what was lost is had again.
  */
 import { afterEach, assert, beforeEach, describe, expect, it } from 'vitest';
-import type { RefMove, SegmentStore } from '../src/segment-store.js';
-import { idb } from '../src/segment-stores/idb.js';
+import { idb } from '../src/storage/idb/idb.js';
+import type { RefMove, SegmentStore } from '../src/storage/segment-store.js';
 import { HostileEngine } from './hostile-idb/engine.js';
 import type { EngineKind } from './hostile-idb/running.js';
 import { random } from './random.js';

@@ -9,8 +9,8 @@ import {
   open,
   type Store,
 } from '../src/index.js';
+import { entriesOf } from '../src/indexes/columns.js';
 import { indexOf } from '../src/indexes/definition.js';
-import { entriesOf } from '../src/indexes/secondary.js';
 import { entriesOfRows, selectEntries } from './index-model.js';
 import { compareKeys, type Entry, failure, sorted } from './model.js';
 import { watched } from './watched-storage.js';

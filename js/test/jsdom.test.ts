@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { destroy, idb, isSupported, memory, open } from '../src/index.js';
-import { sqlite } from '../src/sql/node.js';
+import { sqlite } from '../src/storage/sql/node.js';
 
 it('runs in jsdom, where a Blob is no stream', async () => {
   expect(window.document.body).toBeDefined();

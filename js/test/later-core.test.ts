@@ -1,11 +1,11 @@
 // The part of the core that is loaded later, on a running core of this very build.
 
 import { expect, test } from 'vitest';
-import { LATER_BASE64, LATER_LENGTH } from '../src/generated/later-module.js';
-import { MODULE_BASE64 } from '../src/generated/module.js';
-import type { Core } from '../src/guard.js';
-import { instances } from '../src/instances.js';
-import { instantiateLater } from '../src/later-core.js';
+import { LATER_BASE64, LATER_LENGTH } from '../src/core/generated/later-module.js';
+import { MODULE_BASE64 } from '../src/core/generated/module.js';
+import type { Core } from '../src/core/guard.js';
+import { instances } from '../src/core/instances.js';
+import { instantiateLater } from '../src/core/later-module.js';
 
 const LATER = /^(sum|check)_/;
 

@@ -4,8 +4,8 @@
  * seconds each, and are crossed in the core: `crate/tests/limits_of_size.rs`.
  */
 import { describe, expect, it } from 'vitest';
+import { MAX_JSON_DEPTH, MAX_KEY_BYTES } from '../src/base/limits.js';
 import { type HedgerowError, memory, type Store } from '../src/index.js';
-import { MAX_JSON_DEPTH, MAX_KEY_BYTES } from '../src/limits.js';
 import {
   BASES,
   type Base,

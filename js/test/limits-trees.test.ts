@@ -1,6 +1,14 @@
 /** Limits beside the rows: how many trees a commit names, their names and definitions, and leaves of sum trees. */
 import { describe, expect, it } from 'vitest';
 import {
+  MAX_COLUMNS,
+  MAX_DEFINITION_BYTES,
+  MAX_SUM_DEFINITION_BYTES,
+  MAX_SUM_VALUE_BYTES,
+  MAX_TREE_NAME_BYTES,
+  MAX_TREES,
+} from '../src/base/limits.js';
+import {
   type HedgerowError,
   importStore,
   memory,
@@ -8,14 +16,6 @@ import {
   open,
   type Store,
 } from '../src/index.js';
-import {
-  MAX_COLUMNS,
-  MAX_DEFINITION_BYTES,
-  MAX_SUM_DEFINITION_BYTES,
-  MAX_SUM_VALUE_BYTES,
-  MAX_TREE_NAME_BYTES,
-  MAX_TREES,
-} from '../src/limits.js';
 import { all, failure } from './model.js';
 import { exported } from './transferring.js';
 

@@ -1,6 +1,6 @@
 /** Locks among handles of one process keep the rules of Web Locks. */
 import { describe, expect, it } from 'vitest';
-import { localLocks } from '../src/locks.js';
+import { localLocks } from '../src/base/locks.js';
 
 const tick = () => new Promise((resolve) => setTimeout(resolve, 0));
 

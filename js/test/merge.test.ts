@@ -1,7 +1,7 @@
 /** Merges of branches: by hand, and against a model of three. */
 import { describe, expect, it } from 'vitest';
 import { type Conflict, HedgerowError, memory, open, type Store } from '../src/index.js';
-import type { Storage } from '../src/segment-store.js';
+import type { Storage } from '../src/storage/segment-store.js';
 import { all, type Entry, expectSame, sorted } from './model.js';
 import { type Random, random } from './random.js';
 
@@ -209,7 +209,7 @@ describe('a merge', () => {
   });
 
   it('that fails at any call of storage is made whole or not at all', async () => {
-    const { faulty } = await import('../src/segment-stores/faulty.js');
+    const { faulty } = await import('../src/storage/faulty.js');
     const storage = faulty(memory());
     const db = await open('test', { storage });
     await db.putMany(Array.from({ length: 500 }, (_, at): Entry => [`k${at}`, at]));

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { OpSqlite } from '../src/sql/op-sqlite-driver.js';
+import type { OpSqlite } from '../src/storage/sql/op-sqlite-driver.js';
 import { type Native, nativeProxy } from './op-sqlite-native.js';
 
 const listed = process.env.HEDGEROW_OP_SQLITE?.split(',').filter(Boolean) ?? [];

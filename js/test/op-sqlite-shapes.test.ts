@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { OpSqlite } from '../src/sql/op-sqlite-driver.js';
+import type { OpSqlite } from '../src/storage/sql/op-sqlite-driver.js';
 import { isRawAlone } from './op-sqlite-shapes.js';
 import { folder, nodeBuildOf, OP_VERSIONS, opSqliteOf } from './sql-storages.js';
 

@@ -6,7 +6,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import type { OpDatabase, OpSqlite } from '../src/sql/op-sqlite-driver.js';
+import type { OpDatabase, OpSqlite } from '../src/storage/sql/op-sqlite-driver.js';
 import { type Native, nativeProxy, type Values, variants } from './op-sqlite-native.js';
 
 type Commands = Parameters<OpDatabase['executeBatch']>[0];

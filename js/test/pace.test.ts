@@ -1,6 +1,6 @@
 /** Slices keep their length though the clock is coarse, as it is in some browsers. */
 import { describe, expect, it } from 'vitest';
-import { Pace } from '../src/scheduler.js';
+import { Pace } from '../src/base/scheduler.js';
 import { random } from './random.js';
 
 const SLICE_MS = 8;

@@ -1,7 +1,7 @@
 /** Waiting for other tabs has a limit, which counts only time in which this page could work. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Locks, localLocks } from '../src/locks.js';
-import { afterAwake, soon, within, withLock } from '../src/patience.js';
+import { type Locks, localLocks } from '../src/base/locks.js';
+import { afterAwake, soon, within, withLock } from '../src/base/timeout.js';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });

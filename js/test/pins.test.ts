@@ -1,10 +1,10 @@
 /** What is used is known to who collects, whatever happens at the same moment. */
 import { describe, expect, it } from 'vitest';
+import type { Locks } from '../src/base/locks.js';
+import { bytesOf } from '../src/base/root.js';
 import { memory, type Store } from '../src/index.js';
-import type { Locks } from '../src/locks.js';
-import { Pins } from '../src/pins.js';
-import { bytesOf } from '../src/root.js';
-import { Inspection } from '../src/verify.js';
+import { Pins } from '../src/tabs/pins.js';
+import { Inspection } from '../src/verify/verify.js';
 import { type Entry, expectSame, failure } from './model.js';
 import { random } from './random.js';
 import { Browser, breathe, pass, settled } from './tabs-world.js';

@@ -1,7 +1,7 @@
 /** What is taken from the platform, and what is not. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { bytesOfBase64 } from '../src/instances.js';
-import { poster } from '../src/task.js';
+import { poster } from '../src/base/task.js';
+import { bytesOfBase64 } from '../src/core/instances.js';
 import { random } from './random.js';
 
 const realTimeout = setTimeout;

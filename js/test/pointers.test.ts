@@ -1,7 +1,7 @@
 /** A JSON pointer leads to the same member for indexes, for sum trees, by hand or not, and for rows. */
 import { describe, expect, it } from 'vitest';
+import { memberAt, namesOf } from '../src/base/json-pointer.js';
 import { memory, open } from '../src/index.js';
-import { memberAt, namesOf } from '../src/pointer.js';
 
 describe('a pointer', () => {
   it.each([

@@ -4,8 +4,8 @@ import { memory, open } from '../src/index.js';
 import { failure } from './model.js';
 import { watched } from './watched-storage.js';
 
-vi.mock('../src/inspect.js', async (importActual) => {
-  const actual = await importActual<typeof import('../src/inspect.js')>();
+vi.mock('../src/verify/inspect.js', async (importActual) => {
+  const actual = await importActual<typeof import('../src/verify/inspect.js')>();
   return {
     ...actual,
     // A chunk of a later version under its right hash takes that version to make.

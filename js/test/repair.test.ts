@@ -1,8 +1,8 @@
 /** Repair: back to the newest commit that verifies, or what is left of the newest one. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type RepairResult, repair } from '../src/index.js';
-import type { SegmentRecord } from '../src/segment-store.js';
-import { faulty } from '../src/segment-stores/faulty.js';
+import { faulty } from '../src/storage/faulty.js';
+import type { SegmentRecord } from '../src/storage/segment-store.js';
 import { all, type Entry, expectSame, failure, select, sorted, storeOf } from './model.js';
 import { forSeeds, random } from './random.js';
 import { chunksOf, type WatchedStorage, watched } from './watched-storage.js';

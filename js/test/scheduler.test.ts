@@ -1,7 +1,7 @@
 /** Slices: one in a turn of the event loop, in the order of those who wait. */
 import { describe, expect, it } from 'vitest';
+import { Pace, turn } from '../src/base/scheduler.js';
 import { memory, open } from '../src/index.js';
-import { Pace, turn } from '../src/scheduler.js';
 import { type Entry, storeOf } from './model.js';
 
 function rows(count: number): Entry[] {

@@ -1,10 +1,10 @@
 /**
- * What every persistence adapter must do: each sentence of `segment-store.ts` as a case.
+ * What every persistence adapter must do: each sentence of `storage/segment-store.ts` as a case.
  * It uses no test framework, so that Node and a page in a browser can both run it.
  */
-import { HedgerowError } from '../src/errors.js';
-import { MAX_HISTORY, MIN_HISTORY } from '../src/limits.js';
-import type { Loaded, RefMove, SegmentRecord, WriteBatch } from '../src/segment-store.js';
+import { HedgerowError } from '../src/base/errors.js';
+import { MAX_HISTORY, MIN_HISTORY } from '../src/base/limits.js';
+import type { Loaded, RefMove, SegmentRecord, WriteBatch } from '../src/storage/segment-store.js';
 import { type ContractCase, fact } from './segment-store-scene.js';
 
 export type { Assert, ContractCase } from './segment-store-scene.js';

@@ -1,9 +1,9 @@
 import { assert, describe, expect, it } from 'vitest';
-import { HedgerowError } from '../src/errors.js';
-import type { Storage } from '../src/segment-store.js';
-import { type Fault, faulty } from '../src/segment-stores/faulty.js';
-import { idb } from '../src/segment-stores/idb.js';
-import { memory } from '../src/segment-stores/memory.js';
+import { HedgerowError } from '../src/base/errors.js';
+import { type Fault, faulty } from '../src/storage/faulty.js';
+import { idb } from '../src/storage/idb/idb.js';
+import { memory } from '../src/storage/memory.js';
+import type { Storage } from '../src/storage/segment-store.js';
 import { segmentStoreContract } from './segment-store-contract.js';
 
 const storages: readonly [string, () => Storage][] = [

@@ -3,8 +3,8 @@
  * few turns, the store holds what it held or all of the write, and `close` settles.
  */
 import { describe, expect, it } from 'vitest';
+import { turn } from '../src/base/scheduler.js';
 import { importStore, memory, open, type Store } from '../src/index.js';
-import { turn } from '../src/scheduler.js';
 import { failure, within } from './model.js';
 import { type StuckStorage, stuckable } from './stuck-storage.js';
 import { watched } from './watched-storage.js';

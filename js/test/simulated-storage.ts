@@ -17,7 +17,8 @@
  *   A strict write is whole or absent: its files are flushed before its record.
  */
 
-import { type Locks, localLocks } from '../src/locks.js';
+import { sameBytes } from '../src/base/bytes.js';
+import { type Locks, localLocks } from '../src/base/locks.js';
 import type {
   Durability,
   Fence,
@@ -27,8 +28,7 @@ import type {
   SegmentStore,
   Storage,
   WriteBatch,
-} from '../src/segment-store.js';
-import { sameBytes } from '../src/views.js';
+} from '../src/storage/segment-store.js';
 import type { Random } from './random.js';
 
 /** How a crash comes about. */

@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { HedgerowError, memory, open, type Store } from '../src/index.js';
-import type { Durability } from '../src/segment-store.js';
+import type { Durability } from '../src/storage/segment-store.js';
 import { type Random, random } from './random.js';
 import { type Connection, type Crash, type Remains, World } from './simulated-storage.js';
 import { inRealTime, quiet, tick, virtualTime } from './virtual-time.js';

@@ -1,7 +1,7 @@
 /** Snapshots in tabs that do not collect, and after traps; reads of what was collected. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
-import type { SegmentStore, Storage } from '../src/segment-store.js';
+import type { SegmentStore, Storage } from '../src/storage/segment-store.js';
 import { deaf } from './deaf-storage.js';
 import { all, type Entry, expectSame } from './model.js';
 import { forget, trapIn } from './trapping.js';

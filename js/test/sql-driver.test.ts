@@ -1,7 +1,7 @@
 /** Which driver is taken, when the native half of one is missing. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { open } from '../src/index.js';
-import { sqlite } from '../src/sql/node.js';
+import { sqlite } from '../src/storage/sql/node.js';
 import { folder, hasNodeSqlite } from './sql-storages.js';
 
 const native = vi.hoisted(() => ({ isMissing: false }));

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { destroy, open } from '../src/index.js';
-import { sqlite } from '../src/sql/node.js';
+import { sqlite } from '../src/storage/sql/node.js';
 import { random } from './random.js';
 import { folder } from './sql-storages.js';
 

@@ -3,16 +3,16 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { localLocks } from '../src/base/locks.js';
 import { destroy, memory, open, type Storage } from '../src/index.js';
-import { localLocks } from '../src/locks.js';
-import { type BetterSqlite3, betterSqlite3 } from '../src/sql/better-sqlite3.js';
-import type { SqlConnection } from '../src/sql/driver.js';
-import { fileNameOf } from '../src/sql/file-name.js';
-import { sqlite } from '../src/sql/node.js';
-import { opSqlite } from '../src/sql/op-sqlite.js';
-import { opConnection } from '../src/sql/op-sqlite-driver.js';
-import { opSqliteStorage } from '../src/sql/op-sqlite-storage.js';
-import { sqlStorage } from '../src/sql/storage.js';
+import { type BetterSqlite3, betterSqlite3 } from '../src/storage/sql/better-sqlite3.js';
+import type { SqlConnection } from '../src/storage/sql/driver.js';
+import { fileNameOf } from '../src/storage/sql/file-name.js';
+import { sqlite } from '../src/storage/sql/node.js';
+import { opSqlite } from '../src/storage/sql/op-sqlite.js';
+import { opConnection } from '../src/storage/sql/op-sqlite-driver.js';
+import { opSqliteStorage } from '../src/storage/sql/op-sqlite-storage.js';
+import { sqlStorage } from '../src/storage/sql/storage.js';
 import { random } from './random.js';
 import {
   folder,

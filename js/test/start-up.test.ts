@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterEach(() => {
   vi.unstubAllGlobals();
-  vi.doUnmock('../src/merge.js');
+  vi.doUnmock('../src/branches/merge.js');
 });
 
 class Forbidden {
@@ -101,7 +101,7 @@ it('a part that cannot be loaded is not-loaded, and nothing has changed', async 
   await expect(db.branch('draft')).rejects.toMatchObject({ ...error, cause: expect.any(Error) });
   await expect(preload()).rejects.toMatchObject(error);
   expect(db.root).toBe(root);
-  vi.doUnmock('../src/merge.js');
+  vi.doUnmock('../src/branches/merge.js');
   await db.close();
 });
 

@@ -1,5 +1,5 @@
 /** Storage of which one call waits until it is let go: what happens meanwhile can be looked at. */
-import type { SegmentStore, Storage, WriteBatch } from '../src/segment-store.js';
+import type { SegmentStore, Storage, WriteBatch } from '../src/storage/segment-store.js';
 
 export interface StuckStorage extends Storage {
   /** How many calls were made to its stores. */

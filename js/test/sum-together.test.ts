@@ -1,7 +1,7 @@
 /** Sum trees among others at work: races, signals, closing, collection, slices and what is refused. */
 import { describe, expect, it } from 'vitest';
+import { turn } from '../src/base/scheduler.js';
 import { memory, open, type Store, type SumItem } from '../src/index.js';
-import { turn } from '../src/scheduler.js';
 import { failure, within } from './model.js';
 import { random } from './random.js';
 import { hex, sha256 } from './sum-reference.js';

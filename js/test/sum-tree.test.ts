@@ -1,8 +1,8 @@
 /** Sum trees of a store: by hand, beside rows, and following them. */
 import { describe, expect, it } from 'vitest';
+import type { SumItem, SumLeaf } from '../src/core/sum-types.js';
 import { memory, open } from '../src/index.js';
-import type { Store } from '../src/store.js';
-import type { SumItem, SumLeaf } from '../src/sums/types.js';
+import type { Store } from '../src/store/store.js';
 import { failure } from './model.js';
 import { random } from './random.js';
 

@@ -1,14 +1,7 @@
-/**
- * Several tabs of one browser, in one process: they share stores in memory, Web Locks and channels, and
- * each of them can be frozen, goes on later, or is killed. What a tab has asked for before it was frozen
- * takes effect; it hears nothing until it goes on. Its timers are not stopped, but what they lead to is.
- *
- * `pass` has time go by, of which `setTimeout` and `performance.now` are told.
- */
 import { onTestFinished, vi } from 'vitest';
+import type { Locks } from '../src/base/locks.js';
 import { destroy, memory, type OpenOptions, open, preload, type Store } from '../src/index.js';
-import type { Locks } from '../src/locks.js';
-import type { SegmentStore, Storage, WriteBatch } from '../src/segment-store.js';
+import type { SegmentStore, Storage, WriteBatch } from '../src/storage/segment-store.js';
 
 // To load a part takes none of the tabs' time.
 await preload();
@@ -289,7 +282,13 @@ export class Tab {
   }
 }
 
-/** See the module's text. */
+/**
+ * Several tabs of one browser, in one process: they share stores in memory, Web Locks and channels, and
+ * each of them can be frozen, goes on later, or is killed. What a tab has asked for before it was frozen
+ * takes effect; it hears nothing until it goes on. Its timers are not stopped, but what they lead to is.
+ *
+ * `pass` has time go by, of which `setTimeout` and `performance.now` are told.
+ */
 export class Browser {
   readonly locks = new LockManager();
   readonly inner: Storage;

@@ -4,9 +4,9 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
+import { bytesOf } from '../src/base/root.js';
 import { HedgerowError, type Snapshot, type Store } from '../src/index.js';
-import { bytesOf } from '../src/root.js';
-import { Inspection } from '../src/verify.js';
+import { Inspection } from '../src/verify/verify.js';
 import { type Entry, expectSame, sorted } from './model.js';
 import { type Random, random } from './random.js';
 import { Browser, breathe, pass, type Tab } from './tabs-world.js';

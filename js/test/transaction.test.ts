@@ -1,7 +1,7 @@
 /** What one transaction does, and when its function is run again. */
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Storage, type Store, type Transaction } from '../src/index.js';
-import { faulty } from '../src/segment-stores/faulty.js';
+import { faulty } from '../src/storage/faulty.js';
 import { all, type Entry, expectSame, failure, sorted, storeOf, within } from './model.js';
 import { random } from './random.js';
 import { watched } from './watched-storage.js';

@@ -1,8 +1,8 @@
 /** Imports that are cut off, made again, made twice, or made beside other writers. */
 import { describe, expect, it } from 'vitest';
 import { HedgerowError, importStore, memory, open, type Storage } from '../src/index.js';
-import type { Ref } from '../src/segment-store.js';
-import { faulty } from '../src/segment-stores/faulty.js';
+import { faulty } from '../src/storage/faulty.js';
+import type { Ref } from '../src/storage/segment-store.js';
 import { endOf, frameOf, headerOf } from '../src/transfer/format.js';
 import { all, type Entry, expectSame, failure, within } from './model.js';
 import { random } from './random.js';

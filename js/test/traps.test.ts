@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open } from '../src/index.js';
-import { faulty } from '../src/segment-stores/faulty.js';
+import { faulty } from '../src/storage/faulty.js';
 import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
 import { random } from './random.js';
 import { callFrom } from './trap-workload.js';

@@ -1,8 +1,8 @@
 /** Verification: all of it is read, each fault is told with its keys, and it goes on beside it. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Store, verify } from '../src/index.js';
-import type { SegmentRecord } from '../src/segment-store.js';
-import { faulty } from '../src/segment-stores/faulty.js';
+import { faulty } from '../src/storage/faulty.js';
+import type { SegmentRecord } from '../src/storage/segment-store.js';
 import { compareKeys, type Entry, failure, select, sorted } from './model.js';
 import { forSeeds, random } from './random.js';
 import { chunksOf, type WatchedStorage, watched } from './watched-storage.js';

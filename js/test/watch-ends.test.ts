@@ -1,8 +1,8 @@
 /** A watch that can tell no more ends, and says why, once; nothing is tried for ever. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { turn } from '../src/base/scheduler.js';
 import { HedgerowError, memory, open, type Store, type WatchOptions } from '../src/index.js';
-import { turn } from '../src/scheduler.js';
-import { faulty } from '../src/segment-stores/faulty.js';
+import { faulty } from '../src/storage/faulty.js';
 import { type Entry, failure } from './model.js';
 import { Copy, handles, rest, until } from './watching.js';
 

@@ -1,7 +1,7 @@
 /** What watches do when the core traps, storage fails, chunks are damaged or collected. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HedgerowError, memory, open } from '../src/index.js';
-import { faulty } from '../src/segment-stores/faulty.js';
+import { faulty } from '../src/storage/faulty.js';
 import { type Entry, expectSame, failure } from './model.js';
 import { trapIn, trapped } from './trapping.js';
 import { watched } from './watched-storage.js';

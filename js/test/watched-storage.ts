@@ -5,7 +5,7 @@ import type {
   SegmentStore,
   Storage,
   WriteBatch,
-} from '../src/segment-store.js';
+} from '../src/storage/segment-store.js';
 
 export interface Hooks {
   /** Called before each write; may take its time or throw. */

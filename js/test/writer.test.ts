@@ -1,7 +1,7 @@
 /** The synchronous-first writer. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import { faulty } from '../src/segment-stores/faulty.js';
+import { faulty } from '../src/storage/faulty.js';
 import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
 import { forSeeds, random } from './random.js';
 

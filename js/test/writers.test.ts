@@ -1,7 +1,7 @@
 /** Several handles on one store, as several tabs have. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
-import type { Storage } from '../src/segment-store.js';
+import type { Storage } from '../src/storage/segment-store.js';
 import { all, type Entry, expectSame, failure, sorted } from './model.js';
 import { forSeeds, random } from './random.js';
 import { watched } from './watched-storage.js';

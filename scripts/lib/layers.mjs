@@ -21,10 +21,48 @@ export function checkRust(sourceDir, layers) {
 
 /** Checks `sourceDir`, a package's `src`. Returns the number of files and the problems. */
 export function checkTypeScript(sourceDir, layers) {
-  return check(sourceDir, '.ts', layers, (file, text) => ({
+  const { files, problems } = check(sourceDir, '.ts', layers, (file, text) => ({
     imports: typeScriptImports(file, blank(text, TYPESCRIPT_NOISE)),
     problems: [],
   }));
+  const circles = circlesOf(typeScriptNames(sourceDir)).map(
+    (circle) => `a circle: ${circle.join(' -> ')}`,
+  );
+  return { files, problems: [...problems, ...circles] };
+}
+
+/** The names that each file of a package's `src` imports, without extensions. */
+export function typeScriptNames(sourceDir) {
+  const extension = '.ts';
+  const files = readdirSync(sourceDir, { recursive: true })
+    .map((file) => file.split(sep).join('/'))
+    .filter((file) => file.endsWith(extension))
+    .sort();
+  return new Map(
+    files.map((file) => {
+      const text = readFileSync(join(sourceDir, file), 'utf8');
+      const imports = typeScriptImports(file, blank(text, TYPESCRIPT_NOISE));
+      return [file.slice(0, -extension.length), imports.map(({ name }) => name)];
+    }),
+  );
+}
+
+/** Chains of names that come back to where they began, one for each way found back. */
+export function circlesOf(named) {
+  const circles = [];
+  const isDone = new Set();
+  const path = [];
+  const visit = (name) => {
+    const at = path.indexOf(name);
+    if (at >= 0) circles.push([...path.slice(at), name]);
+    if (at >= 0 || isDone.has(name)) return;
+    path.push(name);
+    for (const next of named.get(name) ?? []) visit(next);
+    path.pop();
+    isDone.add(name);
+  };
+  for (const name of named.keys()) visit(name);
+  return circles;
 }
 
 function check(sourceDir, extension, layers, read) {

@@ -10,24 +10,24 @@ const SOURCE_DIR = join(ROOT, 'js', 'src');
 const STAND_INS = join(SOURCE_DIR, 'react-native');
 
 /**
- * The entries, each under its name, as far as they are there. One build, so that they share what they
+ * The entries, each under its name. One build, so that they share what they
  * have in common: an error of one must be an error of the other.
  */
 const ENTRIES = {
   index: 'index.ts',
   'react/index': 'react/index.ts',
-  'sql/op-sqlite': 'sql/op-sqlite.ts',
+  'sql/op-sqlite': 'storage/sql/op-sqlite.ts',
 };
 
 /** Sources that are left out, and what stands in for them. */
 const SWAPPED = new Map(
   [
-    ['core.ts', 'core.ts'],
-    ['later-core.ts', 'later-core.ts'],
-    ['platform.ts', 'platform.ts'],
-    ['speed.ts', 'speed.ts'],
-    ['task.ts', 'task.ts'],
-    ['segment-stores/idb.ts', 'idb.ts'],
+    ['core/module.ts', 'core.ts'],
+    ['core/later-module.ts', 'later-core.ts'],
+    ['base/platform.ts', 'platform.ts'],
+    ['core/speed.ts', 'speed.ts'],
+    ['base/task.ts', 'task.ts'],
+    ['storage/idb/idb.ts', 'idb.ts'],
   ].map(([from, to]) => [join(SOURCE_DIR, from), join(STAND_INS, to)]),
 );
 
@@ -58,10 +58,10 @@ const swap = {
 export async function buildReactNative(outDir = join(ROOT, 'js', 'dist', 'react-native')) {
   // Imported late: its package is only there once `setup` has run.
   const { rolldown } = await import('rolldown');
+  const missing = [...SWAPPED].flat().filter((file) => !existsSync(file));
+  if (missing.length > 0) throw new Error(`no such file: ${missing.join(', ')}`);
   const input = Object.fromEntries(
-    Object.entries(ENTRIES)
-      .map(([name, file]) => [name, join(SOURCE_DIR, file)])
-      .filter(([, file]) => existsSync(file)),
+    Object.entries(ENTRIES).map(([name, file]) => [name, join(SOURCE_DIR, file)]),
   );
   const build = await rolldown({
     input,

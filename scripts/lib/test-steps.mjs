@@ -50,7 +50,13 @@ export const STEPS = [
       (project) => ['tsc', ['--noEmit', '-p', project]],
     ),
   },
-  { name: 'layers', commands: [['node', ['scripts/check-layers.mjs']]] },
+  {
+    name: 'layers',
+    commands: [
+      ['node', ['scripts/check-layers.mjs']],
+      ['node', ['scripts/draw-rooms.mjs', '--check']],
+    ],
+  },
   {
     name: 'scripts',
     commands: [['node', ['--test', '--test-reporter', 'spec', ...SCRIPT_TESTS]]],

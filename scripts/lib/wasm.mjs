@@ -7,7 +7,7 @@ import { join, relative } from 'node:path';
 import { ROOT, run } from './run.mjs';
 
 const PKG_DIR = join(ROOT, 'js', 'pkg');
-const GENERATED_DIR = join(ROOT, 'js', 'src', 'generated');
+const GENERATED_DIR = join(ROOT, 'js', 'src', 'core', 'generated');
 /** The finished module: what a page downloads at its start. */
 export const WASM_FILE = join(PKG_DIR, 'hedgerow_bg.wasm');
 /** What is loaded when it is first called, see `split.mjs`. */

@@ -53,7 +53,10 @@ test('comments and strings of Rust name nothing', () => {
 
 test('rooms of one layer may not name each other', () => {
   assert.equal(rust({ 'json/mod.rs': 'use crate::batch::Batch;\n' }).length, 1);
-  assert.equal(typescript({ 'scan.ts': "import { Ingest } from './ingest.js';\n" }).length, 1);
+  assert.equal(
+    typescript({ 'read/scan.ts': "import { Ingest } from '../write/ingest.js';\n" }).length,
+    1,
+  );
 });
 
 test('a name taken from the root of the crate is refused', () => {
@@ -71,31 +74,40 @@ test('a file that is in no layer is refused', () => {
 
 test('TypeScript that names only lower layers and its own room passes', () => {
   const problems = typescript({
-    'index.ts': "export { open } from './store.js';\nexport * from './errors.js';\n",
-    'store.ts': "import { openDB } from 'idb';\nimport { commit } from './commit.js';\n",
-    'scan.ts': "import type { Head } from './commit.js';\n",
-    'segment-stores/idb.ts':
-      "import type { A } from '../segment-store.js';\nimport './memory.js';\n",
+    'index.ts': "export { open } from './store/store.js';\nexport * from './base/errors.js';\n",
+    'store/store.ts': "import { openDB } from 'idb';\nimport { head } from '../history/head.js';\n",
+    'read/scan.ts': "import type { Head } from '../history/head.js';\n",
+    'storage/idb/idb.ts': "import type { A } from '../segment-store.js';\nimport '../memory.js';\n",
   });
   assert.deepEqual(problems, []);
 });
 
 test('TypeScript that names a higher layer is refused, however it is imported', () => {
   for (const line of [
-    "import { open } from './store.js';",
-    "import type { Store } from './store.js';",
-    "import {\n  open,\n} from './store.js';",
-    "export * from './store.js';",
-    "import './store.js';",
-    "const store = await import('./store.js');",
+    "import { open } from '../store/store.js';",
+    "import type { Store } from '../store/store.js';",
+    "import {\n  open,\n} from '../store/store.js';",
+    "export * from '../store/store.js';",
+    "import '../store/store.js';",
+    "const store = await import('../store/store.js');",
   ]) {
-    const [problem, ...others] = typescript({ 'errors.ts': `// import './index.js';\n${line}\n` });
-    assert.match(problem, /names `store`, which is not in a lower layer/);
+    const text = `// import '../index.js';\n${line}\n`;
+    const [problem, ...others] = typescript({ 'base/errors.ts': text });
+    assert.match(problem, /names `store\/store`, which is not in a lower layer/);
     assert.deepEqual(others, []);
   }
 });
 
 test('TypeScript that names a file outside of the source tree is refused', () => {
-  const text = "import type { InitOutput } from '../pkg/hedgerow.js';\n";
-  assert.equal(typescript({ 'engine.ts': text }).length, 1);
+  const text = "import type { InitOutput } from '../../pkg/hedgerow.js';\n";
+  assert.equal(typescript({ 'core/engine.ts': text }).length, 1);
+});
+
+test('a circle of TypeScript files is refused, also one of a single room', () => {
+  const files = {
+    'base/a.ts': "import { b } from './b.js';\n",
+    'base/b.ts': "import type { C } from './c.js';\n",
+    'base/c.ts': "import { b } from './b.js';\n",
+  };
+  assert.deepEqual(typescript(files), ['a circle: base/b -> base/c -> base/b']);
 });

@@ -9,8 +9,8 @@ import { ROOT } from '../lib/run.mjs';
 const read = (...path) => readFileSync(join(ROOT, ...path), 'utf8');
 const RUST = read('crate', 'trees', 'src', 'error.rs');
 const REPLY = read('crate', 'src', 'wasm', 'reply.rs');
-const FAULTS = read('js', 'src', 'faults.ts');
-const ENGINE = read('js', 'src', 'engine.ts');
+const FAULTS = read('js', 'src', 'base', 'faults.ts');
+const ENGINE = read('js', 'src', 'core', 'engine.ts');
 
 /** The variants of a Rust enum without values, in their order. */
 function variants(name) {

@@ -29,7 +29,9 @@ struct Read {
     fault: Option<(u64, u64, RowFault)>,
 }
 
-/// See the module's text.
+/// Arbitrary bytes as a stream of rows, cut at arbitrary places: what comes of it does not depend
+/// on the cuts; what is accepted is in normal form, and is what an independent reading gives; and
+/// memory stays within a small multiple of what came.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let pointer = input.one_of(&POINTERS);

@@ -12,7 +12,7 @@ use hedgerow::sum_tree::{Definition, Name, names};
 use hedgerow_support::layout;
 use serde_json::Value;
 
-/// See the module's text.
+/// Arbitrary bytes into every decoder: none panics, and what one takes it also writes.
 pub fn run(bytes: &[u8]) {
     chunk(bytes);
     node(bytes);

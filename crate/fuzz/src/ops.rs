@@ -18,7 +18,9 @@ use std::ops::Bound;
 
 const MAX_OPS: usize = 16;
 
-/// See the module's text.
+/// Sequences of operations against a model: after each of them the store holds what a `BTreeMap`
+/// holds, its root is that of a store that was given the same rows at once, and diffs from states
+/// before it are the true differences.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     World::new(&mut input, None).run(&mut input);

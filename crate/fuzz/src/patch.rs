@@ -15,7 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const ROWS: [(&str, &str); 4] =
     [("a", r#"{"1":1,"x":{"y":2},"b":"\n"}"#), ("b", "\"b\""), ("c", "[]"), ("é", "{}")];
 
-/// See the module's text.
+/// Arbitrary bytes as a patch, cut at arbitrary places, on top of a few rows: the outcome is that
+/// of an independent reading and a plain model, or the patch is refused and all stays.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let framing = input.one_of(&[Framing::Lines, Framing::Array]);

@@ -19,7 +19,8 @@ use std::ops::Bound;
 /// Room for what does not depend on the proof.
 const FIXED_BYTES: usize = 64 << 10;
 
-/// See the module's text.
+/// Forged proofs: arbitrary bytes, honest proofs with some bytes changed, and honest proofs with
+/// chunks changed and addressed anew.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let how = input.below(3);

@@ -29,7 +29,7 @@ use std::ops::Bound;
 
 const SHAPE: Shape = Shape::with_target(64);
 
-/// See the module's text.
+/// Trees whose hashes are right and whose contents are not: what a hostile peer would send.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let rows = 1 + input.below(80);

@@ -9,7 +9,8 @@ use hedgerow::json::Pointer;
 use hedgerow::tree::{Parts, Range};
 use hedgerow_support::host::Host;
 
-/// See the module's text.
+/// Arbitrary bytes as blocks of rows: each is refused with the place and the reason, or makes a
+/// store that reads back whole after all memory is lost.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let mut host = Host::new(Shape::with_target(64));

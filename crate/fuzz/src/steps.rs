@@ -10,7 +10,9 @@ use hedgerow_support::pace::Pace;
 /// Bytes of an input that choose how the host behaves.
 const PACE_BYTES: usize = 16;
 
-/// See the module's text.
+/// The same sequences as in [`ops`](crate::ops), while the host does its worst: a budget of one
+/// byte, one segment at a time, in any order, more than was asked for, a cache that holds next to
+/// nothing, segments that leave between two steps.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let pace = Pace::new(input.split_tail(PACE_BYTES));

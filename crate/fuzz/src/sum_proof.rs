@@ -16,7 +16,7 @@ use hedgerow_support::sums::{Held, Leaves, Sums, batch};
 
 type Key = [u8; 32];
 
-/// See the module's text.
+/// Proofs of sum trees: arbitrary bytes, and honest proofs with some bytes changed.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let how = input.below(4);

@@ -34,7 +34,7 @@ impl Marked {
     }
 }
 
-/// See the module's text.
+/// Which stored chunks are live, and where in the order of trees they stand.
 #[derive(Debug)]
 pub struct Marks {
     /// In ascending order of ids.

@@ -74,7 +74,8 @@ enum State {
     Moving,
 }
 
-/// See the module's text. Add commits and what is to be kept before the first step.
+/// Collection: finds the chunks that no commit reaches any more, and gives their room back. Add
+/// commits and what is to be kept before the first step.
 #[derive(Debug)]
 pub struct Collect {
     thoroughness: Thoroughness,

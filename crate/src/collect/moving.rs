@@ -26,7 +26,7 @@ struct Moved {
     len: usize,
 }
 
-/// See the module's text.
+/// Moves the live chunks of segments into new ones, in the order of trees.
 #[derive(Debug, Default)]
 pub struct Moving {
     bytes: Vec<u8>,

@@ -21,7 +21,7 @@ const NODE_WORK: usize = 4096;
 /// What marking a chunk counts as.
 const MARK_WORK: usize = 64;
 
-/// See the module's text.
+/// Walks all that commits reach.
 #[derive(Debug, Default)]
 pub struct Walk {
     commits: Vec<Hash>,

@@ -17,7 +17,7 @@ use crate::value::Kind;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
-/// See the module's text.
+/// Whether an index is what its rows make, no more and no less.
 #[derive(Debug)]
 pub struct CheckIndex {
     definition: Definition,

@@ -7,7 +7,7 @@ use crate::secret::Secret;
 use crate::value::{Kind, Value};
 use alloc::vec::Vec;
 
-/// See the module's text.
+/// A list of entries of an index, in one arena.
 #[derive(Debug, Default)]
 pub struct Entries {
     bytes: Vec<u8>,

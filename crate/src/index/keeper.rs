@@ -192,7 +192,7 @@ struct Walk {
     last: Option<Vec<u8>>,
 }
 
-/// See the module's text.
+/// Keeps the indexes of a store in step with its rows.
 #[derive(Debug, Default)]
 pub struct Keeper {
     indexes: Vec<Index>,

@@ -17,7 +17,8 @@ const LARGEST_BLOCK: usize = 1024;
 /// Segments asked for at once.
 const MOST_AHEAD: usize = 8;
 
-/// See the module's text. Members of the output are those of a row that are wanted, and after
+/// Reads rows in the order of an index: entries of a range, and the row of each. Members of the
+/// output are those of a row that are wanted, and after
 /// them the secondary key, if that is.
 #[derive(Debug)]
 pub struct IndexScan {

@@ -167,7 +167,7 @@ pub fn extend_indexes(op: u32, alone: bool, work: u32) {
     with(|engine| engine.extend_indexes(op, alone, work as usize));
 }
 
-/// Starts a scan. `flags` and the bounds in `scratch` are as `js/src/range.ts` writes them; of an
+/// Starts a scan. `flags` and the bounds in `scratch` are as `js/src/base/range.ts` writes them; of an
 /// index if they tell its number.
 #[wasm_bindgen]
 pub fn scan(view: u32, flags: u32, len: u32, limit: f64) -> u32 {

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 /// Doubles in a reply.
 pub const REPLY_WORDS: usize = 16;
 
-/// The meanings of a status; `js/src/engine.ts` has the same list.
+/// The meanings of a status; `js/src/core/engine.ts` has the same list.
 pub mod status {
     /// Finished.
     pub const DONE: u32 = 0;
@@ -57,7 +57,7 @@ pub mod status {
     }
 }
 
-/// See the module's text. Its address never changes.
+/// What a call tells the host besides its status. Its address never changes.
 pub struct Reply {
     words: Box<[f64; REPLY_WORDS]>,
     ids: Vec<f64>,

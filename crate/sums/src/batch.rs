@@ -25,7 +25,7 @@ impl Edit {
     }
 }
 
-/// See the module's text.
+/// Leaves to be put and keys to be deleted, in the order of their paths.
 #[derive(Clone, Debug, Default)]
 pub struct SumBatch {
     bytes: Vec<u8>,

@@ -11,7 +11,7 @@ use hedgerow_trees::error::Error;
 use hedgerow_trees::step::{Budget, Step};
 use hedgerow_trees::tree::Tree;
 
-/// See the module's text.
+/// The leaves in which two sum trees differ, from left to right.
 #[derive(Clone, Debug)]
 pub struct SumDiff {
     old: Cursor,

@@ -45,7 +45,7 @@ enum Phase {
     Done,
 }
 
-/// See the module's text.
+/// Brings a batch into a sum tree, in one descent.
 #[derive(Debug)]
 pub struct SumMerge {
     tree: Tree,

@@ -9,7 +9,7 @@ use hedgerow_trees::error::Error;
 use hedgerow_trees::step::{Budget, Step};
 use hedgerow_trees::tree::Tree;
 
-/// See the module's text.
+/// The leaves of a sum tree from left to right: in the order of their paths.
 #[derive(Clone, Debug)]
 pub struct SumScan {
     cursor: Cursor,

@@ -63,7 +63,7 @@ pub(crate) struct Node {
     pub(crate) chunk: Hash,
 }
 
-/// See the module's text.
+/// Some of a sum tree in memory: the pieces that an operation has opened, as a binary trie.
 #[derive(Debug)]
 pub(crate) struct Trie {
     pub(crate) rules: Rules,

@@ -14,7 +14,7 @@ use hedgerow_trees::tree::Tree;
 /// Bytes hashed for a leaf, up to the branch above it.
 const LEAF_WORK: usize = 128 * DEPTH as usize;
 
-/// See the module's text.
+/// Checks all of a sum tree: every piece, every hash up to the root, every value.
 #[derive(Debug)]
 pub struct SumVerify {
     rules: Rules,

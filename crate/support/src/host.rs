@@ -27,7 +27,8 @@ const CACHE_BYTES: usize = 64 << 20;
 /// What a host draws at random.
 const SECRET: Secret = Secret::new(0x5eed_0000_5eed_0001, 0x5eed_0002_5eed_0003);
 
-/// See the module's text.
+/// A host that keeps segments in a map and steps operations to their end, either smoothly or as
+/// badly as the protocol allows.
 pub struct Host {
     /// What is in memory.
     pub cache: Cache,

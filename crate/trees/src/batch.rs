@@ -55,7 +55,7 @@ struct Item {
     what: What,
 }
 
-/// See the module's text.
+/// A batch: edits gathered from rows, sorted by key, the last of equal keys winning.
 #[derive(Debug, Default)]
 pub struct Batch {
     pages: Vec<Vec<u8>>,

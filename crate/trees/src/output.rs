@@ -24,7 +24,7 @@ pub struct Mark {
 /// What stands for a value among keys.
 const VALUE: &[u8] = b"null";
 
-/// See the module's text.
+/// What reads hand to JavaScript: blocks of JSON text, each read by a single `JSON.parse`.
 #[derive(Debug, Default)]
 pub struct Output {
     /// All members, `null` in the place of each value; nothing where there are only values. An array,

@@ -1,10 +1,10 @@
 /** Definitions of indexes, and how the core is told of them. */
-import { HedgerowError } from '../errors.js';
-import { LONE_SURROGATE, utf8Length } from '../key.js';
-import { shownAs } from '../kind.js';
-import { MAX_COLUMNS, MAX_DEFINITION_BYTES } from '../limits.js';
-import { optionsOf } from '../options.js';
-import { namesOf } from '../pointer.js';
+import { HedgerowError } from '../base/errors.js';
+import { namesOf } from '../base/json-pointer.js';
+import { LONE_SURROGATE, utf8Length } from '../base/key.js';
+import { shownAs } from '../base/kind.js';
+import { MAX_COLUMNS, MAX_DEFINITION_BYTES } from '../base/limits.js';
+import { optionsOf } from '../base/options.js';
 
 /** What an index is made of. */
 export interface IndexDefinition {

@@ -1,9 +1,9 @@
 /** Definitions of the indexes that a handle was opened with, and how far a commit has each. */
-import { HedgerowError } from '../errors.js';
-import { type EncodedRange, encodeRange, type KeyRange } from '../range.js';
-import { checkSignal, until } from '../signal.js';
+import { HedgerowError } from '../base/errors.js';
+import { type EncodedRange, encodeRange, type KeyRange } from '../base/range.js';
+import { checkSignal, until } from '../base/signal.js';
+import { type IndexRange, positionsOf } from './columns.js';
 import { type Index, type IndexDefinition, indexOf } from './definition.js';
-import { type IndexRange, positionsOf } from './secondary.js';
 
 /** Definitions by the names that `scan` takes. */
 export type IndexDefinitions = Readonly<Record<string, IndexDefinition>>;
@@ -19,7 +19,7 @@ const NUMBER_SHIFT = 9;
 /** How far an index is there. */
 export const State = { none: 0, partial: 1, complete: 2 } as const;
 
-/** Whether a range is one of an index. It may be anything: `options.ts` says what is wrong with it. */
+/** Whether a range is one of an index. It may be anything: `base/options.ts` says what is wrong with it. */
 export function isOfIndex(range: KeyRange | IndexRange): range is IndexRange {
   try {
     return (range as IndexRange).index !== undefined;

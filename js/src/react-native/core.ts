@@ -2,9 +2,9 @@
  * Starts instances of the core where there is no WebAssembly: the same Rust, turned into plain
  * JavaScript by `scripts/lib/plain.mjs`.
  */
-import { HedgerowError } from '../errors.js';
-import { start } from '../generated/plain.js';
-import type { Core } from '../guard.js';
+import { HedgerowError } from '../base/errors.js';
+import { start } from '../core/generated/plain.js';
+import type { Core } from '../core/guard.js';
 
 /** A new instance, with a memory of its own. */
 export async function instantiate(): Promise<Core> {

@@ -1,6 +1,6 @@
 /** Stands in for IndexedDB, which React Native does not have. */
-import { HedgerowError } from '../errors.js';
-import type { Storage } from '../segment-store.js';
+import { HedgerowError } from '../base/errors.js';
+import type { Storage } from '../storage/segment-store.js';
 
 /** Nothing is loaded here. */
 export async function loadRest(): Promise<void> {}

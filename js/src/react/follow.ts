@@ -1,6 +1,7 @@
 /** How a row, or the rows of a scan, are kept up to date. */
+
+import { compareKeys } from '../base/key.js';
 import type { Change, IndexScanOptions, ScanOptions, Store } from '../index.js';
-import { compareKeys } from '../key.js';
 import { changed, type Row, reconciled } from './rows.js';
 
 /** What is used of a store: one opened, or a branch of it. */

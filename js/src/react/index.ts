@@ -4,10 +4,10 @@
  * `memo` and dependencies work. Components that show the same share one watch.
  */
 import { useCallback, useSyncExternalStore } from 'react';
-import { HedgerowError } from '../errors.js';
+import { HedgerowError } from '../base/errors.js';
+import { kindOf } from '../base/kind.js';
+import { RANGE, rangeOf } from '../base/options.js';
 import type { IndexScanOptions, ScanOptions, SecondaryKey } from '../index.js';
-import { kindOf } from '../kind.js';
-import { RANGE, rangeOf } from '../options.js';
 import { followScan, type Shown, type Watchable } from './follow.js';
 import type { Row } from './rows.js';
 import { type Follow, type Status, stateOf, subscribe } from './subscriptions.js';

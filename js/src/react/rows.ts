@@ -1,6 +1,7 @@
 /** Rows as they are shown: a new list for each change, in which what has not changed is the same. */
+
+import { compareKeys } from '../base/key.js';
 import type { Change } from '../index.js';
-import { compareKeys } from '../key.js';
 
 /** A row that is shown. */
 export type Row<Value = unknown> = readonly [key: string, value: Value];

@@ -2,15 +2,15 @@
  * Verifies what a sum tree holds, for who has nothing but its root: no store, no WebAssembly, no
  * promise. `docs/sum-tree.md` tells the rules and the bytes.
  */
-import { HedgerowError } from '../errors.js';
-import { kindOf } from '../kind.js';
-import { bytesOf } from '../root.js';
+import { HedgerowError } from '../base/errors.js';
+import { kindOf } from '../base/kind.js';
+import { bytesOf } from '../base/root.js';
 import { Climb, type Subtree } from './climb.js';
 import { sumKeyBytes } from './key.js';
 import { DEPTH, hashLeaf, partingOf, sideOf } from './rules.js';
 import { Siblings } from './siblings.js';
 
-export { HedgerowError } from '../errors.js';
+export { HedgerowError } from '../base/errors.js';
 export { sumKey } from './key.js';
 
 /** The root of a sum tree: its hash in hexadecimal, and the sum of all its leaves. */

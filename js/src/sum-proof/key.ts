@@ -1,8 +1,8 @@
 /** Keys of sum trees: 32 bytes, and strings that stand for them. */
 import { sha256 } from '@noble/hashes/sha2.js';
-import { HedgerowError } from '../errors.js';
-import { LONE_SURROGATE } from '../key.js';
-import { kindOf } from '../kind.js';
+import { HedgerowError } from '../base/errors.js';
+import { LONE_SURROGATE } from '../base/key.js';
+import { kindOf } from '../base/kind.js';
 
 /** Bytes of a key. */
 export const SUM_KEY_BYTES = 32;

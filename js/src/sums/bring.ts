@@ -1,7 +1,7 @@
 /** Brings the sum trees of a store to what a commit changes, in that commit. */
-import type { Op } from '../engine.js';
-import type { Host } from '../host.js';
-import { sumEngine } from './sum-engine.js';
+import type { Op } from '../core/engine.js';
+import type { Host } from '../core/host.js';
+import { sumEngine } from '../core/sum-engine.js';
 
 /** Begins with an ingest that awaits it; returns what goes on with it for some budget. */
 export async function bring(

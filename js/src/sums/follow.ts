@@ -2,17 +2,18 @@
  * Makes the sum trees that are to follow rows and do not yet: of all rows, in one commit, beside
  * other work. So does every commit that changes rows; this is for rows that nobody changes.
  */
-import type { Commits, Head } from '../commit.js';
-import { HedgerowError } from '../errors.js';
-import type { Host } from '../host.js';
-import { guarded, Ingest } from '../ingest.js';
-import { MAX_BUILD_WAIT_MS } from '../limits.js';
-import type { Standpoint } from '../standpoint.js';
-import { toldDefinition } from './root.js';
-import { sumEngine } from './sum-engine.js';
+
+import { HedgerowError } from '../base/errors.js';
+import { MAX_BUILD_WAIT_MS } from '../base/limits.js';
+import type { Host } from '../core/host.js';
+import { sumEngine } from '../core/sum-engine.js';
+import { toldDefinition } from '../core/sum-root.js';
+import type { BranchHead, Head } from '../history/branch-head.js';
+import type { ReadContext } from '../read/context.js';
+import { guarded, Ingest } from '../write/ingest.js';
 
 /** What is being made, and where the branch stood when that was begun. */
-const making = new WeakMap<Commits, { readonly head: Head; readonly made: Promise<void> }>();
+const making = new WeakMap<BranchHead, { readonly head: Head; readonly made: Promise<void> }>();
 
 /** Whether a commit lacks one of the trees that are wanted or, if it is to be `alone` with them, has others. */
 export async function isBehind(host: Host, view: number, alone: boolean): Promise<boolean> {
@@ -31,11 +32,11 @@ export async function isBehind(host: Host, view: number, alone: boolean): Promis
 }
 
 /** Resolves when the trees that follow rows do; at once when there is nothing to make. */
-export async function followed(from: Standpoint): Promise<void> {
-  const { host, commits } = from;
+export async function followed(from: ReadContext): Promise<void> {
+  const { host, branchHead } = from;
   if (host.sums === undefined) return;
   await sumEngine(host);
-  const { leftovers } = commits;
+  const { leftovers } = branchHead;
   // A snapshot stays as it is.
   const alone = leftovers.sums && from.write !== undefined;
   const held = await from.holdHead();
@@ -46,37 +47,37 @@ export async function followed(from: Standpoint): Promise<void> {
   if (from.write === undefined) {
     throw new HedgerowError('not-ready', 'the sum tree was not yet made then');
   }
-  const before = making.get(commits);
+  const before = making.get(branchHead);
   if (before !== undefined) {
     return before.made.catch((cause: unknown) => {
       // The rows that it failed of may have changed since.
-      if (before.head === commits.head) throw cause;
+      if (before.head === branchHead.head) throw cause;
       return followed(from);
     });
   }
-  const { head } = commits;
+  const { head } = branchHead;
   const { closing = new AbortController().signal } = from;
   const made = from.write(closing, false, async (durability) => {
     const work = async () => {
-      const { view } = commits.head;
+      const { view } = branchHead.head;
       if (await isBehind(host, view, leftovers.sums))
-        await make(host, commits, durability, closing);
+        await make(host, branchHead, durability, closing);
     };
     // Two that make them only race.
-    await commits.pins.alone('sums', MAX_BUILD_WAIT_MS, work, closing);
+    await branchHead.pins.alone('sums', MAX_BUILD_WAIT_MS, work, closing);
   });
-  making.set(commits, { head, made });
-  made.catch(() => {}).finally(() => making.delete(commits));
+  making.set(branchHead, { head, made });
+  made.catch(() => {}).finally(() => making.delete(branchHead));
   return made;
 }
 
 async function make(
   host: Host,
-  commits: Commits,
+  branchHead: BranchHead,
   durability: Parameters<typeof Ingest.begin>[2],
   signal: AbortSignal,
 ): Promise<void> {
-  const ingest = await Ingest.begin(host, commits, durability, { signal });
+  const ingest = await Ingest.begin(host, branchHead, durability, { signal });
   await guarded(ingest, async () => {
     const sums = await sumEngine(host);
     sums.extend(ingest.op);

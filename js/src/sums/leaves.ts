@@ -1,9 +1,9 @@
 /** Leaves and keys on their way into the core. */
-import { HedgerowError } from '../errors.js';
-import { shownAs } from '../kind.js';
-import { MAX_SUM_VALUE_BYTES } from '../limits.js';
-import { memberAt, namesOf } from '../pointer.js';
-import type { SumItem, SumKey, SumPutOptions } from './types.js';
+import { HedgerowError } from '../base/errors.js';
+import { memberAt, namesOf } from '../base/json-pointer.js';
+import { shownAs } from '../base/kind.js';
+import { MAX_SUM_VALUE_BYTES } from '../base/limits.js';
+import type { SumItem, SumKey, SumPutOptions } from '../core/sum-types.js';
 
 /** The length that stands for a key of 32 bytes, and for a leaf that is deleted. */
 const NONE = 0xffff_ffff;

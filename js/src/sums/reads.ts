@@ -1,24 +1,25 @@
 /** Reads of sum trees. */
-import type { HeldHead } from '../commit.js';
-import type { Op } from '../engine.js';
-import { HedgerowError } from '../errors.js';
-import { endedWhenForgotten } from '../forgotten.js';
-import type { Host } from '../host.js';
-import { checkKeys } from '../key.js';
-import { bytesOf } from '../root.js';
-import { checkSignal, untilEnded } from '../signal.js';
-import type { Standpoint } from '../standpoint.js';
+import { sameBytes } from '../base/bytes.js';
+import { HedgerowError } from '../base/errors.js';
+import { endedWhenForgotten } from '../base/forgotten.js';
+import { checkKeys } from '../base/key.js';
+import { bytesOf } from '../base/root.js';
+import { checkSignal, untilEnded } from '../base/signal.js';
+import type { Op } from '../core/engine.js';
+import type { Host } from '../core/host.js';
+import { type FoundLeaf, type SumEngine, sumEngine } from '../core/sum-engine.js';
+import type { SumChange, SumKey, SumLeaf, SumScanOptions } from '../core/sum-types.js';
+import type { HeldHead } from '../history/branch-head.js';
+import type { ReadContext } from '../read/context.js';
 import { followed } from './follow.js';
 import { packKeys } from './leaves.js';
-import { type FoundLeaf, type SumEngine, sumEngine } from './sum-engine.js';
-import type { SumChange, SumKey, SumLeaf, SumScanOptions } from './types.js';
 
 /** Bytes of keys that are sought or proved in one go. */
 const MAX_KEY_BYTES = 16 << 20;
 
 /** Holds what is read, and frees it. */
 async function* reading<T>(
-  from: Standpoint,
+  from: ReadContext,
   start: (sums: SumEngine, held: HeldHead) => Op,
   take: (sums: SumEngine) => T,
   isFollowed = true,
@@ -46,7 +47,7 @@ function checkedKeys(keys: Iterable<SumKey>): { keyBytes: Uint8Array; count: num
 
 /** The leaves of keys, in their order. */
 export async function getMany(
-  from: Standpoint,
+  from: ReadContext,
   name: string,
   keys: Iterable<SumKey>,
 ): Promise<(SumLeaf | undefined)[]> {
@@ -67,7 +68,7 @@ export function entries(
 }
 
 async function* leavesFrom(
-  from: Standpoint,
+  from: ReadContext,
   name: string,
   options: SumScanOptions,
 ): AsyncGenerator<SumLeaf, void, void> {
@@ -83,7 +84,7 @@ async function* leavesFrom(
 
 /** A proof of keys. */
 export async function prove(
-  from: Standpoint,
+  from: ReadContext,
   name: string,
   keys: Iterable<SumKey>,
   isMany: boolean,
@@ -107,16 +108,16 @@ export function diff(
 }
 
 async function* differing(
-  from: Standpoint,
+  from: ReadContext,
   name: string,
   fromRoot: string,
   toRoot?: string,
 ): AsyncGenerator<SumChange, void, void> {
   from.check();
-  const { host, commits } = from;
+  const { host, branchHead } = from;
   const views: number[] = [];
   const open = async (root: string) => {
-    const { view } = await commits.openView(bytesOf(root));
+    const { view } = await branchHead.openView(bytesOf(root));
     views.push(view);
     return view;
   };
@@ -130,7 +131,7 @@ async function* differing(
       for (const [at, leaf] of leaves.entries()) {
         if (leaf.mark === 0) old = leaf;
         const next = leaves[at + 1];
-        const isPair = leaf.mark === 0 && next?.mark === 1 && isSameKey(leaf.key, next.key);
+        const isPair = leaf.mark === 0 && next?.mark === 1 && sameBytes(leaf.key, next.key);
         if (isPair) continue;
         const { key } = leaf;
         const before = old === undefined ? {} : { before: plain(old) };
@@ -142,10 +143,6 @@ async function* differing(
     for (const view of views) closeView(host, view);
     held.release();
   }
-}
-
-function isSameKey(a: Uint8Array, b: Uint8Array): boolean {
-  return a.every((byte, at) => byte === b[at]);
 }
 
 function closeView({ engine }: Host, view: number): void {

@@ -1,17 +1,23 @@
 /** Changes of sum trees that are made by hand. */
-import { HedgerowError } from '../errors.js';
-import type { Host } from '../host.js';
-import { guarded, Ingest } from '../ingest.js';
-import { notify } from '../report.js';
-import { turn } from '../scheduler.js';
-import type { Durability } from '../segment-store.js';
-import { AbortableWait, checkSignal } from '../signal.js';
-import { endSource, isAtHand, openSource, type Source } from '../source.js';
-import type { Standpoint } from '../standpoint.js';
+import { HedgerowError } from '../base/errors.js';
+import { notify } from '../base/report.js';
+import { turn } from '../base/scheduler.js';
+import { AbortableWait, checkSignal } from '../base/signal.js';
+import type { Host } from '../core/host.js';
+import { sumEngine } from '../core/sum-engine.js';
+import { rootOf, toldDefinition } from '../core/sum-root.js';
+import type {
+  SumChangeOptions,
+  SumKey,
+  SumPutOptions,
+  SumResult,
+  SumRoot,
+} from '../core/sum-types.js';
+import type { ReadContext } from '../read/context.js';
+import type { Durability } from '../storage/segment-store.js';
+import { guarded, Ingest } from '../write/ingest.js';
+import { endSource, isAtHand, openSource, type Source } from '../write/source.js';
 import { itemOf, LeafPacker } from './leaves.js';
-import { rootOf, toldDefinition } from './root.js';
-import { sumEngine } from './sum-engine.js';
-import type { SumChangeOptions, SumKey, SumPutOptions, SumResult, SumRoot } from './types.js';
 
 /** How often the clock is read while leaves are taken. */
 const CLOCK_LEAVES = 32;
@@ -21,7 +27,7 @@ type Checked<Options> = Options & { readonly durability: Durability };
 
 /** Puts leaves in one commit; the options were checked. */
 export async function putMany<Row>(
-  from: Standpoint,
+  from: ReadContext,
   name: string,
   source: Source<Row>,
   options: Checked<SumPutOptions<Row>>,
@@ -32,7 +38,7 @@ export async function putMany<Row>(
 
 /** Deletes leaves in one commit; the options were checked. */
 export async function deleteMany(
-  from: Standpoint,
+  from: ReadContext,
   name: string,
   keys: Source<SumKey>,
   options: Checked<SumChangeOptions>,
@@ -41,22 +47,22 @@ export async function deleteMany(
 }
 
 async function change<Row>(
-  from: Standpoint,
+  from: ReadContext,
   name: string,
   source: Source<Row>,
   options: Checked<SumPutOptions<Row>>,
   add: (packer: LeafPacker, row: Row) => void,
 ): Promise<SumResult> {
-  const { host, commits } = from;
+  const { host, branchHead } = from;
   const { durability, signal } = options;
   checkSignal(signal);
   const startMs = performance.now();
-  const bulk = commits.beginBulk(isAtHand(source));
+  const bulk = branchHead.beginBulk(isAtHand(source));
   try {
-    const ingest = await Ingest.begin(host, commits, durability, { signal, bulk });
+    const ingest = await Ingest.begin(host, branchHead, durability, { signal, bulk });
     return await guarded(ingest, async () => {
       const sums = await sumEngine(host);
-      const told = () => host.engine.total(commits.head.view, name);
+      const told = () => host.engine.total(branchHead.head.view, name);
       if (toldDefinition(told()) !== '' || host.sums?.has(name)) {
         throw new HedgerowError('invalid-argument', `the sum tree ${name} follows rows`);
       }

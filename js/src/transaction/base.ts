@@ -1,7 +1,10 @@
-/** The commit that a transaction reads, whatever is committed meanwhile. */
-import type { HeldHead } from '../commit.js';
+import type { HeldHead } from '../history/branch-head.js';
 
-/** See the module's text. All that must be kept for a transaction is taken and given back here. */
+/**
+ * The commit that a transaction reads, whatever is committed meanwhile.
+ *
+ * All that must be kept for a transaction is taken and given back here.
+ */
 export class Base {
   readonly #held: HeldHead;
 

@@ -1,10 +1,9 @@
-/** What a transaction has put and deleted so far: its own to read, and not yet committed. */
-import type { Commits, Overrides } from '../commit.js';
-import type { Block } from '../ingest.js';
-import { checkKey, compareKeys } from '../key.js';
-import { isInRange, type KeyRange } from '../range.js';
-import { blockOf, type Edit } from '../single-edits.js';
-import { keptValue } from '../value.js';
+import { checkKey, compareKeys } from '../base/key.js';
+import { isInRange, type KeyRange } from '../base/range.js';
+import { keptValue } from '../base/value.js';
+import type { BranchHead, Overrides } from '../history/branch-head.js';
+import type { Block } from '../write/ingest.js';
+import { blockOf, type Edit } from '../write/single-edits.js';
 
 /** The last edit of a key. */
 export interface OwnEdit {
@@ -20,13 +19,13 @@ export interface OwnEdit {
 /** What is fed in one slice: UTF-16 units of text and bytes of byte values. */
 const BLOCK_UNITS = 1 << 18;
 
-/** See the module's text. */
+/** What a transaction has put and deleted so far: its own to read, and not yet committed. */
 export class OwnEdits {
-  readonly #commits: Commits;
+  readonly #branchHead: BranchHead;
   readonly #edits = new Map<string, OwnEdit>();
 
-  constructor(commits: Commits) {
-    this.#commits = commits;
+  constructor(branchHead: BranchHead) {
+    this.#branchHead = branchHead;
   }
 
   /** Number of keys. */
@@ -54,7 +53,7 @@ export class OwnEdits {
 
   #context(key: string): Pick<OwnEdit, 'over' | 'order'> {
     const order = this.#edits.get(key)?.order ?? this.#edits.size;
-    return { over: this.#commits.underWay(), order };
+    return { over: this.#branchHead.underWay(), order };
   }
 
   #set(edit: OwnEdit): void {

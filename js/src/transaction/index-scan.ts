@@ -1,17 +1,17 @@
 /** Scans of an index in a transaction: stored entries and those of its own edits, in one order. */
-import { HedgerowError } from '../errors.js';
-import type { Index } from '../indexes/definition.js';
-import { State } from '../indexes/index-set.js';
+import { HedgerowError } from '../base/errors.js';
+import { compareKeys } from '../base/key.js';
+import { RANGE, rangeOf } from '../base/options.js';
+import { isInRange, ScanFlag } from '../base/range.js';
 import {
   entriesOf,
   type IndexRange,
   positionOf,
   positionsOf,
   type SecondaryKey,
-} from '../indexes/secondary.js';
-import { compareKeys } from '../key.js';
-import { RANGE, rangeOf } from '../options.js';
-import { isInRange, ScanFlag } from '../range.js';
+} from '../indexes/columns.js';
+import type { Index } from '../indexes/definition.js';
+import { State } from '../indexes/index-set.js';
 import {
   blocks,
   type IndexScan,
@@ -19,7 +19,7 @@ import {
   type Rows,
   rowsOf,
   startScan,
-} from '../scan.js';
+} from '../read/scan.js';
 import { readBack } from './edits.js';
 import type { IndexRead } from './reads.js';
 import type { Sources } from './scan.js';

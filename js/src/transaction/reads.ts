@@ -1,18 +1,11 @@
-/**
- * What a transaction has read of stored rows, and whether another commit would have given it
- * the same. That costs what was read, or what lies between the two commits, not what is stored.
- *
- * Rows that the transaction had edited itself before it read them are no part of this: what it
- * saw of them does not depend on what is stored.
- */
-import { type Change, changesOf } from '../diff.js';
-import type { Host } from '../host.js';
+import { compareKeys } from '../base/key.js';
+import { encodeRange, isInRange, type KeyRange } from '../base/range.js';
+import { turn } from '../base/scheduler.js';
+import type { Host } from '../core/host.js';
+import { entriesOf } from '../indexes/columns.js';
 import type { Index } from '../indexes/definition.js';
-import { entriesOf } from '../indexes/secondary.js';
-import { compareKeys } from '../key.js';
-import { encodeRange, isInRange, type KeyRange } from '../range.js';
-import { blocks } from '../scan.js';
-import { turn } from '../scheduler.js';
+import { type Change, changesOf } from '../read/diff.js';
+import { blocks } from '../read/scan.js';
 import type { OwnEdits } from './edits.js';
 
 /** A scan, as far as its rows were handed out. */
@@ -45,7 +38,13 @@ interface CountRead {
 /** So many keys are compared one by one; more are looked for in what has changed. */
 const FEW_KEYS = 64;
 
-/** See the module's text. */
+/**
+ * What a transaction has read of stored rows, and whether another commit would have given it
+ * the same. That costs what was read, or what lies between the two commits, not what is stored.
+ *
+ * Rows that the transaction had edited itself before it read them are no part of this: what it
+ * saw of them does not depend on what is stored.
+ */
 export class Reads {
   readonly #keys = new Set<string>();
   readonly #counts: CountRead[] = [];

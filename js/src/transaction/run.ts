@@ -1,19 +1,12 @@
-/**
- * Runs transactions: again and again until one comes to a commit that nobody else could have
- * come in front of. That is so when all that it has read is still the same at the commit that
- * its own comes upon.
- *
- * The first run is in nobody's way. A run after that keeps other writers waiting, since they
- * would win again: those of its tab and, in the lane, those of others. For a bounded time, since
- * its function may wait for anything, such as another write to the same store.
- */
-import { type Commits, type Head, type HeldHead, isSame, pause } from '../commit.js';
-import { HedgerowError, isMissing } from '../errors.js';
-import type { Host } from '../host.js';
-import { MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS, MAX_HOLD_MS } from '../limits.js';
-import type { Durability } from '../segment-store.js';
-import { checkSignal, until, type Waits } from '../signal.js';
-import { tryEdits } from '../try-edits.js';
+import { sameBytes } from '../base/bytes.js';
+import { HedgerowError, isMissing } from '../base/errors.js';
+import { MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS, MAX_HOLD_MS } from '../base/limits.js';
+import { checkSignal, until, type Waits } from '../base/signal.js';
+import { pause } from '../base/timeout.js';
+import type { Host } from '../core/host.js';
+import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
+import type { Durability } from '../storage/segment-store.js';
+import { tryEdits } from '../write/try-edits.js';
 import { Base } from './base.js';
 import { Run, Transaction } from './transaction.js';
 
@@ -42,14 +35,22 @@ export type Made = NonNullable<Awaited<ReturnType<typeof tryEdits>>>;
 /** Something that the transaction has read is not the same any more. */
 class StaleRead extends Error {}
 
-/** See the module's text. */
+/**
+ * Runs transactions: again and again until one comes to a commit that nobody else could have
+ * come in front of. That is so when all that it has read is still the same at the commit that
+ * its own comes upon.
+ *
+ * The first run is in nobody's way. A run after that keeps other writers waiting, since they
+ * would win again: those of its tab and, in the lane, those of others. For a bounded time, since
+ * its function may wait for anything, such as another write to the same store.
+ */
 export class Transactions {
   readonly #host: Host;
-  readonly #commits: Commits;
+  readonly #branchHead: BranchHead;
 
-  constructor(host: Host, commits: Commits) {
+  constructor(host: Host, branchHead: BranchHead) {
     this.#host = host;
-    this.#commits = commits;
+    this.#branchHead = branchHead;
   }
 
   /** Resolves to what `body` returned, when its edits are committed. */
@@ -57,7 +58,7 @@ export class Transactions {
     for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
       checkSignal(job.signal);
       try {
-        return await this.#runOnce(body, job, tries === 0 && !this.#commits.isContended);
+        return await this.#runOnce(body, job, tries === 0 && !this.#branchHead.isContended);
       } catch (cause) {
         if (!(cause instanceof StaleRead)) throw cause;
       }
@@ -69,13 +70,13 @@ export class Transactions {
 
   async #runOnce<T>(body: TransactionFunction<T>, job: Job, isFirst: boolean): Promise<T> {
     const attempt = isFirst
-      ? this.#begin(body, job, await this.#commits.holdHead())
+      ? this.#begin(body, job, await this.#branchHead.holdHead())
       : await this.#hold(body, job);
     try {
       const result = await attempt.result;
       // Also when it took longer than others could be held up.
       if (attempt.isPending) {
-        await this.#commits.exclusively(() => this.#commit(attempt, job), job.signal);
+        await this.#branchHead.exclusively(() => this.#commit(attempt, job), job.signal);
       }
       return result;
     } finally {
@@ -84,14 +85,14 @@ export class Transactions {
   }
 
   #begin<T>(body: TransactionFunction<T>, job: Job, held: HeldHead): Attempt<T> {
-    const run = new Run(this.#host, this.#commits, new Base(held));
+    const run = new Run(this.#host, this.#branchHead, new Base(held));
     return new Attempt(run, body, job);
   }
 
   /** Runs and commits while no other writer of this tab does; gives up the latter after a while. */
   #hold<T>(body: TransactionFunction<T>, job: Job): Promise<Attempt<T>> {
     const change = async () => {
-      const attempt = this.#begin(body, job, await this.#commits.holdNow());
+      const attempt = this.#begin(body, job, await this.#branchHead.holdNow());
       try {
         if (await attempt.endsWithin(MAX_HOLD_MS)) await this.#commit(attempt, job);
         return attempt;
@@ -100,25 +101,25 @@ export class Transactions {
         throw cause;
       }
     };
-    return this.#commits.exclusively(change, job.signal);
+    return this.#branchHead.exclusively(change, job.signal);
   }
 
   /** Commits what an attempt has edited, while no other writer of this tab does. */
   async #commit<T>(attempt: Attempt<T>, { durability, signal, onCommit }: Job): Promise<void> {
     if (!attempt.isPending) return;
-    const commits = this.#commits;
+    const branchHead = this.#branchHead;
     const { edits } = attempt.run;
-    const made = await commits.retry(async () => {
+    const made = await branchHead.retry(async () => {
       // Again for each commit that it may come upon.
       try {
-        await attempt.checkReads(this.#host, commits.head);
+        await attempt.checkReads(this.#host, branchHead.head);
       } catch (cause) {
         // Nobody holds the head for it: what was collected meanwhile counts as a lost race.
-        if (!isMissing(cause) || !(await commits.refresh())) throw cause;
+        if (!isMissing(cause) || !(await branchHead.refresh())) throw cause;
         return undefined;
       }
       const options = { signal, makesRoom: edits.areDeletes };
-      return tryEdits(this.#host, commits, durability, edits.blocks(), options);
+      return tryEdits(this.#host, branchHead, durability, edits.blocks(), options);
     });
     attempt.isCommitted = true;
     onCommit?.(made);
@@ -166,7 +167,7 @@ class Attempt<T> {
 
   /** Throws `StaleRead` when at this head something is not what was read. */
   async checkReads(host: Host, { commitBytes, view }: Head): Promise<void> {
-    if (isSame(this.#checkedBytes, commitBytes)) return;
+    if (sameBytes(this.#checkedBytes, commitBytes)) return;
     const { base, reads, edits } = this.run;
     if (await reads.differ(host, base.view, view, edits)) throw new StaleRead();
     this.#checkedBytes = commitBytes;

@@ -1,9 +1,10 @@
 /** Scans of a transaction: stored rows and its own edits, merged in the order of keys. */
-import type { Host } from '../host.js';
-import { compareKeys } from '../key.js';
-import { RANGE, rangeOf } from '../options.js';
-import { encodeRange, ScanFlag } from '../range.js';
-import { blocks, type Rows, type Scan, type ScanOptions, startScan } from '../scan.js';
+
+import { compareKeys } from '../base/key.js';
+import { RANGE, rangeOf } from '../base/options.js';
+import { encodeRange, ScanFlag } from '../base/range.js';
+import type { Host } from '../core/host.js';
+import { blocks, type Rows, type Scan, type ScanOptions, startScan } from '../read/scan.js';
 import { type OwnEdit, type OwnEdits, readBack } from './edits.js';
 import type { Reads, ScanRead } from './reads.js';
 

@@ -1,16 +1,17 @@
 /** What the function of a transaction is given: reads of one commit, and edits of its own. */
-import type { Commits } from '../commit.js';
-import { type CountOptions, counted } from '../count.js';
-import { Status } from '../engine.js';
-import { HedgerowError } from '../errors.js';
-import { findMany, KeyParts } from '../find-many.js';
-import type { Host } from '../host.js';
+
+import { HedgerowError } from '../base/errors.js';
+import { checkKey, checkKeys } from '../base/key.js';
+import { deletedRange, encodeRange, isInRange, isRange, type KeyRange } from '../base/range.js';
+import { turn } from '../base/scheduler.js';
+import { Status } from '../core/engine.js';
+import type { Host } from '../core/host.js';
+import type { BranchHead } from '../history/branch-head.js';
+import { entriesOf, type IndexRange, positionsOf } from '../indexes/columns.js';
 import { isOfIndex } from '../indexes/index-set.js';
-import { entriesOf, type IndexRange, positionsOf } from '../indexes/secondary.js';
-import { checkKey, checkKeys } from '../key.js';
-import { deletedRange, encodeRange, isInRange, isRange, type KeyRange } from '../range.js';
-import type { IndexScan, IndexScanOptions, Scan, ScanOptions } from '../scan.js';
-import { turn } from '../scheduler.js';
+import { type CountOptions, counted } from '../read/count.js';
+import { findMany, KeyParts } from '../read/find-many.js';
+import type { IndexScan, IndexScanOptions, Scan, ScanOptions } from '../read/scan.js';
 import type { Base } from './base.js';
 import { OwnEdits, readBack } from './edits.js';
 import { mergedIndexScan, ownEntries, readyIndex } from './index-scan.js';
@@ -25,10 +26,10 @@ export class Run implements Sources {
   readonly reads = new Reads();
   #ended = false;
 
-  constructor(host: Host, commits: Commits, base: Base) {
+  constructor(host: Host, branchHead: BranchHead, base: Base) {
     this.host = host;
     this.base = base;
-    this.edits = new OwnEdits(commits);
+    this.edits = new OwnEdits(branchHead);
   }
 
   /** The function has ended: it reads and edits no more. */

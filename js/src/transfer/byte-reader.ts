@@ -1,13 +1,12 @@
-/** Reads a source of bytes in pieces of any length, and holds one part of it at a time. */
-import type { ByteSource } from '../bytes.js';
-import { isPart } from '../bytes.js';
-import { HedgerowError } from '../errors.js';
-import { turn } from '../scheduler.js';
-import { AbortableWait } from '../signal.js';
-import { endIterator, openSource } from '../source.js';
+import { HedgerowError } from '../base/errors.js';
+import type { ByteSource } from '../base/read-bytes.js';
+import { isPart } from '../base/read-bytes.js';
+import { turn } from '../base/scheduler.js';
+import { AbortableWait } from '../base/signal.js';
+import { endIterator, openSource } from '../write/source.js';
 import { invalid, type Reads } from './format.js';
 
-/** See the module's text. */
+/** Reads a source of bytes in pieces of any length, and holds one part of it at a time. */
 export class ByteReader implements Reads {
   readonly #parts: AsyncIterator<unknown> | Iterator<unknown>;
   readonly #wait: AbortableWait;

@@ -1,8 +1,7 @@
-/** Checks segments against their tables, chunk by chunk, on a core of its own. */
-import { Engine } from '../engine.js';
-import { Host } from '../host.js';
-import type { SegmentStore } from '../segment-store.js';
-import { stepped } from '../survey.js';
+import { Engine } from '../core/engine.js';
+import { Host } from '../core/host.js';
+import { stepped } from '../core/survey.js';
+import type { SegmentStore } from '../storage/segment-store.js';
 
 /** The least that a core keeps; it only ever holds one segment. */
 const CACHE_BYTES = 0;
@@ -13,7 +12,7 @@ const NEXT_ID = 1 << 20;
 /** So many bytes of values that a collection does not ask which of them are live. */
 const MANY_BYTES = 2 ** 50;
 
-/** See the module's text. */
+/** Checks segments against their tables, chunk by chunk, on a core of its own. */
 export class Checker {
   readonly #host: Host;
 

@@ -5,18 +5,20 @@
  * It holds the commits, not the segments: another handle may collect meanwhile, and move chunks to
  * new segments. Those that hold what is gone by then come at the end.
  */
-import { forkOf, holdBranch, lookFor } from '../branch-refs.js';
-import { type Commits, isSame } from '../commit.js';
-import { disposable } from '../disposable.js';
-import { hex } from '../engine.js';
-import { HedgerowError, isMissing } from '../errors.js';
-import { Forgotten } from '../forgotten.js';
-import type { Host } from '../host.js';
-import { BRANCH_REF, FORK_REF, REF } from '../inventory.js';
-import type { Hold } from '../pins.js';
-import type { Ref, TableRecord } from '../segment-store.js';
-import { checkSignal, until } from '../signal.js';
-import { CollectFlag, stepped } from '../survey.js';
+
+import { sameBytes } from '../base/bytes.js';
+import { disposable } from '../base/disposable.js';
+import { HedgerowError, isMissing } from '../base/errors.js';
+import { Forgotten } from '../base/forgotten.js';
+import { checkSignal, until } from '../base/signal.js';
+import { hex } from '../core/engine.js';
+import type { Host } from '../core/host.js';
+import { CollectFlag, stepped } from '../core/survey.js';
+import type { BranchHead } from '../history/branch-head.js';
+import { forkOf, holdBranch, lookFor } from '../history/branch-refs.js';
+import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/inventory.js';
+import type { Ref, TableRecord } from '../storage/segment-store.js';
+import type { Hold } from '../tabs/pins.js';
 import { Checker } from './checker.js';
 import {
   type ExportedRef,
@@ -45,7 +47,6 @@ export interface ExportOptions {
 
 /** How often segments are looked for again that were collected under an export. */
 const MAX_TRIES = 16;
-const EMPTY_COMMIT = new Uint8Array(32);
 
 const isEmpty = (commitBytes: Uint8Array) => commitBytes.every((byte) => byte === 0);
 
@@ -60,7 +61,7 @@ export class Export implements AsyncIterable<Uint8Array> {
   /** Number of bytes, without those before `from`; more if the store is collected meanwhile. */
   readonly bytes: number;
   readonly #host: Host;
-  readonly #commits: Commits;
+  readonly #branchHead: BranchHead;
   readonly #header: Uint8Array;
   readonly #roots: readonly Uint8Array[];
   readonly #holds: readonly Hold[];
@@ -76,7 +77,7 @@ export class Export implements AsyncIterable<Uint8Array> {
 
   /** Call `exportStore`. */
   constructor(
-    commits: Commits,
+    branchHead: BranchHead,
     refs: readonly ExportedRef[],
     tables: readonly TableRecord[],
     holds: readonly Hold[],
@@ -86,8 +87,8 @@ export class Export implements AsyncIterable<Uint8Array> {
     const names = refs.map(({ name }) => name).filter((name) => name.startsWith(BRANCH_REF));
     this.root = hex(refs[0]?.commitBytes ?? EMPTY_COMMIT);
     this.branches = names.map((name) => name.slice(BRANCH_REF.length));
-    this.#host = commits.trunk.host;
-    this.#commits = commits;
+    this.#host = branchHead.shared.host;
+    this.#branchHead = branchHead;
     this.#tables = tables;
     this.#holds = holds;
     this.#signal = signal;
@@ -171,8 +172,8 @@ export class Export implements AsyncIterable<Uint8Array> {
     for (let tries = 0; !isWhole; tries++) {
       if (tries === MAX_TRIES) throw new HedgerowError('conflict', 'it is collected all the time');
       if (tries > 0) {
-        await this.#commits.inventory.load();
-        this.#tables = await tablesOf(this.#commits, this.#roots);
+        await this.#branchHead.inventory.load();
+        this.#tables = await tablesOf(this.#branchHead, this.#roots);
       }
       isWhole = true;
       const left = this.#tables.filter(({ id }) => !sent.has(id));
@@ -243,11 +244,11 @@ export async function holding(host: Host, roots: readonly Uint8Array[]): Promise
 }
 
 async function tablesOf(
-  { trunk }: Commits,
+  { shared }: BranchHead,
   roots: readonly Uint8Array[],
 ): Promise<readonly TableRecord[]> {
-  const { host, inventory } = trunk;
-  if (!host.engine.isReady) await trunk.ready();
+  const { host, inventory } = shared;
+  if (!host.engine.isReady) await shared.ready();
   for (let tries = 1; ; tries++) {
     try {
       const ids = new Set(await holding(host, roots));
@@ -265,31 +266,31 @@ async function tablesOf(
 
 /** Holds what the other branches stand at, and where they were forked. */
 async function holdOthers(
-  commits: Commits,
+  branchHead: BranchHead,
   wanted: ExportOptions['branches'],
   holds: Hold[],
 ): Promise<ExportedRef[]> {
   if (wanted === undefined || wanted === false) return [];
-  const refs = await commits.trunk.queued(() => commits.inventory.look());
+  const refs = await branchHead.shared.queued(() => branchHead.inventory.look());
   const all = [...refs.keys()].filter((name) => name.startsWith(BRANCH_REF));
   const names = wanted === true ? all.map((name) => name.slice(BRANCH_REF.length)) : wanted;
   // Of this one the copy's main branch is made.
-  const others = new Set([...names].filter((name) => name !== commits.branchName));
+  const others = new Set([...names].filter((name) => name !== branchHead.branchName));
   if (others.has(REF)) {
-    throw new HedgerowError('invalid-argument', `the copy's ${REF} is ${commits.branchName}`);
+    throw new HedgerowError('invalid-argument', `the copy's ${REF} is ${branchHead.branchName}`);
   }
   const found: ExportedRef[] = [];
   for (const name of others) {
-    const { commitBytes, release } = await holdBranch(commits, name);
+    const { commitBytes, release } = await holdBranch(branchHead, name);
     holds.push({ release });
     found.push({ name: BRANCH_REF + name, commitBytes });
   }
   // Forks of this branch go by its name, which in the copy is another one.
-  const known = [...others, ...(commits.ref === REF ? [REF] : [])];
+  const known = [...others, ...(branchHead.ref === REF ? [REF] : [])];
   const forks = new Set(known.flatMap((one) => known.map((parent) => forkOf(one, parent))));
   for (const name of refs.keys()) {
     if (!name.startsWith(FORK_REF) || !forks.has(name)) continue;
-    const held = await holdRef(commits, name);
+    const held = await holdRef(branchHead, name);
     if (held === undefined) continue;
     holds.push(held.hold);
     found.push({ name, commitBytes: held.ref.commitBytes });
@@ -299,23 +300,23 @@ async function holdOthers(
 
 /** Holds where a ref stands; `undefined` when it is not there. */
 async function holdRef(
-  commits: Commits,
+  branchHead: BranchHead,
   name: string,
 ): Promise<{ ref: Ref; hold: Hold } | undefined> {
   for (;;) {
-    const ref = await lookFor(commits, name);
+    const ref = await lookFor(branchHead, name);
     if (ref === undefined) return undefined;
-    const hold = await commits.trunk.hold(ref.commitBytes);
-    // It is whole if the ref stands there still: see `collector.ts`.
-    const again = await lookFor(commits, name);
-    if (again !== undefined && isSame(again.commitBytes, ref.commitBytes)) return { ref, hold };
+    const hold = await branchHead.shared.hold(ref.commitBytes);
+    // It is whole if the ref stands there still: see `collect/collector.ts`.
+    const again = await lookFor(branchHead, name);
+    if (again !== undefined && sameBytes(again.commitBytes, ref.commitBytes)) return { ref, hold };
     hold.release();
   }
 }
 
 /** See `db.export()`; `check` throws when the store is closed. */
 export async function exportStore(
-  commits: Commits,
+  branchHead: BranchHead,
   options: ExportOptions,
   check: () => void,
 ): Promise<Export> {
@@ -328,17 +329,17 @@ export async function exportStore(
   }
   const holds: Hold[] = [];
   try {
-    const { head, release } = await commits.holdHead();
+    const { head, release } = await branchHead.holdHead();
     holds.push({ release });
     const main = { name: REF, commitBytes: head.commitBytes };
-    const refs = [main, ...(await holdOthers(commits, branches, holds))];
+    const refs = [main, ...(await holdOthers(branchHead, branches, holds))];
     if (refs.length > MAX_REFS) {
       throw new HedgerowError('invalid-argument', `an export has ${MAX_REFS} branches at most`);
     }
-    const tables = await tablesOf(commits, rootsOf(refs));
+    const tables = await tablesOf(branchHead, rootsOf(refs));
     checkSignal(signal);
     check();
-    return new Export(commits, refs, tables, holds, options, check);
+    return new Export(branchHead, refs, tables, holds, options, check);
   } catch (cause) {
     releaseAll(holds);
     throw cause;

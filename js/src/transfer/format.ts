@@ -1,8 +1,9 @@
 /** The bytes of an export, drawn in `docs/format.md`. No bit of them can change unnoticed. */
-import { forkOf, refOfBranch } from '../branch-refs.js';
-import { HedgerowError } from '../errors.js';
-import { BRANCH_REF, FORK_REF, REF } from '../inventory.js';
-import { MAX_SEGMENT_CHUNKS } from '../limits.js';
+
+import { HedgerowError } from '../base/errors.js';
+import { MAX_SEGMENT_CHUNKS } from '../base/limits.js';
+import { forkOf, refOfBranch } from '../history/branch-refs.js';
+import { BRANCH_REF, FORK_REF, REF } from '../history/inventory.js';
 
 /** A ref as it is told in an export: `main`, then branches and forks in the order of their names. */
 export interface ExportedRef {

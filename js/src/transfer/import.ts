@@ -8,21 +8,22 @@
  * transaction moves the refs and drops `import`. Until then the store is empty, and for as long as
  * it is no collection takes what was stored: the next import goes on with it.
  */
-import { firstGeneration } from '../branch-refs.js';
-import type { ByteSource } from '../bytes.js';
-import { hex } from '../engine.js';
-import { HedgerowError } from '../errors.js';
-import { endCollections } from '../fence.js';
-import { BRANCH_REF, IMPORT_REF, REF } from '../inventory.js';
-import { isRevoked } from '../kind.js';
-import { FORMAT } from '../limits.js';
-import { checkName } from '../options.js';
-import { notify } from '../report.js';
-import type { Durability, Ref, RefMove, SegmentStore, Storage } from '../segment-store.js';
-import { idb } from '../segment-stores/idb.js';
-import { checkSignal, committing, until } from '../signal.js';
-import { Tabs } from '../tabs.js';
-import { Inspection } from '../verify.js';
+
+import { HedgerowError } from '../base/errors.js';
+import { isRevoked } from '../base/kind.js';
+import { FORMAT } from '../base/limits.js';
+import { checkName } from '../base/options.js';
+import type { ByteSource } from '../base/read-bytes.js';
+import { notify } from '../base/report.js';
+import { checkSignal, committing, until } from '../base/signal.js';
+import { hex } from '../core/engine.js';
+import { firstGeneration } from '../history/branch-refs.js';
+import { endCollections } from '../history/fence.js';
+import { BRANCH_REF, EMPTY_COMMIT, IMPORT_REF, REF } from '../history/inventory.js';
+import { idb } from '../storage/idb/idb.js';
+import type { Durability, Ref, RefMove, SegmentStore, Storage } from '../storage/segment-store.js';
+import { Tabs } from '../tabs/tabs.js';
+import { Inspection } from '../verify/verify.js';
 import { ByteReader } from './byte-reader.js';
 import { Checker } from './checker.js';
 import { holding, rootsOf } from './export.js';
@@ -156,8 +157,8 @@ class Import {
 
   /** The result for a store that holds just what is imported. */
   async #done(header: Header): Promise<ImportResult> {
-    const { commits } = await Inspection.of(this.#place.segments, this.#sliceMs);
-    this.#rows = (await commits.openView(mainOf(header))).rows;
+    const { branchHead } = await Inspection.of(this.#place.segments, this.#sliceMs);
+    this.#rows = (await branchHead.openView(mainOf(header))).rows;
     return this.#result(header, 0, 0);
   }
 
@@ -303,7 +304,7 @@ class Import {
 type Opens = (offset: number) => Promise<ByteReader>;
 
 function mainOf({ refs }: Header): Uint8Array {
-  return refs[0]?.commitBytes ?? new Uint8Array(32);
+  return refs[0]?.commitBytes ?? EMPTY_COMMIT;
 }
 
 interface Giver {

@@ -1,14 +1,7 @@
-/**
- * What an import has stored so far, which nothing reaches yet: segments under a writer number, and
- * the ref `import`, whose 32 bytes are
- *
- *     writer : f64 | offset : f64 | segments : f64 | checksum of the header : f64
- *
- * The export from `offset` on, where so many of its segments have gone by, is what is not stored.
- */
-import { HedgerowError } from '../errors.js';
-import { IMPORT_REF } from '../inventory.js';
-import { FORMAT, SEGMENTS_PER_WRITER, WRITE_BYTES } from '../limits.js';
+import { sameBytes } from '../base/bytes.js';
+import { HedgerowError } from '../base/errors.js';
+import { FORMAT, SEGMENTS_PER_WRITER, WRITE_BYTES } from '../base/limits.js';
+import { IMPORT_REF } from '../history/inventory.js';
 import type {
   Durability,
   Ref,
@@ -16,7 +9,7 @@ import type {
   RefMove,
   SegmentRecord,
   SegmentStore,
-} from '../segment-store.js';
+} from '../storage/segment-store.js';
 import type { Header } from './format.js';
 
 interface Progress {
@@ -28,7 +21,14 @@ interface Progress {
 
 const MAX_WRITER = Math.floor(Number.MAX_SAFE_INTEGER / SEGMENTS_PER_WRITER) - 1;
 
-/** See the module's text. */
+/**
+ * What an import has stored so far, which nothing reaches yet: segments under a writer number, and
+ * the ref `import`, whose 32 bytes are
+ *
+ *     writer : f64 | offset : f64 | segments : f64 | checksum of the header : f64
+ *
+ * The export from `offset` on, where so many of its segments have gone by, is what is not stored.
+ */
 export class Landing {
   readonly #segments: SegmentStore;
   readonly #durability: Durability;
@@ -110,7 +110,7 @@ export class Landing {
   /** Whether a segment with this table is stored. */
   has(tableBytes: Uint8Array): boolean {
     const found = this.#tables.get(keyOf(tableBytes)) ?? [];
-    return found.some((known) => isSame(known, tableBytes));
+    return found.some((known) => sameBytes(known, tableBytes));
   }
 
   #know(tableBytes: Uint8Array): void {
@@ -222,10 +222,6 @@ export class Landing {
 
 function taken(): HedgerowError {
   return new HedgerowError('conflict', 'another import into the store has begun');
-}
-
-function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, at) => byte === b[at]);
 }
 
 /** Enough of a table to tell it from all others but hostile ones: its first chunk. */

@@ -1,12 +1,11 @@
-/** One pass over the changes between two commits, handed out to the ranges that hold them. */
-import type { Commits, HeldHead } from '../commit.js';
-import { type Change, changeAt, startDiff, widthAt } from '../diff.js';
-import type { Host } from '../host.js';
-import type { IndexEntry } from '../indexes/secondary.js';
-import { compareKeys } from '../key.js';
-import { encodeRange, type KeyRange } from '../range.js';
-import { blocks } from '../scan.js';
-import { turn } from '../scheduler.js';
+import { compareKeys } from '../base/key.js';
+import { encodeRange, type KeyRange } from '../base/range.js';
+import { turn } from '../base/scheduler.js';
+import type { Host } from '../core/host.js';
+import type { BranchHead, HeldHead } from '../history/branch-head.js';
+import type { IndexEntry } from '../indexes/columns.js';
+import { type Change, changeAt, startDiff, widthAt } from '../read/diff.js';
+import { blocks } from '../read/scan.js';
 import { type Interval, intervalOf, isEmpty, rangeOf } from './interval.js';
 import { Matcher } from './matcher.js';
 
@@ -163,7 +162,7 @@ export interface Watched {
   readonly space: Space | undefined;
 }
 
-/** See the module's text. */
+/** One pass over the changes between two commits, handed out to the ranges that hold them. */
 export class Pass<Watcher extends Watched> {
   readonly #matcher: Matcher<Taker<Watcher>>;
   /** The ranges that had changes. */
@@ -203,7 +202,7 @@ export class Pass<Watcher extends Watched> {
    */
   async run(
     host: Host,
-    commits: Commits,
+    branchHead: BranchHead,
     from: Uint8Array,
     to: Uint8Array,
     slices: Slices,
@@ -215,7 +214,7 @@ export class Pass<Watcher extends Watched> {
     let low = first;
     while (low !== undefined) {
       const range = encodeRange(rangeOf({ low, high }));
-      const start = async () => ({ op: await startDiff(host, commits, from, to, range) });
+      const start = async () => ({ op: await startDiff(host, branchHead, from, to, range) });
       low = undefined;
       let isFirst = true;
       for await (const members of blocks(host, start, undefined)) {

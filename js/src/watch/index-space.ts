@@ -1,23 +1,26 @@
-/** An index as it is watched: its entries follow from the rows that have changed. */
-import type { Commits, HeldHead } from '../commit.js';
-import type { Host } from '../host.js';
+import type { KeyRange } from '../base/range.js';
+import type { Host } from '../core/host.js';
+import type { BranchHead, HeldHead } from '../history/branch-head.js';
+import { entriesOf, type IndexEntry } from '../indexes/columns.js';
 import type { Index } from '../indexes/definition.js';
-import { holdWith } from '../indexes/ready.js';
-import { entriesOf, type IndexEntry } from '../indexes/secondary.js';
-import type { KeyRange } from '../range.js';
+import { holdWith } from '../read/holder.js';
 import type { Space } from './gather.js';
 
-/** See the module's text. It need not be made to be watched, but for its rows to be told first. */
+/**
+ * An index as it is watched: its entries follow from the rows that have changed.
+ *
+ * It need not be made to be watched, but for its rows to be told first.
+ */
 export class IndexSpace implements Space {
   readonly rows: KeyRange;
   readonly #host: Host;
-  readonly #commits: Commits;
+  readonly #branchHead: BranchHead;
   readonly #index: Index;
 
-  constructor(host: Host, commits: Commits, index: Index) {
+  constructor(host: Host, branchHead: BranchHead, index: Index) {
     this.rows = { prefix: index.prefix };
     this.#host = host;
-    this.#commits = commits;
+    this.#branchHead = branchHead;
     this.#index = index;
   }
 
@@ -26,14 +29,14 @@ export class IndexSpace implements Space {
   }
 
   hold(): Promise<HeldHead> {
-    const [host, commits] = [this.#host, this.#commits];
+    const [host, branchHead] = [this.#host, this.#branchHead];
     const from = {
       host,
-      commits,
+      branchHead,
       get head() {
-        return commits.head;
+        return branchHead.head;
       },
-      holdHead: () => commits.holdHead(),
+      holdHead: () => branchHead.holdHead(),
     };
     return holdWith(from, this.#index.name, {});
   }

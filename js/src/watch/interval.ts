@@ -1,7 +1,7 @@
 /** Ranges of keys as intervals, each from a key to before another. */
-import { compareKeys, utf8Length } from '../key.js';
-import { MAX_KEY_BYTES } from '../limits.js';
-import type { KeyRange } from '../range.js';
+import { compareKeys, utf8Length } from '../base/key.js';
+import { MAX_KEY_BYTES } from '../base/limits.js';
+import type { KeyRange } from '../base/range.js';
 
 /** The strings from `low` to before `high`, or to the end, in the order of their UTF-8 bytes. */
 export interface Interval {

@@ -1,5 +1,5 @@
 /** Finds the intervals that hold a position, among many. */
-import { compareKeys } from '../key.js';
+import { compareKeys } from '../base/key.js';
 import type { Interval } from './interval.js';
 
 const NONE: readonly never[] = [];

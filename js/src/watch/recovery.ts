@@ -1,7 +1,6 @@
-/** Who waits for what has failed to be readable again. */
-import { notify } from '../report.js';
+import { notify } from '../base/report.js';
 
-/** See the module's text. */
+/** Who waits for what has failed to be readable again. */
 export class Recovery {
   readonly #listeners = new Set<() => void>();
 

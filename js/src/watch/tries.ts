@@ -1,5 +1,4 @@
-/** How often what cannot be read is tried again before it is given up. */
-import { HedgerowError } from '../errors.js';
+import { HedgerowError } from '../base/errors.js';
 
 /** Milliseconds before each further try: five in all, within 7.5 seconds. */
 const DELAYS_MS = [500, 1000, 2000, 4000] as const;
@@ -7,7 +6,7 @@ const DELAYS_MS = [500, 1000, 2000, 4000] as const;
 const MAX_TRAPS = 3;
 const TRAPS: ReadonlySet<string> = new Set(['crashed', 'out-of-memory']);
 
-/** See the module's text. */
+/** How often what cannot be read is tried again before it is given up. */
 export class Tries {
   #traps = 0;
   #failures = 0;

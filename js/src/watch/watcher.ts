@@ -1,9 +1,10 @@
 /** How a range is watched, and what is known of one who does. */
-import type { Change } from '../diff.js';
-import type { IndexRange } from '../indexes/secondary.js';
-import type { KeyRange } from '../range.js';
+
+import type { KeyRange } from '../base/range.js';
+import type { IndexRange } from '../indexes/columns.js';
+import type { Change } from '../read/diff.js';
 import type { Watched } from './gather.js';
-import type { Stand } from './stand.js';
+import type { Stand } from './pinned-view.js';
 
 /** How a range is watched. */
 export interface WatchOptions {

@@ -1,3 +1,24 @@
+import { sameBytes } from '../base/bytes.js';
+import { HedgerowError } from '../base/errors.js';
+import { type KeyRange, ScanFlag } from '../base/range.js';
+import { notify, report } from '../base/report.js';
+import { turn } from '../base/scheduler.js';
+import { hex } from '../core/engine.js';
+import type { Host } from '../core/host.js';
+import type { BranchHead } from '../history/branch-head.js';
+import { type IndexRange, positionsOf } from '../indexes/columns.js';
+import type { Index } from '../indexes/definition.js';
+import { isOfIndex } from '../indexes/index-set.js';
+import type { Change } from '../read/diff.js';
+import { blocks, type ScanOptions, startScan } from '../read/scan.js';
+import { Pass, Slices, type Space } from './gather.js';
+import { IndexSpace } from './index-space.js';
+import { intervalOf } from './interval.js';
+import { Stand } from './pinned-view.js';
+import { Recovery } from './recovery.js';
+import { later, Tries } from './tries.js';
+import type { WatchCallback, Watcher, WatchOptions } from './watcher.js';
+
 /**
  * Who watches a store. All who are up to date stand at one commit, `#main`. When the head has
  * moved, one pass over the diff from there to the head gathers what each of them is told, and
@@ -5,30 +26,9 @@
  * take what it was told) stands behind, at a commit of its own, until a pass from there has
  * brought it to `#main`. Nobody is told of what a commit has changed before that is the head.
  */
-import { type Commits, isSame } from '../commit.js';
-import type { Change } from '../diff.js';
-import { hex } from '../engine.js';
-import { HedgerowError } from '../errors.js';
-import type { Host } from '../host.js';
-import type { Index } from '../indexes/definition.js';
-import { isOfIndex } from '../indexes/index-set.js';
-import { type IndexRange, positionsOf } from '../indexes/secondary.js';
-import { type KeyRange, ScanFlag } from '../range.js';
-import { notify, report } from '../report.js';
-import { blocks, type ScanOptions, startScan } from '../scan.js';
-import { turn } from '../scheduler.js';
-import { Pass, Slices, type Space } from './gather.js';
-import { IndexSpace } from './index-space.js';
-import { intervalOf } from './interval.js';
-import { Recovery } from './recovery.js';
-import { Stand } from './stand.js';
-import { later, Tries } from './tries.js';
-import type { WatchCallback, Watcher, WatchOptions } from './watcher.js';
-
-/** See the module's text. */
 export class Watchers {
   readonly #host: Host;
-  readonly #commits: Commits;
+  readonly #branchHead: BranchHead;
   readonly #slices: Slices;
   readonly #spaces = new Map<string, Space>();
   readonly #all = new Set<Watcher>();
@@ -50,18 +50,18 @@ export class Watchers {
   #order = 0;
   readonly recovery = new Recovery();
 
-  constructor(host: Host, commits: Commits) {
+  constructor(host: Host, branchHead: BranchHead) {
     this.#host = host;
-    this.#commits = commits;
+    this.#branchHead = branchHead;
     this.#slices = new Slices(host.sliceMs);
   }
 
   /** The head has moved, or its branch was deleted or made anew. */
   moved(): void {
     const wasGone = this.#isGone;
-    this.#isGone = this.#commits.isGone;
+    this.#isGone = this.#branchHead.isGone;
     try {
-      this.#commits.checkThere();
+      this.#branchHead.checkThere();
       if (wasGone) this.recovery.tell();
     } catch (cause) {
       this.#failAll(cause);
@@ -101,7 +101,7 @@ export class Watchers {
       this.#beginning.add(watcher);
       void this.#begin(watcher);
     } else {
-      const { commitBytes } = this.#commits.head;
+      const { commitBytes } = this.#branchHead.head;
       this.#add(watcher, commitBytes, () => this.#standAt(commitBytes));
       if (watcher.behind !== undefined) this.#wake();
     }
@@ -109,7 +109,8 @@ export class Watchers {
   }
 
   #spaceOf(index: Index): Space {
-    const space = this.#spaces.get(index.name) ?? new IndexSpace(this.#host, this.#commits, index);
+    const space =
+      this.#spaces.get(index.name) ?? new IndexSpace(this.#host, this.#branchHead, index);
     this.#spaces.set(index.name, space);
     return space;
   }
@@ -140,13 +141,13 @@ export class Watchers {
   /** Those who begin at one commit share it. */
   #standAt(commitBytes: Uint8Array): Stand {
     const last = this.#last;
-    if (last?.isHeld && isSame(last.commitBytes, commitBytes)) return last.use();
-    this.#last = new Stand(commitBytes, this.#commits.hold(commitBytes));
+    if (last?.isHeld && sameBytes(last.commitBytes, commitBytes)) return last.use();
+    this.#last = new Stand(commitBytes, this.#branchHead.hold(commitBytes));
     return this.#last;
   }
 
   #isAtMain(commitBytes: Uint8Array): boolean {
-    return this.#main !== undefined && isSame(this.#main.commitBytes, commitBytes);
+    return this.#main !== undefined && sameBytes(this.#main.commitBytes, commitBytes);
   }
 
   #end(watcher: Watcher): void {
@@ -200,7 +201,7 @@ export class Watchers {
     while (!this.#isOver(watcher)) {
       let stand: Stand | undefined;
       try {
-        const held = await (watcher.space?.hold() ?? this.#commits.holdHead());
+        const held = await (watcher.space?.hold() ?? this.#branchHead.holdHead());
         const { commitBytes } = held.head;
         stand = new Stand(commitBytes, held);
         const rows = await this.#read(watcher, commitBytes);
@@ -224,7 +225,7 @@ export class Watchers {
     const { engine } = this.#host;
     const { range, space } = watcher;
     const start = async () => {
-      const { view } = await this.#commits.openView(commitBytes);
+      const { view } = await this.#branchHead.openView(commitBytes);
       try {
         const parts = ScanFlag.keys | ScanFlag.values | (space ? ScanFlag.secondary : 0);
         return { op: startScan(this.#host, view, range as ScanOptions, parts) };
@@ -269,9 +270,9 @@ export class Watchers {
       this.#isStale = false;
       await turn();
       this.#slices.begin();
-      const commits = this.#commits;
-      if (commits.isBehind) await commits.queued(() => commits.refresh());
-      const held = await commits.holdHead();
+      const branchHead = this.#branchHead;
+      if (branchHead.isBehind) await branchHead.queued(() => branchHead.refresh());
+      const held = await branchHead.holdHead();
       const next = new Stand(held.head.commitBytes, held);
       if (this.#main === undefined) this.#main = next;
       else if (this.#isAtMain(next.commitBytes)) next.release();
@@ -284,7 +285,7 @@ export class Watchers {
   #gather(pass: Pass<Watcher>, from: Stand, to: Stand): Promise<void> {
     const isWanted = () => this.#all.size > 0;
     const [old, young] = [from.commitBytes, to.commitBytes];
-    return pass.run(this.#host, this.#commits, old, young, this.#slices, isWanted);
+    return pass.run(this.#host, this.#branchHead, old, young, this.#slices, isWanted);
   }
 
   /** Brings those who are up to date from `#main` to the head. */

@@ -79,7 +79,7 @@ impl Segment {
     }
 }
 
-/// See the module's text.
+/// Where each chunk is: a table from its hash to all copies of it.
 pub struct Catalogue {
     /// The newest copy of each chunk.
     index: HashTable<Slot>,

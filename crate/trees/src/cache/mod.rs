@@ -30,7 +30,7 @@ pub enum Fetch<T> {
     At(SegmentId),
 }
 
-/// See the module's text.
+/// Which chunks are stored where, and which segments are in memory.
 pub struct Cache {
     catalogue: Catalogue,
     residents: Residents,

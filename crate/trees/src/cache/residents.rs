@@ -7,7 +7,7 @@ use core::cell::Cell;
 /// of the tree at the same time.
 const MIN_RESIDENT: usize = crate::limits::MAX_LEVEL as usize + 8;
 
-/// See the module's text.
+/// Which segments are in memory: those last used, as many as the budget has room for.
 pub struct Residents {
     budget: usize,
     held: usize,

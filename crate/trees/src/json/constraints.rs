@@ -9,7 +9,7 @@ use crate::json::scan::{JsonFault, skip_value};
 use crate::order::sorted;
 use alloc::vec::Vec;
 
-/// See the module's text.
+/// Which members of an object are kept, when others were merged into it in between.
 #[derive(Debug, Default)]
 pub struct Constraints {
     /// Arrays of names in normal form, one after the other.

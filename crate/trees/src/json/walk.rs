@@ -18,7 +18,7 @@ const NAMED_DEPTH: usize = 16;
 /// A name that is no array index came: none that is one may follow.
 const NO_INDEX: u32 = u32::MAX;
 
-/// See the module's text.
+/// A walk over a JSON value, which checks its grammar and its depth (RFC 8259).
 #[derive(Debug)]
 pub(crate) struct Walk {
     /// The containers around the place: a bit each, set for an object.

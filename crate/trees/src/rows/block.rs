@@ -45,7 +45,7 @@ struct Found {
     end: usize,
 }
 
-/// See the module's text.
+/// Rows of a block that the wrapper printed: one JSON array, and byte values beside it.
 #[derive(Debug)]
 pub struct Block {
     prefix: Vec<u8>,

@@ -32,7 +32,8 @@ enum Expected {
     Nothing,
 }
 
-/// See the module's text. Feed it through [`Bytes::room`], and [`Bytes::end`] it.
+/// Rows from a stream of bytes that comes in parts, cut anywhere. Feed it through [`Bytes::room`],
+/// and [`Bytes::end`] it.
 #[derive(Debug)]
 pub struct Bytes {
     columns: Columns,

@@ -58,7 +58,7 @@ pub struct Finished {
     pub relinked: bool,
 }
 
-/// See the module's text.
+/// Builds a tree bottom-up, in one pass, from entries in ascending order of their keys.
 #[derive(Debug)]
 pub struct Builder {
     shape: Shape,

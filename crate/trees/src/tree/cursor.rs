@@ -32,7 +32,8 @@ struct LeafAt {
     to: usize,
 }
 
-/// See the module's text. It borrows nothing: nodes are looked up anew at each call, so
+/// Walks the leaves of a tree that hold a range of keys, in either direction. It borrows nothing:
+/// nodes are looked up anew at each call, so
 /// that they may leave memory in between.
 #[derive(Clone, Debug)]
 pub struct Cursor {

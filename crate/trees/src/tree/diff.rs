@@ -29,7 +29,7 @@ enum Stage {
     New(Kind, ValueReader),
 }
 
-/// See the module's text.
+/// The changes from one tree to another, in the order of keys.
 #[derive(Clone, Debug)]
 pub struct Diff {
     walk: Lockstep,

@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 /// Bytes of updates that are gathered whatever they are put into.
 const GATHERED_BYTES: usize = 4 << 10;
 
-/// See the module's text.
+/// Turns the updates of a sorted batch into puts, so that one merge does for all edits.
 #[derive(Debug)]
 pub struct Fold {
     from: Batch,

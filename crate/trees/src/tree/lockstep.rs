@@ -46,7 +46,7 @@ enum Item<'a> {
     End,
 }
 
-/// See the module's text.
+/// Two walks in lockstep through two trees.
 #[derive(Clone, Debug)]
 pub struct Lockstep {
     old: Side,

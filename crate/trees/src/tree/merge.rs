@@ -50,7 +50,8 @@ enum Phase {
     Collapse(Tree),
 }
 
-/// See the module's text. Call [`Merge::step`] with the same batch each time, sorted by
+/// Applies a sorted batch of edits to a tree, touching only what changes. Call [`Merge::step`] with
+/// the same batch each time, sorted by
 /// [`Batch::sort`].
 #[derive(Debug)]
 pub struct Merge {

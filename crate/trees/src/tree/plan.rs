@@ -28,7 +28,7 @@ struct Visit {
     to: usize,
 }
 
-/// See the module's text.
+/// The read phase of a batched descent: which segments do many sorted keys need.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     level: Vec<Visit>,

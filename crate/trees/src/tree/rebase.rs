@@ -18,7 +18,7 @@ use crate::tree::{Range, Touched, Tree, ValueReader, get};
 use crate::value::{self, Far};
 use alloc::vec::Vec;
 
-/// See the module's text.
+/// Brings a change onto a commit that another writer made meanwhile.
 #[derive(Debug)]
 pub struct Rebase {
     walk: Lockstep,

@@ -42,7 +42,7 @@ impl Place {
     }
 }
 
-/// See the module's text.
+/// The fast path for one edit: splices the leaf, then rewrites the path above it.
 #[derive(Debug)]
 pub struct Replace {
     tree: Tree,

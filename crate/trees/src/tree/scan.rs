@@ -21,7 +21,7 @@ pub struct Parts {
 /// Segments asked for at once, and on the way while others are read.
 const MOST_AHEAD: usize = 8;
 
-/// See the module's text.
+/// Writes the entries of a range to an [`Output`], in slices.
 #[derive(Clone, Debug)]
 pub struct Scan {
     cursor: Cursor,

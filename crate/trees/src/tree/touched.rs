@@ -22,7 +22,7 @@ const MERGE_COST: usize = 4;
 /// What it costs to look into a run, or at a range.
 const SEARCH_COST: usize = 32;
 
-/// See the module's text.
+/// Which keys a change has touched, whether or not it changed them.
 #[derive(Clone, Debug, Default)]
 pub struct Touched {
     secret: Secret,

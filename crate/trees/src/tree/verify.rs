@@ -85,7 +85,7 @@ struct Frame {
     rightmost: bool,
 }
 
-/// See the module's text.
+/// Walks all that a tree reaches, and tells of each fault instead of ending at the first.
 #[derive(Debug)]
 pub struct Verify {
     /// Not entered yet.

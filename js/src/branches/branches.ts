@@ -1,0 +1,158 @@
+/** Branches of a store: refs by name, made, told and deleted. Loaded when one of them is first asked for. */
+
+import { HedgerowError } from '../base/errors.js';
+import { FORMAT, MAX_COMMIT_TRIES } from '../base/limits.js';
+import { bytesOf } from '../base/root.js';
+import { hex } from '../core/engine.js';
+import type { BranchHead } from '../history/branch-head.js';
+import {
+  firstGeneration,
+  forkOf,
+  type HeldCommit,
+  lookFor,
+  noBranch,
+  refOfBranch,
+} from '../history/branch-refs.js';
+import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/inventory.js';
+import { type Pinned, pinnedOf } from '../read/pinned-commit.js';
+import type { Durability, Ref, RefDrop } from '../storage/segment-store.js';
+
+/** One branch of a store. */
+export interface Branch {
+  readonly name: string;
+  /** The hash of all that it holds, in hexadecimal. */
+  readonly root: string;
+  /** The branch that it was forked from; absent for the main one, and when that branch was deleted. */
+  readonly parent?: string;
+  /**
+   * The root at which it was forked from there, or what was merged last between the two: `db.diff(base, root)` tells
+   * what it has changed since. Nothing of it is collected while both branches are there.
+   */
+  readonly base?: string;
+}
+
+/** How a branch is opened. */
+export interface BranchOptions {
+  /** Where it forks when there is none of its name: at a snapshot or a root; the head by default. */
+  readonly from?: string | Pinned | undefined;
+}
+
+/** What a fork's ref tells of a branch, if it is of that. */
+function forkedFrom(one: string, refs: Iterable<Ref>): Pick<Branch, 'parent' | 'base'> {
+  const start = forkOf(one, '');
+  for (const { name, commitBytes } of refs) {
+    if (!name.startsWith(start)) continue;
+    return { parent: decodeURIComponent(name.slice(start.length)), base: hex(commitBytes) };
+  }
+  return {};
+}
+
+/** Holds the commit that a root or a snapshot names, which must be stored. */
+export async function holdNamed(
+  branchHead: BranchHead,
+  target: string | Pinned,
+): Promise<HeldCommit> {
+  const pinned = pinnedOf(target);
+  if (pinned !== undefined) return pinned.holdFor(branchHead);
+  if (typeof target !== 'string') {
+    throw new HedgerowError('invalid-argument', 'neither a root nor a snapshot of this open store');
+  }
+  const commitBytes = bytesOf(target);
+  const { release } = await branchHead.shared.holdAny(commitBytes);
+  return { commitBytes, release };
+}
+
+async function holdHead(branchHead: BranchHead): Promise<HeldCommit> {
+  const { head, release } = await branchHead.holdHead();
+  return { commitBytes: head.commitBytes, release };
+}
+
+/**
+ * Has `line`, which is new, stand on its branch. When there is none it is made, by one small
+ * write: at `from`, or at the head of `parent`.
+ */
+export async function openBranch(
+  line: BranchHead,
+  parent: BranchHead,
+  { from }: BranchOptions,
+  durability: Durability,
+): Promise<void> {
+  const { shared, ref } = line;
+  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+    if (ref === REF || shared.inventory.refs.has(ref)) {
+      // Known, but maybe gone by now.
+      if (await shared.queued(() => line.refresh().then(() => true, isGone))) return;
+    }
+    const held = from === undefined ? await holdHead(parent) : await holdNamed(parent, from);
+    try {
+      const generation = firstGeneration();
+      const { commitBytes } = held;
+      const move = { name: ref, commitBytes, generation, format: FORMAT, expected: 0 };
+      const fork = { ...move, name: forkOf(line.branchName, parent.branchName) };
+      const batch = { segments: [], move, also: [fork], durability };
+      const made = await shared.host.segments.write(batch);
+      if (made) {
+        shared.inventory.moved([move, fork]);
+        shared.announce(ref, generation);
+        await shared.queued(async () => {
+          for (const one of shared.branchHeads) if (one.ref === ref) await one.stand(move);
+        });
+        return;
+      }
+    } finally {
+      held.release();
+    }
+    // Another tab has made it.
+    await lookFor(line, ref);
+  }
+  throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
+}
+
+function isGone(cause: unknown): boolean {
+  if (cause instanceof HedgerowError && cause.code === 'missing') return false;
+  throw cause;
+}
+
+/** All branches, the main one first, then by name. */
+export async function listBranches(branchHead: BranchHead): Promise<Branch[]> {
+  const { shared } = branchHead;
+  const refs = await shared.queued(() => shared.inventory.look());
+  const main = { name: REF, root: hex(refs.get(REF)?.commitBytes ?? EMPTY_COMMIT) };
+  const others = [...refs.values()]
+    .filter(({ name }) => name.startsWith(BRANCH_REF))
+    .map((ref) => {
+      const name = ref.name.slice(BRANCH_REF.length);
+      return { name, root: hex(ref.commitBytes), ...forkedFrom(name, refs.values()) };
+    });
+  return [main, ...others.sort((a, b) => (a.name < b.name ? -1 : 1))];
+}
+
+/** Deletes a branch, and what tells where it was forked. */
+export async function deleteBranch(
+  branchHead: BranchHead,
+  name: string,
+  durability: Durability,
+): Promise<void> {
+  const { shared } = branchHead;
+  const ref = refOfBranch(name);
+  if (ref === REF) throw new HedgerowError('invalid-argument', `${REF} cannot be deleted`);
+  const encoded = encodeURIComponent(name);
+  const goes = (other: string) =>
+    other === ref || (other.startsWith(FORK_REF) && other.split('/').includes(encoded, 1));
+  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+    const refs = await shared.queued(() => shared.inventory.look());
+    if (!refs.has(ref)) throw noBranch(name);
+    // One that looks at refs before and after this would not see that there was one: see `collect/collection.ts`.
+    await shared.endCollections();
+    const also = [...refs.values()]
+      .filter((other) => goes(other.name))
+      .map((other): RefDrop => ({ name: other.name, expected: other.generation, isDropped: true }));
+    if (!(await shared.host.segments.write({ segments: [], also, durability }))) continue;
+    shared.announce(ref, Number.POSITIVE_INFINITY);
+    await shared.queued(async () => {
+      for (const line of shared.branchHeads) if (line.ref === ref) await line.keepUp();
+    });
+    return;
+  }
+  throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
+}

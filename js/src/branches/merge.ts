@@ -1,0 +1,362 @@
+/**
+ * Merges one branch into another: what either has changed since their last common ancestor, told
+ * by two diffs, is in the result. The ancestor is kept by a ref of its own, and is the merged-in
+ * commit after a merge: both branches hold it, so that nothing is merged twice.
+ *
+ * The diffs are read side by side, for conflicts and their resolution. The rows are then brought
+ * in by the core, as they are stored, in one commit.
+ */
+
+import { sameBytes } from '../base/bytes.js';
+import { type Conflict, HedgerowError } from '../base/errors.js';
+import { compareKeys } from '../base/key.js';
+import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from '../base/limits.js';
+import { encodeRange } from '../base/range.js';
+import { turn } from '../base/scheduler.js';
+import { checkSignal, committing, until } from '../base/signal.js';
+import { pause } from '../base/timeout.js';
+import { keptValue } from '../base/value.js';
+import { hex } from '../core/engine.js';
+import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
+import { forkOf, holdBranch } from '../history/branch-refs.js';
+import { type Change, changesOf } from '../read/diff.js';
+import { blocks } from '../read/scan.js';
+import type { Durability, Ref } from '../storage/segment-store.js';
+import type { Hold } from '../tabs/pins.js';
+import { guarded, Ingest } from '../write/ingest.js';
+import { RowGatherer } from '../write/row-gatherer.js';
+
+/** What a conflict comes to: a value, or `undefined` for no row. */
+export type Resolution = unknown;
+
+/** How a branch is merged. */
+export interface MergeOptions {
+  /**
+   * Returns the value that a key gets, `undefined` for none, or a promise of it, which is waited for before the next
+   * one is asked for. It may be called again for the same key, when another writer was first. When it throws, or the
+   * promise rejects, nothing is merged.
+   */
+  readonly onConflict?: ((conflict: Conflict) => Resolution | PromiseLike<Resolution>) | undefined;
+  /** Instead of the store's. */
+  readonly durability?: Durability | undefined;
+  /** Ends the merge with `aborted`; the store is then as it was. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a merge came to. */
+export interface MergeResult {
+  /** The new root of the branch that was merged into, in hexadecimal. */
+  readonly root: string;
+  /** Rows that changed in it. */
+  readonly applied: number;
+  /** Keys that both had changed, to different values. */
+  readonly conflicts: number;
+}
+
+interface Job extends MergeOptions {
+  readonly durability: Durability;
+}
+
+/** So many conflicts an error tells, and of so many of them its message the keys. */
+const TOLD = 100;
+const TOLD_KEYS = 5;
+
+/** How a resolved row is put: its key, and its value unless there is none. */
+type Resolved = readonly [key: string, value: unknown];
+
+/** What was decided of a conflict, for when it is met again. */
+interface Decision {
+  readonly ours: unknown;
+  readonly theirs: unknown;
+  readonly value: unknown;
+}
+
+/** Merges the branch `name` into that of `commits`. */
+export async function mergeBranch(
+  branchHead: BranchHead,
+  name: string,
+  job: Job,
+): Promise<MergeResult> {
+  const decisions = new Map<string, Decision>();
+  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+    checkSignal(job.signal);
+    // Nobody is to be asked about what is past.
+    await branchHead.queued(() => branchHead.refresh());
+    const theirs = await holdBranch(branchHead, name);
+    try {
+      const merge = new Merge(branchHead, name, theirs.commitBytes, job, decisions);
+      // Others may win again and again: then they wait for it, but never for a decision.
+      const result = await (tries < 2 || tries % 2 === 1 ? merge.run() : merge.runAlone());
+      if (result !== undefined) return result;
+    } finally {
+      theirs.release();
+    }
+    if (tries > 1) await pause(Math.min(2 ** tries, MAX_COMMIT_WAIT_MS) * Math.random());
+  }
+  throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
+}
+
+class Merge {
+  readonly #branchHead: BranchHead;
+  readonly #name: string;
+  readonly #theirs: Uint8Array;
+  readonly #job: Job;
+  readonly #decisions: Map<string, Decision>;
+  readonly #resolved: Resolved[] = [];
+  readonly #unresolved: Conflict[] = [];
+  #mayAsk = true;
+  #isUndecided = false;
+  #applied = 0;
+  #conflicts = 0;
+
+  constructor(
+    branchHead: BranchHead,
+    name: string,
+    theirs: Uint8Array,
+    job: Job,
+    decisions: Map<string, Decision>,
+  ) {
+    this.#branchHead = branchHead;
+    this.#name = name;
+    this.#theirs = theirs;
+    this.#job = job;
+    this.#decisions = decisions;
+    if (branchHead.branchName !== name) return;
+    throw new HedgerowError('invalid-argument', 'a branch is not merged into itself');
+  }
+
+  /** `undefined` when it must be made again, since something has moved. */
+  async run(): Promise<MergeResult | undefined> {
+    const branchHead = this.#branchHead;
+    const fork = await this.#heldFork();
+    if (fork === undefined) return undefined;
+    const held = await branchHead.holdHead();
+    try {
+      const change = await this.#prepare(fork.ref, held);
+      return await branchHead.exclusively(change, this.#job.signal);
+    } finally {
+      held.release();
+      this.#end(fork);
+    }
+  }
+
+  /** As `run`, while no other writer of this tab commits; asks nobody meanwhile. */
+  async runAlone(): Promise<MergeResult | undefined> {
+    this.#mayAsk = false;
+    const fork = await this.#heldFork();
+    if (fork === undefined) return undefined;
+    const change = async () => {
+      const held = await this.#branchHead.holdNow();
+      try {
+        const commit = await this.#prepare(fork.ref, held);
+        return await commit();
+      } finally {
+        held.release();
+      }
+    };
+    try {
+      return await this.#branchHead.exclusively(change, this.#job.signal);
+    } finally {
+      this.#end(fork);
+    }
+  }
+
+  readonly #views: number[] = [];
+
+  #end(fork: Hold): void {
+    for (const view of this.#views) this.#branchHead.shared.host.engine.closeView(view);
+    fork.release();
+  }
+
+  async #open(commitBytes: Uint8Array): Promise<number> {
+    const { view } = await this.#branchHead.openView(commitBytes);
+    this.#views.push(view);
+    return view;
+  }
+
+  /** Compares; what is returned commits, if the branch stands where it stood. */
+  async #prepare(fork: Ref, { head }: HeldHead): Promise<() => Promise<MergeResult | undefined>> {
+    const branchHead = this.#branchHead;
+    if (sameBytes(fork.commitBytes, this.#theirs)) {
+      return async () => ({ root: hex(head.commitBytes), applied: 0, conflicts: 0 });
+    }
+    const [base, theirs] = [await this.#open(fork.commitBytes), await this.#open(this.#theirs)];
+    await this.#compare(base, head.view, theirs);
+    if (this.#unresolved.length > 0) {
+      const conflicts = this.#unresolved;
+      const keys = conflicts.slice(0, TOLD_KEYS).map(({ key }) => JSON.stringify(key));
+      if (this.#conflicts > TOLD_KEYS) keys.push('...');
+      const message = `${this.#conflicts} keys were changed in both branches: ${keys.join(', ')}`;
+      throw new HedgerowError('conflict', message, { conflicts });
+    }
+    return async () => {
+      // What was compared must be what is built on.
+      const isStill = branchHead.head.generation === head.generation && !this.#isUndecided;
+      return isStill ? this.#commit(fork, head, base, theirs) : undefined;
+    };
+  }
+
+  /** The last common ancestor, held. */
+  async #heldFork(): Promise<(Hold & { readonly ref: Ref }) | undefined> {
+    const { shared, inventory } = this.#branchHead;
+    const ref = this.#fork();
+    const { release } = await shared.hold(ref.commitBytes);
+    // It is whole if it is the ancestor still: see `collect/collector.ts`.
+    const refs = await shared.queued(() => inventory.look());
+    if (refs.get(ref.name)?.generation === ref.generation) return { ref, release };
+    release();
+    return undefined;
+  }
+
+  /** The ref of the last common ancestor, as far as is known here. */
+  #fork(): Ref {
+    const { inventory, branchName } = this.#branchHead;
+    const { refs } = inventory;
+    const fork =
+      refs.get(forkOf(this.#name, branchName)) ?? refs.get(forkOf(branchName, this.#name));
+    if (fork !== undefined) return fork;
+    const message = `neither of ${branchName} and ${this.#name} was forked from the other`;
+    throw new HedgerowError('invalid-argument', message);
+  }
+
+  async *#changes(from: number, to: number): AsyncGenerator<Change, void, void> {
+    const { host } = this.#branchHead.shared;
+    const { flags, rangeBytes } = encodeRange({});
+    const start = () => ({ op: host.engine.diff(from, to, flags, rangeBytes) });
+    // The queue, in which another instance is started, does not go on before this has ended.
+    if (!this.#mayAsk && !host.engine.isReady) {
+      throw new HedgerowError('crashed', 'the core has trapped');
+    }
+    for await (const members of blocks(host, start, this.#job.signal)) yield* changesOf(members);
+  }
+
+  /** Finds what both sides have changed, and has conflicts resolved. */
+  async #compare(base: number, ours: number, theirs: number): Promise<void> {
+    const own = this.#changes(base, ours);
+    const others = this.#changes(base, theirs);
+    try {
+      let mine = await own.next();
+      for await (const change of others) {
+        while (mine.done !== true && compareKeys(mine.value.key, change.key) < 0) {
+          mine = await own.next();
+        }
+        if (mine.done === true || mine.value.key !== change.key) this.#applied += 1;
+        else await this.#both(mine.value, change);
+      }
+    } finally {
+      await own.return();
+    }
+  }
+
+  async #both(mine: Change, other: Change): Promise<void> {
+    const [ours, theirs] = [newValueOf(mine), newValueOf(other)];
+    if (isEqual(ours, theirs)) return;
+    this.#conflicts += 1;
+    const { key } = other;
+    const base = 'oldValue' in other ? other.oldValue : undefined;
+    const { onConflict } = this.#job;
+    if (onConflict === undefined) {
+      if (this.#unresolved.length < TOLD) this.#unresolved.push({ key, base, ours, theirs });
+      return;
+    }
+    let decision = this.#decisions.get(key);
+    if (!decision || !isEqual(decision.ours, ours) || !isEqual(decision.theirs, theirs)) {
+      if (!this.#mayAsk) {
+        this.#isUndecided = true;
+        return;
+      }
+      const value = await until(onConflict({ key, base, ours, theirs }), this.#job.signal);
+      checkResolved(key, value);
+      decision = { ours, theirs, value };
+      this.#decisions.set(key, decision);
+    }
+    const { value } = decision;
+    if (!isEqual(value, ours)) this.#applied += 1;
+    // What is put stays as it is put; what is theirs comes with the rest, as it is stored.
+    if (!isEqual(value, theirs)) this.#resolved.push([key, value]);
+  }
+
+  async #commit(
+    fork: Ref,
+    head: Head,
+    base: number,
+    theirs: number,
+  ): Promise<MergeResult | undefined> {
+    const branchHead = this.#branchHead;
+    const { host, writerQueue } = branchHead.shared;
+    const { durability, signal } = this.#job;
+    const { name, generation: expected } = fork;
+    const commitBytes = this.#theirs;
+    const move = { name, commitBytes, generation: expected + 1, format: FORMAT, expected };
+    const also = [move];
+    await branchHead.prepareIds();
+    const held = { head, release: () => {} };
+    const ingest = new Ingest(host, branchHead, durability, { signal, also }, held);
+    const committed = await guarded(ingest, async () => {
+      await this.#feed(ingest);
+      await ingest.bringIn(base, theirs);
+      return ingest.commitOnce();
+    });
+    if (committed === undefined) {
+      writerQueue.noteRace();
+      await ingest.abandon();
+      return undefined;
+    }
+    // When there was nothing to commit the ancestor moves alone.
+    const isAlone = branchHead.head.generation === head.generation;
+    const undo = isAlone ? committing(signal) : () => {};
+    if (isAlone && !(await host.segments.write({ segments: [], also, durability }))) {
+      undo();
+      return undefined;
+    }
+    branchHead.inventory.moved(also);
+    const [applied, conflicts] = [this.#applied, this.#conflicts];
+    return { root: hex(committed.commitBytes), applied, conflicts };
+  }
+
+  async #feed(ingest: Ingest): Promise<void> {
+    const { sliceMs } = this.#branchHead.shared.host;
+    const isDelete = ([, value]: Resolved) => value === undefined;
+    const puts = new RowGatherer<Resolved>('pairs', undefined, sliceMs);
+    const deletes = new RowGatherer<string>('deletes', undefined, sliceMs);
+    const feed = async (gatherer: {
+      readonly rows: number;
+      take(): Parameters<Ingest['feed']>[0];
+    }) => {
+      if (gatherer.rows === 0) return;
+      await turn();
+      await ingest.feed(gatherer.take(), performance.now());
+    };
+    for (const row of this.#resolved) {
+      if (isDelete(row) ? deletes.add(row[0]) : puts.add(row)) {
+        await feed(isDelete(row) ? deletes : puts);
+      }
+    }
+    await feed(puts);
+    await feed(deletes);
+  }
+}
+
+/** Throws `invalid-value` when a conflict was resolved to what cannot be kept. */
+function checkResolved(key: string, value: unknown): void {
+  try {
+    if (value !== undefined) keptValue(value);
+  } catch (cause) {
+    const { code, message, pointer } = cause as HedgerowError;
+    const told = `onConflict, of ${JSON.stringify(key)}: ${message}`;
+    throw new HedgerowError(code, told, { cause, pointer });
+  }
+}
+
+function newValueOf(change: Change): unknown {
+  return change.op === 'del' ? undefined : change.newValue;
+}
+
+/** Whether two values are stored alike. */
+function isEqual(a: unknown, b: unknown): boolean {
+  if (a instanceof Uint8Array || b instanceof Uint8Array) {
+    const isBoth = a instanceof Uint8Array && b instanceof Uint8Array;
+    return isBoth && sameBytes(a, b);
+  }
+  return JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,3 +1,0 @@
-/** What gives back room, and what keeps a commit from it that is no head: one file, loaded when it is first wanted. */
-export { Collector } from './collector.js';
-export { checkWhole, endCollections } from './whole.js';

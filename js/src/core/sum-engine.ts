@@ -1,0 +1,252 @@
+import { HedgerowError } from '../base/errors.js';
+import { turn } from '../base/scheduler.js';
+import { type Engine, type Op, Status } from './engine.js';
+import type { LaterOutput } from './generated/exports.js';
+import type { Host } from './host.js';
+import { laterCore } from './later-link.js';
+import { nameBytes } from './sum-definition.js';
+import type { SumLeaf } from './sum-types.js';
+
+/** The meanings of a status that only this part gives; `crate/src/wasm/reply.rs` has the list. */
+const SUM_OVERFLOW = 23;
+const SUM_KEY_TWICE = 24;
+const SUM_NOT_WHOLE = 25;
+const SUM_KEY_NOT_TEXT = 26;
+const SUM_VALUE_TOO_LARGE = 27;
+
+/** What a row is refused for. */
+const REASONS: Readonly<Record<number, string>> = {
+  [SUM_KEY_TWICE]: 'another row has the same key there',
+  [SUM_NOT_WHOLE]: 'its sum is no whole number from 0 to 2^64 - 1',
+  [SUM_KEY_NOT_TEXT]: 'its key there holds half of a surrogate pair',
+  [SUM_VALUE_TOO_LARGE]: 'its value there is larger than 1 MiB: let `value` point at a part of it',
+};
+
+/** Bytes of a leaf in an answer; see `sum_step` in `crate/src/wasm/sums.rs`. */
+const FOUND_BYTES = 52;
+
+const MAX_BUDGET = 0x7fff_ffff;
+
+/** Work that a read may do in the caller's own turn. */
+const QUICK_BUDGET = 64 << 10;
+
+/** A leaf, and what it is there for. */
+export interface FoundLeaf extends SumLeaf {
+  /** Of a search, the position of its key; of a diff, 0 for the old leaf and 1 for the new one. */
+  readonly mark: number;
+}
+
+/** What a verification of a tree has found sound. */
+export interface SumTally {
+  readonly leaves: number;
+  readonly pieces: number;
+  readonly values: number;
+}
+
+const encoder = new TextEncoder();
+const engines = new WeakMap<LaterOutput, SumEngine>();
+
+/** What speaks with the instance that works now. */
+export async function sumEngine(host: Host): Promise<SumEngine> {
+  const core = await laterCore(host);
+  const known = engines.get(core);
+  if (known !== undefined) return known;
+  const sums = new SumEngine(host, core);
+  engines.set(core, sums);
+  return sums;
+}
+
+/**
+ * Speaks with the part of the core that has the sum trees. It is loaded when it is first needed, and
+ * linked to the memory of the instance that it is needed in.
+ */
+export class SumEngine {
+  readonly #engine: Engine;
+  readonly #core: LaterOutput;
+
+  constructor(host: Host, core: LaterOutput) {
+    const { engine, sums } = host;
+    this.#engine = engine;
+    this.#core = core;
+    host.forgetSums = (op) => this.#forget(op);
+    // What holds an instance that trapped holds its memory.
+    const end = engine.onTrap(() => {
+      end();
+      delete host.forgetSums;
+    });
+    for (const [at, [name, definition]] of [...(sums ?? [])].entries()) {
+      const [nameLength, length] = this.#pass(name, encoder.encode(definition));
+      if (core.sum_want(nameLength, length, at === 0 ? 1 : 0) >>> 0 === Status.noOp) {
+        throw new HedgerowError('invalid-argument', `the sums ${name} are not defined so`);
+      }
+    }
+  }
+
+  /** Passes the name of a tree, and bytes after it. */
+  #pass(name: string, bytes: Uint8Array = new Uint8Array()): [number, number] {
+    const start = nameBytes(name);
+    const both = new Uint8Array(start.length + bytes.length);
+    both.set(start);
+    both.set(bytes, start.length);
+    this.#engine.pass(both);
+    return [start.length, both.length];
+  }
+
+  /** Throws the error that `status` stands for. */
+  fail(status: number): never {
+    if (status === SUM_OVERFLOW) {
+      throw new HedgerowError('sum-overflow', 'the sum of all leaves would not fit in 64 bits');
+    }
+    const reason = REASONS[status];
+    if (reason === undefined) return this.#engine.fail(status);
+    const [tree, key] = this.#refused();
+    const message = `the sum tree ${JSON.stringify(tree)} refuses the row ${JSON.stringify(key)}: ${reason}`;
+    throw new HedgerowError('invalid-value', message, { key });
+  }
+
+  /** The tree and the row that the reply tells of. */
+  #refused(): [tree: string, key: string] {
+    const { memory } = this.#engine;
+    const [at = 0, middle = 0, end = 0] = [0, 1, 2].map((index) => this.#engine.word(index));
+    const texts = memory.slice(at, at + middle + end);
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+    return [decoder.decode(texts.subarray(0, middle)), decoder.decode(texts.subarray(middle))];
+  }
+
+  /** Adds edits, as `LeafPacker` packs them, to the commit of an ingest. */
+  stage(op: Op, name: string, leafBytes: Uint8Array): void {
+    this.#engine.incoming(leafBytes);
+    const [nameLength] = this.#pass(name);
+    const status = this.#core.sum_stage(this.#engine.own(op), nameLength);
+    if (status >>> 0 === Status.noOp) {
+      throw new HedgerowError('invalid-argument', 'the name of the sum tree is too long');
+    }
+    if (status !== Status.done) this.#engine.fail(status);
+  }
+
+  /** Has an ingest make the trees that are to follow rows, though it may change none. */
+  extend(op: Op): void {
+    this.#core.sum_extend(this.#engine.own(op));
+  }
+
+  /** Has an ingest drop a tree unread. */
+  drop(op: Op, name: string): void {
+    const [nameLength] = this.#pass(name);
+    this.#core.sum_drop(this.#engine.own(op), nameLength);
+  }
+
+  /**
+   * Begins to bring the trees of an ingest, and to drop those that follow rows and are not wanted, if it is to be
+   * `alone` with its own; returns what goes on with it for some budget.
+   */
+  begin(op: Op, alone: boolean): (budget: number) => number {
+    const begun = this.#core.sum_begin(this.#engine.own(op), Number(alone));
+    if (begun !== Status.done) {
+      throw new HedgerowError('invalid-argument', 'the sum tree follows rows by now');
+    }
+    return (budget) => {
+      const status = this.#core.sum_bring(this.#engine.own(op), Math.min(budget, MAX_BUDGET));
+      if (status >= Status.row) this.fail(status);
+      return status;
+    };
+  }
+
+  /** Forgets what was staged for an ingest, and what was made for it. */
+  #forget(op: Op): void {
+    if (op < this.#engine.epoch) return;
+    try {
+      this.#core.sum_forget(this.#engine.own(op));
+    } catch {
+      // The next call is told of a trap: nobody waits for this one.
+    }
+  }
+
+  /** The names of the trees of a view. */
+  names(view: number): string[] {
+    this.#core.sum_names(this.#engine.own(view));
+    const at = this.#engine.word(0);
+    const text = this.#engine.memory.slice(at, at + this.#engine.word(1));
+    return JSON.parse(new TextDecoder().decode(text));
+  }
+
+  find(view: number, name: string, keyBytes: Uint8Array): Op {
+    const [nameLength, length] = this.#pass(name, keyBytes);
+    const op = this.#core.sum_find(this.#engine.own(view), nameLength, length);
+    return this.#engine.given(op);
+  }
+
+  scan(view: number, name: string, keyBytes: Uint8Array): Op {
+    const [nameLength, length] = this.#pass(name, keyBytes);
+    const op = this.#core.sum_scan(this.#engine.own(view), nameLength, length);
+    return this.#engine.given(op);
+  }
+
+  diff(from: number, to: number, name: string): Op {
+    const [nameLength] = this.#pass(name);
+    const { own } = { own: (view: number) => this.#engine.own(view) };
+    return this.#engine.given(this.#core.sum_diff(own(from), own(to), nameLength));
+  }
+
+  prove(view: number, name: string, keyBytes: Uint8Array, isMany: boolean): Op {
+    const [nameLength, length] = this.#pass(name, keyBytes);
+    const own = this.#engine.own(view);
+    return this.#engine.given(this.#core.sum_prove(own, nameLength, length, isMany ? 1 : 0));
+  }
+
+  /** Checks all of a tree; tells leaves, pieces and long values that are sound so far. */
+  verify(host: Host, view: number, name: string): AsyncGenerator<SumTally, void, void> {
+    const [nameLength] = this.#pass(name);
+    const op = this.#engine.given(this.#core.sum_verify(this.#engine.own(view), nameLength));
+    const word = (index: number) => this.#engine.word(index);
+    return this.read(host, op, () => ({ leaves: word(0), pieces: word(1), values: word(2) }));
+  }
+
+  /**
+   * Runs a read; calls `take` after each step that has an answer, and once it is done. Yields the
+   * thread between.
+   */
+  async *read<T>(host: Host, op: Op, take: () => T): AsyncGenerator<T, void, void> {
+    const run = (budget: number) =>
+      this.#core.sum_step(this.#engine.own(op), Math.min(budget, MAX_BUDGET));
+    try {
+      let status = run(QUICK_BUDGET);
+      for (;;) {
+        if (status === Status.need) await host.load(this.#engine.needed());
+        else if (status > Status.yield) this.fail(status);
+        else {
+          yield take();
+          if (status === Status.done) return;
+          await turn();
+        }
+        status = host.step(op, performance.now(), run);
+      }
+    } finally {
+      if (op >= this.#engine.epoch) this.#core.sum_free(this.#engine.own(op));
+    }
+  }
+
+  /** The leaves of the last reply. */
+  leaves(): FoundLeaf[] {
+    const { memory } = this.#engine;
+    const [at, count, values] = [0, 1, 2].map((index) => this.#engine.word(index));
+    const all = new DataView(memory.buffer, at, (count ?? 0) * FOUND_BYTES);
+    const leaves: FoundLeaf[] = [];
+    for (let start = 0; start < all.byteLength; start += FOUND_BYTES) {
+      const word = (offset: number) => all.getUint32(start + offset, true);
+      const keyAt = (at ?? 0) + start;
+      leaves.push({
+        key: memory.slice(keyAt, keyAt + 32),
+        sum: all.getBigUint64(start + 32, true),
+        value: memory.slice((values ?? 0) + word(40), (values ?? 0) + word(44)),
+        mark: word(48),
+      });
+    }
+    return leaves;
+  }
+
+  /** The bytes of which the last reply tells address and length. */
+  bytes(): Uint8Array {
+    const at = this.#engine.word(0);
+    return this.#engine.memory.slice(at, at + this.#engine.word(1));
+  }
+}

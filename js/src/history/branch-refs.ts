@@ -1,0 +1,71 @@
+/** Refs of branches: their names, where they were forked, and the commits that they name. */
+
+import { sameBytes } from '../base/bytes.js';
+import { HedgerowError } from '../base/errors.js';
+import { checkKey } from '../base/key.js';
+import { MAX_COMMIT_TRIES } from '../base/limits.js';
+import type { Ref } from '../storage/segment-store.js';
+import type { Hold } from '../tabs/pins.js';
+import type { BranchHead } from './branch-head.js';
+import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from './inventory.js';
+
+/** A commit that stays whole until it is released. */
+export interface HeldCommit extends Hold {
+  readonly commitBytes: Uint8Array;
+}
+
+/** The name of the ref of a branch; throws when it cannot be one. */
+export function refOfBranch(name: string): string {
+  try {
+    checkKey(name);
+    if (name !== '') return name === REF ? REF : BRANCH_REF + name;
+  } catch {}
+  throw new HedgerowError(
+    'invalid-argument',
+    'the name of a branch is a string of 1 to 1024 bytes',
+  );
+}
+
+/** The ref that tells where `one` was forked from `parent`, or last merged with it. */
+export function forkOf(one: string, parent: string): string {
+  const [a, b] = [one, parent].map(encodeURIComponent);
+  return `${FORK_REF}${a}/${b}`;
+}
+
+/** The error for a branch that is not there. */
+export function noBranch(name: string): HedgerowError {
+  return new HedgerowError('missing', `there is no branch ${name}`);
+}
+
+/**
+ * The first generation of a ref. Another one for each ref of a name: nobody may take it for one
+ * that was deleted, and where that stood.
+ */
+export function firstGeneration(): number {
+  const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
+  return (random >>> 1) * 2 ** 20 + 1;
+}
+
+/** Where the ref `name` stands, or `undefined`. */
+export async function lookFor({ shared }: BranchHead, name: string): Promise<Ref | undefined> {
+  const refs = await shared.queued(() => shared.inventory.look());
+  return refs.get(name);
+}
+
+/** Holds the head of another branch. */
+export async function holdBranch(branchHead: BranchHead, name: string): Promise<HeldCommit> {
+  const ref = refOfBranch(name);
+  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+    const found = await lookFor(branchHead, ref);
+    if (found === undefined && ref !== REF) throw noBranch(name);
+    const commitBytes = found?.commitBytes ?? EMPTY_COMMIT;
+    const { release } = await branchHead.shared.hold(commitBytes);
+    // It is whole if it is the head still: see `collect/collector.ts`.
+    const again = await lookFor(branchHead, ref);
+    if (sameBytes(again?.commitBytes ?? EMPTY_COMMIT, commitBytes)) {
+      return { commitBytes, release };
+    }
+    release();
+  }
+  throw new HedgerowError('conflict', `the branch ${name} moves on and on`);
+}

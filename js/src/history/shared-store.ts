@@ -1,0 +1,233 @@
+/**
+ * What all branches of one open store have in common: the core, the queue of changes, the ids of
+ * segments, what is known to be stored, and what is in use.
+ */
+
+import { sameBytes } from '../base/bytes.js';
+import { HedgerowError } from '../base/errors.js';
+import { SEGMENTS_PER_WRITER } from '../base/limits.js';
+import { Status } from '../core/engine.js';
+import type { Host } from '../core/host.js';
+import type { Ref } from '../storage/segment-store.js';
+import type { Hold, Pins } from '../tabs/pins.js';
+import { WriterQueue } from '../tabs/writer-queue.js';
+import { Inventory } from './inventory.js';
+import type { Leftovers } from './leftovers.js';
+
+/** Tells other tabs of a move of a ref. */
+export type Announce = (ref: string, generation: number) => void;
+
+/** A commit, at the generation of the ref that names it. */
+export interface CommitAt {
+  readonly commitBytes: Uint8Array;
+  readonly generation: number;
+}
+
+/** The head of a branch, as its store drives it. */
+export interface StoreBranch {
+  readonly ref: string;
+  readonly headPin: { drop(): void };
+  /** Storage has a newer generation of its ref, or may have. */
+  follow(generation?: number): void;
+  /** Moves to where storage has its ref. */
+  keepUp(): Promise<void>;
+  /** Opens its view again, in a new instance of the core. */
+  reopen(): Promise<void>;
+  /** It has been deleted. */
+  readonly isGone: boolean;
+  /** The commit it stands at. */
+  readonly head: CommitAt;
+  /** What an earlier commit may have left to do: see `leftovers.ts`. */
+  leftovers: Leftovers;
+  /** Moves to where another handle of this tab has moved the ref. */
+  moveAlong(to: CommitAt): Promise<void>;
+  /** Moves to where its ref is now, which this store has moved itself. */
+  stand(ref: Ref): Promise<void>;
+}
+
+/** What all branches of one open store have in common. */
+export class SharedStore {
+  readonly host: Host;
+  readonly pins: Pins;
+  readonly writerQueue: WriterQueue;
+  readonly announce: Announce;
+  /** What is stored, as far as is known here. */
+  readonly inventory: Inventory;
+  /** The heads of branches that are open here. */
+  readonly branchHeads = new Set<StoreBranch>();
+  /** It was opened once, whatever has become of the instance since. */
+  isOpen = false;
+  /** Bytes of segments that changes under way here have made, and that no commit reaches yet. */
+  unusedBytes = 0;
+  /**
+   * What a writer waits for when far more than is live is stored; `undefined` when there is room. One of
+   * many rows waits longer than one of few.
+   */
+  room: (isBulk: boolean) => Promise<void> | undefined = () => undefined;
+  /** Ends all collections under way: see `fence.ts`. */
+  endCollections: () => Promise<unknown> = async () => {};
+  /** Rejects with `missing-chunk` when a commit that is held is not whole: see `verify/whole.ts`. */
+  checkWhole: (commitBytes: Uint8Array) => Promise<void> = async () => {};
+  /** Why nothing works any more: the core has trapped for good, or the store was deleted. */
+  lost: HedgerowError | undefined;
+  /** Called when that is so. */
+  onLost: (cause: HedgerowError) => void = () => {};
+  /** Called when storage had no room for a write. */
+  onFull: () => void = () => {};
+  #lastId = 0;
+  #endId = 0;
+  #tail: Promise<unknown> = Promise.resolve();
+  #rebuilding: Promise<void> | undefined;
+
+  constructor(
+    host: Host,
+    pins: Pins,
+    announce: Announce = () => {},
+    writerQueue: WriterQueue = new WriterQueue(),
+  ) {
+    this.host = host;
+    this.pins = pins;
+    this.writerQueue = writerQueue;
+    this.announce = announce;
+    this.inventory = new Inventory(host);
+    host.engine.onTrap(() => {
+      const { finalTrap } = host.engine;
+      if (finalTrap !== undefined) this.lose(finalTrap);
+      // A store that is being opened fails instead.
+      else if (this.isOpen) this.ready().catch(() => {});
+    });
+    host.recover = () => this.ready();
+  }
+
+  /** Nothing works any more. */
+  lose(cause: HedgerowError): void {
+    this.lost ??= cause;
+    this.onLost(this.lost);
+  }
+
+  /** Another tab has moved a ref. Without a name, or a generation: it may have. */
+  heard(ref?: string, generation?: number): void {
+    for (const branch of this.branchHeads) {
+      if (ref === undefined || ref === branch.ref) branch.follow(generation);
+    }
+  }
+
+  /** The page may be suspended when this returns: lets go of what others may wait for. */
+  rest(): void {
+    for (const { headPin } of this.branchHeads) headPin.drop();
+    this.pins.rest();
+    this.host.segments.rest?.();
+  }
+
+  /** The page goes on. */
+  wake(): void {
+    this.pins.wake().catch(() => {});
+    this.heard();
+  }
+
+  /** Has all lines move to where storage stands. Run it exclusively. */
+  async keepUp(): Promise<void> {
+    for (const branch of this.branchHeads) await branch.keepUp();
+  }
+
+  /** Runs `work` when all before it has ended, and nothing else at the same time. */
+  queued<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(() =>
+      this.host.engine.isReady ? work() : this.rebuild().then(work),
+    );
+    this.#tail = result.catch(() => {});
+    return result;
+  }
+
+  /** Runs `change` when all changes have ended, though the core may not work any more. */
+  afterAll(change: () => Promise<void>): Promise<void> {
+    this.#tail = this.#tail.then(change);
+    return this.#tail as Promise<void>;
+  }
+
+  /**
+   * After a trap: resolves when another instance stands where storage stands. Whoever must act
+   * in the turn of its call asks `engine.isReady` first.
+   */
+  ready(): Promise<void> {
+    this.#rebuilding ??= this.queued(async () => {}).finally(() => {
+      this.#rebuilding = undefined;
+    });
+    return this.#rebuilding;
+  }
+
+  /** Has a new instance take the place of one that trapped. Run it exclusively. */
+  async rebuild(): Promise<void> {
+    const { engine } = this.host;
+    const { finalTrap: cause } = engine;
+    if (cause !== undefined) throw new HedgerowError('closed', 'the core trapped twice', { cause });
+    await engine.restart();
+    // Ids of the instance before are never given again, though nothing may be left of it.
+    if (this.#endId > 0) engine.setNextSegment(this.#lastId + 1);
+    this.inventory.clear();
+    for (const branch of this.branchHeads) await branch.reopen();
+    engine.ready();
+  }
+
+  /** Opens a view of a commit; the caller closes it. */
+  async openView(commitBytes: Uint8Array): Promise<{ view: number; rows: number }> {
+    const { engine } = this.host;
+    let status = engine.openView(commitBytes);
+    while (status === Status.need) {
+      await this.host.load(engine.needed());
+      status = engine.openView(commitBytes);
+    }
+    if (status !== Status.done) engine.fail(status);
+    return engine.openedView();
+  }
+
+  /** Holds any commit from now on, whole or not. */
+  hold(commitBytes: Uint8Array): Promise<Hold> {
+    return this.pins.use(commitBytes);
+  }
+
+  /**
+   * Holds a commit that was a head once; rejects with `missing-chunk` when not all of it is stored
+   * any more. It is, if a ref stands there after it was pinned: see `collect/collection.ts`. Else all that it
+   * reaches is looked at, which costs its internal nodes.
+   */
+  async holdAny(commitBytes: Uint8Array): Promise<Hold> {
+    const hold = await this.hold(commitBytes);
+    try {
+      await this.queued(() => this.inventory.look());
+      const isRef = this.inventory.commitRefs.some((ref) =>
+        sameBytes(ref.commitBytes, commitBytes),
+      );
+      if (!isRef) await this.checkWhole(commitBytes);
+      return hold;
+    } catch (cause) {
+      hold.release();
+      throw cause;
+    }
+  }
+
+  /** Makes sure that new segments have ids that no other writer uses. */
+  async prepareIds(makesRoom?: boolean): Promise<void> {
+    if (this.#endId - this.#lastId > SEGMENTS_PER_WRITER / 2) return;
+    const writer = await this.host.segments.reserve(makesRoom);
+    this.#lastId = writer * SEGMENTS_PER_WRITER;
+    this.#endId = this.#lastId + SEGMENTS_PER_WRITER;
+    this.host.engine.setNextSegment(this.#lastId);
+  }
+
+  /** The writer that an id belongs to. */
+  writerOf(id: number): number {
+    return Math.floor(id / SEGMENTS_PER_WRITER);
+  }
+
+  /** The ids of a writer: from the first to before the second. */
+  idsOf(writer: number): [number, number] {
+    return [writer * SEGMENTS_PER_WRITER, (writer + 1) * SEGMENTS_PER_WRITER];
+  }
+
+  /** Notes that a segment was made here. */
+  made(id: number): void {
+    this.inventory.made(id);
+    this.#lastId = id;
+  }
+}

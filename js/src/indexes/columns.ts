@@ -1,0 +1,176 @@
+/**
+ * Secondary keys as the core writes them: text whose order is that of values. The drawing is in
+ * `crate/src/index/encode.rs`.
+ */
+import { HedgerowError } from '../base/errors.js';
+import { memberAt } from '../base/json-pointer.js';
+import { LONE_SURROGATE, utf8Length } from '../base/key.js';
+import { kindOf } from '../base/kind.js';
+import {
+  FREE_ROW_ENTRIES_BYTES,
+  MAX_KEY_BYTES,
+  MAX_ROW_ENTRIES_BYTES,
+  ROW_ENTRIES_FACTOR,
+} from '../base/limits.js';
+import type { KeyRange } from '../base/range.js';
+import type { Index } from './definition.js';
+
+/** What can be indexed. Booleans come before numbers, and those before strings. */
+export type Scalar = string | number | boolean;
+
+/** The key of an entry of an index: a scalar, or one for each column. */
+export type SecondaryKey = Scalar | readonly Scalar[];
+
+/** A range of an index. */
+export interface IndexRange {
+  /** The name of the index. */
+  readonly index: string;
+  /** Rows with this secondary key; of several columns the first may be given alone. */
+  readonly equals?: SecondaryKey | undefined;
+  /** Rows whose secondary key, or its first column, is a string that begins with this. */
+  readonly prefix?: string | undefined;
+  /**
+   * A bound. Where there is one bound only, it takes in values of its type alone; one with fewer
+   * columns than the index stands for all keys that begin with them.
+   */
+  readonly gt?: SecondaryKey | undefined;
+  readonly gte?: SecondaryKey | undefined;
+  readonly lt?: SecondaryKey | undefined;
+  readonly lte?: SecondaryKey | undefined;
+}
+
+/** An entry of an index. */
+export interface IndexEntry {
+  /** Where it stands: entries are in the order of these. */
+  readonly position: string;
+  readonly secondary: SecondaryKey;
+}
+
+const Tag = { false: '\x02', true: '\x03', number: '\x04', string: '\x05' } as const;
+const END = '\0';
+
+const double = new DataView(new ArrayBuffer(8));
+
+function encodeNumber(number: number): string {
+  // Of zero there is no negative.
+  double.setFloat64(0, number === 0 ? 0 : number);
+  let [high, low] = [double.getUint32(0), double.getUint32(4)];
+  if (high >>> 31 === 0) high |= 0x8000_0000;
+  else [high, low] = [~high, ~low];
+  const groups = [31, 24, 17, 10, 3].map((shift) => (high >>> shift) & 0x7f);
+  groups.push(((high & 7) << 4) | (low >>> 28));
+  for (const shift of [21, 14, 7, 0]) groups.push((low >>> shift) & 0x7f);
+  return Tag.number + String.fromCharCode(...groups);
+}
+
+function escaped(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is escaped
+  return text.replace(/[\0\x01]/g, (char) => (char === END ? '\x01\x01' : '\x01\x02'));
+}
+
+/** A scalar as text; `undefined` for what cannot be indexed. */
+function encode(value: unknown): string | undefined {
+  if (typeof value === 'string') {
+    return LONE_SURROGATE.test(value) ? undefined : `${Tag.string}${escaped(value)}${END}`;
+  }
+  if (typeof value === 'boolean') return value ? Tag.true : Tag.false;
+  return typeof value === 'number' && Number.isFinite(value) ? encodeNumber(value) : undefined;
+}
+
+function encodeKey(index: Index, key: SecondaryKey): string {
+  const scalars = Array.isArray(key) ? key : [key];
+  const columns = index.columns.length;
+  if (scalars.length === 0 || scalars.length > columns) {
+    throw new HedgerowError('invalid-argument', `keys of ${index.name} have ${columns} columns`);
+  }
+  const encoded = scalars.map((scalar: unknown) => {
+    const text = encode(scalar);
+    if (text !== undefined) return text;
+    throw new HedgerowError('invalid-argument', `an index has no key that is ${kindOf(scalar)}`);
+  });
+  return encoded.join('');
+}
+
+/** Where the entry of a row stands. */
+export function positionOf(index: Index, secondary: SecondaryKey, key: string): string {
+  return encodeKey(index, secondary) + key;
+}
+
+/** The first text after all those that begin with `text`, whose last character is ASCII. */
+function after(text: string): string {
+  return text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
+}
+
+/** The range of positions that a range of an index is. Throws `invalid-argument`. */
+export function positionsOf(index: Index, range: IndexRange): KeyRange {
+  const { equals, prefix, gt, gte, lt, lte } = range;
+  const bounds = [gt, gte, lt, lte].filter((bound) => bound !== undefined).length;
+  const twice = (gt !== undefined && gte !== undefined) || (lt !== undefined && lte !== undefined);
+  if (twice || (equals !== undefined && (bounds > 0 || prefix !== undefined))) {
+    throw new HedgerowError('invalid-argument', 'a range has bounds or equals, each bound once');
+  }
+  if (equals !== undefined) {
+    const key = encodeKey(index, equals);
+    return { gte: key, lt: after(key) };
+  }
+  if (prefix !== undefined && typeof prefix !== 'string') {
+    throw new HedgerowError('invalid-argument', 'a prefix is a string; see equals');
+  }
+  let lower = gte === undefined ? undefined : encodeKey(index, gte);
+  if (gt !== undefined) lower = after(encodeKey(index, gt));
+  let upper = lt === undefined ? undefined : encodeKey(index, lt);
+  if (lte !== undefined) upper = after(encodeKey(index, lte));
+  if (lower === undefined && upper !== undefined) lower = typeOf(lt ?? lte);
+  else if (upper === undefined && lower !== undefined) upper = after(typeOf(gt ?? gte, true));
+  const start = prefix === undefined ? {} : { prefix: Tag.string + escaped(prefix) };
+  return { ...start, gte: lower, lt: upper };
+}
+
+/** What all keys of the type of a bound's first column begin with; of booleans the first or last. */
+function typeOf(bound: SecondaryKey | undefined, last = false): string {
+  const scalar: unknown = Array.isArray(bound) ? bound[0] : bound;
+  if (typeof scalar === 'boolean') return last ? Tag.true : Tag.false;
+  return typeof scalar === 'number' ? Tag.number : Tag.string;
+}
+
+/** The most bytes that the entries of an array may take in an index: see the core's `most_bytes`. */
+function mostBytes(key: string, value: unknown): number {
+  const row = utf8Length(key) + utf8Length(JSON.stringify(value));
+  return Math.min(MAX_ROW_ENTRIES_BYTES, FREE_ROW_ENTRIES_BYTES + ROW_ENTRIES_FACTOR * row);
+}
+
+/** The entries of a row, in no order, none of them twice: as `Definition::entries` of the core. */
+export function entriesOf(index: Index, key: string, value: unknown): IndexEntry[] {
+  if (!key.startsWith(index.prefix) || value instanceof Uint8Array) return [];
+  const members = index.columns.map((names) => memberAt(value, names));
+  const column = members.findIndex(Array.isArray);
+  if (members.some((member, at) => at !== column && Array.isArray(member))) return [];
+  // What is longer than a key is not read.
+  const text = (member: unknown) =>
+    typeof member === 'string' && member.length > MAX_KEY_BYTES ? undefined : encode(member);
+  // Each column once, however many members the array has.
+  const encoded = members.map((member, at) => (at === column ? '' : text(member)));
+  if (encoded.includes(undefined)) return [];
+  const before = encoded.slice(0, column).join('');
+  const after = column < 0 ? encoded.join('') + key : encoded.slice(column + 1).join('') + key;
+  const entries = new Map<string, IndexEntry>();
+  let bytes = 0;
+  let most = FREE_ROW_ENTRIES_BYTES;
+  for (const member of column < 0 ? [undefined] : (members[column] as unknown[])) {
+    const own = column < 0 ? '' : text(member);
+    if (own === undefined) continue;
+    const position = column < 0 ? after : before + own + after;
+    if (entries.has(position)) continue;
+    const length = utf8Length(position);
+    if (length > MAX_KEY_BYTES) continue;
+    bytes += length;
+    if (column >= 0 && bytes > most) {
+      most = mostBytes(key, value);
+      if (bytes > most) return [];
+    }
+    const scalars = members.map((one, at) => (at === column ? member : one));
+    const secondary = (scalars.length === 1 ? scalars[0] : scalars) as SecondaryKey;
+    entries.set(position, { position, secondary });
+  }
+  return [...entries.values()];
+}

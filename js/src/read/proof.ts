@@ -1,0 +1,99 @@
+/**
+ * Evidence of rows, for who knows nothing but a root: made from a store, verified without one.
+ * `crate/src/proof.rs` knows what is in it.
+ */
+
+import { HedgerowError } from '../base/errors.js';
+import { MAX_PROOF_BYTES } from '../base/limits.js';
+import { type EncodedRange, encodeProved, type KeyRange } from '../base/range.js';
+import { bytesOf } from '../base/root.js';
+import { checkEngine } from '../core/check-engine.js';
+import { Engine } from '../core/engine.js';
+import { Host } from '../core/host.js';
+import type { Head } from '../history/branch-head.js';
+import type { SegmentStore } from '../storage/segment-store.js';
+import { blocks } from './scan.js';
+
+/** What a proof shows of a key. */
+export type Proved<Value = unknown> = { readonly value: Value } | { readonly absent: true };
+
+/** What a proof shows of a range: all of its rows, in the order of their keys. */
+export interface ProvedRange<Value = unknown> {
+  readonly entries: [key: string, value: Value][];
+}
+
+/** An instance with more memory than this is not kept: linear memory never shrinks. */
+const MAX_KEPT_BYTES = 16 << 20;
+
+/** Proves a range of a commit, which the caller holds. */
+export async function prove(
+  host: Host,
+  { commitBytes }: Head,
+  { flags, rangeBytes }: EncodedRange,
+): Promise<Uint8Array> {
+  const checks = await checkEngine(host);
+  return host.read(checks.prove(commitBytes, flags, rangeBytes), () => checks.proof(), checks);
+}
+
+/** An instance of the core without a store, for all verifications. */
+let verifier: Promise<Host> | undefined;
+
+async function startVerifier(): Promise<Host> {
+  // It asks for no segment: it has what it is given, or refuses the proof.
+  return new Host(await Engine.create(0), {} as SegmentStore, 8);
+}
+
+/**
+ * What `proof` shows of a key under `root`, as `db.root` tells it: its value, or that there is
+ * none. Needs no store and no storage. Rejects with `invalid-proof` when it is not the one proof of
+ * this key under this root, whatever it is instead.
+ *
+ * A promise, since the core is compiled at the first call, and since large proofs are verified in
+ * slices. Costs a hash and a check of each chunk; 128 MiB are verified at most.
+ */
+export function verifyProof<Value = unknown>(
+  root: string,
+  key: string,
+  proof: Uint8Array,
+): Promise<Proved<Value>>;
+/** What `proof` shows of a range: all of its rows, of which none is left out. */
+export function verifyProof<Value = unknown>(
+  root: string,
+  range: KeyRange,
+  proof: Uint8Array,
+): Promise<ProvedRange<Value>>;
+export async function verifyProof(
+  root: string,
+  keyOrRange: string | KeyRange,
+  proof: Uint8Array,
+): Promise<Proved | ProvedRange> {
+  const commitBytes = bytesOf(root);
+  const { flags, rangeBytes } = encodeProved(keyOrRange);
+  if (!(proof instanceof Uint8Array) || proof.length > MAX_PROOF_BYTES) {
+    throw new HedgerowError('invalid-proof', 'a proof is a Uint8Array of at most 128 MiB');
+  }
+  verifier ??= startVerifier();
+  const own = verifier;
+  const entries: [string, unknown][] = [];
+  try {
+    const host = await own;
+    const start = async () => {
+      const runner = await checkEngine(host);
+      return { op: runner.verifyProof(commitBytes, flags, rangeBytes, proof), runner };
+    };
+    for await (const members of blocks(host, start, undefined)) {
+      for (let at = 0; at < members.length; at += 2) {
+        entries.push([members[at] as string, members[at + 1]]);
+      }
+    }
+  } finally {
+    const kept = await own.then(
+      ({ engine }) => engine.isReady && engine.memoryBytes <= MAX_KEPT_BYTES,
+      () => false,
+    );
+    if (!kept && verifier === own) verifier = undefined;
+  }
+  if (typeof keyOrRange !== 'string') return { entries };
+  const [entry] = entries;
+  return entry === undefined ? { absent: true } : { value: entry[1] };
+}

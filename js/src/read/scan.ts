@@ -1,0 +1,289 @@
+/** Reads ranges: blocks come from the core as one JSON text each, and are handed out in rows. */
+
+import { endedWhenForgotten } from '../base/forgotten.js';
+import { RANGE, rangeOf } from '../base/options.js';
+import { type KeyRange, ScanFlag } from '../base/range.js';
+import { turn } from '../base/scheduler.js';
+import { checkSignal, untilEnded } from '../base/signal.js';
+import { type Op, Status } from '../core/engine.js';
+import type { Host, Runner } from '../core/host.js';
+import type { IndexRange, SecondaryKey } from '../indexes/columns.js';
+import { isOfIndex } from '../indexes/index-set.js';
+import { type Holder, holdWith, ownEdits, type WaitOptions } from './holder.js';
+
+/** How a scan goes. */
+export interface ScanControl {
+  /** Descending order. */
+  readonly reverse?: boolean | undefined;
+  /** At most so many. */
+  readonly limit?: number | undefined;
+  /** Ends the scan with `aborted`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Which rows a scan yields. */
+export interface ScanOptions extends KeyRange, ScanControl {}
+
+/** Which rows a scan of an index yields. */
+export interface IndexScanOptions extends IndexRange, ScanControl, WaitOptions {}
+
+/** A stream of rows, read when it is iterated. */
+export interface Rows<T> extends AsyncIterable<T> {
+  /** All of them. */
+  toArray(): Promise<T[]>;
+}
+
+/** What `scan` returns: entries, or only their keys or values. */
+export interface Scan<Value> extends Rows<[key: string, value: Value]> {
+  /** Only the keys: values are not read. */
+  keys(): Rows<string>;
+  /** Only the values. */
+  values(): Rows<Value>;
+}
+
+/** What `scan` returns of an index: entries with their secondary keys, or only parts of them. */
+export interface IndexScan<Value>
+  extends Rows<[key: string, value: Value, secondary: SecondaryKey]> {
+  /** Only the keys of rows: these are not read. */
+  keys(): Rows<string>;
+  /** Only the values. */
+  values(): Rows<Value>;
+}
+
+/** Bytes of the first block: a screenful comes at once. */
+const FIRST_BLOCK = 32 << 10;
+const LARGEST_BLOCK = 4 << 20;
+
+/** An operation that has an output, and what to do when it has ended. */
+export interface Started {
+  readonly op: Op;
+  /** The part of the core that has it, if not the first one. */
+  readonly runner?: Runner;
+  end?(): void;
+}
+
+/** Reads the members of an output, block by block. */
+export function blocks(
+  host: Host,
+  start: () => Started | Promise<Started>,
+  signal: AbortSignal | undefined,
+): AsyncIterableIterator<unknown[], void> {
+  return endedWhenForgotten((state) => read(host, start, signal, state));
+}
+
+/** As `blocks`, for who reads to the end or says so; `isOver` is set when nothing is held any more. */
+function read(
+  host: Host,
+  start: () => Started | Promise<Started>,
+  signal: AbortSignal | undefined,
+  state?: { isOver?: boolean },
+): AsyncGenerator<unknown[], void, void> {
+  const reading = steps(host, start, signal, state);
+  return signal === undefined ? reading : untilEnded(reading, signal);
+}
+
+async function* steps(
+  host: Host,
+  start: () => Started | Promise<Started>,
+  signal: AbortSignal | undefined,
+  state: { isOver?: boolean } = {},
+): AsyncGenerator<unknown[], void, void> {
+  const { engine, sliceMs } = host;
+  checkSignal(signal);
+  if (!engine.isReady) await host.recover();
+  const { op, end, runner = engine } = await start();
+  const release = () => {
+    if (state.isOver) return;
+    state.isOver = true;
+    runner.free(op);
+    end?.();
+  };
+  try {
+    let budget = FIRST_BLOCK;
+    for (;;) {
+      const startMs = performance.now();
+      const status = runner.step(op, budget);
+      if (status === Status.need) {
+        await host.load(engine.needed());
+      } else if (status === Status.done || status === Status.yield) {
+        engine.succeeded();
+        const members = engine.output();
+        const ms = performance.now() - startMs;
+        const growth = Math.min(4, Math.max(0.25, (0.7 * sliceMs) / Math.max(ms, 0.05)));
+        budget = Math.min(LARGEST_BLOCK, Math.max(FIRST_BLOCK, budget * growth));
+        if (status === Status.yield) host.prefetch(runner.ahead(op));
+        // Whoever has the last rows may never ask for more.
+        else release();
+        if (members.length > 0) yield members;
+        if (status === Status.done) return;
+        await turn();
+      } else {
+        engine.fail(status);
+      }
+      checkSignal(signal);
+    }
+  } finally {
+    release();
+  }
+}
+
+/** Starts a scan of a view; the options were checked. */
+export function startScan(
+  { engine, indexes }: Host,
+  view: number,
+  options: ScanOptions | IndexScanOptions,
+  parts: number,
+): Op {
+  const { reverse = false, limit = Number.MAX_SAFE_INTEGER } = options;
+  const { flags, rangeBytes } = indexes.encode(options);
+  const allFlags = flags | parts | (reverse ? ScanFlag.reverse : 0);
+  return engine.scan(view, allFlags, rangeBytes, limit);
+}
+
+/** Rows of what `iterate` begins to read. */
+export function rowsOf<T>(iterate: () => AsyncGenerator<T, void, void>): Rows<T> {
+  return {
+    [Symbol.asyncIterator]: iterate,
+    async toArray() {
+      const all: T[] = [];
+      for await (const row of iterate()) all.push(row);
+      return all;
+    },
+  };
+}
+
+/** What `load` gives, which is yet to be loaded. */
+export async function* loaded<T>(
+  load: () => Promise<AsyncIterable<T>>,
+): AsyncGenerator<T, void, void> {
+  yield* await load();
+}
+
+/** How rows are taken from the members of a block. */
+interface Shape<T> {
+  readonly parts: number;
+  readonly width: number;
+  at(members: unknown[], index: number): T;
+}
+
+const ENTRIES: Shape<[string, unknown]> = {
+  parts: ScanFlag.keys | ScanFlag.values,
+  width: 2,
+  at: (members, index) => [members[index] as string, members[index + 1]],
+};
+
+function single<T>(parts: number): Shape<T> {
+  return { parts, width: 1, at: (members, index) => members[index] as T };
+}
+
+/** Blocks with the wanted parts of rows. */
+type Source = (parts: number, state?: { isOver?: boolean }) => ReturnType<typeof read>;
+
+class BlockRows<T> implements Rows<T> {
+  protected readonly source: Source;
+  readonly #shape: Shape<T>;
+
+  constructor(source: Source, shape: Shape<T>) {
+    this.source = source;
+    this.#shape = shape;
+  }
+
+  async toArray(): Promise<T[]> {
+    const { parts, width, at } = this.#shape;
+    const blocks: T[][] = [];
+    for await (const members of this.source(parts)) {
+      if (width === 1) blocks.push(members as T[]);
+      else {
+        // In the slice that has read them.
+        const rows = new Array<T>(members.length / width);
+        for (let index = 0; index < rows.length; index++) rows[index] = at(members, index * width);
+        blocks.push(rows);
+      }
+    }
+    // In one piece: an array that grows row by row is copied again and again.
+    return blocks.length === 1 ? (blocks[0] as T[]) : ([] as T[]).concat(...blocks);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<T, void> {
+    const { parts, width, at } = this.#shape;
+    const source = endedWhenForgotten((state) => this.source(parts, state));
+    let members: unknown[] = [];
+    let index = 0;
+    // Calls that did not wait for the one before wait here.
+    let tail: Promise<unknown> = Promise.resolve();
+    let waiting = 0;
+    const take = (): IteratorResult<T, void> => {
+      const value = at(members, index);
+      index += width;
+      return { done: false, value };
+    };
+    const answered = () => {
+      waiting -= 1;
+    };
+    const next = async (): Promise<IteratorResult<T, void>> => {
+      if (index < members.length) return take();
+      const block = await source.next();
+      if (block.done === true) return { done: true, value: undefined };
+      members = block.value;
+      index = 0;
+      return take();
+    };
+    const iterator: AsyncIterableIterator<T, void> = {
+      next: () => {
+        if (waiting === 0 && index < members.length) return Promise.resolve(take());
+        const result = waiting === 0 ? next() : tail.then(next);
+        waiting += 1;
+        tail = result.then(answered, answered);
+        return result;
+      },
+      return: async () => {
+        members = [];
+        await source.return?.();
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]: () => iterator,
+    };
+    return iterator;
+  }
+}
+
+const INDEXED: Shape<[string, unknown, SecondaryKey]> = {
+  parts: ENTRIES.parts | ScanFlag.secondary,
+  width: 3,
+  at: (members, index) => members.slice(index, index + 3) as [string, unknown, SecondaryKey],
+};
+
+class EntryRows<T> extends BlockRows<T> {
+  keys(): Rows<string> {
+    return new BlockRows(this.source, single<string>(ScanFlag.keys));
+  }
+
+  values(): Rows<unknown> {
+    return new BlockRows(this.source, single<unknown>(ScanFlag.values));
+  }
+}
+
+/** A scan of the head as it is when it begins to be read. */
+export function scanOf(
+  host: () => Host,
+  from: Holder,
+  options: ScanOptions | IndexScanOptions,
+): Scan<unknown> | IndexScan<unknown> {
+  const source: Source = (parts, state) => {
+    const wanted = rangeOf('scan', options, RANGE.scanned);
+    const start = async () => {
+      const own = ownEdits(from, wanted);
+      if (own) await own;
+      const index = isOfIndex(wanted) ? wanted.index : undefined;
+      const { head, release } = await holdWith(from, index, wanted);
+      try {
+        return { op: startScan(from.host, head.view, wanted, parts), end: release };
+      } catch (cause) {
+        release();
+        throw cause;
+      }
+    };
+    return read(host(), start, wanted.signal, state);
+  };
+  return isOfIndex(options) ? new EntryRows(source, INDEXED) : new EntryRows(source, ENTRIES);
+}

@@ -1,0 +1,93 @@
+/** What an open store holds, and the shape of its tree. */
+
+import { type Persistence, persistence } from '../base/persistence.js';
+import { checkEngine } from '../core/check-engine.js';
+import { hex } from '../core/engine.js';
+import type { Host } from '../core/host.js';
+import { survey } from '../core/survey.js';
+import type { BranchHead } from '../history/branch-head.js';
+
+/** One level of a tree. */
+export interface LevelStats {
+  /** 0 for leaves. */
+  readonly level: number;
+  readonly nodes: number;
+  readonly bytes: number;
+  /** The smallest node. */
+  readonly minBytes: number;
+  /** The largest node. */
+  readonly maxBytes: number;
+}
+
+/** What a store holds, and what the platform tells of the storage of the whole origin. */
+export interface Stats extends Persistence {
+  readonly root: string;
+  readonly rows: number;
+  /** From the top. */
+  readonly levels: readonly LevelStats[];
+  /** Stored segments and chunks, those included that no commit reaches any more. */
+  readonly segments: number;
+  readonly chunks: number;
+  readonly storedBytes: number;
+  /** How many of the segments are small. */
+  readonly smallSegments: number;
+  /** Bytes of the chunks that the root reaches. */
+  readonly liveBytes: number;
+  /**
+   * Who gives back the room of what is dead: this handle; another one, in this tab or elsewhere; or nobody,
+   * where there are no Web Locks: see `idb({ exclusive })`.
+   */
+  readonly collector: 'this' | 'other' | 'none';
+  /**
+   * Why the last collection of this handle failed, if it did: with `corrupt-chunk` or
+   * `missing-chunk` no room comes back before `db.repair()`, as nobody knows what the chunk reaches.
+   */
+  readonly collectFailure?: unknown;
+  /** Bytes of segments in memory, and all linear memory. */
+  readonly cachedBytes: number;
+  readonly memoryBytes: number;
+  /**
+   * Whether a strict write waits for the disk; `undefined` where the storage does not know. Firefox
+   * before version 126 treats it as a relaxed one.
+   */
+  readonly honoursStrict: boolean | undefined;
+}
+
+const CENSUS_WORDS = 4;
+
+/** See `Store.stats`. */
+export async function statsOf(
+  host: Host,
+  branchHead: BranchHead,
+  failure: unknown,
+): Promise<Stats> {
+  const { engine } = host;
+  const held = await branchHead.holdHead();
+  const liveBytes = await survey(host, held.head.commitBytes).finally(held.release);
+  const { head, release } = await branchHead.holdHead();
+  const { rows } = head;
+  const root = hex(head.commitBytes);
+  let numbers: number[];
+  try {
+    const checks = await checkEngine(host);
+    numbers = await host.read(checks.census(head.view), () => engine.numbers(), checks);
+  } finally {
+    release();
+  }
+  const count = numbers.length / CENSUS_WORDS;
+  const levels = Array.from({ length: count }, (_, index) => {
+    const [nodes = 0, bytes = 0, minBytes = 0, maxBytes = 0] = numbers.slice(
+      index * CENSUS_WORDS,
+      (index + 1) * CENSUS_WORDS,
+    );
+    return { level: count - 1 - index, nodes, bytes, minBytes, maxBytes };
+  });
+  const { memoryBytes } = engine;
+  const cache = { ...engine.cacheStats(), memoryBytes };
+  if (failure !== undefined) Object.assign(cache, { collectFailure: failure });
+  const { honoursStrict } = host.segments;
+  const { isCollector, isCollected } = branchHead.pins;
+  const who = isCollector ? 'this' : isCollected ? 'other' : 'none';
+  const shape = { root, rows, levels, liveBytes };
+  return { ...shape, ...cache, collector: who, honoursStrict, ...(await persistence()) };
+}

@@ -1,0 +1,242 @@
+/**
+ * Brings a store that is damaged to a state that is not: to the newest commit that verifies, or,
+ * when there is none and the caller says so, to what is left of the newest one.
+ */
+
+import { HedgerowError } from '../base/errors.js';
+import { FORMAT } from '../base/limits.js';
+import { encodeRange } from '../base/range.js';
+import { committing } from '../base/signal.js';
+import { hex } from '../core/engine.js';
+import { sumEngine } from '../core/sum-engine.js';
+import type { BranchHead } from '../history/branch-head.js';
+import { endCollections } from '../history/fence.js';
+import { REF } from '../history/inventory.js';
+import { unknownLeftovers } from '../history/leftovers.js';
+import type { Durability, Ref, SegmentStore } from '../storage/segment-store.js';
+import type { Hold } from '../tabs/pins.js';
+import { inspect, type Pin } from '../verify/inspect.js';
+import {
+  type ChunkFault,
+  type Inspection,
+  isLoss,
+  type Verification,
+  type VerifyOptions,
+} from '../verify/verify.js';
+import { guarded, Ingest } from '../write/ingest.js';
+
+/** Keys that a repair gave up. */
+export type LostRange = ChunkFault['range'];
+
+/** How a store is repaired. */
+export interface RepairOptions extends VerifyOptions {
+  /**
+   * When no commit verifies wholly: delete the key ranges that the damaged chunks cover, and keep
+   * the rest. Without it the repair then fails, and nothing is changed.
+   */
+  readonly salvage?: boolean | undefined;
+}
+
+/** What a repair came to. */
+export interface RepairResult {
+  /** Where the store stands now, in hexadecimal. */
+  readonly root: string;
+  /** Commits that were given up: 0 for a sound store, and where `lost` tells of all losses. */
+  readonly commitsDropped: number;
+  /** What was wrong with the newest commit. */
+  readonly faults: readonly ChunkFault[];
+  /** The key ranges that a salvage deleted, in order, and the rows that were in them. */
+  readonly lost: readonly LostRange[];
+  readonly rowsLost: number;
+}
+
+/** How often a repair begins again because another tab has moved the store. */
+const MAX_TRIES = 8;
+
+interface Job extends RepairOptions {
+  readonly sliceMs: number;
+  readonly durability: Durability;
+  readonly pin: Pin;
+  /** Called with the generation that the repair made. */
+  readonly onCommit: (generation: number) => void;
+}
+
+/** As `db.repair()` tells; `onCommit` is called with the generation that it made. */
+export async function repairOpen(
+  branchHead: BranchHead,
+  options: RepairOptions,
+  onCommit: (generation: number) => void,
+): Promise<RepairResult> {
+  const { pins, shared } = branchHead;
+  const { segments, sliceMs } = shared.host;
+  const repair = async () => {
+    const pin: Pin = (commitBytes) => pins.use(commitBytes);
+    const job = { ...options, sliceMs, durability: 'strict', pin, onCommit } as const;
+    const result = await repairStore(segments, job);
+    // What it went back to was made under whatever definitions there were then.
+    if (result.faults.length > 0) {
+      for (const line of shared.branchHeads) line.leftovers = unknownLeftovers();
+    }
+    await shared.keepUp();
+    return result;
+  };
+  return branchHead.exclusively(repair, options.signal);
+}
+
+/** Repairs a store; nobody else in this tab may be making a commit. */
+export async function repairStore(segments: SegmentStore, job: Job): Promise<RepairResult> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const { inspection, verification } = await inspect(segments, job.sliceMs, job.pin, job);
+    const head = inspection.ref;
+    const { root, faults } = verification;
+    const first = faults.find(isLoss);
+    if (first === undefined || head === undefined) {
+      return { root, commitsDropped: 0, faults, lost: [], rowsLost: 0 };
+    }
+    // Not damage: to cut it out would destroy what a later version of this library has written.
+    const later = faults.find(({ code }) => code === 'unsupported-format');
+    if (later !== undefined) {
+      const message = 'a later version of this library has written to the store';
+      throw new HedgerowError('unsupported-format', message, { chunk: later.chunk });
+    }
+    const repair = new Repair(inspection, head, verification, job);
+    const result = await repair.make();
+    if (result === 'beaten') continue;
+    if (result !== undefined) return result;
+    const what = first.kind === 'commit' ? 'the newest commit' : 'a chunk of the newest commit';
+    throw new HedgerowError(first.code, `${what} is damaged, and no commit before verifies`, {
+      chunk: first.chunk,
+    });
+  }
+  throw new HedgerowError('conflict', `another tab moved the store ${MAX_TRIES} times`);
+}
+
+class Repair {
+  readonly #inspection: Inspection;
+  readonly #head: Ref;
+  readonly #verification: Verification;
+  readonly #job: Job;
+
+  constructor(inspection: Inspection, head: Ref, verification: Verification, job: Job) {
+    this.#inspection = inspection;
+    this.#head = head;
+    this.#verification = verification;
+    this.#job = job;
+  }
+
+  /** `undefined` when nothing can be done, `'beaten'` when the store has moved on. */
+  async make(): Promise<RepairResult | 'beaten' | undefined> {
+    // What follows from the rows is made again by whoever wants it.
+    const isMade = ({ kind, follows }: ChunkFault) => kind === 'index' || follows === true;
+    if (this.#verification.faults.filter(isLoss).every(isMade)) {
+      return this.#salvage(this.#head, this.#verification);
+    }
+    const older = await this.#older();
+    const holds: Hold[] = [];
+    try {
+      // Nobody else holds them. What a collection has not taken by the end of this no other one takes.
+      for (const { commitBytes } of older) holds.push(await this.#job.pin(commitBytes));
+      if (older.length > 0) await endCollections(this.#inspection.host.segments);
+      return await this.#goBack(older);
+    } finally {
+      for (const { release } of holds) release();
+    }
+  }
+
+  async #goBack(older: readonly Ref[]): Promise<RepairResult | 'beaten' | undefined> {
+    for (const ref of older) {
+      const { faults } = await this.#inspection.verify(ref.commitBytes, this.#job, true);
+      if (!faults.some(isLoss)) return this.#dropTo(ref);
+    }
+    if (this.#job.salvage !== true) return undefined;
+    for (const ref of [this.#head, ...older]) {
+      const found =
+        ref === this.#head
+          ? this.#verification
+          : await this.#inspection.verify(ref.commitBytes, this.#job);
+      // Of a commit or a root that is damaged nothing is left.
+      if (found.rows > 0) return this.#salvage(ref, found);
+    }
+    return undefined;
+  }
+
+  /** The commits before the head, newest first, each once. An empty one is no way back. */
+  async #older(): Promise<Ref[]> {
+    const seen = new Set([hex(this.#head.commitBytes)]);
+    const history = await this.#inspection.host.segments.history(REF);
+    return history.filter(({ commitBytes, generation, format }) => {
+      const root = hex(commitBytes);
+      if (seen.has(root) || generation >= this.#head.generation || format > FORMAT) return false;
+      seen.add(root);
+      return commitBytes.some((byte) => byte !== 0);
+    });
+  }
+
+  async #dropTo({ commitBytes, generation }: Ref): Promise<RepairResult | 'beaten'> {
+    const { generation: expected } = this.#head;
+    const move = { name: REF, commitBytes, generation: expected + 1, format: FORMAT, expected };
+    const { durability, onCommit } = this.#job;
+    const { segments } = this.#inspection.host;
+    const undo = committing(this.#job.signal);
+    if (!(await segments.write({ segments: [], move, durability }))) {
+      undo();
+      return 'beaten';
+    }
+    onCommit(move.generation);
+    return this.#result(hex(commitBytes), generation, [], 0);
+  }
+
+  /**
+   * Deletes what is damaged, in one commit. Ranges go from the right to the left: what the
+   * deletion of one must read lies to its right, and is sound by then.
+   */
+  async #salvage(ref: Ref, found: Verification): Promise<RepairResult | 'beaten'> {
+    const { host, branchHead } = this.#inspection;
+    const { durability, signal, onCommit } = this.#job;
+    await branchHead.moveTo(ref.commitBytes, this.#head.generation);
+    const { rows } = branchHead.head;
+    const lost = together(found.faults.filter(isOfRows));
+    await branchHead.prepareIds();
+    const sums = await sumEngine(host);
+    host.bringSums = async (op) => sums.begin(op, true);
+    const ingest = new Ingest(host, branchHead, durability, { signal });
+    const committed = await guarded(ingest, async () => {
+      // To keep them, what is damaged would have to be read.
+      ingest.extendIndexes(true, 0);
+      sums.extend(ingest.op);
+      for (const { tree } of found.faults) if (tree !== undefined) sums.drop(ingest.op, tree);
+      for (const range of [...lost].reverse()) await ingest.drop(encodeRange(range));
+      return ingest.commitNow();
+    });
+    onCommit(branchHead.head.generation);
+    return this.#result(hex(committed.commitBytes), ref.generation, lost, rows - found.rows);
+  }
+
+  #result(
+    root: string,
+    generation: number,
+    lost: readonly LostRange[],
+    rowsLost: number,
+  ): RepairResult {
+    const commitsDropped = this.#head.generation - generation;
+    return { root, commitsDropped, faults: this.#verification.faults, lost, rowsLost };
+  }
+}
+
+/** Whether rows are lost with it. */
+function isOfRows(fault: ChunkFault): boolean {
+  return isLoss(fault) && fault.kind !== 'index' && fault.kind !== 'sum';
+}
+
+/** The ranges of faults, which come in order; those that touch as one. */
+function together(faults: readonly ChunkFault[]): LostRange[] {
+  const ranges: LostRange[] = [];
+  for (const { range } of faults) {
+    const last = ranges[ranges.length - 1];
+    const isSame = last !== undefined && range.gte !== undefined && last.lte === range.gte;
+    const touches = last?.lte !== undefined && last.lte === range.gt;
+    if (touches) ranges[ranges.length - 1] = { ...last, ...(range.lte && { lte: range.lte }) };
+    else if (!isSame) ranges.push(range);
+  }
+  return ranges;
+}

@@ -1,0 +1,63 @@
+/** Verifies and repairs a store that is not open, and perhaps cannot be opened. */
+
+import { checkName, optionsOf } from '../base/options.js';
+import { REF } from '../history/inventory.js';
+import { idb } from '../storage/idb/idb.js';
+import type { SegmentStore, Storage } from '../storage/segment-store.js';
+import { pinned } from '../tabs/pins.js';
+import { Tabs } from '../tabs/tabs.js';
+import { inspect, type Pin } from '../verify/inspect.js';
+import type { Verification, VerifyOptions } from '../verify/verify.js';
+import { type RepairOptions, type RepairResult, repairStore } from './repair.js';
+
+const SLICE_MS = 8;
+
+/** Where the store is. */
+export interface At {
+  /** `idb()` by default. */
+  readonly storage?: Storage | undefined;
+}
+
+/**
+ * As `db.verify()`, for a store that does not open. Rejects with `missing` when there is none.
+ */
+export async function verify(name: string, given: VerifyOptions & At = {}): Promise<Verification> {
+  const options = optionsOf('verify', given, 'storage checkIndexes signal onProgress');
+  return opened(name, options, async (segments, pin) => {
+    const { verification } = await inspect(segments, SLICE_MS, pin, options);
+    return verification;
+  });
+}
+
+/**
+ * As `db.repair()`, for a store that does not open: one whose newest commit is damaged. Rejects
+ * with `missing` when there is none.
+ */
+export async function repair(name: string, given: RepairOptions & At = {}): Promise<RepairResult> {
+  const options = optionsOf('repair', given, 'storage salvage checkIndexes signal onProgress');
+  const { storage = idb() } = options;
+  return opened(name, options, async (segments, pin) => {
+    const tabs = storage.isShared === true ? new Tabs(name) : undefined;
+    const onCommit = (generation: number) => tabs?.announce(REF, generation);
+    try {
+      const job = { ...options, sliceMs: SLICE_MS, durability: 'strict', pin, onCommit } as const;
+      return await repairStore(segments, job);
+    } finally {
+      tabs?.close();
+    }
+  });
+}
+
+async function opened<T>(
+  name: string,
+  { storage = idb() }: At,
+  use: (segments: SegmentStore, pin: Pin) => Promise<T>,
+): Promise<T> {
+  checkName(name);
+  const segments = await storage.open(name, { create: false });
+  try {
+    return await use(segments, (commitBytes) => pinned(storage.locks, name, commitBytes));
+  } finally {
+    await segments.close();
+  }
+}

@@ -1,0 +1,323 @@
+/**
+ * The browser's adapter: one IndexedDB database for each store, with three object stores
+ * and no index. `segments` and `tables` map an id to bytes; `refs` is a journal of moves,
+ * see `journal.ts`, and maps `COUNTER_KEY` to the last number that `reserve` gave out.
+ *
+ * Where there is a table, there is its segment, and where there is a ref, all that it needs: whatever an
+ * engine makes of a transaction that finds no room. See `transaction.ts` for how.
+ */
+
+import { bytesOf } from '../../base/bytes.js';
+import { isFull } from '../../base/errors.js';
+import { type Locks, localLocks } from '../../base/locks.js';
+import { optionsOf } from '../../base/options.js';
+import { part } from '../../base/parts.js';
+import type {
+  Fence,
+  Loaded,
+  Ref,
+  SegmentStore,
+  Since,
+  Storage,
+  StoreOptions,
+  TableRecord,
+  WriteBatch,
+} from '../segment-store.js';
+import { Connection, destroyDatabase } from './connection.js';
+import {
+  COUNTER_KEY,
+  carriedBy,
+  isWhole,
+  lastMoves,
+  type MoveKey,
+  malformed,
+  moveKeys,
+  movesSince,
+  refOf,
+} from './journal.js';
+import type { Room, Task } from './later.js';
+import { REFS } from './put-segments.js';
+import { transact, whenAll } from './transaction.js';
+import { moveOnce, writeOnce } from './writes.js';
+
+/** How stores are kept in IndexedDB. */
+export interface IdbOptions {
+  /**
+   * No other tab, window or worker has these stores open. Where there are no Web Locks, as on a page that did
+   * not come over a secure connection, nothing is ever collected without it: nobody can tell there what
+   * others use. If it is not so, what others read or load is lost to them.
+   */
+  readonly exclusive?: boolean | undefined;
+}
+
+/** Among all handles of this page. */
+let ownLocks: Locks | undefined;
+
+/** Keeps stores in IndexedDB, each in a database of its own. */
+export function idb(options: IdbOptions = {}): Storage {
+  const { exclusive = false } = optionsOf('idb', options, 'exclusive');
+  return {
+    isShared: true,
+    get locks() {
+      const locks = globalThis.navigator?.locks as Locks | undefined;
+      if (locks !== undefined || !exclusive) return locks;
+      ownLocks ??= localLocks();
+      return ownLocks;
+    },
+    open: (name, options) => IdbSegmentStore.open(name, options),
+    async destroy(name) {
+      await destroyDatabase(databaseName(name));
+      await destroyDatabase(ballastName(name)).catch(() => {});
+    },
+  };
+}
+
+function databaseName(name: string): string {
+  return `hedgerow/${name}`;
+}
+
+function ballastName(name: string): string {
+  return `hedgerow-ballast/${name}`;
+}
+
+/** A store of fewer bytes has none. */
+const LEAST_FOR_BALLAST = 4 << 20;
+
+class IdbSegmentStore implements SegmentStore {
+  readonly #name: string;
+  readonly #connection: Connection;
+  readonly #onFull: () => void;
+  /** Which moves carry which segments, as far as is known here. */
+  readonly #carriers = new Map<number, MoveKey>();
+  #loaded: Room | undefined;
+
+  private constructor(name: string, connection: Connection, onFull: () => void) {
+    this.#name = name;
+    this.#connection = connection;
+    this.#onFull = onFull;
+  }
+
+  static async open(name: string, options: StoreOptions = {}): Promise<IdbSegmentStore> {
+    const connection = await Connection.open(databaseName(name), options);
+    return new IdbSegmentStore(name, connection, options.onFull ?? (() => {}));
+  }
+
+  /** Firefox has known how to flush since version 126. */
+  get honoursStrict(): boolean {
+    return 'durability' in IDBTransaction.prototype;
+  }
+
+  load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<Loaded> {
+    return this.#connection.run((db) => loadOnce(db, known, since, this.#carriers));
+  }
+
+  reserve(makesRoom = false): Promise<number> {
+    return this.#run(makesRoom, (db) =>
+      transact(db, REFS, 'readwrite', 'relaxed', (work) => {
+        const refs = work.store('refs');
+        work.after(refs.get(COUNTER_KEY), (last: unknown = 0) => {
+          if (!isWhole(last)) throw malformed('counter');
+          refs.put(last + 1, COUNTER_KEY);
+          work.commit(last + 1);
+        });
+      }),
+    );
+  }
+
+  async read(ids: readonly number[]): Promise<(Uint8Array | undefined)[]> {
+    const wanted = [...ids];
+    return this.#connection.run((db) => readOnce(db, wanted, this.#carriers));
+  }
+
+  async write(batch: WriteBatch): Promise<boolean> {
+    const own = exact(batch);
+    const { segments, move, also, makesRoom = false } = own;
+    const isDrop = also?.some((change) => 'isDropped' in change);
+    const dropRefs = isDrop ? (await loadRest()).dropRefs : undefined;
+    try {
+      return await this.#run(makesRoom, (db, repetition) =>
+        move === undefined && also === undefined
+          ? writeOnce(db, own)
+          : moveOnce(db, own, this.#carriers, repetition, dropRefs),
+      );
+    } catch (cause) {
+      // Firefox may have kept segments without their tables.
+      if (isFull(cause) && segments.length > 0) {
+        await this.#room().then(
+          (room) => room.sweep(),
+          () => {},
+        );
+      }
+      throw cause;
+    }
+  }
+
+  async history(name: string): Promise<Ref[]> {
+    const { historyOnce } = await loadRest();
+    return this.#connection.run((db) => historyOnce(db, name));
+  }
+
+  async delete(ids: readonly number[], fence?: Fence): Promise<boolean> {
+    const unwanted = new Set(ids);
+    if (!(await (await this.#room()).delete(unwanted, fence))) return false;
+    for (const id of unwanted) this.#carriers.delete(id);
+    return true;
+  }
+
+  rest(): void {
+    this.#connection.rest();
+    this.#loaded?.rest();
+  }
+
+  async keepBallast(storedBytes: number): Promise<void> {
+    if (storedBytes < LEAST_FOR_BALLAST && this.#loaded === undefined) return;
+    await (await this.#room()).keep(storedBytes);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  /** As `Connection.run`; what makes room is run once more when there is none. */
+  async #run<T>(makesRoom: boolean, task: Task<T>): Promise<T> {
+    try {
+      return await this.#connection.run(task);
+    } catch (cause) {
+      if (!isFull(cause)) throw cause;
+      this.#onFull();
+      if (!makesRoom) await this.#loaded?.restore();
+      const room = makesRoom && (await this.#room().catch(() => undefined));
+      if (!room) throw cause;
+      return room.again(task);
+    }
+  }
+
+  async #room(): Promise<Room> {
+    const { Room } = await loadRest();
+    const run = <T>(task: Task<T>) => this.#run(true, task);
+    this.#loaded ??= new Room(this.#connection, ballastName(this.#name), run);
+    return this.#loaded;
+  }
+}
+
+/** What a store needs when it deletes something, is full, or is repaired. */
+export const loadRest = () => part(() => import('./later.js'));
+
+function loadOnce(
+  db: IDBDatabase,
+  known: ReadonlySet<number> = new Set(),
+  since: readonly Since[] | undefined,
+  carriers: Map<number, MoveKey>,
+): Promise<Loaded> {
+  return transact(db, ['tables', 'refs'], 'readonly', 'relaxed', (work) => {
+    const [refs, tables] = [work.store('refs'), work.store('tables')];
+    const ranges = since === undefined ? [undefined] : movesSince(since);
+    const journal = ranges.map((range) => refs.getAllKeys(range));
+    work.after(tables.getAllKeys(), (keys) => {
+      const ids = idsFrom(keys);
+      const freshIds = ids.filter((id) => !known.has(id));
+      const keysOfMoves = journal.flatMap(({ result }) => result);
+      const moves = moveKeys(keysOfMoves);
+      const last = new Set(lastMoves(moves));
+      const isFresh = ([, , id]: MoveKey) => id !== undefined && !known.has(id);
+      const wanted = moves.filter((key) => last.has(key) || isFresh(key));
+
+      const stored = valuesOf(tables, ids, freshIds);
+      // Between ranges lies what nobody wants.
+      const moved = valuesOf(refs, since === undefined ? moves : [], wanted);
+      whenAll(work, [...stored.requests, ...moved.requests], () => {
+        const [tableValues, moveValues] = [stored.values(), moved.values()];
+        const found: TableRecord[] = freshIds.map((id, at) => tableFrom(id, tableValues[at]));
+        const heads: Ref[] = [];
+        for (const [at, key] of wanted.entries()) {
+          const [, , id] = key;
+          if (last.has(key)) heads.push(refOf(key, moveValues[at]));
+          if (id === undefined || known.has(id)) continue;
+          carriers.set(id, key);
+          found.push({ id, ...carriedBy(moveValues[at]) });
+        }
+        const all = [...ids, ...moves.flatMap(([, , id]) => id ?? [])];
+        work.answer({
+          refs: heads,
+          tables: found.sort((a, b) => a.id - b.id),
+          ...(since === undefined && { ids: all.sort((a, b) => a - b) }),
+        });
+      });
+    });
+  });
+}
+
+/** Asks for the values of some of an object store's keys: in one request when it is all. */
+function valuesOf(
+  store: IDBObjectStore,
+  all: readonly IDBValidKey[],
+  wanted: readonly IDBValidKey[],
+) {
+  const isAll = wanted.length === all.length && wanted.length > 1;
+  const first = wanted[0];
+  if (isAll && first !== undefined) {
+    const request: IDBRequest<unknown[]> = store.getAll(IDBKeyRange.lowerBound(first));
+    return { requests: [request as IDBRequest], values: () => request.result };
+  }
+  const requests: IDBRequest[] = wanted.map((key) => store.get(key));
+  return { requests, values: () => requests.map(({ result }): unknown => result) };
+}
+
+function readOnce(
+  db: IDBDatabase,
+  ids: readonly number[],
+  carriers: ReadonlyMap<number, MoveKey>,
+): Promise<(Uint8Array | undefined)[]> {
+  if (ids.length === 0) return Promise.resolve([]);
+  return transact(db, ['segments', 'refs'], 'readonly', 'relaxed', (work) => {
+    const [segments, refs] = [work.store('segments'), work.store('refs')];
+    const requests: IDBRequest<unknown>[] = ids.map((id) => {
+      const carrier = carriers.get(id);
+      return carrier === undefined ? segments.get(id) : refs.get(carrier);
+    });
+    whenAll(work, requests, (results) => {
+      // When its ref is deleted a segment that was carried is stored as all others are.
+      const again = ids.filter((id, at) => carriers.has(id) && results[at] === undefined);
+      const moved = again.map((id): IDBRequest<unknown> => segments.get(id));
+      whenAll(work, moved, (others) => {
+        const found = ids.map((id, at) => {
+          const bytes = results[at];
+          if (bytes === undefined && carriers.has(id)) return bytesOf(others[again.indexOf(id)]);
+          return carriers.has(id) ? carriedBy(bytes).segmentBytes : bytesOf(bytes);
+        });
+        work.answer(found);
+      });
+    });
+  });
+}
+
+function exact(batch: WriteBatch): WriteBatch {
+  const segments = batch.segments.map(({ id, segmentBytes, tableBytes }) => ({
+    id,
+    segmentBytes: exactBytes(segmentBytes),
+    tableBytes: exactBytes(tableBytes),
+  }));
+  // Records of moves are bytes of their own.
+  return { ...batch, segments };
+}
+
+/**
+ * The bytes in a buffer of their own length, since IndexedDB stores the whole buffer under
+ * a view. Copies only a view, and not by `slice`, which for a Node `Buffer` is a view again.
+ */
+function exactBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+}
+
+function idsFrom(keys: readonly IDBValidKey[]): number[] {
+  return keys.map((key) => {
+    if (!isWhole(key)) throw malformed('id of a table');
+    return key;
+  });
+}
+
+function tableFrom(id: number, value: unknown): TableRecord {
+  const tableBytes = bytesOf(value);
+  if (tableBytes === undefined) throw malformed(`table ${id}`);
+  return { id, tableBytes };
+}

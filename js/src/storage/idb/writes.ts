@@ -1,0 +1,95 @@
+/** Writes of segments and moves of refs: one transaction each, whole or not at all. */
+
+import { bytesOf, sameBytes } from '../../base/bytes.js';
+import type { RefMove, WriteBatch } from '../segment-store.js';
+import type { dropRefs } from './deletes.js';
+import { isCarried, type MoveKey, moveKeys, movesFrom, recordOf, sweptBy } from './journal.js';
+import { putting, REFS } from './put-segments.js';
+import { inTurn, STORES, transact, whenAll } from './transaction.js';
+
+/** Writes segments that no ref needs yet. */
+export function writeOnce(db: IDBDatabase, { segments, durability }: WriteBatch): Promise<boolean> {
+  return transact(db, ['segments', 'tables'], 'readwrite', durability, (work) => {
+    inTurn(work, putting(work, segments), () => work.commit(true));
+  });
+}
+
+/**
+ * Moves refs, and writes what their commits need. The first request is made at once, on the guess that
+ * the refs stand as expected; if they do not, it is undone. Asking first would cost a second way to
+ * the database's process and back, which is most of what a small write costs.
+ */
+export async function moveOnce(
+  db: IDBDatabase,
+  { segments, move, also = [], durability }: WriteBatch,
+  carriers: Map<number, MoveKey>,
+  repetition: number,
+  dropping: typeof dropRefs = (_work, _drops, then) => then([]),
+): Promise<boolean> {
+  const changes = move === undefined ? also : [move, ...also];
+  const moves = changes.filter((change) => !('isDropped' in change)) as RefMove[];
+  const drops = changes.filter((change) => 'isDropped' in change);
+  const isSmall = drops.length === 0;
+  const carried = move !== undefined && isSmall && isCarried(segments) ? segments[0] : undefined;
+  const apart = carried === undefined ? segments : [];
+  const records = moves.map((one) => recordOf(one, one === move ? carried : undefined));
+  const moved = await transact<boolean>(
+    db,
+    isSmall && apart.length === 0 ? REFS : STORES,
+    'readwrite',
+    durability,
+    (work) => {
+      const refs = work.store('refs');
+      // Before the moves, so that it is answered by the time they are.
+      const old = moves.flatMap(({ name, generation }) => {
+        const swept = sweptBy(name, generation);
+        return swept === undefined ? [] : [refs.getAllKeys(swept)];
+      });
+      const firstKey = records[0]?.key;
+      const before: IDBRequest<unknown> | undefined =
+        repetition > 0 && firstKey !== undefined ? refs.get(firstKey) : undefined;
+      const stood = changes.map(({ name, expected }) => refs.getAllKeys(movesFrom(name, expected)));
+      // Refs come last: they are only right when what they need is there.
+      const steps = [
+        ...putting(work, apart),
+        ...records.map(
+          ({ key, bytes }) =>
+            () =>
+              refs.put(bytes, key),
+        ),
+      ];
+      // Where refs are dropped there is more to be read before.
+      const begun = isSmall ? steps[0]?.() : undefined;
+      if (begun !== undefined) steps[0] = () => begun;
+      whenAll(work, stood, (found) => {
+        const keys = found.map((one) => moveKeys(one));
+        if (changes.every(({ expected }, at) => isLast(keys[at] ?? [], expected))) {
+          dropping(work, drops, (dropSteps) => {
+            inTurn(work, [...steps, ...dropSteps], () => {
+              // Right whatever becomes of the move: see `sweptBy`. And behind it, since a deletion
+              // that finds no room undoes what came before.
+              for (const key of moveKeys(old.flatMap(({ result }) => result))) {
+                if (key.length === 2) refs.delete(key);
+              }
+              work.commit(true);
+            });
+          });
+        } else if (repetition === 0) work.undo(false);
+        // The first attempt may have been committed after all.
+        else if (before === undefined) work.undo(keys.every(({ length }) => length === 0));
+        else work.undo(sameBytes(bytesOf(before.result), records[0]?.bytes));
+      });
+    },
+  );
+  const key = records[0]?.key;
+  if (moved && carried !== undefined && key !== undefined) carriers.set(carried.id, key);
+  return moved;
+}
+
+/** Whether a ref stands at a generation, by the keys of its moves from there on; 0 for no ref. */
+function isLast(keys: readonly MoveKey[], expected: number): boolean {
+  // One move may have two records: see `deleteOnce`.
+  return expected === 0
+    ? keys.length === 0
+    : keys.length > 0 && keys.every(([, generation]) => generation === expected);
+}

@@ -1,0 +1,155 @@
+/**
+ * The interface of every persistence adapter. An adapter moves bytes and knows
+ * nothing of trees: segments and their tables are opaque to it, and the one thing
+ * that it must get right is that a `write` happens whole or not at all.
+ */
+import type { Locks } from '../base/locks.js';
+
+/** When a write counts as done. */
+export type Durability = 'relaxed' | 'strict';
+
+/** A named pointer to a commit. */
+export interface Ref {
+  readonly name: string;
+  /** Hash of the commit chunk, 32 bytes. */
+  readonly commitBytes: Uint8Array;
+  /** Number of times that the ref was moved; 1 after its first move. */
+  readonly generation: number;
+  /** Version of the store's format, see `docs/format.md`. */
+  readonly format: number;
+}
+
+/** Where a ref stood when it was read before. */
+export type Since = Pick<Ref, 'name' | 'generation'>;
+
+/** A request to move a ref, granted only when it still stands where expected. */
+export interface RefMove extends Ref {
+  /** The generation that the ref must still have; 0 when it must not exist yet. */
+  readonly expected: number;
+}
+
+/** A request to delete a ref, granted as a move is. Segments that came with its moves stay. */
+export interface RefDrop {
+  readonly name: string;
+  readonly expected: number;
+  readonly isDropped: true;
+}
+
+/** A segment to be written, with the table that tells which chunks it holds. */
+export interface SegmentRecord {
+  /** Unique for ever in this store; a whole number up to 2^53 - 1. */
+  readonly id: number;
+  readonly segmentBytes: Uint8Array;
+  readonly tableBytes: Uint8Array;
+}
+
+/** The table of one stored segment. */
+export interface TableRecord {
+  readonly id: number;
+  readonly tableBytes: Uint8Array;
+  /** The segment itself, when it came at no cost. */
+  readonly segmentBytes?: Uint8Array;
+}
+
+/** What is written in one transaction. */
+export interface WriteBatch {
+  readonly segments: readonly SegmentRecord[];
+  readonly move?: RefMove;
+  /** Other refs to be moved or deleted: all requests are granted, or nothing is written. */
+  readonly also?: readonly (RefMove | RefDrop)[];
+  readonly durability: Durability;
+  /** The change makes room: it may use the room that an adapter keeps for that. */
+  readonly makesRoom?: boolean;
+}
+
+/** Where a ref must stand for a deletion. */
+export type Fence = Pick<Ref, 'name' | 'commitBytes'>;
+
+/** What a store holds, read in one transaction. */
+export interface Loaded {
+  readonly refs: readonly Ref[];
+  /** In ascending order of `id`. */
+  readonly tables: readonly TableRecord[];
+  /** Of all segments that are stored, known or not, in ascending order; left out with `since`. */
+  readonly ids?: readonly number[];
+}
+
+/** One open store. */
+export interface SegmentStore {
+  /**
+   * Reads all refs, and the tables of all segments except those in `known`, from
+   * one consistent state. With `since`, refs that do not stand there or further on may be left
+   * out, and so may segments that were written with earlier moves of these refs.
+   */
+  load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<Loaded>;
+  /**
+   * A number that no other caller ever gets from this store: 1, 2, 3, ... It may be for a change that
+   * makes room.
+   */
+  reserve(makesRoom?: boolean): Promise<number>;
+  /**
+   * Reads segments in one transaction. The result has one member for each of `ids`,
+   * in that order; `undefined` where there is no such segment. The caller owns the bytes.
+   */
+  read(ids: readonly number[]): Promise<(Uint8Array | undefined)[]>;
+  /**
+   * Writes all of `batch` in one transaction, or nothing. Resolves to `true` when it
+   * is as durable as asked, to `false` (with nothing written) when `expected` of `move`, or of one
+   * of `also`, is not the generation of the ref. The store keeps the bytes: nobody may change them any more.
+   */
+  write(batch: WriteBatch): Promise<boolean>;
+  /**
+   * The last moves of a ref, newest first: where it stands, then where it stood before. At least
+   * `MIN_HISTORY` of them if there were so many, at most `MAX_HISTORY`. The segments of older
+   * commits may be gone. The caller owns the bytes.
+   */
+  history(name: string): Promise<Ref[]>;
+  /**
+   * Deletes segments with their tables; unknown ids are ignored. A deletion that fails may have deleted
+   * some of them. With a fence it is refused, with `false`, unless that stands where it should in each
+   * transaction that deletes something.
+   */
+  delete(ids: readonly number[], fence?: Fence): Promise<boolean>;
+  /**
+   * The page may be suspended: lets go of what others could wait for, until the next call.
+   * Calls under way go on when the page does. Absent where nothing is in anybody's way.
+   */
+  rest?(): void;
+  /**
+   * Keeps some room for changes that make room, in proportion to the bytes that are stored, in adapters
+   * whose storage may be full. Where there is none left it rejects, and nothing is lost by that.
+   */
+  keepBallast?(storedBytes: number): Promise<void>;
+  /** Whether a strict write waits for the disk, where the adapter knows. */
+  readonly honoursStrict?: boolean;
+  /** Releases the store. Calls under way settle; later calls fail with `closed`. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** How a store is opened. */
+export interface StoreOptions {
+  /** Whether to create it when there is none, which is the default, or to fail with `missing`. */
+  readonly create?: boolean | undefined;
+  /**
+   * Called at most once, when it is found that the open store is gone: deleted by somebody, or
+   * by the browser. All later calls fail with `closed`, also when there is a new store of that
+   * name.
+   */
+  readonly onGone?: (() => void) | undefined;
+  /** Called when another handle has moved a ref, by adapters that find out by themselves. */
+  readonly onMoved?: (() => void) | undefined;
+  /** Called when there was no room for a change, also when it was made in the end. */
+  readonly onFull?: (() => void) | undefined;
+}
+
+/** A kind of storage: opens stores by name. */
+export interface Storage {
+  /** Other tabs may have the same store open. */
+  readonly isShared?: boolean;
+  /** What all who may have the same store open have in common, to tell what they use. */
+  readonly locks?: Locks | undefined;
+  /** Opens the store `name`. */
+  open(name: string, options?: StoreOptions): Promise<SegmentStore>;
+  /** Deletes the store `name` and all that it holds; resolves when there is none, too. */
+  destroy(name: string): Promise<void>;
+}

@@ -1,0 +1,129 @@
+/** `hedgerow/node`: stores in SQLite on servers, in scripts and in tests. */
+import { HedgerowError } from '../../base/errors.js';
+import { optionsOf } from '../../base/options.js';
+import type { Storage } from '../segment-store.js';
+import { type BetterSqlite3, betterSqlite3 } from './better-sqlite3.js';
+import type { SqlConnection } from './driver.js';
+import { type NodeSqlite, nodeSqlite } from './node-sqlite.js';
+import { ProcessLocks } from './process-locks.js';
+import { sqlStorage } from './storage.js';
+
+/** What SQLite is used by. */
+export type SqliteDriver = 'better-sqlite3' | 'node:sqlite';
+
+/** In the order in which they are tried. */
+const DRIVERS: readonly SqliteDriver[] = ['better-sqlite3', 'node:sqlite'];
+
+/** Where stores are kept. */
+export interface SqliteOptions {
+  /** The folder of the files, which is made when it is missing. */
+  readonly location: string;
+  /** What the names of the files begin with; `'hedgerow'` by default. */
+  readonly name?: string | undefined;
+  /** By default `better-sqlite3` where it is installed and loads, else `node:sqlite`. */
+  readonly driver?: SqliteDriver | undefined;
+}
+
+// As much of Node as is used: the package is compiled without its types, for it runs elsewhere.
+interface Fs {
+  mkdirSync(path: string, options: { recursive: true }): unknown;
+  rmSync(path: string, options: { force: true }): void;
+}
+interface Path {
+  resolve(path: string): string;
+  join(...parts: string[]): string;
+}
+interface Process {
+  getBuiltinModule(name: string): unknown;
+}
+
+/** How soon a handle hears of what another process has committed, in milliseconds. It costs microseconds. */
+const LOOK_MS = 100;
+
+type OpenFile = (path: string, remove: () => void) => SqlConnection;
+
+const opened = new Map<string, Promise<OpenFile>>();
+const locksOf = new Map<string, ProcessLocks>();
+
+/**
+ * Keeps each store in a file of its own, in the folder `location`. Several processes may have the
+ * same store open; the folder must be on a local disk, and all of them must use the same driver.
+ */
+export function sqlite(options: SqliteOptions): Storage {
+  const {
+    location,
+    name = 'hedgerow',
+    driver,
+  } = optionsOf('sqlite', options, 'location name driver');
+  const { process } = globalThis as { process?: Process };
+  if (typeof process?.getBuiltinModule !== 'function') {
+    throw new HedgerowError('storage', 'hedgerow/node needs Node 20.19 or newer');
+  }
+  if (typeof location !== 'string' || location === '' || location === ':memory:') {
+    throw new HedgerowError('invalid-argument', 'location is a folder; memory() keeps nothing');
+  }
+  if (typeof name !== 'string' || (driver !== undefined && !DRIVERS.includes(driver))) {
+    const drivers = DRIVERS.join(' or ');
+    throw new HedgerowError('invalid-argument', `sqlite: name is a string, driver ${drivers}`);
+  }
+  const fs = process.getBuiltinModule('node:fs') as Fs;
+  const path = process.getBuiltinModule('node:path') as Path;
+  const place = path.resolve(location);
+
+  const openIn = async (folder: string, file: string): Promise<SqlConnection> => {
+    const open = await openerOf(driver);
+    const full = path.join(folder, file);
+    try {
+      fs.mkdirSync(folder, { recursive: true });
+      return open(full, () => {
+        for (const end of ['', '-journal', '-wal', '-shm']) fs.rmSync(full + end, { force: true });
+      });
+    } catch (cause) {
+      throw new HedgerowError('storage', `cannot open ${full}: ${String(cause)}`, { cause });
+    }
+  };
+  const folder = path.join(place, 'hedgerow-locks');
+  const locks = locksOf.get(place) ?? new ProcessLocks((file) => openIn(folder, file));
+  locksOf.set(place, locks);
+  return sqlStorage({
+    place,
+    prefix: name,
+    locks,
+    lookMs: LOOK_MS,
+    open: (file) => openIn(place, file),
+  });
+}
+
+/** The driver that was asked for, or the first that is there. */
+function openerOf(driver: SqliteDriver | undefined): Promise<OpenFile> {
+  const key = driver ?? '';
+  const known = opened.get(key) ?? load(driver);
+  opened.set(key, known);
+  // Somebody may install it, and try again.
+  known.catch(() => opened.delete(key));
+  return known;
+}
+
+async function load(driver: SqliteDriver | undefined): Promise<OpenFile> {
+  const causes: unknown[] = [];
+  for (const name of driver === undefined ? DRIVERS : [driver]) {
+    try {
+      // Named by a variable, so that neither is needed to compile or to bundle this.
+      const specifier: string = name;
+      const module = await import(/* @vite-ignore */ specifier);
+      if (name === 'node:sqlite') {
+        return (path, remove) => nodeSqlite(module as NodeSqlite, path, remove);
+      }
+      const Sqlite = module.default as BetterSqlite3;
+      // Its native half is looked for only now, and may be missing or one for another Node.
+      new Sqlite(':memory:', { timeout: 0 }).close();
+      return (path, remove) => betterSqlite3(Sqlite, path, remove);
+    } catch (cause) {
+      causes.push(cause);
+    }
+  }
+  const advice = 'install better-sqlite3, or use a Node that has node:sqlite';
+  throw new HedgerowError('storage', driver ? `${driver} cannot be loaded` : advice, {
+    cause: causes[0],
+  });
+}

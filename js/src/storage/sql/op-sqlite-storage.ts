@@ -1,0 +1,53 @@
+/** Stores over op-sqlite, whichever version of the package it is given. */
+import { HedgerowError } from '../../base/errors.js';
+import { type Locks, localLocks } from '../../base/locks.js';
+import { optionsOf } from '../../base/options.js';
+import type { Storage } from '../segment-store.js';
+import { type OpOpenOptions, type OpSqlite, opConnection } from './op-sqlite-driver.js';
+import { sqlStorage } from './storage.js';
+
+/** Where stores are kept. */
+export interface OpSqliteOptions {
+  /** What the names of the files begin with; `'hedgerow'` by default. */
+  readonly name?: string | undefined;
+  /** The folder of the files, as op-sqlite takes it; its own default when absent. */
+  readonly location?: string | undefined;
+  /** Encrypts the files; op-sqlite must be built with SQLCipher or libsql. */
+  readonly encryptionKey?: string | undefined;
+}
+
+/** Of each place: an app is one process, in which one engine runs JavaScript. */
+const locksOf = new Map<string, Locks>();
+
+/** The storage over a version of the package. */
+export function opSqliteStorage(opSqlite: OpSqlite, options: OpSqliteOptions): Storage {
+  const {
+    name = 'hedgerow',
+    location,
+    encryptionKey,
+  } = optionsOf('opSqlite', options, 'name location encryptionKey');
+  if ([name, location ?? '', encryptionKey ?? ''].some((text) => typeof text !== 'string')) {
+    throw new HedgerowError('invalid-argument', 'opSqlite: name, location and key are strings');
+  }
+  if (encryptionKey !== undefined && !opSqlite.isSQLCipher() && !opSqlite.isLibsql()) {
+    throw new HedgerowError('invalid-argument', 'this build of op-sqlite encrypts nothing');
+  }
+  if (encryptionKey === '' || location === ':memory:') {
+    const what = encryptionKey === '' ? 'an encryption key is not empty' : 'memory() keeps nothing';
+    throw new HedgerowError('invalid-argument', what);
+  }
+  const place = `op-sqlite\0${location ?? ''}`;
+  const id = `${place}\0${name}`;
+  const locks = locksOf.get(id) ?? localLocks();
+  locksOf.set(id, locks);
+  const where: Omit<OpOpenOptions, 'name'> = {
+    ...(location !== undefined && { location }),
+    ...(encryptionKey !== undefined && { encryptionKey }),
+  };
+  return sqlStorage({
+    place,
+    prefix: name,
+    locks,
+    open: (file) => opConnection(opSqlite, { name: file, ...where }),
+  });
+}

@@ -1,9 +1,0 @@
-/**
- * What an open store loads later, and `importStore`, in one file: each file more would cut what a page
- * begins with in more pieces, which it loads one by one.
- */
-export * as branches from './branches.js';
-export * as merge from './merge.js';
-export { resetTo } from './reset.js';
-export * as exporting from './transfer/export.js';
-export * as importing from './transfer/import.js';

@@ -1,0 +1,51 @@
+/**
+ * What is loaded when it is first called: a page does not wait at its start for what it may never
+ * use. Each rejects with `not-loaded` when it cannot be had: `preload()` brings all of them early.
+ */
+import { part } from '../base/parts.js';
+
+type Proof = typeof import('../read/proof.js');
+type Rescue = typeof import('../repair/rescue.js');
+
+/** Proofs of rows. */
+export const proving = (): Promise<Proof> => part(() => import('../read/proof.js'));
+
+/** Verification of what is stored. */
+export const verifying = () => part(() => import('../verify/inspect.js'));
+
+/** Repair of what is damaged. */
+export const repairing = () => part(() => import('../repair/repair.js'));
+
+/** What a store holds, and the shape of its tree. */
+export const counting = () => part(() => import('../read/stats.js'));
+
+/** The changes between two roots. */
+export const differing = (): Promise<typeof import('../read/differences.js')> =>
+  part(() => import('../read/differences.js'));
+
+/** Both for stores that do not open. */
+export const rescuing = (): Promise<Rescue> => part(() => import('../repair/rescue.js'));
+
+/**
+ * What `proof` shows of a key, or of a range, under `root`, as `db.root` tells it: its value, or
+ * that there is none; all rows of the range. Needs no store and no storage. Rejects with
+ * `invalid-proof` when it is not the one proof of this under this root, whatever it is instead.
+ *
+ * A promise, since the core is compiled at the first call, and since large proofs are verified in
+ * slices. Costs a hash and a check of each chunk; 128 MiB are verified at most.
+ */
+export const verifyProof = (async (...args: Parameters<Proof['verifyProof']>): Promise<unknown> => {
+  const { verifyProof: verified } = await proving();
+  return verified(...args);
+}) as unknown as Proof['verifyProof'];
+
+/**
+ * As `db.verify()`, for a store that does not open. Rejects with `missing` when there is none.
+ */
+export const verify: Rescue['verify'] = async (...args) => (await rescuing()).verify(...args);
+
+/**
+ * As `db.repair()`, for a store that does not open: one whose newest commit is damaged. Rejects
+ * with `missing` when there is none.
+ */
+export const repair: Rescue['repair'] = async (...args) => (await rescuing()).repair(...args);

@@ -1,0 +1,161 @@
+/** Opens a store: the core, what it is kept in, and what tells of other handles. */
+
+import { HedgerowError } from '../base/errors.js';
+import { checkName, optionsOf } from '../base/options.js';
+import { askToPersist } from '../base/persistence.js';
+import { notify } from '../base/report.js';
+import { loadCollector } from '../collect/collecting.js';
+import { Engine } from '../core/engine.js';
+import { Host } from '../core/host.js';
+import type { SumDefinitions } from '../core/sum-definition.js';
+import { BranchHead } from '../history/branch-head.js';
+import { SharedStore } from '../history/shared-store.js';
+import { type IndexDefinitions, indexesOf } from '../indexes/index-set.js';
+import { idb } from '../storage/idb/idb.js';
+import type { Durability, SegmentStore, Storage } from '../storage/segment-store.js';
+import { loadSums } from '../sums/sum-tree.js';
+import { Pins, prefixOf } from '../tabs/pins.js';
+import { Tabs } from '../tabs/tabs.js';
+import { WriterQueue } from '../tabs/writer-queue.js';
+import type { BuilderOptions, IndexProgress } from '../write/index-builder.js';
+
+/** How the indexes of a handle are made. */
+export type Indexing = Pick<BuilderOptions, 'alone' | 'onProgress'>;
+
+/** How a store is opened. */
+export interface OpenOptions {
+  /**
+   * Indexes by name. Each branch that is opened is made to have these and no others, beside other work: a scan
+   * of one that is not ready waits. Others are dropped once, when the branch is opened, switched to, reset or repaired:
+   * what another tab makes after that stays. Absent, a branch keeps those that it has.
+   */
+  readonly indexes?: IndexDefinitions | undefined;
+  /** Called as indexes are made. */
+  readonly onIndexProgress?: ((progress: IndexProgress) => void) | undefined;
+  /**
+   * Sum trees by name that follow rows. Every commit of rows brings them along, on every branch, and is refused when
+   * a row breaks their rule; a tree that is missing is made by it, of all rows. As with `indexes` others are dropped.
+   */
+  readonly sums?: SumDefinitions | undefined;
+  /** Where it is kept; `idb()` by default. */
+  readonly storage?: Storage | undefined;
+  /** When a write counts as done; `'relaxed'` by default. */
+  readonly durability?: Durability | undefined;
+  /** Milliseconds that a slice of work may hold the thread; 8 by default. */
+  readonly sliceMs?: number | undefined;
+  /** Bytes of stored segments kept in memory; 64 MiB by default, at least 24 MiB. */
+  readonly cacheBytes?: number | undefined;
+  /** `false`: fail with `missing` when there is no such store, instead of creating it. */
+  readonly create?: boolean | undefined;
+  /**
+   * Called at most once, when it is found that the open store is gone: deleted in this tab or
+   * another, or by the browser. From then on it is closed: all calls of all its handles, branches and snapshots
+   * fail with `closed`, reads of what is in memory too, and watches end with it.
+   */
+  readonly onMissing?: (() => void) | undefined;
+  /**
+   * Asks the browser to clear the storage of this origin only when the user says so. Nothing
+   * waits for the answer, which `stats` tells as `isPersistent`.
+   */
+  readonly persist?: boolean | undefined;
+}
+
+/** What an open store is made of. */
+export interface Parts {
+  readonly host: Host;
+  readonly branchHead: BranchHead;
+  readonly durability: Durability;
+  /** None where no other handle can be in another process. */
+  readonly tabs: Tabs | undefined;
+  readonly indexing: Indexing;
+}
+
+/** Opens the parts of a store, all of them or none. */
+export async function openParts(name: string, given: OpenOptions): Promise<Parts> {
+  checkName(name);
+  const options = optionsOf(
+    'open',
+    given,
+    'indexes onIndexProgress sums storage durability sliceMs cacheBytes create onMissing persist',
+  );
+  const { storage = idb(), durability = 'relaxed', sliceMs = 8, cacheBytes = 64 << 20 } = options;
+  const { create, onMissing, persist = false, indexes, sums } = options;
+  const wanted = indexesOf(indexes);
+  const texts = sums && (await loadSums()).definitionTexts(sums);
+  // Not from within the storage, which a callback that throws must not disturb.
+  const onGone = () => {
+    shared?.lose(new HedgerowError('closed', `the store ${name} was deleted`));
+    if (onMissing !== undefined) queueMicrotask(() => notify(onMissing, undefined));
+  };
+  const isAlone = storage.isShared !== true;
+  /** What is let go of when a later step fails. */
+  const opened: (() => unknown)[] = [];
+  let shared: SharedStore | undefined;
+  try {
+    const onGot = async () => {
+      // Before that it is about to look anyway.
+      if (shared?.isOpen === true) await shared.queued(async () => shared?.keepUp());
+    };
+    const pinning = Pins.open(storage.locks, isAlone, name, onGot);
+    opened.push(async () => (await pinning).close());
+    const onMoved = () => shared?.heard();
+    const onFull = () => shared?.onFull();
+    const opening = storage.open(name, { create, onGone, onMoved, onFull });
+    const [engine, segments] = await both(Engine.create(cacheBytes), opening);
+    opened.push(() => segments.close());
+    const pins = await pinning;
+    if (persist) askToPersist();
+    const host = new Host(engine, segments, sliceMs, wanted, texts);
+    // What they take is loaded when a store first has one.
+    host.bringSums = async (op, alone) => (await loadSums()).bring(host, op, alone);
+    let tabs: Tabs | undefined;
+    const [lanes, writerQueue] = [
+      isAlone ? undefined : storage.locks,
+      `${prefixOf(name)}writerQueue`,
+    ];
+    const own = new SharedStore(
+      host,
+      pins,
+      (ref, generation) => tabs?.announce(ref, generation),
+      new WriterQueue(lanes, writerQueue, () => tabs?.announceRace()),
+    );
+    own.checkWhole = async (commit) => (await loadCollector()).checkWhole(own, commit);
+    own.endCollections = async () => (await loadCollector()).endCollections(segments);
+    shared = own;
+    const branchHead = new BranchHead(own);
+    // Before the first look, so that nothing is missed in between.
+    if (!isAlone) {
+      tabs = new Tabs(name, {
+        onCommit: (ref, generation) => own.heard(ref, generation),
+        onGone: () => own.inventory.load().catch(() => {}),
+        onRace: () => own.writerQueue.note(),
+        onRest: () => own.rest(),
+        onWake: () => own.wake(),
+      });
+      opened.push(() => tabs?.close());
+    }
+    await branchHead.refresh();
+    const indexing = { alone: indexes !== undefined, onProgress: options.onIndexProgress };
+    return { host, branchHead, durability, tabs, indexing };
+  } catch (cause) {
+    // Whatever becomes of one of them, and the first failure is the one to tell.
+    // Hermes has no `Promise.allSettled`. What does not close is no news beside the cause.
+    await Promise.all(opened.map(async (undo) => undo()).map((undone) => undone.catch(() => {})));
+    throw cause;
+  }
+}
+
+/** Both results, or neither: a segment store must not stay open when the engine fails. */
+async function both(
+  engine: Promise<Engine>,
+  segments: Promise<SegmentStore>,
+): Promise<[Engine, SegmentStore]> {
+  engine.catch(() => {}); // told of below, if the storage opens
+  const opened = await segments;
+  try {
+    return [await engine, opened];
+  } catch (cause) {
+    await opened.close();
+    throw cause;
+  }
+}

@@ -1,0 +1,200 @@
+import { HedgerowError, isMissing } from '../base/errors.js';
+import { checkKey, checkKeys } from '../base/key.js';
+import { encodeProved, type KeyRange } from '../base/range.js';
+import { type Op, Status } from '../core/engine.js';
+import type { Host } from '../core/host.js';
+import type { BranchHead, Head } from '../history/branch-head.js';
+import { isOfIndex } from '../indexes/index-set.js';
+import type { ReadContext } from '../read/context.js';
+import { type CountOptions, counted } from '../read/count.js';
+import type { Change, DiffOptions } from '../read/diff.js';
+import { findMany, foundOf, KeyParts } from '../read/find-many.js';
+import { holdWith, ownEdits } from '../read/holder.js';
+import {
+  type IndexScan,
+  type IndexScanOptions,
+  loaded,
+  type Rows,
+  rowsOf,
+  type Scan,
+  type ScanOptions,
+  scanOf,
+} from '../read/scan.js';
+import { SumTree } from '../sums/sum-tree.js';
+import { differing, proving } from './later.js';
+
+/** The changes that lead from one root to another, or to the head. */
+export function diffOf(
+  host: () => Host,
+  branchHead: BranchHead,
+  from: string,
+  to: string | undefined,
+  options: DiffOptions,
+): Rows<Change> {
+  return rowsOf(() => {
+    const own = host();
+    return loaded(async () => (await differing()).differences(own, branchHead, from, to, options));
+  });
+}
+
+/** Reads of rows, from wherever the reader stands: at a head that moves, or at one commit. */
+export class Reader {
+  readonly #from: ReadContext;
+
+  /** Reads from where `from` stands when it is called. */
+  constructor(from: ReadContext) {
+    this.#from = from;
+  }
+
+  /** The value of a key, or `undefined`. Every call makes a new value. */
+  get<Value = unknown>(key: string): Promise<Value | undefined> {
+    const own = this.#from.pending?.of(key);
+    return own === undefined ? this.#get<Value>(key) : own.then(() => this.#get<Value>(key));
+  }
+
+  #get<Value>(key: string): Promise<Value | undefined> {
+    const from = this.#from;
+    try {
+      from.check();
+      checkKey(key);
+      if (!from.isReady) return from.ready().then(() => this.#get<Value>(key));
+      const { engine } = from.host;
+      const status = engine.get(from.head.view, key);
+      if (status === Status.done) return Promise.resolve(engine.found() as Value | undefined);
+      if (status >= Status.row) engine.fail(status);
+    } catch (cause) {
+      return Promise.reject(cause);
+    }
+    return this.#find([key]).then(([value]) => value as Value | undefined);
+  }
+
+  /**
+   * The values of keys, in their order, all of one commit; `undefined` for a key that is absent.
+   * Many are read in slices. An array may be changed after the call; another iterable is taken
+   * as the reading goes.
+   */
+  async getMany<Value = unknown>(keys: Iterable<string>): Promise<(Value | undefined)[]> {
+    const from = this.#from;
+    from.check();
+    const parts = new KeyParts(checkKeys('getMany', keys));
+    let few: Set<string> | undefined;
+    const isAmong = (key: string) => {
+      few ??= new Set(parts.part);
+      return !parts.isLast || few.has(key);
+    };
+    await from.pending?.ofAll(isAmong);
+    if (parts.isLast) return this.#find(parts.part) as Promise<Value[]>;
+    const held = await from.holdHead();
+    try {
+      const found = findMany(from.host, held.head.view, parts, () => from.check());
+      return (await found) as Value[];
+    } finally {
+      held.release();
+    }
+  }
+
+  /** Looks up a few keys. */
+  #find(keys: readonly string[]): Promise<unknown[]> {
+    const { engine } = this.#from.host;
+    const start = ({ view }: Head) => engine.find(view, keys);
+    return this.#read(start, () => foundOf(engine, keys.length));
+  }
+
+  /** Whether there is a row with this key. */
+  async has(key: string): Promise<boolean> {
+    checkKey(key);
+    return (await this.#count(() => ({ gte: key, lte: key }))) > 0;
+  }
+
+  /**
+   * The number of rows in a range, all by default; of an index, that of its entries. Costs two
+   * nodes for each level.
+   */
+  count(range: CountOptions = {}): Promise<number> {
+    return this.#count(() => counted('count', range));
+  }
+
+  async #count(given: () => CountOptions): Promise<number> {
+    this.#from.check();
+    const range = given();
+    const { engine, indexes } = this.#from.host;
+    const { flags, rangeBytes } = indexes.encode(range);
+    const own = ownEdits(this.#from, range);
+    if (own) await own;
+    const start = ({ view }: Head) => engine.count(view, flags, rangeBytes);
+    const answer = () => engine.word(0);
+    if (!isOfIndex(range)) return this.#read(start, answer);
+    const held = await holdWith(this.#from, range.index, range);
+    try {
+      return await this.#from.host.read(start(held.head), answer);
+    } finally {
+      held.release();
+    }
+  }
+
+  /** Reads from a head that is not held for it: again from another one if it was collected. */
+  async #read<T>(start: (head: Head) => Op, answer: () => T): Promise<T> {
+    const from = this.#from;
+    for (;;) {
+      if (!from.isReady) await from.ready();
+      const { head } = from;
+      try {
+        return await from.host.read(start(head), answer);
+      } catch (cause) {
+        if (!isMissing(cause) || !(await from.moveOn(head))) throw cause;
+      }
+    }
+  }
+
+  /**
+   * The rows of a range in the order of their keys, as they are when the reading begins. With
+   * `index`, those of a range of it, in its order, each with its secondary key: a row with an
+   * array comes once for each of its members. Then it waits for the index to be made, unless
+   * `wait` is false, and fails with `not-ready`.
+   */
+  scan<Value = unknown>(options?: ScanOptions): Scan<Value>;
+  scan<Value = unknown>(options: IndexScanOptions): IndexScan<Value>;
+  scan(options: ScanOptions | IndexScanOptions = {}): Scan<unknown> | IndexScan<unknown> {
+    return scanOf(this.#host, this.#from, options);
+  }
+
+  /**
+   * Evidence of what is there under a key, or in a range, for `verifyProof`: of the value,
+   * or that there is none; of all rows of the range, and that there are no others. It holds for
+   * the root that is read at the time of the call. Reads and takes the nodes on the way,
+   * about 5 KB for each level of the tree, and of a range all leaves and large values in it, up
+   * to 128 MiB.
+   */
+  async prove(keyOrRange: string | KeyRange): Promise<Uint8Array> {
+    this.#from.check();
+    const range = encodeProved(keyOrRange);
+    const held = await this.#from.holdHead();
+    try {
+      const { prove } = await proving();
+      return await prove(this.#from.host, held.head, range);
+    } finally {
+      held.release();
+    }
+  }
+
+  /** The sum tree of a name, which need not have leaves yet. */
+  sumTree(name: string): SumTree {
+    this.#from.check();
+    if (typeof name === 'string') return new SumTree(this.#from, name);
+    throw new HedgerowError('invalid-argument', `the name of a sum tree is a string`);
+  }
+
+  /**
+   * The changes that lead from one root to another, in the order of keys. Costs the nodes
+   * that the two do not share. Roots are those that `root` had, while their chunks are stored.
+   */
+  diff<Value = unknown>(from: string, to: string, options: DiffOptions = {}): Rows<Change<Value>> {
+    const rows = diffOf(this.#host, this.#from.branchHead, from, to, options);
+    return rows as Rows<Change<Value>>;
+  }
+
+  readonly #host = (): Host => {
+    this.#from.check();
+    return this.#from.host;
+  };
+}

@@ -1,0 +1,106 @@
+import { holdNamed } from '../branches/branches.js';
+import { sumEngine } from '../core/sum-engine.js';
+import { type BranchHead, UnknownOutcome } from '../history/branch-head.js';
+import { type HeldCommit, holdBranch } from '../history/branch-refs.js';
+import type { Pinned } from '../read/pinned-commit.js';
+import type { Durability } from '../storage/segment-store.js';
+import { isBehind } from '../sums/follow.js';
+import { guarded, Ingest } from '../write/ingest.js';
+
+/** How it is moved. */
+export interface ResetOptions {
+  readonly durability: Durability;
+  /** Indexes that the store was not opened with are dropped. */
+  readonly alone: boolean;
+}
+
+/**
+ * Moves a branch to a commit that is stored: a root's, a snapshot's, or the head of another branch. Where that commit
+ * has other indexes or sum trees than the store was opened with, it is brought to those in the same commit; indexes
+ * that it lacks are made after that, beside other work.
+ */
+export async function resetTo(
+  branchHead: BranchHead,
+  target: string | Pinned,
+  options: ResetOptions,
+): Promise<void> {
+  const { commitBytes, release } = await holdTarget(branchHead, target);
+  const change = async () => {
+    const { leftovers } = branchHead;
+    // What others have made is not to come back.
+    branchHead.leftovers = { indexes: true, sums: true };
+    try {
+      await branchHead.retry(async () => {
+        const isMoved =
+          (await bring(branchHead, commitBytes, options)) ??
+          (await move(branchHead, commitBytes, options.durability));
+        return isMoved || undefined;
+      });
+      branchHead.leftovers = { indexes: false, sums: false };
+    } catch (cause) {
+      branchHead.leftovers = leftovers;
+      throw cause;
+    }
+  };
+  await branchHead.exclusively(change).finally(release);
+}
+
+async function holdTarget(branchHead: BranchHead, target: string | Pinned): Promise<HeldCommit> {
+  if (typeof target !== 'string' || /^[0-9a-f]{64}$/.test(target)) {
+    return holdNamed(branchHead, target);
+  }
+  return holdBranch(branchHead, target);
+}
+
+/** Moves the ref; whether it did. */
+async function move(
+  branchHead: BranchHead,
+  commitBytes: Uint8Array,
+  durability: Durability,
+): Promise<boolean> {
+  const { generation } = branchHead.head;
+  if (branchHead.isHead(commitBytes) && (durability === 'relaxed' || branchHead.isHeadDurable)) {
+    return !(await branchHead.refresh());
+  }
+  const moved = await branchHead.move(commitBytes, [], { durability }).catch((cause: unknown) => {
+    throw cause instanceof UnknownOutcome ? cause.cause : cause;
+  });
+  if (moved) await branchHead.moveOnto(commitBytes, generation + 1);
+  return moved;
+}
+
+/**
+ * Commits what is stored there with the indexes and sum trees that are wanted; whether it did. `undefined` when it
+ * has just those.
+ */
+async function bring(
+  branchHead: BranchHead,
+  commitBytes: Uint8Array,
+  { durability, alone }: ResetOptions,
+): Promise<boolean | undefined> {
+  const { host } = branchHead.shared;
+  const { engine, indexes } = host;
+  const { view, rows } = await branchHead.openView(commitBytes);
+  const held = {
+    head: { ...branchHead.head, commitBytes, view, rows },
+    release: () => engine.closeView(view),
+  };
+  const drops = alone && indexes.hasOthers(view);
+  let ingest: Ingest | undefined;
+  try {
+    const isForeign = rows > 0 && (await isBehind(host, view, true));
+    if (!drops && !isForeign) return undefined;
+    await branchHead.prepareIds();
+    ingest = new Ingest(host, branchHead, durability, {}, held);
+  } finally {
+    if (ingest === undefined) held.release();
+  }
+  const change = ingest;
+  return guarded(change, async () => {
+    if (drops) change.extendIndexes(true, 0);
+    if (host.sums !== undefined) (await sumEngine(host)).extend(change.op);
+    const committed = await change.commitOnce();
+    if (committed === undefined) await change.abandon();
+    return committed !== undefined;
+  });
+}

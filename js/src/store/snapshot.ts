@@ -1,0 +1,40 @@
+import { disposable } from '../base/disposable.js';
+import { Forgotten } from '../base/forgotten.js';
+import { hex } from '../core/engine.js';
+import type { BranchHead } from '../history/branch-head.js';
+import { notePinned, PinnedCommit } from '../read/pinned-commit.js';
+import { Reader } from './reader.js';
+
+const snapshots = new Forgotten<PinnedCommit>((held) => held.release());
+
+/**
+ * One commit of a store, which stays readable whatever is committed or collected meanwhile.
+ *
+ * Made by `db.snapshot()`.
+ */
+export class Snapshot extends Reader {
+  readonly #held: PinnedCommit;
+  /** As `release`, for `using`. */
+  declare readonly [Symbol.dispose]: () => void;
+
+  /** Call `db.snapshot()`. */
+  constructor(branchHead: BranchHead, check: () => void) {
+    const held = new PinnedCommit(branchHead, check);
+    super(held);
+    this.#held = held;
+    notePinned(this, held);
+    snapshots.add(this, held);
+    disposable(Snapshot.prototype, 'dispose', Snapshot.prototype.release);
+  }
+
+  /** The hash of all that it holds, in hexadecimal. */
+  get root(): string {
+    return hex(this.#held.head.commitBytes);
+  }
+
+  /** Lets go of the commit: reads are refused from now on; those under way end. Idempotent. */
+  release(): void {
+    snapshots.delete(this);
+    this.#held.release();
+  }
+}

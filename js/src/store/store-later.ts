@@ -1,0 +1,5 @@
+/** What an open store, and `importStore`, load when it is first called; as in `later.ts`, of the layers above. */
+import { part } from '../base/parts.js';
+
+/** Branches, merges, moves to earlier commits, exports and imports, in one file. */
+export const storeParts = () => part(() => import('./store-parts.js'));

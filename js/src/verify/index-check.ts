@@ -1,0 +1,41 @@
+/** Checks that an index holds what its rows make, no more and no less. */
+
+import { HedgerowError } from '../base/errors.js';
+import { turn } from '../base/scheduler.js';
+import { checkSignal } from '../base/signal.js';
+import { checkEngine } from '../core/check-engine.js';
+import { hex, Status } from '../core/engine.js';
+import type { Host } from '../core/host.js';
+
+/**
+ * Checks the nth index of a view, from 1; resolves with its root, in hexadecimal, when it is not what
+ * the rows make. Costs a pass over the rows that it may be made of, with their values, and over it.
+ */
+export async function checkIndex(
+  host: Host,
+  view: number,
+  nth: number,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const { engine } = host;
+  const checks = await checkEngine(host);
+  // The core compares hashes under a key that whoever made the index could not know.
+  const random = crypto.getRandomValues(new Uint32Array(8));
+  const op = checks.checkIndex(view, nth, new Uint8Array(random.buffer));
+  if (op === undefined) {
+    throw new HedgerowError('unsupported-format', 'an index is of a later version of this library');
+  }
+  try {
+    for (;;) {
+      await turn();
+      checkSignal(signal);
+      const status = host.step(op, performance.now(), (budget) => checks.step(op, budget));
+      if (status === Status.need) await host.load(engine.needed());
+      else if (status === Status.done)
+        return engine.word(0) === 1 ? undefined : hex(engine.hash(1));
+      else if (status !== Status.yield) engine.fail(status);
+    }
+  } finally {
+    checks.free(op);
+  }
+}

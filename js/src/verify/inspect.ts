@@ -1,0 +1,63 @@
+/** Verifies the commit that a store stands at, whatever is written and collected meanwhile. */
+
+import { HedgerowError } from '../base/errors.js';
+import { MAX_COMMIT_TRIES } from '../base/limits.js';
+import { checkSignal } from '../base/signal.js';
+import type { BranchHead } from '../history/branch-head.js';
+import { EMPTY_COMMIT, REF } from '../history/inventory.js';
+import type { Ref, SegmentStore } from '../storage/segment-store.js';
+import type { Hold } from '../tabs/pins.js';
+import { Inspection, type Verification, type VerifyOptions } from './verify.js';
+
+/** Announces that a commit is used: see `tabs/pins.ts`. */
+export type Pin = (commitBytes: Uint8Array) => Promise<Hold>;
+
+/** How often a verification begins again because the store has moved on under it. */
+const MAX_TRIES = 8;
+
+/** Pins the commit that a store stands at. If it stands there after that, no collection takes it. */
+async function pinHead(segments: SegmentStore, pin: Pin): Promise<{ ref?: Ref; hold: Hold }> {
+  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+    const [ref] = await segments.history(REF);
+    const hold = await pin(ref?.commitBytes ?? EMPTY_COMMIT);
+    const [now] = await segments.history(REF);
+    if (now?.generation === ref?.generation) return { hold, ...(ref && { ref }) };
+    hold.release();
+  }
+  throw new HedgerowError('conflict', `the store moved on ${MAX_COMMIT_TRIES} times`);
+}
+
+/**
+ * Verifies the commit that a store stands at, and returns what it was done with. A collection may go on
+ * beside it: what that moves is read where it is then.
+ */
+export async function inspect(
+  segments: SegmentStore,
+  sliceMs: number,
+  pin: Pin,
+  options: VerifyOptions = {},
+): Promise<{ inspection: Inspection; verification: Verification }> {
+  for (let tries = 1; ; tries++) {
+    checkSignal(options.signal);
+    const { ref, hold } = await pinHead(segments, pin);
+    try {
+      const inspection = await Inspection.of(segments, sliceMs, ref);
+      const commitBytes = inspection.ref?.commitBytes ?? EMPTY_COMMIT;
+      const verification = await inspection.verify(commitBytes, options);
+      const isFinal = verification.ok || tries === MAX_TRIES;
+      if (isFinal || !(await inspection.isOutdated())) return { inspection, verification };
+    } finally {
+      hold.release();
+    }
+  }
+}
+
+/** As `db.verify()` tells. */
+export async function verifyOpen(
+  { pins, shared }: BranchHead,
+  options: VerifyOptions,
+): Promise<Verification> {
+  const { segments, sliceMs } = shared.host;
+  const pin = (commitBytes: Uint8Array) => pins.use(commitBytes);
+  return (await inspect(segments, sliceMs, pin, options)).verification;
+}

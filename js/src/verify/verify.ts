@@ -1,0 +1,341 @@
+/**
+ * Reads all that a commit reaches from storage and checks it, without ending at the first fault.
+ *
+ * It works on a core of its own: the store's own has verified chunks in memory, which tell
+ * nothing of what is stored, and its memory is not to be taken up by everything there is.
+ */
+
+import { HedgerowError } from '../base/errors.js';
+import { FORMAT } from '../base/limits.js';
+import type { KeyRange } from '../base/range.js';
+import { notify } from '../base/report.js';
+import { turn } from '../base/scheduler.js';
+import { checkSignal } from '../base/signal.js';
+import { checkEngine } from '../core/check-engine.js';
+import { Engine, hex, type Op, Status } from '../core/engine.js';
+import { Host } from '../core/host.js';
+import { type SumEngine, sumEngine } from '../core/sum-engine.js';
+import { toldDefinition } from '../core/sum-root.js';
+import { BranchHead } from '../history/branch-head.js';
+import { REF } from '../history/inventory.js';
+import { SharedStore } from '../history/shared-store.js';
+import type { Ref, SegmentStore } from '../storage/segment-store.js';
+import { Pins } from '../tabs/pins.js';
+import { checkIndex } from './index-check.js';
+import { checking, type SegmentFault, segmentLength } from './segment-check.js';
+
+export type { SegmentFault } from './segment-check.js';
+
+/** A chunk that cannot be read, and what is lost with it; or one that is not in its form. */
+export interface ChunkFault {
+  /** `unsupported-format` for one that a later version of this library has written. */
+  readonly code: 'corrupt-chunk' | 'missing-chunk' | 'unsupported-format';
+  /** Its hash, in hexadecimal. */
+  readonly chunk: string;
+  /**
+   * `commit`: the commit itself. `node`: a node of the tree of rows. `value`: a large value, or a part
+   * of one. `index`: a node of an index, or, with `indexes`, the root of one that is not what the rows
+   * make. `sum`: a part of a sum tree; the first fault of each tree is told. `form`: a node or a value
+   * that can be read, but is not written as this library writes it, so that stores of the same rows
+   * have different roots.
+   *
+   * With the last three no row is lost. A repair makes indexes, and sum trees that follow rows, again.
+   * It leaves what is only of another form as it is: to have it in its form, put the rows into
+   * another store.
+   */
+  readonly kind: 'commit' | 'node' | 'value' | 'index' | 'sum' | 'form';
+  /** The name of a sum tree. */
+  readonly tree?: string;
+  /** It follows rows. */
+  readonly follows?: boolean;
+  /** Level of a node, 0 for a leaf, where its parent tells. */
+  readonly level?: number;
+  /** The keys that it covers: `{ gt, lte }`, without `gt` at the start; one key; or all, `{}`. */
+  readonly range: Pick<KeyRange, 'gt' | 'gte' | 'lte'>;
+  /** How many rows are in that range, as its parent says; `undefined` for a commit and an index. They
+   * are lost, unless `kind` is `form`. */
+  readonly rows?: number;
+}
+
+/** What a verification found. */
+export interface Verification {
+  /** The commit that was read: the newest that storage held. */
+  readonly root: string;
+  /** Whether all rows, indexes and sum trees can be read, and are in their form: there are no `faults`. */
+  readonly ok: boolean;
+  /** What was found sound: rows, nodes of the tree, large values, and the bytes of both. */
+  readonly rows: number;
+  readonly nodes: number;
+  readonly values: number;
+  readonly bytes: number;
+  /** In the order of keys; after them those of indexes and of sum trees. */
+  readonly faults: readonly ChunkFault[];
+  /** All malformed tables, and the segments that were read. */
+  readonly segmentFaults: readonly SegmentFault[];
+}
+
+/** How far a verification has come. */
+export interface VerifyProgress {
+  readonly rows: number;
+  readonly bytes: number;
+  /** Rows dealt with, lost ones too, in proportion to all: from 0 to 1. */
+  readonly fraction: number;
+}
+
+/** How a store is verified. */
+export interface VerifyOptions {
+  /**
+   * Check also that each index holds what the rows make, no more and no less; false by default. Costs
+   * another pass over the rows for each index, and is left out when something cannot be read.
+   */
+  readonly checkIndexes?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each slice. */
+  readonly onProgress?: ((progress: VerifyProgress) => void) | undefined;
+}
+
+/** Bytes of segments that a verification keeps in memory: as many as it asks for ahead. */
+const CACHE_BYTES = 24 << 20;
+
+/** Members of a fault in the output of the core; see `crate/src/wasm/faults.rs`. */
+const FAULT_MEMBERS = 7;
+const VALUE = 255;
+const FORM = 254;
+
+/** A core that has nothing in memory, over what a store holds now. */
+export class Inspection {
+  readonly host: Host;
+  readonly branchHead: BranchHead;
+  /** Where the store stands; `undefined` when nothing was ever committed. */
+  readonly ref: Ref | undefined;
+  readonly #ids: ReadonlySet<number>;
+  readonly #segmentFaults: Map<number, SegmentFault>;
+
+  private constructor(
+    host: Host,
+    ref: Ref | undefined,
+    ids: ReadonlySet<number>,
+    faults: Map<number, SegmentFault>,
+  ) {
+    this.host = host;
+    this.branchHead = new BranchHead(new SharedStore(host, Pins.unseen()));
+    this.ref = ref;
+    this.#ids = ids;
+    this.#segmentFaults = faults;
+  }
+
+  /** Loads the tables of all segments; of a store that stands at `at`, or where it is found to stand. */
+  static async of(segments: SegmentStore, sliceMs: number, at?: Ref): Promise<Inspection> {
+    const [engine, { refs, tables }] = await Promise.all([
+      Engine.create(CACHE_BYTES),
+      segments.load(),
+    ]);
+    const ref = at ?? refs.find(({ name }) => name === REF);
+    if (ref !== undefined && ref.format > FORMAT) {
+      throw new HedgerowError('unsupported-format', `the store has format ${ref.format}`);
+    }
+    const faults = new Map<number, SegmentFault>();
+    const lengths = new Map<number, number>();
+    engine.reserve(tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0));
+    let start = performance.now();
+    for (const { id, tableBytes } of tables) {
+      if (performance.now() - start > sliceMs / 2) {
+        await turn();
+        start = performance.now();
+      }
+      if (engine.addTable(id, tableBytes)) lengths.set(id, segmentLength(tableBytes));
+      else faults.set(id, { segment: id, what: 'table' });
+    }
+    const host = new Host(engine, checking(segments, lengths, faults), sliceMs);
+    return new Inspection(host, ref, new Set(tables.map(({ id }) => id)), faults);
+  }
+
+  /** Whether storage holds another commit, or other segments, than it did. */
+  async isOutdated(): Promise<boolean> {
+    const { refs, tables } = await this.host.segments.load(this.#ids);
+    const ref = refs.find(({ name }) => name === REF);
+    return tables.length > 0 || ref?.generation !== this.ref?.generation;
+  }
+
+  /** Faults of stored records. A segment that a collection has deleted meanwhile is none. */
+  async #faultsOfSegments(): Promise<SegmentFault[]> {
+    const faults = [...this.#segmentFaults.values()];
+    if (!faults.some(({ what }) => what === 'gone')) return faults;
+    const stored = new Set((await this.host.segments.load(this.#ids)).ids);
+    return faults.filter(({ segment, what }) => what !== 'gone' || stored.has(segment));
+  }
+
+  /** Verifies a commit; with `isTrial` it ends where something cannot be read. */
+  async verify(
+    commitBytes: Uint8Array,
+    { signal, onProgress, checkIndexes = false }: VerifyOptions,
+    isTrial = false,
+  ): Promise<Verification> {
+    const root = hex(commitBytes);
+    const found = { rows: 0, nodes: 0, values: 0, bytes: 0 };
+    const told = async (faults: readonly ChunkFault[]): Promise<Verification> => {
+      const segmentFaults = await this.#faultsOfSegments();
+      return { root, ok: faults.length === 0, ...found, faults, segmentFaults };
+    };
+    let opened: { view: number; rows: number };
+    try {
+      opened = await this.branchHead.openView(commitBytes);
+    } catch (cause) {
+      const fault = commitFault(root, cause);
+      if (fault === undefined) throw cause;
+      return told([fault]);
+    }
+    const { engine } = this.host;
+    const faults: ChunkFault[] = [];
+    try {
+      const trees = 1 + engine.indexCount(opened.view);
+      for (let nth = 0; nth < trees && !(isTrial && faults.some(isLoss)); nth++) {
+        const before = { ...found };
+        await this.#tree(
+          opened.view,
+          nth,
+          isTrial,
+          signal,
+          (more, [rows, nodes, values, bytes]) => {
+            faults.push(...(nth === 0 ? more : more.map(ofIndex)));
+            if (nth === 0) found.rows = rows;
+            found.nodes = before.nodes + nodes;
+            found.values = before.values + values;
+            found.bytes = before.bytes + bytes;
+            const lost = faults.reduce(
+              (sum, { kind, rows: ofFault = 0 }) => sum + (kind === 'form' ? 0 : ofFault),
+              0,
+            );
+            const done =
+              nth > 0 || opened.rows === 0 ? nth : Math.min(1, (rows + lost) / opened.rows);
+            notify(onProgress, { rows: found.rows, bytes: found.bytes, fraction: done / trees });
+          },
+        );
+      }
+      const sums = await sumEngine(this.host);
+      for (const name of sums.names(opened.view)) {
+        if (isTrial && faults.some(isLoss)) break;
+        checkSignal(signal);
+        const fault = await this.#sumTree(sums, opened.view, name, signal, found);
+        if (fault !== undefined) faults.push(fault);
+      }
+      for (let nth = 1; checkIndexes && !faults.some(isLoss) && nth < trees; nth++) {
+        const chunk = await checkIndex(this.host, opened.view, nth, signal);
+        if (chunk !== undefined) {
+          faults.push({ code: 'corrupt-chunk', chunk, kind: 'index', range: {} });
+        }
+      }
+      notify(onProgress, { rows: found.rows, bytes: found.bytes, fraction: 1 });
+    } finally {
+      engine.closeView(opened.view);
+    }
+    checkSignal(signal);
+    return told(faults);
+  }
+
+  /** Verifies a sum tree, up to its first fault. */
+  async #sumTree(
+    sums: SumEngine,
+    view: number,
+    tree: string,
+    signal: AbortSignal | undefined,
+    found: { nodes: number; values: number },
+  ): Promise<ChunkFault | undefined> {
+    const before = { ...found };
+    try {
+      for await (const { pieces, values } of sums.verify(this.host, view, tree)) {
+        found.nodes = before.nodes + pieces;
+        found.values = before.values + values;
+        checkSignal(signal);
+      }
+      return undefined;
+    } catch (cause) {
+      const { chunk } = cause as HedgerowError;
+      const code = faultCode(cause);
+      if (code === undefined || chunk === undefined) throw cause;
+      const follows = toldDefinition(this.host.engine.total(view, tree)) !== '';
+      return { code, chunk, kind: 'sum', tree, follows, range: {} };
+    }
+  }
+
+  /** Verifies the tree of rows, or the nth index; with `isTrial` it ends where something cannot be read. */
+  async #tree(
+    view: number,
+    nth: number,
+    isTrial: boolean,
+    signal: AbortSignal | undefined,
+    tell: (faults: ChunkFault[], tally: [number, number, number, number]) => void,
+  ): Promise<void> {
+    const { engine } = this.host;
+    const checks = await checkEngine(this.host);
+    const op = checks.verify(view, nth);
+    const run = (budget: number) => checks.step(op, budget);
+    try {
+      for (let status: number = Status.yield; status !== Status.done; ) {
+        await turn();
+        checkSignal(signal);
+        status = await this.#slice(op, run);
+        if (status === Status.need) continue;
+        const faults = faultsOf(engine.output());
+        tell(faults, [engine.word(8), engine.word(9), engine.word(10), engine.word(11)]);
+        if (isTrial && faults.some(isLoss)) break;
+        if (status === Status.yield) this.host.prefetch(checks.ahead(op));
+      }
+    } finally {
+      checks.free(op);
+    }
+  }
+
+  async #slice(op: Op, run: (budget: number) => number): Promise<number> {
+    const status = this.host.step(op, performance.now(), run);
+    if (status === Status.need) await this.host.load(this.host.engine.needed());
+    else if (status !== Status.done && status !== Status.yield) this.host.engine.fail(status);
+    return status;
+  }
+}
+
+function commitFault(chunk: string, cause: unknown): ChunkFault | undefined {
+  const code = faultCode(cause);
+  return code && { code, chunk, kind: 'commit', range: {} };
+}
+
+/** Whether something cannot be read, or is wrong: what is only of another form can be. */
+export function isLoss({ kind }: ChunkFault): boolean {
+  return kind !== 'form';
+}
+
+/** What an error says of a chunk, if it does. */
+function faultCode(cause: unknown): ChunkFault['code'] | undefined {
+  const { code } = cause as HedgerowError;
+  const isFault =
+    code === 'corrupt-chunk' || code === 'missing-chunk' || code === 'unsupported-format';
+  return isFault ? code : undefined;
+}
+
+/** The fault of a chunk of an index: what it covers are entries, not rows. */
+function ofIndex({ code, chunk, level }: ChunkFault): ChunkFault {
+  return { code, chunk, kind: 'index', ...(level !== undefined && { level }), range: {} };
+}
+
+const CODES = new Map<unknown, ChunkFault['code']>([
+  [Status.missingChunk, 'missing-chunk'],
+  [Status.unsupportedFormat, 'unsupported-format'],
+]);
+
+function faultsOf(members: readonly unknown[]): ChunkFault[] {
+  return Array.from({ length: members.length / FAULT_MEMBERS }, (_, index) => {
+    const at = index * FAULT_MEMBERS;
+    const [chunk, status, level, rows, isIncluded, lower, upper] = members.slice(
+      at,
+      at + FAULT_MEMBERS,
+    ) as [string, number, number | null, number, 0 | 1, string | null, string | null];
+    const range = {
+      ...(lower !== null && (isIncluded ? { gte: lower } : { gt: lower })),
+      ...(upper !== null && { lte: upper }),
+    };
+    const code = CODES.get(status) ?? 'corrupt-chunk';
+    if (level === VALUE) return { code, chunk, kind: 'value', range, rows };
+    if (level === FORM) return { code, chunk, kind: 'form', range, rows };
+    return { code, chunk, kind: 'node', ...(level !== null && { level }), range, rows };
+  });
+}

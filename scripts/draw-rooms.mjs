@@ -1,0 +1,66 @@
+// `node scripts/draw-rooms.mjs`: draws the rooms of `js/src` by their imports, in `docs/architecture.md`.
+// With `--check` it draws nothing, and exits with 1 when the picture is not that of today.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { TYPESCRIPT_LAYERS } from './check-layers.mjs';
+import { typeScriptNames } from './lib/layers.mjs';
+import { CommandFailed, ROOT, runMain } from './lib/run.mjs';
+
+const PAGE = join(ROOT, 'docs', 'architecture.md');
+const BEGIN = '<!-- rooms: drawn by scripts/draw-rooms.mjs -->\n';
+const END = '<!-- rooms: end -->\n';
+
+const roomOf = (file) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : file);
+
+/** The rooms that each room names. */
+function namedRooms(files) {
+  const named = new Map();
+  for (const [file, names] of files) {
+    const own = named.get(roomOf(file)) ?? new Set();
+    for (const name of names) if (roomOf(name) !== roomOf(file)) own.add(roomOf(name));
+    named.set(roomOf(file), own);
+  }
+  return named;
+}
+
+/** Whether `to` is reached from `from` by way of another room. */
+function isReached(named, from, to) {
+  const reaches = (room) => room === to || [...(named.get(room) ?? [])].some(reaches);
+  return [...named.get(from)].some((room) => room !== to && reaches(room));
+}
+
+/** The rooms as a Mermaid graph; what a room names by way of another one is not drawn. */
+export function drawn(files) {
+  const named = namedRooms(files);
+  const floors = TYPESCRIPT_LAYERS.map((layer) =>
+    layer.map(([room]) => roomOf(room)).filter((room) => named.has(room)),
+  );
+  const lines = floors
+    .toReversed()
+    .flat()
+    .flatMap((room) =>
+      [...named.get(room)]
+        .filter((other) => !isReached(named, room, other))
+        .sort()
+        .map((other) => `  ${room} --> ${other}`),
+    );
+  return ['```mermaid', 'graph TD', ...lines, '```', ''].join('\n');
+}
+
+function main() {
+  const page = readFileSync(PAGE, 'utf8');
+  const [before, rest] = page.split(BEGIN);
+  const after = rest?.split(END)[1];
+  if (after === undefined)
+    throw new CommandFailed('docs/architecture.md has no place for the rooms');
+  const files = typeScriptNames(join(ROOT, 'js', 'src'));
+  const wanted = `${before}${BEGIN}\n${drawn(files)}\n${END}${after}`;
+  if (process.argv.includes('--check')) {
+    if (wanted === page) return;
+    throw new CommandFailed('the rooms have changed: node scripts/draw-rooms.mjs');
+  }
+  writeFileSync(PAGE, wanted);
+}
+
+await runMain(main);
