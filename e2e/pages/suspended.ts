@@ -6,7 +6,7 @@ export type RoleName =
   | 'index builder'
   | 'sum follower'
   | 'collector'
-  | 'lane holder'
+  | 'queue holder'
   | 'snapshot holder'
   | 'loader'
   | 'reader';
@@ -134,8 +134,8 @@ const suspended = {
     if (as === 'index builder') stopInLock(isDebugged, '/indexing');
     // Between transactions: see the last test.
     if (as === 'sum follower') stopAtWrite(isDebugged, 1);
-    if (as === 'lane holder')
-      stopInLock(isDebugged, '/lane', () => stopAtWrite(true, 1, false, 'refs'));
+    if (as === 'queue holder')
+      stopInLock(isDebugged, '/queue', () => stopAtWrite(true, 1, false, 'refs'));
     await suspended.open(name, as);
     switch (as) {
       case 'collector': {
@@ -151,7 +151,7 @@ const suspended = {
         if (!isDebugged) await new Promise((resolve) => setTimeout(resolve, 20));
         return;
       }
-      case 'lane holder':
+      case 'queue holder':
         loading = (async () => {
           for (let times = 0; times < 2000; times++) await increment();
         })();

@@ -23,7 +23,7 @@ const ROLES: readonly RoleName[] = [
   'index builder',
   'sum follower',
   'collector',
-  'lane holder',
+  'queue holder',
   'snapshot holder',
   'loader',
   'reader',
@@ -66,7 +66,7 @@ async function suspend(
   await a.evaluate((name) => window.suspended.make(name), name);
   const b = await tab();
   // The one that collects is the one that is suspended, unless it is another one's part.
-  const isFirst = role !== 'snapshot holder' && role !== 'reader' && role !== 'lane holder';
+  const isFirst = role !== 'snapshot holder' && role !== 'reader' && role !== 'queue holder';
   const isDebugged = way !== 'frozen';
   const session = await a.context().newCDPSession(a);
   const begin = () =>
@@ -84,7 +84,7 @@ async function suspend(
   if (!isFirst) await openB();
   const began = begin();
   began.catch(() => {});
-  if (role === 'lane holder') void b.evaluate(() => window.suspended.meet(300)).catch(() => {});
+  if (role === 'queue holder') void b.evaluate(() => window.suspended.meet(300)).catch(() => {});
   if (isDebugged) await paused;
   else {
     await began;
@@ -111,7 +111,7 @@ async function suspend(
 }
 
 /** These are in a transaction when a debugger stops them, nearly always: see the last test. */
-const IN_TRANSACTIONS: readonly RoleName[] = ['lane holder', 'snapshot holder', 'reader'];
+const IN_TRANSACTIONS: readonly RoleName[] = ['queue holder', 'snapshot holder', 'reader'];
 
 for (const way of ['frozen', 'stopped'] as const) {
   for (const role of ROLES) {

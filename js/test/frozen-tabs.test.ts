@@ -148,12 +148,12 @@ describe('while a frozen tab', () => {
     expect(await settled(first.count())).toBe(20_003);
   });
 
-  it('is in the lane, writers that meet wait for it once, and no longer than a second', async () => {
+  it('is at the head of the queue, writers that meet wait for it once, and no longer than a second', async () => {
     const browser = new Browser();
     const [a, b, c, d] = [browser.tab(), browser.tab(), browser.tab(), browser.tab()];
     const [first, second, third] = [await a.open(), await b.open(), await c.open()];
     a.hooks.write = () => {
-      if (browser.held().includes('lane')) a.freeze();
+      if (browser.held().includes('queue')) a.freeze();
     };
     const increment = (db: Store) =>
       db.transaction(async (tx) => {
@@ -272,7 +272,7 @@ describe('while a frozen tab', () => {
 });
 
 describe('a tab that is frozen while it waits', () => {
-  it('for the lane holds up nobody for long when its turn has come', async () => {
+  it('for the queue holds up nobody for long when its turn has come', async () => {
     const browser = new Browser();
     const [a, b] = [browser.tab(), browser.tab()];
     const [first, second] = [await a.open(), await b.open()];

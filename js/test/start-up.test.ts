@@ -90,7 +90,7 @@ it('without IndexedDB the default storage is unsupported, and names the others',
 });
 
 it('a part that cannot be loaded is not-loaded, and nothing has changed', async () => {
-  vi.doMock('../src/merge.js', () => {
+  vi.doMock('../src/branches/merge.js', () => {
     throw new TypeError('Failed to fetch dynamically imported module');
   });
   const { open, memory, preload } = await fresh();

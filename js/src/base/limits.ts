@@ -64,7 +64,7 @@ export const SEGMENTS_PER_WRITER = 2 ** 20;
 export const MAX_HOLD_MS = 250;
 
 /** Longest time for which it waits for those of other tabs that do the same. */
-export const MAX_LANE_WAIT_MS = 1000;
+export const MAX_QUEUE_WAIT_MS = 1000;
 
 /** How long another tab may make no progress with an index or a sum tree before this one makes it, too. */
 export const MAX_BUILD_WAIT_MS = 5000;

@@ -258,7 +258,7 @@ export class BranchHead implements StoreBranch {
     if (view !== this.#head.view || !this.#stands) this.#host.engine.closeView(view);
   }
 
-  /** See `Trunk.hold`. */
+  /** See `SharedStore.hold`. */
   hold(commitBytes: Uint8Array): Promise<Hold> {
     return this.shared.hold(commitBytes);
   }
@@ -286,7 +286,7 @@ export class BranchHead implements StoreBranch {
     });
   }
 
-  /** See `Trunk.openView`. */
+  /** See `SharedStore.openView`. */
   openView(commitBytes: Uint8Array): Promise<{ view: number; rows: number }> {
     return this.shared.openView(commitBytes);
   }
@@ -332,7 +332,7 @@ export class BranchHead implements StoreBranch {
     this.#ownGeneration = generation;
   }
 
-  /** See `Trunk.queued`. */
+  /** See `SharedStore.queued`. */
   queued<T>(work: () => Promise<T>): Promise<T> {
     return this.shared.queued(work);
   }
@@ -361,7 +361,7 @@ export class BranchHead implements StoreBranch {
     return this.#bulks.begin(isAtHand);
   }
 
-  /** See `Trunk.prepareIds`. */
+  /** See `SharedStore.prepareIds`. */
   prepareIds(makesRoom?: boolean): Promise<void> {
     return this.shared.prepareIds(makesRoom);
   }
@@ -445,7 +445,7 @@ export class BranchHead implements StoreBranch {
     return this.shared.writerQueue.hold(async (isAlone) => {
       for (let tries = 1; tries < MAX_COMMIT_TRIES; tries++) {
         // A writer that commits again and again is quicker than one that must first read what
-        // the other wrote: where there is no lane, only time lets the loser in.
+        // the other wrote: where there is no queue, only time lets the loser in.
         const longest = Math.min(2 ** (tries - 1), MAX_COMMIT_WAIT_MS);
         if (tries > 1 || !isAlone) await soon(longest * Math.random());
         await this.refresh();

@@ -109,15 +109,12 @@ export async function openParts(name: string, given: OpenOptions): Promise<Parts
     // What they take is loaded when a store first has one.
     host.bringSums = async (op, alone) => (await loadSums()).bring(host, op, alone);
     let tabs: Tabs | undefined;
-    const [lanes, writerQueue] = [
-      isAlone ? undefined : storage.locks,
-      `${prefixOf(name)}writerQueue`,
-    ];
+    const queue = `${prefixOf(name)}queue`;
     const own = new SharedStore(
       host,
       pins,
       (ref, generation) => tabs?.announce(ref, generation),
-      new WriterQueue(lanes, writerQueue, () => tabs?.announceRace()),
+      new WriterQueue(isAlone ? undefined : storage.locks, queue, () => tabs?.announceRace()),
     );
     own.checkWhole = async (commit) => (await loadCollector()).checkWhole(own, commit);
     own.endCollections = async () => (await loadCollector()).endCollections(segments);

@@ -1,18 +1,18 @@
-import { MAX_LANE_WAIT_MS } from '../base/limits.js';
+import { MAX_QUEUE_WAIT_MS } from '../base/limits.js';
 import type { Locks } from '../base/locks.js';
 import { withLock } from '../base/timeout.js';
 
 /** How long writers that have met are expected to go on. */
 const BUSY_MS = 500;
-/** How long nobody waits for a lane that was not let go of in time. */
+/** How long nobody joins a queue whose head did not move on in time. */
 const STUCK_MS = 10_000;
 
 /**
- * Where the writers of several tabs go one after the other, once they have met: else whoever lost
- * a race must read what the winner wrote, and the winner has the next commit ready before that.
+ * A queue for the writers of several tabs, which they join once they have lost races: else whoever lost
+ * must read what the winner wrote, and the winner has the next commit ready before that.
  *
- * A courtesy and nothing else: commits are safe without it. So nobody waits in it for long, a tab that
- * holds it while it is suspended is waited for once, and where there are no locks there is no lane.
+ * It makes writers fair, not commits safe: those are safe without it. So nobody waits in it for long, a
+ * tab that is suspended at its head is waited for once, and without locks there is no queue.
  */
 export class WriterQueue {
   readonly #locks: Locks | undefined;
@@ -49,8 +49,8 @@ export class WriterQueue {
   }
 
   /**
-   * Runs `work`: when writers have met, as soon as no other tab is in the lane. It is told
-   * whether it has the lane for itself. Of this tab only one may be here at a time.
+   * Runs `work`: when writers have met, as soon as it is at the head of the queue. It is told whether
+   * it is there. Of this tab only one may be here at a time.
    */
   async hold<T>(work: (isAlone: boolean) => Promise<T>): Promise<T> {
     if (this.#isHeld) return work(true);
@@ -65,6 +65,6 @@ export class WriterQueue {
         this.#isHeld = false;
       }
     };
-    return withLock(this.#locks, this.#lockName, MAX_LANE_WAIT_MS, begin);
+    return withLock(this.#locks, this.#lockName, MAX_QUEUE_WAIT_MS, begin);
   }
 }

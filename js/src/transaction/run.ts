@@ -41,7 +41,7 @@ class StaleRead extends Error {}
  * its own comes upon.
  *
  * The first run is in nobody's way. A run after that keeps other writers waiting, since they
- * would win again: those of its tab and, in the lane, those of others. For a bounded time, since
+ * would win again: those of its tab and, in the queue, those of others. For a bounded time, since
  * its function may wait for anything, such as another write to the same store.
  */
 export class Transactions {

@@ -47,7 +47,7 @@ export interface IngestOptions {
     readonly isPatch?: boolean;
   };
   readonly signal?: AbortSignal | undefined;
-  /** Of a bulk change: see `Commits.beginBulk`. */
+  /** Of a bulk change: see `BranchHead.beginBulk`. */
   readonly bulk?: { readonly overrides: Overrides; readonly before: Promise<void> };
   /** Other refs that are moved with the commit. */
   readonly also?: WriteBatch['also'];
