@@ -185,7 +185,7 @@ export class DraftView {
 
   /** Another tab may have ended the draft. */
   #failed(failure: unknown): void {
-    const isGone = failure instanceof HedgerowError && failure.code === 'missing';
+    const isGone = failure instanceof HedgerowError && failure.code === 'branch-not-found';
     if (!isGone || this.#draft === undefined) {
       showTrouble(failure);
       return;

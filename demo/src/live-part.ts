@@ -36,14 +36,14 @@ export class LivePart {
   }
 
   /**
-   * Opens the store with indexes: those that it lacks are made from then on. `onMissing` hears
+   * Opens the store with indexes: those that it lacks are made from then on. `onDeleted` hears
    * when another tab has deleted it.
    */
-  open(onMissing: () => void): Promise<Store> {
+  open(onDeleted: () => void): Promise<Store> {
     const onIndexProgress = (progress: IndexProgress) => {
       if (!this.isThere) this.#indexView.showProgress(progress);
     };
-    return open(STORE, { indexes: INDEXES, onIndexProgress, onMissing });
+    return open(STORE, { indexes: INDEXES, onIndexProgress, onDeleted });
   }
 
   /** Waits for the indexes of `store`, and shows what they are good for. */

@@ -29,7 +29,7 @@ let store: Store | undefined;
 function openStore(): Promise<Store> {
   return open(STORE, {
     sums: DEFINITIONS,
-    onMissing: () => {
+    onDeleted: () => {
       proving.attach(undefined);
       showTrouble(new HedgerowError('closed', 'another tab has deleted the store'));
     },

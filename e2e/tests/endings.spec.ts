@@ -19,7 +19,7 @@ for (const by of ['raw', 'destroy', 'another tab'] as const) {
     await page.evaluate(async () => {
       window.ends = [];
       window.missed = 0;
-      window.db = await window.hedgerow.open('ended', { onMissing: () => window.missed++ });
+      window.db = await window.hedgerow.open('ended', { onDeleted: () => window.missed++ });
       await window.db.putMany(window.rows(2000));
       window.db.watch({}, () => {}, {
         initial: true,
@@ -80,8 +80,8 @@ test('a branch that another tab deletes ends the watches on it, and no others', 
   await expect
     .poll(() => page.evaluate(() => window.ends))
     .toEqual([
-      ['draft', 'missing'],
-      ['draft', 'missing'],
+      ['draft', 'branch-not-found'],
+      ['draft', 'branch-not-found'],
     ]);
   await other.evaluate(() => window.db.put('later', 1));
   await expect.poll(() => page.evaluate(() => window.db.get('later'))).toBe(1);

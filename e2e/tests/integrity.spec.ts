@@ -14,7 +14,7 @@ declare global {
 function openWatching(page: Page, name: string): Promise<void> {
   return page.evaluate(async (name) => {
     window.told = 0;
-    window.db = await window.hedgerow.open(name, { onMissing: () => window.told++ });
+    window.db = await window.hedgerow.open(name, { onDeleted: () => window.told++ });
   }, name);
 }
 
@@ -100,19 +100,19 @@ test('a store that there is not is missing, and is not made', async ({ persisten
     page.evaluate(() =>
       Promise.all(
         [
-          window.hedgerow.open('none', { create: false }),
+          window.hedgerow.open('none', { mustExist: true }),
           window.hedgerow.verify('none'),
           window.hedgerow.repair('none'),
         ].map(window.codeOf),
       ),
     );
-  expect(await missing()).toEqual(['missing', 'missing', 'missing']);
+  expect(await missing()).toEqual(['store-not-found', 'store-not-found', 'store-not-found']);
   const names = await page.evaluate(async () => (await indexedDB.databases()).map((d) => d.name));
   expect(names).not.toContain('hedgerow/none');
   await openStore(page, 'none');
   await page.evaluate(() => window.db.put('a', 1));
   await page.evaluate(async () => {
-    window.db = await window.hedgerow.open('none', { create: false });
+    window.db = await window.hedgerow.open('none', { mustExist: true });
   });
   expect(await page.evaluate(() => window.db.get('a'))).toBe(1);
 });
@@ -137,9 +137,9 @@ test('a store that the user clears is told as missing, then and at the next open
   expect(await page.evaluate(() => window.told)).toBe(1);
   const after = await visit(await persistentPage.relaunch());
   const code = await after.evaluate(() =>
-    window.codeOf(window.hedgerow.open('cleared', { create: false })),
+    window.codeOf(window.hedgerow.open('cleared', { mustExist: true })),
   );
-  expect(code).toBe('missing');
+  expect(code).toBe('store-not-found');
 });
 
 test('a store that another tab deletes is told as missing', async ({ persistentPage }) => {

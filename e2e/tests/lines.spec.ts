@@ -67,7 +67,7 @@ test('a branch made in one tab is seen, written and missed by another', async ({
   await two.waitForFunction(() =>
     window.draft.get('two').then(
       () => false,
-      (cause: { code: string }) => cause.code === 'missing',
+      (cause: { code: string }) => cause.code === 'branch-not-found',
     ),
   );
   for (const page of [one, two, await openTab(context, 'branch')]) {

@@ -133,8 +133,8 @@ test('a damaged export leaves an empty store, and a full one as it was', async (
   expect(found).toMatchObject({ before: { count: 0 }, root });
   expect(found.segmentsBefore).toBeGreaterThan(0);
   expect(
-    await page.evaluate(() => window.codeOf(window.hedgerow.open('other', { create: false }))),
-  ).toBe('missing');
+    await page.evaluate(() => window.codeOf(window.hedgerow.open('other', { mustExist: true }))),
+  ).toBe('store-not-found');
 });
 
 test('100,000 rows move, and how long the page waits meanwhile is told', async ({

@@ -80,7 +80,7 @@ export function open(name: string, options?: OpenOptions): Promise<Store> {
 
 /**
  * Deletes the store `name` and all that it holds, also while it is open: all its handles, in this tab and others, are
- * closed by that, and called `onMissing`; what they have not committed is lost. Rejects with `blocked` when something
+ * closed by that, and called `onDeleted`; what they have not committed is lost. Rejects with `blocked` when something
  * does not let go of it within 2 seconds: a suspended tab, another process or other code that has the database open.
  * In a browser it is then deleted as soon as that lets go.
  */

@@ -56,7 +56,7 @@ const BAD: Record<string, readonly unknown[]> = {
   onProgress: NO_FUNCTION,
   onConflict: NO_FUNCTION,
   onError: NO_FUNCTION,
-  onMissing: NO_FUNCTION,
+  onDeleted: NO_FUNCTION,
   onIndexProgress: NO_FUNCTION,
   reverse: NO_BOOLEAN,
   initial: NO_BOOLEAN,
@@ -93,7 +93,7 @@ const BOUND = { prefix: 'none' };
 
 const calls: Record<string, [members: string, run: Call['run'], base?: object]> = {
   open: [
-    'indexes onIndexProgress sums storage durability sliceMs cacheBytes create onMissing persist',
+    'indexes onIndexProgress sums storage durability sliceMs cacheBytes create onDeleted persist',
     async (_, options) => (await open('other', options)).close(),
     { storage: memory() },
   ],

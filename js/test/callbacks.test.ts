@@ -85,7 +85,7 @@ describe.each([
 
   it('that is to hear of a deleted store ends no process', async () => {
     const storage = memory();
-    const db = await open('test', { storage, onMissing: onProgress as () => void });
+    const db = await open('test', { storage, onDeleted: onProgress as () => void });
     await storage.destroy('test');
     await expect(db.put('a', 1)).rejects.toMatchObject({ code: 'closed' });
     await expect.poll(() => reported.mock.calls.length).toBe(1);

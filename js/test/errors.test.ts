@@ -48,6 +48,8 @@ describe('an HTTP response that failed', () => {
     const storage = memory();
     const importing = importStore('copy', response(), { storage });
     await expect(importing).rejects.toEqual(expected);
-    await expect(open('copy', { storage, create: false })).rejects.toEqual(failure('missing'));
+    await expect(open('copy', { storage, mustExist: true })).rejects.toEqual(
+      failure('store-not-found'),
+    );
   });
 });

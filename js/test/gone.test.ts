@@ -56,9 +56,9 @@ const storages: [string, () => Promise<Storage>][] = [
 describe.each(storages)('in %s', (_, make) => {
   it('a deleted store refuses every call with `closed`, in all of its handles', async () => {
     const storage = await make();
-    const onMissing = vi.fn();
+    const onDeleted = vi.fn();
     const indexes = { n: { path: '/n' } };
-    const db = await open('gone', { storage, indexes, onMissing });
+    const db = await open('gone', { storage, indexes, onDeleted });
     await db.putMany([['a', { n: 1 }]]);
     const tree = db.sumTree('t');
     await tree.put('a', { value, sum: 1n });
@@ -97,7 +97,7 @@ describe.each(storages)('in %s', (_, make) => {
     // At once: nothing can be written any more.
     expect(await within(500, never)).toEqual(closed);
     for (const onError of ends) expect(onError.mock.calls).toEqual([[closed]]);
-    expect(onMissing).toHaveBeenCalledTimes(1);
+    expect(onDeleted).toHaveBeenCalledTimes(1);
     await within(2000, db.close());
     await within(2000, draft.close());
     // Another one of the name is nothing to the handles of this one.
@@ -105,7 +105,7 @@ describe.each(storages)('in %s', (_, make) => {
     await anew.put('a', 'anew');
     await expect(db.get('a')).rejects.toEqual(closed);
     expect(await anew.get('a')).toBe('anew');
-    expect(onMissing).toHaveBeenCalledTimes(1);
+    expect(onDeleted).toHaveBeenCalledTimes(1);
     await anew.close();
     await storage.destroy('gone');
   });

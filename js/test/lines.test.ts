@@ -128,8 +128,8 @@ describe('a branch', () => {
     await collectAll(db);
     expectSame(await all(again), [...rows(5000), ['more', 1]]);
     await db.deleteBranch('draft');
-    expect(await caught(again.get('more'))).toMatchObject({ code: 'missing' });
-    expect(await caught(again.put('more', 1))).toMatchObject({ code: 'missing' });
+    expect(await caught(again.get('more'))).toMatchObject({ code: 'branch-not-found' });
+    expect(await caught(again.put('more', 1))).toMatchObject({ code: 'branch-not-found' });
     await collectAll(db);
     const { storedBytes, liveBytes } = await db.stats();
     expect(storedBytes).toBeLessThan(1.3 * liveBytes);
@@ -190,7 +190,7 @@ describe('a branch', () => {
     await writer.abort();
     await db.switchTo('draft');
     await db.deleteBranch('draft');
-    expect(await caught(db.get('a'))).toMatchObject({ code: 'missing' });
+    expect(await caught(db.get('a'))).toMatchObject({ code: 'branch-not-found' });
     await db.switchTo('main');
     expect(await db.get('a')).toBe(1);
   });
@@ -207,7 +207,7 @@ describe('a branch', () => {
         () => db.deleteBranch('none'),
         () => db.resetTo('none'),
       ),
-    ).toEqual(['missing', 'missing', 'missing', 'missing']);
+    ).toEqual(['branch-not-found', 'branch-not-found', 'branch-not-found', 'branch-not-found']);
     expect(await db.get('a')).toBe(1);
     const bad = ['', '\ud800', 'x'.repeat(1025), 7 as unknown as string];
     for (const name of bad) {

@@ -70,7 +70,11 @@ function short(value: unknown): unknown {
 
 /** `{ name, code, ... }` of the error that a call must fail with. */
 export function failure(code: HedgerowError['code'], facts: Partial<HedgerowError> = {}) {
-  return expect.objectContaining({ name: 'HedgerowError', code, ...facts });
+  return expect.objectContaining({
+    name: code === 'aborted' ? 'AbortError' : 'HedgerowError',
+    code,
+    ...facts,
+  });
 }
 
 /** `change` must fail as `error` says and leave the store as it was, and able to work. */

@@ -7,42 +7,42 @@ import { failure } from './model.js';
 /** Lets what was queued run. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-describe('create: false', () => {
+describe('mustExist: true', () => {
   it('is missing where there is no store, and makes none', async () => {
     const storage = memory();
-    const find = () => open('a', { storage, create: false });
-    await expect(find()).rejects.toEqual(failure('missing', { retryable: false }));
-    await expect(find()).rejects.toEqual(failure('missing'));
+    const find = () => open('a', { storage, mustExist: true });
+    await expect(find()).rejects.toEqual(failure('store-not-found', { retryable: false }));
+    await expect(find()).rejects.toEqual(failure('store-not-found'));
     const db = await open('a', { storage });
     await db.put('k', 1);
     expect(await (await find()).get('k')).toBe(1);
     await db.close();
     expect(await (await find()).get('k')).toBe(1);
     await destroy('a', { storage });
-    await expect(find()).rejects.toEqual(failure('missing'));
+    await expect(find()).rejects.toEqual(failure('store-not-found'));
   });
 
   it('finds a store that was never written to', async () => {
     const storage = memory();
     await (await open('a', { storage })).close();
-    expect(await (await open('a', { storage, create: false })).count()).toBe(0);
+    expect(await (await open('a', { storage, mustExist: true })).count()).toBe(0);
   });
 });
 
-describe('onMissing', () => {
+describe('onDeleted', () => {
   it('is called once when the store is deleted, and calls fail with closed then', async () => {
     const storage = faulty(memory());
-    const onMissing = vi.fn();
-    const db = await open('a', { storage, onMissing });
+    const onDeleted = vi.fn();
+    const db = await open('a', { storage, onDeleted });
     await db.put('k', 1);
     await destroy('a', { storage });
     await settled();
-    expect(onMissing).toHaveBeenCalledOnce();
+    expect(onDeleted).toHaveBeenCalledOnce();
     for (const call of [db.put('k', 2), db.verify(), db.repair()]) {
       await expect(call).rejects.toEqual(failure('closed'));
     }
     await db.close();
-    expect(onMissing).toHaveBeenCalledOnce();
+    expect(onDeleted).toHaveBeenCalledOnce();
     // A new store of that name is another one.
     const next = await open('a', { storage });
     await next.put('other', 1);
@@ -52,13 +52,13 @@ describe('onMissing', () => {
 
   it('is not called for a store that was closed before, nor for another', async () => {
     const storage = memory();
-    const onMissing = vi.fn();
-    const closed = await open('a', { storage, onMissing });
-    const other = await open('b', { storage, onMissing });
+    const onDeleted = vi.fn();
+    const closed = await open('a', { storage, onDeleted });
+    const other = await open('b', { storage, onDeleted });
     await closed.close();
     await destroy('a', { storage });
     await settled();
-    expect(onMissing).not.toHaveBeenCalled();
+    expect(onDeleted).not.toHaveBeenCalled();
     await other.close();
   });
 });

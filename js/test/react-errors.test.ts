@@ -63,7 +63,7 @@ describe('hooks are in `error`, with the cause and the rows from before,', () =>
     await page.are('ready');
     await other.deleteBranch('draft');
     await page.are('error');
-    expect(errors(page.states())).toEqual(Array(3).fill(failure('missing')));
+    expect(errors(page.states())).toEqual(Array(3).fill(failure('branch-not-found')));
     const anew = await other.branch('draft');
     await anew.put('k00001', 'anew');
     await one.branch('draft');
@@ -144,7 +144,7 @@ describe('hooks in `error` read again', () => {
     const [[first], value] = [page.all.last().rows, page.row.last().value];
     await db.deleteBranch('draft');
     await page.are('error');
-    expect(errors(page.states())).toEqual(Array(3).fill(failure('missing')));
+    expect(errors(page.states())).toEqual(Array(3).fill(failure('branch-not-found')));
     await db.switchTo('main');
     await page.are('ready');
     // What has not changed is what it was.

@@ -82,7 +82,7 @@ describe('a sound store', () => {
   it('that is empty, or that there is not', async () => {
     const db = await open('empty', { storage });
     expect(await db.repair({ salvage: true })).toMatchObject({ commitsDropped: 0, faults: [] });
-    await expect(repair('none', { storage })).rejects.toEqual(failure('missing'));
+    await expect(repair('none', { storage })).rejects.toEqual(failure('store-not-found'));
   });
 });
 

@@ -483,7 +483,7 @@ export const segmentStoreContract: readonly ContractCase[] = [
   fact('a store is not created when that is not wanted', async (scene) => {
     const { storage, name, equal, open } = scene;
     const find = async () => {
-      const handle = await storage.open(name, { create: false });
+      const handle = await storage.open(name, { mustExist: true });
       await handle.close();
     };
     const codeOf = (call: Promise<unknown>) =>
@@ -491,14 +491,14 @@ export const segmentStoreContract: readonly ContractCase[] = [
         () => 'none',
         (error: unknown) => (error instanceof HedgerowError ? error.code : String(error)),
       );
-    equal(await codeOf(find()), 'missing', 'no store');
-    equal(await codeOf(find()), 'missing', 'still no store');
+    equal(await codeOf(find()), 'store-not-found', 'no store');
+    equal(await codeOf(find()), 'store-not-found', 'still no store');
     const store = await open();
     equal(await codeOf(find()), 'none', 'a new store');
     await store.close();
     equal(await codeOf(find()), 'none', 'a closed store');
     await storage.destroy(name);
-    equal(await codeOf(find()), 'missing', 'a deleted store');
+    equal(await codeOf(find()), 'store-not-found', 'a deleted store');
   }),
 
   fact('a handle whose store goes is told once', async ({ storage, name, equal, closed }) => {

@@ -191,13 +191,13 @@ describe('several processes with one store', () => {
     const child = start('snapshot', location);
     await child.said('ready');
     await expect(destroy('shared', { storage })).rejects.toMatchObject({ code: 'blocked' });
-    const db = await open('shared', { storage, create: false });
+    const db = await open('shared', { storage, mustExist: true });
     await db.close();
     child.process.kill('SIGKILL');
     await child.ended;
     await destroy('shared', { storage });
-    await expect(open('shared', { storage, create: false })).rejects.toMatchObject({
-      code: 'missing',
+    await expect(open('shared', { storage, mustExist: true })).rejects.toMatchObject({
+      code: 'store-not-found',
     });
   });
 });

@@ -53,7 +53,7 @@ describe('the names of files', () => {
     expect(sqliteFiles(location)).toEqual(['hedgerow.app.sqlite', 'other.app.sqlite']);
     await Promise.all([db.close(), apart.close()]);
     await destroy('app', { storage: other });
-    await (await open('app', { storage: one, create: false })).close();
+    await (await open('app', { storage: one, mustExist: true })).close();
     await destroy('app', { storage: one });
     // Nothing is left of them, nor of who had them locked.
     expect(readdirSync(location)).toEqual(['hedgerow-locks']);

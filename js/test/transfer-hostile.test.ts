@@ -295,6 +295,8 @@ describe('an export that somebody has made up', () => {
     const storage = memory();
     const importing = importStore('copy', [bytes.with(4, 2)], { storage });
     await expect(importing).rejects.toEqual(failure('unsupported-format'));
-    await expect(open('copy', { storage, create: false })).rejects.toEqual(failure('missing'));
+    await expect(open('copy', { storage, mustExist: true })).rejects.toEqual(
+      failure('store-not-found'),
+    );
   });
 });

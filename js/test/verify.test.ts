@@ -194,7 +194,7 @@ describe('damage', () => {
     const closed = storage.closed;
     expect(await verify('test', { storage })).toMatchObject({ ok: false, faults: [fault] });
     expect(storage.closed).toBe(closed + 1);
-    await expect(verify('none', { storage })).rejects.toEqual(failure('missing'));
+    await expect(verify('none', { storage })).rejects.toEqual(failure('store-not-found'));
   });
 });
 

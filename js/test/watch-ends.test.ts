@@ -200,7 +200,7 @@ describe('a handle that is closed', () => {
 });
 
 describe('a branch that is deleted', () => {
-  it('ends its watches with `missing`, in this tab and in others, and no others', async () => {
+  it('ends its watches with `branch-not-found`, in this tab and in others, and no others', async () => {
     const [one, other] = await handles(2, 'branches');
     await one.putMany(rows(100));
     const mains = [ends(one), ends(other)];
@@ -218,11 +218,11 @@ describe('a branch that is deleted', () => {
     await until(() => watches.every(({ areOver }) => areOver()));
     await until(() => reported.mock.calls.length === drafts.length);
     for (const { told } of watches) {
-      expect(told).toEqual([[failure('missing')], [failure('missing')]]);
+      expect(told).toEqual([[failure('branch-not-found')], [failure('branch-not-found')]]);
     }
-    for (const [cause] of reported.mock.calls) expect(cause).toEqual(failure('missing'));
+    for (const [cause] of reported.mock.calls) expect(cause).toEqual(failure('branch-not-found'));
     for (const db of drafts) {
-      expect(() => db.watch({}, () => {})).toThrow(failure('missing'));
+      expect(() => db.watch({}, () => {})).toThrow(failure('branch-not-found'));
     }
     await one.put('k', 1);
     await rest();
@@ -243,7 +243,7 @@ describe('a branch that is deleted', () => {
   it('that a handle would switch to, which there is not, leaves its watches alone', async () => {
     const db = await open('test', { storage: memory() });
     const { told } = ends(db);
-    await expect(db.switchTo('none')).rejects.toEqual(failure('missing'));
+    await expect(db.switchTo('none')).rejects.toEqual(failure('branch-not-found'));
     const copy = new Copy([]);
     db.watch({}, copy.take);
     await db.put('a', 1);

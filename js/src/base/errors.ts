@@ -19,7 +19,8 @@ export type ErrorCode =
   | 'not-loaded'
   | 'aborted'
   | 'closed'
-  | 'missing'
+  | 'store-not-found'
+  | 'branch-not-found'
   | 'not-ready'
   | 'blocked'
   | 'out-of-memory'
@@ -73,7 +74,8 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
 
 /** The one error that Hedgerow throws. `message` does not repeat the code, which `String(error)` has. */
 export class HedgerowError extends Error {
-  override readonly name = 'HedgerowError';
+  /** `AbortError` with the code `aborted`: what catches aborted calls of the platform asks for that name. */
+  override readonly name: 'HedgerowError' | 'AbortError';
   /** What failed; stable, meant for `switch`. */
   readonly code: ErrorCode;
   /** Position of the offending row, or operation of a patch, in its source, from 0. */
@@ -96,6 +98,7 @@ export class HedgerowError extends Error {
     super(`${code}: ${message}`, cause === undefined ? undefined : { cause });
     this.message = message;
     this.code = code;
+    this.name = code === 'aborted' ? 'AbortError' : 'HedgerowError';
     Object.assign(this, facts);
   }
 
@@ -108,7 +111,7 @@ export class HedgerowError extends Error {
   }
 
   override toString(): string {
-    return `${this.name} [${this.code}]: ${this.message}`;
+    return `HedgerowError [${this.code}]: ${this.message}`;
   }
 }
 

@@ -109,7 +109,7 @@ export async function openBranch(
 }
 
 function isGone(cause: unknown): boolean {
-  if (cause instanceof HedgerowError && cause.code === 'missing') return false;
+  if (cause instanceof HedgerowError && cause.code === 'branch-not-found') return false;
   throw cause;
 }
 

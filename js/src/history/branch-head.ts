@@ -99,10 +99,10 @@ export class BranchHead implements StoreBranch {
     return this.#isGone;
   }
 
-  /** Throws `missing` when its branch was deleted. */
+  /** Throws `branch-not-found` when its branch was deleted. */
   checkThere(): void {
     if (!this.#isGone) return;
-    throw new HedgerowError('missing', `there is no branch ${this.branchName}`);
+    throw new HedgerowError('branch-not-found', `there is no branch ${this.branchName}`);
   }
 
   /** Whether other tabs are writing, too. */

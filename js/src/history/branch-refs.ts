@@ -34,7 +34,7 @@ export function forkOf(one: string, parent: string): string {
 
 /** The error for a branch that is not there. */
 export function noBranch(name: string): HedgerowError {
-  return new HedgerowError('missing', `there is no branch ${name}`);
+  return new HedgerowError('branch-not-found', `there is no branch ${name}`);
 }
 
 /**

@@ -109,7 +109,7 @@ const beginRow =
 /**
  * The row of a key, now and whenever it changes. Without a store, on a server, and until it was
  * read, it is `loading`. When it can be read no more it is an `error`, with the cause: storage could not be read in
- * five tries within 7.5 seconds, the row is damaged, the branch (`missing`) or the store (`closed`) was deleted. It
+ * five tries within 7.5 seconds, the row is damaged, the branch (`branch-not-found`) or the store (`closed`) was deleted. It
  * is read again when the component, or another one with the same row, is mounted, and after `repair`, `resetTo` or
  * `switchTo` of the store.
  */

@@ -19,7 +19,7 @@ export interface At {
 }
 
 /**
- * As `db.verify()`, for a store that does not open. Rejects with `missing` when there is none.
+ * As `db.verify()`, for a store that does not open. Rejects with `store-not-found` when there is none.
  */
 export async function verify(name: string, given: VerifyOptions & At = {}): Promise<Verification> {
   const options = optionsOf('verify', given, 'storage checkIndexes signal onProgress');
@@ -31,7 +31,7 @@ export async function verify(name: string, given: VerifyOptions & At = {}): Prom
 
 /**
  * As `db.repair()`, for a store that does not open: one whose newest commit is damaged. Rejects
- * with `missing` when there is none.
+ * with `store-not-found` when there is none.
  */
 export async function repair(name: string, given: RepairOptions & At = {}): Promise<RepairResult> {
   const options = optionsOf('repair', given, 'storage salvage checkIndexes signal onProgress');
@@ -54,7 +54,7 @@ async function opened<T>(
   use: (segments: SegmentStore, pin: Pin) => Promise<T>,
 ): Promise<T> {
   checkName(name);
-  const segments = await storage.open(name, { create: false });
+  const segments = await storage.open(name, { mustExist: true });
   try {
     return await use(segments, (commitBytes) => pinned(storage.locks, name, commitBytes));
   } finally {

@@ -31,10 +31,10 @@ export function memory(): Storage {
   const worlds = new Map<string, World>();
   return {
     locks: localLocks(),
-    async open(name, { create = true, onGone = () => {}, onMoved = () => {} } = {}) {
+    async open(name, { mustExist = false, onGone = () => {}, onMoved = () => {} } = {}) {
       let world = worlds.get(name);
       if (world === undefined) {
-        if (!create) throw new HedgerowError('missing', `there is no store ${name}`);
+        if (mustExist) throw new HedgerowError('store-not-found', `there is no store ${name}`);
         world = new World();
         worlds.set(name, world);
       }

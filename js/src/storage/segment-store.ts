@@ -128,8 +128,8 @@ export interface SegmentStore {
 
 /** How a store is opened. */
 export interface StoreOptions {
-  /** Whether to create it when there is none, which is the default, or to fail with `missing`. */
-  readonly create?: boolean | undefined;
+  /** Fail with `store-not-found` when it does not exist, instead of creating it. */
+  readonly mustExist?: boolean | undefined;
   /**
    * Called at most once, when it is found that the open store is gone: deleted by somebody, or
    * by the browser. All later calls fail with `closed`, also when there is a new store of that

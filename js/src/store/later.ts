@@ -40,12 +40,12 @@ export const verifyProof = (async (...args: Parameters<Proof['verifyProof']>): P
 }) as unknown as Proof['verifyProof'];
 
 /**
- * As `db.verify()`, for a store that does not open. Rejects with `missing` when there is none.
+ * As `db.verify()`, for a store that does not open. Rejects with `store-not-found` when there is none.
  */
 export const verify: Rescue['verify'] = async (...args) => (await rescuing()).verify(...args);
 
 /**
  * As `db.repair()`, for a store that does not open: one whose newest commit is damaged. Rejects
- * with `missing` when there is none.
+ * with `store-not-found` when there is none.
  */
 export const repair: Rescue['repair'] = async (...args) => (await rescuing()).repair(...args);

@@ -45,14 +45,14 @@ export interface OpenOptions {
   readonly sliceMs?: number | undefined;
   /** Bytes of stored segments kept in memory; 64 MiB by default, at least 24 MiB. */
   readonly cacheBytes?: number | undefined;
-  /** `false`: fail with `missing` when there is no such store, instead of creating it. */
-  readonly create?: boolean | undefined;
+  /** Fail with `store-not-found` when no such store exists, instead of creating it. */
+  readonly mustExist?: boolean | undefined;
   /**
    * Called at most once, when it is found that the open store is gone: deleted in this tab or
    * another, or by the browser. From then on it is closed: all calls of all its handles, branches and snapshots
    * fail with `closed`, reads of what is in memory too, and watches end with it.
    */
-  readonly onMissing?: (() => void) | undefined;
+  readonly onDeleted?: (() => void) | undefined;
   /**
    * Asks the browser to clear the storage of this origin only when the user says so. Nothing
    * waits for the answer, which `stats` tells as `isPersistent`.
@@ -76,16 +76,16 @@ export async function openParts(name: string, given: OpenOptions): Promise<Parts
   const options = optionsOf(
     'open',
     given,
-    'indexes onIndexProgress sums storage durability sliceMs cacheBytes create onMissing persist',
+    'indexes onIndexProgress sums storage durability sliceMs cacheBytes mustExist onDeleted persist',
   );
   const { storage = idb(), durability = 'relaxed', sliceMs = 8, cacheBytes = 64 << 20 } = options;
-  const { create, onMissing, persist = false, indexes, sums } = options;
+  const { mustExist, onDeleted, persist = false, indexes, sums } = options;
   const wanted = indexesOf(indexes);
   const texts = sums && (await loadSums()).definitionTexts(sums);
   // Not from within the storage, which a callback that throws must not disturb.
   const onGone = () => {
     shared?.lose(new HedgerowError('closed', `the store ${name} was deleted`));
-    if (onMissing !== undefined) queueMicrotask(() => notify(onMissing, undefined));
+    if (onDeleted !== undefined) queueMicrotask(() => notify(onDeleted, undefined));
   };
   const isAlone = storage.isShared !== true;
   /** What is let go of when a later step fails. */
@@ -100,7 +100,7 @@ export async function openParts(name: string, given: OpenOptions): Promise<Parts
     opened.push(async () => (await pinning).close());
     const onMoved = () => shared?.heard();
     const onFull = () => shared?.onFull();
-    const opening = storage.open(name, { create, onGone, onMoved, onFull });
+    const opening = storage.open(name, { mustExist, onGone, onMoved, onFull });
     const [engine, segments] = await both(Engine.create(cacheBytes), opening);
     opened.push(() => segments.close());
     const pins = await pinning;

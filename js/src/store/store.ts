@@ -187,7 +187,7 @@ export class Store extends Reader {
     return (await storeParts()).branches.listBranches(this.#branchHead);
   }
 
-  /** Deletes a branch. Handles that stand on it, in any tab, fail with `missing` from then on; watches end so. */
+  /** Deletes a branch. Handles that stand on it, in any tab, fail with `branch-not-found` from then on; watches end so. */
   async deleteBranch(name: string): Promise<void> {
     this.#checkOpen();
     const work = async () =>

@@ -14,7 +14,7 @@ export interface WatchOptions {
   readonly signal?: AbortSignal | undefined;
   /**
    * Called once, when the watch has ended because changes can be told no more: they are damaged or lost, storage
-   * could not be read in five tries within 7.5 seconds, the branch was deleted (`missing`), the store was deleted or
+   * could not be read in five tries within 7.5 seconds, the branch was deleted (`branch-not-found`), the store was deleted or
    * closed (`closed`). Whoever goes on must read anew what it shows. Without it the error is reported as an
    * uncaught one is, unless it is that the handle was closed by `close()`.
    */

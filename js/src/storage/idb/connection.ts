@@ -56,11 +56,11 @@ export class Connection {
   /** Opens the database `name`. */
   static async open(
     name: string,
-    { create = true, onGone = () => {} }: StoreOptions = {},
+    { mustExist = false, onGone = () => {} }: StoreOptions = {},
   ): Promise<Connection> {
     const connection = new Connection(name, onGone);
     await repeating(async () => {
-      connection.#db = await connection.#open(create ? 'create' : 'find');
+      connection.#db = await connection.#open(mustExist ? 'find' : 'create');
     });
     return connection;
   }
@@ -180,7 +180,7 @@ export class Connection {
       throw new HedgerowError('closed', DELETED);
     } catch (cause) {
       if (missing && purpose === 'find') {
-        throw new HedgerowError('missing', `there is no store ${this.#name}`);
+        throw new HedgerowError('store-not-found', `there is no store ${this.#name}`);
       }
       if (missing) this.#gone();
       this.#check();

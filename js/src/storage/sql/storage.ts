@@ -35,14 +35,14 @@ export function sqlStorage({ place, prefix, locks, lookMs, open }: SqlFiles): St
 
   return {
     locks,
-    open(name, { create = true, onGone = () => {}, onMoved = () => {} } = {}) {
+    open(name, { mustExist = false, onGone = () => {}, onMoved = () => {} } = {}) {
       const { file, id } = of(name);
       return alone(file, async () => {
         const connection = await whenFree(async () => open(file));
         try {
-          await whenFree(() => prepare(connection, name, create));
+          await whenFree(() => prepare(connection, name, mustExist));
         } catch (cause) {
-          const isMade = cause instanceof HedgerowError && cause.code === 'missing';
+          const isMade = cause instanceof HedgerowError && cause.code === 'store-not-found';
           await (isMade ? connection.destroy() : connection.close());
           throw cause;
         }
@@ -81,7 +81,7 @@ export function sqlStorage({ place, prefix, locks, lookMs, open }: SqlFiles): St
   };
 }
 
-async function prepare(connection: SqlConnection, name: string, create: boolean): Promise<void> {
+async function prepare(connection: SqlConnection, name: string, mustExist: boolean): Promise<void> {
   const found = contents((await connection.read(LOOK))[0] ?? []);
   if (found === 'foreign') {
     throw new HedgerowError(
@@ -89,8 +89,8 @@ async function prepare(connection: SqlConnection, name: string, create: boolean)
       `the file of ${name} is no store, or a newer one`,
     );
   }
-  if (found === 'none' && !create) {
-    throw new HedgerowError('missing', `there is no store ${name}`);
+  if (found === 'none' && mustExist) {
+    throw new HedgerowError('store-not-found', `there is no store ${name}`);
   }
   for (const setting of SETTINGS) await connection.set(setting);
   if (found === 'none') await connection.write(CREATE);
