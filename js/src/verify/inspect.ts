@@ -12,17 +12,31 @@ import { Inspection, type Verification, type VerifyOptions } from './verify.js';
 /** Announces that a commit is used: see `tabs/pins.ts`. */
 export type Pin = (commitBytes: Uint8Array) => Promise<Hold>;
 
+/** Runs `work` while no other tab and no other call commits, as far as that can be had. */
+export type Still = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** How often a verification begins again because the store has moved on under it. */
 const MAX_TRIES = 8;
+/** So often a commit may be lost to a writer that is quicker: then writers wait for a moment. */
+const MAX_RACES = 4;
 
 /** Pins the commit that a store stands at. If it stands there after that, no collection takes it. */
-async function pinHead(segments: SegmentStore, pin: Pin): Promise<{ ref?: Ref; hold: Hold }> {
-  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+async function pinHead(
+  segments: SegmentStore,
+  pin: Pin,
+  still: Still,
+): Promise<{ ref?: Ref; hold: Hold }> {
+  const attempt = async () => {
     const [ref] = await segments.history(REF);
     const hold = await pin(ref?.commitBytes ?? EMPTY_COMMIT);
     const [now] = await segments.history(REF);
     if (now?.generation === ref?.generation) return { hold, ...(ref && { ref }) };
     hold.release();
+    return undefined;
+  };
+  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+    const pinned = await (tries < MAX_RACES ? attempt() : still(attempt));
+    if (pinned !== undefined) return pinned;
   }
   throw new HedgerowError('conflict', `the store moved on ${MAX_COMMIT_TRIES} times`);
 }
@@ -36,10 +50,11 @@ export async function inspect(
   sliceMs: number,
   pin: Pin,
   options: VerifyOptions = {},
+  still: Still = (work) => work(),
 ): Promise<{ inspection: Inspection; verification: Verification }> {
   for (let tries = 1; ; tries++) {
     checkSignal(options.signal);
-    const { ref, hold } = await pinHead(segments, pin);
+    const { ref, hold } = await pinHead(segments, pin, still);
     try {
       const inspection = await Inspection.of(segments, sliceMs, ref);
       const commitBytes = inspection.ref?.commitBytes ?? EMPTY_COMMIT;
@@ -59,5 +74,10 @@ export async function verifyOpen(
 ): Promise<Verification> {
   const { segments, sliceMs } = shared.host;
   const pin = (commitBytes: Uint8Array) => pins.use(commitBytes);
-  return (await inspect(segments, sliceMs, pin, options)).verification;
+  const still: Still = (work) =>
+    shared.queued(() => {
+      shared.writerQueue.noteRace();
+      return shared.writerQueue.hold(work);
+    });
+  return (await inspect(segments, sliceMs, pin, options, still)).verification;
 }
