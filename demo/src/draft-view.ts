@@ -116,7 +116,10 @@ export class DraftView {
     const range = { index: 'byPopulation', equals: country };
     const told = (changes: readonly { readonly key: string }[]) =>
       show(new Set(changes.map(({ key }) => key)));
-    store.watch<City>(range, told, { signal, onError: (failure) => this.#failed(failure) });
+    // A draft that is merged or thrown away is closed, and its watch ends with it.
+    const isShown = () => store === (side === 'main' ? this.#draft?.main : this.#draft?.store);
+    const onError = (failure: unknown) => isShown() && this.#failed(failure);
+    store.watch<City>(range, told, { signal, onError });
     void show();
   }
 

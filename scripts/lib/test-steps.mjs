@@ -107,6 +107,12 @@ export const STEPS = [
     commands: [['playwright', ['test'], () => ({ CHROMIUM_PATH: findBrowser() })]],
     count: () => countPlaywright(takeReport('playwright.json')),
   },
+  {
+    name: 'demo',
+    needsBuild: true,
+    needsBrowser: true,
+    commands: [['node', ['scripts/demo.mjs', '--headless']]],
+  },
 ];
 
 /** Removes what an earlier run may have left: only this run's reports are counted. */
