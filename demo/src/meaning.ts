@@ -25,11 +25,11 @@ export function showMeaning({ key, claim, root }: Handover, knowing: Knowing): v
   if (knowing !== 'made') {
     parts.push(
       part(
-        'It trusts the root',
+        'It trusts the root.',
         'Here the root came with the proof, from the same source. A real verifier gets it elsewhere: published, signed, or seen before. Nor does a proof say whether a newer root exists.',
       ),
       part(
-        'It reveals sums of others',
+        'It reveals sums of others.',
         'Each sibling comes with its sum, and the last ones may be a single leaf.',
       ),
     );
