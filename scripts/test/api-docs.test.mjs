@@ -108,12 +108,17 @@ test('each call of a store, a snapshot, a reader and a transaction is on the pag
   assert.deepEqual(missing, [], 'docs/api.md does not name these');
 });
 
-test('the table of errors has each code once, and no other', () => {
+test('the table of errors has each code once, no other, and says which may be retried', () => {
   const [union] = read('js/src/base/errors.ts').match(/type ErrorCode =[^;]*;/);
   const codes = [...union.matchAll(/'([a-z-]+)'/g)].map(([, code]) => code);
   const table = PAGE.slice(PAGE.indexOf('| code | cause |'));
   const rows = [...table.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code);
   assert.deepEqual(rows.toSorted(), codes.toSorted());
+
+  const [set] = read('js/src/base/errors.ts').match(/const RETRYABLE[^;]*;/);
+  const retryable = codes.filter((code) => set.includes(`'${code}'`));
+  const marked = [...table.matchAll(/^\| `([a-z-]+)` \|.*\| yes \|$/gm)].map(([, code]) => code);
+  assert.deepEqual(marked.toSorted(), retryable.toSorted());
 });
 
 const PAGES = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { cwd: ROOT })
