@@ -101,7 +101,7 @@ async function checkLive(page, right, { say, check, ms, watchPage }) {
     const here = await figure(from, 'live', test, population);
     say(`${name} sees an edit`, `after ${ms(there.ms)}; the tab itself ${ms(here.ms)}`);
     check(there.fromOther && !here.fromOther, `${name} does not know whose edit it sees`);
-    check(there.root === here.root, `${name} stands at root ${there.root}, not ${here.root}`);
+    check(there.root === here.root, `${name} is at root ${there.root}, not ${here.root}`);
     const shown = to.locator('#live-rows li.flash').filter({ hasText: city });
     await shown.waitFor({ timeout: WAIT_MS });
     const value = await shown.locator('input').inputValue();
@@ -198,7 +198,7 @@ export async function checkLiveParts(page, right, tools) {
   const { say, check, ms, count } = tools;
   const made = await indexesOf(page);
   const gap = `longest frame gap ${ms(made.worstGapMs)}`;
-  say('two indexes', `${ms(made.ms)} beside the page, ${count(made.bytes)} bytes, ${gap}`);
+  say('two indexes', `${ms(made.ms)} in the background, ${count(made.bytes)} bytes, ${gap}`);
   check(made.root === right.indexedRoot, `root ${made.root} with indexes`);
   await checkQueries(page, right, tools);
   await checkLive(page, right, tools);

@@ -66,7 +66,7 @@ async function tampered(tab, name) {
 
 async function checkProof(page, key, people, { say, check, ms }) {
   const proof = await figure(page, 'proof', `(proof) => proof.key === '${key}'`);
-  say(`proof of ${key}`, `${proof.bytes} bytes, ${proof.told} siblings told, ${ms(proof.ms)}`);
+  say(`proof of ${key}`, `${proof.bytes} bytes, ${proof.told} siblings, ${ms(proof.ms)}`);
   check(proof.people === people, `${key} is proved to have ${proof.people}, not ${people}`);
   check(proof.bytes === 34 + 40 * proof.told, `the proof of ${key} has ${proof.bytes} bytes`);
 }

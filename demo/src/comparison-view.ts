@@ -57,10 +57,7 @@ export class ComparisonView {
     const { rows, hedgerow, indexedDb } = comparison;
     const faster = format.ratio(indexedDb.ms / hedgerow.ms);
     setText('comparison-verdict', `${faster} faster`);
-    setText(
-      'comparison-stage',
-      `${format.count(rows)} rows each. Both databases are deleted again.`,
-    );
+    setText('comparison-stage', `${format.count(rows)} rows each. Both databases were deleted.`);
     announce(`Hedgerow was ${faster} faster than one put per row`);
     byId('bars').replaceChildren(
       group('Time until all rows are stored', comparison, (side) => side.ms),

@@ -60,13 +60,13 @@ export class IndexView {
     this.#again.disabled = true;
     byId('index-costs').replaceChildren();
     for (const id of ['index-verdict', 'index-call', 'index-same']) setText(id, '');
-    this.#showMade(0, 'Indexes are made when there are rows.');
+    this.#showMade(0, 'Indexes are built once rows exist.');
   }
 
   /** How far the indexes are made. */
   showProgress({ rows, total }: IndexProgress): void {
     const done = `${format.count(rows)} of ${format.count(total)} rows`;
-    this.#showMade(rows / Math.max(total, 1), `Building two indexes beside your work: ${done}`);
+    this.#showMade(rows / Math.max(total, 1), `Building two indexes in the background: ${done}`);
   }
 
   /** They are there. */
@@ -140,8 +140,8 @@ export class IndexView {
     setText(
       'index-same',
       isSame
-        ? `✓ The same rows both ways, ${faster} sooner by the index.`
-        : 'Rows have changed meanwhile.',
+        ? `✓ The same rows both ways; the index is ${faster} faster.`
+        : 'Rows changed during the measurement.',
     );
   }
 

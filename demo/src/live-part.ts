@@ -70,8 +70,8 @@ export class LivePart {
     if (store !== this.store) return;
     figures.indexes = { ms, worstGapMs, root: store.root, bytes };
     this.isThere = true;
-    const made = `Two indexes were made in ${format.duration(ms)} while the page went on: longest frame gap ${format.duration(worstGapMs)}.`;
-    const words = isNew ? made : 'Two indexes were here already, with the rows.';
+    const made = `Two indexes were built in the background in ${format.duration(ms)}; longest frame gap ${format.duration(worstGapMs)}.`;
+    const words = isNew ? made : 'Both indexes were already stored with the rows.';
     this.#indexView.showMade(`${words} They take ${format.size(bytes)}.`);
     await this.#draftView.attach(store);
     const asked = new URLSearchParams(location.search).get('country');

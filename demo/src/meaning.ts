@@ -11,26 +11,26 @@ export function showMeaning({ key, claim, root }: Handover, knowing: Knowing): v
   const total = format.count(root.sum);
   const shown =
     claim === null
-      ? `that the tree with this root holds nothing under “${key}”. The sums beside the way add up to that of the root, ${total}.`
+      ? `that the tree with this root holds nothing under “${key}”. The sums of the siblings add up to that of the root, ${total}.`
       : `that the tree with this root holds ${claim.value} with the sum ${format.count(claim.sum)} under “${key}”, and that its total, ${total}, has room for it.`;
   const refused =
-    'only that these bytes do not prove this claim of this root. The claim may be true all the same.';
+    'only that these bytes do not prove this claim under this root. The claim may still be true.';
   const parts = [
     knowing === 'refused' ? part('A refusal shows', refused) : part('It shows', shown),
     part(
       'It does not show',
-      'that the total is right. A branch hashes the sum of both of its sides, not of each: by this rule, which is that of taproot-assets, a dishonest maker of a tree can tell too small a total, and single proofs still verify. Only all leaves show a total.',
+      'that the total is right. A branch hashes the sum of both sides together, not of each side. Under this rule, which is that of taproot-assets, a dishonest maker can publish a total that is too small, and single proofs still verify. Only all leaves together prove a total.',
     ),
   ];
   if (knowing !== 'made') {
     parts.push(
       part(
-        'It trusts the root',
-        'Here the root came with the proof, from the same hand. A real verifier has it from elsewhere: it was published, or signed, or seen before. Nor does a proof tell whether there is a newer root.',
+        'It trusts the root.',
+        'Here the root came with the proof, from the same source. A real verifier gets it elsewhere: published, signed, or seen before. Nor does a proof say whether a newer root exists.',
       ),
       part(
-        'It tells of others',
-        'Each sibling comes with its sum, and the last ones may be a single neighbour.',
+        'It reveals sums of others.',
+        'Each sibling comes with its sum, and the last ones may be a single leaf.',
       ),
     );
   }

@@ -48,7 +48,7 @@ export class PathDrawing {
     this.#width = this.#element.clientWidth;
     const way = this.#way;
     if (way?.siblings === undefined || this.#width === 0) {
-      const words = way === undefined ? '' : 'These bytes are no proof: there is no way to draw.';
+      const words = way === undefined ? '' : 'These bytes are no proof: there is no path to draw.';
       this.#element.replaceChildren(words);
       return;
     }
@@ -80,7 +80,7 @@ function draw(way: Way, siblings: readonly Sibling[], width: number): SVGElement
   const marks: SVGElement[] = [];
   const words: SVGElement[] = [
     svg('text', { x: 0, y: 16, class: 'head' }, 'Level'),
-    svg('text', { x: width, y: 16, class: 'head end' }, 'Sum on the way'),
+    svg('text', { x: width, y: 16, class: 'head end' }, 'Sum on the path'),
   ];
   for (let at = 0; at <= depth; at++) {
     const here = x(at);
@@ -122,7 +122,7 @@ function draw(way: Way, siblings: readonly Sibling[], width: number): SVGElement
   const empties = LEVELS - depth;
   for (const [line, text] of [
     `${empties} more levels,`,
-    'empty beside the way:',
+    'with empty siblings:',
     'one bit each',
   ].entries()) {
     const kind = isRight ? 'level' : 'level end';
@@ -145,7 +145,7 @@ function draw(way: Way, siblings: readonly Sibling[], width: number): SVGElement
   const height = nameY + 30;
   const picture = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img' });
   picture.setAttribute('class', `way ${way.verdict}`);
-  const spoken = `The way from the root down to ${name}: ${siblings.length} siblings told, with their sums, and ${LEVELS - siblings.length} empty.`;
+  const spoken = `The path from the root down to ${name}: ${siblings.length} siblings in the proof, with their sums, and ${LEVELS - siblings.length} empty.`;
   picture.setAttribute('aria-label', spoken);
   picture.append(...lines, ...marks, ...words);
   return picture;

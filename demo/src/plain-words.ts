@@ -20,7 +20,7 @@ const BY_CODE: Partial<Record<string, PlainWords>> = {
   },
   closed: {
     what: 'Another tab has deleted these cities, to load them again.',
-    advice: 'Wait until it has done so, and try again.',
+    advice: 'Wait until it has finished, and try again.',
   },
   conflict: {
     what: 'Another tab stored the cities at the same time, and was first.',
@@ -45,13 +45,13 @@ const BY_CODE: Partial<Record<string, PlainWords>> = {
   },
   'unsupported-format': {
     what: 'What is stored here was written by another version of Hedgerow.',
-    advice: 'Load it again from nothing.',
+    advice: 'Load all rows again.',
   },
 };
 
 const DAMAGED: PlainWords = {
   what: 'Some of the stored bytes are missing or no longer match their hash.',
-  advice: 'Hedgerow does not hand out rows it cannot vouch for. Load them again from nothing.',
+  advice: 'Hedgerow does not return rows that it cannot verify. Load all rows again.',
 };
 
 /** Explains a failure. */
@@ -64,22 +64,22 @@ export function inPlainWords(failure: unknown): PlainWords {
   if (failure instanceof FetchFailure) {
     return failure.status === 404
       ? {
-          what: 'The file with the cities is not on the server.',
+          what: 'The file with the cities does not exist on the server.',
           advice: 'It is made by “node demo/prepare.mjs”, which “npm run demo” runs.',
         }
       : {
           what: 'The cities could not be fetched from the server.',
-          advice: 'See whether the server still runs and the network is there, and try again.',
+          advice: 'Check the server and the network, and try again.',
         };
   }
   if (failure instanceof TypeError && /network|fetch|load/i.test(failure.message)) {
     return {
-      what: 'The connection broke while the cities were on their way.',
+      what: 'The connection was lost during the download.',
       advice: 'Nothing was stored. Try again.',
     };
   }
   if (failure instanceof DOMException && failure.name === 'QuotaExceededError') {
     return BY_CODE['quota-exceeded'] as PlainWords;
   }
-  return { what: 'Something went wrong that this page has no words for.', advice: 'Try again.' };
+  return { what: 'An unexpected error occurred.', advice: 'Try again.' };
 }

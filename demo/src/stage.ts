@@ -37,7 +37,7 @@ function showLoadFigures(load: {
 }): void {
   const { rows, bytes, durableRows, ms, slices, longestSliceMs, worstGapMs } = load;
   showFigures('stage-figures', [
-    ['Rows a second', format.count(rows / (Math.max(ms, 1) / 1000))],
+    ['Rows per second', format.count(rows / (Math.max(ms, 1) / 1000))],
     ['Bytes', bytes],
     ['Durable rows', format.count(durableRows)],
     ['Slices', slices === undefined ? '…' : format.count(slices)],
@@ -56,7 +56,7 @@ export function showLoadBegins(order: Order): void {
     'Loading',
     '0',
     'rows',
-    `Bytes go from fetch into linear memory, rows ${how}: no row becomes a JavaScript object.`,
+    `Bytes go from fetch into WebAssembly memory, rows ${how}: no row becomes a JavaScript object.`,
   );
   announce('Loading the cities');
 }
@@ -83,13 +83,12 @@ export function showLoadProgress(progress: LoadProgress, worstGapMs: number): vo
 export function showLoaded({ result, ms }: LoadResult, order: Order, worstGapMs: number): void {
   grow(1);
   const { rows, bytes, slices, longestSliceMs } = result;
-  const title =
-    order === 'sorted' ? 'Loaded and durable' : 'Loaded from shuffled rows, and durable';
+  const title = order === 'sorted' ? 'Loaded and durable' : 'Loaded in shuffled order, and durable';
   headline(
     title,
     format.duration(ms),
     `for ${format.count(rows)} rows`,
-    'From the request to the durable commit, with the map drawn meanwhile. Reload the page: it is all still here.',
+    'From the request to the durable commit, while the map was drawn. Reload the page: the rows are still here.',
   );
   const durableRows = rows;
   const load = { rows, durableRows, ms, slices, longestSliceMs, worstGapMs };
@@ -114,8 +113,8 @@ export function showOpened({ rows, openMs, getMs, key, storedBytes, scan }: Open
   headline(
     'Opened from storage',
     format.duration(openMs + getMs),
-    'to open, and get the first row',
-    `${format.count(rows)} rows were here already: no row was fetched. The first get was for ${key}.`,
+    'to open the store and get the first row',
+    `${format.count(rows)} rows were already stored: no row was fetched. The first get was for ${key}.`,
   );
   showFigures('stage-figures', [
     ['Open', format.duration(openMs)],

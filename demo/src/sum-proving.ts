@@ -114,7 +114,7 @@ export class SumProving {
   #choice(key: string, city: City | undefined): HTMLElement {
     const name = city === undefined ? `“${key}”` : city.name;
     const place = city && [city.region, countryName(city.country)].filter(Boolean).join(', ');
-    const where = place ?? 'that nothing is there';
+    const where = place ?? 'prove that it does not exist';
     const button = make(
       'button',
       { type: 'button', 'data-key': key },
@@ -159,7 +159,7 @@ export class SumProving {
     showFigures('prove-figures', [
       ['Proof', `${format.count(proof.length)} bytes`],
       ['Made in', format.duration(ms)],
-      ['Siblings told', `${told} of ${LEVELS}`],
+      ['Siblings in the proof', `${told} of ${LEVELS}`],
     ]);
     this.#handOver({ root: tree.root, key, claim, proof });
     announce(`${what}. The proof has ${proof.length} bytes.`);
@@ -182,7 +182,7 @@ export class SumProving {
       this.#onChange();
       setText(
         'moved',
-        `Row, leaf and root moved in one commit, in ${format.duration(ms)}. What was proved of the root before does not hold for this one.`,
+        `Row, leaf and root changed in one commit, in ${format.duration(ms)}. Proofs for the old root do not hold for the new one.`,
       );
       figures.moved = { key, ms, ...rootOf(store) };
       if (!isLate()) this.#seek({ key, name: city.name });

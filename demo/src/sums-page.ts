@@ -61,7 +61,7 @@ async function fill(target: Store): Promise<void> {
       const words =
         rows < largest.rows
           ? `${format.count(rows)} of ${format.count(largest.rows)} rows`
-          : 'Summing, and making rows and sums durable';
+          : 'Summing, and storing rows and sums';
       showMaking(rows / largest.rows, words);
     },
   });
@@ -77,8 +77,8 @@ async function show(
   showRoot(of);
   const words =
     made === undefined
-      ? `Rows and sums were here already: opened in ${format.duration(ms)}.`
-      : `Rows and sums were made durable in one commit, in ${format.duration(ms)}.`;
+      ? `Rows and sums were already stored: opened in ${format.duration(ms)}.`
+      : `Rows and sums were stored in one commit, in ${format.duration(ms)}.`;
   showMaking(1, words);
   const sliced = made && [
     ['Slices', format.count(made.slices)] as const,

@@ -111,11 +111,10 @@ function timed({ root, key, claim, proof }: Handover): { holds: boolean; ms: num
 /** Why it is refused, as far as sums tell. */
 function reason({ root, claim, proof }: Handover): string {
   const siblings = siblingsOf(proof);
-  if (siblings === undefined)
-    return 'The parts of these bytes do not fit together: they are no proof.';
+  if (siblings === undefined) return 'These bytes are not a well-formed proof.';
   const [sum = 0n] = sumsOnTheWay(siblings, claim?.sum ?? 0n);
   return sum === root.sum
-    ? 'The sums fit, but the hashes lead to another root.'
+    ? 'The sums match, but the hashes lead to another root.'
     : `The sums lead to ${format.count(sum)}, and the root says ${format.count(root.sum)}.`;
 }
 
@@ -140,18 +139,18 @@ function showNoQuestion(failure: unknown): void {
   drawing.show(undefined);
   setText('verdict-claim', '');
   setText('verify-call', '');
-  const why = isOurs ? failure.message : 'A sum is written in digits.';
-  showVerdict(false, `This is no question: ${why}`);
+  const why = isOurs ? failure.message : 'A sum consists of digits.';
+  showVerdict(false, `This cannot be checked: ${why}`);
 }
 
 function showWeight(holds: boolean, ms: number): void {
   const { script, unpacked, other } = loadedBytes();
   showFigures('verify-figures', [
     ['Verified in', format.duration(ms)],
-    ['The first time, cold', format.duration(firstMs ?? 0)],
+    ['First time, cold', format.duration(firstMs ?? 0)],
     ['Scripts loaded', format.size(script)],
-    ['… unpacked', format.size(unpacked)],
-    ['Words and styles', format.size(other)],
+    ['Scripts, unpacked', format.size(unpacked)],
+    ['Text and styles', format.size(other)],
     ['Store, WebAssembly', 'none'],
   ]);
   const times = (figures.verified?.times ?? 0) + 1;
@@ -197,13 +196,15 @@ function start(): void {
     setText('verdict', 'No proof yet');
     setText(
       'verdict-why',
-      'None came with this address. The page with the rows makes one, or write root, claim and proof below.',
+      'This address has none. The page with the rows makes one; or enter root, claim and proof below.',
     );
     return;
   }
   const isAbsence = handed.claim === null;
   tamperButton('number').textContent = isAbsence ? 'Give it one person' : 'One more person';
-  tamperButton('deny').textContent = isAbsence ? 'Say it is there' : 'Say it is not there';
+  tamperButton('deny').textContent = isAbsence
+    ? 'Claim that it exists'
+    : 'Claim that it does not exist';
   fillForm(handed);
   verify();
 }

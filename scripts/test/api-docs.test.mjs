@@ -1,0 +1,155 @@
+// Holds docs/api.md to the sources, and the links between the docs to what they point at.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, posix, relative } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path) => readFileSync(join(ROOT, path), 'utf8');
+const uncommented = (text) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+
+/** The source of a file of declarations, such as `./dist/react/index.d.ts`. The full one is made from the index. */
+const sourceOf = (types) =>
+  types
+    .replace('./dist/', 'js/src/')
+    .replace(/\.d\.ts$/, '.ts')
+    .replace('src/full.ts', 'src/index.ts');
+
+const ENTRIES = Object.entries(JSON.parse(read('js/package.json')).exports).map(
+  ([path, { types }]) => [posix.join('hedgerow', path), sourceOf(types)],
+);
+
+/** The names that a module exports, each with the file that declares it. */
+function exportsOf(file) {
+  const text = uncommented(read(file));
+  const found = new Map();
+  for (const [, names, from] of text.matchAll(
+    /export (?:type )?\{([^}]*)\}(?: from '([^']*)')?/g,
+  )) {
+    const imported = (name) =>
+      from ?? text.match(new RegExp(`import [^;]*\\b${name}\\b[^;]* from '([^']*)'`))?.[1];
+    for (const name of names.split(',').map((part) => part.replace('type ', '').trim())) {
+      if (name === '') continue;
+      const path = posix.join(posix.dirname(file), imported(name)).replace(/\.js$/, '.ts');
+      found.set(name, path);
+    }
+  }
+  const own = /^export (?:declare )?(?:async )?(?:function|const|class|interface|type) (\w+)/gm;
+  for (const [, name] of text.matchAll(own)) found.set(name, file);
+  for (const [, from] of text.matchAll(/export \* from '([^']*)'/g)) {
+    const path = posix.join(posix.dirname(file), from).replace(/\.js$/, '.ts');
+    for (const [name, at] of exportsOf(path)) found.set(name, at);
+  }
+  return found;
+}
+
+/** The public members of a class or an interface, those of what it extends left out. */
+function membersOf(name, file) {
+  const text = uncommented(read(file));
+  const head = new RegExp(`^export (?:class|interface) ${name}\\b[^]*?^}`, 'm');
+  const [body = ''] = text.match(head) ?? [];
+  const member = /^ {2}(?:(?:static|async|override|declare|readonly|get) )*([a-z]\w*)\??[<(:]/gm;
+  const names = [...body.matchAll(member)].map(([, own]) => own);
+  return [...new Set(names)].filter((own) => own !== 'constructor');
+}
+
+const PAGE = read('docs/api.md');
+const codeOf = (text) => (text.match(/`[^`]+`/g) ?? []).join(' ');
+/** What stands in code, section by section. */
+const SECTIONS = PAGE.split(/^#{2,3} /m).map(codeOf);
+const isWord = (word) => new RegExp(`(?<!\\w)${word}(?!\\w)`);
+const naming = (word) => SECTIONS.filter((code) => isWord(word).test(code));
+
+const EXPORTS = new Map(ENTRIES.map(([entry, file]) => [entry, exportsOf(file)]));
+
+test('each entry of the package and each of its exports is on the page', () => {
+  const missing = [];
+  for (const [entry, names] of EXPORTS) {
+    assert.ok(names.size > 0, `${entry}: no export was found`);
+    for (const name of [entry, ...names.keys()]) {
+      if (naming(name).length === 0) missing.push(`${name} of ${entry}`);
+    }
+  }
+  assert.deepEqual(missing, [], 'docs/api.md does not name these');
+});
+
+test('each member of an exported class or interface is in a section that names it', () => {
+  const missing = [];
+  let count = 0;
+  for (const [name, file] of [...EXPORTS.values()].flatMap((names) => [...names])) {
+    // Its calls have sections of their own: see the next test.
+    if (name === 'Store') continue;
+    for (const member of membersOf(name, file)) {
+      count += 1;
+      if (!naming(name).some((code) => isWord(member).test(code))) missing.push([name, member]);
+    }
+  }
+  assert.ok(count > 200, `only ${count} members were found`);
+  assert.deepEqual(missing, [], 'no section of docs/api.md names both');
+});
+
+test('each call of a store, a snapshot, a reader and a transaction is on the page', () => {
+  const classes = [
+    ['Store', 'js/src/store/store.ts', 'db.'],
+    ['Reader', 'js/src/store/reader.ts', ''],
+    ['Snapshot', 'js/src/store/snapshot.ts', ''],
+    ['Transaction', 'js/src/transaction/transaction.ts', 'tx.'],
+  ];
+  const missing = [];
+  for (const [name, file, before] of classes) {
+    const members = membersOf(name, file).filter((member) => `${name}.${member}` !== 'Store.open');
+    assert.ok(members.length >= 2, `${name}: no member was found in ${file}`);
+    const calls = members.map((member) => before + member);
+    missing.push(...calls.filter((call) => naming(call.replace('.', '\\.')).length === 0));
+  }
+  assert.deepEqual(missing, [], 'docs/api.md does not name these');
+});
+
+test('the table of errors has each code once, no other, and says which may be retried', () => {
+  const [union] = read('js/src/base/errors.ts').match(/type ErrorCode =[^;]*;/);
+  const codes = [...union.matchAll(/'([a-z-]+)'/g)].map(([, code]) => code);
+  const table = PAGE.slice(PAGE.indexOf('| code | cause |'));
+  const rows = [...table.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code);
+  assert.deepEqual(rows.toSorted(), codes.toSorted());
+
+  const [set] = read('js/src/base/errors.ts').match(/const RETRYABLE[^;]*;/);
+  const retryable = codes.filter((code) => set.includes(`'${code}'`));
+  const marked = [...table.matchAll(/^\| `([a-z-]+)` \|.*\| yes \|$/gm)].map(([, code]) => code);
+  assert.deepEqual(marked.toSorted(), retryable.toSorted());
+});
+
+const PAGES = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { cwd: ROOT })
+  .toString()
+  .trim()
+  .split('\n')
+  .filter((path) => existsSync(join(ROOT, path)));
+
+/** The anchor that GitHub gives a heading. */
+const anchorOf = (heading) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/ /g, '-');
+const anchorsOf = (text) =>
+  [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => anchorOf(heading));
+
+test('links between the docs point at files and headings that exist', () => {
+  let count = 0;
+  for (const page of PAGES) {
+    const text = readFileSync(join(ROOT, page), 'utf8');
+    for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^\w+:/.test(target)) continue;
+      count += 1;
+      const [path, anchor] = target.split('#');
+      const file = path === '' ? page : relative(ROOT, join(ROOT, dirname(page), path));
+      assert.ok(existsSync(join(ROOT, file)), `${page}: there is no ${target}`);
+      if (anchor === undefined) continue;
+      const anchors = anchorsOf(readFileSync(join(ROOT, file), 'utf8'));
+      assert.ok(anchors.includes(anchor), `${page}: ${file} has no heading #${anchor}`);
+    }
+  }
+  assert.ok(count > 50, `only ${count} links were found`);
+});
