@@ -15,8 +15,8 @@ import type { SharedStore } from '../history/shared-store.js';
 import type { Ref, RefMove } from '../storage/segment-store.js';
 import { inUse } from '../tabs/in-use.js';
 
-/** What a collection came to. */
-export interface CollectResult {
+/** What `db.compact()` did. */
+export interface CompactResult {
   /** Bytes of stored segments before and after. */
   readonly bytesBefore: number;
   readonly bytesAfter: number;
@@ -60,7 +60,7 @@ export class Collection {
   }
 
   /** Runs it; `last` is what the one before it has left for it. */
-  async run(flags: number, valuesBefore: number, last: LastTime): Promise<CollectResult> {
+  async run(flags: number, valuesBefore: number, last: LastTime): Promise<CompactResult> {
     const { host, inventory } = this.#shared;
     const { engine } = host;
     const facts = factsOf(inventory.refs.get(FENCE_REF));

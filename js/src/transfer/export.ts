@@ -39,7 +39,7 @@ export interface ExportOptions {
   readonly branches?: boolean | readonly string[] | undefined;
   /**
    * Leaves out so many bytes: for a copy that was cut off. The same store has the same export for
-   * as long as nothing is written or collected.
+   * as long as nothing is written or compacted.
    */
   readonly from?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -58,7 +58,7 @@ export class Export implements AsyncIterable<Uint8Array> {
   readonly root: string;
   /** The names of its other branches. */
   readonly branches: readonly string[];
-  /** Number of bytes, without those before `from`; more if the store is collected meanwhile. */
+  /** Number of bytes, without those before `from`; more if the store is compacted meanwhile. */
   readonly bytes: number;
   readonly #host: Host;
   readonly #branchHead: BranchHead;
