@@ -73,7 +73,7 @@ async function expectRight(page: Page, own: IndexDefinitions, all: IndexDefiniti
   );
   expect(seen.wrong).toEqual([]);
   for (const count of seen.counts) expect(count).toBeGreaterThan(0);
-  // An index that nobody wants is dropped a moment later.
+  // What others make comes a moment later.
   await expect.poll(() => page.evaluate(() => window.db.root)).toBe(seen.root);
 }
 

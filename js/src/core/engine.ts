@@ -242,7 +242,7 @@ export class Engine {
         throw new HedgerowError('corrupt-chunk', `${chunk()} ${what}`, { chunk: chunk() });
       }
       case Status.unsupportedFormat:
-        throw new HedgerowError('unsupported-format', `a chunk has format ${first}`);
+        throw new HedgerowError('unsupported-format', `written by a newer version (${first})`);
       case Status.invalidProof:
         throw new HedgerowError('invalid-proof', 'it does not prove this under this root');
       case Status.proofTooLarge:

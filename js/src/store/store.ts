@@ -258,7 +258,8 @@ export class Store extends Reader {
    * Moves the branch to a commit of before, or of another branch: undo of all writes since, those of other tabs
    * too, at the cost of moving a pointer. `target` is a snapshot, a root, or the name of a branch. A root that no
    * snapshot and no branch holds may be gone, which is `missing-chunk`. Of a commit that was made under other
-   * definitions the rows come back, with the indexes and sum trees that this handle was opened with, or are refused.
+   * definitions the rows come back with the sum trees that this handle was opened with, or are refused; and with the
+   * indexes of that commit and of this handle.
    */
   async resetTo(target: string | Snapshot): Promise<void> {
     this.#check();
