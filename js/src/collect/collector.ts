@@ -268,8 +268,17 @@ export class Collector {
   async request(): Promise<CompactResult> {
     const { pins } = this.#branchHead;
     if (!pins.isCollector) {
-      if (!pins.isCollected || this.#others === undefined) {
-        throw new HedgerowError('blocked', 'nobody can tell here what other tabs use');
+      if (!pins.isCollected) {
+        const why =
+          'compact() needs Web Locks to know what other tabs use, and this context lacks them';
+        const remedy = 'serve the page over https, or open with idb({ exclusive: true })';
+        throw new HedgerowError('blocked', `${why}: ${remedy}`);
+      }
+      if (this.#others === undefined) {
+        throw new HedgerowError(
+          'blocked',
+          'another open handle compacts this store: call it there',
+        );
       }
       const result = await Promise.race([this.#others.ask(true), this.#becomesCollector()]);
       if (result !== undefined) return result as CompactResult;
@@ -281,7 +290,9 @@ export class Collector {
 
   async #takeRole(): Promise<void> {
     await this.#branchHead.pins.role?.take().catch((cause: unknown) => {
-      throw new HedgerowError('blocked', 'another tab has become the one that collects', { cause });
+      throw new HedgerowError('blocked', 'another tab began to compact the store: try again', {
+        cause,
+      });
     });
   }
 

@@ -64,7 +64,10 @@ export async function raiseFence(segments: SegmentStore, own?: RefMove): Promise
       return own as RefMove;
     }
   }
-  throw new HedgerowError('conflict', `lost the race for the fence ${MAX_COMMIT_TRIES} times`);
+  throw new HedgerowError(
+    'conflict',
+    `other writers were first ${MAX_COMMIT_TRIES} times in a row: try again`,
+  );
 }
 
 /**

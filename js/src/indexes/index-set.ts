@@ -58,8 +58,8 @@ export class IndexSet {
   get(name: string): Index {
     const found = this.all.find((index) => index.name === name);
     if (found !== undefined) return found;
-    const remedy = 'give open its definition; what is stored is not made again';
-    throw new HedgerowError('invalid-argument', `no index ${name} was given to open: ${remedy}`);
+    const message = `no index ${name} was given to open: add it to indexes there`;
+    throw new HedgerowError('invalid-argument', message);
   }
 
   #numberOf({ text }: Index): number {

@@ -88,7 +88,7 @@ export async function openParts(name: string, given: OpenOptions): Promise<Parts
   const { mustExist, onDeleted, persist = false, indexes, sums } = options;
   const { dropOtherIndexes: alone = false } = options;
   if (alone && indexes === undefined) {
-    throw new HedgerowError('invalid-argument', 'open: dropOtherIndexes needs indexes to keep');
+    throw new HedgerowError('invalid-argument', 'open: dropOtherIndexes needs indexes');
   }
   const wanted = indexesOf(indexes);
   const texts = sums && (await loadSums()).definitionTexts(sums);

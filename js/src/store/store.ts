@@ -205,7 +205,8 @@ export class Store extends Reader {
     const change = async () => {
       // A change that has begun since builds on the branch before.
       if (!this.#changes.areOver) return false;
-      if (this.#flushers.size > 0) throw new HedgerowError('blocked', 'a writer is open');
+      if (this.#flushers.size > 0)
+        throw new HedgerowError('blocked', 'a writer is open: finish or abort it first');
       await this.#branchHead.switchTo(ref);
       return true;
     };
@@ -248,7 +249,10 @@ export class Store extends Reader {
   #nameOf(handle: unknown): string {
     const isStore = typeof handle === 'object' && handle !== null && #first in handle;
     if (!isStore || handle.#first !== this.#first) {
-      throw new HedgerowError('invalid-argument', 'neither a name nor a handle of this open store');
+      throw new HedgerowError(
+        'invalid-argument',
+        'merge takes the name or a handle of a branch of this store',
+      );
     }
     handle.#check();
     return handle.branchName;
@@ -341,7 +345,7 @@ export class Store extends Reader {
   ): Promise<T> {
     this.#check();
     if (typeof body !== 'function') {
-      throw new HedgerowError('invalid-argument', 'a transaction is a function');
+      throw new HedgerowError('invalid-argument', 'transaction: body must be a function');
     }
     const job = this.#jobOf('transaction', options);
     const { waits } = this.#changes;
