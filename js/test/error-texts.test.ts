@@ -19,7 +19,7 @@ const cases: [title: string, call: Call, message: RegExp][] = [
   [
     'an index that was not named',
     (db) => db.count({ index: 'byOwner' }),
-    /no index byOwner was given to open: add it to indexes/,
+    /^open was given no index byOwner: add it to indexes/,
   ],
   [
     'a callback that is none',
@@ -40,12 +40,16 @@ const cases: [title: string, call: Call, message: RegExp][] = [
     },
     /a writer is open: finish or abort it/,
   ],
-  ['a merge of no branch', (db) => db.merge({} as never), /^merge takes the name or a handle/],
+  [
+    'a merge of no branch',
+    (db) => db.merge({} as never),
+    /^merge takes a branch of this store, or its name/,
+  ],
   ['a source that is none', (db) => db.putMany(5 as never), /source must be an iterable, or bytes/],
   [
     'a format for rows',
     (db) => db.putMany([['k', 1]], { format: 'json' }),
-    /format json is for bytes: leave it out/,
+    /format is for bytes only/,
   ],
   [
     'a function for the key of bytes',

@@ -25,7 +25,7 @@ const ROW_FAULTS = [
   '`constrain` is not an array of strings', // ConstrainNotNames
   'the row to update is not an object', // NotObject
   'a number is too large: numbers are doubles', // NumberTooLarge
-  'changes of an index, which have `secondary`, are no patch', // IndexEntry
+  'changes of an index (`secondary`) are no patch', // IndexEntry
 ];
 
 /** The parts of chunks and tables, as the variants of `Field` are named. */

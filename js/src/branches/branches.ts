@@ -108,10 +108,7 @@ export async function openBranch(
     // Another tab has made it.
     await lookFor(line, ref);
   }
-  throw new HedgerowError(
-    'conflict',
-    `other writers were first ${MAX_COMMIT_TRIES} times in a row: try again`,
-  );
+  throw new HedgerowError('conflict', `others wrote first ${MAX_COMMIT_TRIES} times: try again`);
 }
 
 function isGone(cause: unknown): boolean {
@@ -164,8 +161,5 @@ export async function deleteBranch(
     });
     return;
   }
-  throw new HedgerowError(
-    'conflict',
-    `other writers were first ${MAX_COMMIT_TRIES} times in a row: try again`,
-  );
+  throw new HedgerowError('conflict', `others wrote first ${MAX_COMMIT_TRIES} times: try again`);
 }

@@ -93,10 +93,7 @@ export async function mergeBranch(
     }
     if (tries > 1) await pause(Math.min(2 ** tries, MAX_COMMIT_WAIT_MS) * Math.random());
   }
-  throw new HedgerowError(
-    'conflict',
-    `other writers were first ${MAX_COMMIT_TRIES} times in a row: try again`,
-  );
+  throw new HedgerowError('conflict', `others wrote first ${MAX_COMMIT_TRIES} times: try again`);
 }
 
 class Merge {

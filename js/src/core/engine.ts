@@ -235,11 +235,9 @@ export class Engine {
         });
       }
       case Status.missingChunk:
-        throw new HedgerowError(
-          'missing-chunk',
-          `chunk ${chunk()} is not stored: compacted away, or lost`,
-          { chunk: chunk() },
-        );
+        throw new HedgerowError('missing-chunk', `chunk ${chunk()} was compacted away, or lost`, {
+          chunk: chunk(),
+        });
       case Status.corruptChunk: {
         const fault = () => `is ${malformed(second, third, this.word(3), this.word(4))}`;
         const what = second < 0 ? 'does not have its hash' : fault();
@@ -248,10 +246,7 @@ export class Engine {
         });
       }
       case Status.unsupportedFormat:
-        throw new HedgerowError(
-          'unsupported-format',
-          `written by a newer version of Hedgerow: update the app (format ${first})`,
-        );
+        throw new HedgerowError('unsupported-format', 'written by a newer version: update the app');
       case Status.invalidProof:
         throw new HedgerowError('invalid-proof', 'it does not prove this under this root');
       case Status.proofTooLarge:
@@ -259,10 +254,7 @@ export class Engine {
       case Status.commitTooLarge:
         throw new HedgerowError('invalid-argument', TOO_MANY_TREES);
       default:
-        throw new HedgerowError(
-          'storage',
-          `unknown status ${status} of the core: please report it`,
-        );
+        throw new HedgerowError('storage', `the core answered ${status}: please report it`);
     }
   }
 

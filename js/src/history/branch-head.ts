@@ -455,7 +455,7 @@ export class BranchHead implements StoreBranch {
       }
       throw new HedgerowError(
         'conflict',
-        `other writers were first ${MAX_COMMIT_TRIES} times in a row: try again`,
+        `others wrote first ${MAX_COMMIT_TRIES} times: try again`,
       );
     });
   }

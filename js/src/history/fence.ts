@@ -64,10 +64,7 @@ export async function raiseFence(segments: SegmentStore, own?: RefMove): Promise
       return own as RefMove;
     }
   }
-  throw new HedgerowError(
-    'conflict',
-    `other writers were first ${MAX_COMMIT_TRIES} times in a row: try again`,
-  );
+  throw new HedgerowError('conflict', `others wrote first ${MAX_COMMIT_TRIES} times: try again`);
 }
 
 /**

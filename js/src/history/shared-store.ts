@@ -161,7 +161,7 @@ export class SharedStore {
     const { engine } = this.host;
     const { finalTrap: cause } = engine;
     if (cause !== undefined)
-      throw new HedgerowError('closed', 'the core crashed twice: open the store again', { cause });
+      throw new HedgerowError('closed', 'the core crashed twice: open it again', { cause });
     await engine.restart();
     // Ids of the instance before are never given again, though nothing may be left of it.
     if (this.#endId > 0) engine.setNextSegment(this.#lastId + 1);

@@ -58,7 +58,7 @@ export class IndexSet {
   get(name: string): Index {
     const found = this.all.find((index) => index.name === name);
     if (found !== undefined) return found;
-    const message = `no index ${name} was given to open: add it to indexes there`;
+    const message = `open was given no index ${name}: add it to indexes`;
     throw new HedgerowError('invalid-argument', message);
   }
 

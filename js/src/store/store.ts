@@ -251,7 +251,7 @@ export class Store extends Reader {
     if (!isStore || handle.#first !== this.#first) {
       throw new HedgerowError(
         'invalid-argument',
-        'merge takes the name or a handle of a branch of this store',
+        'merge takes a branch of this store, or its name',
       );
     }
     handle.#check();

@@ -113,10 +113,7 @@ function ingestOptions<Row>(isBytes: boolean, job: Job<Row>): IngestOptions {
   const pointer = typeof key === 'string' ? key : undefined;
   if (!isBytes) {
     if (format === undefined) return { prefix, pointer, signal };
-    throw new HedgerowError(
-      'invalid-argument',
-      `format ${format} is for bytes: leave it out for other rows`,
-    );
+    throw new HedgerowError('invalid-argument', 'format is for bytes only');
   }
   if (typeof key === 'function' || job.deletes === true) {
     throw new HedgerowError('invalid-argument', 'for rows in bytes key must be a JSON pointer');

@@ -17,7 +17,7 @@ export function isLost(cause: unknown): boolean {
 }
 
 export function blocked(): HedgerowError {
-  return new HedgerowError('blocked', 'another connection holds the store: close it, or try again');
+  return new HedgerowError('blocked', 'another connection holds the store: close it');
 }
 
 /** The error that a caller gets. */
@@ -30,17 +30,13 @@ export function typed(cause: unknown): HedgerowError {
   }
   switch (name) {
     case 'QuotaExceededError':
-      return new HedgerowError('quota-exceeded', 'no room left for this origin: delete something', {
+      return new HedgerowError('quota-exceeded', 'no room left for this origin', {
         cause,
       });
     case 'VersionError':
-      return new HedgerowError(
-        'unsupported-format',
-        'written by a newer version of Hedgerow: update the app',
-        {
-          cause,
-        },
-      );
+      return new HedgerowError('unsupported-format', 'written by a newer version: update the app', {
+        cause,
+      });
     default:
       return new HedgerowError('storage', `IndexedDB failed: ${text}`, { cause });
   }
