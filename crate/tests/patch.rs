@@ -67,7 +67,7 @@ fn the_vectors_hold() {
         entries.map(|entry| (entry[0].as_str().expect("a key").into(), entry[1].clone())).collect()
     };
     let cases = vectors["apply"].as_array().expect("cases");
-    assert_eq!(cases.len(), 24);
+    assert_eq!(cases.len(), 27);
     for case in cases {
         let name = &case["name"];
         let ops: Vec<_> =
@@ -322,8 +322,8 @@ proptest! {
 #[test]
 fn malformed_operations_are_refused_where_they_are() {
     use RowFault::{
-        ConstrainNotNames, KeyMissing, KeyNotString, KeyTooLong, MergeNotObject, NoOperation,
-        NotObject, NumberTooLarge, Syntax, TooDeep, ValueMissing,
+        ConstrainNotNames, IndexEntry, KeyMissing, KeyNotString, KeyTooLong, MergeNotObject,
+        NoOperation, NotObject, NumberTooLarge, Syntax, TooDeep, ValueMissing,
     };
     let long = format!(r#"{{"op":"del","key":"{}"}}"#, "k".repeat(1025));
     let deep = format!(r#"{{"op":"put","key":"a","value":{}"#, "[".repeat(600));
@@ -336,6 +336,14 @@ fn malformed_operations_are_refused_where_they_are() {
         (r#"{"op":1}"#, 6, NoOperation),
         (r#"{"op":"put","op":"test","key":"a","value":1}"#, 17, NoOperation),
         (r#"{"op":"put","key":"a"}"#, 0, ValueMissing),
+        (r#"{"op":"put","key":"a","newValue":1}"#, 0, ValueMissing),
+        (r#"{"op":"add","key":"a","value":1}"#, 0, ValueMissing),
+        (r#"{"op":"change","key":"a","oldValue":1}"#, 0, ValueMissing),
+        (r#"{"op":"change","newValue":1}"#, 0, KeyMissing),
+        (r#"{"op":"add","key":"a","newValue":[-1e400]}"#, 34, NumberTooLarge),
+        (r#"{"op":"add","key":"a","newValue":1,"secondary":2}"#, 47, IndexEntry),
+        (r#"{"op":"change","secondary":2,"key":"a","newValue":1}"#, 27, IndexEntry),
+        (r#"{"op":"del","key":"a","oldValue":1,"secondary":[2]}"#, 47, IndexEntry),
         (r#"{"op":"put","value":1}"#, 0, KeyMissing),
         (r#"{"op":"del"}"#, 0, KeyMissing),
         (r#"{"op":"update","merge":{}}"#, 0, KeyMissing),
@@ -367,6 +375,30 @@ fn malformed_operations_are_refused_where_they_are() {
             let expected = Error::Row { row: 1, offset: start + offset, fault };
             assert_eq!(result, Err(expected), "{text} in parts of {part}");
             assert_eq!(host.contents(), rows);
+        }
+    }
+}
+
+#[test]
+fn changes_put_their_new_value_whatever_stands_beside_it() {
+    let rows: Rows =
+        [("a", "1"), ("b", "2"), ("c", "3")].map(|(key, value)| (key.into(), value.into())).into();
+    let ops = [
+        r#"{"op":"add","key":"d","newValue":{"n":1},"value":{"no":1e0}}"#,
+        r#"{"value":{"no":2},"newValue":{"n":1.50},"op":"ch\u0061nge","key":"a","oldValue":1}"#,
+        r#"{"op":"put","key":"e","value":{"n":20e-1},"newValue":{"no":3},"secondary":4}"#,
+        r#"{"op":"del","key":"b","secondary":1}"#,
+        r#"{"op":"del","key":"c","oldValue":[1,{"n":2}]}"#,
+    ]
+    .map(String::from);
+    let expected: Rows = [("a", r#"{"n":1.5}"#), ("d", r#"{"n":1}"#), ("e", r#"{"n":2}"#)]
+        .map(|(key, value)| (key.into(), value.into()))
+        .into();
+    for framing in [Framing::Lines, Framing::Array] {
+        for part in [1, 5, 1000] {
+            let mut host = Host::of(SMALL, &rows);
+            apply(&mut host, &ops, Way::Bytes(framing, part), None).expect("a patch");
+            assert_eq!(host.contents(), expected, "{framing:?} in parts of {part}");
         }
     }
 }

@@ -53,7 +53,7 @@ const cached = {
   },
 
   async collector(): Promise<string> {
-    return (await db.stats()).collector;
+    return (await db.stats()).compactor;
   },
 
   /** Opens a store, uses all of it, and goes away until another tab calls `back`. */
@@ -62,7 +62,7 @@ const cached = {
     await cached.open(name);
     await db.put('before', 1);
     await db.transaction(async (tx) => tx.put('count', ((await tx.get<number>('count')) ?? 0) + 1));
-    await db.collect();
+    await db.compact();
     const memory = `memory of ${name}`;
     addEventListener('pageshow', ({ persisted }) => {
       const find = async () => {

@@ -27,7 +27,7 @@ async function scenario(hedgerow: Hedgerow): Promise<Record<string, unknown>> {
     merge: await codeOf(db.merge('draft')),
     prove: await codeOf(db.prove('row/2').then((proof) => verifyProof(db.root, 'row/2', proof))),
     sums: await codeOf(db.sumTree('total').put('a', { value: Uint8Array.of(1), sum: 1n })),
-    collect: await codeOf(db.collect()),
+    collect: await codeOf(db.compact()),
     export: await codeOf(
       db
         .export()

@@ -145,7 +145,7 @@ const suspended = {
         await db.putMany(rows(3));
         // What must stay is known by then, and the old segments are about to be replaced.
         stopAtWrite(isDebugged, 1, isInside);
-        const collecting = db.collect();
+        const collecting = db.compact();
         collecting.catch(() => {});
         calls = [collecting];
         if (!isDebugged) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -215,9 +215,9 @@ const suspended = {
       const { ok, faults } = await db.verify();
       if (!ok) throw new Error(JSON.stringify(faults));
     });
-    await timed(took, 'collect', () => db.collect());
+    await timed(took, 'collect', () => db.compact());
     await timed(took, 'load again', () => db.putMany(rows(round + 1)));
-    await timed(took, 'collect again', () => db.collect());
+    await timed(took, 'collect again', () => db.compact());
     await timed(took, 'close', () => db.close());
     return took;
   },

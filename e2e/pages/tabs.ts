@@ -129,7 +129,7 @@ const tab = {
       }
     };
     await db.putMany(rows());
-    await (db as Store & { collect?(): Promise<unknown> }).collect?.();
+    await (db as Store & { compact?(): Promise<unknown> }).compact?.();
   },
 
   /** Scans all rows, and stops in the middle until the store has moved on `moves` times. */

@@ -39,7 +39,7 @@ test('heavy rewriting takes at most twice the room of what is live', async ({ pe
   console.log(`at most ${most.toFixed(2)} x live, besides 1 MiB, a second after each rewriting`);
   // Nothing of it is needed to open the store again.
   const state = await stateOf(page);
-  const result = await page.evaluate(() => window.db.collect());
+  const result = await page.evaluate(() => window.db.compact());
   expect(result.bytesAfter).toBeLessThanOrEqual(result.bytesBefore);
   expect(await page.evaluate(() => window.countRecords('rewritten', 'segments'))).toBeLessThan(15);
   const after = await visit(await persistentPage.relaunch());
@@ -64,7 +64,7 @@ test('a tab that scans misses nothing while another rewrites and collects', asyn
   });
   for (let round = 1; round < 4; round++) {
     await collector.evaluate((round) => window.db.putMany(window.rows(30_000, round)), round);
-    const { segmentsDeleted } = await collector.evaluate(() => window.db.collect());
+    const { segmentsDeleted } = await collector.evaluate(() => window.db.compact());
     // What the scan began with stays; what came in between goes.
     if (round > 1) expect(segmentsDeleted).toBeGreaterThan(0);
   }
@@ -81,7 +81,7 @@ test('a tab that scans misses nothing while another rewrites and collects', asyn
   expect(seen).toEqual({ rows: 30_000, rounds: [first] });
   // The other tab may ask for a collection, too, and what it has let go of is taken then.
   const before = await storedBytes(collector);
-  const asked = await reader.evaluate(() => window.db.collect());
+  const asked = await reader.evaluate(() => window.db.compact());
   expect(asked.bytesBefore).toBe(before);
   const { liveBytes } = await collector.evaluate(() => window.db.stats());
   expect(await storedBytes(collector)).toBeLessThan(1.07 * liveBytes);
@@ -97,11 +97,11 @@ test('when the tab that collects is closed another one does', async ({ persisten
   await first.evaluate(() => window.db.putMany(window.rows(20_000, 1)));
   const state = await stateOf(first);
   await first.close();
-  const who = () => second.evaluate(async () => (await window.db.stats()).collector);
+  const who = () => second.evaluate(async () => (await window.db.stats()).compactor);
   await expect.poll(who, SLOWLY).toBe('this');
   expect(await stateOf(second)).toEqual(state);
   await second.evaluate(() => window.db.putMany(window.rows(20_000, 2)));
-  await second.evaluate(() => window.db.collect());
+  await second.evaluate(() => window.db.compact());
   const { liveBytes } = await second.evaluate(() => window.db.stats());
   expect(await storedBytes(second)).toBeLessThan(1.07 * liveBytes);
 });
@@ -126,12 +126,12 @@ test('what a page that was closed in mid-load has left is collected', async ({
   });
   await expect.poll(count, SLOWLY).toBeGreaterThan(before + 4);
   // While it lives its segments are its own.
-  await page.evaluate(() => window.db.collect());
+  await page.evaluate(() => window.db.compact());
   expect(await count()).toBeGreaterThan(before);
   await loading.close();
   await expect
     .poll(async () => {
-      await page.evaluate(() => window.db.collect());
+      await page.evaluate(() => window.db.compact());
       return storedBytes(page);
     }, SLOWLY)
     .toBeLessThanOrEqual(stored);

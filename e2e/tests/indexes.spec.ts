@@ -73,7 +73,7 @@ async function expectRight(page: Page, own: IndexDefinitions, all: IndexDefiniti
   );
   expect(seen.wrong).toEqual([]);
   for (const count of seen.counts) expect(count).toBeGreaterThan(0);
-  // An index that nobody wants is dropped a moment later.
+  // What others make comes a moment later.
   await expect.poll(() => page.evaluate(() => window.db.root)).toBe(seen.root);
 }
 
@@ -204,7 +204,7 @@ test('a scan of an index sees its commit while others write and collect', async 
   for (let round = 1; round < 6; round++) {
     await writer.evaluate(async (round) => {
       await window.db.putMany(window.rows(20_000, round));
-      await (window.db as typeof window.db & { collect(): Promise<unknown> }).collect();
+      await (window.db as typeof window.db & { compact(): Promise<unknown> }).compact();
     }, round);
   }
   expect(await scanning).toEqual({ rounds: [0], count: 6667, ascends: true });

@@ -112,7 +112,7 @@ test('what a snapshot and a branch hold survives collections of another tab', as
   expect(undone[0]).toBe(undone[1]);
   await collector.waitForFunction((root) => window.tab.store.root === root, undone[0]);
   await other.evaluate(() => window.snap.release());
-  await collector.evaluate(() => window.tab.store.collect());
+  await collector.evaluate(() => window.tab.store.compact());
   expect(await rounds(collector, 'tab')).toEqual(['second', '2000']);
   await collector.evaluate(() => window.tab.store.resetTo('draft'));
   await other.waitForFunction((root) => window.tab.store.root === root, root);

@@ -74,7 +74,7 @@ test('an import goes on after the page was reloaded in the middle of it', async 
   expect(await page.evaluate(() => window.db.count())).toBe(0);
   // Though somebody had it open, and collected.
   await page.evaluate(async () => {
-    await window.db.collect();
+    await window.db.compact();
     await window.db.close();
   });
   await openStore(page, 'source');

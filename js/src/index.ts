@@ -18,6 +18,7 @@ export type { KeyRange } from './base/range.js';
 export type { ByteFormat, ByteSource } from './base/read-bytes.js';
 export type { Branch, BranchOptions } from './branches/branches.js';
 export type { MergeOptions, MergeResult, Resolution } from './branches/merge.js';
+export type { CompactResult } from './collect/collection.js';
 export type { SumDefinition, SumDefinitions } from './core/sum-definition.js';
 export type {
   SumChange,
@@ -122,7 +123,7 @@ export const importStore: typeof import('./transfer/import.js').importStore = as
 const platform = () => part(() => import('./base/platform.js'));
 
 /**
- * Loads now what is else loaded when it is first called: collection, proofs, verification, repair, statistics, sum
+ * Loads now what is else loaded when it is first called: compaction, proofs, verification, repair, statistics, sum
  * trees, transactions, branches, diffs, merges, exports and imports, 94 KB in all. From then on none of these needs the network. Rejects
  * with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
  */

@@ -61,7 +61,8 @@ const BAD: Record<string, readonly unknown[]> = {
   reverse: NO_BOOLEAN,
   initial: NO_BOOLEAN,
   wait: NO_BOOLEAN,
-  create: NO_BOOLEAN,
+  mustExist: NO_BOOLEAN,
+  dropOtherIndexes: NO_BOOLEAN,
   persist: NO_BOOLEAN,
   salvage: NO_BOOLEAN,
   index: [null, 5, {}, ['s'], Symbol('s'), 'none'],
@@ -93,7 +94,7 @@ const BOUND = { prefix: 'none' };
 
 const calls: Record<string, [members: string, run: Call['run'], base?: object]> = {
   open: [
-    'indexes onIndexProgress sums storage durability sliceMs cacheBytes create onDeleted persist',
+    'indexes dropOtherIndexes onIndexProgress sums storage durability sliceMs cacheBytes mustExist onDeleted persist',
     async (_, options) => (await open('other', options)).close(),
     { storage: memory() },
   ],

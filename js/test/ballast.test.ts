@@ -108,7 +108,7 @@ it('a deletion that finds no room is made when dead values have gone', async () 
   const values = Array.from({ length: 40 }, (_, at): Entry => [`v${at + 10}`, from.bytes(200_000)]);
   await db.putMany(values);
   // Knows which values are live.
-  await db.collect();
+  await db.compact();
   await db.deleteMany(values.slice(0, 15).map(([key]) => key));
   const full = bytes();
   limit.quota = full - MIB;

@@ -32,7 +32,7 @@ describe('a collection', () => {
     for (let round = 0; round < 4; round++) await db.putMany(rows(8000, round));
     const before = await db.stats();
     expect(before.liveBytes).toBeLessThan(before.storedBytes / 3);
-    const result = await db.collect();
+    const result = await db.compact();
     expect(result.bytesBefore).toBe(before.storedBytes);
     expect(result.bytesAfter).toBe(storedBytes(storage));
     expect(result.segmentsDeleted).toBeGreaterThan(0);
@@ -45,7 +45,7 @@ describe('a collection', () => {
     ]);
     const again = await open('test', { storage });
     expectSame(await all(again), rows(8000, 3));
-    expect((await db.collect()).segmentsDeleted).toBe(0);
+    expect((await db.compact()).segmentsDeleted).toBe(0);
   });
 
   it('comes by itself: heavy rewriting takes at most twice the room of what is live', async () => {
@@ -97,7 +97,7 @@ describe('a collection', () => {
     await expect(db.putMany(rows(60_000, 1))).rejects.toBe(error);
     storage.heal();
     expect(storedBytes(inner)).toBeGreaterThan(before + (2 << 20));
-    await db.collect();
+    await db.compact();
     expect(storedBytes(inner)).toBe(before);
     expectSame(await all(await open('test', { storage })), rows(1000, 0));
   });
@@ -110,7 +110,7 @@ describe('a collection', () => {
       Array.from({ length: 20 }, (_, at): Entry => [`v${at + 10}`, from.bytes(20_000 * (at + 1))]),
     );
     for (const entries of values) await db.putMany(entries);
-    await db.collect();
+    await db.compact();
     const { liveBytes, storedBytes: stored } = await db.stats();
     expect(stored).toBeLessThan(1.07 * liveBytes);
     expectSame(await all(await open('test', { storage })), values[2]);
@@ -127,7 +127,7 @@ describe('a collection', () => {
     };
     const db = await make();
     const start = storage.calls();
-    await db.collect();
+    await db.compact();
     const calls = storage.calls() - start;
     expect(calls).toBeGreaterThan(1);
     await db.close();
@@ -137,18 +137,18 @@ describe('a collection', () => {
         const again = await make();
         storage.fail({ at: storage.calls() + at, when, error });
         let cause: unknown;
-        await again.collect().catch((reason: unknown) => {
+        await again.compact().catch((reason: unknown) => {
           cause = reason;
           expect(reason).toBe(error);
         });
         storage.heal();
-        expect((await again.stats()).collectFailure).toBe(cause);
+        expect((await again.stats()).compactFailure).toBe(cause);
         expectSame(await all(again), rows(3000, 2), `call ${at}, ${when}`);
         await again.put('k000000', 'new');
         storage.heal();
-        await again.collect();
-        const { liveBytes, storedBytes: stored, collectFailure } = await again.stats();
-        expect(collectFailure).toBeUndefined();
+        await again.compact();
+        const { liveBytes, storedBytes: stored, compactFailure } = await again.stats();
+        expect(compactFailure).toBeUndefined();
         expect(stored).toBeLessThan(1.07 * liveBytes);
         await again.close();
         const fresh = await open('test', { storage: inner });
@@ -174,8 +174,8 @@ describe('among several handles', () => {
     const storage = memory();
     const first = await open('test', { storage });
     const second = await open('test', { storage });
-    await first.collect();
-    await expect(second.collect()).rejects.toEqual(failure('blocked'));
+    await first.compact();
+    await expect(second.compact()).rejects.toEqual(failure('blocked'));
     await first.close();
     await within(5000, untilItCollects(second));
   });
@@ -191,7 +191,7 @@ describe('among several handles', () => {
       const [[, { round: seenRound }]] = seen as [[string, { round: number }]];
       await collector.putMany(rows(20_000, round + 100));
       const own = all(reader);
-      const { segmentsDeleted } = await collector.collect();
+      const { segmentsDeleted } = await collector.compact();
       if (round > 0) expect(segmentsDeleted).toBeGreaterThan(0);
       for (let next = await scan.next(); !next.done; next = await scan.next())
         seen.push(next.value as Entry);
@@ -200,7 +200,7 @@ describe('among several handles', () => {
     }
     // Nothing is pinned any more.
     await reader.close();
-    await collector.collect();
+    await collector.compact();
     const { liveBytes } = await collector.stats();
     expect(storedBytes(storage)).toBeLessThan(1.07 * liveBytes);
   });
@@ -212,16 +212,16 @@ describe('among several handles', () => {
     const other = await open('test', { storage, cacheBytes: 0 });
     await other.put('k000000', 'mine');
     await collector.putMany(rows(20_000, 1));
-    await collector.collect();
+    await collector.compact();
     expectSame(await other.get('k010000'), rows(20_000, 1)[10_000]?.[1]);
     await collector.putMany(rows(20_000, 2));
-    await collector.collect();
+    await collector.compact();
     await other.put('k015000', 'mine');
     await collector.putMany(rows(20_000, 3));
-    await collector.collect();
+    await collector.compact();
     expect(await other.count({ lt: 'k010000' })).toBe(10_000);
     await collector.putMany(rows(20_000, 4));
-    await collector.collect();
+    await collector.compact();
     await other.delete('k015000');
     expect(await all(other)).toHaveLength(19_999);
   });
@@ -245,10 +245,10 @@ describe('among several handles', () => {
       settled(() => storage.stored.size > 3),
     );
     await collector.put('a', 1);
-    expect((await collector.collect()).segmentsDeleted).toBe(0);
+    expect((await collector.compact()).segmentsDeleted).toBe(0);
     open_();
     await load;
-    await collector.collect();
+    await collector.compact();
     expect(await all(await open('test', { storage }))).toHaveLength(30_002);
   });
 
@@ -277,7 +277,7 @@ describe('among several handles', () => {
     const load = db.putMany(source());
     await within(20_000, settledAfter(200));
     expect(inner.stored.size).toBe(0);
-    await within(20_000, db.collect());
+    await within(20_000, db.compact());
     await load;
     expectSame(await all(await open('test', { storage: inner })), entries);
   });
@@ -293,7 +293,7 @@ describe('among several handles', () => {
 
 async function untilItCollects(db: Store): Promise<void> {
   for (;;) {
-    const result = await db.collect().catch(() => undefined);
+    const result = await db.compact().catch(() => undefined);
     if (result !== undefined) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -322,7 +322,7 @@ async function session(seed: number): Promise<void> {
   };
   await within(50_000, Promise.all([0, 1, 2].map(worker)));
   const expected = sorted(models.flatMap((model) => [...model]));
-  for (const db of handles) await db.collect().catch(() => {});
+  for (const db of handles) await db.compact().catch(() => {});
   const fresh = await open('test', { storage, cacheBytes: 0 });
   expectSame(await all(fresh), expected);
   await Promise.all([fresh, ...handles].map((db) => db.close()));
@@ -372,6 +372,6 @@ async function act(
       break;
     }
     default:
-      await db.collect().catch((cause: unknown) => expect(cause).toEqual(failure('blocked')));
+      await db.compact().catch((cause: unknown) => expect(cause).toEqual(failure('blocked')));
   }
 }

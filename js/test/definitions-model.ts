@@ -22,6 +22,7 @@ export type Rows = Map<string, unknown>;
 export interface Definitions {
   readonly indexes: IndexDefinitions | undefined;
   readonly sums: SumDefinitions | undefined;
+  readonly dropOtherIndexes: boolean;
 }
 
 const INDEXES: IndexDefinitions = {
@@ -44,10 +45,10 @@ export function someDefinitions(from: Random, mayKeep: boolean): Definitions {
     Object.fromEntries(all.filter(() => from.next() < 0.5));
   const isKept = () => mayKeep && from.next() < 0.2;
   const sums = NAMES.map((name) => [name, from.pick(RULES)] as const);
-  return {
-    indexes: isKept() ? undefined : some(Object.entries(INDEXES)),
-    sums: isKept() ? undefined : some(sums),
-  };
+  const indexes = isKept() ? undefined : some(Object.entries(INDEXES));
+  // So that a store comes to the root of a fresh one.
+  const dropOtherIndexes = indexes !== undefined;
+  return { indexes, sums: isKept() ? undefined : some(sums), dropOtherIndexes };
 }
 
 /** A row, which breaks a rule now and then. */
@@ -105,7 +106,10 @@ export function merged(
 const roots = new Map<string, Promise<string>>();
 
 /** The root of a fresh store with these rows and definitions. */
-export function freshRoot(rows: Rows, { indexes, sums }: Definitions): Promise<string> {
+export function freshRoot(
+  rows: Rows,
+  { indexes, sums }: Pick<Definitions, 'indexes' | 'sums'>,
+): Promise<string> {
   const name = JSON.stringify([sorted(rows), indexes, sums]);
   const made = async () => {
     const fresh = await open('fresh', { storage: memory(), indexes, sums });

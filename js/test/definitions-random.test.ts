@@ -200,7 +200,7 @@ async function history(from: Random, seed: number): Promise<void> {
         break;
       }
       case 6:
-        await first.collect();
+        await first.compact();
         break;
     }
     if (!handles.has(name)) handles.set(name, await first.branch(name));
@@ -279,7 +279,7 @@ async function versions(from: Random, seed: number): Promise<void> {
       await db.close();
       tabs[at] = await opened();
     }
-    if (kind === 3) await tabs[0]?.db.collect();
+    if (kind === 3) await tabs[0]?.db.compact();
   }
   for (const { db } of tabs) await db.close();
 }

@@ -188,7 +188,7 @@ describe('resetTo', () => {
     await made.branch('before');
     await made.close();
     const indexes = { m: { path: '/m' } };
-    const db = await open('test', { storage, sums: {}, indexes });
+    const db = await open('test', { storage, sums: {}, indexes, dropOtherIndexes: true });
     await db.putMany(rows(40));
     await takesAnything(db);
     const root = await rootOf(db, {}, indexes);
@@ -240,6 +240,7 @@ describe('repair', () => {
     const options = {
       sums: { total: { prefix: 's/', sum: '/m' } },
       indexes: { m: { path: '/m' } },
+      dropOtherIndexes: true,
     };
     const changing = await open('test', { storage, ...options });
     await changing.put('s/x', { n: -1, m: 1 });

@@ -330,9 +330,9 @@ export const WORKLOADS: Record<string, readonly Operation[]> = {
   'rows collected': [
     load('load', rows('a', 400, 300)),
     load('all of it again', rows('a', 400, 301)),
-    { title: 'collect', run: ({ db }) => db.collect(), model() {} },
+    { title: 'collect', run: ({ db }) => db.compact(), model() {} },
     edits('put', [['a00007', 1]], ['a00008']),
-    { title: 'collect again', run: ({ db }) => db.collect(), model() {} },
+    { title: 'collect again', run: ({ db }) => db.compact(), model() {} },
   ],
   transactions: [
     load('load', SOME),

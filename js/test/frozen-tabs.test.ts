@@ -116,19 +116,19 @@ describe('while a frozen tab', () => {
       a.freeze();
     };
     await settled(first.putMany(rows(20_000, 2)));
-    const collecting = first.collect();
+    const collecting = first.compact();
     for (let turn = 0; turn < 2000 && !a.isFrozen; turn++) await breathe(1);
     expect(a.isFrozen).toBe(true);
     await works(second, c);
-    const result = await settled(second.collect(), 12_000);
+    const result = await settled(second.compact(), 12_000);
     expect(result.segmentsDeleted).toBe(0);
     // What comes after that goes.
     const before = (await settled(second.stats())).storedBytes;
     for (let round = 3; round < 6; round++) await settled(second.putMany(rows(20_000, round)));
-    await settled(second.collect());
+    await settled(second.compact());
     const { storedBytes: kept, liveBytes: needed } = await settled(second.stats());
     expect(kept).toBeLessThan(before + 1.1 * needed);
-    expect((await settled(second.stats())).collector).toBe('this');
+    expect((await settled(second.stats())).compactor).toBe('this');
     a.thaw();
     // It has lost the fence: its collection deletes nothing any more.
     await settled(expect(collecting).rejects.toEqual(failure('blocked')));
@@ -137,11 +137,11 @@ describe('while a frozen tab', () => {
     while ((await settled(scan.next())).done !== true) read += 1;
     expect(read).toBe(20_000);
     await settled(first.put('mine', 1));
-    expect((await settled(first.stats())).collector).toBe('other');
+    expect((await settled(first.stats())).compactor).toBe('other');
     // When it has let go of that, all is collected.
     snapshot.release();
     await pass(1000);
-    await settled(second.collect());
+    await settled(second.compact());
     const { storedBytes, liveBytes } = await settled(second.stats());
     expect(storedBytes).toBeLessThan(1.07 * liveBytes);
     expect((await settled(first.verify())).ok).toBe(true);
@@ -193,7 +193,7 @@ describe('while a frozen tab', () => {
     const reading = reader.scan().toArray();
     for (let round = 1; round < 4; round++) await settled(collector.putMany(rows(20_000, round)));
     await works(collector, c);
-    await settled(collector.collect());
+    await settled(collector.compact());
     const { storedBytes, liveBytes } = await settled(collector.stats());
     expect(storedBytes).toBeLessThan(2.2 * liveBytes);
     a.thaw();
@@ -202,7 +202,7 @@ describe('while a frozen tab', () => {
     expect(await settled(reader.get('k000000'))).toMatchObject({ round: 3 });
     snapshot.release();
     await pass(100);
-    await settled(collector.collect());
+    await settled(collector.compact());
     const after = await settled(collector.stats());
     expect(after.storedBytes).toBeLessThan(1.1 * after.liveBytes);
   });
@@ -223,7 +223,7 @@ describe('while a frozen tab', () => {
     await works(collector, c);
     for (let round = 0; round < 3; round++) {
       await settled(collector.put('more', round));
-      await settled(collector.collect());
+      await settled(collector.compact());
     }
     a.thaw();
     await settled(load);
@@ -240,12 +240,12 @@ describe('while a frozen tab', () => {
     for (let round = 0; round < 3; round++) await settled(second.putMany(rows(20_000, round)));
     a.freeze();
     const startMs = performance.now();
-    await settled(second.collect(), 12_000);
+    await settled(second.compact(), 12_000);
     expect(performance.now() - startMs).toBeGreaterThan(5500);
     // And at once when it is dead.
     a.kill();
     await pass(100);
-    const result = await settled(second.collect(), 100);
+    const result = await settled(second.compact(), 100);
     expect(result.segmentsDeleted).toBeGreaterThan(0);
     const { storedBytes, liveBytes } = await settled(second.stats());
     expect(storedBytes).toBeLessThan(1.07 * liveBytes);
@@ -264,8 +264,8 @@ describe('while a frozen tab', () => {
       await pass(3000);
     }
     await pass(10_000);
-    const { storedBytes, liveBytes, collector } = await settled(second.stats());
-    expect(collector).toBe('this');
+    const { storedBytes, liveBytes, compactor } = await settled(second.stats());
+    expect(compactor).toBe('this');
     // What was stored when it took over stays, in case that the other one reads it.
     expect(storedBytes).toBeLessThan(6 * liveBytes);
   });

@@ -289,7 +289,7 @@ class FullSimulation {
         const isOther = (cause: unknown) =>
           cause instanceof HedgerowError && cause.code === 'blocked';
         const run = () =>
-          db.collect().catch((cause: unknown) => {
+          db.compact().catch((cause: unknown) => {
             if (!isOther(cause)) throw cause;
           });
         return { rows, run };
@@ -370,7 +370,7 @@ async function warmUp(): Promise<void> {
   await branch.put('a', 1);
   await db.merge('b');
   await db.verify();
-  await db.collect();
+  await db.compact();
   await db.close();
 }
 

@@ -43,7 +43,7 @@ describe('a read of many keys', () => {
     const writing = (async () => {
       for (let round = 1; !isOver; round++) {
         await putAll(db, round);
-        await db.collect();
+        await db.compact();
       }
     })();
     for (let read = 0; read < 6; read++) {

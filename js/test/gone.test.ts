@@ -35,7 +35,7 @@ const calls = (db: Store): (() => Promise<unknown>)[] => [
   () => db.merge('draft'),
   () => db.resetTo(db.root),
   () => db.deleteBranch('draft'),
-  () => db.collect(),
+  () => db.compact(),
   () => db.stats(),
   () => db.verify(),
   () => db.repair(),

@@ -446,7 +446,7 @@ async function change(
           if (one.op === 'clear') after.clear();
           else if (one.op === 'del') after.delete(one.key);
           else if (one.op === 'put') after.set(one.key, one.value);
-          else {
+          else if (one.op === 'update') {
             const had = after.has(one.key) ? after.get(one.key) : {};
             const isObject = typeof had === 'object' && had !== null && !Array.isArray(had);
             if (!isObject || had instanceof Uint8Array) throw new Error('no object');
@@ -507,13 +507,14 @@ describe('the indexes of two handles', () => {
         choosePalette(from);
         const storage = { ...memory(), isShared: true };
         const rows = new Map<string, unknown>();
-        // Who opens with other definitions has the old ones dropped and the new ones made.
+        // Who opens with other definitions has the old ones dropped, if it says so, and the new ones made.
         for (let life = 0; life < 3; life++) {
           const definitions = definitionsOf(from);
           const wanted = [definitions, from.below(2) === 0 ? definitions : undefined];
           const handles: Store[] = [];
           for (const indexes of wanted) {
-            handles.push(await open(`indexes ${seed}`, { storage, indexes }));
+            const dropOtherIndexes = indexes !== undefined;
+            handles.push(await open(`indexes ${seed}`, { storage, indexes, dropOtherIndexes }));
           }
           const [first, second] = handles as [Store, Store];
           for (let at = 0; at < 8; at++) {
@@ -533,7 +534,7 @@ describe('the indexes of two handles', () => {
             expectSame(await all(second), sorted(rows));
             const fresh = await open('test', { storage: memory(), indexes: definitions });
             await fresh.putMany(sorted(rows));
-            // One that nobody wants any more is dropped a moment later.
+            // One that is to be dropped is so a moment later.
             await expect.poll(() => first.root, SOON).toBe(fresh.root);
             await fresh.close();
           }

@@ -181,7 +181,8 @@ describe('an index', () => {
     const before = await open('test', { storage, indexes: { ...INDEXES, other: { path: '/x' } } });
     await before.putMany(ROWS);
     await before.close();
-    const db = await open('test', { storage, indexes: { ...INDEXES, again: owner, more: owner } });
+    const indexes = { ...INDEXES, again: owner, more: owner };
+    const db = await open('test', { storage, indexes, dropOtherIndexes: true });
     await expect.poll(() => db.root).toBe((await indexed()).root);
     const fresh = await open('fresh', { storage, indexes: { one: owner, two: owner } });
     await fresh.putMany(ROWS);
@@ -272,7 +273,7 @@ describe('an index that is asked for later', () => {
     expect(await again.count({ index: 'owner' })).toBe(120_000);
   });
 
-  it('is dropped where it is not asked for any more, and made anew where it has changed', async () => {
+  it('is dropped where that is asked for, and made anew where it has changed', async () => {
     const storage = memory();
     const indexes = { one: { path: '/owner' }, two: { path: '/age' } };
     const db = await open('test', { storage, indexes });
@@ -281,6 +282,7 @@ describe('an index that is asked for later', () => {
     const changed = await open('test', {
       storage,
       indexes: { one: { path: '/age', prefix: 'k' } },
+      dropOtherIndexes: true,
     });
     expect(await changed.count({ index: 'one' })).toBe(1000);
     const fresh = await open('test', {
@@ -290,7 +292,7 @@ describe('an index that is asked for later', () => {
     await fresh.putMany(many(1000));
     expect(changed.root).toBe(fresh.root);
     await changed.close();
-    const plain = await open('test', { storage, indexes: {} });
+    const plain = await open('test', { storage, indexes: {}, dropOtherIndexes: true });
     const none = await open('test', { storage: memory() });
     await none.putMany(many(1000));
     await expect.poll(() => plain.root).toBe(none.root);

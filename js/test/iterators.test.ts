@@ -69,7 +69,7 @@ describe.each(Object.entries(READS))('%s that is read by hand', (_, begin) => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       collectGarbage();
       await new Promise((resolve) => setTimeout(resolve, 5));
-      await db.collect();
+      await db.compact();
       const { storedBytes, liveBytes } = await db.stats();
       return storedBytes / liveBytes;
     };
@@ -86,7 +86,7 @@ it('an iterator that has given its last row holds nothing, though it was not ask
   );
   for (const iterator of iterators) expect((await iterator.next()).done).toBe(false);
   await db.putMany(rowsOf(2));
-  await db.collect();
+  await db.compact();
   const { storedBytes, liveBytes } = await db.stats();
   expect(storedBytes / liveBytes).toBeLessThan(1.3);
   for (const iterator of iterators) expect((await iterator.next()).done).toBe(true);
@@ -121,7 +121,7 @@ it('the entries of a sum tree can be read by hand, and are let go of', async () 
     await new Promise((resolve) => setTimeout(resolve, 5));
     collectGarbage();
     await new Promise((resolve) => setTimeout(resolve, 5));
-    await db.collect();
+    await db.compact();
     const { storedBytes, liveBytes } = await db.stats();
     return storedBytes / liveBytes;
   };

@@ -47,7 +47,7 @@ it('reads from IndexedDB bytes that are of another realm', async () => {
   expect(await again.count()).toBe(2001);
   expect(await again.get('row/77')).toEqual({ id: 77, text: 'x'.repeat(99) });
   await again.deleteMany({ prefix: 'row/' });
-  await again.collect();
+  await again.compact();
   expect((await again.verify()).faults).toEqual([]);
   expect(await again.scan().toArray()).toEqual([['single', 1]]);
   await again.close();

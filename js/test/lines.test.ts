@@ -22,7 +22,7 @@ function caught(call: Promise<unknown>): Promise<unknown> {
 
 /** Deletes everything that no commit reaches. */
 async function collectAll(db: Store): Promise<void> {
-  await db.collect();
+  await db.compact();
 }
 
 describe('a snapshot', () => {

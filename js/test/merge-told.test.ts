@@ -113,7 +113,7 @@ describe('the list of branches', () => {
     // It stays whatever is written and collected.
     await db.putMany(Array.from({ length: 3000 }, (_, at): Entry => [`n${at}`, 'x'.repeat(99)]));
     await db.clear();
-    await db.collect();
+    await db.compact();
     expect(await review('draft/ü%')).toEqual(['change b']);
     // After a merge what it has changed since then.
     await db.merge('draft/ü%', { onConflict: ({ theirs }) => theirs });

@@ -78,7 +78,7 @@ describe('a merge', () => {
     // And the other way round.
     await draft.merge('main');
     await expectStore(draft, rows);
-    await db.collect();
+    await db.compact();
     await draft.put('k7', 'draft');
     await db.merge('draft');
     await expectStore(db, rows.set('k7', 'draft'));
@@ -329,7 +329,7 @@ describe('random edits of branches in two tabs', () => {
         case 4:
           if (!isCollector) break;
           tally.collections += 1;
-          await db.collect();
+          await db.compact();
           break;
         case 5: {
           const other = name === 'main' ? 'draft' : 'main';

@@ -84,7 +84,7 @@ function applyTo(rows: Map<string, unknown>, operation: PatchOperation): void {
   if (operation.op === 'put') rows.set(operation.key, operation.value);
   else if (operation.op === 'del') rows.delete(operation.key);
   else if (operation.op === 'clear') rows.clear();
-  else {
+  else if (operation.op === 'update') {
     const { key, merge, constrain = [] } = operation;
     const existing = (rows.get(key) ?? {}) as object;
     const isKept = ([name]: [string, unknown]) =>

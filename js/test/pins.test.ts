@@ -80,7 +80,7 @@ describe('a commit', () => {
         await writer.putMany(rows(60_000, 1));
       };
     };
-    await settled(collector.collect(), BUSY_MS);
+    await settled(collector.compact(), BUSY_MS);
     expect(looks).toBeGreaterThan(0);
     if (snapshot === undefined) throw new Error('nobody reads');
     expect(await faults(browser, snapshot.root)).toEqual([]);
@@ -114,7 +114,7 @@ describe('a commit', () => {
         await writer.deleteBranch('short');
       };
     };
-    await settled(collector.collect(), BUSY_MS);
+    await settled(collector.compact(), BUSY_MS);
     if (snapshot === undefined) throw new Error('nobody reads');
     expect(snapshot.root).toBe(old.root);
     expect(await faults(browser, snapshot.root)).toEqual([]);
@@ -129,7 +129,7 @@ describe('a commit', () => {
     await settled(first.putMany(rows(TAGS, 0)));
     // It hears nothing, and works on.
     a.isDeaf = true;
-    const collecting = second.collect();
+    const collecting = second.compact();
     while (browser.held().filter(isQuiet).length < 2) {
       await settled(first.scan({ limit: 1 }).toArray());
       await pass(50);
@@ -141,14 +141,14 @@ describe('a commit', () => {
     await settled(collecting, 10_000);
     for (let round = 3; round < 6; round++) {
       await settled(second.putMany(rows(TAGS, round)));
-      await settled(second.collect());
+      await settled(second.compact());
     }
     expect(await faults(browser, snapshot.root)).toEqual([]);
     a.thaw();
     await pass(1000);
     expect(browser.held()).toContain(`pin/${snapshot.root}`);
     expect(browser.held().filter(isQuiet)).toHaveLength(1);
-    await settled(second.collect());
+    await settled(second.compact());
     expect(await faults(browser, snapshot.root)).toEqual([]);
   });
 
@@ -159,13 +159,13 @@ describe('a commit', () => {
     const second = await b.open();
     await settled(first.putMany(rows(TAGS, 0)));
     a.isDeaf = true;
-    await settled(second.collect(), 10_000);
+    await settled(second.compact(), 10_000);
     const snapshot = first.snapshot();
     await settled(snapshot.count());
     expect(browser.held()).toContain(`pin/${snapshot.root}`);
     for (let round = 1; round < 4; round++) {
       await settled(second.putMany(rows(TAGS, round)));
-      await settled(second.collect());
+      await settled(second.compact());
     }
     expect(await faults(browser, snapshot.root)).toEqual([]);
   });
@@ -179,7 +179,7 @@ describe('a commit', () => {
     const gone = reader.root;
     b.isDeaf = true;
     for (let round = 1; round < 3; round++) await settled(collector.putMany(rows(TAGS, round)));
-    await settled(collector.collect(), BUSY_MS);
+    await settled(collector.compact(), BUSY_MS);
     // It pins what it stands at, and is frozen before it has looked whether that is there still.
     b.hooks.load = () => b.freeze();
     b.isDeaf = false;
@@ -188,7 +188,7 @@ describe('a commit', () => {
     expect(b.isFrozen).toBe(true);
     expect(browser.held()).toContain(`pin/${gone}`);
     for (let round = 3; round < 5; round++) await settled(collector.putMany(rows(TAGS, round)));
-    await settled(collector.collect(), BUSY_MS);
+    await settled(collector.compact(), BUSY_MS);
     const { storedBytes, liveBytes } = await settled(collector.stats());
     expect(storedBytes).toBeLessThan(1.1 * liveBytes);
     delete b.hooks.load;
@@ -296,7 +296,7 @@ describe('a load whose announcement the browser has taken away', () => {
     a.loseLocks();
     await pass(100);
     // What it had stored is taken for debris.
-    const { segmentsDeleted } = await settled(other.collect(), 10_000);
+    const { segmentsDeleted } = await settled(other.compact(), 10_000);
     expect(segmentsDeleted).toBeGreaterThan(0);
     go();
     await settled(expect(load).rejects.toEqual(failure('disconnected', { retryable: true })));

@@ -372,7 +372,7 @@ class Simulation {
         return this.#aborted(db, line);
       default: {
         // Of several tabs one collects.
-        const collected = await db.collect().catch((cause: unknown) => {
+        const collected = await db.compact().catch((cause: unknown) => {
           if (!(cause instanceof HedgerowError && cause.code === 'blocked')) throw cause;
         });
         this.#tally.segmentsCollected += collected?.segmentsDeleted ?? 0;

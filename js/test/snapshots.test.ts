@@ -33,14 +33,14 @@ describe('a snapshot of a tab that does not collect', () => {
     await collector.putMany(rows(4000, 2));
     const snap = other.snapshot();
     const count = snap.count();
-    await collector.collect();
+    await collector.compact();
     expect(await count).toBe(4001);
     for (let round = 3; round < 6; round++) await collector.putMany(rows(4000, round));
-    await collector.collect();
+    await collector.compact();
     expectSame(await snap.scan().toArray(), [...rows(4000, 1), ['own', 1]]);
     snap.release();
     await other.close();
-    await collector.collect();
+    await collector.compact();
     const { storedBytes, liveBytes } = await collector.stats();
     expect(storedBytes).toBeLessThan(1.3 * liveBytes);
   });
@@ -51,7 +51,7 @@ describe('a snapshot of a tab that does not collect', () => {
     await other.put('own', 1);
     await collector.putMany(rows(4000, 2));
     await collector.delete('own');
-    await collector.collect();
+    await collector.compact();
     const snap = other.snapshot();
     await expect(snap.get('k003999')).rejects.toMatchObject({ code: 'missing-chunk' });
     await expect(snap.scan().toArray()).rejects.toMatchObject({ code: 'missing-chunk' });
@@ -60,7 +60,7 @@ describe('a snapshot of a tab that does not collect', () => {
     // From now on its head is covered: the next one is whole whatever comes between.
     await pause();
     for (let round = 3; round < 6; round++) await collector.putMany(rows(4000, round));
-    await collector.collect();
+    await collector.compact();
     using whole = other.snapshot();
     expectSame(await whole.scan().toArray(), rows(4000, 2));
   });
@@ -74,7 +74,7 @@ describe('a snapshot of a tab that does not collect', () => {
     const rewriting = (async () => {
       for (let round = 1; !isOver; round++) {
         await collector.putMany(rows(600, round));
-        await collector.collect();
+        await collector.compact();
       }
     })();
     let [taken, gone] = [0, 0];
@@ -143,7 +143,7 @@ describe('a collection', () => {
           if (moves) await branch.put('more', 1);
           await other.close();
         };
-        const { segmentsDeleted } = await collector.collect();
+        const { segmentsDeleted } = await collector.compact();
         meanwhile = undefined;
         expect(looks).toBeGreaterThan(1);
         if (at === 2) expect(segmentsDeleted).toBeGreaterThan(0);
@@ -185,7 +185,7 @@ describe('after a trap', () => {
       trapIn(Number.POSITIVE_INFINITY);
       expect(await snap.get('k000007')).toMatchObject({ round: 1 });
       expect(await draft.get('draft')).toBe(1);
-      await db.collect();
+      await db.compact();
       expectSame(await snap.scan().toArray(), rows(2000, 1));
       expectSame(await all(draft), [['draft', 1], ...rows(2000, 1)]);
       expectSame(await all(db), rows(2000, 2));
@@ -217,7 +217,7 @@ describe('a transaction of a tab that does not collect', () => {
       await other.put('own', 1);
       await collector.putMany(rows(20_000, 3));
       await collector.delete('own');
-      await collector.collect();
+      await collector.compact();
       return runs;
     });
     expect(result).toBeGreaterThan(1);

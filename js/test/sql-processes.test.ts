@@ -110,7 +110,7 @@ describe('several processes with one store', () => {
     });
     while (!isDone) {
       await db.transaction(async (tx) => tx.put('own', collections));
-      await db.collect();
+      await db.compact();
       collections++;
     }
     await done;
@@ -149,7 +149,7 @@ describe('several processes with one store', () => {
     const reader = start('snapshot', location);
     await reader.said('ready');
     await db.putMany(rows('second'));
-    const held = await db.collect();
+    const held = await db.compact();
     const readerOfAnother = start('snapshot', location);
     await readerOfAnother.said('ready');
     readerOfAnother.process.kill('SIGKILL');
@@ -158,7 +158,7 @@ describe('several processes with one store', () => {
     expect(await reader.said(/^read /)).toBe('read 20000');
     expect(await reader.ended).toBe('0');
     // Neither of them holds anything any more: one has let go, the other one is dead.
-    const free = await db.collect();
+    const free = await db.compact();
     expect(free.bytesAfter).toBeLessThan(0.7 * held.bytesAfter);
     expect((await db.verify()).ok).toBe(true);
     await db.close();
@@ -169,13 +169,13 @@ describe('several processes with one store', () => {
     const first = start('snapshot', location);
     await first.said('ready');
     const db = await open('shared', { storage: sqlite({ location }) });
-    await expect(db.collect()).rejects.toMatchObject({ code: 'blocked' });
+    await expect(db.compact()).rejects.toMatchObject({ code: 'blocked' });
     first.process.kill('SIGKILL');
     await first.ended;
     await expect
       .poll(
         () =>
-          db.collect().then(
+          db.compact().then(
             () => 'collected',
             () => 'not yet',
           ),

@@ -181,7 +181,7 @@ export const SUM_WORKLOADS: Record<string, readonly Operation[]> = {
       },
       model() {},
     },
-    { title: 'collect', run: ({ db }) => db.collect(), model() {} },
+    { title: 'collect', run: ({ db }) => db.compact(), model() {} },
     {
       title: 'verify',
       async run({ db }) {

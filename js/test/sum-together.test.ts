@@ -240,15 +240,15 @@ describe('collection', () => {
     const other = await open('s', { storage, cacheBytes: 0 });
     for (let round = 0; round < 8; round++) {
       await Promise.all([
-        db.collect(),
+        db.compact(),
         db.sumTree('t').putMany(leaves(`a${round % 3}/`, 400, BigInt(round))),
         db.putMany(accounts(300, round)),
         other.sumTree('t').put(`other ${round}`, { value, sum: 1n }),
         other.put(`acct/other ${round}`, { cents: round }),
-        round % 2 === 0 ? other.collect() : db.deleteMany({ prefix: 'acct/1' }),
+        round % 2 === 0 ? other.compact() : db.deleteMany({ prefix: 'acct/1' }),
       ]);
     }
-    await db.collect();
+    await db.compact();
     await db.put('last', 1);
     const cold = await open('s', { storage, cacheBytes: 0 });
     expect((await cold.verify()).ok).toBe(true);
@@ -264,7 +264,7 @@ describe('collection', () => {
     await db.sumTree('t').deleteMany((await keysOf(db)) as Uint8Array[]);
     await db.clear();
     expect(db.root).toBe('0'.repeat(64));
-    for (let round = 0; round < 4; round++) await db.collect();
+    for (let round = 0; round < 4; round++) await db.compact();
     const { storedBytes } = await db.stats();
     expect(storedBytes).toBeLessThan(4096);
     expect((await db.stats()).segments).toBe(storage.stored.size);

@@ -133,7 +133,7 @@ class Worker {
       case 6:
         return void (await new Promise((resolve) => setTimeout(resolve, from.below(4000))));
       default: {
-        const collected = await db.collect().catch((cause: unknown) => {
+        const collected = await db.compact().catch((cause: unknown) => {
           if (!(cause instanceof HedgerowError && MAY_FAIL.has(cause.code))) throw cause;
         });
         if (collected === undefined) return;
@@ -198,7 +198,7 @@ async function live(seed: number): Promise<void> {
   const last = await browser.tab().open();
   const rows = await last.scan().toArray();
   expectSame(rows, sorted(workers.flatMap(({ model }) => [...model])), 'in the end');
-  await last.collect();
+  await last.compact();
   const { storedBytes, liveBytes } = await last.stats();
   expect(storedBytes).toBeLessThan(1.1 * liveBytes + (64 << 10));
 }

@@ -221,7 +221,7 @@ it(`all of it goes together, in ${SEEDS} random histories`, async () => {
         const isThere = () => isDeepStrictEqual(sorted(copy.rows), sorted(rows));
         await until(isThere).catch(() => expectSame(sorted(copy.rows), sorted(rows), 'a copy'));
       }
-      if (from.below(4) === 0) await one.collect();
+      if (from.below(4) === 0) await one.compact();
     }
     await Promise.all(dbs.map((db) => db.close()));
   });

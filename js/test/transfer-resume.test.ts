@@ -159,7 +159,7 @@ describe('an import that was cut off', () => {
     const storage = memory();
     await cutImport(storage, bytes);
     const copy = await open('copy', { storage });
-    await copy.collect();
+    await copy.compact();
     const { ids } = await storedIn(storage);
     expect(ids.length).toBeGreaterThan(3);
     const abort = new AbortController();
@@ -171,13 +171,13 @@ describe('an import that was cut off', () => {
     await expect(importStore('copy', [bytes], { storage })).rejects.toEqual(
       failure('invalid-argument'),
     );
-    await copy.collect();
+    await copy.compact();
     const after = await storedIn(storage);
     expect(after.ids.some((id) => ids.includes(id))).toBe(false);
     expect(await all(copy)).toEqual([['k', 1]]);
     // Empty again, it takes an import again, though what it had stored is gone.
     await copy.clear();
-    await copy.collect();
+    await copy.compact();
     await importStore('copy', (offset) => [bytes.slice(offset)], { storage });
     await expectCopy(db, storage);
   });
@@ -206,12 +206,12 @@ describe('an import beside others', () => {
       onProgress: () => {
         asked += 1;
         if (asked === 4) void other.putMany([['mine', 1]]);
-        if (asked === 5) other.collect().catch(() => {});
+        if (asked === 5) other.compact().catch(() => {});
       },
     });
     await expect(importing).rejects.toEqual(failure('conflict'));
     expectSame(await all(other), [['mine', 1]]);
-    await other.collect();
+    await other.compact();
     const { ids, refs } = await storedIn(storage);
     expect([ids.length, refs.has('import')]).toEqual([1, false]);
     expect((await other.verify()).ok).toBe(true);
@@ -266,7 +266,7 @@ describe('an import beside others', () => {
     await importStore('copy', [bytes], { storage });
     fail();
     await expect(loading).rejects.toBe(lost);
-    await other.collect();
+    await other.compact();
     await other.close();
     await expectCopy(db, storage);
   });

@@ -34,7 +34,7 @@ async function storeWithPast(from: Random) {
     await branch.close();
   }
   if (from.next() < 0.5) await change(db);
-  if (from.next() < 0.3) await db.collect();
+  if (from.next() < 0.3) await db.compact();
   return { db, names };
 }
 
@@ -178,7 +178,7 @@ describe('an export', () => {
       parts.push(part);
       if (parts.length !== 3 && parts.length !== 7) continue;
       await db.putMany(before.map(([key]): Entry => [key, from.bytes(1000)]));
-      collected += (await db.collect()).segmentsDeleted;
+      collected += (await db.compact()).segmentsDeleted;
     }
     expect(collected).toBeGreaterThan(0);
     // Some segments had gone before they were sent, and what was live of them came later.
@@ -195,12 +195,12 @@ describe('an export', () => {
     const db = await largeStore(random(6), 2 << 20);
     const copy = await db.export();
     await db.clear();
-    await db.collect();
+    await db.compact();
     const held = await db.stats();
     expect(held.storedBytes).toBeGreaterThan(2 << 20);
     copy.release();
     copy.release();
-    await db.collect();
+    await db.compact();
     expect((await db.stats()).storedBytes).toBe(0);
     expect(() => copy.stream()).toThrow(failure('closed'));
     // Also when it was read in part, and given up.
@@ -211,7 +211,7 @@ describe('an export', () => {
     await reader.read();
     await reader.cancel();
     await db.clear();
-    await db.collect();
+    await db.compact();
     expect((await db.stats()).storedBytes).toBe(0);
   });
 

@@ -125,7 +125,7 @@ describe('a collection', () => {
     await until(() => copy.calls === 1);
     for (let round = 1; round < 4; round++) {
       await one.putMany(rows(3000, round));
-      await one.collect();
+      await one.compact();
     }
     expect(copy.calls).toBe(1);
     go();
@@ -139,7 +139,7 @@ describe('a collection', () => {
     const stop = db.watch({}, () => {}, { initial: true });
     for (let round = 0; round < 4; round++) await db.putMany(rows(10_000, round));
     await rest();
-    await db.collect();
+    await db.compact();
     const { storedBytes, liveBytes } = await db.stats();
     expect(storedBytes).toBeLessThan(1.2 * liveBytes);
     stop();
@@ -195,7 +195,7 @@ describe('changes since a root', () => {
     await db.putMany(rows(3000));
     const { root } = db;
     for (let round = 1; round < 4; round++) await db.putMany(rows(3000, round));
-    await db.collect();
+    await db.compact();
     await expect(db.changes(root).toArray()).rejects.toEqual(
       failure('missing-chunk', { message: expect.stringContaining(root) as unknown as string }),
     );

@@ -83,7 +83,7 @@ async function gaps(rows) {
   await job('putMany with an index', () => db.putMany(rows, { key: '/id' }));
   const changed = rows.map((row) => ({ ...row, score: -2 }));
   await job('putMany with an index, all rows changed', () => db.putMany(changed, { key: '/id' }));
-  await job('collect', () => db.collect());
+  await job('collect', () => db.compact());
   await job('verify', () => db.verify());
   await db.close();
 }

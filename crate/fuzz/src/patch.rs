@@ -122,12 +122,18 @@ fn step(rows: &mut Model, bad: &mut BTreeSet<String>, op: &Value) -> Option<()> 
         bad.clear();
         return Some(());
     }
+    let is_of_index = op.at(&["secondary"]).is_some();
     let key = text("key").filter(|key| key.len() <= MAX_KEY_BYTES)?;
     match &word[..] {
         "put" => {
             rows.insert(key.clone(), op.at(&["value"])?.clone());
             bad.remove(&key);
         }
+        "add" | "change" if !is_of_index => {
+            rows.insert(key.clone(), op.at(&["newValue"])?.clone());
+            bad.remove(&key);
+        }
+        "del" if is_of_index && op.at(&["oldValue"]).is_some() => return None,
         "del" => {
             rows.remove(&key);
             bad.remove(&key);

@@ -94,7 +94,7 @@ pub enum RowFault {
     Syntax,
     /// The row is no operation of a patch.
     NoOperation,
-    /// The operation puts no value.
+    /// The operation has no `value` to put, or a change no `newValue`.
     ValueMissing,
     /// What is to be merged is no object.
     MergeNotObject,
@@ -104,6 +104,8 @@ pub enum RowFault {
     NotObject,
     /// A number in the value is beyond all doubles.
     NumberTooLarge,
+    /// The operation is a change of an index.
+    IndexEntry,
 }
 
 /// A failed operation. The store holds what it held before.

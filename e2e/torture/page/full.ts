@@ -131,7 +131,7 @@ class Filling {
       return this.#made('delete', [], [key], () => this.#db.delete(key));
     }
     if (kind < 23) return this.deleteRange(`row/${1 + this.#below(9)}${this.#below(10)}`);
-    return this.#made('collect', [], [], () => this.#db.collect());
+    return this.#made('collect', [], [], () => this.#db.compact());
   }
 
   /** Loads large values. */
@@ -193,7 +193,7 @@ class Filling {
     await note('range', this.deleteRange('row/1'));
     await note(
       'collect',
-      this.#made('collect', [], [], () => this.#db.collect()),
+      this.#made('collect', [], [], () => this.#db.compact()),
     );
     const puts = async (name: string, length: number) => {
       const row: Row = [`after/${this.#stamp}`, this.#stamp++, length];
@@ -211,7 +211,7 @@ class Filling {
     );
     await note(
       'collect',
-      this.#made('collect', [], [], () => this.#db.collect()),
+      this.#made('collect', [], [], () => this.#db.compact()),
     );
     await puts('another put', 1001);
     await puts('another put', 30_000);

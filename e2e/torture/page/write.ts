@@ -51,8 +51,8 @@ export async function commitTo(
 
 /** Collection, where the store has it. */
 export function collectorOf(db: Store): (() => Promise<unknown>) | undefined {
-  const { collect } = db as { collect?: () => Promise<unknown> };
-  return typeof collect === 'function' ? () => collect.call(db) : undefined;
+  const { compact } = db as { compact?: () => Promise<unknown> };
+  return typeof compact === 'function' ? () => compact.call(db) : undefined;
 }
 
 /** Opens both databases; resolves when what the phase wants to be there is there. */

@@ -38,25 +38,9 @@ export interface Conflict {
   readonly theirs: unknown;
 }
 
-/** Facts that some errors carry beside their message. */
-export interface ErrorFacts {
-  /** What brought the failure about, as thrown by the platform. */
-  readonly cause?: unknown;
-  /** Position of the offending row, or operation of a patch, in its source, from 0. */
-  readonly row?: number | undefined;
-  /** Key of the offending row, where a sum tree refuses it. */
-  readonly key?: string | undefined;
-  /** Byte offset of the fault in a source of bytes. */
-  readonly offset?: number | undefined;
-  /** JSON pointer to the fault in the offending value. */
-  readonly pointer?: string | undefined;
-  /** Hash of the offending chunk, in hexadecimal. */
-  readonly chunk?: string | undefined;
-  /** Status of the offending HTTP response. */
-  readonly status?: number | undefined;
-  /** The first conflicts of a merge, in the order of keys. */
-  readonly conflicts?: readonly Conflict[] | undefined;
-}
+/** Facts that some errors carry beside their message, and what the platform threw, if that was the cause. */
+export type ErrorFacts = Omit<HedgerowError, keyof Error | 'code' | 'retryable' | 'toString'> &
+  Pick<Error, 'cause'>;
 
 /** HTTP statuses below 500 after which the same request may succeed later. */
 const PASSING: readonly (number | undefined)[] = [408, 425, 429];
@@ -79,19 +63,19 @@ export class HedgerowError extends Error {
   /** What failed; stable, meant for `switch`. */
   readonly code: ErrorCode;
   /** Position of the offending row, or operation of a patch, in its source, from 0. */
-  readonly row?: number | undefined;
+  declare readonly row?: number | undefined;
   /** Key of the offending row, where a sum tree refuses it. */
-  readonly key?: string | undefined;
+  declare readonly key?: string | undefined;
   /** Byte offset of the fault in a source of bytes, where there is one. */
-  readonly offset?: number | undefined;
+  declare readonly offset?: number | undefined;
   /** JSON pointer to the fault in the offending value; `''` when the whole value is the fault. */
-  readonly pointer?: string | undefined;
+  declare readonly pointer?: string | undefined;
   /** Hash of the offending chunk in hexadecimal, where there is one. */
-  readonly chunk?: string | undefined;
+  declare readonly chunk?: string | undefined;
   /** Status of the offending HTTP response, with the code `bad-response`. */
-  readonly status?: number | undefined;
+  declare readonly status?: number | undefined;
   /** Of a merge without `onConflict`: its conflicts in the order of keys, the first 100 of them. */
-  readonly conflicts?: readonly Conflict[] | undefined;
+  declare readonly conflicts?: readonly Conflict[] | undefined;
 
   constructor(code: ErrorCode, message: string, { cause, ...facts }: ErrorFacts = {}) {
     // V8 begins the stack with the message of this moment: so the console shows the code.

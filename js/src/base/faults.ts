@@ -7,8 +7,8 @@ import { MAX_JSON_DEPTH, MAX_KEY_BYTES } from './limits.js';
 
 /** Faults of keys. */
 const KEY_FAULTS = [
-  'the key is not a string; of rows that are objects key: (row) => String(row.id) makes one', // KeyNotString
-  'the row has no key where the pointer says', // KeyMissing
+  'the key is not a string: take key: (row) => String(row.id)', // KeyNotString
+  'the row has no key, or not where the pointer says', // KeyMissing
   `the key is longer than ${MAX_KEY_BYTES} bytes`, // KeyTooLong
   'the key holds half of a surrogate pair', // KeyLoneSurrogate
 ];
@@ -19,12 +19,13 @@ const ROW_FAULTS = [
   'the value is larger than 64 MiB', // ValueTooLarge
   `the value is nested deeper than ${MAX_JSON_DEPTH}`, // TooDeep
   'the text is not JSON', // Syntax
-  'there is no such operation', // NoOperation
-  'the operation has no value to put', // ValueMissing
-  'what is to be merged is not an object', // MergeNotObject
-  'what constrains an update is not an array of strings', // ConstrainNotNames
-  'what is to be updated is not an object', // NotObject
+  'op is not put, del, clear, update, add, change', // NoOperation
+  'put has no `value`, or add or change no `newValue`', // ValueMissing
+  '`merge` is not an object', // MergeNotObject
+  '`constrain` is not an array of strings', // ConstrainNotNames
+  'the row to update is not an object', // NotObject
   'a number is too large: numbers are doubles', // NumberTooLarge
+  'changes of an index (`secondary`) are no patch', // IndexEntry
 ];
 
 /** The parts of chunks and tables, as the variants of `Field` are named. */

@@ -44,7 +44,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 function kindOfMember(name: string): Kind {
   if (/^on[A-Z]/.test(name)) return ofType('function');
-  if (/^(reverse|initial|wait|mustExist|persist|exclusive|salvage|checkIndexes)$/.test(name))
+  if (
+    /^(reverse|initial|wait|mustExist|persist|exclusive|salvage|checkIndexes|dropOtherIndexes)$/.test(
+      name,
+    )
+  )
     return ofType('boolean');
   return KINDS[name] ?? ANY;
 }

@@ -57,11 +57,9 @@ export function isInRange(key: string, { prefix, gt, gte, lt, lte }: KeyRange): 
 /** Encodes a range; throws `invalid-key` or `invalid-argument`. */
 export function encodeRange(range: KeyRange): EncodedRange {
   const { gt, gte, lt, lte } = range;
-  if (gt !== undefined && gte !== undefined) {
-    throw new HedgerowError('invalid-argument', 'a range has either gt or gte');
-  }
-  if (lt !== undefined && lte !== undefined) {
-    throw new HedgerowError('invalid-argument', 'a range has either lt or lte');
+  if ((gt !== undefined && gte !== undefined) || (lt !== undefined && lte !== undefined)) {
+    const message = 'a range has one of gt and gte at most, and one of lt and lte';
+    throw new HedgerowError('invalid-argument', message);
   }
   let flags = 0;
   const parts: Uint8Array[] = [];

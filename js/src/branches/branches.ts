@@ -55,7 +55,10 @@ export async function holdNamed(
   const pinned = pinnedOf(target);
   if (pinned !== undefined) return pinned.holdFor(branchHead);
   if (typeof target !== 'string') {
-    throw new HedgerowError('invalid-argument', 'neither a root nor a snapshot of this open store');
+    throw new HedgerowError(
+      'invalid-argument',
+      'not a root of 64 hexadecimal digits, nor a snapshot of this open store',
+    );
   }
   const commitBytes = bytesOf(target);
   const { release } = await branchHead.shared.holdAny(commitBytes);
@@ -105,7 +108,7 @@ export async function openBranch(
     // Another tab has made it.
     await lookFor(line, ref);
   }
-  throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
+  throw new HedgerowError('conflict', `others wrote first ${MAX_COMMIT_TRIES} times: try again`);
 }
 
 function isGone(cause: unknown): boolean {
@@ -135,7 +138,11 @@ export async function deleteBranch(
 ): Promise<void> {
   const { shared } = branchHead;
   const ref = refOfBranch(name);
-  if (ref === REF) throw new HedgerowError('invalid-argument', `${REF} cannot be deleted`);
+  if (ref === REF)
+    throw new HedgerowError(
+      'invalid-argument',
+      `the branch ${REF} cannot be deleted: see clear() and destroy()`,
+    );
   const encoded = encodeURIComponent(name);
   const goes = (other: string) =>
     other === ref || (other.startsWith(FORK_REF) && other.split('/').includes(encoded, 1));
@@ -154,5 +161,5 @@ export async function deleteBranch(
     });
     return;
   }
-  throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
+  throw new HedgerowError('conflict', `others wrote first ${MAX_COMMIT_TRIES} times: try again`);
 }

@@ -93,7 +93,7 @@ export async function mergeBranch(
     }
     if (tries > 1) await pause(Math.min(2 ** tries, MAX_COMMIT_WAIT_MS) * Math.random());
   }
-  throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
+  throw new HedgerowError('conflict', `others wrote first ${MAX_COMMIT_TRIES} times: try again`);
 }
 
 class Merge {
@@ -122,7 +122,7 @@ class Merge {
     this.#job = job;
     this.#decisions = decisions;
     if (branchHead.branchName !== name) return;
-    throw new HedgerowError('invalid-argument', 'a branch is not merged into itself');
+    throw new HedgerowError('invalid-argument', 'a branch cannot be merged into itself');
   }
 
   /** `undefined` when it must be made again, since something has moved. */
@@ -215,7 +215,7 @@ class Merge {
     const fork =
       refs.get(forkOf(this.#name, branchName)) ?? refs.get(forkOf(branchName, this.#name));
     if (fork !== undefined) return fork;
-    const message = `neither of ${branchName} and ${this.#name} was forked from the other`;
+    const message = `cannot merge: neither of ${branchName} and ${this.#name} was forked from the other`;
     throw new HedgerowError('invalid-argument', message);
   }
 
@@ -225,7 +225,7 @@ class Merge {
     const start = () => ({ op: host.engine.diff(from, to, flags, rangeBytes) });
     // The queue, in which another instance is started, does not go on before this has ended.
     if (!this.#mayAsk && !host.engine.isReady) {
-      throw new HedgerowError('crashed', 'the core has trapped');
+      throw new HedgerowError('crashed', 'the core has crashed, and starts again: try again');
     }
     for await (const members of blocks(host, start, this.#job.signal)) yield* changesOf(members);
   }

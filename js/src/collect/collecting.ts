@@ -3,7 +3,7 @@ import { part } from '../base/parts.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { AskedMessage, Tabs } from '../tabs/tabs.js';
-import type { CollectResult } from './collection.js';
+import type { CompactResult } from './collection.js';
 import type { Collector } from './collector.js';
 
 /** So long after the opening, or a change, the store is looked at, in milliseconds. */
@@ -123,8 +123,8 @@ export class Collecting {
     return this.#collector?.failure;
   }
 
-  /** As `db.collect()`. */
-  async request(): Promise<CollectResult> {
+  /** As `db.compact()`. */
+  async request(): Promise<CompactResult> {
     return (await this.#loaded()).request();
   }
 

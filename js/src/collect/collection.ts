@@ -15,8 +15,8 @@ import type { SharedStore } from '../history/shared-store.js';
 import type { Ref, RefMove } from '../storage/segment-store.js';
 import { inUse } from '../tabs/in-use.js';
 
-/** What a collection came to. */
-export interface CollectResult {
+/** What `db.compact()` did. */
+export interface CompactResult {
   /** Bytes of stored segments before and after. */
   readonly bytesBefore: number;
   readonly bytesAfter: number;
@@ -60,7 +60,7 @@ export class Collection {
   }
 
   /** Runs it; `last` is what the one before it has left for it. */
-  async run(flags: number, valuesBefore: number, last: LastTime): Promise<CollectResult> {
+  async run(flags: number, valuesBefore: number, last: LastTime): Promise<CompactResult> {
     const { host, inventory } = this.#shared;
     const { engine } = host;
     const facts = factsOf(inventory.refs.get(FENCE_REF));
@@ -119,7 +119,7 @@ export class Collection {
     const { engine } = host;
     return this.#shared.queued(async () => {
       if (!pins.isCollector || this.isOver) {
-        throw new HedgerowError('blocked', 'another handle of the store is its collector');
+        throw new HedgerowError('blocked', 'another handle compacts the store now: try again');
       }
       last.fence = await raiseFence(host.segments, last.fence);
       this.#fence = last.fence;
@@ -166,7 +166,10 @@ export class Collection {
       if (generation <= from + 1) continue;
       const moves = await host.segments.history(name);
       if (moves.length >= MIN_HISTORY && !moves.some((move) => move.generation <= from)) {
-        throw new HedgerowError('conflict', 'the store moved on too fast to be looked at');
+        throw new HedgerowError(
+          'conflict',
+          'others wrote faster than the compaction could read: try again when they rest',
+        );
       }
       found.push(...moves.filter((move) => move.generation > from));
     }
@@ -197,7 +200,10 @@ export class Collection {
       const ids = gone.slice(at, at + DELETED_AT_ONCE);
       const deleting = await this.#slice(() => segments.delete(ids, fence));
       if (!(await deleting.result)) {
-        throw new HedgerowError('conflict', 'another handle has ended the collection');
+        throw new HedgerowError(
+          'conflict',
+          'a repair, an import or another tab has ended this compaction: try again',
+        );
       }
     }
   }

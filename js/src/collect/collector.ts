@@ -8,7 +8,7 @@ import { factsOf } from '../history/fence.js';
 import { FENCE_REF } from '../history/inventory.js';
 import { type Answer, Asking } from '../tabs/collect-requests.js';
 import type { AskedMessage, Tabs } from '../tabs/tabs.js';
-import { Collection, type CollectResult, type LastTime } from './collection.js';
+import { Collection, type CompactResult, type LastTime } from './collection.js';
 import { isDue, isDueAtRest, isDueWhenFull, isPressing, mustWait, type Room } from './due.js';
 
 /** How often a store is looked at, in milliseconds, while there are commits. */
@@ -47,7 +47,7 @@ export class Collector {
   readonly #last: LastTime = {};
   #timer: ReturnType<typeof setTimeout> | undefined;
   #changedMs = 0;
-  #running: Promise<CollectResult> | undefined;
+  #running: Promise<CompactResult> | undefined;
   #current: Collection | undefined;
   #asking: Promise<unknown> | undefined;
   #overdue = 0;
@@ -175,11 +175,11 @@ export class Collector {
   }
 
   /** Collects; a full collection reads all leaves where values are stored out of line. */
-  collect(isFull: boolean): Promise<CollectResult> {
+  collect(isFull: boolean): Promise<CompactResult> {
     return this.#begin(() => this.#collect(isFull ? CollectFlag.full : 0));
   }
 
-  #begin(collect: () => Promise<CollectResult>): Promise<CollectResult> {
+  #begin(collect: () => Promise<CompactResult>): Promise<CompactResult> {
     const before = this.#running ?? Promise.resolve();
     const running = before
       .catch(() => {})
@@ -203,7 +203,7 @@ export class Collector {
     return running;
   }
 
-  async #collect(flags: number): Promise<CollectResult> {
+  async #collect(flags: number): Promise<CompactResult> {
     for (let tries = 1; ; tries++) {
       try {
         return await this.#collectOnce(flags);
@@ -230,7 +230,7 @@ export class Collector {
     await this.collect(isFull);
   }
 
-  async #collectOnce(flags: number): Promise<CollectResult> {
+  async #collectOnce(flags: number): Promise<CompactResult> {
     const { shared, inventory, head } = this.#branchHead;
     const { values } = factsOf(inventory.refs.get(FENCE_REF));
     const onFreed = () => {
@@ -265,14 +265,23 @@ export class Collector {
   }
 
   /** Collects, or has the tab collect that does; takes its place when it is silent. */
-  async request(): Promise<CollectResult> {
+  async request(): Promise<CompactResult> {
     const { pins } = this.#branchHead;
     if (!pins.isCollector) {
-      if (!pins.isCollected || this.#others === undefined) {
-        throw new HedgerowError('blocked', 'nobody can tell here what other tabs use');
+      if (!pins.isCollected) {
+        const why =
+          'compact() needs Web Locks to know what other tabs use, and this context lacks them';
+        const remedy = 'serve the page over https, or open with idb({ exclusive: true })';
+        throw new HedgerowError('blocked', `${why}: ${remedy}`);
+      }
+      if (this.#others === undefined) {
+        throw new HedgerowError(
+          'blocked',
+          'another open handle compacts this store: call it there',
+        );
       }
       const result = await Promise.race([this.#others.ask(true), this.#becomesCollector()]);
-      if (result !== undefined) return result as CollectResult;
+      if (result !== undefined) return result as CompactResult;
       await this.#takeRole();
     }
     await this.#grace();
@@ -281,7 +290,9 @@ export class Collector {
 
   async #takeRole(): Promise<void> {
     await this.#branchHead.pins.role?.take().catch((cause: unknown) => {
-      throw new HedgerowError('blocked', 'another tab has become the one that collects', { cause });
+      throw new HedgerowError('blocked', 'another tab began to compact the store: try again', {
+        cause,
+      });
     });
   }
 

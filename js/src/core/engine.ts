@@ -115,7 +115,7 @@ export class Engine {
 
   #refusal(): HedgerowError {
     const cause = this.#trap;
-    const message = 'the core has trapped while this was under way';
+    const message = 'the core crashed meanwhile: try again';
     return new HedgerowError(cause?.code ?? 'crashed', message, { cause });
   }
 
@@ -235,14 +235,18 @@ export class Engine {
         });
       }
       case Status.missingChunk:
-        throw new HedgerowError('missing-chunk', `no segment holds ${chunk()}`, { chunk: chunk() });
+        throw new HedgerowError('missing-chunk', `chunk ${chunk()} was compacted away, or lost`, {
+          chunk: chunk(),
+        });
       case Status.corruptChunk: {
         const fault = () => `is ${malformed(second, third, this.word(3), this.word(4))}`;
         const what = second < 0 ? 'does not have its hash' : fault();
-        throw new HedgerowError('corrupt-chunk', `${chunk()} ${what}`, { chunk: chunk() });
+        throw new HedgerowError('corrupt-chunk', `chunk ${chunk()} ${what}: see repair()`, {
+          chunk: chunk(),
+        });
       }
       case Status.unsupportedFormat:
-        throw new HedgerowError('unsupported-format', `a chunk has format ${first}`);
+        throw new HedgerowError('unsupported-format', 'written by a newer version: update the app');
       case Status.invalidProof:
         throw new HedgerowError('invalid-proof', 'it does not prove this under this root');
       case Status.proofTooLarge:
@@ -250,7 +254,7 @@ export class Engine {
       case Status.commitTooLarge:
         throw new HedgerowError('invalid-argument', TOO_MANY_TREES);
       default:
-        throw new HedgerowError('storage', `the core answered ${status}`);
+        throw new HedgerowError('storage', `the core answered ${status}: please report it`);
     }
   }
 

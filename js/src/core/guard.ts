@@ -48,8 +48,8 @@ function withCalls(core: Core, memory: { buffer: ArrayBuffer }, wrap: (call: Cal
 function errorOf(core: Core, cause: unknown): HedgerowError {
   const error =
     core.out_of_memory.value === 1
-      ? new HedgerowError('out-of-memory', 'linear memory cannot grow any more', { cause })
-      : new HedgerowError('crashed', 'the core has trapped', { cause });
+      ? new HedgerowError('out-of-memory', 'the core has no memory left', { cause })
+      : new HedgerowError('crashed', 'the core has crashed', { cause });
   // Engines that write a stack only when it is asked for hold the frames until then, and by
   // them the instance with all its memory, for as long as somebody keeps the error.
   for (const { stack } of [error, cause as Error]) void stack;

@@ -77,7 +77,10 @@ export class SumEngine {
     for (const [at, [name, definition]] of [...(sums ?? [])].entries()) {
       const [nameLength, length] = this.#pass(name, encoder.encode(definition));
       if (core.sum_want(nameLength, length, at === 0 ? 1 : 0) >>> 0 === Status.noOp) {
-        throw new HedgerowError('invalid-argument', `the sums ${name} are not defined so`);
+        throw new HedgerowError(
+          'invalid-argument',
+          `the definition of the sum tree ${name} is malformed`,
+        );
       }
     }
   }
@@ -142,7 +145,10 @@ export class SumEngine {
   begin(op: Op, alone: boolean): (budget: number) => number {
     const begun = this.#core.sum_begin(this.#engine.own(op), Number(alone));
     if (begun !== Status.done) {
-      throw new HedgerowError('invalid-argument', 'the sum tree follows rows by now');
+      throw new HedgerowError(
+        'invalid-argument',
+        'the sum tree follows rows by now: change these instead',
+      );
     }
     return (budget) => {
       const status = this.#core.sum_bring(this.#engine.own(op), Math.min(budget, MAX_BUDGET));

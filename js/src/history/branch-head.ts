@@ -453,7 +453,10 @@ export class BranchHead implements StoreBranch {
         if (result !== undefined) return result;
         this.shared.writerQueue.noteRace();
       }
-      throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
+      throw new HedgerowError(
+        'conflict',
+        `others wrote first ${MAX_COMMIT_TRIES} times: try again`,
+      );
     });
   }
 }

@@ -22,7 +22,7 @@ export function refOfBranch(name: string): string {
   } catch {}
   throw new HedgerowError(
     'invalid-argument',
-    'the name of a branch is a string of 1 to 1024 bytes',
+    'the name of a branch must be a string of 1 to 1024 bytes',
   );
 }
 
@@ -67,5 +67,5 @@ export async function holdBranch(branchHead: BranchHead, name: string): Promise<
     }
     release();
   }
-  throw new HedgerowError('conflict', `the branch ${name} moves on and on`);
+  throw new HedgerowError('conflict', `the branch ${name} moved each time it was read: try again`);
 }

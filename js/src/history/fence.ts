@@ -64,7 +64,7 @@ export async function raiseFence(segments: SegmentStore, own?: RefMove): Promise
       return own as RefMove;
     }
   }
-  throw new HedgerowError('conflict', `lost the race for the fence ${MAX_COMMIT_TRIES} times`);
+  throw new HedgerowError('conflict', `others wrote first ${MAX_COMMIT_TRIES} times: try again`);
 }
 
 /**

@@ -107,7 +107,7 @@ export class Inventory {
     const { engine } = this.#host;
     for (const { name, format } of refs) {
       if (name !== FENCE_REF && format > FORMAT) {
-        throw new HedgerowError('unsupported-format', `the store has format ${format}`);
+        throw new HedgerowError('unsupported-format', 'written by a newer version: update the app');
       }
     }
     const taken = new Map(refs.map((ref) => [ref.name, ref]));

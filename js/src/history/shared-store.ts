@@ -160,7 +160,8 @@ export class SharedStore {
   async rebuild(): Promise<void> {
     const { engine } = this.host;
     const { finalTrap: cause } = engine;
-    if (cause !== undefined) throw new HedgerowError('closed', 'the core trapped twice', { cause });
+    if (cause !== undefined)
+      throw new HedgerowError('closed', 'the core crashed twice: open it again', { cause });
     await engine.restart();
     // Ids of the instance before are never given again, though nothing may be left of it.
     if (this.#endId > 0) engine.setNextSegment(this.#lastId + 1);

@@ -114,7 +114,7 @@ export function positionsOf(index: Index, range: IndexRange): KeyRange {
     return { gte: key, lt: after(key) };
   }
   if (prefix !== undefined && typeof prefix !== 'string') {
-    throw new HedgerowError('invalid-argument', 'a prefix is a string; see equals');
+    throw new HedgerowError('invalid-argument', 'prefix must be a string: take equals');
   }
   let lower = gte === undefined ? undefined : encodeKey(index, gte);
   if (gt !== undefined) lower = after(encodeKey(index, gt));

@@ -43,9 +43,9 @@ export function indexOf(name: string, definition: IndexDefinition): Index {
   const { path, prefix = '' } = optionsOf(`the index ${name}`, definition, 'path prefix');
   const paths = typeof path === 'string' ? [path] : path;
   if (!Array.isArray(paths) || paths.length === 0 || paths.length > MAX_COLUMNS) {
-    throw refused(name, `it has a path, or at most ${MAX_COLUMNS}`);
+    throw refused(name, `path must be a JSON pointer, or 1 to ${MAX_COLUMNS} of them`);
   }
-  if (typeof prefix !== 'string') throw refused(name, 'its prefix is no string');
+  if (typeof prefix !== 'string') throw refused(name, 'prefix must be a string');
   const columns = paths.map((one) => columnOf(name, one));
   const text = JSON.stringify([prefix, ...paths]);
   if (LONE_SURROGATE.test([prefix, ...paths].join(' '))) {

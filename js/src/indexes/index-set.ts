@@ -58,7 +58,8 @@ export class IndexSet {
   get(name: string): Index {
     const found = this.all.find((index) => index.name === name);
     if (found !== undefined) return found;
-    throw new HedgerowError('invalid-argument', `no index ${name} was given to open`);
+    const message = `open was given no index ${name}: add it to indexes`;
+    throw new HedgerowError('invalid-argument', message);
   }
 
   #numberOf({ text }: Index): number {

@@ -34,15 +34,15 @@ export interface Stats extends Persistence {
   /** Bytes of the chunks that the root reaches. */
   readonly liveBytes: number;
   /**
-   * Who gives back the room of what is dead: this handle; another one, in this tab or elsewhere; or nobody,
-   * where there are no Web Locks: see `idb({ exclusive })`.
+   * Which handle compacts the store: this one; another one, in this tab or elsewhere; or none, where there are no
+   * Web Locks: see `idb({ exclusive })`.
    */
-  readonly collector: 'this' | 'other' | 'none';
+  readonly compactor: 'this' | 'other' | 'none';
   /**
-   * Why the last collection of this handle failed, if it did: with `corrupt-chunk` or
-   * `missing-chunk` no room comes back before `db.repair()`, as nobody knows what the chunk reaches.
+   * Why the last compaction by this handle failed, if it did. After `corrupt-chunk` and `missing-chunk` no room comes
+   * back before `db.repair()`, since nobody knows what the lost chunk reaches.
    */
-  readonly collectFailure?: unknown;
+  readonly compactFailure?: unknown;
   /** Bytes of segments in memory, and all linear memory. */
   readonly cachedBytes: number;
   readonly memoryBytes: number;
@@ -84,10 +84,10 @@ export async function statsOf(
   });
   const { memoryBytes } = engine;
   const cache = { ...engine.cacheStats(), memoryBytes };
-  if (failure !== undefined) Object.assign(cache, { collectFailure: failure });
+  if (failure !== undefined) Object.assign(cache, { compactFailure: failure });
   const { honoursStrict } = host.segments;
   const { isCollector, isCollected } = branchHead.pins;
   const who = isCollector ? 'this' : isCollected ? 'other' : 'none';
   const shape = { root, rows, levels, liveBytes };
-  return { ...shape, ...cache, collector: who, honoursStrict, ...(await persistence()) };
+  return { ...shape, ...cache, compactor: who, honoursStrict, ...(await persistence()) };
 }

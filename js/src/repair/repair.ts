@@ -96,7 +96,7 @@ export async function repairStore(segments: SegmentStore, job: Job): Promise<Rep
     // Not damage: to cut it out would destroy what a later version of this library has written.
     const later = faults.find(({ code }) => code === 'unsupported-format');
     if (later !== undefined) {
-      const message = 'a later version of this library has written to the store';
+      const message = 'written by a newer version of Hedgerow: update the app';
       throw new HedgerowError('unsupported-format', message, { chunk: later.chunk });
     }
     const repair = new Repair(inspection, head, verification, job);
@@ -104,11 +104,18 @@ export async function repairStore(segments: SegmentStore, job: Job): Promise<Rep
     if (result === 'beaten') continue;
     if (result !== undefined) return result;
     const what = first.kind === 'commit' ? 'the newest commit' : 'a chunk of the newest commit';
-    throw new HedgerowError(first.code, `${what} is damaged, and no commit before verifies`, {
-      chunk: first.chunk,
-    });
+    throw new HedgerowError(
+      first.code,
+      `${what} is damaged, and no earlier commit is sound: repair({ salvage: true }) keeps what can be read`,
+      {
+        chunk: first.chunk,
+      },
+    );
   }
-  throw new HedgerowError('conflict', `another tab moved the store ${MAX_TRIES} times`);
+  throw new HedgerowError(
+    'conflict',
+    `another tab wrote during each of ${MAX_TRIES} repairs: close other tabs, or try again`,
+  );
 }
 
 class Repair {

@@ -25,16 +25,22 @@ export type Indexing = Pick<BuilderOptions, 'alone' | 'onProgress'>;
 /** How a store is opened. */
 export interface OpenOptions {
   /**
-   * Indexes by name. Each branch that is opened is made to have these and no others, beside other work: a scan
-   * of one that is not ready waits. Others are dropped once, when the branch is opened, switched to, reset or repaired:
-   * what another tab makes after that stays. Absent, a branch keeps those that it has.
+   * Indexes by the names under which this handle reads them. Those that a branch lacks are made when it is opened,
+   * beside other work: a scan of one that is not ready waits. One that is stored already, with the same definition, is
+   * ready at once, whatever name it was made under. All others are kept, and every write keeps them up to date.
    */
   readonly indexes?: IndexDefinitions | undefined;
+  /**
+   * Drops indexes that `indexes` does not name, once for each branch: when it is opened, switched to, reset or repaired.
+   * What another tab makes after that stays. To drop all of them, open with `indexes: {}`.
+   */
+  readonly dropOtherIndexes?: boolean | undefined;
   /** Called as indexes are made. */
   readonly onIndexProgress?: ((progress: IndexProgress) => void) | undefined;
   /**
    * Sum trees by name that follow rows. Every commit of rows brings them along, on every branch, and is refused when
-   * a row breaks their rule; a tree that is missing is made by it, of all rows. As with `indexes` others are dropped.
+   * a row breaks their rule; a tree that is missing is made by it, of all rows. Other trees that follow rows are dropped,
+   * and their rules with them; absent, a branch keeps those that it has.
    */
   readonly sums?: SumDefinitions | undefined;
   /** Where it is kept; `idb()` by default. */
@@ -76,10 +82,14 @@ export async function openParts(name: string, given: OpenOptions): Promise<Parts
   const options = optionsOf(
     'open',
     given,
-    'indexes onIndexProgress sums storage durability sliceMs cacheBytes mustExist onDeleted persist',
+    'indexes dropOtherIndexes onIndexProgress sums storage durability sliceMs cacheBytes mustExist onDeleted persist',
   );
   const { storage = idb(), durability = 'relaxed', sliceMs = 8, cacheBytes = 64 << 20 } = options;
   const { mustExist, onDeleted, persist = false, indexes, sums } = options;
+  const { dropOtherIndexes: alone = false } = options;
+  if (alone && indexes === undefined) {
+    throw new HedgerowError('invalid-argument', 'open: dropOtherIndexes needs indexes');
+  }
   const wanted = indexesOf(indexes);
   const texts = sums && (await loadSums()).definitionTexts(sums);
   // Not from within the storage, which a callback that throws must not disturb.
@@ -132,7 +142,7 @@ export async function openParts(name: string, given: OpenOptions): Promise<Parts
       opened.push(() => tabs?.close());
     }
     await branchHead.refresh();
-    const indexing = { alone: indexes !== undefined, onProgress: options.onIndexProgress };
+    const indexing = { alone, onProgress: options.onIndexProgress };
     return { host, branchHead, durability, tabs, indexing };
   } catch (cause) {
     // Whatever becomes of one of them, and the first failure is the one to tell.

@@ -10,14 +10,14 @@ import { guarded, Ingest } from '../write/ingest.js';
 /** How it is moved. */
 export interface ResetOptions {
   readonly durability: Durability;
-  /** Indexes that the store was not opened with are dropped. */
+  /** Indexes that the handle does not name are dropped. */
   readonly alone: boolean;
 }
 
 /**
  * Moves a branch to a commit that is stored: a root's, a snapshot's, or the head of another branch. Where that commit
- * has other indexes or sum trees than the store was opened with, it is brought to those in the same commit; indexes
- * that it lacks are made after that, beside other work.
+ * has other sum trees than the store was opened with, or indexes that are to be dropped, it is brought to those wanted in
+ * the same commit. Other indexes of it are kept; those that it lacks are made after that, beside other work.
  */
 export async function resetTo(
   branchHead: BranchHead,

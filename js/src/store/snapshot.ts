@@ -8,7 +8,7 @@ import { Reader } from './reader.js';
 const snapshots = new Forgotten<PinnedCommit>((held) => held.release());
 
 /**
- * One commit of a store, which stays readable whatever is committed or collected meanwhile.
+ * One commit of a store, which stays readable whatever is written or compacted meanwhile.
  *
  * Made by `db.snapshot()`.
  */

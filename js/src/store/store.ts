@@ -9,7 +9,7 @@ import { checkSignal, ending } from '../base/signal.js';
 import type { Branch, BranchOptions } from '../branches/branches.js';
 import type { MergeOptions, MergeResult } from '../branches/merge.js';
 import { Collecting } from '../collect/collecting.js';
-import type { CollectResult } from '../collect/collection.js';
+import type { CompactResult } from '../collect/collection.js';
 import { hex } from '../core/engine.js';
 import type { Host } from '../core/host.js';
 import { BranchHead } from '../history/branch-head.js';
@@ -150,8 +150,8 @@ export class Store extends Reader {
 
   /**
    * The store as it is now, with the same reads, whatever is written meanwhile. Nothing is
-   * copied, and nothing that it reaches is collected until it is released: by `using`, by
-   * `release()`, or when it is forgotten.
+   * copied, and nothing of it is deleted until it is released: by `using`, by `release()`, or when it is
+   * garbage-collected.
    */
   snapshot(): Snapshot {
     this.#check();
@@ -205,7 +205,8 @@ export class Store extends Reader {
     const change = async () => {
       // A change that has begun since builds on the branch before.
       if (!this.#changes.areOver) return false;
-      if (this.#flushers.size > 0) throw new HedgerowError('blocked', 'a writer is open');
+      if (this.#flushers.size > 0)
+        throw new HedgerowError('blocked', 'a writer is open: finish or abort it first');
       await this.#branchHead.switchTo(ref);
       return true;
     };
@@ -248,7 +249,10 @@ export class Store extends Reader {
   #nameOf(handle: unknown): string {
     const isStore = typeof handle === 'object' && handle !== null && #first in handle;
     if (!isStore || handle.#first !== this.#first) {
-      throw new HedgerowError('invalid-argument', 'neither a name nor a handle of this open store');
+      throw new HedgerowError(
+        'invalid-argument',
+        'merge takes a branch of this store, or its name',
+      );
     }
     handle.#check();
     return handle.branchName;
@@ -258,7 +262,8 @@ export class Store extends Reader {
    * Moves the branch to a commit of before, or of another branch: undo of all writes since, those of other tabs
    * too, at the cost of moving a pointer. `target` is a snapshot, a root, or the name of a branch. A root that no
    * snapshot and no branch holds may be gone, which is `missing-chunk`. Of a commit that was made under other
-   * definitions the rows come back, with the indexes and sum trees that this handle was opened with, or are refused.
+   * definitions the rows come back with the sum trees that this handle was opened with, or are refused; and with the
+   * indexes of that commit and of this handle.
    */
   async resetTo(target: string | Snapshot): Promise<void> {
     this.#check();
@@ -340,7 +345,7 @@ export class Store extends Reader {
   ): Promise<T> {
     this.#check();
     if (typeof body !== 'function') {
-      throw new HedgerowError('invalid-argument', 'a transaction is a function');
+      throw new HedgerowError('invalid-argument', 'transaction: body must be a function');
     }
     const job = this.#jobOf('transaction', options);
     const { waits } = this.#changes;
@@ -407,9 +412,9 @@ export class Store extends Reader {
 
   /**
    * The changes that have led from a root to the head as it is when the reading begins, in the
-   * order of keys: what has happened while a page was closed that has kept its `root`. A root from
-   * which no branch or snapshot keeps the collector away may not be stored any more, or not whole:
-   * then it fails with `missing-chunk`, after some changes perhaps. The root of an empty store
+   * order of keys: what has happened while a page was closed that has kept its `root`. A root that no
+   * branch and no snapshot keeps may have been compacted away, whole or in part: then it fails with
+   * `missing-chunk`, after some changes perhaps. The root of an empty store
    * always works. Costs the nodes that the two do not share.
    */
   changes<Value = unknown>(sinceRoot: string, range: DiffOptions = {}): Rows<Change<Value>> {
@@ -458,16 +463,15 @@ export class Store extends Reader {
   }
 
   /**
-   * Gives back the room of what no commit reaches any more: rows that were changed or deleted,
-   * and what loads have left that were cut off. It happens by itself, too, when as much again
-   * as is needed is stored. What anybody reads, here or in another tab, stays. Costs the internal
-   * nodes, and what is moved; where values are stored out of line, all leaves.
+   * Frees the room of rows that were changed or deleted, and of loads that were cut off. A store also compacts itself:
+   * when twice as much is stored as is needed. Nothing is deleted that a snapshot, a branch or a running read uses, in
+   * any tab. Reads the internal nodes of the trees, and all leaves where large values are stored apart from them.
    *
-   * Where several tabs have the store open one of them is its collector, and is asked. When it is silent
-   * for 3 seconds, as a suspended tab is, this one takes its place, and collects after 3 more. Rejects with
-   * `blocked` where nobody can tell what other tabs use: see `idb({ exclusive })`.
+   * Where several tabs have the store open, one of them compacts it, and this call asks that tab. When it does not
+   * answer within 3 seconds, as a suspended tab does not, this one takes over, and begins after 3 more. Rejects with
+   * `blocked` where there are no Web Locks to tell what other tabs use: see `idb({ exclusive })`.
    */
-  async collect(): Promise<CollectResult> {
+  async compact(): Promise<CompactResult> {
     this.#check();
     return this.#collector.request();
   }
@@ -500,11 +504,11 @@ export class Store extends Reader {
   /**
    * Makes a copy of all that the head reaches, and of other branches if they are wanted, as bytes
    * to be read by `importStore`: by `for await`, or as a `stream()`. It is of the head as it is now,
-   * whatever is written or collected meanwhile, and is made as it is read: a segment or two are in
+   * whatever is written or compacted meanwhile, and is made as it is read: a segment or two are in
    * memory, and about a hundredth of the store to find them by. Each chunk is checked on its way.
-   * Segments leave whole, with what is dead in them: after `collect()` the copy is smallest.
+   * Segments leave whole, with what is dead in them: after `compact()` the copy is smallest.
    *
-   * Read it to its end, cancel it, or `release()` it: until then nothing of it is collected.
+   * Read it to its end, cancel it, or `release()` it: until then nothing of it is deleted.
    */
   async export(options: ExportOptions = {}): Promise<Export> {
     this.#check();

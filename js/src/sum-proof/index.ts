@@ -115,7 +115,7 @@ function holds(hash: Uint8Array, sum: bigint, claims: Claim[], siblings: Sibling
 }
 
 function noClaims(): HedgerowError {
-  return new HedgerowError('invalid-argument', 'claims are pairs of a key and a leaf, or null');
+  return new HedgerowError('invalid-argument', 'claims must be pairs of a key and a leaf, or null');
 }
 
 /** The leaf of a claim; `undefined` when no tree can hold it. */

@@ -22,7 +22,10 @@ export async function isBehind(host: Host, view: number, alone: boolean): Promis
   const definition = (name: string) => toldDefinition(host.engine.total(view, name));
   for (const name of wanted.keys()) {
     if (host.engine.total(view, name).length > 0 && definition(name) === '') {
-      throw new HedgerowError('invalid-argument', `the sum tree ${name} was made by hand`);
+      throw new HedgerowError(
+        'invalid-argument',
+        `the sum tree ${name} was written by hand: give the one in open({ sums }) another name`,
+      );
     }
   }
   for (const [name, one] of wanted) if (definition(name) !== one) return true;
@@ -45,7 +48,10 @@ export async function followed(from: ReadContext): Promise<void> {
   if (!behind && alone) leftovers.sums = false;
   if (!behind) return;
   if (from.write === undefined) {
-    throw new HedgerowError('not-ready', 'the sum tree was not yet made then');
+    throw new HedgerowError(
+      'not-ready',
+      'the snapshot is from before the sum tree was made: take a new one',
+    );
   }
   const before = making.get(branchHead);
   if (before !== undefined) {

@@ -42,7 +42,10 @@ const plain = ({ key, value, sum }: FoundLeaf): SumLeaf => ({ key, value, sum })
 function checkedKeys(keys: Iterable<SumKey>): { keyBytes: Uint8Array; count: number } {
   const packed = packKeys(checkKeys('a sum tree', keys));
   if (packed.keyBytes.length <= MAX_KEY_BYTES) return packed;
-  throw new HedgerowError('invalid-argument', 'these are too many keys for one call');
+  throw new HedgerowError(
+    'invalid-argument',
+    `too many keys for one call: they take more than ${MAX_KEY_BYTES} bytes`,
+  );
 }
 
 /** The leaves of keys, in their order. */
@@ -90,7 +93,7 @@ export async function prove(
   isMany: boolean,
 ): Promise<Uint8Array> {
   const { keyBytes, count } = checkedKeys(keys);
-  if (count === 0) throw new HedgerowError('invalid-argument', 'a proof is of one key at least');
+  if (count === 0) throw new HedgerowError('invalid-argument', 'a proof needs at least one key');
   let proof = new Uint8Array();
   const start = (sums: SumEngine, { head }: HeldHead) =>
     sums.prove(head.view, name, keyBytes, isMany);

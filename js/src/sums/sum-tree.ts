@@ -52,7 +52,10 @@ export class SumTree {
     // One that was made by hand stays what it is.
     const isOurs = wanted === undefined || found === wanted || (found === '' && told.length > 0);
     if (isOurs || head.rows === 0) return rootOf(told);
-    throw new HedgerowError('not-ready', `the sum tree ${this.name} is being made`);
+    throw new HedgerowError(
+      'not-ready',
+      `the sum tree ${this.name} is being made: await a read of it`,
+    );
   }
 
   /** The leaf of a key, or `undefined`. */
@@ -140,7 +143,7 @@ export class SumTree {
     const { write } = this.#from;
     this.#from.check();
     if (write === undefined) {
-      throw new HedgerowError('invalid-argument', 'a snapshot is not written to');
+      throw new HedgerowError('invalid-argument', 'a snapshot cannot be written to');
     }
     return write(signal, isFed(source), async (usual, signal) =>
       change(await loadSums(), { signal, durability: durability ?? usual }),

@@ -64,7 +64,10 @@ async function change<Row>(
       const sums = await sumEngine(host);
       const told = () => host.engine.total(branchHead.head.view, name);
       if (toldDefinition(told()) !== '' || host.sums?.has(name)) {
-        throw new HedgerowError('invalid-argument', `the sum tree ${name} follows rows`);
+        throw new HedgerowError(
+          'invalid-argument',
+          `the sum tree ${name} follows rows: change these instead`,
+        );
       }
       const packer = new LeafPacker();
       const stage = () => {
@@ -126,7 +129,10 @@ async function take<Row>(
   try {
     const opened = await wait.for(opening);
     if (opened.kind === 'bytes') {
-      throw new HedgerowError('invalid-argument', 'leaves come from an iterable, not as bytes');
+      throw new HedgerowError(
+        'invalid-argument',
+        'leaves must come from an iterable, not as bytes',
+      );
     }
     if (opened.kind === 'rows') {
       for (const row of opened.rows) await added(row);

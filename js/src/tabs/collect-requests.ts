@@ -60,7 +60,12 @@ export class Asking {
         this.#asked.set(asker, (message) => {
           if (message.is === 'collected') resolve(message.result);
           else if (message.is === 'failed') {
-            reject(new HedgerowError(message.code, 'the tab that collects could not'));
+            reject(
+              new HedgerowError(
+                message.code,
+                'the tab that compacts the store failed: see its stats().compactFailure',
+              ),
+            );
           } else wait();
         });
         wait();

@@ -25,14 +25,9 @@ function hexOf(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** What the names of the locks of a store begin with. */
+/** What the names of the locks of a store begin with, whose name `checkName` has passed. */
 export function prefixOf(storeName: string): string {
-  try {
-    return `hedgerow/${encodeURIComponent(storeName)}/`;
-  } catch (cause) {
-    const message = 'the name of a store holds half of a surrogate pair: use whole characters';
-    throw new HedgerowError('invalid-argument', message, { cause });
-  }
+  return `hedgerow/${encodeURIComponent(storeName)}/`;
 }
 
 /** The name of the lock that announces that a commit is used, without the prefix. */

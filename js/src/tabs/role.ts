@@ -198,11 +198,11 @@ export class Role {
   hasStrangers(held: readonly { name?: string }[]): boolean {
     const others = this.#quietOf(held);
     if (!this.#isHeld || !others.every((name) => this.#strangers.has(name))) {
-      throw new HedgerowError('blocked', 'another handle of the store is its collector');
+      throw new HedgerowError('blocked', 'another handle compacts the store');
     }
     if (others.length === 0) this.#strangers = new Set();
     if (this.graceMs > 0) {
-      throw new HedgerowError('blocked', 'the tab that collected before may still be at work');
+      throw new HedgerowError('blocked', 'the tab that compacted before may still be at work');
     }
     return others.length > 0;
   }

@@ -65,7 +65,10 @@ export class Transactions {
       // A second run is as good as sure to win, if all other writers are in this tab.
       if (tries > 0) await pause(Math.min(2 ** tries, MAX_COMMIT_WAIT_MS) * Math.random());
     }
-    throw new HedgerowError('conflict', `what it had read was stale ${MAX_COMMIT_TRIES} times`);
+    throw new HedgerowError(
+      'conflict',
+      `others changed what the transaction had read ${MAX_COMMIT_TRIES} times in a row: try again`,
+    );
   }
 
   async #runOnce<T>(body: TransactionFunction<T>, job: Job, isFirst: boolean): Promise<T> {

@@ -39,7 +39,11 @@ export class Run implements Sources {
 
   /** Throws `closed` when the function has ended. */
   check(): void {
-    if (this.#ended) throw new HedgerowError('closed', 'the transaction has ended');
+    if (this.#ended)
+      throw new HedgerowError(
+        'closed',
+        'the transaction has ended: await its calls within its function',
+      );
   }
 
   get view(): number {

@@ -92,7 +92,11 @@ export class ByteReader implements Reads {
       this.#isOver = true;
       return false;
     }
-    if (!isPart(value)) throw new HedgerowError('invalid-argument', 'an export comes as bytes');
+    if (!isPart(value))
+      throw new HedgerowError(
+        'invalid-argument',
+        'importStore: the source must give bytes, as a Uint8Array or ArrayBuffer',
+      );
     this.#part = value instanceof Uint8Array ? value : new Uint8Array(value);
     return true;
   }

@@ -39,7 +39,7 @@ export interface ExportOptions {
   readonly branches?: boolean | readonly string[] | undefined;
   /**
    * Leaves out so many bytes: for a copy that was cut off. The same store has the same export for
-   * as long as nothing is written or collected.
+   * as long as nothing is written or compacted.
    */
   readonly from?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -58,7 +58,7 @@ export class Export implements AsyncIterable<Uint8Array> {
   readonly root: string;
   /** The names of its other branches. */
   readonly branches: readonly string[];
-  /** Number of bytes, without those before `from`; more if the store is collected meanwhile. */
+  /** Number of bytes, without those before `from`; more if the store is compacted meanwhile. */
   readonly bytes: number;
   readonly #host: Host;
   readonly #branchHead: BranchHead;
@@ -105,7 +105,8 @@ export class Export implements AsyncIterable<Uint8Array> {
 
   /** The bytes, in parts of up to about 600 KiB, each when it is asked for. */
   [Symbol.asyncIterator](): AsyncIterableIterator<Uint8Array, undefined> {
-    if (this.#isTaken) throw new HedgerowError('closed', 'an export is read once');
+    if (this.#isTaken)
+      throw new HedgerowError('closed', 'this export was read already: call db.export() again');
     this.#isTaken = true;
     const parts = this.#parts();
     const iterator: AsyncIterableIterator<Uint8Array, undefined> = {
@@ -170,7 +171,11 @@ export class Export implements AsyncIterable<Uint8Array> {
     const sent = new Set<number>();
     let isWhole = false;
     for (let tries = 0; !isWhole; tries++) {
-      if (tries === MAX_TRIES) throw new HedgerowError('conflict', 'it is collected all the time');
+      if (tries === MAX_TRIES)
+        throw new HedgerowError(
+          'conflict',
+          'segments kept moving while they were exported: try again when less is written',
+        );
       if (tries > 0) {
         await this.#branchHead.inventory.load();
         this.#tables = await tablesOf(this.#branchHead, this.#roots);
@@ -221,7 +226,10 @@ async function checkSegment(
 ): Promise<void> {
   const isLong = segmentBytes.length === segmentLength(tableBytes);
   if (isLong && (await checker.isWhole(tableBytes, segmentBytes))) return;
-  throw new HedgerowError('corrupt-chunk', 'what is stored is damaged: verify() tells of it');
+  throw new HedgerowError(
+    'corrupt-chunk',
+    'what is stored is damaged: see db.verify() and db.repair()',
+  );
 }
 
 /** The commits that refs name, each once. */
@@ -277,7 +285,10 @@ async function holdOthers(
   // Of this one the copy's main branch is made.
   const others = new Set([...names].filter((name) => name !== branchHead.branchName));
   if (others.has(REF)) {
-    throw new HedgerowError('invalid-argument', `the copy's ${REF} is ${branchHead.branchName}`);
+    throw new HedgerowError(
+      'invalid-argument',
+      `${REF} cannot come along: in the copy ${branchHead.branchName} becomes ${REF}`,
+    );
   }
   const found: ExportedRef[] = [];
   for (const name of others) {
@@ -322,10 +333,13 @@ export async function exportStore(
 ): Promise<Export> {
   const { from = 0, branches, signal } = options;
   if (!(Number.isSafeInteger(from) && from >= 0)) {
-    throw new HedgerowError('invalid-argument', 'from is a number of bytes');
+    throw new HedgerowError('invalid-argument', 'export: from must be a whole number of bytes');
   }
   if (branches !== undefined && typeof branches !== 'boolean' && !Array.isArray(branches)) {
-    throw new HedgerowError('invalid-argument', 'branches are names, or true for all');
+    throw new HedgerowError(
+      'invalid-argument',
+      'export: branches must be an array of names, or true for all',
+    );
   }
   const holds: Hold[] = [];
   try {

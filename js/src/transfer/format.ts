@@ -146,7 +146,10 @@ async function headerFrom(source: Reads, magic: Uint8Array): Promise<Header> {
   const fixed = await source.take(HEADER_BYTES - magic.length);
   const version = fixed[0] as number;
   if (version > VERSION) {
-    throw new HedgerowError('unsupported-format', `the export has format ${version}`);
+    throw new HedgerowError(
+      'unsupported-format',
+      `the export was written by a newer version of Hedgerow: update the app (format ${version})`,
+    );
   }
   const view = viewOf(fixed);
   const [count, bytes] = [view.getUint16(2, true), view.getFloat64(4, true)];
@@ -240,7 +243,10 @@ async function readTable(
   if (checksum !== checksumOf(number, tableBytes)) throw invalid('a table is damaged', start);
   const version = fixed[4] as number;
   if (version > VERSION) {
-    throw new HedgerowError('unsupported-format', `a table has format ${version}`);
+    throw new HedgerowError(
+      'unsupported-format',
+      `the export was written by a newer version of Hedgerow: update the app (table format ${version})`,
+    );
   }
   if (!isTable(tableBytes)) throw invalid('a table is malformed', start);
   return tableBytes;

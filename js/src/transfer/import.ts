@@ -185,9 +185,13 @@ class Import {
           const { tableBytes, segmentBytes } = frame;
           if (!landing?.has(tableBytes)) {
             if (!(await checker.isWhole(tableBytes, segmentBytes))) {
-              throw new HedgerowError('corrupt-chunk', `segment ${ordinal} is damaged`, {
-                offset: start,
-              });
+              throw new HedgerowError(
+                'corrupt-chunk',
+                `segment ${ordinal} of the export is damaged: export again`,
+                {
+                  offset: start,
+                },
+              );
             }
           }
           ordinal += 1;
@@ -240,7 +244,8 @@ class Import {
   /** Nobody can go on with this: the store is not empty any more, or another import is under way. */
   async #beaten(landing: Landing): Promise<HedgerowError> {
     await landing.undo().catch(() => {});
-    const message = 'somebody has written to the store, or imports into it';
+    const message =
+      'another tab has written to the store, or imports into it: import into another name';
     return new HedgerowError('conflict', message);
   }
 
@@ -334,13 +339,19 @@ function standingOf(refs: ReadonlyMap<string, Ref>, header: Header): 'empty' | '
   if (isSame && areThere) return 'done';
   const main = refs.get(REF);
   if (main !== undefined && main.format > FORMAT) {
-    throw new HedgerowError('unsupported-format', `the store has format ${main.format}`);
+    throw new HedgerowError(
+      'unsupported-format',
+      `written by a newer version of Hedgerow: update the app (store format ${main.format})`,
+    );
   }
   const isEmpty = (hexOf(REF) ?? none) === none;
   const taken = header.refs.slice(1).find(({ name }) => refs.has(name));
   if (isEmpty && taken === undefined) return 'empty';
-  const what = taken === undefined ? 'it holds rows' : `it has ${taken.name}`;
-  throw new HedgerowError('invalid-argument', `a store to import into is empty, and ${what}`);
+  const what = taken === undefined ? 'this one holds rows' : `this one has ${taken.name}`;
+  throw new HedgerowError(
+    'invalid-argument',
+    `importStore needs an empty store, and ${what}: destroy() it, or take another name`,
+  );
 }
 
 function movesOf(header: Header, refs: ReadonlyMap<string, Ref>): RefMove[] {

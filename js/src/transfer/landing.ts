@@ -221,7 +221,10 @@ export class Landing {
 }
 
 function taken(): HedgerowError {
-  return new HedgerowError('conflict', 'another import into the store has begun');
+  return new HedgerowError(
+    'conflict',
+    'another import into this store has begun: only one can go on',
+  );
 }
 
 /** Enough of a table to tell it from all others but hostile ones: its first chunk. */

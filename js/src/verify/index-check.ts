@@ -23,7 +23,10 @@ export async function checkIndex(
   const random = crypto.getRandomValues(new Uint32Array(8));
   const op = checks.checkIndex(view, nth, new Uint8Array(random.buffer));
   if (op === undefined) {
-    throw new HedgerowError('unsupported-format', 'an index is of a later version of this library');
+    throw new HedgerowError(
+      'unsupported-format',
+      'an index was written by a newer version of Hedgerow: update the app',
+    );
   }
   try {
     for (;;) {

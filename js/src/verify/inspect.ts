@@ -38,7 +38,10 @@ async function pinHead(
     const pinned = await (tries < MAX_RACES ? attempt() : still(attempt));
     if (pinned !== undefined) return pinned;
   }
-  throw new HedgerowError('conflict', `the store moved on ${MAX_COMMIT_TRIES} times`);
+  throw new HedgerowError(
+    'conflict',
+    `others wrote each of the ${MAX_COMMIT_TRIES} times that the store was read: try again`,
+  );
 }
 
 /**

@@ -132,7 +132,10 @@ export class Inspection {
     ]);
     const ref = at ?? refs.find(({ name }) => name === REF);
     if (ref !== undefined && ref.format > FORMAT) {
-      throw new HedgerowError('unsupported-format', `the store has format ${ref.format}`);
+      throw new HedgerowError(
+        'unsupported-format',
+        `written by a newer version of Hedgerow: update the app (store format ${ref.format})`,
+      );
     }
     const faults = new Map<number, SegmentFault>();
     const lengths = new Map<number, number>();

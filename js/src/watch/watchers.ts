@@ -76,7 +76,7 @@ export class Watchers {
     { initial = false, signal, onError }: WatchOptions,
   ): () => void {
     if (typeof callback !== 'function') {
-      throw new HedgerowError('invalid-argument', 'what watches is a function');
+      throw new HedgerowError('invalid-argument', 'watch: callback must be a function');
     }
     const { indexes } = this.#host;
     indexes.encode(range);

@@ -24,13 +24,13 @@ const LARGEST_PART = 32 << 20;
 /** How they are made. */
 export interface BuilderOptions {
   readonly durability: Durability;
-  /** Drop indexes that are not wanted. */
+  /** Drop indexes that the handle does not name. */
   readonly alone: boolean;
   readonly onProgress?: ((progress: IndexProgress) => void) | undefined;
 }
 
 /**
- * Makes the indexes that a store lacks, and drops those that nobody wants, beside other work. Each part
+ * Makes the indexes that a store lacks, and drops others if the handle says so, beside other work. Each part
  * of an index is a commit, so that what was made stays made, and whoever writes meanwhile keeps it.
  */
 export class IndexBuilder {

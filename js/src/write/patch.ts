@@ -8,7 +8,10 @@ import type { IngestResult } from './ingest.js';
 import { type Job, type PutManyOptions, putMany } from './put-many.js';
 import type { Source } from './source.js';
 
-/** One step of a patch. Members that it does not name are ignored. */
+/**
+ * One step of a patch: an operation of Replicache, or a change as `diff`, `changes` and `watch` give it. Members that it
+ * does not name are ignored. A change of an index, which has `secondary`, is refused.
+ */
 export type PatchOperation =
   /** The row gets this value. */
   | { readonly op: 'put'; readonly key: string; readonly value: unknown }
@@ -26,7 +29,9 @@ export type PatchOperation =
       readonly key: string;
       readonly merge?: Readonly<Record<string, unknown>> | undefined;
       readonly constrain?: readonly string[] | undefined;
-    };
+    }
+  /** The row gets the new value, whatever it was before. */
+  | { readonly op: 'add' | 'change'; readonly key: string; readonly newValue: unknown };
 
 /** Operations one by one, or bytes of them: NDJSON, or one JSON array. */
 export type Patch = Source<PatchOperation> | ByteSource;

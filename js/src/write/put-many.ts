@@ -113,10 +113,10 @@ function ingestOptions<Row>(isBytes: boolean, job: Job<Row>): IngestOptions {
   const pointer = typeof key === 'string' ? key : undefined;
   if (!isBytes) {
     if (format === undefined) return { prefix, pointer, signal };
-    throw new HedgerowError('invalid-argument', `rows in the format ${format} come as bytes`);
+    throw new HedgerowError('invalid-argument', 'format is for bytes only');
   }
   if (typeof key === 'function' || job.deletes === true) {
-    throw new HedgerowError('invalid-argument', 'rows that come as bytes have a key by pointer');
+    throw new HedgerowError('invalid-argument', 'for rows in bytes key must be a JSON pointer');
   }
   return { prefix, pointer, signal, bytes: { format, isPatch: job.isPatch === true } };
 }

@@ -84,14 +84,26 @@ export class RowGatherer<Row> {
   #addOperation(row: unknown): void {
     const at = this.#first + this.#rows;
     // What is no operation is refused by the core.
-    const { op, key, value, merge, constrain } = Object(row) as Record<string, unknown>;
-    const isPut = op === 'put';
-    if (isPut || op === 'update' || op === 'del') {
+    const { op, key, value, newValue, merge, constrain, oldValue, secondary } = Object(
+      row,
+    ) as Record<string, unknown>;
+    const isChange = op === 'add' || op === 'change';
+    if (isChange || op === 'put' || op === 'update' || op === 'del') {
       if (typeof key !== 'string') checkKey(key, at);
     }
-    if (isPut) this.#members.push({ op, key, value: this.#valueOf(value, at) });
-    else if (op !== 'update') this.#members.push({ op, key });
-    else this.#members.push({ op, key, merge, constrain });
+    if (op === 'put') this.#members.push({ op, key, value: this.#valueOf(value, at) });
+    else if (op === 'update') this.#members.push({ op, key, merge, constrain });
+    else {
+      // Of the last two the core asks only whether they are there.
+      const put = isChange ? this.#valueOf(newValue, at) : undefined;
+      this.#members.push({
+        op,
+        key,
+        newValue: put,
+        oldValue: oldValue && 0,
+        secondary: secondary && 0,
+      });
+    }
   }
 
   #split(row: Row, at: number): readonly [unknown, unknown] {

@@ -20,7 +20,7 @@ export type OpenSource<Row> =
 
 /** Throws `invalid-argument`. */
 function refuse(): never {
-  throw new HedgerowError('invalid-argument', 'rows come from an iterable or as bytes');
+  throw new HedgerowError('invalid-argument', 'the source must be an iterable, or bytes');
 }
 
 /** Whether a source is all there: it has an end, and waits for nobody. */

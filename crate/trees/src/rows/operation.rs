@@ -1,6 +1,11 @@
 //! Operations of a patch: `{"op":"put","key":..,"value":..}`, `{"op":"del","key":..}`,
-//! `{"op":"clear"}` and `{"op":"update","key":..,"merge":{..},"constrain":[..]}`. Members may
-//! come in any order, the last of equal names counts, and those with other names are ignored.
+//! `{"op":"clear"}` and `{"op":"update","key":..,"merge":{..},"constrain":[..]}`; and the changes that
+//! a diff yields: `{"op":"add","key":..,"newValue":..}`, `{"op":"change",..}` with the same members, and
+//! `{"op":"del","key":..,"oldValue":..}`. Members may come in any order, the last of equal names counts,
+//! and those with other names are ignored.
+//!
+//! Changes of an index, which have a `secondary` key, are refused: an entry that went does not mean
+//! that its row did.
 //!
 //! An update is kept as one text: its row and its offset, 64 bits each, to be told if it
 //! cannot be made; then the object to be merged and the array of names to keep, if there are
@@ -62,16 +67,21 @@ impl Values<'_> {
     }
 }
 
-const NAMES: [&[u8]; 5] = [b"op", b"key", b"value", b"merge", b"constrain"];
+const NAMES: [&[u8]; 8] =
+    [b"op", b"key", b"value", b"newValue", b"merge", b"constrain", b"oldValue", b"secondary"];
 /// Where `value` is among them.
 const VALUE: usize = 2;
 
-const WORDS: [(&[u8], Does); 4] = [
+const WORDS: [(&[u8], Does); 6] = [
     (b"put", Does::Put),
     (b"del", Does::Delete),
     (b"update", Does::Update),
     (b"clear", Does::Clear),
+    (b"add", Does::Put),
+    (b"change", Does::Put),
 ];
+/// Where those are among them that only a diff yields.
+const CHANGES: usize = 4;
 
 /// Reads the operation at `at`; of an update the texts are appended to `update`.
 pub(super) fn read_operation(
@@ -96,18 +106,30 @@ pub(super) fn read_operation(
             found[name] = Some(value..members.at);
         }
     }
-    let [op, key, value, merge, constrain] = found;
+    let [op, key, value, new_value, merge, constrain, old_value, secondary] = found;
     let word = op.as_ref().map_or(&[][..], |op| &text[op.clone()]);
-    let Some((_, does)) = WORDS.iter().find(|(other, _)| is_string(word, other)) else {
+    let Some(which) = WORDS.iter().position(|(other, _)| is_string(word, other)) else {
         return Err((op.map_or(at, |op| op.start), RowFault::NoOperation));
     };
-    let mut operation =
-        Operation { does: *does, key: at..at, value: at..at, normal, end: members.at };
-    if *does != Does::Clear {
+    let does = WORDS[which].1;
+    // A `del` of a back end may have any member beside its key; that of a diff has the old value.
+    let is_change = which >= CHANGES || (does == Does::Delete && old_value.is_some());
+    if let Some(secondary) = secondary.filter(|_| is_change) {
+        return Err((secondary.start, RowFault::IndexEntry));
+    }
+    let value = if is_change { new_value } else { value };
+    let mut operation = Operation { does, key: at..at, value: at..at, normal, end: members.at };
+    if does != Does::Clear {
         operation.key = key.ok_or((at, RowFault::KeyMissing))?;
     }
     match does {
-        Does::Put => operation.value = value.ok_or((at, RowFault::ValueMissing))?,
+        Does::Put => {
+            operation.value = value.ok_or((at, RowFault::ValueMissing))?;
+            if is_change {
+                let scanned = values.scan(text, operation.value.start).map_err(fault_of)?;
+                operation.normal = scanned.normal;
+            }
+        }
         Does::Update => {
             read_update(text, [merge, constrain], &mut values, update)?;
         }

@@ -168,7 +168,7 @@ export class Connection {
         opened.then((late) => late.close()).catch(() => {});
         throw purpose !== 'again'
           ? blocked()
-          : new HedgerowError('disconnected', 'IndexedDB does not answer');
+          : new HedgerowError('disconnected', 'IndexedDB does not answer: try again');
       }
       db = unwrap(inTime);
       const identity = identityOf(db);
@@ -228,7 +228,7 @@ function identityOf(db: IDBDatabase): string {
 
 function checkPresent(): void {
   if (globalThis.indexedDB === undefined) {
-    const remedy = 'pass `storage`: memory(), or sqlite() of hedgerow/node';
+    const remedy = 'pass `storage`: memory(), or sqlite() from hedgerow/node';
     throw new HedgerowError('unsupported', `there is no IndexedDB here: ${remedy}`);
   }
 }

@@ -17,7 +17,7 @@ export function isLost(cause: unknown): boolean {
 }
 
 export function blocked(): HedgerowError {
-  return new HedgerowError('blocked', 'another connection does not let go of the store');
+  return new HedgerowError('blocked', 'another connection holds the store: close it');
 }
 
 /** The error that a caller gets. */
@@ -30,9 +30,11 @@ export function typed(cause: unknown): HedgerowError {
   }
   switch (name) {
     case 'QuotaExceededError':
-      return new HedgerowError('quota-exceeded', 'no room left for this origin', { cause });
+      return new HedgerowError('quota-exceeded', 'no room left for this origin', {
+        cause,
+      });
     case 'VersionError':
-      return new HedgerowError('unsupported-format', 'the database is of a newer version', {
+      return new HedgerowError('unsupported-format', 'written by a newer version: update the app', {
         cause,
       });
     default:

@@ -60,7 +60,10 @@ export function sqlite(options: SqliteOptions): Storage {
     throw new HedgerowError('storage', 'hedgerow/node needs Node 20.19 or newer');
   }
   if (typeof location !== 'string' || location === '' || location === ':memory:') {
-    throw new HedgerowError('invalid-argument', 'location is a folder; memory() keeps nothing');
+    throw new HedgerowError(
+      'invalid-argument',
+      'sqlite: location must be a folder; to keep nothing, take memory()',
+    );
   }
   if (typeof name !== 'string' || (driver !== undefined && !DRIVERS.includes(driver))) {
     const drivers = DRIVERS.join(' or ');

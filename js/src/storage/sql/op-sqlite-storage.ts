@@ -30,7 +30,10 @@ export function opSqliteStorage(opSqlite: OpSqlite, options: OpSqliteOptions): S
     throw new HedgerowError('invalid-argument', 'opSqlite: name, location and key are strings');
   }
   if (encryptionKey !== undefined && !opSqlite.isSQLCipher() && !opSqlite.isLibsql()) {
-    throw new HedgerowError('invalid-argument', 'this build of op-sqlite encrypts nothing');
+    throw new HedgerowError(
+      'invalid-argument',
+      'encryptionKey needs op-sqlite built with SQLCipher or libsql',
+    );
   }
   if (encryptionKey === '' || location === ':memory:') {
     const what = encryptionKey === '' ? 'an encryption key is not empty' : 'memory() keeps nothing';

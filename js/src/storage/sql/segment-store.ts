@@ -225,15 +225,23 @@ function typed(cause: unknown): HedgerowError {
   if (cause instanceof HedgerowError) return cause;
   switch (failureOf(cause)) {
     case 'busy':
-      return new HedgerowError('blocked', 'another connection does not let go of the store', {
-        cause,
-      });
+      return new HedgerowError(
+        'blocked',
+        'another connection holds the store: close it, or try again',
+        {
+          cause,
+        },
+      );
     case 'full':
-      return new HedgerowError('quota-exceeded', 'the disk is full', { cause });
+      return new HedgerowError('quota-exceeded', 'the disk is full: free some room', { cause });
     case 'not-a-database':
-      return new HedgerowError('unsupported-format', 'no SQLite file, or one with another key', {
-        cause,
-      });
+      return new HedgerowError(
+        'unsupported-format',
+        'the file is no SQLite database, or is encrypted with another key',
+        {
+          cause,
+        },
+      );
     default:
       return new HedgerowError('storage', `SQLite failed: ${String(cause)}`, { cause });
   }

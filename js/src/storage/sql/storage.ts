@@ -86,7 +86,7 @@ async function prepare(connection: SqlConnection, name: string, mustExist: boole
   if (found === 'foreign') {
     throw new HedgerowError(
       'unsupported-format',
-      `the file of ${name} is no store, or a newer one`,
+      `the file of ${name} holds no store, or was written by a newer version of Hedgerow`,
     );
   }
   if (found === 'none' && mustExist) {
@@ -99,7 +99,7 @@ async function prepare(connection: SqlConnection, name: string, mustExist: boole
 /** Makes sure that nobody else has the file open. A log that was left would be taken for the next file's. */
 async function free(connection: SqlConnection): Promise<void> {
   const blocked = (cause?: unknown) =>
-    new HedgerowError('blocked', 'another process has the store open', { cause });
+    new HedgerowError('blocked', 'another process has the store open: close it there', { cause });
   let mode: unknown;
   try {
     await connection.set('PRAGMA journal_mode = DELETE');
