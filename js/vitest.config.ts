@@ -10,6 +10,7 @@ const version = process.env.HEDGEROW_OP_SQLITE?.split(',').filter(Boolean).at(-1
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: 'test/core-up-to-date.mjs',
     // Vitest leaves a core free, which of two is half of them.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // A machine that is busy is not at fault.

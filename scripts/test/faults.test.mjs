@@ -8,9 +8,7 @@ import { ROOT } from '../lib/run.mjs';
 
 const read = (...path) => readFileSync(join(ROOT, ...path), 'utf8');
 const RUST = read('crate', 'trees', 'src', 'error.rs');
-const REPLY = read('crate', 'src', 'wasm', 'reply.rs');
 const FAULTS = read('js', 'src', 'base', 'faults.ts');
-const ENGINE = read('js', 'src', 'core', 'engine.ts');
 
 /** The variants of a Rust enum without values, in their order. */
 function variants(name) {
@@ -38,15 +36,4 @@ test('faults of keys are those that begin with the word', () => {
 
 test('each field has its name at its place', () => {
   assert.deepEqual(list(/const FIELDS =\s*'([^']*)'/).split(','), variants('Field').map(words));
-});
-
-test('a status has one number', () => {
-  const rust = [...REPLY.matchAll(/pub const (\w+): u32 = (\d+);/g)];
-  const numbers = new Map(
-    rust.map(([, name, number]) => [name.toLowerCase().replaceAll('_', ''), number]),
-  );
-  const [, body] = /export const Status = \{([^}]*)\}/.exec(ENGINE);
-  const told = [...body.matchAll(/(\w+): (\d+),/g)].filter(([, name]) => name !== 'noOp');
-  assert.ok(told.length >= 11 && numbers.size >= told.length);
-  for (const [, name, number] of told) assert.equal(numbers.get(name.toLowerCase()), number, name);
 });

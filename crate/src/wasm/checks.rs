@@ -3,9 +3,11 @@
 //! module: the names of its exports begin with `check_`, and nothing in the first part calls any of
 //! it.
 
-use super::engine::{Engine, hand_out, set_output};
+use super::abi::{IndexChecked, Tally, status};
+use super::engine::{Engine, hand_out};
 use super::faults::tell;
-use super::reply::status;
+use super::global::Global;
+use super::slots::Slots;
 use super::with;
 use crate::boundary::Shape;
 use crate::hash::Hash;
@@ -15,8 +17,6 @@ use crate::proof::{Prove, VerifyProof};
 use crate::step::{Budget, Step};
 use crate::tree::{Census, Verify};
 use alloc::boxed::Box;
-use alloc::vec::Vec;
-use core::cell::RefCell;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 enum Check {
@@ -27,38 +27,25 @@ enum Check {
     VerifyProof { verify: Box<VerifyProof>, out: Output },
 }
 
-struct Global(RefCell<Vec<Option<Check>>>);
-
-// SAFETY: the module is built without threads, so that no other thread can reach it.
-unsafe impl Sync for Global {}
-
-static CHECKS: Global = Global(RefCell::new(Vec::new()));
+static CHECKS: Global<Slots<Check>> = Global::new();
 
 fn add(check: Check) -> u32 {
-    let mut checks = CHECKS.0.borrow_mut();
-    let at = checks.iter().position(Option::is_none).unwrap_or(checks.len());
-    if at == checks.len() {
-        checks.push(None);
-    }
-    checks[at] = Some(check);
-    at as u32
+    CHECKS.with(|checks| checks.add(check))
 }
 
 /// The root that the host wrote after a range.
-fn root(engine: &Engine, len: usize) -> Hash {
-    Hash::read(&engine.scratch[len..])
+fn root(engine: &Engine, len: u32) -> Hash {
+    Hash::read(&engine.scratch[len as usize..])
 }
 
-/// Starts a census of the tree of rows. After its last step the reply holds the address and
-/// number of its doubles, [`LEVEL_WORDS`](crate::tree::LEVEL_WORDS) for each level.
+/// Starts a census of the tree of rows.
 #[wasm_bindgen]
 pub fn check_census(view: u32) -> u32 {
     add(Check::Census(Census::new(with(|engine| engine.tree(view)))))
 }
 
-/// Starts a walk that checks all of the tree of rows, or of the `nth` index of the view. On done and
-/// yield the reply holds an output as of a scan, seven members for each fault (see `faults.rs`), and
-/// after it the sound rows, nodes, values out of line and bytes so far.
+/// Starts a walk that checks all of the tree of rows, or of the `nth` index of the view. Its output has
+/// seven members for each fault (see `faults.rs`).
 #[wasm_bindgen]
 pub fn check_verify(view: u32, nth: u32) -> u32 {
     let verify = Box::new(Verify::new(with(|engine| engine.nth_tree(view, nth)), Shape::STORED));
@@ -66,8 +53,7 @@ pub fn check_verify(view: u32, nth: u32) -> u32 {
 }
 
 /// Starts to check that the `nth` index of the view is what its rows make; `scratch` holds 32 random
-/// bytes. When it is done the reply holds 1 or 0, and the address of the index's root.
-/// [`status::NO_OP`] for an index that this code cannot keep.
+/// bytes. [`status::NO_OP`] for an index that this code cannot keep.
 #[wasm_bindgen]
 pub fn check_index(view: u32, nth: u32) -> u32 {
     let made = with(|engine| {
@@ -79,11 +65,10 @@ pub fn check_index(view: u32, nth: u32) -> u32 {
     made.map_or(status::NO_OP, add)
 }
 
-/// Starts a proof of a range, given as to [`scan`](super::scan), with the root after it in `scratch`.
-/// When it is done the reply holds the address and length of the proof.
+/// Starts a proof of a range, given as to [`scan`](super::reads::scan), with the root after it in
+/// `scratch`.
 #[wasm_bindgen]
 pub fn check_prove(flags: u32, len: u32) -> u32 {
-    let len = len as usize;
     let prove = with(|engine| Prove::new(root(engine, len), engine.range(flags, len)));
     add(Check::Prove(Box::new(prove)))
 }
@@ -92,7 +77,6 @@ pub fn check_prove(flags: u32, len: u32) -> u32 {
 /// [`check_prove`]. Its output is that of a scan, and counts for nothing before it is done.
 #[wasm_bindgen]
 pub fn check_verify_proof(flags: u32, len: u32) -> u32 {
-    let len = len as usize;
     let verify = with(|engine| {
         let proof = core::mem::take(&mut engine.incoming);
         VerifyProof::new(root(engine, len), engine.range(flags, len), proof)
@@ -100,72 +84,79 @@ pub fn check_verify_proof(flags: u32, len: u32) -> u32 {
     add(Check::VerifyProof { verify: Box::new(verify), out: Output::new() })
 }
 
-/// Goes on with one of them, as [`step`](super::step) does.
+/// Goes on with one of them, as [`step`](super::step) does. The reply:
+///
+/// | operation | when it is done | when it yields |
+/// |---|---|---|
+/// | census | [`Numbers`](super::abi::Numbers), [`LEVEL_WORDS`](super::abi::size::LEVEL_WORDS) for each level | the same, so far |
+/// | verify | [`Output`](super::abi::Output) with faults, and [`Tally`] | the same, so far |
+/// | index | [`IndexChecked`] | nothing |
+/// | prove | [`Bytes`](super::abi::Bytes), the proof | nothing that counts |
+/// | verify a proof | [`Output`](super::abi::Output), as of a scan | the same; it counts when all is done |
 #[wasm_bindgen]
 pub fn check_step(op: u32, budget: u32) -> u32 {
-    let mut checks = CHECKS.0.borrow_mut();
-    let Some(Some(check)) = checks.get_mut(op as usize) else { return status::DONE };
-    with(|engine| {
-        let Engine { cache, reply, .. } = engine;
-        let mut budget = Budget::of(budget as usize);
-        let step = match check {
-            Check::Census(census) => census.step(cache, &mut budget).inspect(|_| {
-                let levels = census.levels();
-                reply.set(&[f64::from(levels.as_ptr() as u32), levels.len() as f64]);
-            }),
-            Check::Verify { verify, out } => {
-                out.clear();
-                let step = verify.step(cache, &mut budget);
-                if !matches!(step, Step::Need(_)) {
-                    verify.take_faults().iter().for_each(|fault| tell(fault, out));
-                    out.close();
-                    set_output(reply, out, &[]);
-                    let tally = verify.tally();
-                    let counts = [tally.rows, tally.nodes, tally.values, tally.bytes];
-                    reply.add(8, &counts.map(|count| count as f64));
-                }
-                Ok(step)
-            }
-            Check::Index { check, root } => check.step(cache, &mut budget).map(|step| match step {
-                Step::Done(same) => {
-                    let root = reply.hash(root);
-                    reply.set(&[f64::from(u8::from(same)), root]);
-                    Step::Done(())
-                }
-                Step::Yield => Step::Yield,
-                Step::Need(ids) => Step::Need(ids),
-            }),
-            Check::Prove(prove) => prove.step(cache, &mut budget).inspect(|_| {
-                let proof = prove.proof();
-                reply.set(&[f64::from(proof.as_ptr() as u32), proof.len() as f64]);
-            }),
-            Check::VerifyProof { verify, out } => {
-                out.reopen();
-                let step = verify.step(&mut budget, out);
-                hand_out(reply, out, step)
-            }
-        };
-        reply.step(step)
+    CHECKS.with(|checks| {
+        let Some(check) = checks.get_mut(op) else { return status::DONE };
+        with(|engine| go_on(check, engine, &mut Budget::of(budget as usize)))
     })
+}
+
+fn go_on(check: &mut Check, engine: &mut Engine, budget: &mut Budget) -> u32 {
+    let Engine { cache, reply, .. } = engine;
+    let step = match check {
+        Check::Census(census) => {
+            census.step(cache, budget).inspect(|_| reply.numbers(census.levels()))
+        }
+        Check::Verify { verify, out } => {
+            out.clear();
+            let step = verify.step(cache, budget);
+            if !matches!(step, Step::Need(_)) {
+                verify.take_faults().iter().for_each(|fault| tell(fault, out));
+                out.close();
+                reply.output(out, &[]);
+                let tally = verify.tally();
+                reply.tell(Tally {
+                    rows: tally.rows as f64,
+                    nodes: tally.nodes as f64,
+                    values: tally.values as f64,
+                    bytes: tally.bytes as f64,
+                });
+            }
+            Ok(step)
+        }
+        Check::Index { check, root } => check.step(cache, budget).map(|step| match step {
+            Step::Done(same) => {
+                let (is_same, root) = (f64::from(u8::from(same)), reply.hash(root));
+                reply.tell(IndexChecked { is_same, root });
+                Step::Done(())
+            }
+            Step::Yield => Step::Yield,
+            Step::Need(ids) => Step::Need(ids),
+        }),
+        Check::Prove(prove) => prove.step(cache, budget).inspect(|_| reply.bytes(prove.proof())),
+        Check::VerifyProof { verify, out } => {
+            out.reopen();
+            let step = verify.step(budget, out);
+            hand_out(reply, out, step)
+        }
+    };
+    reply.step(step)
 }
 
 /// What a verification will want next, as [`ahead`](super::ahead) tells of a scan.
 #[wasm_bindgen]
 pub fn check_ahead(op: u32) -> u32 {
-    let checks = CHECKS.0.borrow();
-    let Some(Some(Check::Verify { verify, .. })) = checks.get(op as usize) else {
-        return status::DONE;
-    };
-    with(|engine| {
-        let ids = verify.ahead(&engine.cache);
-        if ids.is_empty() { status::DONE } else { engine.reply.need(&ids) }
+    CHECKS.with(|checks| {
+        let Some(Check::Verify { verify, .. }) = checks.get(op) else { return status::DONE };
+        with(|engine| {
+            let ids = verify.ahead(&engine.cache);
+            if ids.is_empty() { status::DONE } else { engine.reply.need(&ids) }
+        })
     })
 }
 
 /// Frees one of them.
 #[wasm_bindgen]
 pub fn check_free(op: u32) {
-    if let Some(slot) = CHECKS.0.borrow_mut().get_mut(op as usize) {
-        *slot = None;
-    }
+    CHECKS.with(|checks| drop(checks.take(op)));
 }

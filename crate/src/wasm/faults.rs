@@ -1,14 +1,14 @@
 //! How the faults that a verification finds are told to the host.
 
-use super::reply::status;
+use super::abi::{fault_level, status};
 use crate::error::Error;
 use crate::output::Output;
 use crate::tree::{Fault, Part};
 use alloc::vec::Vec;
 use core::ops::Bound;
 
-/// Writes a fault: its chunk, the status that stands for it, the level (255 for a value, 254 for the
-/// form of either, null where it is unknown), rows, whether the lower bound is in the range, both bounds or null.
+/// Writes a fault: its chunk, the status that stands for it, the level (or a
+/// [`fault_level`]; null where it is unknown), rows, whether the lower bound is in the range, both bounds or null.
 pub fn tell(fault: &Fault, out: &mut Output) {
     out.say(|text| {
         text.push(b'"');
@@ -24,9 +24,9 @@ pub fn tell(fault: &Fault, out: &mut Output) {
         _ => status::CORRUPT_CHUNK,
     };
     let level = match fault.part {
-        Part::Node(level) => level,
-        Part::Value => Some(u8::MAX),
-        Part::Form => Some(u8::MAX - 1),
+        Part::Node(level) => level.map(u32::from),
+        Part::Value => Some(fault_level::VALUE),
+        Part::Form => Some(fault_level::FORM),
     };
     let is_included = matches!(fault.range.lower, Bound::Included(_));
     let numbers =

@@ -1,24 +1,23 @@
 //! What exported functions do with indexes. The host speaks of them by number: the n-th, from 1, of
 //! those that it was opened with.
 
+use super::abi::{IndexReach, index_state, status};
 use super::engine::{Engine, Op, keys};
-use super::reply::status;
+use super::reads::ReadOptions;
+use super::reply::address;
+use super::with;
 use crate::boundary::Shape;
-use crate::forest::{Forest, INDEX, Named, PARTIAL_INDEX, ROWS};
+use crate::forest::{INDEX, Named, PARTIAL_INDEX, ROWS};
 use crate::index::{Definition, IndexScan, Wanted};
 use crate::ingest::Ingest;
 use crate::output::Output;
 use crate::rows::Reader;
-use crate::tree::{Parts, Range, Tree};
-
-/// Where the number of an index is in the flags of a range.
-const INDEX_SHIFT: u32 = 9;
-/// The flag that asks for secondary keys.
-const SECONDARY: u32 = 256;
+use crate::tree::Tree;
+use wasm_bindgen::prelude::wasm_bindgen;
 
 impl Engine {
     /// Takes the definitions in a JSON array of their texts.
-    pub fn set_indexes(&mut self, len: usize) -> u32 {
+    fn set_indexes(&mut self, len: usize) -> u32 {
         let Ok(texts) = keys(&self.scratch[..len]) else { return status::NO_OP };
         self.indexes.clear();
         for text in &texts {
@@ -31,22 +30,19 @@ impl Engine {
         status::DONE
     }
 
-    pub fn forest(&self, view: u32) -> Forest {
-        self.views.get(view as usize).cloned().flatten().unwrap_or_default()
-    }
-
     pub fn new_ingest(&self, view: u32, reader: Reader) -> Ingest {
         let secret = self.cache.secret();
         Ingest::indexed(self.forest(view), reader, Shape::STORED, &self.indexes, secret)
     }
 
-    fn definition(&self, flags: u32) -> Option<&Definition> {
-        self.indexes.get(((flags >> INDEX_SHIFT) as usize).checked_sub(1)?)
+    /// The definition of a number.
+    pub fn definition(&self, number: usize) -> Option<&Definition> {
+        self.indexes.get(number.checked_sub(1)?)
     }
 
-    /// The tree that flags speak of: of an index, or of rows.
-    pub fn tree_of(&self, view: u32, flags: u32) -> Tree {
-        match self.definition(flags) {
+    /// The tree of an index, or that of rows for 0.
+    pub fn tree_of(&self, view: u32, number: usize) -> Tree {
+        match self.definition(number) {
             Some(definition) => self.forest(view).tree(&definition.name(INDEX)),
             None => self.tree(view),
         }
@@ -62,42 +58,68 @@ impl Engine {
         self.nth_index(view, nth).map_or_else(|| self.tree(view), |named| named.tree)
     }
 
-    pub fn index_scan(&self, view: u32, flags: u32, range: Range, limit: u64) -> Option<Op> {
-        let columns = self.definition(flags)?.columns();
-        let parts = Parts { keys: flags & 2 != 0, values: flags & 4 != 0 };
-        let (reverse, secondary) = (flags & 1 != 0, flags & SECONDARY != 0);
+    pub fn index_scan(&self, view: u32, definition: &Definition, options: ReadOptions) -> Op {
+        let ReadOptions { range, parts, secondary, reverse, limit, index } = options;
         let wanted = Wanted { parts, secondary, reverse, limit };
-        let scan =
-            IndexScan::new(self.tree_of(view, flags), columns, self.tree(view), range, wanted);
-        Some(Op::IndexScan { scan, out: Output::new() })
+        let (index, rows) = (self.tree_of(view, index), self.tree(view));
+        let scan = IndexScan::new(index, definition.columns(), rows, range, wanted);
+        Op::IndexScan { scan, out: Output::new() }
     }
 
-    /// Reply: 0 where the index is not there, 1 in the making, 2 complete; then, in the making, the
-    /// address and length of the key that it reaches.
-    pub fn index_state(&mut self, view: u32, number: u32) {
+    /// How far a view has an index; in part, [`Engine::reach`] is set to the key that it reaches.
+    fn index_state(&mut self, view: u32, number: usize) -> u32 {
         let forest = self.forest(view);
-        let Some(text) = self.definition(number << INDEX_SHIFT).map(Definition::text) else {
-            return self.reply.set(&[0.0]);
+        let Some(text) = self.definition(number).map(Definition::text) else {
+            return index_state::NONE;
         };
         let named = |first: u8| {
             let is = |named: &&Named| named.name.rest(first) == Some(text);
             forest.indexes().find(is)
         };
         if forest.tree(ROWS).is_empty() || named(INDEX).is_some() {
-            return self.reply.set(&[2.0]);
+            return index_state::COMPLETE;
         }
         let reach = named(PARTIAL_INDEX).and_then(|named| named.reach.clone());
-        let Some(reach) = reach else { return self.reply.set(&[0.0]) };
+        let Some(reach) = reach else { return index_state::NONE };
         self.reach = reach;
-        let address = f64::from(self.reach.as_ptr() as u32);
-        self.reply.set(&[1.0, address, self.reach.len() as f64]);
+        index_state::PARTIAL
     }
 
-    pub fn extend_indexes(&mut self, op: u32, alone: bool, work: usize) {
+    fn extend_indexes(&mut self, op: u32, alone: bool, work: usize) {
         let wanted = core::mem::take(&mut self.indexes);
-        if let Some(Op::Ingest(ingest)) = self.op(op) {
-            ingest.ingest.extend_indexes(&wanted, alone, work);
+        if let Some(op) = self.ingest_op(op) {
+            op.ingest.extend_indexes(&wanted, alone, work);
         }
         self.indexes = wanted;
     }
+}
+
+/// Names the indexes that the host wants: `scratch` holds a JSON array of their definitions.
+/// [`status::NO_OP`] when one of them is none.
+#[wasm_bindgen]
+pub fn set_indexes(len: u32) -> u32 {
+    with(|engine| engine.set_indexes(len as usize))
+}
+
+/// How far a view has the index of that number. Reply: `IndexReach`; its state is an [`index_state`].
+#[wasm_bindgen]
+pub fn index_state(view: u32, number: u32) {
+    with(|engine| {
+        let state = f64::from(engine.index_state(view, number as usize));
+        let (key, key_length) = (address(engine.reach.as_ptr()), engine.reach.len() as f64);
+        engine.reply.tell(IndexReach { state, key, key_length });
+    });
+}
+
+/// The number of indexes of a view, those in the making too.
+#[wasm_bindgen]
+pub fn index_count(view: u32) -> u32 {
+    with(|engine| engine.forest(view).indexes().count() as u32)
+}
+
+/// Has an ingest make about `work` bytes of rows part of the indexes that the host wants and
+/// that are not complete; with `alone` others are dropped.
+#[wasm_bindgen]
+pub fn extend_indexes(op: u32, alone: bool, work: u32) {
+    with(|engine| engine.extend_indexes(op, alone, work as usize));
 }

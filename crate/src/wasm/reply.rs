@@ -1,61 +1,39 @@
 //! What a call tells the host besides its status.
 
+use super::abi::size::REPLY_WORDS;
+use super::abi::{
+    Bytes, ChunkFault, FormatFault, Numbers, Output as OutputReply, RowFault, SumFault, status,
+};
 use crate::cache::SegmentId;
 use crate::error::{DecodeError, Error};
 use crate::hash::Hash;
+use crate::output::Output;
 use crate::step::Step;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Doubles in a reply.
-pub const REPLY_WORDS: usize = 16;
-
-/// The meanings of a status; `js/src/core/engine.ts` has the same list.
-pub mod status {
-    /// Finished.
-    pub const DONE: u32 = 0;
-    /// Segments must be loaded first.
-    pub const NEED: u32 = 1;
-    /// The budget is spent.
-    pub const YIELD: u32 = 2;
-    /// The value is out of line.
-    pub const FAR: u32 = 3;
-    /// There is a segment.
-    pub const SEGMENT: u32 = 4;
-    /// A row was refused. Reply: row, offset, fault.
-    pub const ROW: u32 = 16;
-    /// No segment has a chunk. Reply: address of its hash.
-    pub const MISSING_CHUNK: u32 = 17;
-    /// A chunk is damaged. Reply: address of its hash, then as for a malformed table, or -1.
-    pub const CORRUPT_CHUNK: u32 = 18;
-    /// A chunk is of a later format. Reply: its version.
-    pub const UNSUPPORTED_FORMAT: u32 = 19;
-    /// A table is malformed. Reply: 0, field, offset, expected, got.
-    pub const MALFORMED: u32 = 20;
-    /// A proof does not verify.
-    pub const INVALID_PROOF: u32 = 21;
-    /// A proof would be too large.
-    pub const PROOF_TOO_LARGE: u32 = 22;
-    /// The sums of a sum tree do not fit.
-    pub const SUM_OVERFLOW: u32 = 23;
-    /// Two rows have the same key in a sum tree.
-    pub const SUM_KEY_TWICE: u32 = 24;
-    /// A row has no whole number where its sum is.
-    pub const SUM_NOT_WHOLE: u32 = 25;
-    /// A row has half of a surrogate pair in the key of its sum.
-    pub const SUM_KEY_NOT_TEXT: u32 = 26;
-    /// A row has too large a value for a sum tree.
-    pub const SUM_VALUE_TOO_LARGE: u32 = 27;
-    /// A commit would name too many trees.
-    pub const COMMIT_TOO_LARGE: u32 = 28;
-    /// No operation was started.
-    pub const NO_OP: u32 = u32::MAX;
-
-    /// Whether a sum tree is at fault.
-    pub fn is_of_sums(status: u32) -> bool {
-        (SUM_OVERFLOW..=SUM_VALUE_TOO_LARGE).contains(&status)
-    }
+/// Whether a sum tree is at fault.
+pub fn is_of_sums(status: u32) -> bool {
+    (status::SUM_OVERFLOW..=status::SUM_VALUE_TOO_LARGE).contains(&status)
 }
+
+/// The words of a reply, as `abi.rs` declares them.
+pub trait Words {
+    type Words: AsRef<[f64]>;
+    /// Where the first of them stands.
+    const AT: usize;
+    /// Where what comes after them stands.
+    const END: usize;
+    fn words(self) -> Self::Words;
+}
+
+/// The address of what a reply points to.
+pub fn address<T>(pointer: *const T) -> f64 {
+    f64::from(pointer as u32)
+}
+
+/// What is handed out where there is nothing yet.
+static NOTHING: &[u8] = b"[]";
 
 /// What a call tells the host besides its status. Its address never changes.
 pub struct Reply {
@@ -75,38 +53,86 @@ impl Reply {
         self.words.as_ptr() as u32
     }
 
-    pub fn set(&mut self, words: &[f64]) {
-        self.words[..words.len()].copy_from_slice(words);
+    /// Sets the words of a reply; others stay as they are.
+    #[inline]
+    pub fn tell<T: Words>(&mut self, told: T) {
+        self.set(T::AT, told.words().as_ref());
     }
 
-    /// Sets words from `at` on beside those set before.
-    pub fn add(&mut self, at: usize, words: &[f64]) {
+    fn set(&mut self, at: usize, words: &[f64]) {
         self.words[at..at + words.len()].copy_from_slice(words);
+    }
+
+    /// Tells where bytes are.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.tell(Bytes { address: address(bytes.as_ptr()), length: bytes.len() as f64 });
+    }
+
+    /// Tells where numbers are.
+    pub fn numbers(&mut self, numbers: &[f64]) {
+        self.tell(Numbers { address: address(numbers.as_ptr()), count: numbers.len() as f64 });
+    }
+
+    /// Tells where all of an output is, and the positions of what a search has found.
+    pub fn output(&mut self, out: &Output, found: &[u32]) {
+        self.tell(OutputReply {
+            text: address(out.text.as_ptr()),
+            text_length: out.text.len() as f64,
+            bytes: address(out.bytes.as_ptr()),
+            marks: address(out.marks.as_ptr()),
+            mark_count: out.marks.len() as f64,
+            value_count: f64::from(out.values()),
+            positions: address(found.as_ptr()),
+            position_count: found.len() as f64,
+            keys: address(out.keys.as_ptr()),
+            keys_length: out.keys.len() as f64,
+        });
+    }
+
+    /// Tells of an output without members.
+    pub fn no_output(&mut self) {
+        self.tell(OutputReply {
+            text: address(NOTHING.as_ptr()),
+            text_length: NOTHING.len() as f64,
+            ..OutputReply::default()
+        });
     }
 
     pub fn need(&mut self, ids: &[SegmentId]) -> u32 {
         self.ids.clear();
         self.ids.extend(ids.iter().map(|id| *id as f64));
-        self.set(&[f64::from(self.ids.as_ptr() as u32), ids.len() as f64]);
+        self.tell(Numbers { address: address(self.ids.as_ptr()), count: ids.len() as f64 });
         status::NEED
     }
 
     /// Keeps a hash for the host to read; returns its address.
     pub fn hash(&mut self, hash: &Hash) -> f64 {
         *self.hash = hash.0;
-        f64::from(self.hash.as_ptr() as u32)
+        address(self.hash.as_ptr())
     }
 
     /// Keeps the name of a sum tree and the key of a row for the host to read, in `out`.
-    pub fn fault(&mut self, out: &mut Vec<u8>, name: &[u8], key: &[u8]) {
+    pub fn sum_fault(&mut self, out: &mut Vec<u8>, name: &[u8], key: &[u8]) {
         *out = [name, key].concat();
-        self.set(&[f64::from(out.as_ptr() as u32), name.len() as f64, key.len() as f64]);
+        let (name_length, key_length) = (name.len() as f64, key.len() as f64);
+        self.tell(SumFault { name: address(out.as_ptr()), name_length, key_length });
     }
 
     pub fn decode_error(&mut self, error: &DecodeError) -> u32 {
-        let DecodeError { field, offset, expected, got, .. } = *error;
-        self.set(&[0.0, f64::from(field as u8), offset as f64, expected as f64, got as f64]);
+        self.chunk_fault(0.0, Some(error));
         status::MALFORMED
+    }
+
+    /// Tells what is wrong with a chunk, or that it does not have its hash.
+    fn chunk_fault(&mut self, hash: f64, cause: Option<&DecodeError>) {
+        let nowhere = ChunkFault { hash, field: -1.0, offset: 0.0, expected: 0.0, got: 0.0 };
+        self.tell(cause.map_or(nowhere, |cause| ChunkFault {
+            hash,
+            field: f64::from(cause.field as u8),
+            offset: cause.offset as f64,
+            expected: cause.expected as f64,
+            got: cause.got as f64,
+        }));
     }
 
     /// What a step came to; of one that is done or yields, the rest is already told.
@@ -122,25 +148,22 @@ impl Reply {
     pub fn error(&mut self, error: &Error) -> u32 {
         match error {
             Error::Row { row, offset, fault } => {
-                self.set(&[*row as f64, *offset as f64, f64::from(*fault as u8)]);
+                let (row, offset, fault) = (*row as f64, *offset as f64, f64::from(*fault as u8));
+                self.tell(RowFault { row, offset, fault });
                 status::ROW
             }
             Error::MissingChunk(hash) => {
                 let hash = self.hash(hash);
-                self.set(&[hash]);
+                self.chunk_fault(hash, None);
                 status::MISSING_CHUNK
             }
             Error::CorruptChunk { hash, cause } => {
-                match cause {
-                    Some(cause) => drop(self.decode_error(cause)),
-                    None => self.set(&[0.0, -1.0]),
-                }
                 let hash = self.hash(hash);
-                self.set(&[hash]);
+                self.chunk_fault(hash, cause.as_ref());
                 status::CORRUPT_CHUNK
             }
             Error::UnsupportedFormat { version } => {
-                self.set(&[f64::from(*version)]);
+                self.tell(FormatFault { version: f64::from(*version) });
                 status::UNSUPPORTED_FORMAT
             }
             Error::InvalidProof => status::INVALID_PROOF,

@@ -1,4 +1,5 @@
 /** Ranges of keys, and how they are written for the core. */
+import * as ReadFlag from './abi/read-flag.js';
 import { HedgerowError } from './errors.js';
 import { checkKey, compareKeys } from './key.js';
 import { isList, isPlain } from './kind.js';
@@ -18,21 +19,13 @@ export interface KeyRange {
   readonly lte?: string | undefined;
 }
 
-/** Flags of the core's `scan` besides those for the range. */
-export const ScanFlag = { reverse: 1, keys: 2, values: 4, secondary: 256 } as const;
-
-const LOWER_SHIFT = 4;
-const UPPER_SHIFT = 6;
-const INCLUDED = 1;
-const EXCLUDED = 2;
-
 /** The flag of each part, in the order in which the core reads them. */
 const PARTS = [
-  ['prefix', 8],
-  ['gt', EXCLUDED << LOWER_SHIFT],
-  ['gte', INCLUDED << LOWER_SHIFT],
-  ['lt', EXCLUDED << UPPER_SHIFT],
-  ['lte', INCLUDED << UPPER_SHIFT],
+  ['prefix', ReadFlag.prefix],
+  ['gt', ReadFlag.gt],
+  ['gte', ReadFlag.gte],
+  ['lt', ReadFlag.lt],
+  ['lte', ReadFlag.lte],
 ] as const;
 
 let encoder: TextEncoder | undefined;

@@ -1,9 +1,9 @@
 /** Branches of a store: refs by name, made, told and deleted. Loaded when one of them is first asked for. */
 
 import { HedgerowError } from '../base/errors.js';
+import { hex } from '../base/hex.js';
 import { FORMAT, MAX_COMMIT_TRIES } from '../base/limits.js';
 import { bytesOf } from '../base/root.js';
-import { hex } from '../core/engine.js';
 import type { BranchHead } from '../history/branch-head.js';
 import {
   firstGeneration,

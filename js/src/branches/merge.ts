@@ -9,6 +9,7 @@
 
 import { sameBytes } from '../base/bytes.js';
 import { type Conflict, HedgerowError } from '../base/errors.js';
+import { hex } from '../base/hex.js';
 import { compareKeys } from '../base/key.js';
 import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from '../base/limits.js';
 import { encodeRange } from '../base/range.js';
@@ -16,7 +17,7 @@ import { turn } from '../base/scheduler.js';
 import { checkSignal, committing, until } from '../base/signal.js';
 import { pause } from '../base/timeout.js';
 import { keptValue } from '../base/value.js';
-import { hex } from '../core/engine.js';
+import * as reads from '../core/calls/reads.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
 import { forkOf, holdBranch } from '../history/branch-refs.js';
 import { type Change, changesOf } from '../read/diff.js';
@@ -221,8 +222,7 @@ class Merge {
 
   async *#changes(from: number, to: number): AsyncGenerator<Change, void, void> {
     const { host } = this.#branchHead.shared;
-    const { flags, rangeBytes } = encodeRange({});
-    const start = () => ({ op: host.engine.diff(from, to, flags, rangeBytes) });
+    const start = () => ({ op: reads.diff(host.engine, from, to, encodeRange({})) });
     // The queue, in which another instance is started, does not go on before this has ended.
     if (!this.#mayAsk && !host.engine.isReady) {
       throw new HedgerowError('crashed', 'the core has crashed, and starts again: try again');

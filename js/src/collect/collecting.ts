@@ -1,5 +1,6 @@
 import { isFull } from '../base/errors.js';
 import { part } from '../base/parts.js';
+import { cacheStats } from '../core/calls/segments.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { AskedMessage, Tabs } from '../tabs/tabs.js';
@@ -55,7 +56,7 @@ export class Collecting {
     const { engine } = this.#host;
     try {
       if (!engine.isReady) return false;
-      const bytes = engine.cacheStats().storedBytes - this.#branchHead.shared.unusedBytes;
+      const bytes = cacheStats(engine).storedBytes - this.#branchHead.shared.unusedBytes;
       this.#firstBytes ??= bytes;
       return bytes - this.#firstBytes >= MUCH_BYTES;
     } catch {

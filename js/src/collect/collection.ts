@@ -3,12 +3,15 @@
  * and deletes the old, in slices.
  */
 
+import * as CollectFlag from '../base/abi/collect-flag.js';
 import { HedgerowError, isFull } from '../base/errors.js';
 import { MIN_HISTORY } from '../base/limits.js';
 import { turn } from '../base/scheduler.js';
+import * as calls from '../core/calls/collect.js';
+import { cacheStats, takeSegment } from '../core/calls/segments.js';
 import type { Op } from '../core/engine.js';
 import { endSlice, type Slices } from '../core/host.js';
-import { CollectFlag, stepped } from '../core/survey.js';
+import { stepped } from '../core/survey.js';
 import { type Facts, factsOf, fenceMove, raiseFence } from '../history/fence.js';
 import { FENCE_REF } from '../history/inventory.js';
 import type { SharedStore } from '../history/shared-store.js';
@@ -71,17 +74,13 @@ export class Collection {
       this.#noIds = cause;
     });
     const op = await this.#begin(flags, valuesBefore, last);
-    const { storedBytes: bytesBefore } = engine.cacheStats();
+    const { storedBytes: bytesBefore } = cacheStats(engine);
     this.floor = bytesBefore - this.#shared.unusedBytes;
     let done = false;
     try {
       for (;;) {
-        const reply = () => ({
-          gone: engine.numbers(),
-          live: engine.word(3),
-          values: engine.word(5) === 1 ? engine.word(4) : facts.values,
-        });
-        const { gone, live, values } = await stepped(host, op, reply, this.#times);
+        const reply = await stepped(host, op, () => calls.collected(engine), this.#times);
+        const { segments: gone, liveBytes: live, valueBytes: values = facts.values } = reply;
         if (gone.length === 0) last.fence = await this.#note({ live, values, rows: this.#rows });
         else await this.#exchange(op, gone);
         if (gone.length === 0 || this.isOver) break;
@@ -96,7 +95,7 @@ export class Collection {
     const { slices, longestSliceMs } = this.#times;
     return {
       bytesBefore,
-      bytesAfter: engine.cacheStats().storedBytes,
+      bytesAfter: cacheStats(engine).storedBytes,
       segmentsDeleted: this.#deleted,
       segmentsWritten: this.#written,
       ms: performance.now() - this.#startMs,
@@ -134,20 +133,20 @@ export class Collection {
       const between = await this.#movedSince(refs);
       if (!hasStrangers) last.older = undefined;
       else last.older ??= before;
-      const op = engine.collect(flags, valuesBefore);
+      const op = calls.collect(engine, flags, valuesBefore);
       try {
         for (const { commitBytes } of [...heads, ...between, ...inventory.commitRefs]) {
-          engine.collectCommit(op, commitBytes);
+          calls.collectCommit(engine, op, commitBytes);
         }
         // Who has just pinned one may be about to find out that it is gone.
-        for (const commitBytes of commits) engine.collectCommit(op, commitBytes, true);
+        for (const commitBytes of commits) calls.collectCommit(engine, op, commitBytes, true);
         const isKept = (id: number) => !before.has(id) || last.older?.has(id) === true;
         for (const [from, to] of runs([...inventory.known].filter(isKept))) {
-          engine.collectKeep(op, from, to);
+          calls.collectKeep(engine, op, from, to);
         }
         for (const writer of [...writers, ...inventory.importers]) {
           const [from, to] = this.#shared.idsOf(writer);
-          engine.collectKeep(op, from, to);
+          calls.collectKeep(engine, op, from, to);
         }
         return op;
       } catch (cause) {
@@ -181,9 +180,9 @@ export class Collection {
     const { host, inventory } = this.#shared;
     const { engine } = host;
     const made = await this.#store(op);
-    const before = engine.cacheStats().storedBytes;
-    engine.collectExchanged(op);
-    this.floor -= before - engine.cacheStats().storedBytes;
+    const before = cacheStats(engine).storedBytes;
+    calls.collectExchanged(engine, op);
+    this.floor -= before - cacheStats(engine).storedBytes;
     for (const id of made) inventory.stored(id);
     // If one is not deleted after all, it is found again.
     for (const id of gone) inventory.unmade(id);
@@ -216,7 +215,7 @@ export class Collection {
     try {
       for (let isLast = false; !isLast; ) {
         await this.#slice(() => {
-          const segment = host.engine.takeSegment(op);
+          const segment = takeSegment(host.engine, op);
           if (segment === undefined) {
             isLast = true;
             return;

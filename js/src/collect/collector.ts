@@ -1,8 +1,9 @@
+import * as CollectFlag from '../base/abi/collect-flag.js';
 import { HedgerowError, isMissing } from '../base/errors.js';
 import { turn } from '../base/scheduler.js';
 import { pause } from '../base/timeout.js';
+import { cacheStats } from '../core/calls/segments.js';
 import type { Host } from '../core/host.js';
-import { CollectFlag } from '../core/survey.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { factsOf } from '../history/fence.js';
 import { FENCE_REF } from '../history/inventory.js';
@@ -133,12 +134,12 @@ export class Collector {
   async #keepBallast(): Promise<void> {
     const { engine, segments } = this.#host;
     if (this.#closed || !engine.isReady) return;
-    await segments.keepBallast?.(engine.cacheStats().storedBytes);
+    await segments.keepBallast?.(cacheStats(engine).storedBytes);
   }
 
   #room(): Room {
     const { shared, inventory, head } = this.#branchHead;
-    const { storedBytes: stored, smallSegments: small } = this.#host.engine.cacheStats();
+    const { storedBytes: stored, smallSegments: small } = cacheStats(this.#host.engine);
     const { unusedBytes: unused } = shared;
     const { live, rows } = factsOf(inventory.refs.get(FENCE_REF));
     // Of a store that was never looked at all may be dead.
@@ -220,7 +221,7 @@ export class Collector {
   #failed(cause: unknown): void {
     const { engine } = this.#host;
     if (!engine.isReady || (cause instanceof HedgerowError && cause.code === 'blocked')) return;
-    this.#before = engine.cacheStats().storedBytes;
+    this.#before = cacheStats(engine).storedBytes;
     this.#floor = this.#before;
   }
 
@@ -254,7 +255,7 @@ export class Collector {
         return { ...(await this.#collectOnce(flags)), bytesBefore: result.bytesBefore };
       }
       await this.#keepBallast().catch(() => {});
-      this.#smallBefore = this.#host.engine.cacheStats().smallSegments;
+      this.#smallBefore = cacheStats(this.#host.engine).smallSegments;
       this.#floor = collection.floor;
       // Not what was stored beside it: that it has not looked at.
       this.#before = collection.floor;

@@ -1,4 +1,7 @@
-import { type Engine, type Op, Status } from './engine.js';
+import * as Reply from '../base/abi/reply.js';
+import * as Status from '../base/abi/status.js';
+import type { EncodedRange } from '../base/range.js';
+import type { Engine, Op } from './engine.js';
 import type { LaterOutput } from './generated/exports.js';
 import type { Host, Runner } from './host.js';
 import { laterCore } from './later-link.js';
@@ -30,7 +33,7 @@ export class CheckEngine implements Runner {
   }
 
   /** Starts a proof of an encoded range under a commit. */
-  prove(commitBytes: Uint8Array, flags: number, rangeBytes: Uint8Array): Op {
+  prove(commitBytes: Uint8Array, { flags, rangeBytes }: EncodedRange): Op {
     this.#pass(rangeBytes, commitBytes);
     return this.#engine.given(this.#core.check_prove(flags, rangeBytes.length));
   }
@@ -38,8 +41,7 @@ export class CheckEngine implements Runner {
   /** Starts to verify a proof of an encoded range under a commit. */
   verifyProof(
     commitBytes: Uint8Array,
-    flags: number,
-    rangeBytes: Uint8Array,
+    { flags, rangeBytes }: EncodedRange,
     proofBytes: Uint8Array,
   ): Op {
     this.#pass(rangeBytes, commitBytes);
@@ -80,9 +82,24 @@ export class CheckEngine implements Runner {
     if (op >= this.#engine.epoch) this.#core.check_free(this.#engine.own(op));
   }
 
-  /** The bytes whose address and length are in the reply, copied. */
+  /** What a verification of a tree has found sound so far. */
+  tally(): { rows: number; nodes: number; values: number; bytes: number } {
+    return {
+      rows: this.#engine.word(Reply.tallyRows),
+      nodes: this.#engine.word(Reply.tallyNodes),
+      values: this.#engine.word(Reply.tallyValues),
+      bytes: this.#engine.word(Reply.tallyBytes),
+    };
+  }
+
+  /** The root of the index that was checked, when it is not what its rows make. */
+  wrongIndex(): Uint8Array | undefined {
+    if (this.#engine.word(Reply.indexCheckedIsSame) === 1) return undefined;
+    return this.#engine.hash(Reply.indexCheckedRoot);
+  }
+
+  /** The proof that was made. */
   proof(): Uint8Array {
-    const at = this.#engine.word(0);
-    return this.#engine.memory.slice(at, at + this.#engine.word(1));
+    return this.#engine.replyBytes();
   }
 }

@@ -1,10 +1,14 @@
+import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
 import { Pace, turn } from '../base/scheduler.js';
 import type { Index } from '../indexes/definition.js';
 import { IndexSet } from '../indexes/index-set.js';
 import type { SegmentStore } from '../storage/segment-store.js';
-import { type Engine, type Op, Status } from './engine.js';
+import { indexCore } from './calls/indexes.js';
+import { loadSegment, removeSegment } from './calls/segments.js';
+import { Engine, type Op } from './engine.js';
 import { QUICK_WORK, WORK_IN_MS } from './speed.js';
+import { fail } from './status.js';
 
 /** What slices came to. */
 export interface Slices {
@@ -64,9 +68,14 @@ export class Host {
     this.engine = engine;
     this.segments = segments;
     this.sliceMs = sliceMs;
-    this.indexes = new IndexSet(engine, indexes);
+    this.indexes = new IndexSet(indexCore(engine), indexes);
     this.sums = sums;
     this.#pace = new Pace(sliceMs, WORK_IN_MS);
+  }
+
+  /** A host over a core of its own, without storage: what it works on is given to it. */
+  static async alone(cacheBytes: number, sliceMs: number): Promise<Host> {
+    return new Host(await Engine.create(cacheBytes), {} as SegmentStore, sliceMs);
   }
 
   /** Loads segments into the core. */
@@ -96,8 +105,8 @@ export class Host {
     for (const [index, id] of ids.entries()) {
       const segmentBytes = found[index];
       // Without its segment the core finds the chunk elsewhere, or says that it is missing.
-      if (segmentBytes === undefined) this.engine.removeSegment(id);
-      else this.engine.loadSegment(id, segmentBytes);
+      if (segmentBytes === undefined) removeSegment(this.engine, id);
+      else loadSegment(this.engine, id, segmentBytes);
     }
   }
 
@@ -132,7 +141,7 @@ export class Host {
         }
         if (status === Status.need) await this.load(this.engine.needed());
         else if (status === Status.yield) await turn();
-        else this.engine.fail(status);
+        else fail(this.engine, status);
         status = this.step(op, performance.now(), run);
       }
     } finally {

@@ -1,29 +1,24 @@
+import * as FoundLeafAt from '../base/abi/found-leaf.js';
+import * as Reply from '../base/abi/reply.js';
+import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
 import { turn } from '../base/scheduler.js';
-import { type Engine, type Op, Status } from './engine.js';
+import type { Engine, Op } from './engine.js';
 import type { LaterOutput } from './generated/exports.js';
 import type { Host } from './host.js';
 import { laterCore } from './later-link.js';
+import { fail } from './status.js';
 import { nameBytes } from './sum-definition.js';
 import type { SumLeaf } from './sum-types.js';
 
-/** The meanings of a status that only this part gives; `crate/src/wasm/reply.rs` has the list. */
-const SUM_OVERFLOW = 23;
-const SUM_KEY_TWICE = 24;
-const SUM_NOT_WHOLE = 25;
-const SUM_KEY_NOT_TEXT = 26;
-const SUM_VALUE_TOO_LARGE = 27;
-
 /** What a row is refused for. */
 const REASONS: Readonly<Record<number, string>> = {
-  [SUM_KEY_TWICE]: 'another row has the same key there',
-  [SUM_NOT_WHOLE]: 'its sum is no whole number from 0 to 2^64 - 1',
-  [SUM_KEY_NOT_TEXT]: 'its key there holds half of a surrogate pair',
-  [SUM_VALUE_TOO_LARGE]: 'its value there is larger than 1 MiB: let `value` point at a part of it',
+  [Status.sumKeyTwice]: 'another row has the same key there',
+  [Status.sumNotWhole]: 'its sum is no whole number from 0 to 2^64 - 1',
+  [Status.sumKeyNotText]: 'its key there holds half of a surrogate pair',
+  [Status.sumValueTooLarge]:
+    'its value there is larger than 1 MiB: let `value` point at a part of it',
 };
-
-/** Bytes of a leaf in an answer; see `sum_step` in `crate/src/wasm/sums.rs`. */
-const FOUND_BYTES = 52;
 
 const MAX_BUDGET = 0x7fff_ffff;
 
@@ -97,11 +92,11 @@ export class SumEngine {
 
   /** Throws the error that `status` stands for. */
   fail(status: number): never {
-    if (status === SUM_OVERFLOW) {
+    if (status === Status.sumOverflow) {
       throw new HedgerowError('sum-overflow', 'the sum of all leaves would not fit in 64 bits');
     }
     const reason = REASONS[status];
-    if (reason === undefined) return this.#engine.fail(status);
+    if (reason === undefined) return fail(this.#engine, status);
     const [tree, key] = this.#refused();
     const message = `the sum tree ${JSON.stringify(tree)} refuses the row ${JSON.stringify(key)}: ${reason}`;
     throw new HedgerowError('invalid-value', message, { key });
@@ -110,8 +105,9 @@ export class SumEngine {
   /** The tree and the row that the reply tells of. */
   #refused(): [tree: string, key: string] {
     const { memory } = this.#engine;
-    const [at = 0, middle = 0, end = 0] = [0, 1, 2].map((index) => this.#engine.word(index));
-    const texts = memory.slice(at, at + middle + end);
+    const at = this.#engine.word(Reply.sumFaultName);
+    const middle = this.#engine.word(Reply.sumFaultNameLength);
+    const texts = memory.slice(at, at + middle + this.#engine.word(Reply.sumFaultKeyLength));
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
     return [decoder.decode(texts.subarray(0, middle)), decoder.decode(texts.subarray(middle))];
   }
@@ -124,7 +120,7 @@ export class SumEngine {
     if (status >>> 0 === Status.noOp) {
       throw new HedgerowError('invalid-argument', 'the name of the sum tree is too long');
     }
-    if (status !== Status.done) this.#engine.fail(status);
+    if (status !== Status.done) fail(this.#engine, status);
   }
 
   /** Has an ingest make the trees that are to follow rows, though it may change none. */
@@ -170,9 +166,7 @@ export class SumEngine {
   /** The names of the trees of a view. */
   names(view: number): string[] {
     this.#core.sum_names(this.#engine.own(view));
-    const at = this.#engine.word(0);
-    const text = this.#engine.memory.slice(at, at + this.#engine.word(1));
-    return JSON.parse(new TextDecoder().decode(text));
+    return JSON.parse(new TextDecoder().decode(this.#engine.replyBytes()));
   }
 
   find(view: number, name: string, keyBytes: Uint8Array): Op {
@@ -203,8 +197,11 @@ export class SumEngine {
   verify(host: Host, view: number, name: string): AsyncGenerator<SumTally, void, void> {
     const [nameLength] = this.#pass(name);
     const op = this.#engine.given(this.#core.sum_verify(this.#engine.own(view), nameLength));
-    const word = (index: number) => this.#engine.word(index);
-    return this.read(host, op, () => ({ leaves: word(0), pieces: word(1), values: word(2) }));
+    return this.read(host, op, () => ({
+      leaves: this.#engine.word(Reply.sumTallyLeaves),
+      pieces: this.#engine.word(Reply.sumTallyPieces),
+      values: this.#engine.word(Reply.sumTallyValues),
+    }));
   }
 
   /**
@@ -234,17 +231,19 @@ export class SumEngine {
   /** The leaves of the last reply. */
   leaves(): FoundLeaf[] {
     const { memory } = this.#engine;
-    const [at, count, values] = [0, 1, 2].map((index) => this.#engine.word(index));
-    const all = new DataView(memory.buffer, at, (count ?? 0) * FOUND_BYTES);
+    const at = this.#engine.word(Reply.sumLeavesAddress);
+    const values = this.#engine.word(Reply.sumLeavesValues);
+    const length = this.#engine.word(Reply.sumLeavesCount) * FoundLeafAt.bytes;
+    const all = new DataView(memory.buffer, at, length);
     const leaves: FoundLeaf[] = [];
-    for (let start = 0; start < all.byteLength; start += FOUND_BYTES) {
+    for (let start = 0; start < length; start += FoundLeafAt.bytes) {
       const word = (offset: number) => all.getUint32(start + offset, true);
-      const keyAt = (at ?? 0) + start;
+      const keyAt = at + start + FoundLeafAt.key;
       leaves.push({
         key: memory.slice(keyAt, keyAt + 32),
-        sum: all.getBigUint64(start + 32, true),
-        value: memory.slice((values ?? 0) + word(40), (values ?? 0) + word(44)),
-        mark: word(48),
+        sum: all.getBigUint64(start + FoundLeafAt.sum, true),
+        value: memory.slice(values + word(FoundLeafAt.start), values + word(FoundLeafAt.end)),
+        mark: word(FoundLeafAt.mark),
       });
     }
     return leaves;
@@ -252,7 +251,6 @@ export class SumEngine {
 
   /** The bytes of which the last reply tells address and length. */
   bytes(): Uint8Array {
-    const at = this.#engine.word(0);
-    return this.#engine.memory.slice(at, at + this.#engine.word(1));
+    return this.#engine.replyBytes();
   }
 }

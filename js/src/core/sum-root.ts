@@ -1,5 +1,5 @@
 /** What a commit tells of a sum tree. */
-import { hex } from './engine.js';
+import { hex } from '../base/hex.js';
 import type { SumRoot } from './sum-types.js';
 
 /** The hash of a tree without leaves. */

@@ -1,12 +1,12 @@
 /** Looks at all that a commit reaches, without a look at storage: tables tell what there is. */
 
+import * as CollectFlag from '../base/abi/collect-flag.js';
+import * as Status from '../base/abi/status.js';
 import { turn } from '../base/scheduler.js';
+import { collect, collectCommit, collected } from './calls/collect.js';
 import type { Op } from './engine.js';
-import { Status } from './engine.js';
 import { endSlice, type Host, type Slices } from './host.js';
-
-/** Flags of the core's `collect`. */
-export const CollectFlag = { survey: 1, full: 2, rest: 4, sparing: 8 } as const;
+import { fail } from './status.js';
 
 /** Steps a collection until the core is done, and takes `answer` from its reply at once. */
 export async function stepped<T>(
@@ -19,7 +19,7 @@ export async function stepped<T>(
     await turn();
     const startMs = performance.now();
     const status = host.step(op, startMs);
-    if (status >= Status.row) host.engine.fail(status);
+    if (status >= Status.row) fail(host.engine, status);
     const needed = status === Status.need ? host.engine.needed() : [];
     // Before anybody else asks the core: the reply is of the last step.
     const done = status === Status.done ? { answer: answer() } : undefined;
@@ -35,10 +35,10 @@ export async function stepped<T>(
  */
 export async function survey(host: Host, commitBytes: Uint8Array): Promise<number> {
   const { engine } = host;
-  const op = engine.collect(CollectFlag.survey | CollectFlag.full, 0);
+  const op = collect(engine, CollectFlag.survey | CollectFlag.full, 0);
   try {
-    engine.collectCommit(op, commitBytes);
-    return await stepped(host, op, () => engine.word(3));
+    collectCommit(engine, op, commitBytes);
+    return await stepped(host, op, () => collected(engine).liveBytes);
   } finally {
     engine.free(op);
   }

@@ -1,5 +1,6 @@
 import { HedgerowError } from '../base/errors.js';
 import { FORMAT } from '../base/limits.js';
+import * as segments from '../core/calls/segments.js';
 import type { Host } from '../core/host.js';
 import type { Loaded, Ref } from '../storage/segment-store.js';
 
@@ -81,7 +82,7 @@ export class Inventory {
     for (const id of before) {
       if (stored.has(id)) continue;
       this.#known.delete(id);
-      this.#host.engine.removeSegment(id);
+      segments.removeSegment(this.#host.engine, id);
     }
     // Some may be there though the answer to their write was lost.
     for (const id of this.#unstored) if (stored.has(id)) this.stored(id);
@@ -111,12 +112,15 @@ export class Inventory {
       }
     }
     const taken = new Map(refs.map((ref) => [ref.name, ref]));
-    engine.reserve(tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0));
+    segments.reserve(
+      engine,
+      tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0),
+    );
     for (const { id, tableBytes, segmentBytes } of tables) {
       this.#known.add(id);
       // A damaged table hides its chunks, which are then missing; the rest stays readable.
-      const isKnown = engine.addTable(id, tableBytes);
-      if (isKnown && segmentBytes !== undefined) engine.loadSegment(id, segmentBytes);
+      const isKnown = segments.addTable(engine, id, tableBytes);
+      if (isKnown && segmentBytes !== undefined) segments.loadSegment(engine, id, segmentBytes);
     }
     this.#refs = taken;
     return taken;
@@ -136,7 +140,7 @@ export class Inventory {
   /** Notes that a segment that was made here is stored. */
   stored(id: number): void {
     this.#unstored.delete(id);
-    this.#host.engine.storedSegment(id);
+    segments.storedSegment(this.#host.engine, id);
   }
 
   /** Forgets a segment that was made here and will not be committed, or was deleted here. */

@@ -3,11 +3,13 @@
  * segments, what is known to be stored, and what is in use.
  */
 
+import * as Status from '../base/abi/status.js';
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { SEGMENTS_PER_WRITER } from '../base/limits.js';
-import { Status } from '../core/engine.js';
+import { setNextSegment } from '../core/calls/segments.js';
 import type { Host } from '../core/host.js';
+import { fail } from '../core/status.js';
 import type { Ref } from '../storage/segment-store.js';
 import type { Hold, Pins } from '../tabs/pins.js';
 import { WriterQueue } from '../tabs/writer-queue.js';
@@ -164,7 +166,7 @@ export class SharedStore {
       throw new HedgerowError('closed', 'the core crashed twice: open it again', { cause });
     await engine.restart();
     // Ids of the instance before are never given again, though nothing may be left of it.
-    if (this.#endId > 0) engine.setNextSegment(this.#lastId + 1);
+    if (this.#endId > 0) setNextSegment(engine, this.#lastId + 1);
     this.inventory.clear();
     for (const branch of this.branchHeads) await branch.reopen();
     engine.ready();
@@ -178,7 +180,7 @@ export class SharedStore {
       await this.host.load(engine.needed());
       status = engine.openView(commitBytes);
     }
-    if (status !== Status.done) engine.fail(status);
+    if (status !== Status.done) fail(engine, status);
     return engine.openedView();
   }
 
@@ -213,7 +215,7 @@ export class SharedStore {
     const writer = await this.host.segments.reserve(makesRoom);
     this.#lastId = writer * SEGMENTS_PER_WRITER;
     this.#endId = this.#lastId + SEGMENTS_PER_WRITER;
-    this.host.engine.setNextSegment(this.#lastId);
+    setNextSegment(this.host.engine, this.#lastId);
   }
 
   /** The writer that an id belongs to. */

@@ -1,4 +1,7 @@
 /** Definitions of the indexes that a handle was opened with, and how far a commit has each. */
+
+import * as State from '../base/abi/index-state.js';
+import * as ReadFlag from '../base/abi/read-flag.js';
 import { HedgerowError } from '../base/errors.js';
 import { type EncodedRange, encodeRange, type KeyRange } from '../base/range.js';
 import { checkSignal, until } from '../base/signal.js';
@@ -13,11 +16,8 @@ export function indexesOf(definitions: IndexDefinitions = {}): Index[] {
   return Object.entries(definitions).map(([name, definition]) => indexOf(name, definition));
 }
 
-/** How the number of an index stands among the flags of a range. */
-const NUMBER_SHIFT = 9;
-
 /** How far an index is there. */
-export const State = { none: 0, partial: 1, complete: 2 } as const;
+export { State };
 
 /** Whether a range is one of an index. It may be anything: `base/options.ts` says what is wrong with it. */
 export function isOfIndex(range: KeyRange | IndexRange): range is IndexRange {
@@ -82,7 +82,7 @@ export class IndexSet {
     if (!isOfIndex(range)) return encodeRange(range);
     const index = this.get(range.index);
     const { flags, rangeBytes } = encodeRange(positionsOf(index, range));
-    return { flags: flags | (this.#numberOf(index) << NUMBER_SHIFT), rangeBytes };
+    return { flags: flags | (this.#numberOf(index) << ReadFlag.indexShift), rangeBytes };
   }
 
   /** `make` has the commits of `by` get what they lack; none does when it is absent. */

@@ -1,6 +1,7 @@
 /** Changes of rows as the core tells them; what lies between two roots is in `differences.ts`. */
 
 import type { EncodedRange, KeyRange } from '../base/range.js';
+import * as reads from '../core/calls/reads.js';
 import type { Op } from '../core/engine.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead } from '../history/branch-head.js';
@@ -47,12 +48,12 @@ export async function startDiff(
   branchHead: BranchHead,
   from: Uint8Array,
   to: Uint8Array,
-  { flags, rangeBytes }: EncodedRange,
+  range: EncodedRange,
 ): Promise<Op> {
   const old = await branchHead.openView(from);
   try {
     const { view } = await branchHead.openView(to);
-    const op = engine.diff(old.view, view, flags, rangeBytes);
+    const op = reads.diff(engine, old.view, view, range);
     engine.closeView(view);
     return op;
   } finally {

@@ -2,6 +2,7 @@
 
 import { checkKey } from '../base/key.js';
 import { Pace, turn } from '../base/scheduler.js';
+import * as reads from '../core/calls/reads.js';
 import type { Engine } from '../core/engine.js';
 import type { Host } from '../core/host.js';
 import { ROWS_IN_MS } from '../core/speed.js';
@@ -15,8 +16,9 @@ const MOST_KEYS = 8192;
 /** What a search has found, in the order of its keys. */
 export function foundOf(engine: Engine, count: number): unknown[] {
   const values = new Array<unknown>(count).fill(undefined);
-  const members = engine.output();
-  for (const [index, position] of engine.positions().entries()) values[position] = members[index];
+  const members = reads.output(engine);
+  for (const [index, position] of reads.positions(engine).entries())
+    values[position] = members[index];
   return values;
 }
 
@@ -83,7 +85,7 @@ export async function findMany(
       const { part } = parts;
       const known = own && part.map(own);
       const wanted = known ? part.filter((_, at) => known[at] === undefined) : part;
-      const op = engine.find(view, wanted);
+      const op = reads.find(engine, view, wanted);
       const passingMs = performance.now() - beginMs;
       let startMs = 0;
       const found = await host.read(op, () => {

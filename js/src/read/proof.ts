@@ -8,10 +8,8 @@ import { MAX_PROOF_BYTES } from '../base/limits.js';
 import { type EncodedRange, encodeProved, type KeyRange } from '../base/range.js';
 import { bytesOf } from '../base/root.js';
 import { checkEngine } from '../core/check-engine.js';
-import { Engine } from '../core/engine.js';
 import { Host } from '../core/host.js';
 import type { Head } from '../history/branch-head.js';
-import type { SegmentStore } from '../storage/segment-store.js';
 import { blocks } from './scan.js';
 
 /** What a proof shows of a key. */
@@ -29,19 +27,14 @@ const MAX_KEPT_BYTES = 16 << 20;
 export async function prove(
   host: Host,
   { commitBytes }: Head,
-  { flags, rangeBytes }: EncodedRange,
+  range: EncodedRange,
 ): Promise<Uint8Array> {
   const checks = await checkEngine(host);
-  return host.read(checks.prove(commitBytes, flags, rangeBytes), () => checks.proof(), checks);
+  return host.read(checks.prove(commitBytes, range), () => checks.proof(), checks);
 }
 
 /** An instance of the core without a store, for all verifications. */
 let verifier: Promise<Host> | undefined;
-
-async function startVerifier(): Promise<Host> {
-  // It asks for no segment: it has what it is given, or refuses the proof.
-  return new Host(await Engine.create(0), {} as SegmentStore, 8);
-}
 
 /**
  * What `proof` shows of a key under `root`, as `db.root` tells it: its value, or that there is
@@ -68,18 +61,18 @@ export async function verifyProof(
   proof: Uint8Array,
 ): Promise<Proved | ProvedRange> {
   const commitBytes = bytesOf(root);
-  const { flags, rangeBytes } = encodeProved(keyOrRange);
+  const range = encodeProved(keyOrRange);
   if (!(proof instanceof Uint8Array) || proof.length > MAX_PROOF_BYTES) {
     throw new HedgerowError('invalid-proof', 'a proof is a Uint8Array of at most 128 MiB');
   }
-  verifier ??= startVerifier();
+  verifier ??= Host.alone(0, 8);
   const own = verifier;
   const entries: [string, unknown][] = [];
   try {
     const host = await own;
     const start = async () => {
       const runner = await checkEngine(host);
-      return { op: runner.verifyProof(commitBytes, flags, rangeBytes, proof), runner };
+      return { op: runner.verifyProof(commitBytes, range, proof), runner };
     };
     for await (const members of blocks(host, start, undefined)) {
       for (let at = 0; at < members.length; at += 2) {

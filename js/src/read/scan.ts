@@ -1,12 +1,16 @@
 /** Reads ranges: blocks come from the core as one JSON text each, and are handed out in rows. */
 
+import * as ReadFlag from '../base/abi/read-flag.js';
+import * as Status from '../base/abi/status.js';
 import { endedWhenForgotten } from '../base/forgotten.js';
 import { RANGE, rangeOf } from '../base/options.js';
-import { type KeyRange, ScanFlag } from '../base/range.js';
+import type { KeyRange } from '../base/range.js';
 import { turn } from '../base/scheduler.js';
 import { checkSignal, untilEnded } from '../base/signal.js';
-import { type Op, Status } from '../core/engine.js';
+import * as reads from '../core/calls/reads.js';
+import type { Op } from '../core/engine.js';
 import type { Host, Runner } from '../core/host.js';
+import { fail } from '../core/status.js';
 import type { IndexRange, SecondaryKey } from '../indexes/columns.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import { type Holder, holdWith, ownEdits, type WaitOptions } from './holder.js';
@@ -107,7 +111,7 @@ async function* steps(
         await host.load(engine.needed());
       } else if (status === Status.done || status === Status.yield) {
         engine.succeeded();
-        const members = engine.output();
+        const members = reads.output(engine);
         const ms = performance.now() - startMs;
         const growth = Math.min(4, Math.max(0.25, (0.7 * sliceMs) / Math.max(ms, 0.05)));
         budget = Math.min(LARGEST_BLOCK, Math.max(FIRST_BLOCK, budget * growth));
@@ -118,7 +122,7 @@ async function* steps(
         if (status === Status.done) return;
         await turn();
       } else {
-        engine.fail(status);
+        fail(engine, status);
       }
       checkSignal(signal);
     }
@@ -135,9 +139,7 @@ export function startScan(
   parts: number,
 ): Op {
   const { reverse = false, limit = Number.MAX_SAFE_INTEGER } = options;
-  const { flags, rangeBytes } = indexes.encode(options);
-  const allFlags = flags | parts | (reverse ? ScanFlag.reverse : 0);
-  return engine.scan(view, allFlags, rangeBytes, limit);
+  return reads.scan(engine, view, { range: indexes.encode(options), parts, reverse, limit });
 }
 
 /** Rows of what `iterate` begins to read. */
@@ -167,7 +169,7 @@ interface Shape<T> {
 }
 
 const ENTRIES: Shape<[string, unknown]> = {
-  parts: ScanFlag.keys | ScanFlag.values,
+  parts: ReadFlag.keys | ReadFlag.values,
   width: 2,
   at: (members, index) => [members[index] as string, members[index + 1]],
 };
@@ -248,18 +250,18 @@ class BlockRows<T> implements Rows<T> {
 }
 
 const INDEXED: Shape<[string, unknown, SecondaryKey]> = {
-  parts: ENTRIES.parts | ScanFlag.secondary,
+  parts: ENTRIES.parts | ReadFlag.secondary,
   width: 3,
   at: (members, index) => members.slice(index, index + 3) as [string, unknown, SecondaryKey],
 };
 
 class EntryRows<T> extends BlockRows<T> {
   keys(): Rows<string> {
-    return new BlockRows(this.source, single<string>(ScanFlag.keys));
+    return new BlockRows(this.source, single<string>(ReadFlag.keys));
   }
 
   values(): Rows<unknown> {
-    return new BlockRows(this.source, single<unknown>(ScanFlag.values));
+    return new BlockRows(this.source, single<unknown>(ReadFlag.values));
   }
 }
 

@@ -1,8 +1,9 @@
 /** What an open store holds, and the shape of its tree. */
 
+import { hex } from '../base/hex.js';
 import { type Persistence, persistence } from '../base/persistence.js';
+import { cacheStats } from '../core/calls/segments.js';
 import { checkEngine } from '../core/check-engine.js';
-import { hex } from '../core/engine.js';
 import type { Host } from '../core/host.js';
 import { survey } from '../core/survey.js';
 import type { BranchHead } from '../history/branch-head.js';
@@ -70,7 +71,7 @@ export async function statsOf(
   let numbers: number[];
   try {
     const checks = await checkEngine(host);
-    numbers = await host.read(checks.census(head.view), () => engine.numbers(), checks);
+    numbers = await host.read(checks.census(head.view), () => engine.needed(), checks);
   } finally {
     release();
   }
@@ -83,7 +84,7 @@ export async function statsOf(
     return { level: count - 1 - index, nodes, bytes, minBytes, maxBytes };
   });
   const { memoryBytes } = engine;
-  const cache = { ...engine.cacheStats(), memoryBytes };
+  const cache = { ...cacheStats(engine), memoryBytes };
   if (failure !== undefined) Object.assign(cache, { compactFailure: failure });
   const { honoursStrict } = host.segments;
   const { isCollector, isCollected } = branchHead.pins;

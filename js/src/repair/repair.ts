@@ -4,10 +4,10 @@
  */
 
 import { HedgerowError } from '../base/errors.js';
+import { hex } from '../base/hex.js';
 import { FORMAT } from '../base/limits.js';
 import { encodeRange } from '../base/range.js';
 import { committing } from '../base/signal.js';
-import { hex } from '../core/engine.js';
 import { sumEngine } from '../core/sum-engine.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { endCollections } from '../history/fence.js';

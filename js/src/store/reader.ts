@@ -1,8 +1,11 @@
+import * as Status from '../base/abi/status.js';
 import { HedgerowError, isMissing } from '../base/errors.js';
 import { checkKey, checkKeys } from '../base/key.js';
 import { encodeProved, type KeyRange } from '../base/range.js';
-import { type Op, Status } from '../core/engine.js';
+import * as reads from '../core/calls/reads.js';
+import type { Op } from '../core/engine.js';
 import type { Host } from '../core/host.js';
+import { fail } from '../core/status.js';
 import type { BranchHead, Head } from '../history/branch-head.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import type { ReadContext } from '../read/context.js';
@@ -59,9 +62,9 @@ export class Reader {
       checkKey(key);
       if (!from.isReady) return from.ready().then(() => this.#get<Value>(key));
       const { engine } = from.host;
-      const status = engine.get(from.head.view, key);
-      if (status === Status.done) return Promise.resolve(engine.found() as Value | undefined);
-      if (status >= Status.row) engine.fail(status);
+      const status = reads.get(engine, from.head.view, key);
+      if (status === Status.done) return Promise.resolve(reads.found(engine) as Value | undefined);
+      if (status >= Status.row) fail(engine, status);
     } catch (cause) {
       return Promise.reject(cause);
     }
@@ -96,7 +99,7 @@ export class Reader {
   /** Looks up a few keys. */
   #find(keys: readonly string[]): Promise<unknown[]> {
     const { engine } = this.#from.host;
-    const start = ({ view }: Head) => engine.find(view, keys);
+    const start = ({ view }: Head) => reads.find(engine, view, keys);
     return this.#read(start, () => foundOf(engine, keys.length));
   }
 
@@ -118,11 +121,11 @@ export class Reader {
     this.#from.check();
     const range = given();
     const { engine, indexes } = this.#from.host;
-    const { flags, rangeBytes } = indexes.encode(range);
+    const encoded = indexes.encode(range);
     const own = ownEdits(this.#from, range);
     if (own) await own;
-    const start = ({ view }: Head) => engine.count(view, flags, rangeBytes);
-    const answer = () => engine.word(0);
+    const start = ({ view }: Head) => reads.count(engine, view, encoded);
+    const answer = () => reads.counted(engine);
     if (!isOfIndex(range)) return this.#read(start, answer);
     const held = await holdWith(this.#from, range.index, range);
     try {

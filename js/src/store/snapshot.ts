@@ -1,6 +1,6 @@
 import { disposable } from '../base/disposable.js';
 import { Forgotten } from '../base/forgotten.js';
-import { hex } from '../core/engine.js';
+import { hex } from '../base/hex.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { notePinned, PinnedCommit } from '../read/pinned-commit.js';
 import { Reader } from './reader.js';

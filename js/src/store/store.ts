@@ -2,6 +2,7 @@
 
 import { disposable } from '../base/disposable.js';
 import { HedgerowError } from '../base/errors.js';
+import { hex } from '../base/hex.js';
 import { optionsOf, RANGE, rangeOf } from '../base/options.js';
 import type { KeyRange } from '../base/range.js';
 import type { ByteSource } from '../base/read-bytes.js';
@@ -10,7 +11,6 @@ import type { Branch, BranchOptions } from '../branches/branches.js';
 import type { MergeOptions, MergeResult } from '../branches/merge.js';
 import { Collecting } from '../collect/collecting.js';
 import type { CompactResult } from '../collect/collection.js';
-import { hex } from '../core/engine.js';
 import type { Host } from '../core/host.js';
 import { BranchHead } from '../history/branch-head.js';
 import { refOfBranch } from '../history/branch-refs.js';

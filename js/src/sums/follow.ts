@@ -5,6 +5,7 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { MAX_BUILD_WAIT_MS } from '../base/limits.js';
+import { total } from '../core/calls/reads.js';
 import type { Host } from '../core/host.js';
 import { sumEngine } from '../core/sum-engine.js';
 import { toldDefinition } from '../core/sum-root.js';
@@ -19,9 +20,9 @@ const making = new WeakMap<BranchHead, { readonly head: Head; readonly made: Pro
 export async function isBehind(host: Host, view: number, alone: boolean): Promise<boolean> {
   const { sums: wanted } = host;
   if (wanted === undefined) return false;
-  const definition = (name: string) => toldDefinition(host.engine.total(view, name));
+  const definition = (name: string) => toldDefinition(total(host.engine, view, name));
   for (const name of wanted.keys()) {
-    if (host.engine.total(view, name).length > 0 && definition(name) === '') {
+    if (total(host.engine, view, name).length > 0 && definition(name) === '') {
       throw new HedgerowError(
         'invalid-argument',
         `the sum tree ${name} was written by hand: give the one in open({ sums }) another name`,

@@ -2,6 +2,7 @@ import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
 import { part } from '../base/parts.js';
 import { until } from '../base/signal.js';
+import { total } from '../core/calls/reads.js';
 import { checkName } from '../core/sum-name.js';
 import { rootOf, toldDefinition } from '../core/sum-root.js';
 import type {
@@ -47,7 +48,7 @@ export class SumTree {
     this.#from.check();
     checkName(this.name);
     const { head, host } = this.#from;
-    const told = host.engine.total(head.view, this.name);
+    const told = total(host.engine, head.view, this.name);
     const [wanted, found] = [host.sums?.get(this.name), toldDefinition(told)];
     // One that was made by hand stays what it is.
     const isOurs = wanted === undefined || found === wanted || (found === '' && told.length > 0);

@@ -1,8 +1,10 @@
 /** Changes of sum trees that are made by hand. */
+
 import { HedgerowError } from '../base/errors.js';
 import { notify } from '../base/report.js';
 import { turn } from '../base/scheduler.js';
 import { AbortableWait, checkSignal } from '../base/signal.js';
+import { total } from '../core/calls/reads.js';
 import type { Host } from '../core/host.js';
 import { sumEngine } from '../core/sum-engine.js';
 import { rootOf, toldDefinition } from '../core/sum-root.js';
@@ -62,7 +64,7 @@ async function change<Row>(
     const ingest = await Ingest.begin(host, branchHead, durability, { signal, bulk });
     return await guarded(ingest, async () => {
       const sums = await sumEngine(host);
-      const told = () => host.engine.total(branchHead.head.view, name);
+      const told = () => total(host.engine, branchHead.head.view, name);
       if (toldDefinition(told()) !== '' || host.sums?.has(name)) {
         throw new HedgerowError(
           'invalid-argument',

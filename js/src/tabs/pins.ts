@@ -1,4 +1,5 @@
 import { HedgerowError } from '../base/errors.js';
+import { hex } from '../base/hex.js';
 import { type Locks, localLocks } from '../base/locks.js';
 import { withLock } from '../base/timeout.js';
 import { Role } from './role.js';
@@ -21,10 +22,6 @@ interface Use {
 
 const NOTHING: Announced = { isSeen: true, release: () => {} };
 
-function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
 /** What the names of the locks of a store begin with, whose name `checkName` has passed. */
 export function prefixOf(storeName: string): string {
   return `hedgerow/${encodeURIComponent(storeName)}/`;
@@ -32,7 +29,7 @@ export function prefixOf(storeName: string): string {
 
 /** The name of the lock that announces that a commit is used, without the prefix. */
 function pinOf(commitBytes: Uint8Array): string {
-  return `pin/${hexOf(commitBytes)}`;
+  return `pin/${hex(commitBytes)}`;
 }
 
 /** Holds a lock in shared mode; `granted` resolves when everybody can see it. */

@@ -1,7 +1,7 @@
 /** Bulk deletes: of listed keys, of a range of keys, and of the rows that entries of an index name. */
 
+import { hex } from '../base/hex.js';
 import { deletedRange, isRange, type KeyRange } from '../base/range.js';
-import { hex } from '../core/engine.js';
 import type { IndexRange } from '../indexes/columns.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import type { ReadContext } from '../read/context.js';

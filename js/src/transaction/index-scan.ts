@@ -1,8 +1,9 @@
 /** Scans of an index in a transaction: stored entries and those of its own edits, in one order. */
+import * as ReadFlag from '../base/abi/read-flag.js';
 import { HedgerowError } from '../base/errors.js';
 import { compareKeys } from '../base/key.js';
 import { RANGE, rangeOf } from '../base/options.js';
-import { isInRange, ScanFlag } from '../base/range.js';
+import { isInRange } from '../base/range.js';
 import {
   entriesOf,
   type IndexRange,
@@ -81,7 +82,7 @@ async function* merged(
   if (left === 0) return;
   // Own edits may hide any number of entries.
   const stored = hidden.size === 0 ? options : { ...options, limit: undefined };
-  const parts = ScanFlag.keys | ScanFlag.secondary | (keysOnly ? 0 : ScanFlag.values);
+  const parts = ReadFlag.keys | ReadFlag.secondary | (keysOnly ? 0 : ReadFlag.values);
   const width = keysOnly ? 2 : 3;
   const start = () => ({ op: startScan(host, view, stored, parts) });
   let next = 0;

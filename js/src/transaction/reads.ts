@@ -1,6 +1,7 @@
 import { compareKeys } from '../base/key.js';
 import { encodeRange, isInRange, type KeyRange } from '../base/range.js';
 import { turn } from '../base/scheduler.js';
+import * as calls from '../core/calls/reads.js';
 import type { Host } from '../core/host.js';
 import { entriesOf } from '../indexes/columns.js';
 import type { Index } from '../indexes/definition.js';
@@ -155,8 +156,8 @@ async function hasChange(
   range: KeyRange,
   matters: (change: Change) => boolean,
 ): Promise<boolean> {
-  const { flags, rangeBytes } = encodeRange(range);
-  const start = () => ({ op: host.engine.diff(from, to, flags, rangeBytes) });
+  const encoded = encodeRange(range);
+  const start = () => ({ op: calls.diff(host.engine, from, to, encoded) });
   for await (const members of blocks(host, start, undefined)) {
     for (const change of changesOf(members)) if (matters(change)) return true;
   }
@@ -165,9 +166,8 @@ async function hasChange(
 
 /** The number of rows in a range of a view. */
 export function countRange(host: Host, view: number, range: KeyRange): Promise<number> {
-  const { flags, rangeBytes } = encodeRange(range);
   const { engine } = host;
-  return host.read(engine.count(view, flags, rangeBytes), () => engine.word(0));
+  return host.read(calls.count(engine, view, encodeRange(range)), () => calls.counted(engine));
 }
 
 /** The number of rows in a range of a view, those left out that have one of the keys `own`. */

@@ -1,8 +1,9 @@
 /** Scans of a transaction: stored rows and its own edits, merged in the order of keys. */
 
+import * as ReadFlag from '../base/abi/read-flag.js';
 import { compareKeys } from '../base/key.js';
 import { RANGE, rangeOf } from '../base/options.js';
-import { encodeRange, ScanFlag } from '../base/range.js';
+import { encodeRange } from '../base/range.js';
 import type { Host } from '../core/host.js';
 import { blocks, type Rows, type Scan, type ScanOptions, startScan } from '../read/scan.js';
 import { type OwnEdit, type OwnEdits, readBack } from './edits.js';
@@ -48,7 +49,7 @@ function begin(sources: Sources, options: ScanOptions, width: Width): Reading {
   reads.scan(read);
   // Each own edit can hide one stored row.
   const stored = { ...range, reverse, limit: limit + own.length };
-  const parts = width === 1 ? ScanFlag.keys : ScanFlag.keys | ScanFlag.values;
+  const parts = width === 1 ? ReadFlag.keys : ReadFlag.keys | ReadFlag.values;
   const found = blocks(host, () => ({ op: startScan(host, view, stored, parts) }), signal);
   return { read, limit, blocks: own.length === 0 ? found : merged(found, own, width, reverse) };
 }

@@ -1,11 +1,13 @@
 /** What the function of a transaction is given: reads of one commit, and edits of its own. */
 
+import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
 import { checkKey, checkKeys } from '../base/key.js';
 import { deletedRange, encodeRange, isInRange, isRange, type KeyRange } from '../base/range.js';
 import { turn } from '../base/scheduler.js';
-import { Status } from '../core/engine.js';
+import * as calls from '../core/calls/reads.js';
 import type { Host } from '../core/host.js';
+import { fail } from '../core/status.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { entriesOf, type IndexRange, positionsOf } from '../indexes/columns.js';
 import { isOfIndex } from '../indexes/index-set.js';
@@ -73,9 +75,9 @@ export class Transaction {
     if (own !== undefined) return readBack(own) as Value | undefined;
     reads.value(key);
     const { engine } = host;
-    const status = engine.get(view, key);
-    if (status === Status.done) return engine.found() as Value | undefined;
-    if (status >= Status.row) engine.fail(status);
+    const status = calls.get(engine, view, key);
+    if (status === Status.done) return calls.found(engine) as Value | undefined;
+    if (status >= Status.row) fail(engine, status);
     const [value] = await this.#stored([key]);
     return value as Value | undefined;
   }
@@ -126,13 +128,13 @@ export class Transaction {
   async #countEntries(wanted: IndexRange): Promise<number> {
     const { view, edits, reads, host } = this.#run;
     const index = readyIndex(this.#run, wanted);
-    const { flags, rangeBytes } = host.indexes.encode(wanted);
+    const encoded = host.indexes.encode(wanted);
     const range = positionsOf(index, wanted);
     const own = ownEntries(this.#run, index, range, false);
     const keys = edits.in({ prefix: index.prefix }).map(({ key }) => key);
     const edited = edits.size;
     const { engine } = host;
-    const stored = await host.read(engine.count(view, flags, rangeBytes), () => engine.word(0));
+    const stored = await host.read(calls.count(engine, view, encoded), () => calls.counted(engine));
     const values = keys.length > 0 ? await this.#stored(keys) : [];
     const hidden = keys.flatMap((key, at) => entriesOf(index, key, values[at]));
     this.#run.check();

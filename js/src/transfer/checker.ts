@@ -1,7 +1,7 @@
-import { Engine } from '../core/engine.js';
+import { collect, collected } from '../core/calls/collect.js';
+import * as segments from '../core/calls/segments.js';
 import { Host } from '../core/host.js';
 import { stepped } from '../core/survey.js';
-import type { SegmentStore } from '../storage/segment-store.js';
 
 /** The least that a core keeps; it only ever holds one segment. */
 const CACHE_BYTES = 0;
@@ -16,20 +16,19 @@ const MANY_BYTES = 2 ** 50;
 export class Checker {
   readonly #host: Host;
 
-  private constructor(engine: Engine, sliceMs: number) {
-    // It never asks for a segment that it has not.
-    this.#host = new Host(engine, {} as SegmentStore, sliceMs);
+  private constructor(host: Host) {
+    this.#host = host;
   }
 
   static async create(sliceMs: number): Promise<Checker> {
-    return new Checker(await Engine.create(CACHE_BYTES), sliceMs);
+    return new Checker(await Host.alone(CACHE_BYTES, sliceMs));
   }
 
   /** Whether a table is well-formed. */
   isTable(tableBytes: Uint8Array): boolean {
     const { engine } = this.#host;
-    const isWell = engine.addTable(ID, tableBytes);
-    engine.removeSegment(ID);
+    const isWell = segments.addTable(engine, ID, tableBytes);
+    segments.removeSegment(engine, ID);
     return isWell;
   }
 
@@ -43,15 +42,15 @@ export class Checker {
     const ofAll = new Uint8Array(tableBytes);
     // Values alone it would leave where they are, unread.
     ofAll[STREAMS_AT] = 0;
-    engine.setNextSegment(NEXT_ID);
-    engine.addTable(ID, ofAll);
-    engine.loadSegment(ID, segmentBytes);
-    const op = engine.collect(0, MANY_BYTES);
+    segments.setNextSegment(engine, NEXT_ID);
+    segments.addTable(engine, ID, ofAll);
+    segments.loadSegment(engine, ID, segmentBytes);
+    const op = collect(engine, 0, MANY_BYTES);
     try {
-      return (await stepped(this.#host, op, () => engine.numbers())).includes(ID);
+      return (await stepped(this.#host, op, () => collected(engine).segments)).includes(ID);
     } finally {
       engine.free(op, false);
-      engine.removeSegment(ID);
+      segments.removeSegment(engine, ID);
     }
   }
 }

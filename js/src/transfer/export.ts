@@ -6,14 +6,16 @@
  * new segments. Those that hold what is gone by then come at the end.
  */
 
+import * as CollectFlag from '../base/abi/collect-flag.js';
 import { sameBytes } from '../base/bytes.js';
 import { disposable } from '../base/disposable.js';
 import { HedgerowError, isMissing } from '../base/errors.js';
 import { Forgotten } from '../base/forgotten.js';
+import { hex } from '../base/hex.js';
 import { checkSignal, until } from '../base/signal.js';
-import { hex } from '../core/engine.js';
+import { collect, collectCommit, collected } from '../core/calls/collect.js';
 import type { Host } from '../core/host.js';
-import { CollectFlag, stepped } from '../core/survey.js';
+import { stepped } from '../core/survey.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { forkOf, holdBranch, lookFor } from '../history/branch-refs.js';
 import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/inventory.js';
@@ -242,10 +244,10 @@ export function rootsOf(refs: readonly ExportedRef[]): Uint8Array[] {
 export async function holding(host: Host, roots: readonly Uint8Array[]): Promise<number[]> {
   if (roots.length === 0) return [];
   const { engine } = host;
-  const op = engine.collect(CollectFlag.survey | CollectFlag.full, 0);
+  const op = collect(engine, CollectFlag.survey | CollectFlag.full, 0);
   try {
-    for (const commitBytes of roots) engine.collectCommit(op, commitBytes);
-    return await stepped(host, op, () => engine.numbers());
+    for (const commitBytes of roots) collectCommit(engine, op, commitBytes);
+    return await stepped(host, op, () => collected(engine).segments);
   } finally {
     engine.free(op);
   }

@@ -10,13 +10,13 @@
  */
 
 import { HedgerowError } from '../base/errors.js';
+import { hex } from '../base/hex.js';
 import { isRevoked } from '../base/kind.js';
 import { FORMAT } from '../base/limits.js';
 import { checkName } from '../base/options.js';
 import type { ByteSource } from '../base/read-bytes.js';
 import { notify } from '../base/report.js';
 import { checkSignal, committing, until } from '../base/signal.js';
-import { hex } from '../core/engine.js';
 import { firstGeneration } from '../history/branch-refs.js';
 import { endCollections } from '../history/fence.js';
 import { BRANCH_REF, EMPTY_COMMIT, IMPORT_REF, REF } from '../history/inventory.js';

@@ -1,11 +1,13 @@
 /** Checks that an index holds what its rows make, no more and no less. */
 
+import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
+import { hex } from '../base/hex.js';
 import { turn } from '../base/scheduler.js';
 import { checkSignal } from '../base/signal.js';
 import { checkEngine } from '../core/check-engine.js';
-import { hex, Status } from '../core/engine.js';
 import type { Host } from '../core/host.js';
+import { fail } from '../core/status.js';
 
 /**
  * Checks the nth index of a view, from 1; resolves with its root, in hexadecimal, when it is not what
@@ -34,9 +36,10 @@ export async function checkIndex(
       checkSignal(signal);
       const status = host.step(op, performance.now(), (budget) => checks.step(op, budget));
       if (status === Status.need) await host.load(engine.needed());
-      else if (status === Status.done)
-        return engine.word(0) === 1 ? undefined : hex(engine.hash(1));
-      else if (status !== Status.yield) engine.fail(status);
+      else if (status === Status.done) {
+        const root = checks.wrongIndex();
+        return root && hex(root);
+      } else if (status !== Status.yield) fail(engine, status);
     }
   } finally {
     checks.free(op);

@@ -5,15 +5,22 @@
  * nothing of what is stored, and its memory is not to be taken up by everything there is.
  */
 
+import * as Level from '../base/abi/fault-level.js';
+import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
+import { hex } from '../base/hex.js';
 import { FORMAT } from '../base/limits.js';
 import type { KeyRange } from '../base/range.js';
 import { notify } from '../base/report.js';
 import { turn } from '../base/scheduler.js';
 import { checkSignal } from '../base/signal.js';
-import { checkEngine } from '../core/check-engine.js';
-import { Engine, hex, type Op, Status } from '../core/engine.js';
+import { indexCount } from '../core/calls/indexes.js';
+import { output, total } from '../core/calls/reads.js';
+import { addTable, reserve } from '../core/calls/segments.js';
+import { type CheckEngine, checkEngine } from '../core/check-engine.js';
+import { Engine, type Op } from '../core/engine.js';
 import { Host } from '../core/host.js';
+import { fail } from '../core/status.js';
 import { type SumEngine, sumEngine } from '../core/sum-engine.js';
 import { toldDefinition } from '../core/sum-root.js';
 import { BranchHead } from '../history/branch-head.js';
@@ -99,8 +106,6 @@ const CACHE_BYTES = 24 << 20;
 
 /** Members of a fault in the output of the core; see `crate/src/wasm/faults.rs`. */
 const FAULT_MEMBERS = 7;
-const VALUE = 255;
-const FORM = 254;
 
 /** A core that has nothing in memory, over what a store holds now. */
 export class Inspection {
@@ -139,14 +144,17 @@ export class Inspection {
     }
     const faults = new Map<number, SegmentFault>();
     const lengths = new Map<number, number>();
-    engine.reserve(tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0));
+    reserve(
+      engine,
+      tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0),
+    );
     let start = performance.now();
     for (const { id, tableBytes } of tables) {
       if (performance.now() - start > sliceMs / 2) {
         await turn();
         start = performance.now();
       }
-      if (engine.addTable(id, tableBytes)) lengths.set(id, segmentLength(tableBytes));
+      if (addTable(engine, id, tableBytes)) lengths.set(id, segmentLength(tableBytes));
       else faults.set(id, { segment: id, what: 'table' });
     }
     const host = new Host(engine, checking(segments, lengths, faults), sliceMs);
@@ -191,7 +199,7 @@ export class Inspection {
     const { engine } = this.host;
     const faults: ChunkFault[] = [];
     try {
-      const trees = 1 + engine.indexCount(opened.view);
+      const trees = 1 + indexCount(engine, opened.view);
       for (let nth = 0; nth < trees && !(isTrial && faults.some(isLoss)); nth++) {
         const before = { ...found };
         await this.#tree(
@@ -199,7 +207,7 @@ export class Inspection {
           nth,
           isTrial,
           signal,
-          (more, [rows, nodes, values, bytes]) => {
+          (more, { rows, nodes, values, bytes }) => {
             faults.push(...(nth === 0 ? more : more.map(ofIndex)));
             if (nth === 0) found.rows = rows;
             found.nodes = before.nodes + nodes;
@@ -256,7 +264,7 @@ export class Inspection {
       const { chunk } = cause as HedgerowError;
       const code = faultCode(cause);
       if (code === undefined || chunk === undefined) throw cause;
-      const follows = toldDefinition(this.host.engine.total(view, tree)) !== '';
+      const follows = toldDefinition(total(this.host.engine, view, tree)) !== '';
       return { code, chunk, kind: 'sum', tree, follows, range: {} };
     }
   }
@@ -267,7 +275,7 @@ export class Inspection {
     nth: number,
     isTrial: boolean,
     signal: AbortSignal | undefined,
-    tell: (faults: ChunkFault[], tally: [number, number, number, number]) => void,
+    tell: (faults: ChunkFault[], tally: ReturnType<CheckEngine['tally']>) => void,
   ): Promise<void> {
     const { engine } = this.host;
     const checks = await checkEngine(this.host);
@@ -279,8 +287,8 @@ export class Inspection {
         checkSignal(signal);
         status = await this.#slice(op, run);
         if (status === Status.need) continue;
-        const faults = faultsOf(engine.output());
-        tell(faults, [engine.word(8), engine.word(9), engine.word(10), engine.word(11)]);
+        const faults = faultsOf(output(engine));
+        tell(faults, checks.tally());
         if (isTrial && faults.some(isLoss)) break;
         if (status === Status.yield) this.host.prefetch(checks.ahead(op));
       }
@@ -292,7 +300,7 @@ export class Inspection {
   async #slice(op: Op, run: (budget: number) => number): Promise<number> {
     const status = this.host.step(op, performance.now(), run);
     if (status === Status.need) await this.host.load(this.host.engine.needed());
-    else if (status !== Status.done && status !== Status.yield) this.host.engine.fail(status);
+    else if (status !== Status.done && status !== Status.yield) fail(this.host.engine, status);
     return status;
   }
 }
@@ -337,8 +345,8 @@ function faultsOf(members: readonly unknown[]): ChunkFault[] {
       ...(upper !== null && { lte: upper }),
     };
     const code = CODES.get(status) ?? 'corrupt-chunk';
-    if (level === VALUE) return { code, chunk, kind: 'value', range, rows };
-    if (level === FORM) return { code, chunk, kind: 'form', range, rows };
+    if (level === Level.value) return { code, chunk, kind: 'value', range, rows };
+    if (level === Level.form) return { code, chunk, kind: 'form', range, rows };
     return { code, chunk, kind: 'node', ...(level !== null && { level }), range, rows };
   });
 }

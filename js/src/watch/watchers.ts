@@ -1,9 +1,10 @@
+import * as ReadFlag from '../base/abi/read-flag.js';
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
-import { type KeyRange, ScanFlag } from '../base/range.js';
+import { hex } from '../base/hex.js';
+import type { KeyRange } from '../base/range.js';
 import { notify, report } from '../base/report.js';
 import { turn } from '../base/scheduler.js';
-import { hex } from '../core/engine.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { type IndexRange, positionsOf } from '../indexes/columns.js';
@@ -227,7 +228,7 @@ export class Watchers {
     const start = async () => {
       const { view } = await this.#branchHead.openView(commitBytes);
       try {
-        const parts = ScanFlag.keys | ScanFlag.values | (space ? ScanFlag.secondary : 0);
+        const parts = ReadFlag.keys | ReadFlag.values | (space ? ReadFlag.secondary : 0);
         return { op: startScan(this.#host, view, range as ScanOptions, parts) };
       } finally {
         engine.closeView(view);

@@ -3,6 +3,8 @@ import { MAX_BUILD_WAIT_MS } from '../base/limits.js';
 import { encodeRange } from '../base/range.js';
 import { notify } from '../base/report.js';
 import { turn } from '../base/scheduler.js';
+import { indexReach } from '../core/calls/indexes.js';
+import { count, counted } from '../core/calls/reads.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { Index } from '../indexes/definition.js';
@@ -107,7 +109,7 @@ export class IndexBuilder {
     const { view } = this.#branchHead.head;
     const reach = (index: Index) => {
       const state = indexes.state(view, index);
-      return [state, state === State.partial ? engine.indexReach() : ''];
+      return [state, state === State.partial ? indexReach(engine) : ''];
     };
     return engine.isReady ? String(indexes.all.map(reach)) : '';
   }
@@ -148,10 +150,9 @@ export class IndexBuilder {
       for (const index of indexes.all) {
         const state = indexes.state(view, index);
         if (state === State.complete) continue;
-        const { flags, rangeBytes } = encodeRange({ lte: engine.indexReach() });
-        const op = engine.count(view, flags, rangeBytes);
-        const count = state === State.none ? 0 : await this.#host.read(op, () => engine.word(0));
-        rows = Math.min(rows, count);
+        const op = count(engine, view, encodeRange({ lte: indexReach(engine) }));
+        const made = state === State.none ? 0 : await this.#host.read(op, () => counted(engine));
+        rows = Math.min(rows, made);
       }
       notify(onProgress, { rows, total });
     } finally {

@@ -1,12 +1,16 @@
 /** Feeds rows to the core in slices, writes the segments that it makes, and commits. */
 
+import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
 import { MAX_IN_FLIGHT_BYTES, WRITE_BYTES } from '../base/limits.js';
 import type { EncodedRange } from '../base/range.js';
 import { turn } from '../base/scheduler.js';
 import { checkSignal, committing } from '../base/signal.js';
-import { type MadeSegment, type Op, Status } from '../core/engine.js';
+import * as calls from '../core/calls/ingest.js';
+import { type MadeSegment, removeSegment, takeSegment } from '../core/calls/segments.js';
+import type { Op } from '../core/engine.js';
 import { endSlice, type Host, type SliceTimes } from '../core/host.js';
+import { fail } from '../core/status.js';
 import {
   type BranchHead,
   type HeldHead,
@@ -136,11 +140,11 @@ export class Ingest {
     this.#onto = generation;
     this.op =
       bytes === undefined
-        ? host.engine.ingest(view, prefix, pointer ?? '')
-        : host.engine.ingestBytes(view, prefix, pointer, bytes.format, bytes.isPatch);
+        ? calls.ingest(host.engine, view, prefix, pointer ?? '')
+        : calls.ingestBytes(host.engine, view, { prefix, pointer, ...bytes });
     this.#dropsSums = branchHead.leftovers.sums;
     // Where one is missing it is made.
-    if (host.sums !== undefined && host.sums.size > 0) host.engine.expectSums(this.op);
+    if (host.sums !== undefined && host.sums.size > 0) calls.expectSums(host.engine, this.op);
   }
 
   /** Has `listener` called when the core traps, and the ingest is lost with it. */
@@ -151,7 +155,7 @@ export class Ingest {
   /** Feeds a block, as part of the slice that began at `startMs`. */
   async feed(block: Block, startMs: number): Promise<void> {
     const { engine } = this.#host;
-    this.bytes += engine.feed(this.op, block.text, block.format, block.values);
+    this.bytes += calls.feed(engine, this.op, block);
     this.rows += block.rows;
     await this.#work(startMs);
     if (this.#heldBytes >= this.#holdBytes) await this.#flush(0);
@@ -159,13 +163,13 @@ export class Ingest {
 
   /** Takes bytes, to be read by the next `drain`. Copies them. */
   append(bytes: Uint8Array): void {
-    this.#host.engine.append(this.op, bytes);
+    calls.append(this.#host.engine, this.op, bytes);
     this.bytes += bytes.length;
   }
 
   /** There are no more bytes. */
   end(): void {
-    this.#host.engine.end(this.op);
+    calls.end(this.#host.engine, this.op);
   }
 
   /** Reads all complete rows of the bytes so far, from the slice that began at `startMs` on. */
@@ -176,12 +180,12 @@ export class Ingest {
 
   /** Makes a part of the indexes that are wanted, of about `work` bytes of rows. */
   extendIndexes(alone: boolean, work: number): void {
-    this.#host.engine.extendIndexes(this.op, alone, work);
+    calls.extendIndexes(this.#host.engine, this.op, alone, work);
   }
 
   /** Deletes all rows of a range. */
-  async drop({ flags, rangeBytes }: EncodedRange): Promise<void> {
-    this.#host.engine.drop(this.op, flags, rangeBytes);
+  async drop(range: EncodedRange): Promise<void> {
+    calls.drop(this.#host.engine, this.op, range);
     await this.#work(performance.now());
   }
 
@@ -191,11 +195,11 @@ export class Ingest {
     for (;;) {
       this.check();
       const status = this.#host.step(this.op, start, run);
-      if (status >= Status.row) this.#host.engine.fail(status, this.#isBytes);
+      if (status >= Status.row) fail(this.#host.engine, status, this.#isBytes);
       // Before anything else asks the core: the ids are in its last reply.
       const needed = status === Status.need ? this.#host.engine.needed() : [];
       if (this.#isBytes && run === undefined && status !== Status.need)
-        this.rows = this.#host.engine.word(0);
+        this.rows = calls.ingestedRows(this.#host.engine);
       this.#collect();
       endSlice(this.times, start);
       if (status === Status.done) return;
@@ -223,7 +227,7 @@ export class Ingest {
   #collect(): void {
     const { engine } = this.#host;
     for (;;) {
-      const segment = engine.takeSegment(this.op);
+      const segment = takeSegment(engine, this.op);
       if (segment === undefined) break;
       this.segments += 1;
       this.#branchHead.shared.made(segment.id);
@@ -327,13 +331,13 @@ export class Ingest {
     this.#finished = true;
     // Gathering is done, merging begins.
     if (this.#bulk !== undefined) this.#host.doubt();
-    this.#host.engine.finish(this.op);
+    calls.finish(this.#host.engine, this.op);
     await this.#work(performance.now());
     await this.#bringSums();
   }
 
   async #bringSums(): Promise<void> {
-    if (!this.#host.engine.awaitsSums(this.op)) return;
+    if (!calls.awaitsSums(this.#host.engine, this.op)) return;
     const alone = this.#dropsSums && this.#host.sums !== undefined;
     const bring = await this.#host.bringSums(this.op, alone);
     await this.#work(performance.now(), bring);
@@ -346,8 +350,8 @@ export class Ingest {
   async bringIn(from: number, to: number): Promise<void> {
     await this.#finish();
     const { engine } = this.#host;
-    engine.since(this.op, from);
-    engine.rebase(this.op, to, []);
+    calls.since(engine, this.op, from);
+    calls.rebase(engine, this.op, to, []);
     await this.#work(performance.now());
   }
 
@@ -363,13 +367,13 @@ export class Ingest {
       ({ head } = held);
       this.#onto = head.generation;
       this.#dropsSums = this.#branchHead.leftovers.sums;
-      engine.rebase(this.op, head.view, overrides);
+      calls.rebase(engine, this.op, head.view, overrides);
       await this.#work(performance.now());
     }
     await this.#bringSums();
     // The reply of the last step is gone by now: ask once more.
     engine.step(this.op, 1);
-    const [chunks, commitBytes] = [engine.word(1), engine.hash(3)];
+    const { chunks, commitBytes } = calls.ingested(engine);
     await this.#flush(LAST_BYTES);
     await this.#settle(0);
     checkSignal(this.#signal);
@@ -454,7 +458,7 @@ export class Ingest {
     for (const id of written) {
       // An instance that was started meanwhile may have seen them.
       this.#branchHead.inventory.unmade(id);
-      this.#host.engine.removeSegment(id);
+      removeSegment(this.#host.engine, id);
     }
     this.#release();
   }

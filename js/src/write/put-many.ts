@@ -1,12 +1,12 @@
 /** Bulk puts and deletes: takes rows from a source, slice by slice. */
 
 import { HedgerowError } from '../base/errors.js';
+import { hex } from '../base/hex.js';
 import { checkKey } from '../base/key.js';
 import { encodeRange, type KeyRange } from '../base/range.js';
 import type { ByteFormat, ByteSource } from '../base/read-bytes.js';
 import { turn } from '../base/scheduler.js';
 import { checkSignal } from '../base/signal.js';
-import { hex } from '../core/engine.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { Durability } from '../storage/segment-store.js';

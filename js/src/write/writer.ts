@@ -1,10 +1,10 @@
 import { disposable } from '../base/disposable.js';
 import { HedgerowError } from '../base/errors.js';
 import { Forgotten } from '../base/forgotten.js';
+import { hex } from '../base/hex.js';
 import { checkKey } from '../base/key.js';
 import { turn } from '../base/scheduler.js';
 import { isBytes, stringify } from '../base/value.js';
-import { hex } from '../core/engine.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { Durability } from '../storage/segment-store.js';

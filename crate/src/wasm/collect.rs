@@ -1,0 +1,113 @@
+//! What exported functions do with a collection.
+
+use super::abi::{Collected, collect_flag};
+use super::engine::{Engine, Made, Op};
+use super::reply::Reply;
+use super::with;
+use crate::cache::{Cache, SegmentId};
+use crate::collect::{Collect, Thoroughness};
+use crate::error::Error;
+use crate::hash::{HASH_BYTES, Hash};
+use crate::step::{Budget, Step};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// A collection and what the host is to exchange for it.
+pub struct CollectOp {
+    collect: Collect,
+    gone: Vec<SegmentId>,
+    gone_words: Vec<f64>,
+    pub made: Made,
+}
+
+impl CollectOp {
+    pub fn step(
+        &mut self,
+        cache: &mut Cache,
+        reply: &mut Reply,
+        next_segment: &mut SegmentId,
+        budget: &mut Budget,
+    ) -> Result<Step<()>, Error> {
+        let exchange = match self.collect.step(cache, budget)? {
+            Step::Done(exchange) => exchange,
+            Step::Need(ids) => return Ok(Step::Need(ids)),
+            Step::Yield => return Ok(Step::Yield),
+        };
+        let (gone, sealed) = exchange.map(|next| (next.gone, next.sealed)).unwrap_or_default();
+        // What was not exchanged stays as it was.
+        core::mem::take(&mut self.made).ids.iter().for_each(|id| cache.remove(*id));
+        self.made.add(cache, next_segment, sealed);
+        let ids = if gone.is_empty() { self.collect.surveyed() } else { &gone };
+        self.gone_words = ids.iter().map(|id| *id as f64).collect();
+        self.gone = gone;
+        let totals = self.collect.totals();
+        reply.numbers(&self.gone_words);
+        reply.tell(Collected {
+            stored_bytes: totals.stored as f64,
+            live_bytes: totals.live as f64,
+            value_bytes: totals.values as f64,
+            is_exact: f64::from(u8::from(totals.exact)),
+        });
+        Ok(Step::Done(()))
+    }
+}
+
+fn with_collect(op: u32, run: impl FnOnce(&mut CollectOp, &mut Cache)) {
+    with(|Engine { ops, cache, .. }| {
+        if let Some(Op::Collect(op)) = ops.get_mut(op) {
+            run(op, cache);
+        }
+    });
+}
+
+/// Starts a collection of the segments that are stored now. `flags` are [`collect_flag`]s; `values_before`:
+/// bytes of values that were live when that was last known.
+#[wasm_bindgen]
+pub fn collect(flags: u32, values_before: f64) -> u32 {
+    let thoroughness = Thoroughness {
+        survey: flags & collect_flag::SURVEY != 0,
+        full: flags & collect_flag::FULL != 0,
+        rest: flags & collect_flag::REST != 0,
+        values_before: values_before as u64,
+    };
+    with(|engine| {
+        let mut collect = Collect::new(&engine.cache, thoroughness);
+        if flags & collect_flag::SPARING != 0 {
+            collect.spare_room();
+        }
+        let (gone, gone_words, made) = (Vec::new(), Vec::new(), Made::default());
+        engine.ops.add(Op::Collect(Box::new(CollectOp { collect, gone, gone_words, made })))
+    })
+}
+
+/// Has a collection take all for live that the commit reaches whose hash is in the first 32
+/// bytes of `scratch`; all that is left of it, if it may be gone.
+#[wasm_bindgen]
+pub fn collect_commit(op: u32, may_be_gone: bool) {
+    let commit = with(|engine| Hash::read(&engine.scratch[..HASH_BYTES]));
+    with_collect(op, |op, _| {
+        if may_be_gone {
+            op.collect.add_pinned(commit);
+        } else {
+            op.collect.add_commit(commit);
+        }
+    });
+}
+
+/// Has a collection keep the segments `from..to`.
+#[wasm_bindgen]
+pub fn collect_keep(op: u32, from: f64, to: f64) {
+    with_collect(op, |op, _| op.collect.keep(from as SegmentId, to as SegmentId));
+}
+
+/// The segments that a collection asked for are stored, and those that it named are deleted.
+#[wasm_bindgen]
+pub fn collect_exchanged(op: u32) {
+    with_collect(op, |op, cache| {
+        core::mem::take(&mut op.made).ids.iter().for_each(|id| cache.stored(*id));
+        for id in core::mem::take(&mut op.gone) {
+            cache.remove(id);
+        }
+    });
+}

@@ -1,0 +1,247 @@
+//! What exported functions do with an ingest: how it begins, what it is fed, and how it is brought onto
+//! another commit.
+
+use super::abi::{Ingested, block_format, framing, row_shape, status};
+use super::engine::{Engine, Made, Op, keys, u32_at};
+use super::reply::Reply;
+use super::with;
+use crate::cache::{Cache, SegmentId};
+use crate::error::Error;
+use crate::ingest::{ByteValue, Format, Ingest};
+use crate::json::Pointer;
+use crate::rows::{Block, Bytes, Columns, Framing, Reader};
+use crate::step::{Budget, Step};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// An ingest and what the host is to fetch from it.
+pub struct IngestOp {
+    pub ingest: Ingest,
+    pub made: Made,
+    buffer: Vec<u8>,
+    /// To the key of a row in a block.
+    pointer: Pointer,
+}
+
+impl IngestOp {
+    fn feed(&mut self, text_len: usize, len: usize, values: usize, format: u32) {
+        let mut buffer = core::mem::take(&mut self.buffer);
+        let table = len - 12 * values;
+        let values = (0..values)
+            .map(|index| table + 12 * index)
+            .map(|at| ByteValue {
+                row: u32_at(&buffer, at),
+                start: u32_at(&buffer, at + 4),
+                len: u32_at(&buffer, at + 8),
+            })
+            .collect();
+        buffer.truncate(table);
+        let format = match format {
+            block_format::PAIRS => Format::Pairs,
+            block_format::ROWS => Format::Rows(self.pointer.clone()),
+            block_format::DELETES => Format::Deletes,
+            _ => Format::Patch,
+        };
+        self.ingest.feed(buffer, text_len, values, format);
+    }
+
+    pub fn step(
+        &mut self,
+        cache: &mut Cache,
+        reply: &mut Reply,
+        next_segment: &mut SegmentId,
+        budget: &mut Budget,
+    ) -> Result<Step<()>, Error> {
+        let step = self.ingest.step(cache, budget);
+        self.made.add(cache, next_segment, self.ingest.sealed());
+        let commit = self.ingest.committed().map_or(0.0, |(hash, _)| reply.hash(&hash));
+        reply.tell(Ingested {
+            rows: self.ingest.rows() as f64,
+            chunks: self.ingest.chunks() as f64,
+            chunk_bytes: self.ingest.chunk_bytes() as f64,
+            commit,
+        });
+        step
+    }
+}
+
+/// The pointer in a text.
+fn pointer(text: &[u8]) -> Option<Pointer> {
+    core::str::from_utf8(text).ok().and_then(Pointer::parse)
+}
+
+impl Engine {
+    /// The ingest of a handle.
+    pub fn ingest_op(&mut self, op: u32) -> Option<&mut IngestOp> {
+        match self.ops.get_mut(op) {
+            Some(Op::Ingest(ingest)) => Some(ingest),
+            _ => None,
+        }
+    }
+
+    fn add_ingest(&mut self, view: u32, reader: Reader, pointer: Pointer) -> u32 {
+        let ingest = self.new_ingest(view, reader);
+        let (buffer, made) = (Vec::new(), Made::default());
+        self.ops.add(Op::Ingest(Box::new(IngestOp { ingest, made, buffer, pointer })))
+    }
+
+    fn ingest_blocks(&mut self, view: u32, prefix_len: usize, pointer_len: usize) -> u32 {
+        let (prefix, rest) = self.scratch.split_at(prefix_len);
+        let Some(pointer) = pointer(&rest[..pointer_len]) else { return status::NO_OP };
+        let reader = Reader::Block(Box::new(Block::new(prefix.to_vec())));
+        self.add_ingest(view, reader, pointer)
+    }
+
+    fn ingest_stream(
+        &mut self,
+        view: u32,
+        prefix_len: usize,
+        pointer_len: i32,
+        framing: u32,
+    ) -> u32 {
+        let (prefix, rest) = self.scratch.split_at(prefix_len);
+        let columns = match pointer_len {
+            row_shape::PAIR => Columns::Two,
+            ..=row_shape::PATCH => Columns::Patch,
+            len => match pointer(&rest[..len as usize]) {
+                Some(pointer) => Columns::Keyed(pointer),
+                None => return status::NO_OP,
+            },
+        };
+        let framing = match framing {
+            framing::UNKNOWN => None,
+            framing::LINES => Some(Framing::Lines),
+            _ => Some(Framing::Array),
+        };
+        let bytes = Bytes::new(columns, framing, prefix.to_vec());
+        self.add_ingest(view, Reader::Bytes(Box::new(bytes)), Pointer::default())
+    }
+
+    fn rebase_ingest(&mut self, op: u32, view: u32, len: usize) -> u32 {
+        let theirs = self.forest(view);
+        match keys(&self.scratch[..len]) {
+            Ok(kept) => {
+                if let Some(op) = self.ingest_op(op) {
+                    op.ingest.rebase(theirs, kept);
+                }
+                status::DONE
+            }
+            Err(error) => self.reply.error(&error),
+        }
+    }
+}
+
+/// Starts an ingest on top of a view. `scratch` holds the prefix of all keys and then the
+/// JSON pointer to the key of a row. [`status::NO_OP`] when that is no pointer.
+#[wasm_bindgen]
+pub fn ingest(view: u32, prefix_len: u32, pointer_len: u32) -> u32 {
+    with(|engine| engine.ingest_blocks(view, prefix_len as usize, pointer_len as usize))
+}
+
+/// Starts an ingest of a stream of bytes on top of a view. `scratch` is as to [`ingest`];
+/// `pointer_len` may be a [`row_shape`] instead; `framing` is a [`framing`]. [`status::NO_OP`] when the pointer
+/// is none.
+#[wasm_bindgen]
+pub fn ingest_bytes(view: u32, prefix_len: u32, pointer_len: i32, framing: u32) -> u32 {
+    with(|engine| engine.ingest_stream(view, prefix_len as usize, pointer_len, framing))
+}
+
+/// Room for the next `len` bytes of the stream, to be filled before the next call.
+#[wasm_bindgen]
+pub fn ingest_room(op: u32, len: u32) -> u32 {
+    with(|engine| {
+        let bytes = engine.ingest_op(op).and_then(|op| op.ingest.bytes());
+        let Some(bytes) = bytes else { return 0 };
+        bytes.room(len as usize).as_ptr() as u32
+    })
+}
+
+/// Tells an ingest that its stream of bytes is at its end.
+#[wasm_bindgen]
+pub fn ingest_end(op: u32) {
+    with(|engine| {
+        if let Some(bytes) = engine.ingest_op(op).and_then(|op| op.ingest.bytes()) {
+            bytes.end();
+        }
+    });
+}
+
+/// A buffer for the next block of an ingest.
+#[wasm_bindgen]
+pub fn ingest_buffer(op: u32, len: u32) -> u32 {
+    with(|engine| {
+        let Some(op) = engine.ingest_op(op) else { return 0 };
+        let mut buffer = op.ingest.take_buffer();
+        buffer.resize(len as usize, 0);
+        op.buffer = buffer;
+        op.buffer.as_ptr() as u32
+    })
+}
+
+/// Feeds the block in the ingest's buffer: `text_len` bytes of JSON, byte values up to
+/// `len - 12 * values`, and for each byte value its row, start and length as 32-bit numbers.
+/// `format` is a [`block_format`].
+#[wasm_bindgen]
+pub fn ingest_feed(op: u32, text_len: u32, len: u32, values: u32, format: u32) {
+    with(|engine| {
+        if let Some(op) = engine.ingest_op(op) {
+            op.feed(text_len as usize, len as usize, values as usize, format);
+        }
+    });
+}
+
+/// Has an ingest delete all rows of a range, given as to [`scan`](super::reads::scan), instead of a block.
+#[wasm_bindgen]
+pub fn ingest_drop(op: u32, flags: u32, len: u32) {
+    with(|engine| {
+        let range = engine.range(flags, len);
+        if let Some(op) = engine.ingest_op(op) {
+            op.ingest.drop_range(range);
+        }
+    });
+}
+
+/// Whether an ingest that has all rows waits for its sum trees: see `sums.rs`.
+#[wasm_bindgen]
+pub fn awaits_sums(op: u32) -> bool {
+    with(|engine| engine.ingest_op(op).is_some_and(|op| op.ingest.awaits_sums()))
+}
+
+/// Has an ingest wait for sum trees.
+#[wasm_bindgen]
+pub fn expect_sums(op: u32) {
+    with(|engine| {
+        if let Some(op) = engine.ingest_op(op) {
+            op.ingest.expect_sums();
+        }
+    });
+}
+
+/// Tells an ingest that it has all rows.
+#[wasm_bindgen]
+pub fn ingest_finish(op: u32) {
+    with(|engine| {
+        if let Some(op) = engine.ingest_op(op) {
+            op.ingest.finish();
+        }
+    });
+}
+
+/// Brings an ingest whose commit was made onto the commit of a view. `scratch` holds a JSON array
+/// of the keys that stay as they are in that. Step it until it is done again.
+#[wasm_bindgen]
+pub fn ingest_rebase(op: u32, view: u32, len: u32) -> u32 {
+    with(|engine| engine.rebase_ingest(op, view, len as usize))
+}
+
+/// Has the next [`ingest_rebase`] bring in what was changed since the commit of a view.
+#[wasm_bindgen]
+pub fn ingest_since(op: u32, view: u32) {
+    with(|engine| {
+        let forest = engine.forest(view);
+        if let Some(op) = engine.ingest_op(op) {
+            op.ingest.since(&forest);
+        }
+    });
+}

@@ -1,0 +1,93 @@
+// Written by scripts/write-abi.mjs from crate/src/wasm/abi.rs; not for editing.
+/** Where the words of each reply stand. */
+
+/** A view that was opened. */
+export const viewHandle = 0;
+export const viewRows = 1;
+/** A value; `kind` alone where there is none. */
+export const valueKind = 0;
+export const valueAddress = 1;
+export const valueLength = 2;
+/** Doubles: ids of segments, or the levels of a census. */
+export const numbersAddress = 0;
+export const numbersCount = 1;
+/**
+ * What a collection has come to, after the segments that may go once its own are stored (of a survey:
+ * those that hold anything live). None are left at its end.
+ */
+export const collectedStoredBytes = 2;
+export const collectedLiveBytes = 3;
+export const collectedValueBytes = 4;
+export const collectedIsExact = 5;
+/** A segment that was made, and its table. */
+export const segmentId = 0;
+export const segmentAddress = 1;
+export const segmentLength = 2;
+export const segmentTable = 3;
+export const segmentTableLength = 4;
+/**
+ * Members that were read. `text` has the values; marks tell where those are that are bytes; `keys` has
+ * all other members, or nothing. Positions are those of the keys that a search has found.
+ */
+export const outputText = 0;
+export const outputTextLength = 1;
+export const outputBytes = 2;
+export const outputMarks = 3;
+export const outputMarkCount = 4;
+export const outputValueCount = 5;
+export const outputPositions = 6;
+export const outputPositionCount = 7;
+export const outputKeys = 8;
+export const outputKeysLength = 9;
+/** What a verification has found sound so far; its faults are the output. */
+export const tallyRows = 10;
+export const tallyNodes = 11;
+export const tallyValues = 12;
+export const tallyBytes = 13;
+/** How many rows or entries a range has. */
+export const countRows = 0;
+/** What an ingest has come to; `commit` is a hash, and only there when it is done. */
+export const ingestedRows = 0;
+export const ingestedChunks = 1;
+export const ingestedChunkBytes = 2;
+export const ingestedCommit = 3;
+/** How far a view has an index, and in part, the last key of a row that it is made of. */
+export const indexReachState = 0;
+export const indexReachKey = 1;
+export const indexReachKeyLength = 2;
+/** Bytes: a proof, what a commit tells of a sum tree, or the names of all. */
+export const bytesAddress = 0;
+export const bytesLength = 1;
+/** Whether an index is what its rows make, and the hash of its root. */
+export const indexCheckedIsSame = 0;
+export const indexCheckedRoot = 1;
+/** Leaves of a sum tree, and their values. */
+export const sumLeavesAddress = 0;
+export const sumLeavesCount = 1;
+export const sumLeavesValues = 2;
+/** What a verification of a sum tree has found sound so far. */
+export const sumTallyLeaves = 0;
+export const sumTallyPieces = 1;
+export const sumTallyValues = 2;
+/** What is known and kept of segments. */
+export const cacheSegments = 0;
+export const cacheChunks = 1;
+export const cacheStoredBytes = 2;
+export const cacheCachedBytes = 3;
+export const cacheSmallSegments = 4;
+/** Why a row was refused, and where. */
+export const rowFaultRow = 0;
+export const rowFaultOffset = 1;
+export const rowFaultFault = 2;
+/** What is wrong with a chunk or a table, and where. */
+export const chunkFaultHash = 0;
+export const chunkFaultField = 1;
+export const chunkFaultOffset = 2;
+export const chunkFaultExpected = 3;
+export const chunkFaultGot = 4;
+/** The version that is not known. */
+export const formatFaultVersion = 0;
+/** Of which sum tree and which row a sum cannot be had; the key follows the name. */
+export const sumFaultName = 0;
+export const sumFaultNameLength = 1;
+export const sumFaultKeyLength = 2;

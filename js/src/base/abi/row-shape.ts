@@ -1,0 +1,7 @@
+// Written by scripts/write-abi.mjs from crate/src/wasm/abi.rs; not for editing.
+/** What rows of a stream of bytes are, in the place of the length of a pointer to their key. */
+
+/** `[key, value]`. */
+export const pair = -1;
+/** Operations of a patch. */
+export const patch = -2;

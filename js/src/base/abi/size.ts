@@ -1,0 +1,7 @@
+// Written by scripts/write-abi.mjs from crate/src/wasm/abi.rs; not for editing.
+/** What else both sides count with. */
+
+/** Doubles in a reply. */
+export const replyWords = 16;
+/** Doubles of each level in a census. */
+export const levelWords = 4;

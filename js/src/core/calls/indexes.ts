@@ -1,0 +1,37 @@
+/** Indexes, each by its number: the n-th, from 1, of those that were named. */
+import * as Reply from '../../base/abi/reply.js';
+import * as Status from '../../base/abi/status.js';
+import { HedgerowError } from '../../base/errors.js';
+import type { IndexCore } from '../../indexes/index-set.js';
+import type { Engine } from '../engine.js';
+
+/** What an engine tells of indexes. */
+export function indexCore(engine: Engine): IndexCore {
+  return {
+    setIndexes(definitions) {
+      const name = () => {
+        const length = engine.passText(JSON.stringify(definitions));
+        if (engine.core.set_indexes(length) >>> 0 !== Status.noOp) return;
+        throw new HedgerowError('invalid-argument', 'the definition of an index was refused');
+      };
+      name();
+      // An instance without names has no indexes.
+      engine.onStart = name;
+    },
+    indexState(view, index) {
+      engine.core.index_state(engine.own(view), index);
+      return engine.word(Reply.indexReachState);
+    },
+    indexCount: (view) => indexCount(engine, view),
+  };
+}
+
+/** How many indexes the commit of a view has, complete or not. */
+export function indexCount(engine: Engine, view: number): number {
+  return engine.core.index_count(engine.own(view));
+}
+
+/** The last key of a row that an index is made of which is there in part, in the reply to `indexState`. */
+export function indexReach(engine: Engine): string {
+  return engine.decode(engine.copy(Reply.indexReachKey, Reply.indexReachKeyLength));
+}

@@ -1,0 +1,166 @@
+/** An ingest: how it begins, what it is fed, and how it is brought onto another commit. */
+import * as Format from '../../base/abi/block-format.js';
+import * as Framing from '../../base/abi/framing.js';
+import * as Reply from '../../base/abi/reply.js';
+import * as RowShape from '../../base/abi/row-shape.js';
+import * as Status from '../../base/abi/status.js';
+import { HedgerowError } from '../../base/errors.js';
+import type { EncodedRange } from '../../base/range.js';
+import type { Engine, Op } from '../engine.js';
+import { fail } from '../status.js';
+
+/** What the members of a block are. */
+export type BlockFormat = 'pairs' | 'rows' | 'deletes' | 'patch';
+
+const FORMATS: Readonly<Record<BlockFormat, number>> = {
+  pairs: Format.pairs,
+  rows: Format.rows,
+  deletes: Format.deletes,
+  patch: Format.patch,
+};
+
+/** How a stream of bytes is read; without a pointer rows are `[key, value]`. */
+export interface StreamCall {
+  readonly prefix: string;
+  readonly pointer: string | undefined;
+  readonly format: 'ndjson' | 'json' | undefined;
+  readonly isPatch?: boolean;
+}
+
+/** Starts an ingest of blocks on top of a view. */
+export function ingest(engine: Engine, view: number, prefix: string, pointer: string): Op {
+  const [prefixLength, pointerLength] = passBoth(engine, prefix, pointer);
+  const op = engine.core.ingest(engine.own(view), prefixLength, pointerLength);
+  return started(engine, op, pointer);
+}
+
+/** Starts an ingest of bytes on top of a view. */
+export function ingestBytes(engine: Engine, view: number, call: StreamCall): Op {
+  const { prefix, pointer, format, isPatch } = call;
+  const [prefixLength, pointerLength] = passBoth(engine, prefix, pointer ?? '');
+  const framing =
+    format === undefined ? Framing.unknown : { ndjson: Framing.lines, json: Framing.array }[format];
+  const shape = isPatch ? RowShape.patch : pointer === undefined ? RowShape.pair : pointerLength;
+  const op = engine.core.ingest_bytes(engine.own(view), prefixLength, shape, framing);
+  return started(engine, op, pointer);
+}
+
+function started(engine: Engine, op: number, pointer: string | undefined): Op {
+  if (op >>> 0 !== Status.noOp) return engine.given(op);
+  throw new HedgerowError('invalid-argument', `not a JSON pointer: ${pointer}`);
+}
+
+function passBoth(engine: Engine, prefix: string, pointer: string): [number, number] {
+  const prefixBytes = engine.encoder.encode(prefix);
+  const pointerBytes = engine.encoder.encode(pointer);
+  const both = new Uint8Array(prefixBytes.length + pointerBytes.length);
+  both.set(prefixBytes);
+  both.set(pointerBytes, prefixBytes.length);
+  engine.pass(both);
+  return [prefixBytes.length, pointerBytes.length];
+}
+
+/** Gives an ingest of bytes the next ones. */
+export function append(engine: Engine, op: Op, bytes: Uint8Array): void {
+  const at = engine.core.ingest_room(engine.own(op), bytes.length);
+  engine.memory.set(bytes, at);
+}
+
+/** Tells an ingest of bytes that it has all of them. */
+export function end(engine: Engine, op: Op): void {
+  engine.core.ingest_end(engine.own(op));
+}
+
+/** A block of rows: an array as JSON text, and the byte values that belong to some of its rows. */
+export interface FedBlock {
+  readonly text: string;
+  readonly format: BlockFormat;
+  readonly values: readonly { row: number; bytes: Uint8Array }[];
+}
+
+/** Feeds a block of rows. Returns the bytes fed. */
+export function feed(engine: Engine, op: Op, { text, format, values }: FedBlock): number {
+  const { encoder } = engine;
+  const bufferFor = (length: number) => engine.core.ingest_buffer(engine.own(op), length);
+  const valueBytes = values.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const extra = valueBytes + 12 * values.length;
+  // Room as the blocks before needed it; only when it proves too little, for the worst case.
+  let room = Math.ceil(text.length * engine.bytesPerUnit);
+  let at = bufferFor(room + extra);
+  let encoded = encoder.encodeInto(text, engine.memory.subarray(at, at + room));
+  if (encoded.read < text.length) {
+    room = text.length * 3;
+    at = bufferFor(room + extra);
+    encoded = encoder.encodeInto(text, engine.memory.subarray(at, at + room));
+    engine.bytesPerUnit = Math.min(3, (1.1 * encoded.written) / text.length);
+  }
+  const { memory } = engine;
+  let start = encoded.written;
+  const table = new DataView(memory.buffer, at + start + valueBytes, 12 * values.length);
+  for (const [index, { row, bytes }] of values.entries()) {
+    memory.set(bytes, at + start);
+    table.setUint32(12 * index, row, true);
+    table.setUint32(12 * index + 4, start, true);
+    table.setUint32(12 * index + 8, bytes.length, true);
+    start += bytes.length;
+  }
+  const length = encoded.written + extra;
+  const { core } = engine;
+  core.ingest_feed(engine.own(op), encoded.written, length, values.length, FORMATS[format]);
+  return length;
+}
+
+/** Has an ingest delete all rows of a range. */
+export function drop(engine: Engine, op: Op, { flags, rangeBytes }: EncodedRange): void {
+  engine.pass(rangeBytes);
+  engine.core.ingest_drop(engine.own(op), flags, rangeBytes.length);
+}
+
+/** Has an ingest make a part of the wanted indexes, of about `work` bytes of rows. */
+export function extendIndexes(engine: Engine, op: Op, alone: boolean, work: number): void {
+  engine.core.extend_indexes(engine.own(op), Number(alone), work);
+}
+
+/** Whether an ingest that was finished waits for its sum trees: see `sums/bring.ts`. */
+export function awaitsSums(engine: Engine, op: Op): boolean {
+  return engine.core.awaits_sums(engine.own(op)) !== 0;
+}
+
+/** Has an ingest wait for them. */
+export function expectSums(engine: Engine, op: Op): void {
+  engine.core.expect_sums(engine.own(op));
+}
+
+/** Tells an ingest that it has all rows. */
+export function finish(engine: Engine, op: Op): void {
+  engine.core.ingest_finish(engine.own(op));
+}
+
+/**
+ * Brings an ingest whose commit was made onto the commit of a view; `kept` are the keys, as
+ * JSON texts, that stay as they are in that.
+ */
+export function rebase(engine: Engine, op: Op, view: number, kept: Iterable<string>): void {
+  const text = `[${[...kept].join(',')}]`;
+  const [own, onto] = [engine.own(op), engine.own(view)];
+  const status = engine.core.ingest_rebase(own, onto, engine.passText(text));
+  if (status !== Status.done) fail(engine, status);
+}
+
+/** Has the next `rebase` of an ingest bring in what was changed since the commit of a view. */
+export function since(engine: Engine, op: Op, view: number): void {
+  engine.core.ingest_since(engine.own(op), engine.own(view));
+}
+
+/** Rows in the reply to a step. */
+export function ingestedRows(engine: Engine): number {
+  return engine.word(Reply.ingestedRows);
+}
+
+/** Chunks and hash of the commit, in the reply to the last step. */
+export function ingested(engine: Engine): { chunks: number; commitBytes: Uint8Array } {
+  return {
+    chunks: engine.word(Reply.ingestedChunks),
+    commitBytes: engine.hash(Reply.ingestedCommit),
+  };
+}

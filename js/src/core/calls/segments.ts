@@ -1,0 +1,71 @@
+/** Segments: those that are stored and known by their tables, and those that were made here. */
+import * as Reply from '../../base/abi/reply.js';
+import * as Status from '../../base/abi/status.js';
+import type { Engine, Op } from '../engine.js';
+
+/** A finished segment as the core hands it out. */
+export interface MadeSegment {
+  readonly id: number;
+  readonly segmentBytes: Uint8Array;
+  readonly tableBytes: Uint8Array;
+}
+
+/** Makes room for tables of so many bytes in all. */
+export function reserve({ core }: Engine, tableBytes: number): void {
+  core.reserve_tables(tableBytes);
+}
+
+/** Makes a stored segment known by its table; `false` when the table is malformed. */
+export function addTable(engine: Engine, id: number, tableBytes: Uint8Array): boolean {
+  engine.pass(tableBytes);
+  return engine.core.add_table(id, tableBytes.length) === Status.done;
+}
+
+/** Takes the bytes of a known segment. */
+export function loadSegment(engine: Engine, id: number, segmentBytes: Uint8Array): void {
+  engine.incoming(segmentBytes);
+  engine.core.load_segment(id);
+}
+
+/** A segment made here is stored, and may leave memory. */
+export function storedSegment(engine: Engine, id: number): void {
+  engine.quietly(() => engine.core.stored_segment(id));
+}
+
+/** Forgets a segment and its chunks. */
+export function removeSegment(engine: Engine, id: number): void {
+  engine.quietly(() => engine.core.remove_segment(id));
+}
+
+/** Sets the id of the next segment made here. */
+export function setNextSegment({ core }: Engine, id: number): void {
+  core.set_next_segment(id);
+}
+
+/** Takes the next segment that an ingest or a collection has made. */
+export function takeSegment(engine: Engine, op: Op): MadeSegment | undefined {
+  if (engine.core.take_segment(engine.own(op)) !== Status.segment) return undefined;
+  return {
+    id: engine.word(Reply.segmentId),
+    segmentBytes: engine.copy(Reply.segmentAddress, Reply.segmentLength),
+    tableBytes: engine.copy(Reply.segmentTable, Reply.segmentTableLength),
+  };
+}
+
+/** Segments, chunks and bytes known, bytes in memory, and how many segments are small. */
+export function cacheStats(engine: Engine): {
+  segments: number;
+  chunks: number;
+  storedBytes: number;
+  cachedBytes: number;
+  smallSegments: number;
+} {
+  engine.core.cache_stats();
+  return {
+    segments: engine.word(Reply.cacheSegments),
+    chunks: engine.word(Reply.cacheChunks),
+    storedBytes: engine.word(Reply.cacheStoredBytes),
+    cachedBytes: engine.word(Reply.cacheCachedBytes),
+    smallSegments: engine.word(Reply.cacheSmallSegments),
+  };
+}
