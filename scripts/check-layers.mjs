@@ -1,5 +1,5 @@
 // Holds both source trees to one direction: a file may name files of lower layers and of
-// its own room, and no others; and no file of the wrapper names, by way of others, itself.
+// its own room, and no others; and no file names, by way of others, itself.
 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -32,6 +32,7 @@ export const RUST_LAYERS = [
 ];
 
 export const SUM_LAYERS = [
+  [['chain']],
   [['rules', 'lanes']],
   [['piece'], ['batch']],
   [['trie']],

@@ -12,6 +12,7 @@ extern crate alloc;
 extern crate std;
 
 mod batch;
+mod chain;
 mod diff;
 mod find;
 mod follow;

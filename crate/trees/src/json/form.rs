@@ -1,11 +1,8 @@
 //! The normal form of a number, told by its digits where it can be: nearly all numbers that are read
 //! were printed by somebody, and nobody wants to print them again to see that.
 
-use crate::json::decimal::{MAX_PLACES, Near};
+use crate::json::decimal::{MAX_PLACES, Near, SAFE_DIGITS};
 use crate::json::number::{NumberScan, push_all};
-
-/// So many significant digits survive the way through a double and back, whatever they are.
-pub(super) const SAFE_DIGITS: usize = 15;
 
 /// No double needs more.
 const MOST_DIGITS: usize = 17;

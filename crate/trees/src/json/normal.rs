@@ -12,8 +12,8 @@
 use crate::json::form::{Form, form};
 use crate::json::name::{array_index, is_name};
 use crate::json::number::{push_number, skip_number};
-use crate::json::scan::{JsonFault, deeper, expect, skip_space, skip_word};
-use crate::json::string::{normalize_string, scan_string, word_at};
+use crate::json::string::{normalize_string, scan_string};
+use crate::json::token::{JsonFault, deeper, expect, skip_space, skip_word, word_at};
 use crate::order::sorted;
 use alloc::vec::Vec;
 use core::cell::Cell;

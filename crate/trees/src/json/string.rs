@@ -1,6 +1,6 @@
 //! JSON strings: where they end, what they stand for, and how `JSON.stringify` writes them.
 
-use crate::json::scan::{JsonFault, expect};
+use crate::json::token::{JsonFault, expect, word_at};
 use alloc::vec::Vec;
 
 const ONES: u64 = u64::MAX / 255;
@@ -13,12 +13,6 @@ const fn specials(word: u64) -> u64 {
     let ends = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
     let escapes = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
     (ends | escapes) & !word & HIGHS
-}
-
-/// The eight bytes at `at`, the first one lowest.
-#[inline]
-pub(super) fn word_at(text: &[u8], at: usize) -> Option<u64> {
-    text.get(at..at + 8)?.try_into().map(u64::from_le_bytes).ok()
 }
 
 /// A string that was scanned.
