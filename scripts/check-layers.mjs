@@ -10,12 +10,12 @@ import { ROOT } from './lib/run.mjs';
 // name each other, rooms of one layer may not. `x/*` is all that lies under the folder.
 
 export const RUST_LAYERS = [
-  [['limits'], ['order'], ['secret']],
+  [['le'], ['limits'], ['order'], ['secret']],
   [['hash'], ['key'], ['json/*']],
   [['error']], // tells the hash of what is corrupt
   [['boundary']],
   [['chunk', 'value']],
-  [['node'], ['sum_piece']],
+  [['node/*'], ['sum_piece']],
   [['form']], // what each kind of chunk must be
   [['segment']],
   [['cache/*']],
@@ -36,7 +36,7 @@ export const SUM_LAYERS = [
   [['rules', 'lanes']],
   [['piece'], ['batch']],
   [['trie']],
-  [['leaves'], ['proof']],
+  [['leaves'], ['proof'], ['fresh']],
   [['find'], ['scan'], ['diff'], ['merge'], ['follow']],
   [['prove'], ['verify']], // both ask a trie for its values, as a merge does
   [['lib']],

@@ -32,8 +32,8 @@ pub mod proof;
 
 pub use hedgerow_sums as sum_tree;
 pub use hedgerow_trees::{
-    batch, boundary, cache, chunk, error, form, hash, json, key, limits, node, order, output, rows,
-    secret, segment, step, sum_piece, tree, value,
+    batch, boundary, cache, chunk, error, form, hash, json, key, le, limits, node, order, output,
+    rows, secret, segment, step, sum_piece, tree, value,
 };
 
 #[cfg(target_arch = "wasm32")]

@@ -12,6 +12,7 @@ use super::named::{Named, SUM_ROOT_BYTES};
 use crate::chunk::{ChunkKind, HEADER_BYTES};
 use crate::error::{DecodeError, Field};
 use crate::hash::{HASH_BYTES, Hash};
+use crate::le::u64_at;
 use crate::limits::{
     MAX_COMMIT_BYTES, MAX_ENTRIES, MAX_KEY_BYTES, MAX_SUM_DEFINITION_BYTES, MAX_TREES,
 };
@@ -68,9 +69,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Vec<Named>, DecodeError> {
         if trees.last().is_some_and(|previous| previous.name >= name) {
             return Err(DecodeError::new(Field::KeyOrder, at + 1, 0, name_len as u64));
         }
-        let mut word = [0; 8];
-        word.copy_from_slice(&tree[..8]);
-        let tree = Tree { count: u64::from_le_bytes(word), root: Hash::read(&tree[8..]) };
+        let tree = Tree { count: u64_at(tree, 0), root: Hash::read(&tree[8..]) };
         at = end;
         let is_sum = name.kind() == Some(SUMS);
         let reach = if is_sum || name.kind() == Some(PARTIAL_INDEX) {

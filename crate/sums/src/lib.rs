@@ -16,6 +16,7 @@ mod chain;
 mod diff;
 mod find;
 mod follow;
+mod fresh;
 #[cfg(any(target_arch = "wasm32", test))]
 mod lanes;
 mod leaves;

@@ -6,6 +6,7 @@ use hedgerow_trees::cache::{Cache, Fetch};
 use hedgerow_trees::chunk::{ChunkKind, HEADER_BYTES};
 use hedgerow_trees::error::{DecodeError, Error, Field};
 use hedgerow_trees::hash::{HASH_BYTES, Hash};
+use hedgerow_trees::le::u64_at;
 pub(crate) use hedgerow_trees::sum_piece::{
     FAR, FAR_BYTES, FIXED_BYTES, Form, INLINE_BYTES, LINK, LINK_BYTES, Link, MAX_PIECE_BYTES,
     MIN_PIECE_BYTES, ROOT_BYTES, Record, Records, common, prefix,
@@ -20,9 +21,7 @@ pub(crate) fn far(rest: &[u8]) -> (Far, State) {
 
 /// The hash and the sum in the first bytes of what tells of a tree.
 pub(crate) fn root_at(bytes: &[u8]) -> (State, u64) {
-    let mut sum = [0; 8];
-    sum.copy_from_slice(&bytes[HASH_BYTES..ROOT_BYTES]);
-    (words(&bytes[..HASH_BYTES]), u64::from_le_bytes(sum))
+    (words(&bytes[..HASH_BYTES]), u64_at(bytes, HASH_BYTES))
 }
 
 /// The hash and the sum that a top tells of its tree.

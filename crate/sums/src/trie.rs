@@ -115,6 +115,16 @@ impl Trie {
         })
     }
 
+    /// How the value of a leaf is held, and its bytes.
+    pub(crate) fn value(&self, node: &Node) -> (Held, &[u8]) {
+        match node.kind {
+            Kind::Leaf { held, start, len } => {
+                (held, &self.bytes[start as usize..start as usize + len as usize])
+            }
+            _ => (Held::Inline, &[]),
+        }
+    }
+
     /// Which of two neighbours are cut off, to be pieces of their own. It depends on the subtrees
     /// alone, so that the same leaves are cut in the same way.
     ///

@@ -4,6 +4,7 @@
 use crate::error::{DecodeError, Field};
 use crate::hash::{HASH_BYTES, Hash};
 use crate::json::{Scanner, TextFault, check_text};
+use crate::le::u32_at;
 use crate::limits::{MAX_INLINE_VALUE_BYTES, MAX_VALUE_BYTES};
 
 /// What the bytes of a value are.
@@ -141,9 +142,7 @@ impl Far {
     /// Reads an address; `bytes` holds exactly [`FAR_BYTES`].
     #[must_use]
     pub fn read(bytes: &[u8]) -> Self {
-        let mut len = [0; 4];
-        len.copy_from_slice(&bytes[..4]);
-        Self { len: u32::from_le_bytes(len), hash: Hash::read(&bytes[4..]) }
+        Self { len: u32_at(bytes, 0), hash: Hash::read(&bytes[4..]) }
     }
 
     /// The address as it is stored.

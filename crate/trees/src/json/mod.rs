@@ -8,6 +8,7 @@ mod members;
 mod name;
 mod normal;
 mod number;
+mod order;
 mod pointer;
 mod string;
 mod text;

@@ -8,8 +8,8 @@
 
 use crate::boundary::Shape;
 use crate::chunk::ChunkKind;
-
 use crate::key::Key;
+use crate::le::u16_at;
 use crate::node::{
     CHILD_BYTES, Child, Entry, KEY_LENGTH_MASK, Leaf, NODE_HEADER_BYTES, RECORD_BYTES, record_head,
     within_node,
@@ -79,7 +79,7 @@ impl LeafWindow {
     /// Where the key of the entry at `index` lies in the records.
     fn key_range(&self, index: usize) -> Range<usize> {
         let start = if index == 0 { 0 } else { usize::from(self.ends[index - 1]) };
-        let head = u16::from_le_bytes([self.records[start], self.records[start + 1]]);
+        let head = u16_at(&self.records, start);
         let key = start + RECORD_BYTES;
         key..key + usize::from(head & KEY_LENGTH_MASK)
     }
@@ -176,9 +176,9 @@ impl Builder {
         let leaf = &mut self.leaf;
         let middle = to.min(source.len() - 1).max(from);
         let mut at = from;
-        let no_later = leaf.entries_len() <= 2 * from + source.end(from);
+        let no_later = leaf.entries_len() <= source.offset(from);
         // Also of a leaf that another builder than this made, no more than fits is taken.
-        if no_later && 2 * middle + source.end(middle) < self.shape.full as usize {
+        if no_later && source.offset(middle) < self.shape.full as usize {
             let (base, skipped) = (leaf.records.len(), source.end(from));
             leaf.records.extend_from_slice(source.records(from, middle));
             while at < middle {

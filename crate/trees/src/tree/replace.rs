@@ -131,10 +131,8 @@ impl Replace {
     /// bytes, or goes (`None`). Costs a hash for each entry that moves on.
     fn fits(&self, leaf: &Leaf<'_>, place: Place, key: &[u8], size: Option<usize>) -> bool {
         let Place { index, present, rightmost } = place;
-        let offset = |at: usize| 2 * at + leaf.end(at);
-        let ends_old =
-            |at: usize| self.shape.ends(0, leaf.key(at), offset(at), offset(at + 1), at + 1);
-        if index == leaf.len() && ends_old(index - 1) {
+        let offset = |at: usize| leaf.offset(at);
+        if index == leaf.len() && leaf.ends(self.shape, index - 1) {
             return false;
         }
         let rest = index + usize::from(present);
