@@ -25,7 +25,7 @@ export const RUST_LAYERS = [
   [['tree/*']],
   [['forest/*'], ['sum_tree']], // the package of sum trees, with layers of its own
   [['index/*']],
-  [['ingest'], ['collect/*'], ['proof']],
+  [['ingest/*'], ['collect/*'], ['proof']],
   [['bring']],
   [['wasm/*']],
   [['lib']],

@@ -1,0 +1,61 @@
+//! What an ingest does at a time, and what it does that with.
+
+use crate::batch::Batch;
+use crate::segment::{Packer, Sealed};
+use crate::tree::{Builder, Fold, Merge, Rebase, Replace};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// What an ingest does, and what it does that with.
+#[derive(Debug)]
+pub(super) enum State {
+    /// Rows stream into a new tree.
+    Stream(Box<Builder>),
+    /// Rows are gathered.
+    Gather(Batch),
+    /// What was gathered is sorted, then merged.
+    Sort(Batch, After),
+    /// Updates are turned into puts.
+    Fold(Box<Fold>),
+    /// The only edit is made.
+    Replace(Batch, Box<Replace>, After),
+    /// Edits are merged into the tree.
+    Merge(Batch, Box<Merge>, After),
+    /// What another writer changed is gathered.
+    Rebase(Batch, Box<Rebase>),
+    /// The rows are done; the commit chunk goes behind the last chunks of their indexes.
+    Index(Packer),
+    /// So are those; sum trees are to be brought to the rows before all trees are named.
+    Sums(Packer),
+}
+
+/// What follows a merge: it may be one of a part of something larger.
+#[derive(Debug)]
+pub(super) enum After {
+    /// Further rows, if there are some.
+    Rows,
+    /// The other updates.
+    Fold(Box<Fold>),
+    /// What else another writer changed.
+    Rebase(Box<Rebase>),
+}
+
+impl After {
+    /// Takes it, and leaves [`After::Rows`].
+    pub(super) const fn take(&mut self) -> Self {
+        core::mem::replace(self, Self::Rows)
+    }
+}
+
+impl State {
+    /// Takes the segments that are finished.
+    pub(super) fn take_sealed(&mut self) -> Vec<Sealed> {
+        match self {
+            Self::Stream(builder) => builder.packer().take_sealed(),
+            Self::Merge(_, merge, _) => merge.packer().take_sealed(),
+            Self::Replace(_, replace, _) => replace.packer().take_sealed(),
+            Self::Index(packer) | Self::Sums(packer) => packer.take_sealed(),
+            Self::Gather(_) | Self::Sort(..) | Self::Fold(_) | Self::Rebase(..) => Vec::new(),
+        }
+    }
+}
