@@ -9,13 +9,15 @@
 mod check;
 mod encode;
 mod entries;
-mod keeper;
+mod gather;
+mod maintainer;
+mod pending;
 mod scan;
 
 pub use check::CheckIndex;
 pub use encode::{push_scalar, secondary_end, write_secondary};
 pub use entries::{Entries, Members};
-pub use keeper::Keeper;
+pub use maintainer::Keeper;
 pub use scan::{IndexScan, Wanted};
 
 use crate::forest::{INDEX, PARTIAL_INDEX, TreeName};
