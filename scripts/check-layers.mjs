@@ -26,7 +26,7 @@ export const RUST_LAYERS = [
   [['forest/*'], ['sum_tree']], // the package of sum trees, with layers of its own
   [['index/*']],
   [['ingest/*'], ['collect/*'], ['proof']],
-  [['bring']],
+  [['sum_update']],
   [['wasm/*']],
   [['lib']],
 ];
@@ -37,7 +37,7 @@ export const SUM_LAYERS = [
   [['piece'], ['batch']],
   [['trie']],
   [['leaves'], ['proof'], ['fresh']],
-  [['find'], ['scan'], ['diff'], ['merge'], ['follow']],
+  [['multi_get'], ['scan'], ['diff'], ['merge'], ['follow']],
   [['prove'], ['verify']], // both ask a trie for its values, as a merge does
   [['lib']],
 ];

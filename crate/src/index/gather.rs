@@ -35,9 +35,10 @@ impl Text {
         budget: &mut Budget,
         entry: Option<&Entry<'_>>,
     ) -> Result<Step<()>, Error> {
-        let far = entry.filter(|entry| entry.tag.kind == Kind::Json).and_then(Entry::far);
-        let Some(far) = far.filter(|_| !self.whole) else { return Ok(Step::Done(())) };
-        let reader = self.reader.get_or_insert_with(|| ValueReader::new(far));
+        let value_ref =
+            entry.filter(|entry| entry.tag.kind == Kind::Json).and_then(Entry::value_ref);
+        let Some(value_ref) = value_ref.filter(|_| !self.whole) else { return Ok(Step::Done(())) };
+        let reader = self.reader.get_or_insert_with(|| ValueReader::new(value_ref));
         let step = reader.step(cache, budget, &mut self.bytes)?;
         self.whole = step == Step::Done(());
         Ok(step)
@@ -45,7 +46,7 @@ impl Text {
 
     /// None for byte values: nothing points into them.
     fn of<'a>(&'a self, entry: &Entry<'a>) -> Option<&'a [u8]> {
-        let text = if entry.tag.far { &self.bytes } else { entry.value };
+        let text = if entry.tag.is_ref { &self.bytes } else { entry.value };
         (entry.tag.kind == Kind::Json).then_some(text)
     }
 

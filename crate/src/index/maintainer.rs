@@ -1,10 +1,10 @@
 //! Keeps the indexes of a store in step with its rows.
 //!
-//! Each index knows which tree of rows it was made of. [`Keeper::bring`] walks from that one to
+//! Each index knows which tree of rows it was made of. [`IndexMaintainer::update`] walks from that one to
 //! another in lockstep, takes the entries of what changed out and in, sorts them, and merges them
 //! into the index's tree: as much work as there is change. Rows that stream into an empty store
-//! are taken as they pass ([`Keeper::add`]) and not read again. An index in the making is made of
-//! the rows up to its reach; [`Keeper::extend`] has it reach further.
+//! are taken as they pass ([`IndexMaintainer::add`]) and not read again. An index in the making is made of
+//! the rows up to its reach; [`IndexMaintainer::extend`] has it reach further.
 
 use super::gather::{Gatherer, Goal};
 use super::pending::{PendingIndex, Reach, is_full};
@@ -33,7 +33,7 @@ struct Walk {
 
 /// Keeps the indexes of a store in step with its rows.
 #[derive(Debug, Default)]
-pub struct Keeper {
+pub struct IndexMaintainer {
     indexes: Vec<PendingIndex>,
     walk: Option<Walk>,
     gatherer: Gatherer,
@@ -48,7 +48,7 @@ pub struct Keeper {
     spilled: Packer,
 }
 
-impl Keeper {
+impl IndexMaintainer {
     /// Keeps the indexes of `forest`; if that has no rows, those that are `wanted`.
     ///
     /// # Errors
@@ -61,9 +61,9 @@ impl Keeper {
                 |index: &Definition| PendingIndex::new(index.clone(), Reach::All, none, none);
             indexes = wanted.iter().map(empty).collect();
         }
-        let mut keeper = Self { indexes, ..Self::default() };
-        keeper.gatherer.members = Members::new(secret);
-        Ok(keeper)
+        let mut maintainer = Self { indexes, ..Self::default() };
+        maintainer.gatherer.members = Members::new(secret);
+        Ok(maintainer)
     }
 
     /// Whether there is no index.
@@ -124,7 +124,7 @@ impl Keeper {
     /// have one, that which reaches further.
     ///
     /// # Errors
-    /// As [`Keeper::new`].
+    /// As [`IndexMaintainer::new`].
     pub fn rebase(&mut self, theirs: &Forest) -> Result<(), Error> {
         let own = core::mem::take(&mut self.indexes);
         if theirs.tree(ROWS).is_empty() {
@@ -190,12 +190,12 @@ impl Keeper {
         (self.spilled.chunks(), self.spilled.bytes())
     }
 
-    /// Brings the indexes to `rows`, whose chunks are all in the cache if [`Keeper::must_read`]. Chunks
+    /// Brings the indexes to `rows`, whose chunks are all in the cache if [`IndexMaintainer::must_read`]. Chunks
     /// go to `packer`, the last of them not sealed.
     ///
     /// # Errors
     /// As [`Cache::node`].
-    pub fn bring(
+    pub fn update(
         &mut self,
         rows: Tree,
         shape: Shape,

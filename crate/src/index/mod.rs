@@ -17,7 +17,7 @@ mod scan;
 pub use check::CheckIndex;
 pub use encode::{push_scalar, secondary_end, write_secondary};
 pub use entries::{Entries, Members};
-pub use maintainer::Keeper;
+pub use maintainer::IndexMaintainer;
 pub use scan::{IndexScan, Wanted};
 
 use crate::forest::{INDEX, PARTIAL_INDEX, TreeName};

@@ -17,7 +17,7 @@ impl Ingest {
     /// Has the `wanted` indexes that the store lacks, or has in part, made of about `work` bytes of
     /// rows more, in the commit of this change. Drops all others if `alone`.
     pub fn extend_indexes(&mut self, wanted: &[Definition], alone: bool, work: usize) {
-        self.keeper.extend(self.tree, wanted, alone, work);
+        self.indexes.extend(self.tree, wanted, alone, work);
     }
 
     /// Brings the indexes to the rows, and then names all trees.
@@ -27,7 +27,7 @@ impl Ingest {
         budget: &mut Budget,
     ) -> Result<Step<()>, Error> {
         let State::Index(packer) = &mut self.state else { return Ok(Step::Yield) };
-        let step = self.keeper.bring(self.tree, self.shape, cache, budget, packer);
+        let step = self.indexes.update(self.tree, self.shape, cache, budget, packer);
         self.collect();
         if step == Ok(Step::Done(())) {
             if !self.has_sums {
@@ -78,7 +78,7 @@ impl Ingest {
     pub fn name(&mut self) -> Result<(), Error> {
         let (State::Index(packer) | State::Sums(packer)) = &mut self.state else { return Ok(()) };
         self.forest.set_rows(self.tree);
-        self.keeper.set(&mut self.forest);
+        self.indexes.set(&mut self.forest);
         self.commit = Some(self.forest.commit(packer)?);
         let mut packer = core::mem::take(packer);
         self.state = State::Gather(Batch::new());
@@ -95,7 +95,7 @@ impl Ingest {
 
     pub(super) fn collect(&mut self) {
         self.sealed.extend(self.state.take_sealed());
-        self.sealed.extend(self.keeper.take_sealed());
+        self.sealed.extend(self.indexes.take_sealed());
     }
 
     /// Takes the segments that are finished.
@@ -115,7 +115,7 @@ impl Ingest {
         self.rows
     }
 
-    /// How many edits took the fast path ([`Replace`](crate::tree::Replace)).
+    /// How many edits took the fast path ([`PointEdit`](crate::tree::PointEdit)).
     #[must_use]
     pub const fn fast(&self) -> u64 {
         self.fast
@@ -124,12 +124,12 @@ impl Ingest {
     /// Chunks made, known after the last step.
     #[must_use]
     pub const fn chunks(&self) -> u64 {
-        self.chunks + self.keeper.spilled().0
+        self.chunks + self.indexes.spilled().0
     }
 
     /// Bytes of those chunks.
     #[must_use]
     pub const fn chunk_bytes(&self) -> u64 {
-        self.chunk_bytes + self.keeper.spilled().1
+        self.chunk_bytes + self.indexes.spilled().1
     }
 }

@@ -4,7 +4,7 @@
 //! that memory stays bounded however many there are. From the first key on that does not
 //! ascend, and always into a tree with entries, rows are gathered in a [`Batch`] and merged
 //! when they take [`SPILL_BYTES`] or the input ends. Then the indexes are brought to the new tree
-//! ([`Keeper`]), and the commit chunk names all of them.
+//! ([`IndexMaintainer`]), and the commit chunk names all of them.
 
 mod commit;
 mod rows;
@@ -17,7 +17,7 @@ use crate::cache::Cache;
 use crate::error::Error;
 use crate::forest::{Forest, ROWS};
 use crate::hash::Hash;
-use crate::index::{Definition, Keeper};
+use crate::index::{Definition, IndexMaintainer};
 use crate::rows::{Block, Bytes, Reader};
 use crate::secret::Secret;
 use crate::segment::Sealed;
@@ -43,9 +43,9 @@ pub struct Ingest {
     /// The tree of rows that the change began with, or was brought onto.
     base: Tree,
     /// What the change made of an empty tree; once it was brought onto another.
-    own: Option<Tree>,
+    from_empty: Option<Tree>,
     touched: Touched,
-    keeper: Keeper,
+    indexes: IndexMaintainer,
     /// The next rebase brings in another branch.
     merging: bool,
     /// Why it can do nothing.
@@ -97,9 +97,9 @@ impl Ingest {
     ) -> Self {
         let tree = forest.tree(ROWS);
         let has_sums = forest.has_followers();
-        let (keeper, fault) = match Keeper::new(&forest, wanted, secret) {
-            Ok(keeper) => (keeper, None),
-            Err(error) => (Keeper::default(), Some(error)),
+        let (indexes, fault) = match IndexMaintainer::new(&forest, wanted, secret) {
+            Ok(indexes) => (indexes, None),
+            Err(error) => (IndexMaintainer::default(), Some(error)),
         };
         let state = if tree.is_empty() {
             State::Stream(Box::new(Builder::new(shape)))
@@ -110,9 +110,9 @@ impl Ingest {
             shape,
             forest,
             base: tree,
-            own: None,
+            from_empty: None,
             touched: Touched::new(secret),
-            keeper,
+            indexes,
             merging: false,
             fault,
             spill_bytes: SPILL_BYTES,
@@ -175,20 +175,20 @@ impl Ingest {
 
     /// Brings the change, whose commit was made, onto the commit `theirs` that another writer
     /// made meanwhile: the next steps make a commit of both. What this change has touched
-    /// stays as this change left it, but for the keys `kept`, which stay as they are in `theirs`.
+    /// stays as this change left it, but for the keys `keep_theirs`, which stay as they are in `theirs`.
     /// Costs what the other writer changed.
-    pub fn rebase(&mut self, theirs: Forest, kept: Vec<Vec<u8>>) {
+    pub fn rebase(&mut self, theirs: Forest, keep_theirs: Vec<Vec<u8>>) {
         self.commit = None;
-        if self.base.is_empty() && self.own.is_none() {
-            self.own = Some(self.tree);
+        if self.base.is_empty() && self.from_empty.is_none() {
+            self.from_empty = Some(self.tree);
         }
         self.touched.close();
         let merging = core::mem::take(&mut self.merging);
-        if !merging && let Err(error) = self.keeper.rebase(&theirs) {
+        if !merging && let Err(error) = self.indexes.rebase(&theirs) {
             self.fault = Some(error);
         }
         let onto = theirs.tree(ROWS);
-        let rebase = Box::new(Rebase::new(self.base, onto, self.own, kept));
+        let rebase = Box::new(Rebase::new(self.base, onto, self.from_empty, keep_theirs));
         self.base = onto;
         if !merging {
             self.has_sums |= theirs.has_followers();
@@ -200,9 +200,9 @@ impl Ingest {
     /// Has the next [`Ingest::rebase`] bring in what was changed since `forest`, an ancestor of
     /// what this change began with and of the other commit: a merge of three. All trees but that of
     /// rows, and their indexes, stay those that this change began with.
-    pub fn since(&mut self, forest: &Forest) {
-        let own = if self.base.is_empty() { self.tree } else { Tree::EMPTY };
-        self.own.get_or_insert(own);
+    pub fn set_merge_base(&mut self, forest: &Forest) {
+        let from_empty = if self.base.is_empty() { self.tree } else { Tree::EMPTY };
+        self.from_empty.get_or_insert(from_empty);
         self.base = forest.tree(ROWS);
         self.merging = true;
     }
@@ -226,7 +226,7 @@ impl Ingest {
             if let State::Gather(batch) | State::Rebase(batch, _) = &mut self.state {
                 budget.spend(batch.close_long_run());
             }
-            budget.spend(self.keeper.close_long_runs());
+            budget.spend(self.indexes.close_long_runs());
         }
         Ok(step)
     }

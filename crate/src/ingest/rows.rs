@@ -22,8 +22,8 @@ impl Ingest {
         cache: &Cache,
         budget: &mut Budget,
     ) -> Result<Option<Step<()>>, Error> {
-        if self.keeper.is_full() {
-            let step = self.keeper.spill(self.shape, cache, budget);
+        if self.indexes.is_full() {
+            let step = self.indexes.spill(self.shape, cache, budget);
             self.collect();
             return step.map(Some);
         }
@@ -84,7 +84,7 @@ impl Ingest {
     fn take_some(&mut self, budget: &mut Budget) -> Result<bool, Error> {
         loop {
             budget.spend(self.reader.take_cost());
-            if budget.is_spent() || self.keeper.is_full() {
+            if budget.is_spent() || self.indexes.is_full() {
                 return Ok(false);
             }
             self.key.clear();
@@ -109,8 +109,8 @@ impl Ingest {
                     if !builder.push_some(Key::kept(&self.key), value, budget) {
                         return Ok(false);
                     }
-                    if !self.keeper.is_empty() {
-                        budget.spend(self.keeper.add(&self.key, value.kind(), value.bytes()));
+                    if !self.indexes.is_empty() {
+                        budget.spend(self.indexes.add(&self.key, value.kind(), value.bytes()));
                     }
                     core::mem::swap(self.last_key.get_or_insert_default(), &mut self.key);
                 }
@@ -140,7 +140,7 @@ impl Ingest {
         if let State::Stream(builder) = &mut self.state {
             let tree = builder.finish().tree;
             let packer = core::mem::take(builder.packer());
-            self.keeper.added(tree);
+            self.indexes.added(tree);
             self.end(tree, packer, After::Rows);
         }
     }
@@ -148,7 +148,7 @@ impl Ingest {
     /// Begins anew with an empty tree: what was made of the rows so far is dropped.
     fn clear(&mut self) {
         self.touched.add_all();
-        self.keeper.clear();
+        self.indexes.clear();
         self.tree = Tree::EMPTY;
         self.last_key = None;
         self.state = State::Stream(Box::new(Builder::new(self.shape)));

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::limits::PIECE_BYTES;
 use crate::segment::Packer;
 use crate::step::{Budget, Step};
-use crate::tree::{Fold, Merge, Replace, Tree};
+use crate::tree::{Merge, PointEdit, ResolveUpdates, Tree};
 use alloc::boxed::Box;
 
 impl Ingest {
@@ -35,18 +35,18 @@ impl Ingest {
                     }
                     let (batch, after) = (core::mem::take(batch), after.take());
                     if batch.has_updates() {
-                        let fold = Fold::new(batch).on(self.tree);
-                        self.state = State::Fold(Box::new(fold));
+                        let fold = ResolveUpdates::new(batch).on(self.tree);
+                        self.state = State::Resolve(Box::new(fold));
                     } else {
                         self.merge(batch, after);
                     }
                 }
-                State::Fold(fold) => match fold.step(cache, self.spill_bytes, budget)? {
+                State::Resolve(fold) => match fold.step(cache, self.spill_bytes, budget)? {
                     Step::Done(()) => self.merge_folded(),
                     waiting => return Ok(waiting),
                 },
                 State::Rebase(..) => return self.step_rebase(cache, budget),
-                State::Replace(batch, replace, after) => match replace.step(cache, batch)? {
+                State::PointEdit(batch, replace, after) => match replace.step(cache, batch)? {
                     Step::Done(Some(tree)) => {
                         let (packer, after) = (core::mem::take(replace.packer()), after.take());
                         self.fast += 1;
@@ -116,9 +116,9 @@ impl Ingest {
     /// Has the updates that are resolved merged, and the others resolved after that.
     fn merge_folded(&mut self) {
         let state = core::mem::replace(&mut self.state, State::Gather(Batch::new()));
-        if let State::Fold(mut fold) = state {
+        if let State::Resolve(mut fold) = state {
             let batch = core::mem::take(&mut fold.out);
-            let after = if fold.is_over() { After::Rows } else { After::Fold(fold) };
+            let after = if fold.is_over() { After::Rows } else { After::Resolve(fold) };
             self.merge(batch, after);
         }
     }
@@ -129,7 +129,7 @@ impl Ingest {
         let is_small =
             |edit| !matches!(edit, Edit::Put(value) if value.bytes().len() > PIECE_BYTES);
         self.state = if batch.len() == 1 && is_small(batch.edit(0)) {
-            State::Replace(batch, Box::new(Replace::new(self.tree, self.shape)), after)
+            State::PointEdit(batch, Box::new(PointEdit::new(self.tree, self.shape)), after)
         } else {
             let merge = Box::new(Merge::new(self.tree, &batch, self.shape));
             State::Merge(batch, merge, after)
@@ -140,7 +140,7 @@ impl Ingest {
     pub(super) fn end(&mut self, tree: Tree, mut packer: Packer, after: After) -> bool {
         self.tree = tree;
         let is_last = matches!(after, After::Rows) && self.finishing && self.reader.is_spent();
-        let read = !is_last || self.has_sums || self.keeper.must_read(tree);
+        let read = !is_last || self.has_sums || self.indexes.must_read(tree);
         if read {
             packer.seal();
         }
@@ -151,7 +151,7 @@ impl Ingest {
         self.state = match after {
             After::Rows if is_last => State::Index(packer),
             After::Rows => State::Gather(Batch::new()),
-            After::Fold(fold) => State::Fold(Box::new(fold.on(tree))),
+            After::Resolve(fold) => State::Resolve(Box::new(fold.on(tree))),
             After::Rebase(rebase) => State::Rebase(Batch::new(), rebase),
         };
         read

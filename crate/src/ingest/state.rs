@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::segment::{Packer, Sealed};
-use crate::tree::{Builder, Fold, Merge, Rebase, Replace};
+use crate::tree::{Builder, Merge, PointEdit, Rebase, ResolveUpdates};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -16,9 +16,9 @@ pub(super) enum State {
     /// What was gathered is sorted, then merged.
     Sort(Batch, After),
     /// Updates are turned into puts.
-    Fold(Box<Fold>),
+    Resolve(Box<ResolveUpdates>),
     /// The only edit is made.
-    Replace(Batch, Box<Replace>, After),
+    PointEdit(Batch, Box<PointEdit>, After),
     /// Edits are merged into the tree.
     Merge(Batch, Box<Merge>, After),
     /// What another writer changed is gathered.
@@ -35,7 +35,7 @@ pub(super) enum After {
     /// Further rows, if there are some.
     Rows,
     /// The other updates.
-    Fold(Box<Fold>),
+    Resolve(Box<ResolveUpdates>),
     /// What else another writer changed.
     Rebase(Box<Rebase>),
 }
@@ -53,9 +53,9 @@ impl State {
         match self {
             Self::Stream(builder) => builder.packer().take_sealed(),
             Self::Merge(_, merge, _) => merge.packer().take_sealed(),
-            Self::Replace(_, replace, _) => replace.packer().take_sealed(),
+            Self::PointEdit(_, replace, _) => replace.packer().take_sealed(),
             Self::Index(packer) | Self::Sums(packer) => packer.take_sealed(),
-            Self::Gather(_) | Self::Sort(..) | Self::Fold(_) | Self::Rebase(..) => Vec::new(),
+            Self::Gather(_) | Self::Sort(..) | Self::Resolve(_) | Self::Rebase(..) => Vec::new(),
         }
     }
 }

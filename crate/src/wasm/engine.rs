@@ -15,7 +15,7 @@ use crate::rows::{Block, Bytes, Columns, Framing, Reader, read_key};
 use crate::secret::Secret;
 use crate::segment::Sealed;
 use crate::step::{Budget, Step};
-use crate::tree::{Count, Diff, Find, Parts, Range, Scan, Tree, get};
+use crate::tree::{Count, Diff, MultiGet, Parts, Range, Scan, Tree, get};
 use crate::value::Kind;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -55,7 +55,7 @@ impl Made {
 }
 
 pub enum Op {
-    Find { find: Find, out: Output, found: Vec<u32> },
+    Find { find: MultiGet, out: Output, found: Vec<u32> },
     Scan { scan: Scan, out: Output },
     IndexScan { scan: IndexScan, out: Output },
     Diff { diff: Diff, out: Output },
@@ -198,7 +198,7 @@ impl Engine {
         let tree = self.tree(view);
         match get(&self.cache, tree, &self.scratch[..len]) {
             Ok(Fetch::Here(None)) => self.reply.set(&[0.0]),
-            Ok(Fetch::Here(Some(entry))) if entry.tag.far => return status::FAR,
+            Ok(Fetch::Here(Some(entry))) if entry.tag.is_ref => return status::FAR,
             Ok(Fetch::Here(Some(entry))) => {
                 let kind = if entry.tag.kind == Kind::Json { 1.0 } else { 2.0 };
                 let address = f64::from(entry.value.as_ptr() as u32);
@@ -213,7 +213,7 @@ impl Engine {
     pub fn find(&mut self, view: u32, len: usize) -> u32 {
         match keys(&self.scratch[..len]) {
             Ok(keys) => {
-                let find = Find::new(self.tree(view), keys.iter().map(|key| &**key));
+                let find = MultiGet::new(self.tree(view), keys.iter().map(|key| &**key));
                 self.add_op(Op::Find { find, out: Output::new(), found: Vec::new() })
             }
             Err(error) => {
@@ -326,7 +326,7 @@ impl Engine {
     pub fn ingest_since(&mut self, op: u32, view: u32) {
         let forest = self.views.get(view as usize).cloned().flatten().unwrap_or_default();
         if let Some(Op::Ingest(ingest)) = self.op(op) {
-            ingest.ingest.since(&forest);
+            ingest.ingest.set_merge_base(&forest);
         }
     }
 

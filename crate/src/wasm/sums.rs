@@ -5,12 +5,13 @@
 use super::engine::{Engine, Op, u32_at};
 use super::reply::status;
 use super::with;
-use crate::bring::{Base, Bring, Follower, Staged, Wanted, followers_of, tree_name};
 use crate::forest::{Forest, TreeName};
 use crate::step::{Budget, Step};
 use crate::sum_tree::{
-    Definition, Rules, SumBatch, SumDiff, SumFind, SumLeaves, SumProve, SumScan, SumVerify, key_of,
+    Definition, Rules, SumBatch, SumDiff, SumLeaves, SumMultiGet, SumProve, SumScan, SumVerify,
+    key_of,
 };
+use crate::sum_update::{Base, Follower, Staged, SumUpdate, Wanted, followers_of, tree_name};
 use crate::tree::Tree;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -25,7 +26,7 @@ const NONE: u32 = u32::MAX;
 const FOUND_BYTES: usize = 52;
 
 enum Read {
-    Find(SumFind),
+    Find(SumMultiGet),
     Scan(SumScan),
     Diff(SumDiff),
     Prove(Box<SumProve>, Vec<u8>),
@@ -45,7 +46,7 @@ struct Pending {
     staged: Vec<Staged>,
     /// It makes what is wanted also when it changes no row.
     extends: bool,
-    bring: Option<Box<Bring>>,
+    bring: Option<Box<SumUpdate>>,
     bases: Vec<Base>,
 }
 
@@ -88,7 +89,7 @@ impl Sums {
     fn end(&mut self, op: u32) {
         let pending = self.pending(op);
         if let Some(bring) = pending.bring.take() {
-            (pending.bases, pending.staged) = (*bring).again();
+            (pending.bases, pending.staged) = (*bring).into_retry_state();
         }
     }
 
@@ -240,7 +241,7 @@ pub fn sum_begin(op: u32, alone: bool) -> u32 {
                 wanted.iter().filter(|one| makes || there.contains(one)).cloned().collect();
             let staged = core::mem::take(&mut pending.staged);
             let wanted = Wanted { followers: &followers, alone };
-            let bring = Bring::new(&rules, ingest, staged, wanted, &pending.bases);
+            let bring = SumUpdate::new(&rules, ingest, staged, wanted, &pending.bases);
             pending.bring = Some(Box::new(bring));
         }
         sums.wanted = wanted;
@@ -284,7 +285,7 @@ pub fn sum_forget(op: u32) {
 pub fn sum_find(view: u32, name_len: u32, len: u32) -> u32 {
     sums(|sums, engine| {
         let keys = keys(&engine.scratch[name_len as usize..len as usize]);
-        let find = SumFind::new(tree(engine, view, name_len), &keys);
+        let find = SumMultiGet::new(tree(engine, view, name_len), &keys);
         sums.add(Read::Find(find))
     })
 }

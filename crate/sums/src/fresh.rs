@@ -1,6 +1,6 @@
 //! What a merge has changed in a trie: its hashes are made, and then its chunks.
 
-use crate::piece::{FAR, FAR_BYTES, LINK, far};
+use crate::piece::{LINK, REF, REF_BYTES, ref_and_hash};
 use crate::rules::{Chain, DEPTH, bytes, leaf, prefix};
 use crate::trie::{Held, Kind, NONE, Node, Root, Trie, UNKNOWN};
 use alloc::vec::Vec;
@@ -77,7 +77,7 @@ impl Fresh {
                     continue;
                 }
                 let (held, value) = trie.value(node);
-                let hash = if held == Held::Far { far(value).1 } else { leaf(value, sum) };
+                let hash = if held == Held::Ref { ref_and_hash(value).1 } else { leaf(value, sum) };
                 budget.spend(value.len());
                 *chain = Chain { path, sum, to: *to, hash };
             }
@@ -125,8 +125,8 @@ impl Fresh {
                 let start = trie.bytes.len() as u32;
                 trie.bytes.extend_from_slice(&address);
                 trie.bytes.extend_from_slice(&hash);
-                let held = Held::Far;
-                trie.nodes[at as usize].kind = Kind::Leaf { held, start, len: FAR_BYTES as u32 };
+                let held = Held::Ref;
+                trie.nodes[at as usize].kind = Kind::Leaf { held, start, len: REF_BYTES as u32 };
             }
         }
         while let Some(at) = branches.get(*next) {
@@ -179,7 +179,7 @@ impl Trie {
                 let head = match (held, is_cut) {
                     (_, true) => LINK + node.depth,
                     (Held::Inline, _) => value.len() as u16,
-                    _ => FAR,
+                    _ => REF,
                 };
                 out.extend_from_slice(&head.to_le_bytes());
                 out.extend_from_slice(value);

@@ -7,7 +7,7 @@
 
 use crate::batch::SumBatch;
 use crate::fresh::Fresh;
-use crate::piece::{INLINE_BYTES, far};
+use crate::piece::{INLINE_BYTES, ref_and_hash};
 use crate::rules::{DEPTH, Rules, bit, common, leaf};
 use crate::trie::{Held, Kind, NONE, Node, Root, Trie};
 use alloc::vec::Vec;
@@ -271,8 +271,8 @@ impl SumMerge {
         let is_same = old.sum == edit.sum && {
             let (held, stored) = self.trie.value(&old);
             match held {
-                Held::Far => {
-                    let (address, hash) = far(stored);
+                Held::Ref => {
+                    let (address, hash) = ref_and_hash(stored);
                     address.len as usize == value.len() && hash == leaf(value, edit.sum)
                 }
                 _ => stored == value,

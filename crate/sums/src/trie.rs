@@ -1,7 +1,7 @@
 //! Some of a sum tree in memory: the pieces that an operation has opened, as a binary trie.
 
 use crate::piece::{
-    FAR_BYTES, FIXED_BYTES, Form, LINK_BYTES, Link, MAX_PIECE_BYTES, MIN_PIECE_BYTES, Record,
+    FIXED_BYTES, Form, LINK_BYTES, Link, MAX_PIECE_BYTES, MIN_PIECE_BYTES, REF_BYTES, Record,
     Records, fetch, stated,
 };
 use crate::rules::{DEPTH, Rules, State, bit, branch, bytes, common, words};
@@ -25,7 +25,7 @@ pub(crate) enum Held {
     /// The value itself, as its record has it.
     Inline,
     /// The rest of the record of a longer value.
-    Far,
+    Ref,
     /// A longer value that is not stored yet.
     New,
 }
@@ -101,7 +101,7 @@ impl Trie {
     pub(crate) fn leaf(&mut self, path: [u8; 32], sum: u64, held: Held, value: &[u8]) -> u32 {
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(value);
-        let rest = if held == Held::New { FAR_BYTES } else { value.len() };
+        let rest = if held == Held::New { REF_BYTES } else { value.len() };
         self.push(Node {
             path,
             hash: [0; 8],
@@ -192,7 +192,7 @@ impl Trie {
         let hash = words(&hash);
         let at = match record.form {
             Form::Inline(value) => self.leaf(path, sum, Held::Inline, value),
-            Form::Far(rest) => self.leaf(path, sum, Held::Far, rest),
+            Form::Ref(rest) => self.leaf(path, sum, Held::Ref, rest),
             Form::Link(Link { depth, count, size, chunk }) => {
                 let kind = Kind::Link;
                 self.push(Node { path, hash, sum, count, depth, at: depth, size, kind, chunk })

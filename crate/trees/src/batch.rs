@@ -19,7 +19,7 @@ pub enum Edit<'a> {
     Put(Value<'a>),
     /// It goes.
     Delete,
-    /// Its value changes as this text says, see [`Fold`](crate::tree::Fold).
+    /// Its value changes as this text says, see [`ResolveUpdates`](crate::tree::ResolveUpdates).
     Update(&'a [u8]),
 }
 
@@ -231,7 +231,7 @@ impl Batch {
         true
     }
 
-    /// Whether it was given updates, which a [`Fold`](crate::tree::Fold) must turn into puts.
+    /// Whether it was given updates, which a [`ResolveUpdates`](crate::tree::ResolveUpdates) must turn into puts.
     #[must_use]
     pub const fn has_updates(&self) -> bool {
         self.has_updates

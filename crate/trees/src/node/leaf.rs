@@ -6,7 +6,7 @@ use crate::error::{DecodeError, Field};
 use crate::key::Key;
 use crate::le::u16_at;
 use crate::limits::MAX_KEY_BYTES;
-use crate::value::{Far, Tag};
+use crate::value::{Tag, ValueRef};
 
 /// An entry as a leaf holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,15 +15,15 @@ pub struct Entry<'a> {
     pub key: Key<'a>,
     /// What `value` is.
     pub tag: Tag,
-    /// The value, or the bytes of a [`Far`] when `tag.far`.
+    /// The value, or the bytes of a [`ValueRef`] when `tag.is_ref`.
     pub value: &'a [u8],
 }
 
 impl Entry<'_> {
     /// The address of the value, when it is stored out of line.
     #[must_use]
-    pub fn far(&self) -> Option<Far> {
-        self.tag.far.then(|| Far::read(self.value))
+    pub fn value_ref(&self) -> Option<ValueRef> {
+        self.tag.is_ref.then(|| ValueRef::read(self.value))
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! leaf       level=0 | version | n:u16 | n x record end:u16 | n x record
-//! record     key length:u16 (bits 14 and 15: the tag) | key | value or Far
+//! record     key length:u16 (bits 14 and 15: the tag) | key | value or ValueRef
 //! internal   level>0 | version | n:u16 | n x key end:u16 | n x cumulative count:u64
 //!                    | n x hash:32 | n x key (the last key of the child)
 //! ```

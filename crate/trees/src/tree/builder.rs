@@ -148,12 +148,14 @@ impl Builder {
     /// then called again with the same entry, before any other.
     pub fn push_some(&mut self, key: Key<'_>, value: Value<'_>, budget: &mut Budget) -> bool {
         let (tag, value) = (Tag::of(value), value.bytes());
-        if !tag.far {
+        if !tag.is_ref {
             self.push_entry(&Entry { key, tag, value });
             return true;
         }
-        let Some(far) = self.writer.step(&mut self.packer, value, budget) else { return false };
-        self.push_entry(&Entry { key, tag, value: &far.bytes() });
+        let Some(value_ref) = self.writer.step(&mut self.packer, value, budget) else {
+            return false;
+        };
+        self.push_entry(&Entry { key, tag, value: &value_ref.bytes() });
         true
     }
 

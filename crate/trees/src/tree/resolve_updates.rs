@@ -16,10 +16,10 @@ use crate::limits::MAX_VALUE_BYTES;
 use crate::node::Leaf;
 use crate::rows::UPDATE_HEADER_BYTES;
 use crate::step::{Budget, Step};
-use crate::tree::find::leaf_of;
+use crate::tree::multi_get::leaf_of;
 use crate::tree::plan::Plan;
 use crate::tree::{Tree, ValueReader};
-use crate::value::{Far, Kind, Value};
+use crate::value::{Kind, Value, ValueRef};
 use alloc::vec::Vec;
 
 /// Bytes of updates that are gathered whatever they are put into.
@@ -27,7 +27,7 @@ const GATHERED_BYTES: usize = 4 << 10;
 
 /// Turns the updates of a sorted batch into puts, so that one merge does for all edits.
 #[derive(Debug)]
-pub struct Fold {
+pub struct ResolveUpdates {
     from: Batch,
     /// The next edit.
     next: usize,
@@ -36,7 +36,7 @@ pub struct Fold {
     tree: Tree,
     plan: Plan,
     /// A value out of line that is being read into `object`.
-    far: Option<(Kind, ValueReader)>,
+    reading: Option<(Kind, ValueReader)>,
     /// What the key at hand has so far, once that was found.
     pending: Pending,
     is_open: bool,
@@ -115,7 +115,7 @@ impl Pending {
     }
 }
 
-impl Fold {
+impl ResolveUpdates {
     /// Of a sorted batch.
     #[must_use]
     pub fn new(from: Batch) -> Self {
@@ -125,7 +125,7 @@ impl Fold {
             out: Batch::new(),
             tree: Tree::EMPTY,
             plan: Plan::default(),
-            far: None,
+            reading: None,
             pending: Pending::default(),
             is_open: false,
             spare: Vec::new(),
@@ -234,7 +234,7 @@ impl Fold {
         last: &mut Option<(Leaf<'c>, usize)>,
         budget: &mut Budget,
     ) -> Result<Step<Result<(), NoObject>>, Error> {
-        if let Some((kind, reader)) = &mut self.far {
+        if let Some((kind, reader)) = &mut self.reading {
             match reader.step(cache, budget, &mut self.spare)? {
                 Step::Done(()) => {}
                 Step::Need(ids) => return Ok(Step::Need(ids)),
@@ -242,7 +242,7 @@ impl Fold {
             }
             let opened = self.pending.open(Some((*kind, &self.spare)));
             budget.spend(self.spare.len());
-            self.far = None;
+            self.reading = None;
             return Ok(Step::Done(opened));
         }
         let key = self.from.key(self.next);
@@ -271,9 +271,9 @@ impl Fold {
             return Ok(Step::Done(self.pending.open(None)));
         }
         let entry = leaf.entry(at);
-        if entry.tag.far {
+        if entry.tag.is_ref {
             self.spare.clear();
-            self.far = Some((entry.tag.kind, ValueReader::new(Far::read(entry.value))));
+            self.reading = Some((entry.tag.kind, ValueReader::new(ValueRef::read(entry.value))));
             return self.read(cache, last, budget);
         }
         budget.spend(entry.value.len());

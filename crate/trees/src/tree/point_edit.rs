@@ -18,7 +18,7 @@ use crate::step::Step;
 use crate::tree::splice::{inner_with, leaf_with, may_end_with};
 use crate::tree::value::put_value;
 use crate::tree::{Tree, top};
-use crate::value::{FAR_BYTES, Tag};
+use crate::value::{Tag, VALUE_REF_BYTES};
 use alloc::vec::Vec;
 
 /// Where an edit falls in its leaf.
@@ -44,13 +44,13 @@ impl Place {
 
 /// The fast path for one edit: splices the leaf, then rewrites the path above it.
 #[derive(Debug)]
-pub struct Replace {
+pub struct PointEdit {
     tree: Tree,
     shape: Shape,
     packer: Packer,
 }
 
-impl Replace {
+impl PointEdit {
     /// A replacement in `tree`, whose nodes have `shape`.
     #[must_use]
     pub fn new(tree: Tree, shape: Shape) -> Self {
@@ -108,18 +108,18 @@ impl Replace {
                 (Some(tag), value)
             }
         };
-        let stored = if tag.is_some_and(|tag| tag.far) { FAR_BYTES } else { value.len() };
+        let stored = if tag.is_some_and(|tag| tag.is_ref) { VALUE_REF_BYTES } else { value.len() };
         let size = tag.map(|_| LEAF_ENTRY_BYTES + key.len() + stored);
         let last = place.last_key(&leaf, tag.map(|_| key));
         let may_end = |last| path.iter().all(|(inner, _)| may_end_with(inner, last));
         if !last.is_none_or(may_end) || !self.fits(&leaf, place, &key, size) {
             return Ok(Step::Done(None));
         }
-        let far;
+        let value_ref;
         let entry = match tag {
-            Some(tag) if tag.far => {
-                far = put_value(&mut self.packer, value).bytes();
-                Some(Entry { key, tag, value: &far })
+            Some(tag) if tag.is_ref => {
+                value_ref = put_value(&mut self.packer, value).bytes();
+                Some(Entry { key, tag, value: &value_ref })
             }
             Some(tag) => Some(Entry { key, tag, value }),
             None => None,
