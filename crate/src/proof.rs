@@ -67,8 +67,8 @@ impl Walk {
         Self { root, range, given, chunks: 0, cursor: None, reading: None, found: 0, scanner }
     }
 
-    /// Takes what is said to be the chunk that the walk wants; whether it is, the cache finds
-    /// out when the walk asks again.
+    /// Takes bytes that claim to be the chunk that the walk wants. The cache checks that when the walk asks
+    /// again.
     fn accept_chunk(&mut self, hash: &Hash, chunk: &[u8], budget: &mut Budget) {
         let Sealed { bytes, table } = Sealed::of_one(hash, chunk);
         self.given.add_table(self.chunks, table);

@@ -1,9 +1,9 @@
-//! Brings the sum trees of a commit to what it changes: those made by hand by the edits of this
-//! commit, those that follow rows by what became of the rows.
+//! Updates the sum trees of a commit: those that are edited by hand by the edits of this commit, those that
+//! follow rows by the changes of the rows.
 //!
-//! It runs while an [`Ingest`] awaits it, and puts its chunks into the segments of the same commit.
-//! Whatever it begins with it reads from the forest that the commit is made onto: when another
-//! writer was first it is run anew, onto the trees of that one.
+//! It runs while an [`Ingest`] waits for it, and its chunks go into the segments of the same commit. It
+//! starts from the trees of the commit that the new one follows: when another writer was first, it runs
+//! again, from the trees of that writer.
 
 use crate::cache::Cache;
 use crate::error::Error;
@@ -45,7 +45,7 @@ pub struct Follower {
     pub definition: Vec<u8>,
 }
 
-/// A tree that followed rows, made for a commit that another writer was before.
+/// A tree that follows rows, made for a commit that came too late: another writer was first.
 #[derive(Clone, Debug)]
 pub struct Base {
     follower: Follower,
@@ -69,8 +69,8 @@ struct Job {
     root_claim: Option<Vec<u8>>,
 }
 
-/// Brings the sum trees of a commit to what it changes: those made by hand by the edits of this
-/// commit, those that follow rows by what became of the rows.
+/// Updates the sum trees of a commit: those that are edited by hand by the edits of this commit, those that
+/// follow rows by the changes of the rows.
 #[derive(Debug)]
 pub struct SumUpdate {
     rules: Rules,
@@ -83,8 +83,8 @@ pub struct SumUpdate {
 }
 
 impl SumUpdate {
-    /// What `ingest` awaits, with edits of trees made by hand. The trees that follow rows do so, and
-    /// those that are wanted; `bases` are what was made for it before.
+    /// The update that `ingest` waits for, with the `staged` edits of trees that are edited by hand. Trees that
+    /// follow rows are brought to the new rows, and `wanted` ones made; `bases` are what an earlier try made.
     #[must_use]
     pub fn new(
         rules: &Rules,
@@ -95,7 +95,7 @@ impl SumUpdate {
     ) -> Self {
         let (old, new) = ingest.row_trees();
         let forest = ingest.forest();
-        // What was put by hand is not made again by anybody.
+        // A tree that is edited by hand is never replaced.
         let is_free = |follower: &&Follower| {
             forest.named(&follower.name).is_none_or(|named| !named.sum_definition().is_empty())
         };
@@ -117,7 +117,7 @@ impl SumUpdate {
                 forest.set_sum(name, Tree::EMPTY, Vec::new());
                 continue;
             }
-            // Of another definition it is made anew.
+            // One of another definition is made anew.
             let same = forest.named(name).filter(|named| named.sum_definition() == &definition[..]);
             let (mut from, mut tree) =
                 same.map_or((Tree::EMPTY, Tree::EMPTY), |same| (old, same.tree));
@@ -131,12 +131,12 @@ impl SumUpdate {
             }
             let Follower { name, definition } = follower;
             let Some(parsed) = Definition::parse(&definition) else {
-                // Written by code that knows what this does not: it would be left behind.
+                // Written by a newer version: refuse it, instead of letting it fall behind the rows.
                 fault = Some(Error::UnsupportedFormat { version: SUMS });
                 continue;
             };
             let follow = Some(Box::new(Follow::new(parsed, from, new)));
-            // In parts nothing may be deleted.
+            // Deletions must not be put in parts.
             let spill_bytes = if from.is_empty() { SPILL_BYTES } else { usize::MAX };
             jobs.push(Job {
                 name,
@@ -170,7 +170,7 @@ impl SumUpdate {
         jobs.for_each(|job| job.spill_bytes = bytes);
     }
 
-    /// What was made, and the edits, for the case that another writer was first.
+    /// What was made, and the edits: for another try, when another writer was first.
     #[must_use]
     pub fn into_retry_state(self) -> (Vec<Base>, Vec<Staged>) {
         (self.bases, self.staged)
@@ -266,7 +266,7 @@ impl Job {
                 }
             }
             match self.edits.take() {
-                // One without leaves is named, too, if it follows rows.
+                // A tree without leaves is named, too, if it follows rows.
                 Some(edits)
                     if !edits.is_empty() || (self.tree.is_empty() && self.root_claim.is_none()) =>
                 {

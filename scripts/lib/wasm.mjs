@@ -20,7 +20,7 @@ const STAMP_FILE = join(PKG_DIR, '.inputs');
 const isLater = (exportName) => /^(sum|check)_/.test(exportName);
 const LATER_CODE = [
   /\bhedgerow_sums::/,
-  /\bhedgerow::(bring|proof|wasm::(sums|checks|faults))::/,
+  /\bhedgerow::(proof|sum_update|wasm::(sums|checks|faults))::/,
   /\bhedgerow_trees::tree::(verify|census)::/,
 ];
 

@@ -134,7 +134,7 @@ fn follow(
         for child in &mut children {
             child.hash = new(child.hash);
             if repair && let Some(node) = find(made, &child.hash) {
-                (child.key, child.count) = (Key::kept(node.last_key()), node.total());
+                (child.key, child.count) = (Key::trusted(node.last_key()), node.total());
             }
         }
         return layout::inner_of(inner.level(), &children);
@@ -248,7 +248,7 @@ fn tower(input: &mut Input<'_>, host: &mut Host, tree: Tree, made: &[(Hash, Vec<
     let mut top = Tree { root: tree.root, count: node.total() };
     for level in node.level() + 1..=(node.level() + levels as u8).min(MAX_LEVEL) {
         let Tree { root: hash, count } = top;
-        let texts = keys.iter().map(|key| Key::kept(key.as_bytes()));
+        let texts = keys.iter().map(|key| Key::trusted(key.as_bytes()));
         let children: Vec<_> = texts.map(|key| Child { key, hash, count }).collect();
         let total = top.count.saturating_mul(width as u64);
         top = Tree { root: host.store_chunk(&layout::inner_of(level, &children)), count: total };

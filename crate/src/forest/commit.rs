@@ -19,7 +19,7 @@ use crate::limits::{
 use crate::tree::Tree;
 use alloc::vec::Vec;
 
-/// What is told of a tree behind its root is the key of a row, or as long as one.
+/// What follows the root of a tree is the key of a row, or no longer than one.
 pub(super) const MAX_REACH_BYTES: usize = MAX_KEY_BYTES;
 
 const _: () = assert!(SUM_ROOT_BYTES + MAX_SUM_DEFINITION_BYTES <= MAX_REACH_BYTES);
@@ -83,8 +83,8 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Vec<Named>, DecodeError> {
             }
             at += 2 + len;
             let key = bytes.get(at - len..at).ok_or_else(|| short(at - len, at))?;
-            let told = if is_sum { SUM_ROOT_BYTES } else { 0 };
-            let Some(text) = key.get(told..) else { return Err(short(at - len, at)) };
+            let root_bytes = if is_sum { SUM_ROOT_BYTES } else { 0 };
+            let Some(text) = key.get(root_bytes..) else { return Err(short(at - len, at)) };
             if core::str::from_utf8(text).is_err() {
                 return Err(DecodeError::new(Field::KeyText, at - len, 0, 0));
             }

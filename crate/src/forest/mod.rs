@@ -1,10 +1,10 @@
 //! All trees of a store, which a commit chunk names.
 //!
 //! A forest without trees has no commit chunk: its root is [`Hash::ZERO`]. Trees without entries
-//! are not named, but for those of indexes ("i" or "j"), which are named as long as there are
-//! rows: that tells an index without entries from one that is not there. A "j" is in the making,
-//! made so far of the rows up to a key, its reach. A sum tree with a definition is made of the rows,
-//! and is named like an index; one without a definition is what it was made by hand.
+//! are not named, except for indexes ("i" or "j"), which are named as long as there are rows: so an index
+//! without entries differs from one that does not exist. A "j" is an index in the making, made of the
+//! rows up to a key, its reach. A sum tree with a definition follows the rows, and is named like an index;
+//! one without a definition is edited by hand.
 
 mod commit;
 mod name;
@@ -48,7 +48,7 @@ impl Forest {
         self.named(name).map_or(Tree::EMPTY, |named| named.tree)
     }
 
-    /// The tree `name` and what is told of it.
+    /// The tree `name`, as the commit names it.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&Named> {
         self.trees.iter().find(|named| &*named.name == name)

@@ -4,7 +4,7 @@ use super::name::{INDEX, PARTIAL_INDEX, SUMS, TreeName};
 use crate::tree::Tree;
 use alloc::vec::Vec;
 
-/// Bytes of what is told of a sum tree before its definition: hash and sum of its root.
+/// Bytes of hash and sum of the root of a sum tree, which stand before its definition.
 pub const SUM_ROOT_BYTES: usize = 40;
 
 /// A tree by its name.

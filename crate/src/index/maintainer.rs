@@ -1,10 +1,10 @@
 //! Keeps the indexes of a store in step with its rows.
 //!
-//! Each index knows which tree of rows it was made of. [`IndexMaintainer::update`] walks from that one to
-//! another in lockstep, takes the entries of what changed out and in, sorts them, and merges them
-//! into the index's tree: as much work as there is change. Rows that stream into an empty store
-//! are taken as they pass ([`IndexMaintainer::add`]) and not read again. An index in the making is made of
-//! the rows up to its reach; [`IndexMaintainer::extend`] has it reach further.
+//! Each index knows which tree of rows it was made of. [`IndexMaintainer::update`] walks that tree and the new
+//! one in lockstep. For each row that differs it removes the old entries and adds the new ones, sorted and
+//! merged into the tree of the index: the cost is that of the difference. Rows that stream into an empty
+//! store are added as they pass ([`IndexMaintainer::add`]) and not read again. An index in the making is made
+//! of the rows up to its reach; [`IndexMaintainer::extend`] has it reach further.
 
 use super::gather::{Gatherer, Goal};
 use super::pending::{PendingIndex, Reach, is_full};

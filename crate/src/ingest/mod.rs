@@ -32,23 +32,22 @@ pub use crate::rows::{ByteValue, Format};
 /// Gathered rows are merged into the tree when they take more memory than this.
 pub const SPILL_BYTES: usize = 48 << 20;
 
-/// Takes rows in blocks and makes a new commit of them. Feed its [`Reader`], call [`Ingest::step`]
-/// until it is done, and so on;
-/// after the last, call [`Ingest::finish`] and step until done again. After each step take
-/// [`Ingest::sealed`] into the cache before the next.
+/// Takes rows in blocks and makes a new commit of them. Feed its [`Reader`] a block, call [`Ingest::step`] until it
+/// is done, and so on; after the last, call [`Ingest::finish`] and step until it is done again. After each step,
+/// take [`Ingest::sealed`] into the cache.
 #[derive(Debug)]
 pub struct Ingest {
     shape: Shape,
     forest: Forest,
     /// The tree of rows that the change began with, or was brought onto.
     base: Tree,
-    /// What the change made of an empty tree; once it was brought onto another.
+    /// What the change made, if it began with an empty tree and was brought onto another.
     from_empty: Option<Tree>,
     touched: Touched,
     indexes: IndexMaintainer,
     /// The next rebase brings in another branch.
     merging: bool,
-    /// Why it can do nothing.
+    /// Why no step can succeed.
     fault: Option<Error>,
     /// Instead of [`SPILL_BYTES`].
     spill_bytes: usize,
@@ -85,8 +84,8 @@ impl Ingest {
     }
 
     /// An ingest of what `reader` reads on top of `forest`. It keeps the indexes of `forest`; if
-    /// that has no rows, those that are `wanted`. Who does not know the `secret` cannot choose keys
-    /// that it takes for each other, or that take long.
+    /// that has no rows, those that are `wanted`. The `secret` salts hashes of keys: without it nobody
+    /// can choose keys that collide.
     #[must_use]
     pub fn indexed(
         forest: Forest,

@@ -106,7 +106,7 @@ impl Ingest {
                     budget.spend(self.touched.add(&self.key));
                 }
                 (State::Stream(builder), Edit::Put(value)) if ascends() => {
-                    if !builder.push_some(Key::kept(&self.key), value, budget) {
+                    if !builder.push_some(Key::trusted(&self.key), value, budget) {
                         return Ok(false);
                     }
                     if !self.indexes.is_empty() {
@@ -122,7 +122,7 @@ impl Ingest {
                     if let Edit::Put(value) = edit {
                         budget.spend(value.bytes().len() / COPIED_BYTES);
                     }
-                    batch.push(Key::kept(&self.key), edit);
+                    batch.push(Key::trusted(&self.key), edit);
                 }
                 _ => {
                     // The row stays next, for the batch.

@@ -202,7 +202,8 @@ impl Trie {
         at
     }
 
-    /// Joins `right` with what waits on its left and parts from it at the depth `from` or below.
+    /// Joins `right` with each node on its left that waits for it and parts from it at the depth `from` or below:
+    /// the nearest first.
     fn close(
         &mut self,
         waiting: &mut Vec<(u32, u16)>,
@@ -226,7 +227,7 @@ impl Trie {
         Ok(right)
     }
 
-    /// Reads a piece that was checked, and makes all hashes that its leaves do not tell.
+    /// Builds the nodes of a piece that was checked, and hashes its branches.
     pub(crate) fn build(&mut self, chunk: &[u8]) -> Result<u32, DecodeError> {
         // Nodes that wait for the one on their right, and where they part from it.
         let mut waiting = Vec::new();
@@ -245,15 +246,15 @@ impl Trie {
 
     /// Opens the link at `at`, if its piece is in memory; else tells where that is.
     pub(crate) fn open(&mut self, cache: &Cache, at: u32) -> Result<Option<SegmentId>, Error> {
-        let Node { path, hash: told, sum, count, depth, size, chunk: hash, .. } = *self.node(at);
+        let Node { path, hash: claim, sum, count, depth, size, chunk: hash, .. } = *self.node(at);
         let form = Form::Link(Link { depth, count, size, chunk: hash });
-        let link = Record { path, hash: bytes(&told), sum, form };
+        let link = Record { path, hash: bytes(&claim), sum, form };
         let chunk = match fetch(cache, hash, Some(&link), true)? {
             Fetch::At(id) => return Ok(Some(id)),
             Fetch::Here(chunk) => chunk,
         };
         let built = self.build(chunk).and_then(|built| {
-            let is_it = self.node(built).hash == told;
+            let is_it = self.node(built).hash == claim;
             if is_it { Ok(built) } else { Err(wrong(Field::SumHash)) }
         });
         let built = built.map_err(|cause| Error::CorruptChunk { hash, cause: Some(cause) })?;

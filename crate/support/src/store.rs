@@ -18,7 +18,7 @@ pub fn a_key(text: &str) -> Key<'_> {
 
 /// JSON text, which is in normal form, as a value.
 pub fn a_text(text: &str) -> Value<'_> {
-    Value::kept(Kind::Json, text.as_bytes())
+    Value::trusted(Kind::Json, text.as_bytes())
 }
 
 /// Rows `0, 10, 20, ...`, so that there is room between any two.

@@ -1,5 +1,4 @@
-//! Values, the one rule of what may be one, and how a leaf holds it: itself, or the address of
-//! chunks that hold it.
+//! Values: what may be one, and how a leaf holds it: inline, or out of line by a [`ValueRef`].
 
 use crate::error::{DecodeError, Field};
 use crate::hash::{HASH_BYTES, Hash};
@@ -56,9 +55,9 @@ impl<'v> Value<'v> {
         if is_large { Err(ValueFault::TooLarge) } else { Ok(Self { kind, bytes }) }
     }
 
-    /// Takes what was a value before, and was kept as one: in a tree or in a batch.
+    /// Takes bytes that were checked before, such as those of a tree or of a batch.
     #[must_use]
-    pub const fn kept(kind: Kind, bytes: &'v [u8]) -> Self {
+    pub const fn trusted(kind: Kind, bytes: &'v [u8]) -> Self {
         debug_assert!(bytes.len() <= MAX_VALUE_BYTES, "no value is so long");
         Self { kind, bytes }
     }
@@ -85,7 +84,7 @@ pub const VALUE_REF_BYTES: usize = 4 + HASH_BYTES;
 pub struct Tag {
     /// What the value's bytes are.
     pub kind: Kind,
-    /// Whether the leaf holds a [`ValueRef`] address in place of the value.
+    /// Whether the leaf holds a [`ValueRef`] in place of the value.
     pub is_ref: bool,
 }
 
@@ -129,7 +128,7 @@ impl Tag {
     }
 }
 
-/// The address of a value stored out of line.
+/// Where a value that is stored out of line is, and how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueRef {
     /// Bytes of the value.

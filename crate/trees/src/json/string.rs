@@ -22,10 +22,10 @@ pub(super) struct StringScan {
     pub(super) end: usize,
     /// It holds a backslash.
     pub(super) escaped: bool,
-    /// It is in normal form for sure: an escaped half of a surrogate pair may be, and is not
+    /// It is in normal form. May be false for a string that is: an escaped half of a surrogate pair is not
     /// looked into.
     pub(super) normal: bool,
-    /// It, or some text behind it, holds a byte that is not ASCII.
+    /// It holds a byte that is not ASCII. May be true for one that has none: the text behind it counts, too.
     pub(super) wide: bool,
 }
 

@@ -15,7 +15,7 @@ use core::ops::Range;
 /// The order of names is followed in the outermost objects only, down to this depth.
 const NAMED_DEPTH: usize = 16;
 
-/// A name that is no array index came: none that is one may follow.
+/// A name came that is no array index: no index may follow.
 const NO_INDEX: u32 = u32::MAX;
 
 /// The offset after the value that starts at `at`. Costs one pass over it.
@@ -38,12 +38,11 @@ pub(crate) struct Walk {
     /// The containers around the place: a bit each, set for an object.
     objects: [u64; MAX_JSON_DEPTH / 64],
     depth: usize,
-    /// Of each object around the place, the smallest array index that may still come as a name.
+    /// For each object around the place, the smallest array index that may still come as a name.
     next_index: [u32; NAMED_DEPTH],
     /// Whether numbers are looked at.
     is_printed: bool,
-    /// Printed text was in normal form. May be false for text that is, such as with half of a
-    /// surrogate pair in it.
+    /// Printed text was in normal form. May be false for text that is: one with half of a surrogate pair.
     pub(crate) is_normal: bool,
     /// There was a byte that is not ASCII. May be true where there was none.
     pub(crate) is_wide: bool,

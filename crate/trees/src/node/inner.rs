@@ -85,7 +85,7 @@ impl<'a> Inner<'a> {
     #[must_use]
     pub fn child(&self, index: usize) -> Child<'a> {
         let count = self.count_before(index + 1) - self.count_before(index);
-        Child { key: Key::kept(self.key(index)), hash: self.hash(index), count }
+        Child { key: Key::trusted(self.key(index)), hash: self.hash(index), count }
     }
 
     /// The index of the child, among those from `from` on, whose keys may include `key`:

@@ -20,7 +20,7 @@ pub struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// The address of the value, when it is stored out of line.
+    /// Where the value is, when it is stored out of line.
     #[must_use]
     pub fn value_ref(&self) -> Option<ValueRef> {
         self.tag.is_ref.then(|| ValueRef::read(self.value))
@@ -80,7 +80,7 @@ impl<'a> Leaf<'a> {
         let head = u16_at(record, 0);
         let split = RECORD_BYTES + usize::from(head & KEY_LENGTH_MASK);
         Entry {
-            key: Key::kept(&record[RECORD_BYTES..split]),
+            key: Key::trusted(&record[RECORD_BYTES..split]),
             tag: Tag::from_bits(head >> 14),
             value: &record[split..],
         }

@@ -14,7 +14,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 enum Expected {
     /// A byte order mark, perhaps.
     Mark,
-    /// What tells the framing.
+    /// The first bytes, which decide the framing.
     Start,
     /// A row of a line, or of an array after a comma.
     Row,
@@ -89,7 +89,7 @@ impl Framer {
         }
     }
 
-    /// Passes over what precedes the first row, when enough has come to tell.
+    /// Skips what precedes the first row. False when more text is needed to know the framing.
     fn start(&mut self, text: &[u8], at: &mut usize, ended: bool) -> Result<bool, Fault> {
         if self.expected == Expected::Mark {
             let rest = &text[*at..];
@@ -104,12 +104,12 @@ impl Framer {
         let first = text.get(*at).copied();
         self.searched = skip_space(text, self.searched.max(*at + 1).min(text.len()));
         let second = text.get(self.searched).copied();
-        let is_told = match first {
+        let is_known = match first {
             None => ended,
             Some(b'[') => ended || self.framing.is_some() || second.is_some(),
             Some(_) => true,
         };
-        if !is_told {
+        if !is_known {
             return Ok(false);
         }
         let framing = match (self.framing, first) {
@@ -200,12 +200,11 @@ impl Framer {
         at: usize,
         ended: bool,
     ) -> Result<Option<Found>, Fault> {
-        // What would be too long is not looked at, so that the answer is the same however
-        // much of it has come.
+        // Text beyond the limit is not looked at: so the answer does not depend on how much has come.
         let end = text.len().min(at + MAX_ROW_TEXT_BYTES);
         let is_full = end < text.len();
         let text = &text[..end];
-        // Where a number ends is told by what follows it.
+        // A number ends where something else follows.
         if !matches!(text[at], b'{' | b'[' | b'"') {
             self.finder.get_or_insert_default();
         }

@@ -2,7 +2,7 @@
 //! `{"op":"clear"}` and `{"op":"update","key":..,"merge":{..},"constrain":[..]}`. Members may
 //! come in any order, the last of equal names counts, and those with other names are ignored.
 //!
-//! An update is kept as one text: its row and its offset, 64 bits each, to be told if it
+//! An update is kept as one text: its row and its offset, 64 bits each, for the error if it
 //! cannot be made; then the object to be merged and the array of names to keep, if there are
 //! some, both in normal form.
 

@@ -251,7 +251,7 @@ impl Builder {
         let last_key = leaf.key_range(count - 1);
         leaf.ends.clear();
         let mut records = core::mem::take(&mut leaf.records);
-        let key = Key::kept(&records[last_key]);
+        let key = Key::trusted(&records[last_key]);
         self.add_node(0, &Child { key, hash, count: count as u64 });
         records.clear();
         self.leaf.records = records;
@@ -275,7 +275,7 @@ impl Builder {
         window.counts.clear();
         window.hashes.clear();
         let mut keys = core::mem::take(&mut window.keys);
-        let key = Key::kept(&keys[key_start..]);
+        let key = Key::trusted(&keys[key_start..]);
         self.add_node(index + 1, &Child { key, hash, count: total });
         keys.clear();
         self.inner[index].keys = keys;

@@ -1,9 +1,9 @@
 //! The fast path for one edit: splices the leaf, then rewrites the path above it.
 //!
-//! It applies when the leaf provably keeps its shape. Nothing after an entry decides
-//! whether it ends a node, so that only entries from the edited one on can change their
-//! minds, and those behind it only if they move. Separators stay what they are, except at
-//! the end of the tree, where the last node of each level may end with any entry.
+//! It applies when the leaf provably keeps its shape. Nothing after an entry decides whether it ends a
+//! node. So an edit can change that only for the edited entry and those behind it, and for these only if
+//! they move. Separators stay what they are, except at the end of the tree, where the last node of each
+//! level may end with any entry.
 //!
 //! Source: the fast path of Doltlite, generalised to edits that change sizes and counts.
 
@@ -37,7 +37,7 @@ impl Place {
         match key {
             Some(_) => key.filter(|_| self.index == leaf.len()),
             None if self.index + 1 < leaf.len() => None,
-            None => self.index.checked_sub(1).map(|before| Key::kept(leaf.key(before))),
+            None => self.index.checked_sub(1).map(|before| Key::trusted(leaf.key(before))),
         }
     }
 }
@@ -97,7 +97,7 @@ impl PointEdit {
         let (tag, value) = match edits.edit(0) {
             Edit::Delete if !present => return Ok(Step::Done(Some(self.tree))),
             Edit::Delete => (None, &[][..]),
-            // Folded before.
+            // These are resolved before.
             Edit::Update(_) => return Ok(Step::Done(None)),
             Edit::Put(value) => {
                 let (tag, value) = (Tag::of(value), value.bytes());
@@ -142,11 +142,11 @@ impl PointEdit {
         let mut from = offset(index);
         for (at, (key, size, old)) in (index..).zip(edited.into_iter().chain(behind)) {
             let last = at + 1 == count;
-            // What stands no later than before still does not end the leaf.
-            // One that stands so late should have been in another leaf: no encoder made this one.
+            // No encoder makes a leaf with an entry so late.
             if from >= self.shape.full as usize {
                 return false;
             }
+            // An entry that stands no later than before still does not end the leaf.
             let asked = last || old == usize::MAX || from > offset(old);
             let ends = asked && self.shape.ends(0, key, from, from + size, at + 1);
             if ends != last && !(last && rightmost) {

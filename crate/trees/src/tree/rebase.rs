@@ -2,9 +2,9 @@
 //!
 //! What changed from the tree that the change began with to the one that is there now becomes
 //! a batch of edits, to be merged into what the change made of the former. Keys that the
-//! change has touched are left out: the later commit wins, as if it had begun later. Of some
-//! keys the host knows better: they were edited after the change was called for, and stay as
-//! the other writer left them. Costs what the other writer changed, not what this one did.
+//! change has touched are left out: the later commit wins, as if it had begun later. The host may name
+//! keys (`keep_theirs`) that stay as the other writer left them, because they were edited after this change
+//! was called for. Costs what the other writer changed, not what this one did.
 
 use crate::batch::{Batch, Edit};
 use crate::cache::{Cache, Fetch};
@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 pub struct Rebase {
     walk: Lockstep,
     theirs: Tree,
-    /// What the change made of an empty tree: all that it holds was touched.
+    /// The tree that the change made, if it began with an empty one: all of its keys count as touched.
     from_empty: Option<Tree>,
     /// Keys that stay as they are in `theirs`, sorted; and how many were looked up.
     keep_theirs: Vec<Vec<u8>>,
@@ -51,7 +51,7 @@ impl Value {
         let Self { reader, bytes } = self;
         let kind = entry.tag.kind;
         if !entry.tag.is_ref {
-            batch.push(entry.key, Edit::Put(value::Value::kept(kind, entry.value)));
+            batch.push(entry.key, Edit::Put(value::Value::trusted(kind, entry.value)));
             budget.spend(64 + entry.key.len() + entry.value.len());
             return Ok(Step::Done(()));
         }
@@ -60,7 +60,7 @@ impl Value {
             Step::Done(()) => {}
             waiting => return Ok(waiting),
         }
-        batch.push(entry.key, Edit::Put(value::Value::kept(kind, bytes)));
+        batch.push(entry.key, Edit::Put(value::Value::trusted(kind, bytes)));
         budget.spend(bytes.len());
         *reader = None;
         bytes.clear();
@@ -121,7 +121,7 @@ impl Rebase {
                     Step::Done(()) => {}
                     waiting => return Ok(waiting),
                 },
-                Fetch::Here(None) => batch.push(Key::kept(key), Edit::Delete),
+                Fetch::Here(None) => batch.push(Key::trusted(key), Edit::Delete),
             }
             budget.spend(256 + cache.take_checked());
             self.next += 1;

@@ -1,12 +1,12 @@
 //! Turns the updates of a sorted batch into puts, so that one merge does for all edits.
 //!
-//! An update takes the object that is there, or none, adds the members of another, and keeps
-//! those that are named, if names are given: `{ ...existing, ...merge }`, in JavaScript's order
-//! of members. What is there is what the last put or deletion before it left; else what the
-//! tree holds, which is read leaf by leaf in the order of keys.
+//! An update takes the existing object, or an empty one, and adds the members of another:
+//! `{ ...existing, ...merge }`, in JavaScript's order of members. If names are given, it keeps only those
+//! members. The existing object comes from the last put or deletion of the key in the batch, else from the
+//! tree, which is read leaf by leaf in the order of keys.
 //!
-//! Updates of one key are gathered, and settled together: when they are all there, or when their
-//! texts have grown by half of what they are put into. So many updates cost what their bytes do.
+//! Updates of one key are gathered and settled together: when there are no more, or when their texts have
+//! grown by half of the object. So the cost of many updates is in proportion to their bytes.
 
 use crate::batch::{Batch, Edit};
 use crate::cache::{Cache, Fetch};
@@ -31,13 +31,13 @@ pub struct ResolveUpdates {
     from: Batch,
     /// The next edit.
     next: usize,
-    /// Edits that need no folding, and what came of those that do.
+    /// Edits that are no updates, and what became of updates.
     pub out: Batch,
     tree: Tree,
     plan: Plan,
     /// A value out of line that is being read into `object`.
     reading: Option<(Kind, ValueReader)>,
-    /// What the key at hand has so far, once that was found.
+    /// The object of the key at hand, as far as it is made.
     pending: Pending,
     is_open: bool,
     spare: Vec<u8>,
@@ -54,7 +54,7 @@ struct Pending {
     scanner: Scanner,
 }
 
-/// The object in an update's way is none.
+/// What an update should change is not an object.
 struct NoObject;
 
 impl From<JsonFault> for NoObject {
@@ -209,7 +209,7 @@ impl ResolveUpdates {
                 return Err(self.refused(RowFault::NotObject));
             }
             if last {
-                let value = Value::kept(Kind::Json, &self.pending.object);
+                let value = Value::trusted(Kind::Json, &self.pending.object);
                 self.out.push(self.from.key(at), Edit::Put(value));
                 self.is_open = false;
             }
@@ -280,7 +280,7 @@ impl ResolveUpdates {
         Ok(Step::Done(self.pending.open(Some((entry.tag.kind, entry.value)))))
     }
 
-    /// What is told of the next edit, an update that cannot be made.
+    /// The error of the next edit, an update that cannot be made.
     fn refused(&self, fault: RowFault) -> Error {
         let mut words = [0; 2];
         if self.next < self.from.len()
