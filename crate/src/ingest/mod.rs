@@ -25,7 +25,7 @@ use crate::step::{Budget, Step};
 use crate::tree::{Builder, Range, Rebase, Touched, Tree};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use state::State;
+use state::{After, State};
 
 pub use crate::rows::{ByteValue, Format};
 
@@ -53,6 +53,8 @@ pub struct Ingest {
     spill_bytes: usize,
     tree: Tree,
     state: State,
+    /// What follows the merge at hand.
+    after: After,
     reader: Reader,
     key: Vec<u8>,
     last_key: Option<Vec<u8>>,
@@ -117,6 +119,7 @@ impl Ingest {
             spill_bytes: SPILL_BYTES,
             tree,
             state,
+            after: After::Rows,
             reader,
             key: Vec::new(),
             last_key: None,

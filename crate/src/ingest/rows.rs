@@ -1,7 +1,7 @@
 //! Rows as they are read: streamed into a new tree, or gathered to be merged.
 
 use super::Ingest;
-use super::state::{After, State};
+use super::state::State;
 use crate::batch::{Batch, Edit};
 use crate::cache::Cache;
 use crate::error::Error;
@@ -57,7 +57,7 @@ impl Ingest {
         let is_empty = batch.is_empty();
         if is_empty && let Some(range) = self.drop.take() {
             let merge = Box::new(Merge::dropping(self.tree, range, self.shape));
-            self.state = State::Merge(Batch::new(), merge, After::Rows);
+            self.state = State::Merge(Batch::new(), merge);
             return Ok(Some(Step::Yield));
         }
         if self.drop.is_none() {
@@ -65,7 +65,7 @@ impl Ingest {
                 return Ok(Some(Step::Done(())));
             }
             if is_empty {
-                self.end(self.tree, Packer::new(), After::Rows);
+                self.end(self.tree, Packer::new());
                 return Ok(None);
             }
         }
@@ -141,7 +141,7 @@ impl Ingest {
             let tree = builder.finish().tree;
             let packer = core::mem::take(builder.packer());
             self.indexes.added(tree);
-            self.end(tree, packer, After::Rows);
+            self.end(tree, packer);
         }
     }
 

@@ -29,43 +29,44 @@ impl Ingest {
                         return Ok(step);
                     }
                 }
-                State::Sort(batch, after) => {
+                State::Sort(batch) => {
                     if !batch.sort(budget) {
                         return Ok(Step::Yield);
                     }
-                    let (batch, after) = (core::mem::take(batch), after.take());
+                    let batch = core::mem::take(batch);
                     if batch.has_updates() {
-                        let fold = ResolveUpdates::new(batch).on(self.tree);
-                        self.state = State::Resolve(Box::new(fold));
+                        let mut updates = Box::new(ResolveUpdates::new(batch));
+                        updates.read_from(self.tree);
+                        self.state = State::Resolve(updates);
                     } else {
-                        self.merge(batch, after);
+                        self.merge(batch);
                     }
                 }
-                State::Resolve(fold) => match fold.step(cache, self.spill_bytes, budget)? {
-                    Step::Done(()) => self.merge_folded(),
+                State::Resolve(updates) => match updates.step(cache, self.spill_bytes, budget)? {
+                    Step::Done(()) => self.merge_resolved(),
                     waiting => return Ok(waiting),
                 },
                 State::Rebase(..) => return self.step_rebase(cache, budget),
-                State::PointEdit(batch, replace, after) => match replace.step(cache, batch)? {
+                State::PointEdit(batch, edit) => match edit.step(cache, batch)? {
                     Step::Done(Some(tree)) => {
-                        let (packer, after) = (core::mem::take(replace.packer()), after.take());
+                        let packer = core::mem::take(edit.packer());
                         self.fast += 1;
-                        if self.end(tree, packer, after) {
+                        if self.end(tree, packer) {
                             return Ok(Step::Yield);
                         }
                     }
                     Step::Done(None) => {
-                        let (batch, after) = (core::mem::take(batch), after.take());
+                        let batch = core::mem::take(batch);
                         let merge = Box::new(Merge::new(self.tree, &batch, self.shape));
-                        self.state = State::Merge(batch, merge, after);
+                        self.state = State::Merge(batch, merge);
                     }
                     Step::Need(ids) => return Ok(Step::Need(ids)),
                     Step::Yield => return Ok(Step::Yield),
                 },
-                State::Merge(batch, merge, after) => match merge.step(cache, batch, budget)? {
+                State::Merge(batch, merge) => match merge.step(cache, batch, budget)? {
                     Step::Done(tree) => {
-                        let (packer, after) = (core::mem::take(merge.packer()), after.take());
-                        if self.end(tree, packer, after) {
+                        let packer = core::mem::take(merge.packer());
+                        if self.end(tree, packer) {
                             return Ok(Step::Yield);
                         }
                     }
@@ -93,14 +94,13 @@ impl Ingest {
         budget.spend(batch.close_run());
         let batch = core::mem::take(batch);
         if done && batch.is_empty() {
-            self.end(self.tree, Packer::new(), After::Rows);
+            self.end(self.tree, Packer::new());
             return Ok(Step::Yield);
         }
-        let state = core::mem::replace(&mut self.state, State::Sort(batch, After::Rows));
-        if let (State::Rebase(_, rebase), State::Sort(_, after), false) =
-            (state, &mut self.state, done)
+        if let State::Rebase(_, rebase) = core::mem::replace(&mut self.state, State::Sort(batch))
+            && !done
         {
-            *after = After::Rebase(rebase);
+            self.after = After::Rebase(rebase);
         }
         Ok(Step::Yield)
     }
@@ -109,36 +109,39 @@ impl Ingest {
     pub(super) fn start_merge(&mut self) {
         if let State::Gather(batch) = &mut self.state {
             batch.close_run();
-            self.state = State::Sort(core::mem::take(batch), After::Rows);
+            self.state = State::Sort(core::mem::take(batch));
         }
     }
 
     /// Has the updates that are resolved merged, and the others resolved after that.
-    fn merge_folded(&mut self) {
+    fn merge_resolved(&mut self) {
         let state = core::mem::replace(&mut self.state, State::Gather(Batch::new()));
-        if let State::Resolve(mut fold) = state {
-            let batch = core::mem::take(&mut fold.out);
-            let after = if fold.is_over() { After::Rows } else { After::Resolve(fold) };
-            self.merge(batch, after);
+        if let State::Resolve(mut updates) = state {
+            let batch = core::mem::take(&mut updates.out);
+            if !updates.is_over() {
+                self.after = After::Resolve(updates);
+            }
+            self.merge(batch);
         }
     }
 
     /// Has a sorted batch without updates merged.
-    fn merge(&mut self, batch: Batch, after: After) {
+    fn merge(&mut self, batch: Batch) {
         // A long value is written in slices.
         let is_small =
             |edit| !matches!(edit, Edit::Put(value) if value.bytes().len() > PIECE_BYTES);
         self.state = if batch.len() == 1 && is_small(batch.edit(0)) {
-            State::PointEdit(batch, Box::new(PointEdit::new(self.tree, self.shape)), after)
+            State::PointEdit(batch, Box::new(PointEdit::new(self.tree, self.shape)))
         } else {
             let merge = Box::new(Merge::new(self.tree, &batch, self.shape));
-            State::Merge(batch, merge, after)
+            State::Merge(batch, merge)
         };
     }
 
     /// Ends a build or a merge. Whether its chunks must be in the cache for the next step.
-    pub(super) fn end(&mut self, tree: Tree, mut packer: Packer, after: After) -> bool {
+    pub(super) fn end(&mut self, tree: Tree, mut packer: Packer) -> bool {
         self.tree = tree;
+        let after = core::mem::take(&mut self.after);
         let is_last = matches!(after, After::Rows) && self.finishing && self.reader.is_spent();
         let read = !is_last || self.has_sums || self.indexes.must_read(tree);
         if read {
@@ -151,7 +154,10 @@ impl Ingest {
         self.state = match after {
             After::Rows if is_last => State::Index(packer),
             After::Rows => State::Gather(Batch::new()),
-            After::Resolve(fold) => State::Resolve(Box::new(fold.on(tree))),
+            After::Resolve(mut updates) => {
+                updates.read_from(tree);
+                State::Resolve(updates)
+            }
             After::Rebase(rebase) => State::Rebase(Batch::new(), rebase),
         };
         read

@@ -14,13 +14,13 @@ pub(super) enum State {
     /// Rows are gathered.
     Gather(Batch),
     /// What was gathered is sorted, then merged.
-    Sort(Batch, After),
+    Sort(Batch),
     /// Updates are turned into puts.
     Resolve(Box<ResolveUpdates>),
     /// The only edit is made.
-    PointEdit(Batch, Box<PointEdit>, After),
+    PointEdit(Batch, Box<PointEdit>),
     /// Edits are merged into the tree.
-    Merge(Batch, Box<Merge>, After),
+    Merge(Batch, Box<Merge>),
     /// What another writer changed is gathered.
     Rebase(Batch, Box<Rebase>),
     /// The rows are done; the commit chunk goes behind the last chunks of their indexes.
@@ -29,10 +29,11 @@ pub(super) enum State {
     Sums(Packer),
 }
 
-/// What follows a merge: it may be one of a part of something larger.
-#[derive(Debug)]
+/// What follows a merge, which may be one of a part of something larger.
+#[derive(Debug, Default)]
 pub(super) enum After {
     /// Further rows, if there are some.
+    #[default]
     Rows,
     /// The other updates.
     Resolve(Box<ResolveUpdates>),
@@ -40,22 +41,15 @@ pub(super) enum After {
     Rebase(Box<Rebase>),
 }
 
-impl After {
-    /// Takes it, and leaves [`After::Rows`].
-    pub(super) const fn take(&mut self) -> Self {
-        core::mem::replace(self, Self::Rows)
-    }
-}
-
 impl State {
     /// Takes the segments that are finished.
     pub(super) fn take_sealed(&mut self) -> Vec<Sealed> {
         match self {
             Self::Stream(builder) => builder.packer().take_sealed(),
-            Self::Merge(_, merge, _) => merge.packer().take_sealed(),
-            Self::PointEdit(_, replace, _) => replace.packer().take_sealed(),
+            Self::Merge(_, merge) => merge.packer().take_sealed(),
+            Self::PointEdit(_, edit) => edit.packer().take_sealed(),
             Self::Index(packer) | Self::Sums(packer) => packer.take_sealed(),
-            Self::Gather(_) | Self::Sort(..) | Self::Resolve(_) | Self::Rebase(..) => Vec::new(),
+            Self::Gather(_) | Self::Sort(_) | Self::Resolve(_) | Self::Rebase(..) => Vec::new(),
         }
     }
 }

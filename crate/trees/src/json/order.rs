@@ -51,7 +51,6 @@ impl Name {
         word & (u64::MAX >> (64 - 8 * len.min(8)))
     }
 
-    #[inline]
     pub(super) fn bytes<'t>(&self, text: &'t [u8], output: &'t [u8]) -> &'t [u8] {
         let text = if self.written { output } else { text };
         &text[self.at..self.at + self.len]

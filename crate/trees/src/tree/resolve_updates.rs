@@ -132,15 +132,13 @@ impl ResolveUpdates {
         }
     }
 
-    /// Prepares to read the rows that are there in `tree`.
-    #[must_use]
-    pub fn on(mut self, tree: Tree) -> Self {
+    /// From now on, reads existing rows from `tree`.
+    pub fn read_from(&mut self, tree: Tree) {
         self.tree = tree;
         self.plan = Plan::part(tree, self.next, self.from.len());
-        self
     }
 
-    /// Whether all edits are folded.
+    /// Whether all edits are resolved.
     pub const fn is_over(&self) -> bool {
         self.next == self.from.len()
     }
