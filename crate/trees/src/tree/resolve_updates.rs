@@ -143,7 +143,7 @@ impl ResolveUpdates {
         self.next == self.from.len()
     }
 
-    /// Goes on until all is folded, or so much that `out` takes more than `most` bytes; `out`
+    /// Goes on until all is resolved, or so much that `out` takes more than `most` bytes; `out`
     /// is then sorted, without updates, and to be merged before the rest.
     ///
     /// # Errors
