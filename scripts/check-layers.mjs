@@ -1,5 +1,5 @@
 // Holds both source trees to one direction: a file may name files of lower layers and of
-// its own room, and no others; and no file of the wrapper names, by way of others, itself.
+// its own room, and no others; and no file names, by way of others, itself.
 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,12 +10,12 @@ import { ROOT } from './lib/run.mjs';
 // name each other, rooms of one layer may not. `x/*` is all that lies under the folder.
 
 export const RUST_LAYERS = [
-  [['limits'], ['order'], ['secret']],
+  [['le'], ['limits'], ['order'], ['secret']],
   [['hash'], ['key'], ['json/*']],
   [['error']], // tells the hash of what is corrupt
   [['boundary']],
   [['chunk', 'value']],
-  [['node'], ['sum_piece']],
+  [['node/*'], ['sum_piece']],
   [['form']], // what each kind of chunk must be
   [['segment']],
   [['cache/*']],
@@ -25,18 +25,19 @@ export const RUST_LAYERS = [
   [['tree/*']],
   [['forest/*'], ['sum_tree']], // the package of sum trees, with layers of its own
   [['index/*']],
-  [['ingest'], ['collect/*'], ['proof']],
-  [['bring']],
+  [['ingest/*'], ['collect/*'], ['proof']],
+  [['sum_update']],
   [['wasm/*']],
   [['lib']],
 ];
 
 export const SUM_LAYERS = [
+  [['chain']],
   [['rules', 'lanes']],
   [['piece'], ['batch']],
   [['trie']],
-  [['leaves'], ['proof']],
-  [['find'], ['scan'], ['diff'], ['merge'], ['follow']],
+  [['leaves'], ['proof'], ['fresh']],
+  [['multi_get'], ['scan'], ['diff'], ['merge'], ['follow']],
   [['prove'], ['verify']], // both ask a trie for its values, as a merge does
   [['lib']],
 ];

@@ -6,7 +6,7 @@
 //!
 //! - [`Cache`](cache::Cache): which chunks are stored where, and which are in memory.
 //! - [`Forest`](forest::Forest): reads the commit chunk, which names the trees.
-//! - [`tree::get`], [`tree::Find`], [`tree::Scan`], [`tree::Count`]: reads.
+//! - [`tree::get`], [`tree::MultiGet`], [`tree::Scan`], [`tree::Count`]: reads.
 //! - [`Ingest`](ingest::Ingest): takes rows and makes the segments of a new commit.
 //! - [`Collect`](collect::Collect): gives back the room of what no commit reaches any more.
 //! - [`Prove`](proof::Prove), [`VerifyProof`](proof::VerifyProof): evidence of rows.
@@ -23,17 +23,17 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-pub mod bring;
 pub mod collect;
 pub mod forest;
 pub mod index;
 pub mod ingest;
 pub mod proof;
+pub mod sum_update;
 
 pub use hedgerow_sums as sum_tree;
 pub use hedgerow_trees::{
-    batch, boundary, cache, chunk, error, form, hash, json, key, limits, node, order, output, rows,
-    secret, segment, step, sum_piece, tree, value,
+    batch, boundary, cache, chunk, error, form, hash, json, key, le, limits, node, order, output,
+    rows, secret, segment, step, sum_piece, tree, value,
 };
 
 #[cfg(target_arch = "wasm32")]

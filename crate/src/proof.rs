@@ -54,7 +54,7 @@ struct Walk {
     /// There is none before the commit is given.
     cursor: Option<Cursor>,
     /// The value out of line of the entry at the cursor, as far as it is read.
-    far: Option<(ValueReader, Vec<u8>)>,
+    reading: Option<(ValueReader, Vec<u8>)>,
     /// Bytes of entries found: a few chunks of values may stand for many.
     found: usize,
     scanner: Scanner,
@@ -64,12 +64,12 @@ impl Walk {
     fn new(root: Hash, range: Range) -> Self {
         let given = Cache::new(usize::MAX);
         let scanner = Scanner::default();
-        Self { root, range, given, chunks: 0, cursor: None, far: None, found: 0, scanner }
+        Self { root, range, given, chunks: 0, cursor: None, reading: None, found: 0, scanner }
     }
 
-    /// Takes what is said to be the chunk that the walk wants; whether it is, the cache finds
-    /// out when the walk asks again.
-    fn give(&mut self, hash: &Hash, chunk: &[u8], budget: &mut Budget) {
+    /// Takes bytes that claim to be the chunk that the walk wants. The cache checks that when the walk asks
+    /// again.
+    fn accept_chunk(&mut self, hash: &Hash, chunk: &[u8], budget: &mut Budget) {
         let Sealed { bytes, table } = Sealed::of_one(hash, chunk);
         self.given.add_table(self.chunks, table);
         self.given.load(self.chunks, bytes);
@@ -86,7 +86,7 @@ impl Walk {
     }
 
     fn walk(&mut self, budget: &mut Budget, mut out: Option<&mut Output>) -> Result<Walked, Error> {
-        let Self { given, cursor, far, .. } = self;
+        let Self { given, cursor, reading, .. } = self;
         let cursor = match cursor {
             Some(cursor) => cursor,
             None => cursor.insert(Cursor::new(rows(given, &self.root)?, self.range.clone(), false)),
@@ -98,11 +98,11 @@ impl Walk {
             // All that was given is in memory.
             let Fetch::Here(Some(run)) = cursor.run(given)? else { return Ok(Walked::Done) };
             let entry = run.leaf.entry(run.from);
-            let value = match entry.far() {
+            let value = match entry.value_ref() {
                 None => entry.value,
                 Some(address) => {
-                    let reading = || (ValueReader::new(address), Vec::new());
-                    let (reader, value) = far.get_or_insert_with(reading);
+                    let begin = || (ValueReader::new(address), Vec::new());
+                    let (reader, value) = reading.get_or_insert_with(begin);
                     if reader.step(given, budget, value)? != Step::Done(()) {
                         return Ok(Walked::Yield);
                     }
@@ -118,9 +118,9 @@ impl Walk {
             budget.spend(entry.key.len() + entry.value.len() + 32);
             if let Some(out) = &mut out {
                 budget.spend(value.len());
-                tell(&entry, value, &mut self.scanner, out)?;
+                emit_entry(&entry, value, &mut self.scanner, out)?;
             }
-            *far = None;
+            *reading = None;
             cursor.advance(1);
         }
     }
@@ -139,7 +139,7 @@ fn rows(cache: &Cache, root: &Hash) -> Result<Tree, Error> {
 }
 
 /// Adds an entry that a proof shows, and its whole value.
-fn tell(
+fn emit_entry(
     entry: &Entry<'_>,
     value: &[u8],
     scanner: &mut Scanner,
@@ -198,7 +198,7 @@ impl Prove {
                     }
                     proof.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
                     proof.extend_from_slice(bytes);
-                    walk.give(&hash, bytes, budget);
+                    walk.accept_chunk(&hash, bytes, budget);
                 }
             }
         }
@@ -255,7 +255,7 @@ impl VerifyProof {
             };
             let len = u32::from_le_bytes(*len) as usize;
             let chunk = rest.get(..len).ok_or(Error::InvalidProof)?;
-            self.walk.give(&hash, chunk, budget);
+            self.walk.accept_chunk(&hash, chunk, budget);
             self.at += 4 + len;
         }
     }

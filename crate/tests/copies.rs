@@ -4,7 +4,6 @@
 //! first kind are damaged, all of the second, or one of each chunk by chance; and all that a store
 //! can do is done, with segments loaded and thrown out in any order.
 
-use hedgerow::bring::tree_name;
 use hedgerow::collect::{Collect, Thoroughness};
 use hedgerow::forest::Forest;
 use hedgerow::hash::Hash;
@@ -13,6 +12,7 @@ use hedgerow::ingest::Format;
 use hedgerow::output::Output;
 use hedgerow::segment::Sealed;
 use hedgerow::sum_tree::{Rules, SumVerify};
+use hedgerow::sum_update::tree_name;
 use hedgerow::tree::{Census, Parts, Range, Tree, Verify};
 use hedgerow_support::host::Host;
 use hedgerow_support::pace::Pace;
@@ -274,7 +274,7 @@ impl Store {
             host.drive(&mut ingest).expect("rows");
             ingest.name().expect("a commit");
             if is_merge {
-                ingest.since(&old.1);
+                ingest.set_merge_base(&old.1);
             }
             ingest.rebase(theirs.clone(), vec![b"r/0007".to_vec(), b"none".to_vec()]);
             host.drive(&mut ingest).expect("a rebase");

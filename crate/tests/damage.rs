@@ -12,7 +12,7 @@ use hedgerow::node::Node;
 use hedgerow::output::Output;
 use hedgerow::segment::Sealed;
 use hedgerow::step::Budget;
-use hedgerow::tree::{Find, Parts, Range, Scan, Tree, get};
+use hedgerow::tree::{MultiGet, Parts, Range, Scan, Tree, get};
 use hedgerow::value::Kind;
 use hedgerow_support::faults::{cache, cause, failed};
 use hedgerow_support::host::{Host, seal};
@@ -237,7 +237,7 @@ fn a_lost_piece_fails_the_value_and_no_other() {
     let keys = scan(&mut host, KEYS).expect("keys alone");
     assert_eq!(keys.members() as usize, values.len());
     for (key, value) in &values {
-        let mut find = Find::new(host.tree(), [key.as_bytes()]);
+        let mut find = MultiGet::new(host.tree(), [key.as_bytes()]);
         let (mut out, mut found) = (Output::new(), Vec::new());
         let result = host.run(|cache, budget| find.step(cache, budget, &mut out, &mut found));
         if key == "09/json" {

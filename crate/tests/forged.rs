@@ -101,7 +101,7 @@ fn other_node(random: &mut ChaCha8Rng, chunk: &[u8]) -> Option<(Vec<u8>, bool)> 
                 1 => entries[at].value = b"null",
                 _ => {
                     let key = entries[at].key.bytes();
-                    entries[at].key = Key::kept(&key[..key.len() - 1]);
+                    entries[at].key = Key::trusted(&key[..key.len() - 1]);
                 }
             }
             (layout::leaf_of(&entries), how == 0)
@@ -116,7 +116,7 @@ fn other_node(random: &mut ChaCha8Rng, chunk: &[u8]) -> Option<(Vec<u8>, bool)> 
                 2 => children[at].hash = children[0].hash,
                 _ => {
                     let key = children[at].key.bytes();
-                    children[at].key = Key::kept(&key[..key.len() - 1]);
+                    children[at].key = Key::trusted(&key[..key.len() - 1]);
                 }
             }
             (layout::inner_of(level, &children), how < 2)

@@ -14,7 +14,7 @@ use hedgerow::node::Node;
 use hedgerow::output::Output;
 use hedgerow::segment::Sealed;
 use hedgerow::step::{Budget, Step};
-use hedgerow::tree::{Census, Count, Diff, Fault, Find, Parts, Range, Scan, Tree, Verify, get};
+use hedgerow::tree::{Census, Count, Diff, Fault, MultiGet, Parts, Range, Scan, Tree, Verify, get};
 use hedgerow_support::faults::{Facts, cache, cause, failed, lost};
 use hedgerow_support::host::seal;
 use hedgerow_support::layout::{inner, leaf};
@@ -47,7 +47,7 @@ fn descend(level: u8, child: &[u8], key: &[u8], count: u64) -> Facts {
     };
     let errors = [
         failed(get(&cache, tree, wanted)),
-        failed(Find::new(tree, [wanted]).step(&cache, &mut budget, &mut out, &mut found)),
+        failed(MultiGet::new(tree, [wanted]).step(&cache, &mut budget, &mut out, &mut found)),
         failed(Scan::new(tree, range(), false, 9, parts).step(&cache, &mut budget, &mut out)),
         failed(Scan::new(tree, range(), true, 9, parts).step(&cache, &mut budget, &mut out)),
         failed(Count::new(tree, range()).step(&cache)),

@@ -3,7 +3,6 @@
 //! verified; one above it is refused by name, and the store is what it was.
 
 use hedgerow::boundary::Shape;
-use hedgerow::bring::tree_name;
 use hedgerow::error::Error;
 use hedgerow::forest::{Forest, INDEX, Named, PARTIAL_INDEX, SUM_ROOT_BYTES, TreeName};
 use hedgerow::index::{CheckIndex, Definition};
@@ -12,6 +11,7 @@ use hedgerow::limits::{
 };
 use hedgerow::segment::Table;
 use hedgerow::sum_tree::{self, Root, Rules, SumBatch, SumVerify, key_of};
+use hedgerow::sum_update::tree_name;
 use hedgerow_support::host::Host;
 use hedgerow_support::rows::Rows;
 use hedgerow_support::sum_commits::{Change, Def, Edit, KeyLeaf, Row, commit, verify_all};

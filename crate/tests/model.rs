@@ -274,13 +274,13 @@ fn the_last_of_equal_keys_wins_when_key_and_value_are_empty() {
             batch.push(a_key(&format!("k{row:03}")), Edit::Delete);
             if row == rows / 2 {
                 // Neither takes a byte of the batch's memory.
-                batch.push(a_key(""), Edit::Put(Value::kept(Kind::Bytes, b"")));
+                batch.push(a_key(""), Edit::Put(Value::trusted(Kind::Bytes, b"")));
                 batch.push(a_key(""), Edit::Delete);
-                batch.push(a_key(""), Edit::Put(Value::kept(Kind::Bytes, b"last")));
+                batch.push(a_key(""), Edit::Put(Value::trusted(Kind::Bytes, b"last")));
             }
         }
         batch.close_run();
         assert!(batch.sort(&mut Budget::of(usize::MAX)));
-        assert_eq!(batch.edit(0), Edit::Put(Value::kept(Kind::Bytes, b"last")), "{rows} rows");
+        assert_eq!(batch.edit(0), Edit::Put(Value::trusted(Kind::Bytes, b"last")), "{rows} rows");
     }
 }

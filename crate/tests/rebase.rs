@@ -136,7 +136,7 @@ proptest! {
         feed(&mut host, &mut ingest, &resolved);
         ingest.finish();
         host.drive(&mut ingest).unwrap();
-        ingest.since(&ancestor);
+        ingest.set_merge_base(&ancestor);
         ingest.rebase(other, Vec::new());
         host.drive(&mut ingest).unwrap();
         for key in base.keys().chain(other_rows.keys()) {

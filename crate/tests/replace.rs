@@ -6,7 +6,7 @@
 use hedgerow::batch::{Batch, Edit};
 use hedgerow::boundary::Shape;
 use hedgerow::step::Budget;
-use hedgerow::tree::{Merge, Replace, Tree};
+use hedgerow::tree::{Merge, PointEdit, Tree};
 use hedgerow_support::host::Host;
 use hedgerow_support::rows::issue;
 use hedgerow_support::store::{a_key, a_text};
@@ -21,7 +21,7 @@ fn merged(host: &mut Host, batch: &Batch) -> (Tree, u64) {
 }
 
 fn replaced(host: &mut Host, batch: &Batch) -> Option<(Tree, u64)> {
-    let mut replace = Replace::new(host.tree(), host.shape);
+    let mut replace = PointEdit::new(host.tree(), host.shape);
     let tree = host.run(|cache, _| replace.step(cache, batch)).expect("a replacement");
     Some((tree?, replace.packer().chunks()))
 }

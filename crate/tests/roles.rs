@@ -15,7 +15,7 @@ use hedgerow::proof::Prove;
 use hedgerow::step::{Budget, Step};
 use hedgerow::sum_tree::{Rules, SumVerify, get as sum_get};
 use hedgerow::tree::{Parts, Range, Scan, Tree, ValueReader, get};
-use hedgerow::value::Far;
+use hedgerow::value::ValueRef;
 use hedgerow_support::faults::cache;
 use hedgerow_support::host::Host;
 use hedgerow_support::layout;
@@ -104,7 +104,7 @@ fn done<T>(mut step: impl FnMut(&mut Budget) -> Result<Step<T>, Error>) -> Resul
 
 /// Reads a value out of line of `len` bytes.
 fn value(cache: &Cache, hash: Hash, len: usize) -> Result<String, Error> {
-    let mut reader = ValueReader::new(Far { len: len as u32, hash });
+    let mut reader = ValueReader::new(ValueRef { len: len as u32, hash });
     let mut out = Vec::new();
     done(|budget| reader.step(cache, budget, &mut out)).map(|()| format!("{out:?}"))
 }

@@ -11,7 +11,7 @@ use hedgerow::limits::PIECE_BYTES;
 use hedgerow::output::Output;
 use hedgerow::proof::{Prove, VerifyProof};
 use hedgerow::step::{Budget, Step};
-use hedgerow::tree::{Census, Diff, Find, Parts, Range, Scan, Tree, Verify};
+use hedgerow::tree::{Census, Diff, MultiGet, Parts, Range, Scan, Tree, Verify};
 use hedgerow::value::Kind;
 use hedgerow_support::collections;
 use hedgerow_support::host::Host;
@@ -257,7 +257,7 @@ fn long_values_are_read_in_slices_by_every_read() {
     let mut scan = Scan::new(tree, Range::ALL, false, u64::MAX, BOTH);
     check("scan", spent(&mut host, |cache, budget| scan.step(cache, budget, &mut out)));
     host.reopen(64 << 20);
-    let (mut find, mut found) = (Find::new(tree, [&b"k"[..]]), Vec::new());
+    let (mut find, mut found) = (MultiGet::new(tree, [&b"k"[..]]), Vec::new());
     out.clear();
     check("find", spent(&mut host, |cache, budget| find.step(cache, budget, &mut out, &mut found)));
     host.reopen(64 << 20);

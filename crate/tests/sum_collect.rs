@@ -7,7 +7,7 @@ use hedgerow::forest::Forest;
 use hedgerow::hash::Hash;
 use hedgerow::sum_piece::{self, Records};
 use hedgerow::sum_tree::{Name, names};
-use hedgerow::value::Far;
+use hedgerow::value::ValueRef;
 use hedgerow_support::collections::{self, FULL, USUAL};
 use hedgerow_support::host::Host;
 use hedgerow_support::pace::Pace;
@@ -191,7 +191,7 @@ proptest! {
 }
 
 /// The chunks that a piece names.
-fn named_by(chunk: &[u8]) -> Vec<(Hash, Option<Far>)> {
+fn named_by(chunk: &[u8]) -> Vec<(Hash, Option<ValueRef>)> {
     let mut named = Vec::new();
     names(chunk, |name| {
         named.push(match name {

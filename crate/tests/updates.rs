@@ -6,7 +6,7 @@ use hedgerow::error::{Error, RowFault};
 use hedgerow::ingest::Format;
 use hedgerow::limits::MAX_VALUE_BYTES;
 use hedgerow::output::Output;
-use hedgerow::tree::Find;
+use hedgerow::tree::MultiGet;
 use hedgerow_support::host::Host;
 use hedgerow_support::output::members;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ const MIB: usize = 1 << 20;
 
 /// The value of the key `k`, wherever it is stored.
 fn value(host: &mut Host) -> Option<String> {
-    let mut find = Find::new(host.tree(), [&b"k"[..]]);
+    let mut find = MultiGet::new(host.tree(), [&b"k"[..]]);
     let (mut out, mut found) = (Output::new(), Vec::new());
     host.run(|cache, budget| find.step(cache, budget, &mut out, &mut found)).expect("a find");
     out.close();

@@ -6,7 +6,7 @@ use hedgerow::chunk::ChunkKind;
 use hedgerow::limits::{MAX_INLINE_VALUE_BYTES as INLINE, PIECE_BYTES};
 use hedgerow::output::Output;
 use hedgerow::step::{Budget, Step};
-use hedgerow::tree::{Find, Parts, Range, Scan, get};
+use hedgerow::tree::{MultiGet, Parts, Range, Scan, get};
 use hedgerow::value::Kind;
 use hedgerow_support::host::Host;
 use hedgerow_support::output::Expected;
@@ -44,7 +44,7 @@ fn values_of_every_length_and_kind_read_back_whole() {
         }
         host.reopen(cache_bytes);
         let keys: Vec<_> = values.keys().collect();
-        let mut find = Find::new(host.tree(), keys.iter().rev().map(|key| key.as_bytes()));
+        let mut find = MultiGet::new(host.tree(), keys.iter().rev().map(|key| key.as_bytes()));
         let (mut out, mut found) = (Output::new(), Vec::new());
         host.run(|cache, budget| find.step(cache, budget, &mut out, &mut found)).expect("a find");
         out.close();
@@ -64,8 +64,8 @@ fn a_value_over_the_inline_limit_is_stored_apart() {
             panic!("{key}");
         };
         assert_eq!(entry.tag.kind, *kind);
-        assert_eq!(entry.far().is_some(), value.len() > INLINE, "{key}");
-        match entry.far() {
+        assert_eq!(entry.value_ref().is_some(), value.len() > INLINE, "{key}");
+        match entry.value_ref() {
             Some(far) => assert_eq!(far.len as usize, value.len()),
             None => assert_eq!(entry.value, value),
         }

@@ -4,11 +4,12 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix, sep } from 'node:path';
+import { blankRust, rustUses } from './rust-modules.mjs';
 
 /** Checks `sourceDir`, a crate's `src`. Returns the number of files and the problems. */
 export function checkRust(sourceDir, layers) {
-  return check(sourceDir, '.rs', layers, (file, text) => {
-    const code = blank(text, RUST_NOISE);
+  const { files, problems } = check(sourceDir, '.rs', layers, (file, text) => {
+    const code = blankRust(text);
     const problems = [];
     if (!file.startsWith('wasm/')) {
       for (const { index } of code.matchAll(/\bwasm_bindgen\b/g)) {
@@ -17,18 +18,16 @@ export function checkRust(sourceDir, layers) {
     }
     return { imports: rustImports(file, code, (name) => placeOf(layers, name)), problems };
   });
+  return { files, problems: [...problems, ...circleProblems(rustUses(sourceDir))] };
 }
 
 /** Checks `sourceDir`, a package's `src`. Returns the number of files and the problems. */
 export function checkTypeScript(sourceDir, layers) {
   const { files, problems } = check(sourceDir, '.ts', layers, (file, text) => ({
-    imports: typeScriptImports(file, blank(text, TYPESCRIPT_NOISE)),
+    imports: typeScriptImports(file, blankTypeScript(text)),
     problems: [],
   }));
-  const circles = circlesOf(typeScriptNames(sourceDir)).map(
-    (circle) => `a circle: ${circle.join(' -> ')}`,
-  );
-  return { files, problems: [...problems, ...circles] };
+  return { files, problems: [...problems, ...circleProblems(typeScriptNames(sourceDir))] };
 }
 
 /** The names that each file of a package's `src` imports, without extensions. */
@@ -41,7 +40,7 @@ export function typeScriptNames(sourceDir) {
   return new Map(
     files.map((file) => {
       const text = readFileSync(join(sourceDir, file), 'utf8');
-      const imports = typeScriptImports(file, blank(text, TYPESCRIPT_NOISE));
+      const imports = typeScriptImports(file, blankTypeScript(text));
       return [file.slice(0, -extension.length), imports.map(({ name }) => name)];
     }),
   );
@@ -63,6 +62,10 @@ export function circlesOf(named) {
   };
   for (const name of named.keys()) visit(name);
   return circles;
+}
+
+function circleProblems(named) {
+  return circlesOf(named).map((circle) => `a circle: ${circle.join(' -> ')}`);
 }
 
 function check(sourceDir, extension, layers, read) {
@@ -108,18 +111,13 @@ function placeOf(layers, name) {
   return undefined;
 }
 
-// Comments, strings and characters of Rust. Strings are matched so that what looks like a
-// comment in them is not taken for one, and the other way round.
-const RUST_NOISE =
-  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|\br(#*)"[\s\S]*?"\1|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[^']+|[^'\\])'/g;
 const TYPESCRIPT_NOISE = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g;
 
-/** Blanks what `noise` matches, except TypeScript's strings, which name the imports. */
-function blank(text, noise) {
-  return text.replace(noise, (match) => {
-    const isKept = noise === TYPESCRIPT_NOISE && !match.startsWith('/');
-    return isKept ? match : match.replace(/[^\n]/g, ' ');
-  });
+/** Blanks comments. Strings stay: they name the imports. */
+function blankTypeScript(text) {
+  return text.replace(TYPESCRIPT_NOISE, (match) =>
+    match.startsWith('/') ? match.replace(/[^\n]/g, ' ') : match,
+  );
 }
 
 /** Every module named by a path from the crate's root, or from above by `super`. */

@@ -85,3 +85,66 @@ function tellingOf(module) {
   others.dispose();
   return tells ? [] : functionsOf(module).filter(({ name }) => isTelling(name));
 }
+
+// A file of Rust, as a panic would name it.
+const SOURCE_FILE = /(?:crate|\/rustc|\/[^\0"<>|]*?\/(?:registry|toolchains))\/[\w+./@-]*?\.rs/g;
+
+/**
+ * Zeroes where panics happen: nothing reads that once they trap at once. These are the paths of source files, and
+ * records of four words that begin with the address and the length of such a path: line and column follow.
+ */
+export function blankLocations(wasmBytes) {
+  const bytes = Uint8Array.from(wasmBytes);
+  const segments = dataSegments(bytes);
+  const lengths = new Map();
+  for (const { start, end, address } of segments) {
+    const text = Buffer.from(bytes.buffer, start, end - start).toString('latin1');
+    for (const { 0: path, index } of text.matchAll(SOURCE_FILE)) {
+      lengths.set(address + index, path.length);
+      bytes.fill(0, start + index, start + index + path.length);
+    }
+  }
+  for (const { start, end, address } of segments) {
+    const view = new DataView(bytes.buffer, start, end - start);
+    for (let at = -address & 3; at + 16 <= view.byteLength; at += 4) {
+      const length = lengths.get(view.getUint32(at, true));
+      if (length !== undefined && length === view.getUint32(at + 4, true)) {
+        bytes.fill(0, start + at, start + at + 16);
+      }
+    }
+  }
+  return bytes;
+}
+
+/** Where the data of each active segment of memory 0 is in the module, and its address in memory. */
+function dataSegments(bytes) {
+  let at = 8;
+  const number = () => {
+    let [result, shift] = [0, 0];
+    for (;;) {
+      const byte = bytes[at++];
+      result |= (byte & 0x7f) << shift;
+      shift += 7;
+      if (byte < 0x80) return result >>> 0;
+    }
+  };
+  const segments = [];
+  while (at < bytes.length) {
+    const section = bytes[at++];
+    const length = number();
+    const end = at + length;
+    if (section === 11) {
+      for (let left = number(); left > 0; left--) {
+        // Active, and its address is `i32.const`: else the module was not understood.
+        if (number() !== 0 || bytes[at++] !== 0x41) throw new Error('an unknown segment of data');
+        const address = number();
+        at++;
+        const size = number();
+        segments.push({ start: at, end: at + size, address });
+        at += size;
+      }
+    }
+    at = end;
+  }
+  return segments;
+}

@@ -20,7 +20,7 @@ const STAMP_FILE = join(PKG_DIR, '.inputs');
 const isLater = (exportName) => /^(sum|check)_/.test(exportName);
 const LATER_CODE = [
   /\bhedgerow_sums::/,
-  /\bhedgerow::(bring|proof|wasm::(sums|checks|faults))::/,
+  /\bhedgerow::(proof|sum_update|wasm::(sums|checks|faults))::/,
   /\bhedgerow_trees::tree::(verify|census)::/,
 ];
 
@@ -118,9 +118,9 @@ async function runWasmPack() {
 
 async function splitModule() {
   // Imported late: their package is only there once `setup` has run.
-  const { trapAtOnce } = await import('./panics.mjs');
+  const { blankLocations, trapAtOnce } = await import('./panics.mjs');
   const { split } = await import('./split.mjs');
-  const wasmBytes = trapAtOnce(await readFile(WASM_FILE));
+  const wasmBytes = blankLocations(trapAtOnce(await readFile(WASM_FILE)));
   const { first, later, kept } = split(wasmBytes, isLater);
   reportStrays(kept.filter(({ name }) => LATER_CODE.some((code) => code.test(name))));
   await writeFile(UNSPLIT_WASM_FILE, wasmBytes);

@@ -24,10 +24,12 @@ const rust = (files) => problemsOf(checkRust, RUST_LAYERS, files);
 const typescript = (files) => problemsOf(checkTypeScript, TYPESCRIPT_LAYERS, files);
 
 test('Rust that names only lower layers and its own room passes', () => {
+  const lower = { 'limits.rs': '', 'hash.rs': '', 'chunk.rs': '', 'step.rs': '' };
   const problems = rust({
+    ...lower,
     'lib.rs': 'pub mod node;\npub use node::Node;\nuse crate::tree::Tree;\n',
     'node.rs': 'use crate::{hash::{Hash, HASH_BYTES}, limits};\nfn f() { crate::chunk::g(); }\n',
-    'tree/mod.rs': 'use crate::node::Node;\nuse crate::tree::scan::Scan;\n',
+    'tree/mod.rs': 'mod scan;\nuse crate::node::Node;\npub use crate::tree::scan::Scan;\n',
     'tree/scan.rs': 'use super::Tree;\nuse crate::step::Step;\n',
     'wasm/mod.rs': 'use wasm_bindgen::prelude::wasm_bindgen;\nuse crate::tree::Tree;\n',
   });
@@ -110,4 +112,36 @@ test('a circle of TypeScript files is refused, also one of a single room', () =>
     'base/c.ts': "import { b } from './b.js';\n",
   };
   assert.deepEqual(typescript(files), ['a circle: base/b -> base/c -> base/b']);
+});
+
+test('a circle of Rust modules of one room is refused', () => {
+  const files = {
+    'json/mod.rs': 'mod scan;\nmod string;\nmod walk;\npub use scan::skip;\n',
+    'json/scan.rs': 'use crate::json::string::word_at;\npub fn skip() {}\n',
+    'json/string.rs': 'use super::{walk::{self, Walk as W}};\n',
+    'json/walk.rs': 'fn f() { super::super::json::skip(); }\n',
+  };
+  assert.deepEqual(rust(files), ['a circle: json/scan -> json/string -> json/walk -> json/scan']);
+});
+
+test('a circle through a folder is found: a child uses what its `mod.rs` defines, and that uses the child', () => {
+  const child = { 'forest/commit.rs': 'use super::Forest;\npub fn check() {}\n' };
+  const circle = 'a circle: forest/commit -> forest/mod -> forest/commit';
+  const parent = 'mod commit;\nuse commit::check;\npub struct Forest;\n';
+  assert.deepEqual(rust({ 'forest/mod.rs': parent, ...child }), [circle]);
+  const called = 'mod commit;\npub struct Forest;\nfn f() { crate::forest::commit::check(); }\n';
+  assert.deepEqual(rust({ 'forest/mod.rs': called, ...child }), [circle]);
+});
+
+test('exports, tests, comments and inline modules of Rust make no circle', () => {
+  const problems = rust({
+    'tree/mod.rs': 'mod scan;\npub use scan::{Scan, Range as All};\npub struct Tree;\n',
+    'tree/scan.rs': '// crate::tree::merge\nuse crate::tree::Tree;\npub struct Scan;\n',
+    'tree/merge.rs':
+      'use crate::tree::{All, Scan};\nmod inner {\n    use super::f;\n}\npub fn f() {}\n',
+    'tree/value.rs':
+      'pub struct Value;\n#[cfg(test)]\nmod tests {\n    use crate::tree::find::f;\n}\n',
+    'tree/find.rs': 'use crate::tree::value::Value;\npub fn f() {}\n',
+  });
+  assert.deepEqual(problems, []);
 });

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 const LEAF_ENTRY_BYTES: u32 = 4;
 const CHILD_BYTES: u32 = 42;
-const FAR_BYTES: u32 = 36;
+const VALUE_REF_BYTES: u32 = 36;
 /// Bytes of a key.
 const KEY_BYTES: f64 = 14.0;
 /// How skewed sizes of values are: the deviation of their logarithms.
@@ -24,7 +24,7 @@ pub struct Rows {
 }
 
 pub fn leaf_item(key: u32, text: &str, value: u32) -> Item {
-    let stored = if value as usize > MAX_INLINE_VALUE_BYTES { FAR_BYTES } else { value };
+    let stored = if value as usize > MAX_INLINE_VALUE_BYTES { VALUE_REF_BYTES } else { value };
     let size = LEAF_ENTRY_BYTES + text.len() as u32 + stored;
     Item { hash: key_hash(0, text.as_bytes()), size, key }
 }

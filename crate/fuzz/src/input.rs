@@ -45,7 +45,7 @@ impl<'a> Input<'a> {
 
     /// One of `choices`, as a key.
     pub fn one_key(&mut self, choices: &[&'static str]) -> Key<'static> {
-        Key::kept(self.one_of(choices).as_bytes())
+        Key::trusted(self.one_of(choices).as_bytes())
     }
 
     /// All that is left.

@@ -7,7 +7,7 @@ use hedgerow::boundary::Shape;
 use hedgerow::cache::Fetch;
 use hedgerow::ingest::{Format, Ingest};
 use hedgerow::output::Output;
-use hedgerow::tree::{Census, Find, Parts, Range, Tree, get};
+use hedgerow::tree::{Census, MultiGet, Parts, Range, Tree, get};
 use hedgerow::value::Kind;
 use hedgerow_support::host::Host;
 use hedgerow_support::output::{Expected, Value, changes_between};
@@ -172,7 +172,7 @@ fn range(input: &mut Input<'_>) -> Range {
 }
 
 fn holds(range: &Range, key: &str) -> bool {
-    !range.is_after(key.as_bytes()) && !range.is_before(key.as_bytes())
+    !range.key_is_before(key.as_bytes()) && !range.key_is_after(key.as_bytes())
 }
 
 /// A store and its model.
@@ -267,7 +267,7 @@ impl World {
                             Fetch::At(id) => Fetch::At(id),
                             Fetch::Here(entry) => Fetch::Here(entry.map(|entry| {
                                 assert_eq!(entry.key.bytes(), key.as_bytes());
-                                (entry.tag.kind, entry.far().is_none(), entry.value.to_vec())
+                                (entry.tag.kind, entry.value_ref().is_none(), entry.value.to_vec())
                             })),
                         })
                     })
@@ -279,7 +279,7 @@ impl World {
                 }
             }
             Op::Find(keys) => {
-                let mut find = Find::new(tree, keys.iter().map(String::as_bytes));
+                let mut find = MultiGet::new(tree, keys.iter().map(String::as_bytes));
                 let (mut out, mut found) = (Output::new(), Vec::new());
                 let step = self.host.run(|c, budget| find.step(c, budget, &mut out, &mut found));
                 step.expect("a find");

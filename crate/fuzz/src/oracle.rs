@@ -85,7 +85,7 @@ impl Chunks {
 
     fn value(&self, entry: &Entry<'_>) -> Option<Value> {
         let kind = entry.tag.kind;
-        let Some(far) = entry.far() else { return Some((kind, entry.value.to_vec())) };
+        let Some(far) = entry.value_ref() else { return Some((kind, entry.value.to_vec())) };
         let len = far.len as usize;
         let top = self.0.get(&far.hash)?;
         let pieces = match pieces_of(len) {

@@ -16,7 +16,7 @@ use hedgerow::key::Key;
 use hedgerow::limits::{MAX_LEVEL, PIECE_BYTES};
 use hedgerow::node::{Child, Entry, Node};
 use hedgerow::output::Output;
-use hedgerow::tree::{Census, Count, Find, Parts, Range, Tree, Verify, get};
+use hedgerow::tree::{Census, Count, MultiGet, Parts, Range, Tree, Verify, get};
 use hedgerow::value::{Kind, Tag};
 use hedgerow_support::faults::lost;
 use hedgerow_support::host::Host;
@@ -134,7 +134,7 @@ fn follow(
         for child in &mut children {
             child.hash = new(child.hash);
             if repair && let Some(node) = find(made, &child.hash) {
-                (child.key, child.count) = (Key::kept(node.last_key()), node.total());
+                (child.key, child.count) = (Key::trusted(node.last_key()), node.total());
             }
         }
         return layout::inner_of(inner.level(), &children);
@@ -193,14 +193,14 @@ fn leaf_fault(input: &mut Input<'_>, mut entries: Vec<Entry<'_>>) -> Vec<u8> {
         0 => entries[at].key = input.one_key(&KEYS),
         1 => entries[at].value = b"",
         2 => {
-            entries[at].tag = Tag { kind: Kind::Bytes, far: true };
+            entries[at].tag = Tag { kind: Kind::Bytes, is_ref: true };
             entries[at].value = &FAR;
         }
         3 => {
             entries.remove(at);
         }
         4 => {
-            let tag = Tag { kind: Kind::Json, far: false };
+            let tag = Tag { kind: Kind::Json, is_ref: false };
             entries.push(Entry { key: input.one_key(&KEYS), tag, value: b"1" });
         }
         _ => entries.swap(0, at),
@@ -248,7 +248,7 @@ fn tower(input: &mut Input<'_>, host: &mut Host, tree: Tree, made: &[(Hash, Vec<
     let mut top = Tree { root: tree.root, count: node.total() };
     for level in node.level() + 1..=(node.level() + levels as u8).min(MAX_LEVEL) {
         let Tree { root: hash, count } = top;
-        let texts = keys.iter().map(|key| Key::kept(key.as_bytes()));
+        let texts = keys.iter().map(|key| Key::trusted(key.as_bytes()));
         let children: Vec<_> = texts.map(|key| Child { key, hash, count }).collect();
         let total = top.count.saturating_mul(width as u64);
         top = Tree { root: host.store_chunk(&layout::inner_of(level, &children)), count: total };
@@ -293,7 +293,7 @@ fn exercise(host: &mut Host, tree: Tree, rows: usize) {
     }
     let keys: Vec<_> = (0..rows + 2).rev().map(key).collect();
     let (mut out, mut found) = (Output::new(), Vec::new());
-    let mut find = Find::new(tree, keys.iter().map(String::as_bytes));
+    let mut find = MultiGet::new(tree, keys.iter().map(String::as_bytes));
     tolerate(host.run(|cache, budget| find.step(cache, budget, &mut out, &mut found)));
     let positions: BTreeSet<_> = found.iter().collect();
     assert_eq!(positions.len(), found.len(), "a key was found twice");
@@ -336,8 +336,9 @@ fn compare(host: &mut Host, a: Tree, b: Tree, rows: usize) {
             };
             assert!(out.members() as usize <= most, "{} members", out.members());
             if let (Some(old), Some(new)) = (&sound[old], &sound[new]) {
-                let holds =
-                    |key: &str| !range.is_after(key.as_bytes()) && !range.is_before(key.as_bytes());
+                let holds = |key: &str| {
+                    !range.key_is_before(key.as_bytes()) && !range.key_is_after(key.as_bytes())
+                };
                 let mut expected = Expected::default();
                 for change in changes_between(old, new).iter().filter(|(key, ..)| holds(key)) {
                     expected.change(change);

@@ -12,6 +12,8 @@ mod marks;
 mod moving;
 mod walk;
 
+pub use moving::SMALL_BYTES;
+
 use crate::cache::{Cache, SegmentId};
 use crate::error::Error;
 use crate::hash::Hash;
@@ -22,8 +24,6 @@ use marks::Marks;
 use moving::Moving;
 use walk::Walk;
 
-/// A segment below this is small.
-pub const SMALL_BYTES: usize = 64 << 10;
 /// Small segments are merged when they are at least so many.
 const MANY: usize = 32;
 /// As few as a thorough collection may leave: one of each kind.

@@ -9,11 +9,13 @@ use crate::step::Budget;
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 
+/// A segment below this is small.
+pub const SMALL_BYTES: usize = 64 << 10;
 /// So many bytes are moved, and so many segments go, in one transaction.
 const BATCH_BYTES: usize = 2 << 20;
 const BATCH_SEGMENTS: usize = 256;
 /// Bytes that are moved at a time where there is little room: one segment, or some small ones.
-const SPARING_BATCH_BYTES: usize = super::SMALL_BYTES;
+const SPARING_BATCH_BYTES: usize = SMALL_BYTES;
 
 /// The position of values whose place in the order is not known: behind all others.
 const LAST: u32 = u32::MAX;

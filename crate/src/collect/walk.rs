@@ -13,7 +13,7 @@ use crate::hash::Hash;
 use crate::node::Node;
 use crate::step::{Budget, Step};
 use crate::sum_piece::{Named, Names};
-use crate::value::Far;
+use crate::value::ValueRef;
 use alloc::vec::Vec;
 
 /// What reading a node counts as, in bytes of work.
@@ -31,7 +31,7 @@ pub struct Walk {
     /// Pieces and tops of sum trees, to be read.
     pieces: Vec<(Hash, ChunkKind)>,
     /// Values that they hold out of line.
-    fars: Vec<Far>,
+    value_refs: Vec<ValueRef>,
     /// Nodes of a level, to be read, and how many of them were.
     level: Vec<Hash>,
     at: usize,
@@ -77,7 +77,7 @@ impl Walk {
             if self.sure.is_some() || !matches!(step, Step::Done(())) {
                 return Ok(step);
             }
-            self.sure = Some((self.leaves.len(), self.fars.len()));
+            self.sure = Some((self.leaves.len(), self.value_refs.len()));
             marks.may_miss = true;
             self.commits = core::mem::take(&mut self.pinned);
         }
@@ -135,7 +135,7 @@ impl Walk {
             let mut names = Names::of(piece);
             for named in &mut names {
                 match named {
-                    Named::Value(far) => self.fars.push(far),
+                    Named::Value(value_ref) => self.value_refs.push(value_ref),
                     Named::Piece(hash) => {
                         if marks.mark(cache, &hash)? {
                             self.pieces.push((hash, ChunkKind::SumPiece));
@@ -195,9 +195,9 @@ impl Walk {
     ) -> Result<Step<()>, Error> {
         let (sure_leaves, sure_fars) = self.sure.unwrap_or_default();
         loop {
-            while let Some(far) = self.fars.pop() {
-                marks.may_miss = self.fars.len() >= sure_fars;
-                self.value(cache, marks, far)?;
+            while let Some(value_ref) = self.value_refs.pop() {
+                marks.may_miss = self.value_refs.len() >= sure_fars;
+                self.value(cache, marks, value_ref)?;
                 budget.spend(MARK_WORK);
                 if budget.is_spent() {
                     return Ok(Step::Yield);
@@ -231,8 +231,10 @@ impl Walk {
                 }
                 Fetch::Here(Node::Inner(_)) => {}
                 Fetch::Here(Node::Leaf(leaf)) => {
-                    for far in (0..leaf.len()).filter_map(|index| leaf.entry(index).far()) {
-                        self.value(cache, marks, far)?;
+                    for value_ref in
+                        (0..leaf.len()).filter_map(|index| leaf.entry(index).value_ref())
+                    {
+                        self.value(cache, marks, value_ref)?;
                     }
                 }
             }
@@ -241,10 +243,15 @@ impl Walk {
         }
     }
 
-    fn value(&mut self, cache: &Cache, marks: &mut Marks, far: Far) -> Result<(), Error> {
-        let len = far.len as usize;
-        if marks.mark(cache, &far.hash)? && chunk::pieces_of(len) > 1 {
-            self.lists.push((far.hash, len, marks.may_miss));
+    fn value(
+        &mut self,
+        cache: &Cache,
+        marks: &mut Marks,
+        value_ref: ValueRef,
+    ) -> Result<(), Error> {
+        let len = value_ref.len as usize;
+        if marks.mark(cache, &value_ref.hash)? && chunk::pieces_of(len) > 1 {
+            self.lists.push((value_ref.hash, len, marks.may_miss));
         }
         Ok(())
     }

@@ -1,62 +1,29 @@
 //! All trees of a store, which a commit chunk names.
 //!
 //! A forest without trees has no commit chunk: its root is [`Hash::ZERO`]. Trees without entries
-//! are not named, but for those of indexes ("i" or "j"), which are named as long as there are
-//! rows: that tells an index without entries from one that is not there. A "j" is in the making,
-//! made so far of the rows up to a key, its reach. A sum tree with a definition is made of the rows,
-//! and is named like an index; one without a definition is what it was made by hand.
+//! are not named, except for indexes ("i" or "j"), which are named as long as there are rows: so an index
+//! without entries differs from one that does not exist. A "j" is an index in the making, made of the
+//! rows up to a key, its reach. A sum tree with a definition follows the rows, and is named like an index;
+//! one without a definition is edited by hand.
 
 mod commit;
 mod name;
+mod named;
 
 pub use name::{INDEX, PARTIAL_INDEX, ROWS, SUMS, TreeName};
+pub use named::{Named, SUM_ROOT_BYTES};
 
-use crate::error::Error;
+use crate::error::{DecodeError, Error};
 use crate::hash::Hash;
 use crate::segment::{Packer, Stream};
 use crate::tree::Tree;
 use alloc::vec::Vec;
-use commit::check_size;
-
-/// Bytes of what is told of a sum tree before its definition: hash and sum of its root.
-pub const SUM_ROOT_BYTES: usize = 40;
-
-/// A tree by its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
-    /// The name.
-    pub name: TreeName,
-    /// The tree.
-    pub tree: Tree,
-    /// Of an index in the making: the last row that it is made of. Of a sum tree: hash and sum of
-    /// its root, and its definition.
-    pub reach: Option<Vec<u8>>,
-}
+use named::is_index;
 
 /// All trees of a store, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forest {
     trees: Vec<Named>,
-}
-
-fn is_index(name: &TreeName) -> bool {
-    matches!(name.kind(), Some(INDEX | PARTIAL_INDEX))
-}
-
-impl Named {
-    /// Of a sum tree, what its leaves are made of; empty when they are put by hand.
-    #[must_use]
-    pub fn sum_definition(&self) -> &[u8] {
-        if self.name.kind() != Some(SUMS) {
-            return &[];
-        }
-        self.reach.as_deref().and_then(|reach| reach.get(SUM_ROOT_BYTES..)).unwrap_or_default()
-    }
-
-    /// Whether it is made of the rows.
-    fn is_bound(&self) -> bool {
-        is_index(&self.name) || !self.sum_definition().is_empty()
-    }
 }
 
 impl Forest {
@@ -66,13 +33,22 @@ impl Forest {
         Self { trees: Vec::new() }
     }
 
+    /// Reads a commit chunk.
+    ///
+    /// # Errors
+    /// The first fault: kind, version, count, lengths, UTF-8 and order of names, a root that
+    /// does not fit its count, an index without rows, bytes left over.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        commit::decode(bytes).map(|trees| Self { trees })
+    }
+
     /// The tree `name`; the empty tree when there is none.
     #[must_use]
     pub fn tree(&self, name: &str) -> Tree {
         self.named(name).map_or(Tree::EMPTY, |named| named.tree)
     }
 
-    /// The tree `name` and what is told of it.
+    /// The tree `name`, as the commit names it.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&Named> {
         self.trees.iter().find(|named| &*named.name == name)
@@ -143,16 +119,16 @@ impl Forest {
             return Ok(Hash::ZERO);
         }
         let before = packer.bytes();
-        let hash = packer.put(Stream::Inner, |out| self.encode(out));
+        let hash = packer.put(Stream::Inner, |out| commit::encode(&self.trees, out));
         let len = (packer.bytes() - before) as usize;
-        check_size(self.trees.len(), len).map_err(|_| Error::CommitTooLarge)?;
+        commit::check_size(self.trees.len(), len).map_err(|_| Error::CommitTooLarge)?;
         Ok(hash)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::commit::MAX_REACH_BYTES;
+    use super::commit::{MAX_REACH_BYTES, encode};
     use super::*;
     use crate::error::Field;
     use crate::limits::{MAX_COMMIT_BYTES, MAX_TREES};
@@ -172,7 +148,7 @@ mod tests {
 
     fn encoded() -> Vec<u8> {
         let mut bytes = Vec::new();
-        forest().encode(&mut bytes);
+        encode(&forest().trees, &mut bytes);
         bytes
     }
 
@@ -205,7 +181,7 @@ mod tests {
     fn indexes_are_named_without_entries_as_long_as_there_are_rows() {
         let mut forest = indexed();
         let mut bytes = Vec::new();
-        forest.encode(&mut bytes);
+        encode(&forest.trees, &mut bytes);
         assert_eq!(Forest::decode(&bytes), Ok(forest.clone()));
         let names: Vec<_> = forest.indexes().map(|named| &*named.name).collect();
         assert_eq!(names, ["i[a]", "j[b]"]);
@@ -216,7 +192,7 @@ mod tests {
         let indexes: Vec<_> = forest.indexes().cloned().collect();
         forest.set_rows(Tree::EMPTY);
         bytes.clear();
-        forest.encode(&mut bytes);
+        encode(&forest.trees, &mut bytes);
         assert_eq!(Forest::decode(&bytes).unwrap_err().field, Field::Count);
         forest.set_indexes(indexes);
         assert_eq!(forest.indexes().count(), 0);
@@ -236,7 +212,7 @@ mod tests {
         assert_eq!(names, ["shand", "srows"]);
         assert!(forest.has_followers());
         let mut bytes = Vec::new();
-        forest.encode(&mut bytes);
+        encode(&forest.trees, &mut bytes);
         assert_eq!(Forest::decode(&bytes), Ok(forest.clone()));
         assert_eq!(forest.named("srows").unwrap().sum_definition(), b"[]");
         for end in 0..bytes.len() {
@@ -246,7 +222,7 @@ mod tests {
         let refused = |mut forest: Forest| {
             let mut bytes = Vec::new();
             forest.trees.retain(|named| &*named.name != "x");
-            forest.encode(&mut bytes);
+            encode(&forest.trees, &mut bytes);
             Forest::decode(&bytes).unwrap_err().field
         };
         let mut without = forest.clone();
@@ -282,7 +258,7 @@ mod tests {
             let mut packer = Packer::new();
             let committed = forest.commit(&mut packer);
             let mut bytes = Vec::new();
-            forest.encode(&mut bytes);
+            encode(&forest.trees, &mut bytes);
             let read = Forest::decode(&bytes);
             match committed {
                 Ok(hash) => {

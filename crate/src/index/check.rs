@@ -29,7 +29,7 @@ pub struct CheckIndex {
     entries: Entries,
     members: Members,
     /// A value out of line that is being read.
-    far: Option<ValueReader>,
+    reading: Option<ValueReader>,
     text: Vec<u8>,
 }
 
@@ -52,7 +52,7 @@ impl CheckIndex {
             held: 0,
             entries: Entries::default(),
             members: Members::new(Secret::new(low, high)),
-            far: None,
+            reading: None,
             text: Vec::new(),
         })
     }
@@ -74,8 +74,8 @@ impl CheckIndex {
             };
             let entry = run.leaf.entry(run.from);
             let mut text = entry.value;
-            if let Some(far) = entry.far().filter(|_| entry.tag.kind == Kind::Json) {
-                match self.far.get_or_insert(ValueReader::new(far)).step(
+            if let Some(value_ref) = entry.value_ref().filter(|_| entry.tag.kind == Kind::Json) {
+                match self.reading.get_or_insert(ValueReader::new(value_ref)).step(
                     cache,
                     budget,
                     &mut self.text,
@@ -95,7 +95,7 @@ impl CheckIndex {
                 self.made = self.made.wrapping_add(hash(&self.key, &made));
             }
             self.entries.clear();
-            self.far = None;
+            self.reading = None;
             self.text.clear();
             self.rows.advance(1);
         }

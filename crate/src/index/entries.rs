@@ -86,7 +86,7 @@ impl Members {
 
 impl Entries {
     /// Puts an entry into an index: its value is empty.
-    pub const PUT: Edit<'static> = Edit::Put(Value::kept(Kind::Bytes, &[]));
+    pub const PUT: Edit<'static> = Edit::Put(Value::trusted(Kind::Bytes, &[]));
 
     /// Makes it empty, keeping its memory.
     pub fn clear(&mut self) {
@@ -129,7 +129,7 @@ impl Entries {
     #[must_use]
     pub fn get(&self, index: usize) -> Key<'_> {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        Key::kept(&self.bytes[start..self.ends[index]])
+        Key::trusted(&self.bytes[start..self.ends[index]])
     }
 
     /// The entries in the order in which they were added.

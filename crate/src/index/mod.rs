@@ -2,20 +2,22 @@
 //!
 //! An entry of an index is `secondary key | primary key`, with an empty value: no value is copied.
 //! The secondary key is encoded so that the order of bytes is that of values
-//! ([`push_scalar`]). What a row yields is told by a [`Definition`] alone, so that an index follows
-//! from its rows, and its root with it. The name of its tree *is* its definition: whoever writes
-//! keeps all indexes of a store, also those that it was not opened with.
+//! ([`push_scalar`]). What a row yields depends on a [`Definition`] alone: equal rows make
+//! equal indexes, with equal roots. The name of its tree *is* its definition: so every writer can keep
+//! all indexes of a store, also those that it was not opened with.
 
 mod check;
 mod encode;
 mod entries;
-mod keeper;
+mod gather;
+mod maintainer;
+mod pending;
 mod scan;
 
 pub use check::CheckIndex;
 pub use encode::{push_scalar, secondary_end, write_secondary};
 pub use entries::{Entries, Members};
-pub use keeper::Keeper;
+pub use maintainer::IndexMaintainer;
 pub use scan::{IndexScan, Wanted};
 
 use crate::forest::{INDEX, PARTIAL_INDEX, TreeName};

@@ -34,7 +34,7 @@ pub struct IndexScan {
     entries: Entries,
     /// How many of `entries` were written.
     next: usize,
-    far: Option<(Kind, ValueReader)>,
+    reading: Option<(Kind, ValueReader)>,
 }
 
 /// What is wanted of each row, in which order, and of how many.
@@ -67,7 +67,7 @@ impl IndexScan {
             block: FIRST_BLOCK,
             entries: Entries::default(),
             next: 0,
-            far: None,
+            reading: None,
         }
     }
 
@@ -92,7 +92,7 @@ impl IndexScan {
                 }
             }
             while self.next < self.entries.len() {
-                if budget.is_spent() && self.far.is_none() {
+                if budget.is_spent() && self.reading.is_none() {
                     return Ok(Step::Yield);
                 }
                 let before = out.len();
@@ -156,7 +156,7 @@ impl IndexScan {
         let Some(end) = secondary_end(&entry, self.columns) else { return Err(malformed) };
         let (secondary, primary) = entry.bytes().split_at(end);
         let Parts { keys, values } = self.parts;
-        if self.far.is_none() {
+        if self.reading.is_none() {
             let row = if values {
                 match get(cache, self.rows, primary)? {
                     Fetch::Here(Some(row)) => Some(row),
@@ -170,15 +170,15 @@ impl IndexScan {
                 out.key(primary);
             }
             if let Some(row) = row {
-                self.far = write(&row, Parts { keys: false, values }, out);
+                self.reading = write(&row, Parts { keys: false, values }, out);
             }
         }
-        if let Some((kind, reader)) = &mut self.far {
+        if let Some((kind, reader)) = &mut self.reading {
             match reader.step(cache, budget, out.part(*kind))? {
                 Step::Done(()) => out.end(*kind),
                 waiting => return Ok(waiting),
             }
-            self.far = None;
+            self.reading = None;
         }
         if self.secondary {
             out.say(|text| write_secondary(secondary, self.columns, text));

@@ -17,7 +17,7 @@ use crate::rows::read_key;
 use crate::secret::Secret;
 use crate::segment::Sealed;
 use crate::step::{Budget, Step};
-use crate::tree::{Count, Diff, Find, Scan, Tree, get};
+use crate::tree::{Count, Diff, MultiGet, Scan, Tree, get};
 use crate::value::Kind;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -40,7 +40,7 @@ impl Made {
 }
 
 pub enum Op {
-    Find { find: Find, out: Output, found: Vec<u32> },
+    Find { find: MultiGet, out: Output, found: Vec<u32> },
     Scan { scan: Scan, out: Output },
     IndexScan { scan: IndexScan, out: Output },
     Diff { diff: Diff, out: Output },
@@ -116,7 +116,7 @@ impl Engine {
             Ok(Fetch::Here(None)) => {
                 self.reply.tell(Value { kind: value_kind::ABSENT.into(), ..Value::default() });
             }
-            Ok(Fetch::Here(Some(entry))) if entry.tag.far => return status::FAR,
+            Ok(Fetch::Here(Some(entry))) if entry.tag.is_ref => return status::FAR,
             Ok(Fetch::Here(Some(entry))) => {
                 let is_json = entry.tag.kind == Kind::Json;
                 self.reply.tell(Value {

@@ -241,7 +241,7 @@ pub fn ingest_since(op: u32, view: u32) {
     with(|engine| {
         let forest = engine.forest(view);
         if let Some(op) = engine.ingest_op(op) {
-            op.ingest.since(&forest);
+            op.ingest.set_merge_base(&forest);
         }
     });
 }

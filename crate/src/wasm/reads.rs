@@ -5,7 +5,7 @@ use super::engine::{Engine, Op, keys, u32_at};
 use super::with;
 use crate::forest::Named;
 use crate::output::Output;
-use crate::tree::{Count, Diff, Find, Parts, Range, Scan};
+use crate::tree::{Count, Diff, MultiGet, Parts, Range, Scan};
 use alloc::vec::Vec;
 use core::ops::Bound;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -82,7 +82,7 @@ impl Engine {
     fn find(&mut self, view: u32, len: usize) -> u32 {
         match keys(&self.scratch[..len]) {
             Ok(keys) => {
-                let find = Find::new(self.tree(view), keys.iter().map(|key| &**key));
+                let find = MultiGet::new(self.tree(view), keys.iter().map(|key| &**key));
                 self.ops.add(Op::Find { find, out: Output::new(), found: Vec::new() })
             }
             Err(error) => {

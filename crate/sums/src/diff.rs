@@ -26,7 +26,7 @@ fn is_link(record: &Record<'_>) -> bool {
 
 fn is_equal(a: &Record<'_>, b: &Record<'_>) -> bool {
     match (&a.form, &b.form) {
-        (Form::Inline(x) | Form::Far(x), Form::Inline(y) | Form::Far(y)) => {
+        (Form::Inline(x) | Form::Ref(x), Form::Inline(y) | Form::Ref(y)) => {
             a.path == b.path && a.sum == b.sum && x == y
         }
         (Form::Link(a), Form::Link(b)) => a.chunk == b.chunk,

@@ -4,7 +4,7 @@
 //! on vectors of 128 bits, of which the instructions are safe to call where the whole module is
 //! built with them; tests run it on arrays, and hold it to the `sha2` crate.
 
-use crate::rules::{Chain, START, bit};
+use crate::chain::{Chain, START, bit};
 
 const K: [u32; 64] = [
     0x428a_2f98,

@@ -1,6 +1,6 @@
 //! Leaves on their way out: a block of them, and where a walk over a tree stands.
 
-use crate::piece::{Form, Record, Records, far, fetch};
+use crate::piece::{Form, Record, Records, fetch, ref_and_hash};
 use crate::rules::{leaf, path};
 use alloc::vec::Vec;
 use hedgerow_trees::cache::{Cache, Fetch};
@@ -31,7 +31,7 @@ pub struct SumLeaves {
     /// The leaves.
     pub leaves: Vec<SumLeaf>,
     /// The longer value that is being read.
-    far: Option<ValueReader>,
+    reading: Option<ValueReader>,
 }
 
 impl SumLeaves {
@@ -50,7 +50,7 @@ impl SumLeaves {
     /// Whether a long value is half read.
     #[must_use]
     pub const fn is_reading(&self) -> bool {
-        self.far.is_some()
+        self.reading.is_some()
     }
 
     /// Adds a leaf. When its value must be loaded, call this again with the same leaf: nothing is
@@ -68,11 +68,11 @@ impl SumLeaves {
                 self.bytes.extend_from_slice(value);
                 budget.spend(value.len());
             }
-            Form::Far(rest) => {
-                let (address, hash) = far(rest);
-                let reader = self.far.get_or_insert_with(|| ValueReader::new(address));
+            Form::Ref(rest) => {
+                let (address, hash) = ref_and_hash(rest);
+                let reader = self.reading.get_or_insert_with(|| ValueReader::new(address));
                 match reader.step(cache, budget, &mut self.bytes)? {
-                    Step::Done(()) => self.far = None,
+                    Step::Done(()) => self.reading = None,
                     waiting => return Ok(waiting),
                 }
                 if leaf(&self.bytes[start..], record.sum) != hash {

@@ -12,13 +12,15 @@ extern crate alloc;
 extern crate std;
 
 mod batch;
+mod chain;
 mod diff;
-mod find;
 mod follow;
+mod fresh;
 #[cfg(any(target_arch = "wasm32", test))]
 mod lanes;
 mod leaves;
 mod merge;
+mod multi_get;
 mod piece;
 mod proof;
 mod prove;
@@ -29,10 +31,10 @@ mod verify;
 
 pub use batch::SumBatch;
 pub use diff::SumDiff;
-pub use find::{SumFind, get};
 pub use follow::{Definition, Follow};
 pub use leaves::{SumLeaf, SumLeaves};
 pub use merge::SumMerge;
+pub use multi_get::{SumMultiGet, get};
 pub use piece::{Name, names};
 pub use proof::{SumClaim, VerifySums, verify};
 pub use prove::SumProve;

@@ -1,29 +1,21 @@
 //! Brings a batch into a sum tree, in one descent.
 //!
 //! First all pieces that the batch leads into are opened, level by level. Then the trie is changed
-//! in memory: each branch shares the edits out between its two sides by their next bit, and the
-//! sums are checked on the way. Then the chains of new leaves are hashed, four at a time, and the
-//! branches above. Only then are chunks made, so that whatever fails before stores nothing.
+//! in memory: each branch splits the edits between its two sides by their next bit, and the sums are
+//! checked. Then new leaves and branches are hashed, and only then are chunks made (`fresh.rs`): a
+//! merge that fails stores nothing.
 
 use crate::batch::SumBatch;
-use crate::piece::{FAR, FAR_BYTES, INLINE_BYTES, LINK, far};
-use crate::rules::{Chain, DEPTH, Rules, bit, bytes, common, leaf, prefix};
-use crate::trie::{Held, Kind, NONE, Node, Root, Trie, UNKNOWN};
+use crate::fresh::Fresh;
+use crate::piece::{INLINE_BYTES, ref_and_hash};
+use crate::rules::{DEPTH, Rules, bit, common, leaf};
+use crate::trie::{Held, Kind, NONE, Node, Root, Trie};
 use alloc::vec::Vec;
 use hedgerow_trees::cache::Cache;
-use hedgerow_trees::chunk::ChunkKind;
 use hedgerow_trees::error::Error;
-use hedgerow_trees::hash::Hash;
-use hedgerow_trees::segment::{Packer, Stream};
+use hedgerow_trees::segment::Packer;
 use hedgerow_trees::step::{Budget, Step};
-use hedgerow_trees::tree::{Tree, put_value};
-
-/// Chains that are hashed between two looks at the budget.
-const CHAINS: usize = 8;
-/// What looking at a branch costs.
-const LIST_WORK: usize = 16;
-/// Bytes hashed for a branch.
-const BRANCH_BYTES: usize = 128;
+use hedgerow_trees::tree::Tree;
 
 #[derive(Clone, Copy, Debug)]
 enum Task {
@@ -54,11 +46,7 @@ pub struct SumMerge {
     phase: Phase,
     tasks: Vec<Task>,
     results: Vec<u32>,
-    /// Branches made, those below before those above.
-    made: Vec<u32>,
-    /// Leaves whose hashes are to be made, and the depth of each.
-    leaves: Vec<(u32, u16)>,
-    next: usize,
+    fresh: Fresh,
     added: u64,
     removed: u64,
     before: u64,
@@ -75,9 +63,7 @@ impl SumMerge {
             phase: Phase::Sort,
             tasks: Vec::new(),
             results: Vec::new(),
-            made: Vec::new(),
-            leaves: Vec::new(),
-            next: 0,
+            fresh: Fresh::default(),
             added: 0,
             removed: 0,
             before: 0,
@@ -105,10 +91,10 @@ impl SumMerge {
                 Phase::Sort => self.batch.sort(budget),
                 Phase::Read => self.trie.reach(cache, budget, self.tree, self.batch.paths()),
                 Phase::Change => self.change(cache, budget),
-                Phase::Leaves => Ok(self.list_leaves(budget)),
-                Phase::Chains => Ok(self.chains(budget)),
-                Phase::Branches => Ok(self.branches(budget)),
-                Phase::Chunks => Ok(self.chunks(budget, packer)),
+                Phase::Leaves => Ok(self.fresh.list_leaves(&self.trie, budget)),
+                Phase::Chains => Ok(self.fresh.hash_leaves(&mut self.trie, budget)),
+                Phase::Branches => Ok(self.fresh.hash_branches(&mut self.trie, budget)),
+                Phase::Chunks => Ok(self.fresh.pack(&mut self.trie, budget, packer)),
                 Phase::Done => return Ok(Step::Done(())),
             };
             match step? {
@@ -119,7 +105,7 @@ impl SumMerge {
     }
 
     fn advance(&mut self) -> Result<(), Error> {
-        self.next = 0;
+        self.fresh.next = 0;
         self.phase = match self.phase {
             Phase::Sort => Phase::Read,
             Phase::Read => {
@@ -143,7 +129,11 @@ impl SumMerge {
             Phase::Leaves => Phase::Chains,
             Phase::Chains => Phase::Branches,
             Phase::Branches => Phase::Chunks,
-            Phase::Chunks | Phase::Done => Phase::Done,
+            Phase::Chunks => {
+                self.tree = self.fresh.tree;
+                Phase::Done
+            }
+            Phase::Done => Phase::Done,
         };
         Ok(())
     }
@@ -219,7 +209,7 @@ impl SumMerge {
                 return Ok(Some(missing));
             }
             let made = self.trie.join(depth, left, right)?;
-            self.made.push(made);
+            self.fresh.branches.push(made);
             made
         };
         self.results.push(joined);
@@ -281,8 +271,8 @@ impl SumMerge {
         let is_same = old.sum == edit.sum && {
             let (held, stored) = self.trie.value(&old);
             match held {
-                Held::Far => {
-                    let (address, hash) = far(stored);
+                Held::Ref => {
+                    let (address, hash) = ref_and_hash(stored);
                     address.len as usize == value.len() && hash == leaf(value, edit.sum)
                 }
                 _ => stored == value,
@@ -296,173 +286,8 @@ impl SumMerge {
         if edit.deletes() { Ok(NONE) } else { self.put(at) }
     }
 
-    /// Lists the leaves that are new, or no longer below the same branch.
-    fn list_leaves(&mut self, budget: &mut Budget) -> Step<()> {
-        let Self { trie, leaves, made, next, .. } = self;
-        let mut list = |at: u32, depth: u16| {
-            let node = trie.node(at);
-            if node.depth == DEPTH && node.at != depth {
-                leaves.push((at, depth));
-            }
-        };
-        while let Some(at) = made.get(*next) {
-            if budget.is_spent() {
-                return Step::Yield;
-            }
-            budget.spend(LIST_WORK);
-            *next += 1;
-            let node = trie.node(*at);
-            if let Kind::Branch { left, right } = node.kind {
-                list(left, node.depth + 1);
-                list(right, node.depth + 1);
-            }
-        }
-        if trie.root != NONE {
-            list(trie.root, 0);
-        }
-        Step::Done(())
-    }
-
     /// The batch, sorted, for another merge.
     pub fn take_batch(&mut self) -> SumBatch {
         core::mem::take(&mut self.batch)
-    }
-
-    /// Hashes leaves and the chains above them.
-    fn chains(&mut self, budget: &mut Budget) -> Step<()> {
-        let Self { trie, leaves, next, .. } = self;
-        while *next < leaves.len() {
-            if budget.is_spent() {
-                return Step::Yield;
-            }
-            let some = &leaves[*next..leaves.len().min(*next + CHAINS)];
-            let mut chains = [Chain { path: [0; 32], sum: 0, to: DEPTH, hash: [0; 8] }; CHAINS];
-            for ((at, to), chain) in some.iter().zip(&mut chains) {
-                let node = trie.node(*at);
-                let Node { path, sum, .. } = *node;
-                budget.spend(BRANCH_BYTES * usize::from(DEPTH - to));
-                if node.at != UNKNOWN && node.at > *to {
-                    // It has moved up: its chain goes on.
-                    chain.hash = trie.hash_at(node, *to);
-                    continue;
-                }
-                let (held, value) = trie.value(node);
-                let hash = if held == Held::Far { far(value).1 } else { leaf(value, sum) };
-                budget.spend(value.len());
-                *chain = Chain { path, sum, to: *to, hash };
-            }
-            trie.rules.follow(&mut chains);
-            for ((at, to), chain) in some.iter().zip(&chains) {
-                let node = &mut trie.nodes[*at as usize];
-                (node.hash, node.at) = (chain.hash, *to);
-            }
-            *next += some.len();
-        }
-        Step::Done(())
-    }
-
-    fn branches(&mut self, budget: &mut Budget) -> Step<()> {
-        while let Some(at) = self.made.get(self.next) {
-            if budget.is_spent() {
-                return Step::Yield;
-            }
-            self.trie.hash_branch(*at);
-            budget.spend(BRANCH_BYTES * 2);
-            self.next += 1;
-        }
-        Step::Done(())
-    }
-
-    /// Makes the chunks that are new, each after those that it names.
-    fn chunks(&mut self, budget: &mut Budget, packer: &mut Packer) -> Step<()> {
-        let Self { trie, leaves, made, next, .. } = self;
-        while let Some((at, _)) = leaves.pop() {
-            if budget.is_spent() {
-                leaves.push((at, 0));
-                return Step::Yield;
-            }
-            let node = *trie.node(at);
-            if let (Held::New, value) = trie.value(&node) {
-                budget.spend(2 * value.len());
-                let address = put_value(packer, value).bytes();
-                let hash = bytes(&leaf(value, node.sum));
-                let start = trie.bytes.len() as u32;
-                trie.bytes.extend_from_slice(&address);
-                trie.bytes.extend_from_slice(&hash);
-                let held = Held::Far;
-                trie.nodes[at as usize].kind = Kind::Leaf { held, start, len: FAR_BYTES as u32 };
-            }
-        }
-        while let Some(at) = made.get(*next) {
-            if budget.is_spent() {
-                return Step::Yield;
-            }
-            budget.spend(64);
-            if let Kind::Branch { left, right } = trie.node(*at).kind {
-                let cuts = trie.cuts(left, right);
-                for (at, cut) in [(left, cuts.0), (right, cuts.1)] {
-                    if cut && trie.node(at).chunk == Hash::ZERO {
-                        budget.spend(trie.node(at).size.into());
-                        let header = ChunkKind::SumPiece.header();
-                        trie.nodes[at as usize].chunk = trie.pack(at, &header, packer);
-                    }
-                }
-            }
-            *next += 1;
-        }
-        self.tree = Tree::EMPTY;
-        if trie.root != NONE {
-            let mut header = Vec::from(ChunkKind::SumTop.header());
-            let Root { hash, sum } = trie.total();
-            header.extend_from_slice(&hash);
-            header.extend_from_slice(&sum.to_le_bytes());
-            let root = trie.pack(trie.root, &header, packer);
-            self.tree = Tree { root, count: trie.node(trie.root).count };
-        }
-        Step::Done(())
-    }
-}
-
-impl Trie {
-    /// How the value of a leaf is held, and its bytes.
-    pub(crate) fn value(&self, node: &Node) -> (Held, &[u8]) {
-        match node.kind {
-            Kind::Leaf { held, start, len } => {
-                (held, &self.bytes[start as usize..start as usize + len as usize])
-            }
-            _ => (Held::Inline, &[]),
-        }
-    }
-
-    /// Packs the piece that begins with the node at `at`.
-    fn pack(&self, at: u32, header: &[u8], packer: &mut Packer) -> Hash {
-        packer.put(Stream::Inner, |out| {
-            out.extend_from_slice(header);
-            let mut rest = Vec::from([(at, false)]);
-            while let Some((at, is_cut)) = rest.pop() {
-                let node = self.node(at);
-                if let (Kind::Branch { left, right }, false) = (node.kind, is_cut) {
-                    let cuts = self.cuts(left, right);
-                    rest.extend([(right, cuts.1), (left, cuts.0)]);
-                    continue;
-                }
-                out.extend_from_slice(&prefix(&node.path, node.depth));
-                out.extend_from_slice(&bytes(&node.hash));
-                out.extend_from_slice(&node.sum.to_le_bytes());
-                let (held, value) = self.value(node);
-                let head = match (held, is_cut) {
-                    (_, true) => LINK + node.depth,
-                    (Held::Inline, _) => value.len() as u16,
-                    _ => FAR,
-                };
-                out.extend_from_slice(&head.to_le_bytes());
-                out.extend_from_slice(value);
-                if is_cut {
-                    out.extend_from_slice(&node.count.to_le_bytes());
-                    out.extend_from_slice(&node.size.to_le_bytes());
-                    out.extend_from_slice(&node.chunk.0);
-                }
-            }
-        })
     }
 }

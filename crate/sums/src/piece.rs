@@ -6,23 +6,22 @@ use hedgerow_trees::cache::{Cache, Fetch};
 use hedgerow_trees::chunk::{ChunkKind, HEADER_BYTES};
 use hedgerow_trees::error::{DecodeError, Error, Field};
 use hedgerow_trees::hash::{HASH_BYTES, Hash};
+use hedgerow_trees::le::u64_at;
 pub(crate) use hedgerow_trees::sum_piece::{
-    FAR, FAR_BYTES, FIXED_BYTES, Form, INLINE_BYTES, LINK, LINK_BYTES, Link, MAX_PIECE_BYTES,
-    MIN_PIECE_BYTES, ROOT_BYTES, Record, Records, common, prefix,
+    FIXED_BYTES, Form, INLINE_BYTES, LINK, LINK_BYTES, Link, MAX_PIECE_BYTES, MIN_PIECE_BYTES, REF,
+    REF_BYTES, ROOT_BYTES, Record, Records, common, prefix,
 };
-use hedgerow_trees::sum_piece::{check, far as address};
-use hedgerow_trees::value::Far;
+use hedgerow_trees::sum_piece::{check, value_ref};
+use hedgerow_trees::value::ValueRef;
 
 /// The address in the rest of a leaf with a longer value, and the hash of the leaf.
-pub(crate) fn far(rest: &[u8]) -> (Far, State) {
-    (address(rest), words(&rest[FAR_BYTES - HASH_BYTES..]))
+pub(crate) fn ref_and_hash(rest: &[u8]) -> (ValueRef, State) {
+    (value_ref(rest), words(&rest[REF_BYTES - HASH_BYTES..]))
 }
 
 /// The hash and the sum in the first bytes of what tells of a tree.
 pub(crate) fn root_at(bytes: &[u8]) -> (State, u64) {
-    let mut sum = [0; 8];
-    sum.copy_from_slice(&bytes[HASH_BYTES..ROOT_BYTES]);
-    (words(&bytes[..HASH_BYTES]), u64::from_le_bytes(sum))
+    (words(&bytes[..HASH_BYTES]), u64_at(bytes, HASH_BYTES))
 }
 
 /// The hash and the sum that a top tells of its tree.
@@ -94,7 +93,7 @@ pub fn names(chunk: &[u8], mut each: impl FnMut(Name)) {
     for record in Records::of(chunk) {
         match record.form {
             Form::Link(link) => each(Name::Piece(link.chunk)),
-            Form::Far(rest) => each(Name::Value(address(rest))),
+            Form::Ref(rest) => each(Name::Value(value_ref(rest))),
             Form::Inline(_) => {}
         }
     }
@@ -106,5 +105,5 @@ pub enum Name {
     /// Another piece.
     Piece(Hash),
     /// A value out of line.
-    Value(Far),
+    Value(ValueRef),
 }

@@ -1,6 +1,6 @@
 //! Makes proofs of keys; [`proof`](super::proof) tells what they are.
 
-use crate::piece::far;
+use crate::piece::ref_and_hash;
 use crate::proof::{Climb, Side};
 use crate::rules::{DEPTH, Rules, State, bit, bytes, common, leaf, path, sort};
 use crate::trie::{Held, Kind, NONE, Node, Root, Trie};
@@ -152,7 +152,7 @@ impl Trie {
 
     fn leaf_hash(&self, node: &Node) -> State {
         match self.value(node) {
-            (Held::Far, rest) => far(rest).1,
+            (Held::Ref, rest) => ref_and_hash(rest).1,
             (_, value) => leaf(value, node.sum),
         }
     }

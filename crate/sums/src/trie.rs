@@ -1,7 +1,7 @@
 //! Some of a sum tree in memory: the pieces that an operation has opened, as a binary trie.
 
 use crate::piece::{
-    FAR_BYTES, FIXED_BYTES, Form, LINK_BYTES, Link, MAX_PIECE_BYTES, MIN_PIECE_BYTES, Record,
+    FIXED_BYTES, Form, LINK_BYTES, Link, MAX_PIECE_BYTES, MIN_PIECE_BYTES, REF_BYTES, Record,
     Records, fetch, stated,
 };
 use crate::rules::{DEPTH, Rules, State, bit, branch, bytes, common, words};
@@ -25,7 +25,7 @@ pub(crate) enum Held {
     /// The value itself, as its record has it.
     Inline,
     /// The rest of the record of a longer value.
-    Far,
+    Ref,
     /// A longer value that is not stored yet.
     New,
 }
@@ -101,7 +101,7 @@ impl Trie {
     pub(crate) fn leaf(&mut self, path: [u8; 32], sum: u64, held: Held, value: &[u8]) -> u32 {
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(value);
-        let rest = if held == Held::New { FAR_BYTES } else { value.len() };
+        let rest = if held == Held::New { REF_BYTES } else { value.len() };
         self.push(Node {
             path,
             hash: [0; 8],
@@ -113,6 +113,16 @@ impl Trie {
             kind: Kind::Leaf { held, start, len: value.len() as u32 },
             chunk: Hash::ZERO,
         })
+    }
+
+    /// How the value of a leaf is held, and its bytes.
+    pub(crate) fn value(&self, node: &Node) -> (Held, &[u8]) {
+        match node.kind {
+            Kind::Leaf { held, start, len } => {
+                (held, &self.bytes[start as usize..start as usize + len as usize])
+            }
+            _ => (Held::Inline, &[]),
+        }
     }
 
     /// Which of two neighbours are cut off, to be pieces of their own. It depends on the subtrees
@@ -182,7 +192,7 @@ impl Trie {
         let hash = words(&hash);
         let at = match record.form {
             Form::Inline(value) => self.leaf(path, sum, Held::Inline, value),
-            Form::Far(rest) => self.leaf(path, sum, Held::Far, rest),
+            Form::Ref(rest) => self.leaf(path, sum, Held::Ref, rest),
             Form::Link(Link { depth, count, size, chunk }) => {
                 let kind = Kind::Link;
                 self.push(Node { path, hash, sum, count, depth, at: depth, size, kind, chunk })
@@ -192,7 +202,8 @@ impl Trie {
         at
     }
 
-    /// Joins `right` with what waits on its left and parts from it at the depth `from` or below.
+    /// Joins `right` with each node on its left that waits for it and parts from it at the depth `from` or below:
+    /// the nearest first.
     fn close(
         &mut self,
         waiting: &mut Vec<(u32, u16)>,
@@ -216,7 +227,7 @@ impl Trie {
         Ok(right)
     }
 
-    /// Reads a piece that was checked, and makes all hashes that its leaves do not tell.
+    /// Builds the nodes of a piece that was checked, and hashes its branches.
     pub(crate) fn build(&mut self, chunk: &[u8]) -> Result<u32, DecodeError> {
         // Nodes that wait for the one on their right, and where they part from it.
         let mut waiting = Vec::new();
@@ -235,15 +246,15 @@ impl Trie {
 
     /// Opens the link at `at`, if its piece is in memory; else tells where that is.
     pub(crate) fn open(&mut self, cache: &Cache, at: u32) -> Result<Option<SegmentId>, Error> {
-        let Node { path, hash: told, sum, count, depth, size, chunk: hash, .. } = *self.node(at);
+        let Node { path, hash: claim, sum, count, depth, size, chunk: hash, .. } = *self.node(at);
         let form = Form::Link(Link { depth, count, size, chunk: hash });
-        let link = Record { path, hash: bytes(&told), sum, form };
+        let link = Record { path, hash: bytes(&claim), sum, form };
         let chunk = match fetch(cache, hash, Some(&link), true)? {
             Fetch::At(id) => return Ok(Some(id)),
             Fetch::Here(chunk) => chunk,
         };
         let built = self.build(chunk).and_then(|built| {
-            let is_it = self.node(built).hash == told;
+            let is_it = self.node(built).hash == claim;
             if is_it { Ok(built) } else { Err(wrong(Field::SumHash)) }
         });
         let built = built.map_err(|cause| Error::CorruptChunk { hash, cause: Some(cause) })?;

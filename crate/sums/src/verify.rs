@@ -1,7 +1,9 @@
 //! Checks all of a sum tree: every piece, every hash up to the root, every value.
 
 use crate::leaves::SumLeaves;
-use crate::piece::{Form, ROOT_BYTES, Record, Records, address_of, far, fetch, root_at, stated};
+use crate::piece::{
+    Form, ROOT_BYTES, Record, Records, address_of, fetch, ref_and_hash, root_at, stated,
+};
 use crate::rules::{Chain, DEPTH, Rules, State, bytes, leaf, words};
 use crate::trie::{Held, Kind, Trie};
 use alloc::vec::Vec;
@@ -19,12 +21,12 @@ const LEAF_WORK: usize = 128 * DEPTH as usize;
 pub struct SumVerify {
     rules: Rules,
     tree: Tree,
-    /// What the commit tells of the tree.
-    told: Option<(State, u64)>,
+    /// Hash and sum of the root, as the commit claims them.
+    claim: Option<(State, u64)>,
     /// Pieces to be read; the top has no link.
     pieces: Vec<Option<Record<'static>>>,
     /// Records of long values of the last piece, to be read: where they are in it.
-    fars: Vec<usize>,
+    value_refs: Vec<usize>,
     last: Option<Record<'static>>,
     value: SumLeaves,
     counts: [u64; 3],
@@ -35,15 +37,15 @@ const fn wrong(hash: Hash, field: Field) -> Error {
 }
 
 impl SumVerify {
-    /// A walk of `tree`, of which a commit tells hash and sum in the first 40 bytes of `told`.
+    /// A walk of `tree`. A commit claims hash and sum of its root in the first 40 bytes of `claim`.
     #[must_use]
-    pub fn new(rules: &Rules, tree: Tree, told: &[u8]) -> Self {
+    pub fn new(rules: &Rules, tree: Tree, claim: &[u8]) -> Self {
         Self {
             rules: rules.clone(),
             tree,
-            told: told.get(..ROOT_BYTES).map(root_at),
+            claim: claim.get(..ROOT_BYTES).map(root_at),
             pieces: if tree.is_empty() { Vec::new() } else { Vec::from([None]) },
-            fars: Vec::new(),
+            value_refs: Vec::new(),
             last: None,
             value: SumLeaves::default(),
             counts: [0; 3],
@@ -65,7 +67,7 @@ impl SumVerify {
             if budget.is_spent() {
                 return Ok(Step::Yield);
             }
-            if let Some(at) = self.fars.last() {
+            if let Some(at) = self.value_refs.last() {
                 let step = match fetch(cache, self.tree.root, self.last.as_ref(), false)? {
                     Fetch::At(id) => Step::Need(Vec::from([id])),
                     Fetch::Here(chunk) => {
@@ -80,7 +82,7 @@ impl SumVerify {
                 }
                 self.value.clear();
                 self.counts[2] += 1;
-                self.fars.pop();
+                self.value_refs.pop();
                 continue;
             }
             let Some(link) = self.pieces.last() else {
@@ -89,7 +91,7 @@ impl SumVerify {
                 }
                 // The top has told of any other.
                 let nothing = (words(&self.rules.empty_hash(0)), 0);
-                if self.tree.is_empty() && self.told.is_some_and(|told| told != nothing) {
+                if self.tree.is_empty() && self.claim.is_some_and(|claim| claim != nothing) {
                     return Err(wrong(self.tree.root, Field::SumHash));
                 }
                 return Ok(Step::Done(()));
@@ -124,8 +126,8 @@ impl SumVerify {
                 root.at = 0;
             }
             let (total, said) = (trie.total(), stated(chunk));
-            let is_told = self.told.is_none_or(|told| told == said);
-            if !is_told || words(&total.hash) != said.0 || total.sum != said.1 {
+            let is_claimed = self.claim.is_none_or(|claim| claim == said);
+            if !is_claimed || words(&total.hash) != said.0 || total.sum != said.1 {
                 return Err(wrong(hash, Field::SumHash));
             }
         }
@@ -136,7 +138,7 @@ impl SumVerify {
             let Some(record) = records.next() else { break };
             match record.form {
                 Form::Link(_) => self.pieces.push(record.link()),
-                Form::Far(_) => self.fars.push(at),
+                Form::Ref(_) => self.value_refs.push(at),
                 Form::Inline(_) => {}
             }
         }
@@ -145,7 +147,8 @@ impl SumVerify {
         for node in &trie.nodes {
             if let Kind::Leaf { .. } = node.kind {
                 let (held, value) = trie.value(node);
-                let start = if held == Held::Far { far(value).1 } else { leaf(value, node.sum) };
+                let start =
+                    if held == Held::Ref { ref_and_hash(value).1 } else { leaf(value, node.sum) };
                 budget.spend(LEAF_WORK);
                 chains.push(Chain { path: node.path, sum: node.sum, to: node.at, hash: start });
                 expected.push(node.hash);

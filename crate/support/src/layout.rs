@@ -29,7 +29,7 @@ pub fn leaf(records: &[(u16, &[u8], &[u8])]) -> Vec<u8> {
 pub fn leaf_of(entries: &[Entry<'_>]) -> Vec<u8> {
     let tag = |entry: &Entry<'_>| {
         let kind = if entry.tag.kind == Kind::Bytes { BYTES } else { 0 };
-        let far = if entry.tag.far { FAR } else { 0 };
+        let far = if entry.tag.is_ref { FAR } else { 0 };
         kind | far
     };
     let records = entries.iter().map(|entry| (tag(entry), entry.key.bytes(), entry.value));

@@ -6,7 +6,7 @@ use crate::rows::Rows;
 use hedgerow::cache::Fetch;
 use hedgerow::error::Error;
 use hedgerow::output::Output;
-use hedgerow::tree::{Count, Diff, Find, Parts, Range, Scan, Tree, get};
+use hedgerow::tree::{Count, Diff, MultiGet, Parts, Range, Scan, Tree, get};
 
 impl Host {
     /// What a scan of `tree` hands out, up to its end or its fault.
@@ -48,7 +48,7 @@ impl Host {
                 Fetch::At(id) => Fetch::At(id),
                 Fetch::Here(entry) => Fetch::Here(entry.map(|entry| {
                     assert_eq!(entry.key.bytes(), key.as_bytes());
-                    assert!(!entry.tag.far, "an inline value");
+                    assert!(!entry.tag.is_ref, "an inline value");
                     entry.value.to_vec()
                 })),
             })
@@ -63,7 +63,7 @@ impl Host {
 
     /// The values of keys, in one descent.
     pub fn get_many(&mut self, keys: &[String]) -> Vec<Option<String>> {
-        let mut find = Find::new(self.tree(), keys.iter().map(String::as_bytes));
+        let mut find = MultiGet::new(self.tree(), keys.iter().map(String::as_bytes));
         let (mut out, mut found) = (Output::new(), Vec::new());
         self.run(|cache, budget| find.step(cache, budget, &mut out, &mut found)).expect("a find");
         out.close();

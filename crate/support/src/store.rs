@@ -8,7 +8,7 @@ use hedgerow::key::Key;
 use hedgerow::output::Output;
 use hedgerow::segment::Packer;
 use hedgerow::step::{Budget, Step};
-use hedgerow::tree::{Builder, Diff, Merge, Parts, Range, Replace, Scan, Tree};
+use hedgerow::tree::{Builder, Diff, Merge, Parts, PointEdit, Range, Scan, Tree};
 use hedgerow::value::{Kind, Value};
 
 /// A text as a key.
@@ -18,7 +18,7 @@ pub fn a_key(text: &str) -> Key<'_> {
 
 /// JSON text, which is in normal form, as a value.
 pub fn a_text(text: &str) -> Value<'_> {
-    Value::kept(Kind::Json, text.as_bytes())
+    Value::trusted(Kind::Json, text.as_bytes())
 }
 
 /// Rows `0, 10, 20, ...`, so that there is room between any two.
@@ -82,7 +82,7 @@ impl Store {
 
     /// Applies one edit by the fast path; whether it applied.
     pub fn replace(&self, batch: &Batch) -> bool {
-        let mut replace = Replace::new(self.tree, Shape::STORED);
+        let mut replace = PointEdit::new(self.tree, Shape::STORED);
         let step = replace.step(&self.cache, batch);
         replace.packer().seal();
         matches!(step, Ok(Step::Done(Some(_))))

@@ -5,11 +5,11 @@ use crate::output::Value;
 use crate::rows::{list, quote};
 use crate::sums::{Held, Leaves, Sums, batch};
 use hedgerow::boundary::Shape;
-use hedgerow::bring::{Base, Bring, Follower, Staged, Wanted, tree_name};
 use hedgerow::error::Error;
 use hedgerow::forest::Named;
 use hedgerow::ingest::{Format, Ingest};
 use hedgerow::sum_tree::{Rules, SumVerify};
+use hedgerow::sum_update::{Base, Follower, Staged, SumUpdate, Wanted, tree_name};
 use hedgerow::tree::Range;
 use hedgerow::value::Kind;
 use sha2::{Digest, Sha256};
@@ -290,13 +290,13 @@ pub fn start(host: &mut Host, change: &Change) -> Ingest {
     ingest
 }
 
-/// What was made for a commit that another writer was before: [`Bring::again`].
+/// What was made for a commit that another writer was before: [`SumUpdate::into_retry_state`].
 pub type Made = (Vec<Base>, Vec<Staged>);
 
 /// Brings the sum trees of an ingest that may await them: what was made, and in how many steps.
 ///
 /// # Errors
-/// Those of [`Bring::step`].
+/// Those of [`SumUpdate::step`].
 pub fn bring(
     host: &mut Host,
     ingest: &mut Ingest,
@@ -320,7 +320,7 @@ pub fn bring(
     let (bases, again) = before;
     let staged =
         if again.is_empty() { change.staged.iter().map(staged).collect() } else { again.clone() };
-    let mut bring = Bring::new(&Rules::new(), ingest, staged, wanted, bases);
+    let mut bring = SumUpdate::new(&Rules::new(), ingest, staged, wanted, bases);
     bring.spill_at(spill_bytes);
     let mut steps = 0;
     host.steps(|cache, budget| {
@@ -328,7 +328,7 @@ pub fn bring(
         let step = bring.step(cache, budget, ingest);
         (step, ingest.sealed())
     })?;
-    Ok((bring.again(), steps))
+    Ok((bring.into_retry_state(), steps))
 }
 
 /// Moves a host to the commit of an ingest.
@@ -340,7 +340,7 @@ pub fn adopt(host: &mut Host, ingest: &Ingest) {
 /// Commits a change.
 ///
 /// # Errors
-/// Those of [`Bring::step`]; then the host is where it was.
+/// Those of [`SumUpdate::step`]; then the host is where it was.
 pub fn commit(host: &mut Host, change: &Change, spill_bytes: usize) -> Result<(), Error> {
     let mut ingest = start(host, change);
     bring(host, &mut ingest, change, &Made::default(), spill_bytes)?;

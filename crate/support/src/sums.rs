@@ -9,8 +9,8 @@ use hedgerow::hash::Hash;
 use hedgerow::segment::Packer;
 use hedgerow::step::{Budget, Step};
 use hedgerow::sum_tree::{
-    Name, Root, Rules, SumBatch, SumDiff, SumFind, SumLeaves, SumMerge, SumProve, SumScan, names,
-    verify,
+    Name, Root, Rules, SumBatch, SumDiff, SumLeaves, SumMerge, SumMultiGet, SumProve, SumScan,
+    names, verify,
 };
 use hedgerow::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,9 +89,9 @@ impl Sums {
     /// The leaves of some keys, in the order of the keys.
     ///
     /// # Errors
-    /// Those of [`SumFind::step`].
+    /// Those of [`SumMultiGet::step`].
     pub fn find(&mut self, keys: &[[u8; 32]]) -> Result<Vec<Option<Held>>, Error> {
-        let mut find = SumFind::new(self.tree, keys);
+        let mut find = SumMultiGet::new(self.tree, keys);
         let mut out = SumLeaves::default();
         self.host.run(|cache, budget| find.step(cache, budget, &mut out))?;
         let mut found = vec![None; keys.len()];

@@ -19,7 +19,7 @@ pub enum Edit<'a> {
     Put(Value<'a>),
     /// It goes.
     Delete,
-    /// Its value changes as this text says, see [`Fold`](crate::tree::Fold).
+    /// Its value changes as this text says, see [`ResolveUpdates`](crate::tree::ResolveUpdates).
     Update(&'a [u8]),
 }
 
@@ -231,7 +231,7 @@ impl Batch {
         true
     }
 
-    /// Whether it was given updates, which a [`Fold`](crate::tree::Fold) must turn into puts.
+    /// Whether it was given updates, which a [`ResolveUpdates`](crate::tree::ResolveUpdates) must turn into puts.
     #[must_use]
     pub const fn has_updates(&self) -> bool {
         self.has_updates
@@ -260,7 +260,7 @@ impl Batch {
     /// The key at `index`, below [`Batch::len`].
     #[must_use]
     pub fn key(&self, index: usize) -> Key<'_> {
-        Key::kept(key(&self.pages, &self.items[index]))
+        Key::trusted(key(&self.pages, &self.items[index]))
     }
 
     /// The edit at `index`, below [`Batch::len`].
@@ -271,8 +271,8 @@ impl Batch {
         let page = &self.pages[item.at.page as usize];
         let value = &page[start..start + item.value_len as usize];
         match item.what {
-            What::Json => Edit::Put(Value::kept(Kind::Json, value)),
-            What::Bytes => Edit::Put(Value::kept(Kind::Bytes, value)),
+            What::Json => Edit::Put(Value::trusted(Kind::Json, value)),
+            What::Bytes => Edit::Put(Value::trusted(Kind::Bytes, value)),
             What::Delete => Edit::Delete,
             What::Update => Edit::Update(value),
         }
@@ -309,8 +309,8 @@ mod tests {
         let mut batch = Batch::new();
         for run in runs {
             for (key, value) in *run {
-                let value = Value::kept(Kind::Json, value.as_bytes());
-                batch.push(Key::kept(key.as_bytes()), Edit::Put(value));
+                let value = Value::trusted(Kind::Json, value.as_bytes());
+                batch.push(Key::trusted(key.as_bytes()), Edit::Put(value));
             }
             batch.close_run();
         }
@@ -347,7 +347,7 @@ mod tests {
     fn a_long_run_is_closed_and_a_short_one_grows() {
         let mut batch = Batch::new();
         for number in (0..200_u8).rev() {
-            batch.push(Key::kept(&[number]), Edit::Delete);
+            batch.push(Key::trusted(&[number]), Edit::Delete);
             if number % 10 == 0 {
                 batch.close_long_run();
             }
@@ -362,7 +362,7 @@ mod tests {
     fn ordered_runs_are_joined_without_merging() {
         let mut batch = Batch::new();
         for key in ["a", "b", "c", "d"] {
-            batch.push(Key::kept(key.as_bytes()), Edit::Delete);
+            batch.push(Key::trusted(key.as_bytes()), Edit::Delete);
             batch.close_run();
         }
         assert_eq!(batch.runs, [4]);
@@ -380,7 +380,7 @@ mod tests {
     fn after_finds_the_first_key_above() {
         let mut batch = Batch::new();
         for key in 0..100_u8 {
-            batch.push(Key::kept(&[2 * key]), Edit::Delete);
+            batch.push(Key::trusted(&[2 * key]), Edit::Delete);
         }
         batch.close_run();
         for from in 0..100 {

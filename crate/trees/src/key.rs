@@ -39,10 +39,9 @@ impl<'k> Key<'k> {
         if bytes.len() > MAX_KEY_BYTES { Err(KeyFault::TooLong) } else { Ok(Self(bytes)) }
     }
 
-    /// Takes bytes that were a key before, and were kept as one: in a chunk that was checked, or in
-    /// a list of keys.
+    /// Takes bytes that were checked before, such as those of a chunk in the cache, or of a list of keys.
     #[must_use]
-    pub const fn kept(bytes: &'k [u8]) -> Self {
+    pub const fn trusted(bytes: &'k [u8]) -> Self {
         debug_assert!(bytes.len() <= MAX_KEY_BYTES, "no key is so long");
         Self(bytes)
     }

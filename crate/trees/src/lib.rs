@@ -19,6 +19,7 @@ pub mod form;
 pub mod hash;
 pub mod json;
 pub mod key;
+pub mod le;
 pub mod limits;
 pub mod node;
 pub mod order;

@@ -9,6 +9,7 @@
 use crate::chunk::VERSION;
 use crate::error::{DecodeError, Field};
 use crate::hash::{HASH_BYTES, Hash};
+use crate::le::u32_at;
 use crate::limits::{MAX_SEGMENT_CHUNKS, SEGMENT_BYTES};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -19,12 +20,6 @@ const TABLE_HEADER_BYTES: usize = 12;
 const ALL_STREAMS: u8 = 0b111;
 /// Bytes that a chunk takes of a table.
 pub const TABLE_ENTRY_BYTES: usize = HASH_BYTES + 4;
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    let mut word = [0; 4];
-    word.copy_from_slice(&bytes[at..at + 4]);
-    u32::from_le_bytes(word)
-}
 
 /// The table of a segment, checked.
 #[derive(Clone, Debug)]

@@ -22,8 +22,9 @@
 use crate::chunk::{ChunkKind, HEADER_BYTES};
 use crate::error::{DecodeError, Field};
 use crate::hash::{HASH_BYTES, Hash};
+use crate::le::{u16_at, u64_at};
 use crate::limits::{MAX_ENTRIES, MAX_SUM_VALUE_BYTES};
-use crate::value::Far;
+use crate::value::{self, ValueRef};
 
 /// The number of levels of branches of a sum tree.
 pub const DEPTH: u16 = 256;
@@ -32,11 +33,16 @@ pub const ROOT_BYTES: usize = HASH_BYTES + 8;
 /// Bytes of a top before its records.
 const TOP_BYTES: usize = HEADER_BYTES + ROOT_BYTES;
 /// Bytes of a record before its rest.
-pub const FIXED_BYTES: usize = 74;
+pub const FIXED_BYTES: usize = HEAD_AT + 2;
+/// Where the head is in a record: behind path, hash and sum.
+const HEAD_AT: usize = 2 * HASH_BYTES + 8;
+/// Where the size and the hash of the chunk are in the rest of a link: behind its count.
+const LINK_SIZE_AT: usize = 8;
+const LINK_CHUNK_AT: usize = LINK_SIZE_AT + 2;
 /// Bytes of a link.
-pub const LINK_BYTES: usize = FIXED_BYTES + 42;
+pub const LINK_BYTES: usize = FIXED_BYTES + LINK_CHUNK_AT + HASH_BYTES;
 /// Bytes of the rest of a leaf with a longer value.
-pub const FAR_BYTES: usize = 68;
+pub const REF_BYTES: usize = value::VALUE_REF_BYTES + HASH_BYTES;
 /// The longest value that a record holds itself.
 pub const INLINE_BYTES: usize = 256;
 /// The records of a piece take no more than that.
@@ -45,7 +51,7 @@ pub const MAX_PIECE_BYTES: usize = 4096;
 pub const MIN_PIECE_BYTES: usize = 256;
 
 /// The head of a leaf with a longer value.
-pub const FAR: u16 = 0x4000;
+pub const REF: u16 = 0x4000;
 /// The head of a link, without its depth.
 pub const LINK: u16 = 0x8000;
 /// Above the heads of all links.
@@ -69,8 +75,8 @@ pub struct Link {
 pub enum Form<'b> {
     /// A leaf with this value.
     Inline(&'b [u8]),
-    /// A leaf with a longer value: the rest of its record, see [`far`].
-    Far(&'b [u8]),
+    /// A leaf with a longer value: the rest of its record, see [`value_ref`].
+    Ref(&'b [u8]),
     /// A link to another piece.
     Link(Link),
 }
@@ -109,9 +115,9 @@ impl Record<'_> {
             Form::Inline(value) => {
                 (value.is_empty() && self.sum == 0).then_some(Field::ValueLength)
             }
-            Form::Far(rest) => {
+            Form::Ref(rest) => {
                 let may_be = INLINE_BYTES + 1..=MAX_SUM_VALUE_BYTES;
-                (!may_be.contains(&(far(rest).len as usize))).then_some(Field::ValueLength)
+                (!may_be.contains(&(value_ref(rest).len as usize))).then_some(Field::ValueLength)
             }
             Form::Link(link) => {
                 let is_piece = (MIN_PIECE_BYTES..=MAX_PIECE_BYTES).contains(&link.size.into());
@@ -130,16 +136,10 @@ impl Record<'_> {
     }
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    let mut word = [0; 8];
-    word.copy_from_slice(&bytes[at..at + 8]);
-    u64::from_le_bytes(word)
-}
-
 /// The address in the rest of a leaf with a longer value.
 #[must_use]
-pub fn far(rest: &[u8]) -> Far {
-    Far::read(&rest[..FAR_BYTES - HASH_BYTES])
+pub fn value_ref(rest: &[u8]) -> ValueRef {
+    ValueRef::read(&rest[..REF_BYTES - HASH_BYTES])
 }
 
 /// The number of bits that two paths begin with in common.
@@ -174,7 +174,7 @@ pub fn prefix(path: &[u8; 32], bits: u16) -> [u8; 32] {
 /// Bytes of the rest of a record with this head; `None` where there is no such head.
 const fn rest_bytes(head: u16) -> Option<usize> {
     match head {
-        FAR => Some(FAR_BYTES),
+        REF => Some(REF_BYTES),
         LINK..LINK_END => Some(LINK_BYTES - FIXED_BYTES),
         len if len as usize <= INLINE_BYTES => Some(len as usize),
         _ => None,
@@ -187,7 +187,7 @@ pub enum Named {
     /// Another piece.
     Piece(Hash),
     /// A value.
-    Value(Far),
+    Value(ValueRef),
 }
 
 /// All that a piece or a top names, in its order. No more of it is checked than where records end: it
@@ -220,14 +220,14 @@ impl Iterator for Names<'_> {
     fn next(&mut self) -> Option<Named> {
         loop {
             let (fixed, after) = self.rest.split_at_checked(FIXED_BYTES)?;
-            let head = u16::from_le_bytes([fixed[72], fixed[73]]);
+            let head = u16_at(fixed, HEAD_AT);
             let (own, after) = after.split_at_checked(rest_bytes(head)?)?;
             self.rest = after;
             if head >= LINK {
-                return Some(Named::Piece(Hash::read(&own[10..])));
+                return Some(Named::Piece(Hash::read(&own[LINK_CHUNK_AT..])));
             }
-            if head == FAR {
-                return Some(Named::Value(far(own)));
+            if head == REF {
+                return Some(Named::Value(value_ref(own)));
             }
         }
     }
@@ -265,20 +265,20 @@ impl<'b> Records<'b> {
         let cut = |end| DecodeError::new(Field::Length, at, end as u64, bytes.len() as u64);
         let mut end = at + FIXED_BYTES;
         let fixed = bytes.get(at..end).ok_or_else(|| cut(end))?;
-        let head = u16::from_le_bytes([fixed[72], fixed[73]]);
+        let head = u16_at(fixed, HEAD_AT);
         let Some(rest) = rest_bytes(head) else {
             let most = INLINE_BYTES as u64;
-            return Err(DecodeError::new(Field::ValueLength, at + 72, most, head.into()));
+            return Err(DecodeError::new(Field::ValueLength, at + HEAD_AT, most, head.into()));
         };
         end += rest;
         let rest = bytes.get(at + FIXED_BYTES..end).ok_or_else(|| cut(end))?;
         let form = match head {
-            FAR => Form::Far(rest),
+            REF => Form::Ref(rest),
             LINK.. => Form::Link(Link {
                 depth: head - LINK,
                 count: u64_at(rest, 0),
-                size: u16::from_le_bytes([rest[8], rest[9]]),
-                chunk: Hash::read(&rest[10..]),
+                size: u16_at(rest, LINK_SIZE_AT),
+                chunk: Hash::read(&rest[LINK_CHUNK_AT..]),
             }),
             _ => Form::Inline(rest),
         };

@@ -1,9 +1,9 @@
-//! Values, the one rule of what may be one, and how a leaf holds it: itself, or the address of
-//! chunks that hold it.
+//! Values: what may be one, and how a leaf holds it: inline, or out of line by a [`ValueRef`].
 
 use crate::error::{DecodeError, Field};
 use crate::hash::{HASH_BYTES, Hash};
 use crate::json::{Scanner, TextFault, check_text};
+use crate::le::u32_at;
 use crate::limits::{MAX_INLINE_VALUE_BYTES, MAX_VALUE_BYTES};
 
 /// What the bytes of a value are.
@@ -55,9 +55,9 @@ impl<'v> Value<'v> {
         if is_large { Err(ValueFault::TooLarge) } else { Ok(Self { kind, bytes }) }
     }
 
-    /// Takes what was a value before, and was kept as one: in a tree or in a batch.
+    /// Takes bytes that were checked before, such as those of a tree or of a batch.
     #[must_use]
-    pub const fn kept(kind: Kind, bytes: &'v [u8]) -> Self {
+    pub const fn trusted(kind: Kind, bytes: &'v [u8]) -> Self {
         debug_assert!(bytes.len() <= MAX_VALUE_BYTES, "no value is so long");
         Self { kind, bytes }
     }
@@ -77,21 +77,21 @@ impl<'v> Value<'v> {
 
 /// Bytes of the address that stands for a value stored out of line: its length as 32 bits,
 /// little-endian, then the hash of its only piece or of its list of pieces.
-pub const FAR_BYTES: usize = 4 + HASH_BYTES;
+pub const VALUE_REF_BYTES: usize = 4 + HASH_BYTES;
 
 /// The two bits that a leaf keeps beside the length of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
     /// What the value's bytes are.
     pub kind: Kind,
-    /// Whether the leaf holds a [`Far`] address in place of the value.
-    pub far: bool,
+    /// Whether the leaf holds a [`ValueRef`] in place of the value.
+    pub is_ref: bool,
 }
 
 impl Tag {
     pub(crate) const fn from_bits(bits: u16) -> Self {
         let kind = if bits & 1 == 0 { Kind::Json } else { Kind::Bytes };
-        Self { kind, far: bits & 2 != 0 }
+        Self { kind, is_ref: bits & 2 != 0 }
     }
 
     pub(crate) const fn bits(self) -> u16 {
@@ -99,13 +99,13 @@ impl Tag {
             Kind::Json => 0,
             Kind::Bytes => 1,
         };
-        kind | if self.far { 2 } else { 0 }
+        kind | if self.is_ref { 2 } else { 0 }
     }
 
     /// The tag of a value.
     #[must_use]
     pub const fn of(value: Value<'_>) -> Self {
-        Self { kind: value.kind, far: value.bytes.len() > MAX_INLINE_VALUE_BYTES }
+        Self { kind: value.kind, is_ref: value.bytes.len() > MAX_INLINE_VALUE_BYTES }
     }
 
     /// Checks what a leaf holds at `at` for a value with this tag.
@@ -113,14 +113,14 @@ impl Tag {
         let bad = |expected, got| {
             Err(DecodeError::new(Field::ValueLength, at, expected as u64, got as u64))
         };
-        if !self.far {
+        if !self.is_ref {
             let is_long = held.len() > MAX_INLINE_VALUE_BYTES;
             return if is_long { bad(MAX_INLINE_VALUE_BYTES, held.len()) } else { Ok(()) };
         }
-        if held.len() != FAR_BYTES {
-            return bad(FAR_BYTES, held.len());
+        if held.len() != VALUE_REF_BYTES {
+            return bad(VALUE_REF_BYTES, held.len());
         }
-        let len = Far::read(held).len as usize;
+        let len = ValueRef::read(held).len as usize;
         if len <= MAX_INLINE_VALUE_BYTES || len > MAX_VALUE_BYTES {
             return bad(MAX_VALUE_BYTES, len);
         }
@@ -128,28 +128,26 @@ impl Tag {
     }
 }
 
-/// The address of a value stored out of line.
+/// Where a value that is stored out of line is, and how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Far {
+pub struct ValueRef {
     /// Bytes of the value.
     pub len: u32,
     /// The only piece, or the list of pieces when there are several.
     pub hash: Hash,
 }
 
-impl Far {
-    /// Reads an address; `bytes` holds exactly [`FAR_BYTES`].
+impl ValueRef {
+    /// Reads an address; `bytes` holds exactly [`VALUE_REF_BYTES`].
     #[must_use]
     pub fn read(bytes: &[u8]) -> Self {
-        let mut len = [0; 4];
-        len.copy_from_slice(&bytes[..4]);
-        Self { len: u32::from_le_bytes(len), hash: Hash::read(&bytes[4..]) }
+        Self { len: u32_at(bytes, 0), hash: Hash::read(&bytes[4..]) }
     }
 
     /// The address as it is stored.
     #[must_use]
-    pub fn bytes(&self) -> [u8; FAR_BYTES] {
-        let mut bytes = [0; FAR_BYTES];
+    pub fn bytes(&self) -> [u8; VALUE_REF_BYTES] {
+        let mut bytes = [0; VALUE_REF_BYTES];
         bytes[..4].copy_from_slice(&self.len.to_le_bytes());
         bytes[4..].copy_from_slice(&self.hash.0);
         bytes

@@ -1,9 +1,9 @@
 //! How a commit of rows comes by its sum trees: which are wanted, edits by hand, and what follows rows.
 
 use super::{NONE, Sums, key_at, name, sums};
-use crate::bring::{Base, Bring, Follower, Staged, Wanted, followers_of};
 use crate::step::Budget;
 use crate::sum_tree::{Definition, SumBatch};
+use crate::sum_update::{Base, Follower, Staged, SumUpdate, Wanted, followers_of};
 use crate::tree::Tree;
 use crate::wasm::abi::status;
 use crate::wasm::engine::{Engine, Op, u32_at};
@@ -22,7 +22,7 @@ pub struct Pending {
     staged: Vec<Staged>,
     /// It makes what is wanted also when it changes no row.
     extends: bool,
-    bring: Option<Box<Bring>>,
+    bring: Option<Box<SumUpdate>>,
     bases: Vec<Base>,
 }
 
@@ -40,7 +40,7 @@ impl Sums {
     fn end(&mut self, op: u32) {
         let pending = self.pending(op);
         if let Some(bring) = pending.bring.take() {
-            (pending.bases, pending.staged) = (*bring).again();
+            (pending.bases, pending.staged) = (*bring).into_retry_state();
         }
     }
 }
@@ -149,7 +149,7 @@ pub fn sum_begin(op: u32, alone: bool) -> u32 {
                 wanted.iter().filter(|one| makes || there.contains(one)).cloned().collect();
             let staged = core::mem::take(&mut pending.staged);
             let wanted = Wanted { followers: &followers, alone };
-            let bring = Bring::new(&rules, ingest, staged, wanted, &pending.bases);
+            let bring = SumUpdate::new(&rules, ingest, staged, wanted, &pending.bases);
             pending.bring = Some(Box::new(bring));
         }
         sums.wanted = wanted;

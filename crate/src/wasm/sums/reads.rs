@@ -3,7 +3,7 @@
 use super::{Sums, keys, name, sums, tree};
 use crate::error::Error;
 use crate::step::{Budget, Step};
-use crate::sum_tree::{SumDiff, SumFind, SumLeaves, SumProve, SumScan, SumVerify};
+use crate::sum_tree::{SumDiff, SumLeaves, SumMultiGet, SumProve, SumScan, SumVerify};
 use crate::wasm::abi::{self, SumTally, found_leaf, status};
 use crate::wasm::engine::Engine;
 use crate::wasm::reply::address;
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 enum Read {
-    Find(SumFind),
+    Find(SumMultiGet),
     Scan(SumScan),
     Diff(SumDiff),
     Prove(Box<SumProve>, Vec<u8>),
@@ -36,7 +36,7 @@ impl Sums {
 pub fn sum_find(view: u32, name_len: u32, len: u32) -> u32 {
     sums(|sums, engine| {
         let keys = keys(&engine.scratch[name_len as usize..len as usize]);
-        let find = SumFind::new(tree(engine, view, name_len), &keys);
+        let find = SumMultiGet::new(tree(engine, view, name_len), &keys);
         sums.add(Read::Find(find))
     })
 }

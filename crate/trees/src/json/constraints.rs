@@ -5,7 +5,8 @@
 //! it names it, and all lists are applied in one pass over the object.
 
 use crate::json::members::Members;
-use crate::json::scan::{JsonFault, skip_value};
+use crate::json::token::JsonFault;
+use crate::json::walk::skip_value;
 use crate::order::sorted;
 use alloc::vec::Vec;
 

@@ -15,6 +15,9 @@
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
+/// So many significant digits survive the way through a double and back, whatever they are.
+pub(super) const SAFE_DIGITS: usize = 15;
+
 /// Five to a higher power, and three times that, would not be told by 63 bits.
 pub(super) const MAX_PLACES: usize = 25;
 

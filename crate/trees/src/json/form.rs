@@ -1,11 +1,8 @@
-//! The normal form of a number, told by its digits where it can be: nearly all numbers that are read
-//! were printed by somebody, and nobody wants to print them again to see that.
+//! The normal form of a number. Nearly all numbers that are read have it already, and in most cases their digits
+//! show that: only the others must be printed to compare.
 
-use crate::json::decimal::{MAX_PLACES, Near};
+use crate::json::decimal::{MAX_PLACES, Near, SAFE_DIGITS};
 use crate::json::number::{NumberScan, push_all};
-
-/// So many significant digits survive the way through a double and back, whatever they are.
-pub(super) const SAFE_DIGITS: usize = 15;
 
 /// No double needs more.
 const MOST_DIGITS: usize = 17;
@@ -26,11 +23,11 @@ pub(super) enum Form {
     Same,
     /// It ends at this offset already.
     Cut(usize),
-    /// That has to be printed, and may then be the same.
+    /// Unknown: it must be printed, and may turn out the same.
     Other,
 }
 
-/// Tells the normal form of a number by its digits, where it can.
+/// The normal form of a number, as far as its digits show it.
 #[inline]
 pub(super) fn form(text: &[u8], scan: NumberScan) -> Form {
     // Most are integers of a few digits.
@@ -70,7 +67,7 @@ fn leading_zeros(digits: &[u8]) -> usize {
     digits.iter().take_while(|digit| **digit == b'0').count()
 }
 
-/// Whether an integer is told from all others by a double.
+/// Whether a double holds an integer exactly.
 fn is_double(digits: &[u8]) -> bool {
     digits.len() <= SAFE_DIGITS || (digits.len() == MAX_EXACT.len() && digits <= MAX_EXACT)
 }

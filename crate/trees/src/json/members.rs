@@ -2,8 +2,9 @@
 //! of objects that begins with them.
 
 use crate::json::name::is_name;
-use crate::json::scan::{JsonFault, expect, skip_space, skip_value};
 use crate::json::string::{StringScan, scan_string};
+use crate::json::token::{JsonFault, expect, skip_space};
+use crate::json::walk::skip_value;
 use alloc::vec::Vec;
 use core::ops::Range;
 

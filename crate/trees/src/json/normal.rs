@@ -10,24 +10,16 @@
 //! another order than theirs are noted, and moved at the end.
 
 use crate::json::form::{Form, form};
-use crate::json::name::{array_index, is_name};
+use crate::json::name::is_name;
 use crate::json::number::{push_number, skip_number};
-use crate::json::scan::{JsonFault, deeper, expect, skip_space, skip_word};
-use crate::json::string::{normalize_string, scan_string, word_at};
-use crate::order::sorted;
+use crate::json::order::{Moves, Name, Open, empty};
+use crate::json::string::{normalize_string, scan_string};
+use crate::json::token::{JsonFault, deeper, expect, skip_space, skip_word};
 use alloc::vec::Vec;
-use core::cell::Cell;
 use core::ops::Range;
 
-/// Names of an object up to this many are compared each with those that it may be equal to.
-const FEW_NAMES: usize = 64;
-
-/// What it costs to print a number, and to compare a name with another.
+/// What it costs to print a number.
 const NUMBER_COST: usize = 48;
-const NAME_COST: usize = 6;
-
-/// Memory that is kept from one value to the next, in bytes.
-const KEPT_BYTES: usize = 1 << 20;
 
 /// What a scan has found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,52 +34,13 @@ pub struct Scanned {
     pub found: Option<Range<usize>>,
 }
 
-/// The name of a member, without its quotes.
-#[derive(Clone, Copy, Debug)]
-struct Name {
-    /// Its first bytes: most names differ here.
-    head: u64,
-    /// Where it is in the text, or in the output if it was written there.
-    at: usize,
-    len: usize,
-    written: bool,
-    /// Where its member starts in the output.
-    start: usize,
-}
-
-/// The container around a place.
-#[derive(Clone, Copy, Debug, Default)]
-struct Open {
-    is_object: bool,
-    /// Its names are in their order, as far as they were read, and each is there once.
-    in_order: bool,
-    /// Its first name.
-    first: usize,
-    /// The smallest array index that may still come; none after a name that is no index.
-    next_index: u64,
-    /// A bit for each name, by its hash.
-    seen: u64,
-}
-
-/// Members that change their places.
-#[derive(Clone, Debug)]
-struct Move {
-    /// Where they are in the output.
-    from: usize,
-    to: usize,
-    /// What comes there instead.
-    members: Range<usize>,
-}
-
 /// Scans values; keeps its memory from one to the next.
 #[derive(Debug, Default)]
 pub struct Scanner {
     opened: Vec<Open>,
     names: Vec<Name>,
     output: Vec<u8>,
-    moves: Vec<Move>,
-    /// Of all moves: where they are in the output, in their new order.
-    members: Vec<Range<usize>>,
+    moves: Moves,
     /// See [`Scanner::take_cost`].
     cost: usize,
 }
@@ -107,13 +60,13 @@ impl Scanner {
         sought: Option<&[u8]>,
     ) -> Result<Scanned, JsonFault> {
         self.clear();
-        let sought = sought.map(|name| (name, head(name, 0, name.len())));
+        let sought = sought.map(|name| (name, Name::head(name, 0, name.len())));
         let mut scan = Scan { text, sought, copied: at, wide: false, pending: None, memory: self };
         let (end, found) = scan.value(at)?;
         let (copied, wide) = (scan.copied, scan.wide);
         if !self.moves.is_empty() {
             self.output.extend_from_slice(&text[copied..end]);
-            self.output = moved(&self.output, &self.moves, &self.members);
+            self.output = self.moves.apply(&self.output);
         } else if copied > at {
             self.output.extend_from_slice(&text[copied..end]);
         }
@@ -136,26 +89,14 @@ impl Scanner {
     /// Bytes of memory that it holds.
     #[cfg(test)]
     pub(crate) const fn held_bytes(&self) -> usize {
-        self.names.capacity() * size_of::<Name>()
-            + self.output.capacity()
-            + self.moves.capacity() * size_of::<Move>()
-            + self.members.capacity() * size_of::<Range<usize>>()
+        self.names.capacity() * size_of::<Name>() + self.output.capacity() + self.moves.held_bytes()
     }
 
     fn clear(&mut self) {
         self.opened.clear();
-        keep(&mut self.names);
-        keep(&mut self.output);
-        keep(&mut self.moves);
-        keep(&mut self.members);
-    }
-}
-
-/// Empties a list, and frees its memory if that is large.
-fn keep<T>(list: &mut Vec<T>) {
-    list.clear();
-    if list.capacity() * size_of::<T>() > KEPT_BYTES {
-        *list = Vec::new();
+        empty(&mut self.names);
+        empty(&mut self.output);
+        self.moves.clear();
     }
 }
 
@@ -191,9 +132,7 @@ impl Scan<'_> {
                         at = inside + 1;
                     } else {
                         self.open(open, at)?;
-                        let first = self.memory.names.len();
-                        open =
-                            Open { is_object: true, in_order: true, first, next_index: 0, seen: 0 };
+                        open = Open::object(self.memory.names.len());
                         at = inside;
                         continue;
                     }
@@ -313,15 +252,16 @@ impl Scan<'_> {
         self.wide |= string.wide;
         let mut name = Name { head: 0, at: at + 1, len: end - at - 2, written: false, start };
         if string.normal {
-            name.head = head(self.text, name.at, name.len);
+            name.head = Name::head(self.text, name.at, name.len);
         } else {
             self.copy(at, end);
             normalize_string(&self.text[at..end], &mut self.memory.output);
             let len = self.memory.output.len() - start - 2;
-            let head = head(&self.memory.output, start + 1, len);
+            let head = Name::head(&self.memory.output, start + 1, len);
             name = Name { head, at: start + 1, len, written: true, start };
         }
-        self.add(open, name);
+        open.add(&self.memory.names[open.first..], &name, self.text, &self.memory.output);
+        self.memory.names.push(name);
         let colon = self.space(end);
         let value = expect(self.text, colon, b':')?;
         let value = self.space(value);
@@ -335,136 +275,22 @@ impl Scan<'_> {
         Ok(value)
     }
 
-    /// Adds a name to the innermost object.
-    #[inline]
-    fn add(&mut self, open: &mut Open, name: Name) {
-        let bytes = self.bytes(&name);
-        match array_index(bytes) {
-            Some(index) => {
-                open.in_order &= index >= open.next_index;
-                open.next_index = open.next_index.max(index + 1);
-            }
-            None => open.next_index = u64::MAX,
-        }
-        let bit = 1 << ((name.head ^ name.len as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58);
-        if open.seen & bit != 0 {
-            let before = &self.memory.names[open.first..];
-            let is_equal = |other: &Name| {
-                other.head == name.head && other.len == name.len && self.bytes(other) == bytes
-            };
-            if before.len() < FEW_NAMES && before.iter().any(is_equal) {
-                open.in_order = false;
-            }
-        }
-        open.seen |= bit;
-        self.memory.names.push(name);
-    }
-
-    fn bytes(&self, name: &Name) -> &[u8] {
-        let text = if name.written { &self.memory.output } else { self.text };
-        &text[name.at..name.at + name.len]
-    }
-
     /// Ends the innermost object, whose bracket is at `at`.
     #[inline]
     fn close(&mut self, open: Open, at: usize) {
-        if !open.in_order || self.memory.names.len() - open.first > FEW_NAMES {
+        if open.may_move(self.memory.names.len()) {
             self.arrange(open, at);
         }
         self.memory.names.truncate(open.first);
     }
 
-    /// Notes how the members of an object come into their order, if they are not.
+    /// Puts the members of the innermost object in their order, if they are not.
     #[cold]
     fn arrange(&mut self, open: Open, at: usize) {
-        let names = &self.memory.names[open.first..];
-        let mean_len = names.iter().map(|name| name.len).sum::<usize>() / names.len();
-        let compared = Cell::new(0);
-        let bytes = |at: usize| self.bytes(&names[at]);
-        // Array indices come first, by number; other names are sorted to find those that come twice.
-        let indices: Vec<_> =
-            (0..names.len()).map(|at| array_index(bytes(at)).unwrap_or(u64::MAX)).collect();
-        let by_name = sorted(names.len(), &|a, b| {
-            compared.set(compared.get() + NAME_COST + mean_len / 8);
-            indices[a].cmp(&indices[b]).then_with(|| bytes(a).cmp(bytes(b)))
-        });
-        // The last member of each name, at the place of the first.
-        let mut lasts = alloc::vec![usize::MAX; names.len()];
-        let mut first = by_name[0];
-        let mut different = 1;
-        for at in &by_name {
-            if bytes(*at) != bytes(first) {
-                first = *at;
-                different += 1;
-            }
-            lasts[first] = *at;
-        }
-        self.memory.cost += compared.get();
-        if open.in_order && different == names.len() {
-            return;
-        }
-        let to = self.place(at);
-        let start = self.memory.members.len();
-        let is_index = |at: &usize| indices[*at] != u64::MAX;
-        // Names that are no indices stay in the order in which they first came.
-        let others = (0..names.len()).filter(|at| !is_index(at));
-        for first in by_name.iter().copied().take_while(is_index).chain(others) {
-            let last = lasts[first];
-            if let Some(name) = names.get(last) {
-                // A comma is behind all but the last.
-                let end = names.get(last + 1).map_or(to, |next| next.start - 1);
-                self.memory.members.push(name.start..end);
-            }
-        }
-        let (from, members) = (names[0].start, start..self.memory.members.len());
-        self.memory.moves.push(Move { from, to, members });
+        let end = self.place(at);
+        let Scanner { names, output, moves, cost, .. } = &mut *self.memory;
+        *cost += moves.arrange(&names[open.first..], self.text, output, end, open.in_order);
     }
-}
-
-/// The output with all members in their places, each byte copied once.
-#[cold]
-fn moved(output: &[u8], moves: &[Move], members: &[Range<usize>]) -> Vec<u8> {
-    let by_place = sorted(moves.len(), &|a, b| moves[a].from.cmp(&moves[b].from));
-    let mut out = Vec::with_capacity(output.len());
-    // What is still to be copied of the run at hand, and the members that come after it.
-    let mut run = (0..output.len(), 0..0);
-    let mut around = Vec::new();
-    loop {
-        let (rest, next) = &mut run;
-        // A member may start where those of its object do.
-        let inner = by_place.partition_point(|at| moves[*at].from <= rest.start);
-        let inner = by_place.get(inner).map(|at| &moves[*at]);
-        if let Some(inner) = inner.filter(|inner| inner.from < rest.end) {
-            out.extend_from_slice(&output[rest.start..inner.from]);
-            rest.start = inner.to;
-            // An object that moves its members has some.
-            let first = members[inner.members.start].clone();
-            around.push(run);
-            run = (first, inner.members.start + 1..inner.members.end);
-            continue;
-        }
-        out.extend_from_slice(&output[rest.clone()]);
-        if let Some(member) = next.next() {
-            out.push(b',');
-            *rest = members[member].clone();
-        } else if let Some(outer) = around.pop() {
-            run = outer;
-        } else {
-            return out;
-        }
-    }
-}
-
-/// The first eight bytes of a name, zeros after its end.
-#[inline]
-fn head(text: &[u8], at: usize, len: usize) -> u64 {
-    if len == 0 {
-        return 0;
-    }
-    let word = word_at(text, at).unwrap_or_else(|| {
-        text[at..].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
-    });
-    word & (u64::MAX >> (64 - 8 * len.min(8)))
 }
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
 //! Numbers: where they end, and how `Number.prototype.toString` prints them (ECMA-262,
 //! 6.1.6.1.20).
 
-use crate::json::decimal::round;
-use crate::json::form::SAFE_DIGITS;
-use crate::json::scan::JsonFault;
-use crate::json::string::word_at;
+use crate::json::decimal::{SAFE_DIGITS, round};
+use crate::json::token::{JsonFault, word_at};
 use alloc::vec::Vec;
 
 /// A number that was scanned: where its parts are.

@@ -1,8 +1,8 @@
 //! JSON pointers (RFC 6901) into the text of a value.
 
 use crate::json::name::{array_index, is_name};
-use crate::json::scan::skip_value;
 use crate::json::string::{StringScan, scan_string};
+use crate::json::walk::skip_value;
 use crate::limits::MAX_JSON_DEPTH;
 use alloc::vec::Vec;
 use core::ops::Range;

@@ -1,6 +1,6 @@
 //! JSON strings: where they end, what they stand for, and how `JSON.stringify` writes them.
 
-use crate::json::scan::{JsonFault, expect};
+use crate::json::token::{JsonFault, expect, word_at};
 use alloc::vec::Vec;
 
 const ONES: u64 = u64::MAX / 255;
@@ -15,12 +15,6 @@ const fn specials(word: u64) -> u64 {
     (ends | escapes) & !word & HIGHS
 }
 
-/// The eight bytes at `at`, the first one lowest.
-#[inline]
-pub(super) fn word_at(text: &[u8], at: usize) -> Option<u64> {
-    text.get(at..at + 8)?.try_into().map(u64::from_le_bytes).ok()
-}
-
 /// A string that was scanned.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StringScan {
@@ -28,10 +22,10 @@ pub(super) struct StringScan {
     pub(super) end: usize,
     /// It holds a backslash.
     pub(super) escaped: bool,
-    /// It is in normal form for sure: an escaped half of a surrogate pair may be, and is not
+    /// It is in normal form. May be false for a string that is: an escaped half of a surrogate pair is not
     /// looked into.
     pub(super) normal: bool,
-    /// It, or some text behind it, holds a byte that is not ASCII.
+    /// It holds a byte that is not ASCII. May be true for one that has none: the text behind it counts, too.
     pub(super) wide: bool,
 }
 

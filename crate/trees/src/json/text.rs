@@ -2,7 +2,7 @@
 
 use crate::json::normal::{Scanned, Scanner};
 use crate::json::pointer::Pointer;
-use crate::json::scan::JsonFault;
+use crate::json::token::JsonFault;
 use crate::json::walk::Walk;
 
 /// Why a text may not be stored.

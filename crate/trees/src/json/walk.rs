@@ -7,16 +7,30 @@
 use crate::json::form::{Form, form};
 use crate::json::name::{array_index, is_name as is_name_of};
 use crate::json::number::skip_number;
-use crate::json::scan::{JsonFault, deeper, expect, skip_space, skip_word};
 use crate::json::string::scan_string;
+use crate::json::token::{JsonFault, deeper, expect, skip_space, skip_word};
 use crate::limits::MAX_JSON_DEPTH;
 use core::ops::Range;
 
 /// The order of names is followed in the outermost objects only, down to this depth.
 const NAMED_DEPTH: usize = 16;
 
-/// A name that is no array index came: none that is one may follow.
+/// A name came that is no array index: no index may follow.
 const NO_INDEX: u32 = u32::MAX;
+
+/// The offset after the value that starts at `at`. Costs one pass over it.
+///
+/// # Errors
+/// The first fault.
+#[inline(never)]
+pub fn skip_value(text: &[u8], at: usize) -> Result<usize, JsonFault> {
+    let at = skip_space(text, at);
+    // Most members are strings.
+    if text.get(at) == Some(&b'"') {
+        return scan_string(text, at).map(|string| string.end);
+    }
+    Ok(Walk::new(false).value(text, at, None)?.0)
+}
 
 /// A walk over a JSON value, which checks its grammar and its depth (RFC 8259).
 #[derive(Debug)]
@@ -24,12 +38,11 @@ pub(crate) struct Walk {
     /// The containers around the place: a bit each, set for an object.
     objects: [u64; MAX_JSON_DEPTH / 64],
     depth: usize,
-    /// Of each object around the place, the smallest array index that may still come as a name.
+    /// For each object around the place, the smallest array index that may still come as a name.
     next_index: [u32; NAMED_DEPTH],
     /// Whether numbers are looked at.
     is_printed: bool,
-    /// Printed text was in normal form. May be false for text that is, such as with half of a
-    /// surrogate pair in it.
+    /// Printed text was in normal form. May be false for text that is: one with half of a surrogate pair.
     pub(crate) is_normal: bool,
     /// There was a byte that is not ASCII. May be true where there was none.
     pub(crate) is_wide: bool,
@@ -178,5 +191,84 @@ impl Walk {
                 at += 1;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn values_end_where_they_end() {
+        for text in [
+            "0",
+            "-0",
+            "10.5e-3",
+            "1E+9",
+            "true",
+            "false",
+            "null",
+            "\"\"",
+            "\"a\\\"b\\u12aF\"",
+            "[]",
+            "{}",
+            "[1,[2,{\"a\":[]}],\"]\"]",
+            "{\"a\":{\"b\":\"}\"},\"c\":[{}]}",
+            "{ \"a\" : [ 1 , 2 ] }",
+            "\"long enough for eight bytes at a time \\\\\"",
+        ] {
+            for tail in ["", ",", " ", "]", "}"] {
+                let whole = [text, tail].concat();
+                assert_eq!(skip_value(whole.as_bytes(), 0), Ok(text.len()), "{whole}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_json_is_refused_where_it_goes_wrong() {
+        for (text, at) in [
+            ("", 0),
+            ("-", 1),
+            ("01", 1),
+            ("1.", 2),
+            ("1e", 2),
+            ("tru", 3),
+            ("\"a", 2),
+            ("\"\\x\"", 2),
+            ("\"\\u12g4\"", 5),
+            ("\"\n\"", 1),
+            ("\"1234567\u{1}\"", 8),
+            ("[1 2]", 3),
+            ("[1,]", 3),
+            ("{\"a\"}", 4),
+            ("{a:1}", 1),
+            ("{\"a\":1,}", 7),
+            ("[1}", 2),
+            ("{\"a\":1]", 6),
+            ("+1", 0),
+            ("'a'", 0),
+        ] {
+            let got = skip_value(text.as_bytes(), 0);
+            if text == "01" {
+                assert_eq!(got, Ok(1), "a number ends after its leading zero");
+            } else {
+                assert_eq!(got, Err(JsonFault::Syntax(at)), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn nesting_is_bounded() {
+        let deep = |depth: usize| -> Vec<u8> {
+            let mut text = Vec::new();
+            text.resize(depth, b'[');
+            text.push(b'1');
+            text.resize(2 * depth + 1, b']');
+            text
+        };
+        assert_eq!(skip_value(&deep(MAX_JSON_DEPTH), 0), Ok(2 * MAX_JSON_DEPTH + 1));
+        let fault = JsonFault::TooDeep(MAX_JSON_DEPTH);
+        assert_eq!(skip_value(&deep(MAX_JSON_DEPTH + 1), 0), Err(fault));
     }
 }

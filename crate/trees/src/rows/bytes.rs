@@ -1,45 +1,23 @@
 //! Rows from a stream of bytes that comes in parts, cut anywhere: NDJSON, or one JSON array.
 
-use super::columns::{Columns, Found, read_row};
-use super::framing::Finder;
+use super::columns::{Columns, Found};
+use super::framer::Framer;
 use super::operation::Does;
 use super::{Framing, Next, read_key, write_header};
 use crate::batch::Edit;
 use crate::error::{Error, RowFault};
-use crate::json::{Scanner, skip_space};
-use crate::limits::MAX_ROW_TEXT_BYTES;
 use crate::value::{Kind, Value};
 use alloc::vec::Vec;
 
 /// Memory that is kept from one part to the next, in bytes.
 const KEPT_BYTES: usize = 4 << 20;
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// What comes next in the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Expected {
-    /// A byte order mark, perhaps.
-    Mark,
-    /// What tells the framing.
-    Start,
-    /// A row of a line, or of an array after a comma.
-    Row,
-    /// The first row of an array, or its end.
-    RowOrEnd,
-    CommaOrEnd,
-    /// After the end of an array.
-    Nothing,
-}
-
 /// Rows from a stream of bytes that comes in parts, cut anywhere. Feed it through [`Bytes::room`],
 /// and [`Bytes::end`] it.
 #[derive(Debug)]
 pub struct Bytes {
-    columns: Columns,
     prefix: Vec<u8>,
-    framing: Option<Framing>,
-    expected: Expected,
+    framer: Framer,
     /// What was not read yet is `buffer[at..filled]`.
     buffer: Vec<u8>,
     at: usize,
@@ -47,16 +25,8 @@ pub struct Bytes {
     /// Offset in the stream of the buffer's first byte.
     base: u64,
     ended: bool,
-    /// No line ends before this place; and before the first row, all from `at` to this place
-    /// was looked at.
-    searched: usize,
-    /// Of the row at `at`, if it was found incomplete.
-    finder: Option<Finder>,
-    scanner: Scanner,
     /// Where the row that was found ends.
     end: usize,
-    /// If it is an update, its text.
-    update: Vec<u8>,
     /// The row that was found, until the next one is sought or there are more bytes.
     found: Option<Found>,
     /// So far bytes were counted; see [`Reader::take_cost`](super::Reader::take_cost).
@@ -70,20 +40,14 @@ impl Bytes {
     #[must_use]
     pub fn new(columns: Columns, framing: Option<Framing>, prefix: Vec<u8>) -> Self {
         Self {
-            columns,
             prefix,
-            framing,
-            expected: Expected::Mark,
+            framer: Framer::new(columns, framing),
             buffer: Vec::new(),
             at: 0,
             filled: 0,
             base: 0,
             ended: false,
-            searched: 0,
-            finder: None,
-            scanner: Scanner::default(),
             end: 0,
-            update: Vec::new(),
             found: None,
             counted: 0,
             cost: 0,
@@ -98,7 +62,7 @@ impl Bytes {
             self.buffer.copy_within(self.at..self.filled, 0);
             self.base += self.at as u64;
             self.filled -= self.at;
-            self.searched = self.searched.saturating_sub(self.at);
+            self.framer.drop_front(self.at);
             self.at = 0;
             // What a large row took is given back once it is read.
             if self.buffer.len() > KEPT_BYTES.max(2 * (self.filled + len)) {
@@ -122,7 +86,7 @@ impl Bytes {
     /// Bytes of memory that it holds.
     #[cfg(test)]
     pub(super) const fn held_bytes(&self) -> usize {
-        self.buffer.capacity() + self.scanner.held_bytes()
+        self.buffer.capacity() + self.framer.scanner.held_bytes()
     }
 
     pub(super) const fn is_spent(&self) -> bool {
@@ -144,7 +108,7 @@ impl Bytes {
             self.end = end;
             return Ok(Next::Clear);
         }
-        let key_text = &(if moved { self.scanner.normalized() } else { text })[name.clone()];
+        let key_text = &(if moved { self.framer.scanner.normalized() } else { text })[name.clone()];
         if let Err(fault) = read_key(key_text, &self.prefix, key) {
             return Err(self.error(row, if moved { self.at } else { name.start }, fault));
         }
@@ -153,10 +117,11 @@ impl Bytes {
             return Ok(Next::Row(Edit::Delete));
         }
         if does == Does::Update {
-            write_header(&mut self.update, row, self.base + self.at as u64);
-            return Ok(Next::Row(Edit::Update(&self.update)));
+            write_header(&mut self.framer.update, row, self.base + self.at as u64);
+            return Ok(Next::Row(Edit::Update(&self.framer.update)));
         }
-        let value_text = if normal { &text[value.clone()] } else { self.scanner.normalized() };
+        let value_text =
+            if normal { &text[value.clone()] } else { self.framer.scanner.normalized() };
         let put = Value::scanned(Kind::Json, value_text);
         let put = put.map_err(|_| self.error(row, value.start, RowFault::ValueTooLarge))?;
         Ok(Next::Row(Edit::Put(put)))
@@ -165,10 +130,7 @@ impl Bytes {
     pub(super) fn advance(&mut self) {
         self.at = self.end;
         self.found = None;
-        self.finder = None;
-        if self.framing == Some(Framing::Array) {
-            self.expected = Expected::CommaOrEnd;
-        }
+        self.framer.advance();
     }
 
     fn error(&self, row: u64, offset: usize, fault: RowFault) -> Error {
@@ -177,9 +139,9 @@ impl Bytes {
 
     /// The next row, where it is complete and UTF-8.
     fn find_valid(&mut self) -> Result<Option<Found>, (usize, RowFault)> {
-        let found = self.find()?;
+        let found = self.framer.find(&self.buffer[..self.filled], &mut self.at, self.ended)?;
         let end = found.as_ref().map_or(self.at, |found| found.end);
-        self.cost += end.saturating_sub(self.counted) + self.scanner.take_cost();
+        self.cost += end.saturating_sub(self.counted) + self.framer.scanner.take_cost();
         self.counted = self.counted.max(end);
         if let Some(Found { ascii: false, end, .. }) = found
             && let Err(error) = core::str::from_utf8(&self.buffer[self.at..end])
@@ -187,139 +149,6 @@ impl Bytes {
             return Err((self.at + error.valid_up_to(), RowFault::Syntax));
         }
         Ok(found)
-    }
-
-    /// The next row, where it is complete; moves `at` to its start.
-    fn find(&mut self) -> Result<Option<Found>, (usize, RowFault)> {
-        if let Expected::Mark | Expected::Start = self.expected
-            && !self.start()?
-        {
-            return Ok(None);
-        }
-        match self.framing {
-            Some(Framing::Array) => self.find_in_array(),
-            _ => self.find_line(),
-        }
-    }
-
-    /// Passes over what precedes the first row, when enough has come to tell.
-    fn start(&mut self) -> Result<bool, (usize, RowFault)> {
-        let text = &self.buffer[..self.filled];
-        if self.expected == Expected::Mark {
-            let rest = &text[self.at..];
-            if rest.starts_with(BYTE_ORDER_MARK) {
-                self.at += BYTE_ORDER_MARK.len();
-            } else if BYTE_ORDER_MARK.starts_with(rest) && !self.ended {
-                return Ok(false);
-            }
-            self.expected = Expected::Start;
-        }
-        self.at = skip_space(text, self.at);
-        let first = text.get(self.at).copied();
-        self.searched = skip_space(text, self.searched.max(self.at + 1).min(self.filled));
-        let second = text.get(self.searched).copied();
-        let is_told = match first {
-            None => self.ended,
-            Some(b'[') => self.ended || self.framing.is_some() || second.is_some(),
-            Some(_) => true,
-        };
-        if !is_told {
-            return Ok(false);
-        }
-        let framing = match (self.framing, first) {
-            // No text at all holds no rows, whatever it was to be.
-            (_, None) => Framing::Lines,
-            (Some(framing), _) => framing,
-            (None, _) => Framing::detect(first, second),
-        };
-        self.framing = Some(framing);
-        self.searched = self.at;
-        self.expected = Expected::Row;
-        if framing == Framing::Array {
-            if first != Some(b'[') {
-                return Err((self.at, RowFault::Syntax));
-            }
-            self.at += 1;
-            self.expected = Expected::RowOrEnd;
-        }
-        Ok(true)
-    }
-
-    fn find_line(&mut self) -> Result<Option<Found>, (usize, RowFault)> {
-        loop {
-            let from = self.searched.max(self.at);
-            let feed = memchr::memchr(b'\n', &self.buffer[from..self.filled]);
-            let end = feed.map_or(self.filled, |length| from + length);
-            self.searched = end;
-            let line = &self.buffer[..end];
-            self.at = skip_space(line, self.at);
-            if end - self.at > MAX_ROW_TEXT_BYTES {
-                return Err((self.at, RowFault::ValueTooLarge));
-            }
-            if feed.is_none() && (!self.ended || self.at == end) {
-                return Ok(None);
-            }
-            if self.at == end {
-                self.at = end + 1;
-                continue;
-            }
-            let mut found =
-                read_row(&mut self.scanner, &self.columns, &mut self.update, line, self.at)?;
-            let after = skip_space(line, found.end);
-            if after < end {
-                return Err((after, RowFault::Syntax));
-            }
-            found.end = (end + 1).min(self.filled);
-            return Ok(Some(found));
-        }
-    }
-
-    fn find_in_array(&mut self) -> Result<Option<Found>, (usize, RowFault)> {
-        loop {
-            let text = &self.buffer[..self.filled];
-            self.at = skip_space(text, self.at);
-            let Some(&byte) = text.get(self.at) else {
-                let missing = self.ended && self.expected != Expected::Nothing;
-                return if missing { Err((self.at, RowFault::Syntax)) } else { Ok(None) };
-            };
-            match (self.expected, byte) {
-                (Expected::RowOrEnd | Expected::CommaOrEnd, b']') => {
-                    self.expected = Expected::Nothing;
-                    self.at += 1;
-                }
-                (Expected::CommaOrEnd, b',') => {
-                    self.expected = Expected::Row;
-                    self.at += 1;
-                }
-                (Expected::Row | Expected::RowOrEnd, _) => return self.find_element(byte),
-                _ => return Err((self.at, RowFault::Syntax)),
-            }
-        }
-    }
-
-    fn find_element(&mut self, first: u8) -> Result<Option<Found>, (usize, RowFault)> {
-        // What would be too long is not looked at, so that the answer is the same however
-        // much of it has come.
-        let end = self.filled.min(self.at + MAX_ROW_TEXT_BYTES);
-        let is_full = end < self.filled;
-        let text = &self.buffer[..end];
-        // Where a number ends is told by what follows it.
-        if !matches!(first, b'{' | b'[' | b'"') {
-            self.finder.get_or_insert_default();
-        }
-        if let Some(finder) = &mut self.finder
-            && !(self.ended || is_full || finder.is_complete(&text[self.at..]))
-        {
-            return Ok(None);
-        }
-        match read_row(&mut self.scanner, &self.columns, &mut self.update, text, self.at) {
-            Err((offset, _)) if offset >= end && is_full => Err((self.at, RowFault::ValueTooLarge)),
-            Err((offset, _)) if offset >= end && !self.ended => {
-                self.finder.get_or_insert_default().is_complete(&text[self.at..]);
-                Ok(None)
-            }
-            result => result.map(Some),
-        }
     }
 }
 

@@ -10,7 +10,7 @@ pub enum Framing {
 }
 
 impl Framing {
-    /// Tells the framing by the first two bytes that are no white space. A bracket opens an
+    /// The framing, by the first two bytes that are not white space. A bracket opens an
     /// array when a row follows it, where a row is an object or, in two columns, an array
     /// itself; else it belongs to the first line's row.
     #[must_use]

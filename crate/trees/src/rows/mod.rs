@@ -3,6 +3,7 @@
 mod block;
 mod bytes;
 mod columns;
+mod framer;
 mod framing;
 #[cfg(test)]
 mod hostile;

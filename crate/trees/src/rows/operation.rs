@@ -7,7 +7,7 @@
 //! Changes of an index, which have a `secondary` key, are refused: an entry that went does not mean
 //! that its row did.
 //!
-//! An update is kept as one text: its row and its offset, 64 bits each, to be told if it
+//! An update is kept as one text: its row and its offset, 64 bits each, for the error if it
 //! cannot be made; then the object to be merged and the array of names to keep, if there are
 //! some, both in normal form.
 

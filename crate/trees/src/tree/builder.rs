@@ -8,8 +8,8 @@
 
 use crate::boundary::Shape;
 use crate::chunk::ChunkKind;
-
 use crate::key::Key;
+use crate::le::u16_at;
 use crate::node::{
     CHILD_BYTES, Child, Entry, KEY_LENGTH_MASK, Leaf, NODE_HEADER_BYTES, RECORD_BYTES, record_head,
     within_node,
@@ -79,7 +79,7 @@ impl LeafWindow {
     /// Where the key of the entry at `index` lies in the records.
     fn key_range(&self, index: usize) -> Range<usize> {
         let start = if index == 0 { 0 } else { usize::from(self.ends[index - 1]) };
-        let head = u16::from_le_bytes([self.records[start], self.records[start + 1]]);
+        let head = u16_at(&self.records, start);
         let key = start + RECORD_BYTES;
         key..key + usize::from(head & KEY_LENGTH_MASK)
     }
@@ -148,12 +148,14 @@ impl Builder {
     /// then called again with the same entry, before any other.
     pub fn push_some(&mut self, key: Key<'_>, value: Value<'_>, budget: &mut Budget) -> bool {
         let (tag, value) = (Tag::of(value), value.bytes());
-        if !tag.far {
+        if !tag.is_ref {
             self.push_entry(&Entry { key, tag, value });
             return true;
         }
-        let Some(far) = self.writer.step(&mut self.packer, value, budget) else { return false };
-        self.push_entry(&Entry { key, tag, value: &far.bytes() });
+        let Some(value_ref) = self.writer.step(&mut self.packer, value, budget) else {
+            return false;
+        };
+        self.push_entry(&Entry { key, tag, value: &value_ref.bytes() });
         true
     }
 
@@ -176,9 +178,9 @@ impl Builder {
         let leaf = &mut self.leaf;
         let middle = to.min(source.len() - 1).max(from);
         let mut at = from;
-        let no_later = leaf.entries_len() <= 2 * from + source.end(from);
+        let no_later = leaf.entries_len() <= source.offset(from);
         // Also of a leaf that another builder than this made, no more than fits is taken.
-        if no_later && 2 * middle + source.end(middle) < self.shape.full as usize {
+        if no_later && source.offset(middle) < self.shape.full as usize {
             let (base, skipped) = (leaf.records.len(), source.end(from));
             leaf.records.extend_from_slice(source.records(from, middle));
             while at < middle {
@@ -249,7 +251,7 @@ impl Builder {
         let last_key = leaf.key_range(count - 1);
         leaf.ends.clear();
         let mut records = core::mem::take(&mut leaf.records);
-        let key = Key::kept(&records[last_key]);
+        let key = Key::trusted(&records[last_key]);
         self.add_node(0, &Child { key, hash, count: count as u64 });
         records.clear();
         self.leaf.records = records;
@@ -273,7 +275,7 @@ impl Builder {
         window.counts.clear();
         window.hashes.clear();
         let mut keys = core::mem::take(&mut window.keys);
-        let key = Key::kept(&keys[key_start..]);
+        let key = Key::trusted(&keys[key_start..]);
         self.add_node(index + 1, &Child { key, hash, count: total });
         keys.clear();
         self.inner[index].keys = keys;

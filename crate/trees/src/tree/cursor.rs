@@ -122,7 +122,7 @@ impl Cursor {
     fn next_child(&self, parent: &Inner<'_>, next: usize) -> Option<usize> {
         if self.reverse {
             let index = next.checked_sub(1)?;
-            (!self.range.is_after(parent.key(index))).then_some(index)
+            (!self.range.key_is_before(parent.key(index))).then_some(index)
         } else {
             let ended = next > 0 && self.range.ends_by(parent.key(next - 1));
             (next < parent.len() && !ended).then_some(next)

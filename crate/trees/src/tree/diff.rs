@@ -89,8 +89,8 @@ impl Stage {
                     out.say(|text| text.extend_from_slice(code));
                     out.key(&entry.key);
                     budget.spend(16 + entry.key.len() + len(old) + len(new));
-                    let far = old.and_then(|old| write(old, values, out));
-                    far.map_or(Self::Between, |(kind, reader)| Self::Old(kind, reader))
+                    let reading = old.and_then(|old| write(old, values, out));
+                    reading.map_or(Self::Between, |(kind, reader)| Self::Old(kind, reader))
                 }
                 Self::Between => match new.and_then(|new| write(new, values, out)) {
                     Some((kind, reader)) => Self::New(kind, reader),

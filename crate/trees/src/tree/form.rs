@@ -3,20 +3,14 @@
 //! follows from its rows.
 
 use crate::boundary::Shape;
-use crate::node::{CHILD_BYTES, Node};
+use crate::node::Node;
 
 /// Whether `node` is in its canonical form. The last of its level, `rightmost`, may end with any
 /// entry; the `top` of a tree has more than one child. Costs a hash of each key.
 pub(super) fn is_canonical(shape: Shape, node: &Node<'_>, top: bool, rightmost: bool) -> bool {
     let ends = |nth: usize| match node {
-        Node::Leaf(leaf) => {
-            let offset = |at: usize| 2 * at + leaf.end(at);
-            shape.ends(0, leaf.key(nth), offset(nth), offset(nth + 1), nth + 1)
-        }
-        Node::Inner(inner) => {
-            let offset = |at: usize| CHILD_BYTES * at + inner.key_end(at);
-            shape.ends(inner.level(), inner.key(nth), offset(nth), offset(nth + 1), nth + 1)
-        }
+        Node::Leaf(leaf) => leaf.ends(shape, nth),
+        Node::Inner(inner) => inner.ends(shape, nth),
     };
     let (len, is_inner) = match node {
         Node::Leaf(leaf) => (leaf.len(), false),

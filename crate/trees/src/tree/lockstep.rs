@@ -72,10 +72,10 @@ impl Side {
                 Fetch::At(id) => return Ok(Fetch::At(id)),
                 Fetch::Here(Node::Leaf(leaf)) if frame.next < leaf.len() => {
                     let entry = leaf.entry(frame.next);
-                    if range.is_before(&entry.key) {
+                    if range.key_is_after(&entry.key) {
                         return Ok(Fetch::Here(Item::End));
                     }
-                    if !range.is_after(&entry.key) {
+                    if !range.key_is_before(&entry.key) {
                         return Ok(Fetch::Here(Item::Entry(entry)));
                     }
                     frame.next += 1;
@@ -84,7 +84,7 @@ impl Side {
                     if frame.next > 0 && range.ends_by(inner.key(frame.next - 1)) {
                         return Ok(Fetch::Here(Item::End));
                     }
-                    if !range.is_after(inner.key(frame.next)) {
+                    if !range.key_is_before(inner.key(frame.next)) {
                         let hash = inner.hash(frame.next);
                         return Ok(Fetch::Here(Item::Node(inner.level() - 1, hash)));
                     }

@@ -283,9 +283,9 @@ impl Merge {
             (Bound::Included(lower) | Bound::Excluded(lower), Some(key)) => key >= &lower[..],
             (_, None) => false,
         };
-        if range.is_after(last) || previous.is_some_and(|key| range.ends_by(key)) {
+        if range.key_is_before(last) || previous.is_some_and(|key| range.ends_by(key)) {
             Fate::Relink
-        } else if starts_inside && !range.is_before(last) {
+        } else if starts_inside && !range.key_is_after(last) {
             Fate::Drop
         } else {
             Fate::Open

@@ -66,7 +66,7 @@ impl Range {
 
     /// Whether `key` sorts before the range.
     #[must_use]
-    pub fn is_after(&self, key: &[u8]) -> bool {
+    pub fn key_is_before(&self, key: &[u8]) -> bool {
         match &self.lower {
             Bound::Included(lower) => key < &lower[..],
             Bound::Excluded(lower) => key <= &lower[..],
@@ -77,12 +77,12 @@ impl Range {
     /// Whether `key` is in the range.
     #[must_use]
     pub fn contains(&self, key: &[u8]) -> bool {
-        !self.is_after(key) && !self.is_before(key)
+        !self.key_is_before(key) && !self.key_is_after(key)
     }
 
     /// Whether `key` sorts after the range.
     #[must_use]
-    pub fn is_before(&self, key: &[u8]) -> bool {
+    pub fn key_is_after(&self, key: &[u8]) -> bool {
         match &self.upper {
             Bound::Included(upper) => key > &upper[..],
             Bound::Excluded(upper) => key >= &upper[..],
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     fn holds(range: &Range, key: &[u8]) -> bool {
-        !range.is_after(key) && !range.is_before(key)
+        !range.key_is_before(key) && !range.key_is_after(key)
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //!
 //! What changed from the tree that the change began with to the one that is there now becomes
 //! a batch of edits, to be merged into what the change made of the former. Keys that the
-//! change has touched are left out: the later commit wins, as if it had begun later. Of some
-//! keys the host knows better: they were edited after the change was called for, and stay as
-//! the other writer left them. Costs what the other writer changed, not what this one did.
+//! change has touched are left out: the later commit wins, as if it had begun later. The host may name
+//! keys (`keep_theirs`) that stay as the other writer left them, because they were edited after this change
+//! was called for. Costs what the other writer changed, not what this one did.
 
 use crate::batch::{Batch, Edit};
 use crate::cache::{Cache, Fetch};
@@ -15,7 +15,7 @@ use crate::order::sorted;
 use crate::step::{Budget, Step};
 use crate::tree::lockstep::Lockstep;
 use crate::tree::{Range, Touched, Tree, ValueReader, get};
-use crate::value::{self, Far};
+use crate::value::{self, ValueRef};
 use alloc::vec::Vec;
 
 /// Brings a change onto a commit that another writer made meanwhile.
@@ -23,10 +23,10 @@ use alloc::vec::Vec;
 pub struct Rebase {
     walk: Lockstep,
     theirs: Tree,
-    /// What the change made of an empty tree: all that it holds was touched.
-    own: Option<Tree>,
+    /// The tree that the change made, if it began with an empty one: all of its keys count as touched.
+    from_empty: Option<Tree>,
     /// Keys that stay as they are in `theirs`, sorted; and how many were looked up.
-    kept: Vec<Vec<u8>>,
+    keep_theirs: Vec<Vec<u8>>,
     next: usize,
     walked: bool,
     value: Value,
@@ -50,17 +50,17 @@ impl Value {
     ) -> Result<Step<()>, Error> {
         let Self { reader, bytes } = self;
         let kind = entry.tag.kind;
-        if !entry.tag.far {
-            batch.push(entry.key, Edit::Put(value::Value::kept(kind, entry.value)));
+        if !entry.tag.is_ref {
+            batch.push(entry.key, Edit::Put(value::Value::trusted(kind, entry.value)));
             budget.spend(64 + entry.key.len() + entry.value.len());
             return Ok(Step::Done(()));
         }
-        let started = reader.get_or_insert_with(|| ValueReader::new(Far::read(entry.value)));
+        let started = reader.get_or_insert_with(|| ValueReader::new(ValueRef::read(entry.value)));
         match started.step(cache, budget, bytes)? {
             Step::Done(()) => {}
             waiting => return Ok(waiting),
         }
-        batch.push(entry.key, Edit::Put(value::Value::kept(kind, bytes)));
+        batch.push(entry.key, Edit::Put(value::Value::trusted(kind, bytes)));
         budget.spend(bytes.len());
         *reader = None;
         bytes.clear();
@@ -69,15 +69,29 @@ impl Value {
 }
 
 impl Rebase {
-    /// Of a change that began with `base`, onto `theirs`, of which the keys `kept` stay as they
-    /// are. `own` is what the change made of an empty tree before any rebasing, if it began
+    /// Of a change that began with `base`, onto `theirs`, of which the keys `keep_theirs` stay as they
+    /// are. `from_empty` is what the change made of an empty tree before any rebasing, if it began
     /// with one.
     #[must_use]
-    pub fn new(base: Tree, theirs: Tree, own: Option<Tree>, mut kept: Vec<Vec<u8>>) -> Self {
-        let order = sorted(kept.len(), &|a, b| kept[a].cmp(&kept[b]));
-        let kept = order.into_iter().map(|at| core::mem::take(&mut kept[at])).collect();
+    pub fn new(
+        base: Tree,
+        theirs: Tree,
+        from_empty: Option<Tree>,
+        mut keep_theirs: Vec<Vec<u8>>,
+    ) -> Self {
+        let order = sorted(keep_theirs.len(), &|a, b| keep_theirs[a].cmp(&keep_theirs[b]));
+        let keep_theirs =
+            order.into_iter().map(|at| core::mem::take(&mut keep_theirs[at])).collect();
         let walk = Lockstep::new(base, theirs, Range::ALL);
-        Self { walk, theirs, own, kept, next: 0, walked: false, value: Value::default() }
+        Self {
+            walk,
+            theirs,
+            from_empty,
+            keep_theirs,
+            next: 0,
+            walked: false,
+            value: Value::default(),
+        }
     }
 
     /// Adds edits to `batch`.
@@ -97,7 +111,7 @@ impl Rebase {
                 waiting => return Ok(waiting),
             }
         }
-        while let Some(key) = self.kept.get(self.next) {
+        while let Some(key) = self.keep_theirs.get(self.next) {
             if budget.is_spent() {
                 return Ok(Step::Yield);
             }
@@ -107,7 +121,7 @@ impl Rebase {
                     Step::Done(()) => {}
                     waiting => return Ok(waiting),
                 },
-                Fetch::Here(None) => batch.push(Key::kept(key), Edit::Delete),
+                Fetch::Here(None) => batch.push(Key::trusted(key), Edit::Delete),
             }
             budget.spend(256 + cache.take_checked());
             self.next += 1;
@@ -122,18 +136,18 @@ impl Rebase {
         batch: &mut Batch,
         budget: &mut Budget,
     ) -> Result<Step<()>, Error> {
-        let Self { walk, own, kept, value, .. } = self;
+        let Self { walk, from_empty, keep_theirs, value, .. } = self;
         walk.step(cache, budget, &mut |old, new, budget| {
             let Some(key) = new.or(old).map(|entry| entry.key) else { return Ok(Step::Done(())) };
             // Asked once, also of a row whose value is read in several steps.
             if value.reader.is_none() {
                 budget.spend(64 + touched.cost());
-                let later = kept.binary_search_by(|other| other[..].cmp(&key)).is_ok();
+                let later = keep_theirs.binary_search_by(|other| other[..].cmp(&key)).is_ok();
                 if later || touched.contains(&key) {
                     return Ok(Step::Done(()));
                 }
-                if let Some(own) = *own {
-                    let found = get(cache, own, &key)?;
+                if let Some(from_empty) = *from_empty {
+                    let found = get(cache, from_empty, &key)?;
                     budget.spend(256 + cache.take_checked());
                     match found {
                         Fetch::Here(None) => {}

@@ -33,7 +33,7 @@ pub struct Scan {
     ahead: usize,
     /// Entries of the last leaf; none before the first, on whose way nothing is read ahead.
     leaf_len: usize,
-    far: Option<(Kind, ValueReader)>,
+    reading: Option<(Kind, ValueReader)>,
 }
 
 impl Scan {
@@ -41,7 +41,7 @@ impl Scan {
     #[must_use]
     pub fn new(tree: Tree, range: Range, reverse: bool, limit: u64, parts: Parts) -> Self {
         let cursor = Cursor::new(tree, range, reverse);
-        Self { cursor, reverse, parts, left: limit, ahead: 2, leaf_len: 0, far: None }
+        Self { cursor, reverse, parts, left: limit, ahead: 2, leaf_len: 0, reading: None }
     }
 
     /// The segments that the scan will want next and that are not in memory: none before it
@@ -73,12 +73,12 @@ impl Scan {
         out: &mut Output,
     ) -> Result<Step<()>, Error> {
         loop {
-            if let Some((kind, reader)) = &mut self.far {
+            if let Some((kind, reader)) = &mut self.reading {
                 match reader.step(cache, budget, out.part(*kind))? {
                     Step::Done(()) => out.end(*kind),
                     waiting => return Ok(waiting),
                 }
-                self.far = None;
+                self.reading = None;
             }
             if self.left == 0 {
                 return Ok(Step::Done(()));
@@ -99,12 +99,12 @@ impl Scan {
             self.leaf_len = run.leaf.len();
             let mut done = 0;
             let before = out.len();
-            while run.from + done < run.to && self.left > 0 && self.far.is_none() {
+            while run.from + done < run.to && self.left > 0 && self.reading.is_none() {
                 let index = if self.reverse { run.to - 1 - done } else { run.from + done };
                 let entry = run.leaf.entry(index);
                 done += 1;
                 self.left -= 1;
-                self.far = write(&entry, self.parts, out);
+                self.reading = write(&entry, self.parts, out);
                 if out.len() - before >= 16 << 10 {
                     break;
                 }
@@ -124,9 +124,9 @@ pub fn write(entry: &Entry<'_>, parts: Parts, out: &mut Output) -> Option<(Kind,
         return None;
     }
     let kind = entry.tag.kind;
-    if let Some(far) = entry.far() {
+    if let Some(reading) = entry.value_ref() {
         out.begin(kind);
-        return Some((kind, ValueReader::new(far)));
+        return Some((kind, ValueReader::new(reading)));
     }
     out.value(kind, |text| text.extend_from_slice(entry.value));
     None

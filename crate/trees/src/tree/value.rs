@@ -7,14 +7,14 @@ use crate::hash::{HASH_BYTES, Hash};
 use crate::limits::PIECE_BYTES;
 use crate::segment::{Packer, Stream};
 use crate::step::{Budget, Step};
-use crate::value::Far;
+use crate::value::ValueRef;
 use alloc::vec::Vec;
 
 /// Packs the pieces of a value, and their list when there are several, at once.
-pub fn put_value(packer: &mut Packer, value: &[u8]) -> Far {
+pub fn put_value(packer: &mut Packer, value: &[u8]) -> ValueRef {
     let written = ValueWriter::default().step(packer, value, &mut Budget::of(usize::MAX));
     // A budget without end is never spent.
-    written.unwrap_or(Far { len: 0, hash: Hash::ZERO })
+    written.unwrap_or(ValueRef { len: 0, hash: Hash::ZERO })
 }
 
 /// Packs a chunk of a value.
@@ -36,7 +36,12 @@ impl ValueWriter {
     /// Packs pieces, one at least, until the value is complete; then its address, and the writer is
     /// ready for another value. Call it with the same value each time. Costs a copy and a hash of
     /// each piece.
-    pub fn step(&mut self, packer: &mut Packer, value: &[u8], budget: &mut Budget) -> Option<Far> {
+    pub fn step(
+        &mut self,
+        packer: &mut Packer,
+        value: &[u8],
+        budget: &mut Budget,
+    ) -> Option<ValueRef> {
         let Self { list } = self;
         let done = list.len() / HASH_BYTES;
         for (at, part) in value.chunks(PIECE_BYTES).enumerate().skip(done) {
@@ -49,14 +54,14 @@ impl ValueWriter {
         let is_one = list.len() == HASH_BYTES;
         let hash = if is_one { Hash::read(list) } else { put(packer, ChunkKind::PieceList, list) };
         list.clear();
-        Some(Far { len: value.len() as u32, hash })
+        Some(ValueRef { len: value.len() as u32, hash })
     }
 }
 
 /// Appends the value at an address to a buffer. Holds at most the list of its pieces.
 #[derive(Clone, Debug)]
 pub struct ValueReader {
-    far: Far,
+    value_ref: ValueRef,
     pieces: Option<Vec<Hash>>,
     next: usize,
     read: usize,
@@ -65,8 +70,8 @@ pub struct ValueReader {
 impl ValueReader {
     /// A reader of the value at `far`.
     #[must_use]
-    pub const fn new(far: Far) -> Self {
-        Self { far, pieces: None, next: 0, read: 0 }
+    pub const fn new(value_ref: ValueRef) -> Self {
+        Self { value_ref, pieces: None, next: 0, read: 0 }
     }
 
     /// Appends pieces to `out`, one at least, until the value is complete. Call it with the same
@@ -80,13 +85,15 @@ impl ValueReader {
         budget: &mut Budget,
         out: &mut Vec<u8>,
     ) -> Result<Step<()>, Error> {
-        let len = self.far.len as usize;
+        let len = self.value_ref.len as usize;
         let malformed = |hash, cause| Error::CorruptChunk { hash, cause: Some(cause) };
         let pieces = match &self.pieces {
             Some(pieces) => pieces,
-            None if chunk::pieces_of(len) == 1 => self.pieces.insert(Vec::from([self.far.hash])),
+            None if chunk::pieces_of(len) == 1 => {
+                self.pieces.insert(Vec::from([self.value_ref.hash]))
+            }
             None => {
-                let hash = self.far.hash;
+                let hash = self.value_ref.hash;
                 match cache.chunk(&hash, ChunkKind::PieceList)? {
                     Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
                     Fetch::Here(bytes) => {

@@ -7,7 +7,7 @@ use crate::hash::Hash;
 use crate::json::Scanner;
 use crate::limits::PIECE_BYTES;
 use crate::node::Entry;
-use crate::value::{Far, Kind, Value, ValueFault};
+use crate::value::{Kind, Value, ValueFault, ValueRef};
 use alloc::vec::Vec;
 
 /// A value that is being checked.
@@ -16,7 +16,7 @@ pub(super) struct ValueCheck {
     /// Of its row.
     pub(super) key: Vec<u8>,
     /// Where it is.
-    pub(super) far: Far,
+    pub(super) value_ref: ValueRef,
     kind: Kind,
     pieces: Option<Vec<Hash>>,
     next: usize,
@@ -42,13 +42,13 @@ pub(super) enum Checked {
 
 impl ValueCheck {
     /// The check of the value of `entry`, which is at `far`.
-    pub(super) fn new(entry: &Entry<'_>, far: Far) -> Self {
-        let is_list = chunk::pieces_of(far.len as usize) > 1;
+    pub(super) fn new(entry: &Entry<'_>, value_ref: ValueRef) -> Self {
+        let is_list = chunk::pieces_of(value_ref.len as usize) > 1;
         Self {
             key: entry.key.to_vec(),
-            far,
+            value_ref,
             kind: entry.tag.kind,
-            pieces: (!is_list).then(|| Vec::from([far.hash])),
+            pieces: (!is_list).then(|| Vec::from([value_ref.hash])),
             next: 0,
             text: Vec::new(),
             is_sound: true,
@@ -62,9 +62,9 @@ impl ValueCheck {
 
     /// Checks the list of pieces, or the next piece, or at the end the text.
     pub(super) fn step(&mut self, cache: &Cache, scanner: &mut Scanner) -> Checked {
-        let len = self.far.len as usize;
+        let len = self.value_ref.len as usize;
         let Some(pieces) = &self.pieces else {
-            let hash = self.far.hash;
+            let hash = self.value_ref.hash;
             let list = match cache.chunk(&hash, ChunkKind::PieceList) {
                 Ok(Fetch::At(id)) => return Checked::Need(id),
                 Ok(Fetch::Here(bytes)) => chunk::piece_list(bytes, len)

@@ -217,8 +217,8 @@ impl Verify {
                 for entry in (index..leaf.len()).map(|index| leaf.entry(index)) {
                     self.pass_one(1);
                     budget.spend(entry.value.len() + 16);
-                    if let Some(far) = entry.far() {
-                        self.value = Some(ValueCheck::new(&entry, far));
+                    if let Some(value_ref) = entry.value_ref() {
+                        self.value = Some(ValueCheck::new(&entry, value_ref));
                         break;
                     }
                     let value = Value::parse(entry.tag.kind, entry.value, &mut self.scanner);
@@ -327,7 +327,7 @@ impl Verify {
             }
             Checked::Parts => {}
             Checked::Whole(fault) => {
-                let (hash, len) = (value.far.hash, value.far.len as usize);
+                let (hash, len) = (value.value_ref.hash, value.value_ref.len as usize);
                 self.end_row(hash, Part::Value, &value.key, len, fault);
                 let is_read = fault.is_none_or(|fault| fault == OF_FORM);
                 self.tally.values += u64::from(is_read);
@@ -347,8 +347,8 @@ impl Verify {
             match cache.node(&frame.hash) {
                 Ok(Fetch::Here(Node::Inner(parent))) => wanted.gather(&parent, frame.next),
                 Ok(Fetch::Here(Node::Leaf(leaf))) => (frame.next..leaf.len())
-                    .filter_map(|index| leaf.entry(index).far())
-                    .for_each(|far| wanted.add(&far.hash)),
+                    .filter_map(|index| leaf.entry(index).value_ref())
+                    .for_each(|value_ref| wanted.add(&value_ref.hash)),
                 _ => {}
             }
         }

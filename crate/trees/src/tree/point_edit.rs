@@ -1,9 +1,9 @@
 //! The fast path for one edit: splices the leaf, then rewrites the path above it.
 //!
-//! It applies when the leaf provably keeps its shape. Nothing after an entry decides
-//! whether it ends a node, so that only entries from the edited one on can change their
-//! minds, and those behind it only if they move. Separators stay what they are, except at
-//! the end of the tree, where the last node of each level may end with any entry.
+//! It applies when the leaf provably keeps its shape. Nothing after an entry decides whether it ends a
+//! node. So an edit can change that only for the edited entry and those behind it, and for these only if
+//! they move. Separators stay what they are, except at the end of the tree, where the last node of each
+//! level may end with any entry.
 //!
 //! Source: the fast path of Doltlite, generalised to edits that change sizes and counts.
 
@@ -18,7 +18,7 @@ use crate::step::Step;
 use crate::tree::splice::{inner_with, leaf_with, may_end_with};
 use crate::tree::value::put_value;
 use crate::tree::{Tree, top};
-use crate::value::{FAR_BYTES, Tag};
+use crate::value::{Tag, VALUE_REF_BYTES};
 use alloc::vec::Vec;
 
 /// Where an edit falls in its leaf.
@@ -37,20 +37,20 @@ impl Place {
         match key {
             Some(_) => key.filter(|_| self.index == leaf.len()),
             None if self.index + 1 < leaf.len() => None,
-            None => self.index.checked_sub(1).map(|before| Key::kept(leaf.key(before))),
+            None => self.index.checked_sub(1).map(|before| Key::trusted(leaf.key(before))),
         }
     }
 }
 
 /// The fast path for one edit: splices the leaf, then rewrites the path above it.
 #[derive(Debug)]
-pub struct Replace {
+pub struct PointEdit {
     tree: Tree,
     shape: Shape,
     packer: Packer,
 }
 
-impl Replace {
+impl PointEdit {
     /// A replacement in `tree`, whose nodes have `shape`.
     #[must_use]
     pub fn new(tree: Tree, shape: Shape) -> Self {
@@ -97,7 +97,7 @@ impl Replace {
         let (tag, value) = match edits.edit(0) {
             Edit::Delete if !present => return Ok(Step::Done(Some(self.tree))),
             Edit::Delete => (None, &[][..]),
-            // Folded before.
+            // These are resolved before.
             Edit::Update(_) => return Ok(Step::Done(None)),
             Edit::Put(value) => {
                 let (tag, value) = (Tag::of(value), value.bytes());
@@ -108,18 +108,18 @@ impl Replace {
                 (Some(tag), value)
             }
         };
-        let stored = if tag.is_some_and(|tag| tag.far) { FAR_BYTES } else { value.len() };
+        let stored = if tag.is_some_and(|tag| tag.is_ref) { VALUE_REF_BYTES } else { value.len() };
         let size = tag.map(|_| LEAF_ENTRY_BYTES + key.len() + stored);
         let last = place.last_key(&leaf, tag.map(|_| key));
         let may_end = |last| path.iter().all(|(inner, _)| may_end_with(inner, last));
         if !last.is_none_or(may_end) || !self.fits(&leaf, place, &key, size) {
             return Ok(Step::Done(None));
         }
-        let far;
+        let value_ref;
         let entry = match tag {
-            Some(tag) if tag.far => {
-                far = put_value(&mut self.packer, value).bytes();
-                Some(Entry { key, tag, value: &far })
+            Some(tag) if tag.is_ref => {
+                value_ref = put_value(&mut self.packer, value).bytes();
+                Some(Entry { key, tag, value: &value_ref })
             }
             Some(tag) => Some(Entry { key, tag, value }),
             None => None,
@@ -131,10 +131,8 @@ impl Replace {
     /// bytes, or goes (`None`). Costs a hash for each entry that moves on.
     fn fits(&self, leaf: &Leaf<'_>, place: Place, key: &[u8], size: Option<usize>) -> bool {
         let Place { index, present, rightmost } = place;
-        let offset = |at: usize| 2 * at + leaf.end(at);
-        let ends_old =
-            |at: usize| self.shape.ends(0, leaf.key(at), offset(at), offset(at + 1), at + 1);
-        if index == leaf.len() && ends_old(index - 1) {
+        let offset = |at: usize| leaf.offset(at);
+        if index == leaf.len() && leaf.ends(self.shape, index - 1) {
             return false;
         }
         let rest = index + usize::from(present);
@@ -144,11 +142,11 @@ impl Replace {
         let mut from = offset(index);
         for (at, (key, size, old)) in (index..).zip(edited.into_iter().chain(behind)) {
             let last = at + 1 == count;
-            // What stands no later than before still does not end the leaf.
-            // One that stands so late should have been in another leaf: no encoder made this one.
+            // No encoder makes a leaf with an entry so late.
             if from >= self.shape.full as usize {
                 return false;
             }
+            // An entry that stands no later than before still does not end the leaf.
             let asked = last || old == usize::MAX || from > offset(old);
             let ends = asked && self.shape.ends(0, key, from, from + size, at + 1);
             if ends != last && !(last && rightmost) {

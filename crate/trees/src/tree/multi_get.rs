@@ -60,7 +60,7 @@ pub fn get<'c>(
     })
 }
 
-/// The keys of a [`Find`], sorted, each with its position in the request.
+/// The keys of a [`MultiGet`], sorted, each with its position in the request.
 #[derive(Clone, Debug, Default)]
 struct Wanted {
     bytes: Vec<u8>,
@@ -87,16 +87,16 @@ impl SortedKeys for Wanted {
 /// Finds many keys, in a batched descent: all missing segments of a level are asked for at
 /// once, and keys that share a leaf share its lookup.
 #[derive(Clone, Debug)]
-pub struct Find {
+pub struct MultiGet {
     tree: Tree,
     wanted: Wanted,
     plan: Plan,
     planned: bool,
     next: usize,
-    far: Option<(Kind, ValueReader)>,
+    reading: Option<(Kind, ValueReader)>,
 }
 
-impl Find {
+impl MultiGet {
     /// A search for `keys`, each at most
     /// [`MAX_KEY_BYTES`](crate::limits::MAX_KEY_BYTES) long, in any order.
     #[must_use]
@@ -110,7 +110,7 @@ impl Find {
         let order = sorted(wanted.len(), &|a, b| wanted.key(a).cmp(wanted.key(b)).then(a.cmp(&b)));
         wanted.keys = order.into_iter().map(|at| wanted.keys[at]).collect();
         let plan = Plan::new(tree, wanted.len());
-        Self { tree, wanted, plan, planned: false, next: 0, far: None }
+        Self { tree, wanted, plan, planned: false, next: 0, reading: None }
     }
 
     /// Writes the value of each key that is present to `out`, in the order of the keys, and
@@ -132,12 +132,12 @@ impl Find {
             }
         }
         loop {
-            if let Some((kind, reader)) = &mut self.far {
+            if let Some((kind, reader)) = &mut self.reading {
                 match reader.step(cache, budget, out.part(*kind))? {
                     Step::Done(()) => out.end(*kind),
                     waiting => return Ok(waiting),
                 }
-                self.far = None;
+                self.reading = None;
             }
             if self.next == self.wanted.len() {
                 return Ok(Step::Done(()));
@@ -152,13 +152,13 @@ impl Find {
             };
             let before = out.len();
             let (mut from, first) = (0, self.next);
-            while self.next < self.wanted.len() && self.far.is_none() {
+            while self.next < self.wanted.len() && self.reading.is_none() {
                 let key = self.wanted.key(self.next);
                 match leaf.search(from, key) {
                     Ok(index) => {
                         found.push(self.wanted.keys[self.next].2);
                         let parts = Parts { keys: false, values: true };
-                        self.far = write(&leaf.entry(index), parts, out);
+                        self.reading = write(&leaf.entry(index), parts, out);
                         from = index;
                     }
                     // It may be in a later leaf; the first was routed here and to no other.

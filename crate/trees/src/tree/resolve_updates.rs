@@ -1,12 +1,12 @@
 //! Turns the updates of a sorted batch into puts, so that one merge does for all edits.
 //!
-//! An update takes the object that is there, or none, adds the members of another, and keeps
-//! those that are named, if names are given: `{ ...existing, ...merge }`, in JavaScript's order
-//! of members. What is there is what the last put or deletion before it left; else what the
-//! tree holds, which is read leaf by leaf in the order of keys.
+//! An update takes the existing object, or an empty one, and adds the members of another:
+//! `{ ...existing, ...merge }`, in JavaScript's order of members. If names are given, it keeps only those
+//! members. The existing object comes from the last put or deletion of the key in the batch, else from the
+//! tree, which is read leaf by leaf in the order of keys.
 //!
-//! Updates of one key are gathered, and settled together: when they are all there, or when their
-//! texts have grown by half of what they are put into. So many updates cost what their bytes do.
+//! Updates of one key are gathered and settled together: when there are no more, or when their texts have
+//! grown by half of the object. So the cost of many updates is in proportion to their bytes.
 
 use crate::batch::{Batch, Edit};
 use crate::cache::{Cache, Fetch};
@@ -16,10 +16,10 @@ use crate::limits::MAX_VALUE_BYTES;
 use crate::node::Leaf;
 use crate::rows::UPDATE_HEADER_BYTES;
 use crate::step::{Budget, Step};
-use crate::tree::find::leaf_of;
+use crate::tree::multi_get::leaf_of;
 use crate::tree::plan::Plan;
 use crate::tree::{Tree, ValueReader};
-use crate::value::{Far, Kind, Value};
+use crate::value::{Kind, Value, ValueRef};
 use alloc::vec::Vec;
 
 /// Bytes of updates that are gathered whatever they are put into.
@@ -27,17 +27,17 @@ const GATHERED_BYTES: usize = 4 << 10;
 
 /// Turns the updates of a sorted batch into puts, so that one merge does for all edits.
 #[derive(Debug)]
-pub struct Fold {
+pub struct ResolveUpdates {
     from: Batch,
     /// The next edit.
     next: usize,
-    /// Edits that need no folding, and what came of those that do.
+    /// Edits that are no updates, and what became of updates.
     pub out: Batch,
     tree: Tree,
     plan: Plan,
     /// A value out of line that is being read into `object`.
-    far: Option<(Kind, ValueReader)>,
-    /// What the key at hand has so far, once that was found.
+    reading: Option<(Kind, ValueReader)>,
+    /// The object of the key at hand, as far as it is made.
     pending: Pending,
     is_open: bool,
     spare: Vec<u8>,
@@ -54,7 +54,7 @@ struct Pending {
     scanner: Scanner,
 }
 
-/// The object in an update's way is none.
+/// What an update should change is not an object.
 struct NoObject;
 
 impl From<JsonFault> for NoObject {
@@ -115,7 +115,7 @@ impl Pending {
     }
 }
 
-impl Fold {
+impl ResolveUpdates {
     /// Of a sorted batch.
     #[must_use]
     pub fn new(from: Batch) -> Self {
@@ -125,27 +125,25 @@ impl Fold {
             out: Batch::new(),
             tree: Tree::EMPTY,
             plan: Plan::default(),
-            far: None,
+            reading: None,
             pending: Pending::default(),
             is_open: false,
             spare: Vec::new(),
         }
     }
 
-    /// Prepares to read the rows that are there in `tree`.
-    #[must_use]
-    pub fn on(mut self, tree: Tree) -> Self {
+    /// From now on, reads existing rows from `tree`.
+    pub fn read_from(&mut self, tree: Tree) {
         self.tree = tree;
         self.plan = Plan::part(tree, self.next, self.from.len());
-        self
     }
 
-    /// Whether all edits are folded.
+    /// Whether all edits are resolved.
     pub const fn is_over(&self) -> bool {
         self.next == self.from.len()
     }
 
-    /// Goes on until all is folded, or so much that `out` takes more than `most` bytes; `out`
+    /// Goes on until all is resolved, or so much that `out` takes more than `most` bytes; `out`
     /// is then sorted, without updates, and to be merged before the rest.
     ///
     /// # Errors
@@ -209,7 +207,7 @@ impl Fold {
                 return Err(self.refused(RowFault::NotObject));
             }
             if last {
-                let value = Value::kept(Kind::Json, &self.pending.object);
+                let value = Value::trusted(Kind::Json, &self.pending.object);
                 self.out.push(self.from.key(at), Edit::Put(value));
                 self.is_open = false;
             }
@@ -234,7 +232,7 @@ impl Fold {
         last: &mut Option<(Leaf<'c>, usize)>,
         budget: &mut Budget,
     ) -> Result<Step<Result<(), NoObject>>, Error> {
-        if let Some((kind, reader)) = &mut self.far {
+        if let Some((kind, reader)) = &mut self.reading {
             match reader.step(cache, budget, &mut self.spare)? {
                 Step::Done(()) => {}
                 Step::Need(ids) => return Ok(Step::Need(ids)),
@@ -242,7 +240,7 @@ impl Fold {
             }
             let opened = self.pending.open(Some((*kind, &self.spare)));
             budget.spend(self.spare.len());
-            self.far = None;
+            self.reading = None;
             return Ok(Step::Done(opened));
         }
         let key = self.from.key(self.next);
@@ -271,16 +269,16 @@ impl Fold {
             return Ok(Step::Done(self.pending.open(None)));
         }
         let entry = leaf.entry(at);
-        if entry.tag.far {
+        if entry.tag.is_ref {
             self.spare.clear();
-            self.far = Some((entry.tag.kind, ValueReader::new(Far::read(entry.value))));
+            self.reading = Some((entry.tag.kind, ValueReader::new(ValueRef::read(entry.value))));
             return self.read(cache, last, budget);
         }
         budget.spend(entry.value.len());
         Ok(Step::Done(self.pending.open(Some((entry.tag.kind, entry.value)))))
     }
 
-    /// What is told of the next edit, an update that cannot be made.
+    /// The error of the next edit, an update that cannot be made.
     fn refused(&self, fault: RowFault) -> Error {
         let mut words = [0; 2];
         if self.next < self.from.len()

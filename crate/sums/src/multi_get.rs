@@ -54,13 +54,13 @@ struct Wanted {
 
 /// Finds many leaves: what is missing on the way is asked for level by level.
 #[derive(Clone, Debug)]
-pub struct SumFind {
+pub struct SumMultiGet {
     tree: Tree,
     wanted: Vec<Wanted>,
     waiting: Vec<Wanted>,
 }
 
-impl SumFind {
+impl SumMultiGet {
     /// A search for `keys`.
     #[must_use]
     pub fn new(tree: Tree, keys: &[[u8; 32]]) -> Self {

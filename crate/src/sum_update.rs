@@ -1,9 +1,9 @@
-//! Brings the sum trees of a commit to what it changes: those made by hand by the edits of this
-//! commit, those that follow rows by what became of the rows.
+//! Updates the sum trees of a commit: those that are edited by hand by the edits of this commit, those that
+//! follow rows by the changes of the rows.
 //!
-//! It runs while an [`Ingest`] awaits it, and puts its chunks into the segments of the same commit.
-//! Whatever it begins with it reads from the forest that the commit is made onto: when another
-//! writer was first it is run anew, onto the trees of that one.
+//! It runs while an [`Ingest`] waits for it, and its chunks go into the segments of the same commit. It
+//! starts from the trees of the commit that the new one follows: when another writer was first, it runs
+//! again, from the trees of that writer.
 
 use crate::cache::Cache;
 use crate::error::Error;
@@ -45,13 +45,13 @@ pub struct Follower {
     pub definition: Vec<u8>,
 }
 
-/// A tree that followed rows, made for a commit that another writer was before.
+/// A tree that follows rows, made for a commit that came too late: another writer was first.
 #[derive(Clone, Debug)]
 pub struct Base {
     follower: Follower,
     rows: Tree,
     tree: Tree,
-    told: Vec<u8>,
+    root_claim: Vec<u8>,
 }
 
 #[derive(Debug, Default)]
@@ -66,13 +66,13 @@ struct Job {
     follow: Option<Box<Follow>>,
     merge: Option<Box<SumMerge>>,
     spill_bytes: usize,
-    told: Option<Vec<u8>>,
+    root_claim: Option<Vec<u8>>,
 }
 
-/// Brings the sum trees of a commit to what it changes: those made by hand by the edits of this
-/// commit, those that follow rows by what became of the rows.
+/// Updates the sum trees of a commit: those that are edited by hand by the edits of this commit, those that
+/// follow rows by the changes of the rows.
 #[derive(Debug)]
-pub struct Bring {
+pub struct SumUpdate {
     rules: Rules,
     jobs: Vec<Job>,
     rows: Tree,
@@ -82,9 +82,9 @@ pub struct Bring {
     fault: Option<Error>,
 }
 
-impl Bring {
-    /// What `ingest` awaits, with edits of trees made by hand. The trees that follow rows do so, and
-    /// those that are wanted; `bases` are what was made for it before.
+impl SumUpdate {
+    /// The update that `ingest` waits for, with the `staged` edits of trees that are edited by hand. Trees that
+    /// follow rows are brought to the new rows, and `wanted` ones made; `bases` are what an earlier try made.
     #[must_use]
     pub fn new(
         rules: &Rules,
@@ -95,7 +95,7 @@ impl Bring {
     ) -> Self {
         let (old, new) = ingest.row_trees();
         let forest = ingest.forest();
-        // What was put by hand is not made again by anybody.
+        // A tree that is edited by hand is never replaced.
         let is_free = |follower: &&Follower| {
             forest.named(&follower.name).is_none_or(|named| !named.sum_definition().is_empty())
         };
@@ -117,28 +117,36 @@ impl Bring {
                 forest.set_sum(name, Tree::EMPTY, Vec::new());
                 continue;
             }
-            // Of another definition it is made anew.
+            // One of another definition is made anew.
             let same = forest.named(name).filter(|named| named.sum_definition() == &definition[..]);
             let (mut from, mut tree) =
                 same.map_or((Tree::EMPTY, Tree::EMPTY), |same| (old, same.tree));
-            let mut told = None;
-            // Of what there is, that which is likely to differ less.
-            let far = |rows: Tree| rows.count.abs_diff(new.count);
+            let mut root_claim = None;
+            // Start from whichever has the closer number of rows.
+            let distance = |rows: Tree| rows.count.abs_diff(new.count);
             if let Some(base) = bases.iter().find(|base| base.follower == follower)
-                && far(base.rows) < far(from)
+                && distance(base.rows) < distance(from)
             {
-                (from, tree, told) = (base.rows, base.tree, Some(base.told.clone()));
+                (from, tree, root_claim) = (base.rows, base.tree, Some(base.root_claim.clone()));
             }
             let Follower { name, definition } = follower;
             let Some(parsed) = Definition::parse(&definition) else {
-                // Written by code that knows what this does not: it would be left behind.
+                // Written by a newer version: refuse it, instead of letting it fall behind the rows.
                 fault = Some(Error::UnsupportedFormat { version: SUMS });
                 continue;
             };
             let follow = Some(Box::new(Follow::new(parsed, from, new)));
-            // In parts nothing may be deleted.
+            // Deletions must not be put in parts.
             let spill_bytes = if from.is_empty() { SPILL_BYTES } else { usize::MAX };
-            jobs.push(Job { name, definition, tree, follow, spill_bytes, told, ..Job::default() });
+            jobs.push(Job {
+                name,
+                definition,
+                tree,
+                follow,
+                spill_bytes,
+                root_claim,
+                ..Job::default()
+            });
         }
         for Staged { name, batch } in staged {
             let tree = forest.tree(&name);
@@ -162,9 +170,9 @@ impl Bring {
         jobs.for_each(|job| job.spill_bytes = bytes);
     }
 
-    /// What was made, and the edits, for the case that another writer was first.
+    /// What was made, and the edits: for another try, when another writer was first.
     #[must_use]
-    pub fn again(self) -> (Vec<Base>, Vec<Staged>) {
+    pub fn into_retry_state(self) -> (Vec<Base>, Vec<Staged>) {
         (self.bases, self.staged)
     }
 
@@ -203,10 +211,15 @@ impl Bring {
 
 impl Job {
     fn base(self, rows: Tree) -> Option<Base> {
-        let Self { name, definition, tree, told, .. } = self;
+        let Self { name, definition, tree, root_claim, .. } = self;
         let follower = Follower { name, definition };
         let is_follower = !follower.definition.is_empty();
-        told.filter(|_| is_follower).map(|told| Base { follower, rows, tree, told })
+        root_claim.filter(|_| is_follower).map(|root_claim| Base {
+            follower,
+            rows,
+            tree,
+            root_claim,
+        })
     }
 
     fn step(
@@ -234,10 +247,10 @@ impl Job {
                     self.done = Some(merge.take_batch());
                 }
                 let (tree, root) = merge.made();
-                let mut told = Vec::from(root.hash);
-                told.extend_from_slice(&root.sum.to_le_bytes());
-                told.extend_from_slice(&self.definition);
-                (self.tree, self.told, self.merge) = (tree, Some(told), None);
+                let mut root_claim = Vec::from(root.hash);
+                root_claim.extend_from_slice(&root.sum.to_le_bytes());
+                root_claim.extend_from_slice(&self.definition);
+                (self.tree, self.root_claim, self.merge) = (tree, Some(root_claim), None);
                 if self.follow.is_some() {
                     return Ok(Step::Yield);
                 }
@@ -253,16 +266,16 @@ impl Job {
                 }
             }
             match self.edits.take() {
-                // One without leaves is named, too, if it follows rows.
+                // A tree without leaves is named, too, if it follows rows.
                 Some(edits)
-                    if !edits.is_empty() || (self.tree.is_empty() && self.told.is_none()) =>
+                    if !edits.is_empty() || (self.tree.is_empty() && self.root_claim.is_none()) =>
                 {
                     self.merge = Some(Box::new(SumMerge::new(rules, self.tree, edits)));
                 }
                 Some(_) => {}
                 None => {
-                    if let Some(told) = &self.told {
-                        ingest.forest().set_sum(&self.name, self.tree, told.clone());
+                    if let Some(root_claim) = &self.root_claim {
+                        ingest.forest().set_sum(&self.name, self.tree, root_claim.clone());
                     }
                     return Ok(Step::Done(()));
                 }

@@ -1,188 +1,27 @@
 //! Keeps the indexes of a store in step with its rows.
 //!
-//! Each index knows which tree of rows it was made of. [`Keeper::bring`] walks from that one to
-//! another in lockstep, takes the entries of what changed out and in, sorts them, and merges them
-//! into the index's tree: as much work as there is change. Rows that stream into an empty store
-//! are taken as they pass ([`Keeper::add`]) and not read again. An index in the making is made of
-//! the rows up to its reach; [`Keeper::extend`] has it reach further.
+//! Each index knows which tree of rows it was made of. [`IndexMaintainer::update`] walks that tree and the new
+//! one in lockstep. For each row that differs it removes the old entries and adds the new ones, sorted and
+//! merged into the tree of the index: the cost is that of the difference. Rows that stream into an empty
+//! store are added as they pass ([`IndexMaintainer::add`]) and not read again. An index in the making is made
+//! of the rows up to its reach; [`IndexMaintainer::extend`] has it reach further.
 
-use crate::batch::{Batch, Edit};
+use super::gather::{Gatherer, Goal};
+use super::pending::{PendingIndex, Reach, is_full};
+use crate::batch::Batch;
 use crate::boundary::Shape;
 use crate::cache::Cache;
 use crate::error::Error;
-use crate::forest::{Forest, INDEX, Named, PARTIAL_INDEX, ROWS};
+use crate::forest::{Forest, ROWS};
 use crate::index::{Definition, Entries, Members};
-use crate::key::Key;
-use crate::node::Entry;
 use crate::secret::Secret;
 use crate::segment::{Packer, Sealed};
 use crate::step::{Budget, Step};
-use crate::tree::{Lockstep, Merge, Range, Tree, ValueReader};
+use crate::tree::{Lockstep, Merge, Range, Tree};
 use crate::value::Kind;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Bound;
-
-/// Gathered entries are merged when they take more memory than this.
-const SPILL_BYTES: usize = 24 << 20;
-
-/// So many entries are sorted at once.
-const RUN_ENTRIES: usize = 2048;
-
-/// Of which rows an index is made.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Reach {
-    Nothing,
-    To(Vec<u8>),
-    All,
-}
-
-impl Reach {
-    fn covers(&self, key: &[u8]) -> bool {
-        match self {
-            Self::Nothing => false,
-            Self::To(last) => key <= &last[..],
-            Self::All => true,
-        }
-    }
-}
-
-#[derive(Debug)]
-struct Index {
-    definition: Definition,
-    reach: Reach,
-    tree: Tree,
-    /// The rows that it is made of.
-    of: Tree,
-    batch: Batch,
-    /// Entries since the last run was closed.
-    open: usize,
-    /// A run was closed since memory was looked at.
-    grown: bool,
-    merge: Option<Box<Merge>>,
-}
-
-impl Index {
-    fn new(definition: Definition, reach: Reach, tree: Tree, of: Tree) -> Self {
-        Self {
-            definition,
-            reach,
-            tree,
-            of,
-            batch: Batch::new(),
-            open: 0,
-            grown: false,
-            merge: None,
-        }
-    }
-
-    /// Adds an edit, and sorts those that make a run; returns what that cost.
-    fn push(&mut self, entry: Key<'_>, edit: Edit<'_>) -> usize {
-        self.batch.push(entry, edit);
-        self.open += 1;
-        let mut cost = 64 + entry.len();
-        if self.open == RUN_ENTRIES {
-            cost += self.close_run();
-            self.grown = true;
-        }
-        cost
-    }
-
-    fn close_run(&mut self) -> usize {
-        self.open = 0;
-        self.batch.close_run()
-    }
-
-    fn name(&self) -> Option<Named> {
-        let (first, reach) = match &self.reach {
-            Reach::Nothing => return None,
-            Reach::To(last) => (PARTIAL_INDEX, Some(last.clone())),
-            Reach::All => (INDEX, None),
-        };
-        Some(Named { name: self.definition.name(first), tree: self.tree, reach })
-    }
-
-    /// The indexes that `forest` names.
-    fn all_of(forest: &Forest) -> Result<Vec<Self>, Error> {
-        let of = forest.tree(ROWS);
-        let mut all = Vec::new();
-        for named in forest.indexes() {
-            // Whoever made it knew what this code does not.
-            let (definition, complete) = Definition::of_tree(&named.name)
-                .ok_or(Error::UnsupportedFormat { version: INDEX })?;
-            let reach = match &named.reach {
-                Some(last) if !complete => Reach::To(last.clone()),
-                _ => Reach::All,
-            };
-            all.push(Self::new(definition, reach, named.tree, of));
-        }
-        Ok(all)
-    }
-}
-
-/// Whether all that was gathered takes too much memory. That is looked at when a run was closed.
-fn is_full(indexes: &mut [Index]) -> bool {
-    let mut grown = false;
-    for index in indexes.iter_mut() {
-        grown |= core::mem::take(&mut index.grown);
-    }
-    let held = |index: &Index| index.batch.held_bytes();
-    grown && indexes.iter().map(held).sum::<usize>() > SPILL_BYTES
-}
-
-/// The text of a value, which is read if it is out of line.
-#[derive(Debug, Default)]
-struct Text {
-    reader: Option<ValueReader>,
-    bytes: Vec<u8>,
-    whole: bool,
-}
-
-impl Text {
-    fn read(
-        &mut self,
-        cache: &Cache,
-        budget: &mut Budget,
-        entry: Option<&Entry<'_>>,
-    ) -> Result<Step<()>, Error> {
-        let far = entry.filter(|entry| entry.tag.kind == Kind::Json).and_then(Entry::far);
-        let Some(far) = far.filter(|_| !self.whole) else { return Ok(Step::Done(())) };
-        let reader = self.reader.get_or_insert_with(|| ValueReader::new(far));
-        let step = reader.step(cache, budget, &mut self.bytes)?;
-        self.whole = step == Step::Done(());
-        Ok(step)
-    }
-
-    /// None for byte values: nothing points into them.
-    fn of<'a>(&'a self, entry: &Entry<'a>) -> Option<&'a [u8]> {
-        let text = if entry.tag.far { &self.bytes } else { entry.value };
-        (entry.tag.kind == Kind::Json).then_some(text)
-    }
-
-    fn clear(&mut self) {
-        self.reader = None;
-        self.bytes.clear();
-        self.whole = false;
-    }
-}
-
-/// What a walk uses again for each row.
-#[derive(Debug, Default)]
-struct Scratch {
-    members: Members,
-    old: Text,
-    new: Text,
-    gone: Entries,
-    come: Entries,
-}
-
-#[derive(Debug)]
-enum Goal {
-    /// The indexes made of the first tree are brought to the second.
-    Rows(Tree, Tree),
-    /// Those in the making reach further; how much work is left for that.
-    Reach(usize),
-}
 
 #[derive(Debug)]
 struct Walk {
@@ -194,10 +33,10 @@ struct Walk {
 
 /// Keeps the indexes of a store in step with its rows.
 #[derive(Debug, Default)]
-pub struct Keeper {
-    indexes: Vec<Index>,
+pub struct IndexMaintainer {
+    indexes: Vec<PendingIndex>,
     walk: Option<Walk>,
-    scratch: Scratch,
+    gatherer: Gatherer,
     /// The gathered entries take too much memory.
     full: bool,
     /// Work that an extension may take.
@@ -209,21 +48,22 @@ pub struct Keeper {
     spilled: Packer,
 }
 
-impl Keeper {
+impl IndexMaintainer {
     /// Keeps the indexes of `forest`; if that has no rows, those that are `wanted`.
     ///
     /// # Errors
     /// [`Error::UnsupportedFormat`] for an index that this code cannot keep.
     pub fn new(forest: &Forest, wanted: &[Definition], secret: Secret) -> Result<Self, Error> {
-        let mut indexes = Index::all_of(forest)?;
+        let mut indexes = PendingIndex::all_of(forest)?;
         if forest.tree(ROWS).is_empty() {
             let none = Tree::EMPTY;
-            let empty = |index: &Definition| Index::new(index.clone(), Reach::All, none, none);
+            let empty =
+                |index: &Definition| PendingIndex::new(index.clone(), Reach::All, none, none);
             indexes = wanted.iter().map(empty).collect();
         }
-        let mut keeper = Self { indexes, ..Self::default() };
-        keeper.scratch.members = Members::new(secret);
-        Ok(keeper)
+        let mut maintainer = Self { indexes, ..Self::default() };
+        maintainer.gatherer.members = Members::new(secret);
+        Ok(maintainer)
     }
 
     /// Whether there is no index.
@@ -246,7 +86,7 @@ impl Keeper {
 
     /// Takes a row that is put into the empty tree; returns what it cost.
     pub fn add(&mut self, key: &[u8], kind: Kind, value: &[u8]) -> usize {
-        let Self { indexes, scratch: Scratch { come, members, .. }, .. } = self;
+        let Self { indexes, gatherer: Gatherer { come, members, .. }, .. } = self;
         let mut cost = 0;
         for index in indexes.iter_mut().filter(|index| index.definition.takes(key)) {
             come.clear();
@@ -270,7 +110,7 @@ impl Keeper {
     pub fn clear(&mut self) {
         for index in &mut self.indexes {
             let definition = index.definition.clone();
-            *index = Index::new(definition, Reach::All, Tree::EMPTY, Tree::EMPTY);
+            *index = PendingIndex::new(definition, Reach::All, Tree::EMPTY, Tree::EMPTY);
         }
         (self.walk, self.extend, self.full) = (None, None, false);
     }
@@ -284,16 +124,16 @@ impl Keeper {
     /// have one, that which reaches further.
     ///
     /// # Errors
-    /// As [`Keeper::new`].
+    /// As [`IndexMaintainer::new`].
     pub fn rebase(&mut self, theirs: &Forest) -> Result<(), Error> {
         let own = core::mem::take(&mut self.indexes);
         if theirs.tree(ROWS).is_empty() {
             self.indexes = own;
             return Ok(());
         }
-        self.indexes = Index::all_of(theirs)?;
+        self.indexes = PendingIndex::all_of(theirs)?;
         for index in own {
-            let same = |other: &&mut Index| other.definition == index.definition;
+            let same = |other: &&mut PendingIndex| other.definition == index.definition;
             match self.indexes.iter_mut().find(same) {
                 Some(other) if other.reach <= index.reach => *other = index,
                 None if self.extended.contains(&index.definition) => self.indexes.push(index),
@@ -317,7 +157,12 @@ impl Keeper {
         self.drop_others();
         for wanted in wanted {
             if self.indexes.iter().all(|index| index.definition != *wanted) {
-                self.indexes.push(Index::new(wanted.clone(), Reach::Nothing, Tree::EMPTY, rows));
+                self.indexes.push(PendingIndex::new(
+                    wanted.clone(),
+                    Reach::Nothing,
+                    Tree::EMPTY,
+                    rows,
+                ));
             }
         }
         self.extend = Some(work);
@@ -325,7 +170,7 @@ impl Keeper {
 
     /// Sets the indexes of a forest.
     pub fn set(&self, forest: &mut Forest) {
-        forest.set_indexes(self.indexes.iter().filter_map(Index::name));
+        forest.set_indexes(self.indexes.iter().filter_map(PendingIndex::name));
     }
 
     /// Takes the segments that are finished.
@@ -345,12 +190,12 @@ impl Keeper {
         (self.spilled.chunks(), self.spilled.bytes())
     }
 
-    /// Brings the indexes to `rows`, whose chunks are all in the cache if [`Keeper::must_read`]. Chunks
+    /// Brings the indexes to `rows`, whose chunks are all in the cache if [`IndexMaintainer::must_read`]. Chunks
     /// go to `packer`, the last of them not sealed.
     ///
     /// # Errors
     /// As [`Cache::node`].
-    pub fn bring(
+    pub fn update(
         &mut self,
         rows: Tree,
         shape: Shape,
@@ -399,7 +244,7 @@ impl Keeper {
 
     /// Goes on with the walk; done when that has come to its end, or as far as it should.
     fn walk(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
-        let Self { indexes, walk, scratch, full, .. } = self;
+        let Self { indexes, walk, gatherer, full, .. } = self;
         let Some(Walk { lockstep, goal, last }) = walk else { return Ok(Step::Done(())) };
         let mut enough = false;
         let step = lockstep.step(cache, budget, &mut |old, new, budget| {
@@ -407,7 +252,7 @@ impl Keeper {
                 return Ok(Step::Yield);
             }
             let before = budget.spent();
-            let step = scratch.change(indexes, goal, cache, budget, old, new)?;
+            let step = gatherer.gather(indexes, goal, cache, budget, old, new)?;
             if let (Step::Done(()), Goal::Reach(left), Some(entry)) = (&step, &mut *goal, new) {
                 let last = last.get_or_insert_default();
                 last.clear();
@@ -498,63 +343,6 @@ impl Keeper {
             index.merge = None;
             index.batch = Batch::new();
         }
-        Ok(Step::Done(()))
-    }
-}
-
-impl Scratch {
-    /// Gathers what a change of rows means for the indexes that have that goal.
-    fn change(
-        &mut self,
-        indexes: &mut [Index],
-        goal: &Goal,
-        cache: &Cache,
-        budget: &mut Budget,
-        old: Option<&Entry<'_>>,
-        new: Option<&Entry<'_>>,
-    ) -> Result<Step<()>, Error> {
-        let Self { old: old_text, new: new_text, gone, come, members } = self;
-        let Some(Entry { key, .. }) = new.or(old) else { return Ok(Step::Done(())) };
-        let concerns = |index: &Index| {
-            index.definition.takes(key)
-                && match goal {
-                    Goal::Rows(from, _) => index.of == *from && index.reach.covers(key),
-                    Goal::Reach(_) => !index.reach.covers(key),
-                }
-        };
-        if !indexes.iter().any(concerns) {
-            budget.spend(64);
-            return Ok(Step::Done(()));
-        }
-        for (text, entry) in [(&mut *old_text, old), (&mut *new_text, new)] {
-            match text.read(cache, budget, entry)? {
-                Step::Done(()) => {}
-                waiting => return Ok(waiting),
-            }
-        }
-        let before = old.and_then(|entry| old_text.of(entry));
-        let after = new.and_then(|entry| new_text.of(entry));
-        let mut cost = 64 + old_text.bytes.len() + new_text.bytes.len();
-        for index in indexes.iter_mut().filter(|index| concerns(index)) {
-            for (text, entries) in [(before, &mut *gone), (after, &mut *come)] {
-                entries.clear();
-                if let Some(text) = text {
-                    cost += index.definition.entries(key, text, members, entries);
-                }
-            }
-            if gone.is_same(come) {
-                continue;
-            }
-            // Of an entry in both the later edit counts.
-            for (entries, edit) in [(&*gone, Edit::Delete), (&*come, Entries::PUT)] {
-                for entry in entries.iter() {
-                    cost += index.push(entry, edit);
-                }
-            }
-        }
-        old_text.clear();
-        new_text.clear();
-        budget.spend(cost);
         Ok(Step::Done(()))
     }
 }

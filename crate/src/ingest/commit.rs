@@ -1,0 +1,135 @@
+//! The end of a change: indexes and sum trees follow the rows, and a commit chunk names all trees.
+
+use super::Ingest;
+use super::state::State;
+use crate::batch::Batch;
+use crate::cache::Cache;
+use crate::error::Error;
+use crate::forest::{Forest, ROWS};
+use crate::hash::Hash;
+use crate::index::Definition;
+use crate::segment::{Packer, Sealed};
+use crate::step::{Budget, Step};
+use crate::tree::Tree;
+use alloc::vec::Vec;
+
+impl Ingest {
+    /// Has the `wanted` indexes that the store lacks, or has in part, made of about `work` bytes of
+    /// rows more, in the commit of this change. Drops all others if `alone`.
+    pub fn extend_indexes(&mut self, wanted: &[Definition], alone: bool, work: usize) {
+        self.indexes.extend(self.tree, wanted, alone, work);
+    }
+
+    /// Brings the indexes to the rows, and then names all trees.
+    pub(super) fn step_index(
+        &mut self,
+        cache: &Cache,
+        budget: &mut Budget,
+    ) -> Result<Step<()>, Error> {
+        let State::Index(packer) = &mut self.state else { return Ok(Step::Yield) };
+        let step = self.indexes.update(self.tree, self.shape, cache, budget, packer);
+        self.collect();
+        if step == Ok(Step::Done(())) {
+            if !self.has_sums {
+                self.name()?;
+            } else if let State::Index(packer) = &mut self.state {
+                self.state = State::Sums(core::mem::take(packer));
+            }
+        }
+        step
+    }
+
+    /// Has it wait for sum trees before it names all trees: see [`Ingest::awaits_sums`].
+    pub const fn expect_sums(&mut self) {
+        self.has_sums = true;
+    }
+
+    /// Whether the rows and their indexes are done, and the sum trees of [`Ingest::forest`] are to be
+    /// brought to [`Ingest::row_trees`]; [`Ingest::name`] goes on from there.
+    #[must_use]
+    pub const fn awaits_sums(&self) -> bool {
+        matches!(self.state, State::Sums(_))
+    }
+
+    /// The trees that the commit names, as far as they are set.
+    pub const fn forest(&mut self) -> &mut Forest {
+        &mut self.forest
+    }
+
+    /// The tree of rows that the forest belongs to, and the one that takes its place.
+    #[must_use]
+    pub fn row_trees(&self) -> (Tree, Tree) {
+        (self.forest.tree(ROWS), self.tree)
+    }
+
+    /// Has `pack` add further chunks of the commit, while it awaits sums.
+    pub fn pack<T>(&mut self, pack: impl FnOnce(&mut Packer) -> T) -> Option<T> {
+        let State::Sums(packer) = &mut self.state else { return None };
+        let packed = pack(packer);
+        self.sealed.extend(packer.take_sealed());
+        Some(packed)
+    }
+
+    /// Names all trees in a commit chunk, packed with what was not sealed: a small change is then
+    /// one segment. The host calls it once sum trees are set.
+    ///
+    /// # Errors
+    /// [`Error::CommitTooLarge`].
+    pub fn name(&mut self) -> Result<(), Error> {
+        let (State::Index(packer) | State::Sums(packer)) = &mut self.state else { return Ok(()) };
+        self.forest.set_rows(self.tree);
+        self.indexes.set(&mut self.forest);
+        self.commit = Some(self.forest.commit(packer)?);
+        let mut packer = core::mem::take(packer);
+        self.state = State::Gather(Batch::new());
+        packer.seal();
+        self.sealed.extend(packer.take_sealed());
+        self.count(&packer);
+        Ok(())
+    }
+
+    pub(super) const fn count(&mut self, packer: &Packer) {
+        self.chunks += packer.chunks();
+        self.chunk_bytes += packer.bytes();
+    }
+
+    pub(super) fn collect(&mut self) {
+        self.sealed.extend(self.state.take_sealed());
+        self.sealed.extend(self.indexes.take_sealed());
+    }
+
+    /// Takes the segments that are finished.
+    pub fn sealed(&mut self) -> Vec<Sealed> {
+        core::mem::take(&mut self.sealed)
+    }
+
+    /// The commit chunk and the forest, after the last step.
+    #[must_use]
+    pub fn committed(&self) -> Option<(Hash, &Forest)> {
+        self.commit.map(|hash| (hash, &self.forest))
+    }
+
+    /// Rows read so far.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// How many edits took the fast path ([`PointEdit`](crate::tree::PointEdit)).
+    #[must_use]
+    pub const fn fast(&self) -> u64 {
+        self.fast
+    }
+
+    /// Chunks made, known after the last step.
+    #[must_use]
+    pub const fn chunks(&self) -> u64 {
+        self.chunks + self.indexes.spilled().0
+    }
+
+    /// Bytes of those chunks.
+    #[must_use]
+    pub const fn chunk_bytes(&self) -> u64 {
+        self.chunk_bytes + self.indexes.spilled().1
+    }
+}

@@ -1,0 +1,235 @@
+//! Takes rows in blocks and makes a new commit of them.
+//!
+//! Into an empty tree, and as long as keys ascend, rows stream straight into the build, so
+//! that memory stays bounded however many there are. From the first key on that does not
+//! ascend, and always into a tree with entries, rows are gathered in a [`Batch`] and merged
+//! when they take [`SPILL_BYTES`] or the input ends. Then the indexes are brought to the new tree
+//! ([`IndexMaintainer`]), and the commit chunk names all of them.
+
+mod commit;
+mod rows;
+mod stages;
+mod state;
+
+use crate::batch::Batch;
+use crate::boundary::Shape;
+use crate::cache::Cache;
+use crate::error::Error;
+use crate::forest::{Forest, ROWS};
+use crate::hash::Hash;
+use crate::index::{Definition, IndexMaintainer};
+use crate::rows::{Block, Bytes, Reader};
+use crate::secret::Secret;
+use crate::segment::Sealed;
+use crate::step::{Budget, Step};
+use crate::tree::{Builder, Range, Rebase, Touched, Tree};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use state::{After, State};
+
+pub use crate::rows::{ByteValue, Format};
+
+/// Gathered rows are merged into the tree when they take more memory than this.
+pub const SPILL_BYTES: usize = 48 << 20;
+
+/// Takes rows in blocks and makes a new commit of them. Feed its [`Reader`] a block, call [`Ingest::step`] until it
+/// is done, and so on; after the last, call [`Ingest::finish`] and step until it is done again. After each step,
+/// take [`Ingest::sealed`] into the cache.
+#[derive(Debug)]
+pub struct Ingest {
+    shape: Shape,
+    forest: Forest,
+    /// The tree of rows that the change began with, or was brought onto.
+    base: Tree,
+    /// What the change made, if it began with an empty tree and was brought onto another.
+    from_empty: Option<Tree>,
+    touched: Touched,
+    indexes: IndexMaintainer,
+    /// The next rebase brings in another branch.
+    merging: bool,
+    /// Why no step can succeed.
+    fault: Option<Error>,
+    /// Instead of [`SPILL_BYTES`].
+    spill_bytes: usize,
+    tree: Tree,
+    state: State,
+    /// What follows the merge at hand.
+    after: After,
+    reader: Reader,
+    key: Vec<u8>,
+    last_key: Option<Vec<u8>>,
+    rows: u64,
+    finishing: bool,
+    has_sums: bool,
+    /// Ranges to be emptied before the next block.
+    drop: Option<Range>,
+    commit: Option<Hash>,
+    sealed: Vec<Sealed>,
+    chunks: u64,
+    chunk_bytes: u64,
+    fast: u64,
+}
+
+impl Ingest {
+    /// An ingest of blocks on top of `forest`. `prefix` is put before every key.
+    #[must_use]
+    pub fn new(forest: Forest, prefix: Vec<u8>, shape: Shape) -> Self {
+        let reader = Reader::Block(Box::new(Block::new(prefix)));
+        Self::indexed(forest, reader, shape, &[], Secret::PUBLIC)
+    }
+
+    /// An ingest of a stream of bytes on top of `forest`.
+    #[must_use]
+    pub fn of_bytes(forest: Forest, bytes: Bytes, shape: Shape) -> Self {
+        let reader = Reader::Bytes(Box::new(bytes));
+        Self::indexed(forest, reader, shape, &[], Secret::PUBLIC)
+    }
+
+    /// An ingest of what `reader` reads on top of `forest`. It keeps the indexes of `forest`; if
+    /// that has no rows, those that are `wanted`. The `secret` salts hashes of keys: without it nobody
+    /// can choose keys that collide.
+    #[must_use]
+    pub fn indexed(
+        forest: Forest,
+        reader: Reader,
+        shape: Shape,
+        wanted: &[Definition],
+        secret: Secret,
+    ) -> Self {
+        let tree = forest.tree(ROWS);
+        let has_sums = forest.has_followers();
+        let (indexes, fault) = match IndexMaintainer::new(&forest, wanted, secret) {
+            Ok(indexes) => (indexes, None),
+            Err(error) => (IndexMaintainer::default(), Some(error)),
+        };
+        let state = if tree.is_empty() {
+            State::Stream(Box::new(Builder::new(shape)))
+        } else {
+            State::Gather(Batch::new())
+        };
+        Self {
+            shape,
+            forest,
+            base: tree,
+            from_empty: None,
+            touched: Touched::new(secret),
+            indexes,
+            merging: false,
+            fault,
+            spill_bytes: SPILL_BYTES,
+            tree,
+            state,
+            after: After::Rows,
+            reader,
+            key: Vec::new(),
+            last_key: None,
+            rows: 0,
+            finishing: false,
+            has_sums,
+            drop: None,
+            commit: None,
+            sealed: Vec::new(),
+            chunks: 0,
+            chunk_bytes: 0,
+            fast: 0,
+        }
+    }
+
+    /// Has it merge what it has gathered when that takes more than so many bytes.
+    pub const fn spill_at(&mut self, bytes: usize) {
+        self.spill_bytes = bytes;
+    }
+
+    /// Takes back the buffer of the last block, to be filled with the next.
+    pub fn take_buffer(&mut self) -> Vec<u8> {
+        match &mut self.reader {
+            Reader::Block(block) => block.take_buffer(),
+            Reader::Bytes(_) => Vec::new(),
+        }
+    }
+
+    /// Gives the next block, see [`Block::feed`].
+    pub fn feed(
+        &mut self,
+        bytes: Vec<u8>,
+        text_len: usize,
+        values: Vec<ByteValue>,
+        format: Format,
+    ) {
+        if let Reader::Block(block) = &mut self.reader {
+            block.feed(bytes, text_len, values, format);
+        }
+    }
+
+    /// The stream of bytes, if it is one that is ingested.
+    pub const fn bytes(&mut self) -> Option<&mut Bytes> {
+        match &mut self.reader {
+            Reader::Block(_) => None,
+            Reader::Bytes(bytes) => Some(bytes),
+        }
+    }
+
+    /// Deletes all rows of `range`, instead of a block. Costs what is at its two ends.
+    pub fn drop_range(&mut self, range: Range) {
+        self.touched.add_range(range.clone());
+        self.drop = Some(range);
+    }
+
+    /// Brings the change, whose commit was made, onto the commit `theirs` that another writer
+    /// made meanwhile: the next steps make a commit of both. What this change has touched
+    /// stays as this change left it, but for the keys `keep_theirs`, which stay as they are in `theirs`.
+    /// Costs what the other writer changed.
+    pub fn rebase(&mut self, theirs: Forest, keep_theirs: Vec<Vec<u8>>) {
+        self.commit = None;
+        if self.base.is_empty() && self.from_empty.is_none() {
+            self.from_empty = Some(self.tree);
+        }
+        self.touched.close();
+        let merging = core::mem::take(&mut self.merging);
+        if !merging && let Err(error) = self.indexes.rebase(&theirs) {
+            self.fault = Some(error);
+        }
+        let onto = theirs.tree(ROWS);
+        let rebase = Box::new(Rebase::new(self.base, onto, self.from_empty, keep_theirs));
+        self.base = onto;
+        if !merging {
+            self.has_sums |= theirs.has_followers();
+            self.forest = theirs;
+        }
+        self.state = State::Rebase(Batch::new(), rebase);
+    }
+
+    /// Has the next [`Ingest::rebase`] bring in what was changed since `forest`, an ancestor of
+    /// what this change began with and of the other commit: a merge of three. All trees but that of
+    /// rows, and their indexes, stay those that this change began with.
+    pub fn set_merge_base(&mut self, forest: &Forest) {
+        let from_empty = if self.base.is_empty() { self.tree } else { Tree::EMPTY };
+        self.from_empty.get_or_insert(from_empty);
+        self.base = forest.tree(ROWS);
+        self.merging = true;
+    }
+
+    /// There are no more rows: the next steps make the commit.
+    pub const fn finish(&mut self) {
+        self.finishing = true;
+    }
+
+    /// Goes on with the block, or with the commit after [`Ingest::finish`].
+    ///
+    /// # Errors
+    /// [`Error::Row`] for a bad row; as [`Cache::node`] while merging. The ingest is then of
+    /// no more use.
+    pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
+        if let Some(fault) = &self.fault {
+            return Err(*fault);
+        }
+        let step = self.work(cache, budget)?;
+        if step == Step::Yield {
+            if let State::Gather(batch) | State::Rebase(batch, _) = &mut self.state {
+                budget.spend(batch.close_long_run());
+            }
+            budget.spend(self.indexes.close_long_runs());
+        }
+        Ok(step)
+    }
+}

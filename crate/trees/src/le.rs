@@ -1,0 +1,26 @@
+//! Little-endian integers in bytes.
+
+/// The 16 bits at `at`, where there are so many bytes.
+#[inline]
+#[must_use]
+pub fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+}
+
+/// The 32 bits at `at`, where there are so many bytes.
+#[inline]
+#[must_use]
+pub fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    let mut word = [0; 4];
+    word.copy_from_slice(&bytes[at..at + 4]);
+    u32::from_le_bytes(word)
+}
+
+/// The 64 bits at `at`, where there are so many bytes.
+#[inline]
+#[must_use]
+pub fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(word)
+}
