@@ -178,9 +178,9 @@ macro_rules! replies {
         #[derive(Default)]
         pub struct $name { $(pub $field: f64,)+ }
 
-        impl super::reply::Words for $name {
+        impl super::words::Words for $name {
             type Words = [f64; [$(stringify!($field)),+].len()];
-            const AT: usize = 0 $(+ <$before as super::reply::Words>::END)?;
+            const AT: usize = 0 $(+ <$before as super::words::Words>::END)?;
             const END: usize = Self::AT + [$(stringify!($field)),+].len();
 
             #[inline]

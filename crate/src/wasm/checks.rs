@@ -4,11 +4,11 @@
 //! it.
 
 use super::abi::{IndexChecked, Tally, status};
+use super::engine::with;
 use super::engine::{Engine, hand_out};
 use super::faults::tell;
 use super::global::Global;
 use super::slots::Slots;
-use super::with;
 use crate::boundary::Shape;
 use crate::hash::Hash;
 use crate::index::CheckIndex;

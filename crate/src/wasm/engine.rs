@@ -1,8 +1,9 @@
 //! The state of one store in linear memory: its segments, its views and its operations.
 
 use super::abi::{Count as CountReply, Segment, Value, View as ViewReply, status, value_kind};
-use super::collect::CollectOp;
-use super::ingest::IngestOp;
+use super::collect_op::CollectOp;
+use super::global::Global;
+use super::ingest_op::IngestOp;
 use super::reply::{Reply, address};
 use super::slots::Slots;
 use crate::cache::{Cache, Fetch, SegmentId};
@@ -15,29 +16,11 @@ use crate::json::{skip_space, skip_value};
 use crate::output::Output;
 use crate::rows::read_key;
 use crate::secret::Secret;
-use crate::segment::Sealed;
 use crate::step::{Budget, Step};
 use crate::tree::{Count, Diff, MultiGet, Scan, Tree, get};
 use crate::value::Kind;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-
-/// Segments that an operation has made, and how many of them the host has taken.
-#[derive(Default)]
-pub struct Made {
-    pub ids: Vec<SegmentId>,
-    taken: usize,
-}
-
-impl Made {
-    pub fn add(&mut self, cache: &mut Cache, next_segment: &mut SegmentId, sealed: Vec<Sealed>) {
-        for sealed in sealed {
-            cache.add_fresh(*next_segment, sealed);
-            self.ids.push(*next_segment);
-            *next_segment += 1;
-        }
-    }
-}
 
 pub enum Op {
     Find { find: MultiGet, out: Output, found: Vec<u32> },
@@ -70,8 +53,16 @@ pub struct Engine {
     pub ops: Slots<Op>,
 }
 
-pub fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    bytes.get(at..at + 4).map_or(0, |word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+static ENGINE: Global<Engine> = Global::new();
+
+/// Runs `run` on the engine.
+pub fn with<T>(run: impl FnOnce(&mut Engine) -> T) -> T {
+    ENGINE.with(run)
+}
+
+/// Starts the engine anew.
+pub fn start_engine(engine: Engine) {
+    ENGINE.set(engine);
 }
 
 impl Engine {

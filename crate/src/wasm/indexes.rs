@@ -2,10 +2,10 @@
 //! those that it was opened with.
 
 use super::abi::{IndexReach, index_state, status};
+use super::engine::with;
 use super::engine::{Engine, Op, keys};
 use super::reads::ReadOptions;
 use super::reply::address;
-use super::with;
 use crate::boundary::Shape;
 use crate::forest::{INDEX, Named, PARTIAL_INDEX, ROWS};
 use crate::index::{Definition, IndexScan, Wanted};

@@ -14,34 +14,31 @@
 mod abi;
 mod checks;
 mod collect;
+mod collect_op;
 mod engine;
 mod faults;
 mod global;
 mod indexes;
 mod ingest;
+mod ingest_op;
+mod made;
 mod reads;
 mod reply;
 mod segments;
 mod slots;
 mod sums;
+mod words;
 
 use crate::secret::Secret;
-use engine::Engine;
-use global::Global;
+use engine::{Engine, start_engine, with};
 use wasm_bindgen::prelude::wasm_bindgen;
-
-static ENGINE: Global<Engine> = Global::new();
-
-fn with<T>(run: impl FnOnce(&mut Engine) -> T) -> T {
-    ENGINE.with(run)
-}
 
 /// Starts the engine with a budget for stored segments in memory, and with 128 random bits, for tables
 /// of what others have chosen; returns the address of the reply.
 #[wasm_bindgen]
 pub fn start(cache_bytes: u32, a: u32, b: u32, c: u32, d: u32) -> u32 {
     let word = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-    ENGINE.set(Engine::new(cache_bytes as usize, Secret::new(word(a, b), word(c, d))));
+    start_engine(Engine::new(cache_bytes as usize, Secret::new(word(a, b), word(c, d))));
     with(|engine| engine.reply.address())
 }
 

@@ -1,9 +1,10 @@
 //! What exported functions do with views and reads of them.
 
 use super::abi::{read_flag, status};
-use super::engine::{Engine, Op, keys, u32_at};
-use super::with;
+use super::engine::with;
+use super::engine::{Engine, Op, keys};
 use crate::forest::Named;
+use crate::le::u32_at;
 use crate::output::Output;
 use crate::tree::{Count, Diff, MultiGet, Parts, Range, Scan};
 use alloc::vec::Vec;

@@ -4,6 +4,7 @@ use super::abi::size::REPLY_WORDS;
 use super::abi::{
     Bytes, ChunkFault, FormatFault, Numbers, Output as OutputReply, RowFault, SumFault, status,
 };
+use super::words::Words;
 use crate::cache::SegmentId;
 use crate::error::{DecodeError, Error};
 use crate::hash::Hash;
@@ -15,16 +16,6 @@ use alloc::vec::Vec;
 /// Whether a sum tree is at fault.
 pub fn is_of_sums(status: u32) -> bool {
     (status::SUM_OVERFLOW..=status::SUM_VALUE_TOO_LARGE).contains(&status)
-}
-
-/// The words of a reply, as `abi.rs` declares them.
-pub trait Words {
-    type Words: AsRef<[f64]>;
-    /// Where the first of them stands.
-    const AT: usize;
-    /// Where what comes after them stands.
-    const END: usize;
-    fn words(self) -> Self::Words;
 }
 
 /// The address of what a reply points to.

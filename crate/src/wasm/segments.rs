@@ -1,7 +1,7 @@
 //! What exported functions do with segments: those that are stored, and those that were made here.
 
 use super::abi::{Cache, status};
-use super::with;
+use super::engine::with;
 use crate::cache::SegmentId;
 use crate::collect::SMALL_BYTES;
 use crate::segment::{TABLE_ENTRY_BYTES, Table};

@@ -1,12 +1,13 @@
 //! How a commit of rows comes by its sum trees: which are wanted, edits by hand, and what follows rows.
 
-use super::{NONE, Sums, key_at, name, sums};
+use super::state::{NONE, Pending, Sums, key_at, name, sums};
+use crate::le::u32_at;
 use crate::step::Budget;
 use crate::sum_tree::{Definition, SumBatch};
-use crate::sum_update::{Base, Follower, Staged, SumUpdate, Wanted, followers_of};
+use crate::sum_update::{Follower, Staged, SumUpdate, Wanted, followers_of};
 use crate::tree::Tree;
 use crate::wasm::abi::status;
-use crate::wasm::engine::{Engine, Op, u32_at};
+use crate::wasm::engine::{Engine, Op};
 use crate::wasm::reply::is_of_sums;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -14,17 +15,6 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 /// A leaf as it crosses: sum and length of its value, which follow its key, and are followed by it.
 const LEAF_BYTES: usize = 12;
-
-/// What is to be done with the sum trees in the commit of an ingest.
-#[derive(Default)]
-pub struct Pending {
-    op: u32,
-    staged: Vec<Staged>,
-    /// It makes what is wanted also when it changes no row.
-    extends: bool,
-    bring: Option<Box<SumUpdate>>,
-    bases: Vec<Base>,
-}
 
 impl Sums {
     fn pending(&mut self, op: u32) -> &mut Pending {

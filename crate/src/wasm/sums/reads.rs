@@ -1,6 +1,6 @@
 //! Reads of sum trees: of leaves, proofs, verifications, and names.
 
-use super::{Sums, keys, name, sums, tree};
+use super::state::{Read, SumOp, Sums, keys, name, sums, tree};
 use crate::error::Error;
 use crate::step::{Budget, Step};
 use crate::sum_tree::{SumDiff, SumLeaves, SumMultiGet, SumProve, SumScan, SumVerify};
@@ -10,20 +10,6 @@ use crate::wasm::reply::address;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use wasm_bindgen::prelude::wasm_bindgen;
-
-enum Read {
-    Find(SumMultiGet),
-    Scan(SumScan),
-    Diff(SumDiff),
-    Prove(Box<SumProve>, Vec<u8>),
-    Verify(Box<SumVerify>),
-}
-
-pub struct SumOp {
-    read: Read,
-    leaves: SumLeaves,
-    found: Vec<u8>,
-}
 
 impl Sums {
     fn add(&mut self, read: Read) -> u32 {
