@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { type Conflict, HedgerowError, memory, open, type Store } from '../src/index.js';
 import type { Storage } from '../src/storage/segment-store.js';
 import { all, type Entry, expectSame, sorted } from './model.js';
-import { type Random, random } from './random.js';
+import { type BeginStep, forSeeds, isOneSeed, seedCount } from './property.js';
+import type { Random } from './random.js';
 
 type Model = Map<string, unknown>;
 
@@ -266,24 +267,32 @@ function edit(from: Random, rows: Model, stamp: number): Entry[] {
   return puts;
 }
 
+const KINDS = [
+  'putMany',
+  'putMany',
+  'put',
+  'delete',
+  'collect',
+  'merge',
+  'snapshot',
+  'reset',
+  'read',
+];
+
 describe('random edits of branches in two tabs', () => {
-  const seeds = Number(process.env.SEEDS ?? 60);
+  const seeds = seedCount(60);
 
   it(`are what a model says, for ${seeds} seeds, with collections in between`, async () => {
     const tally = { merges: 0, conflicts: 0, collections: 0, snapshots: 0, resets: 0 };
-    for (let seed = 1; seed <= seeds; seed++) {
-      await run(seed, tally).catch((cause: unknown) => {
-        throw new Error(`seed ${seed}: ${cause}`, { cause });
-      });
-    }
+    await forSeeds(seeds, (from, _, begin) => run(from, begin, tally));
     console.info(Object.entries(tally).flat().join(' '));
+    if (isOneSeed) return;
     expect(
       Math.min(tally.merges, tally.conflicts, tally.collections, tally.resets),
     ).toBeGreaterThan(seeds / 4);
   }, 120_000);
 
-  async function run(seed: number, tally: Tally): Promise<void> {
-    const from = random(seed);
+  async function run(from: Random, begin: BeginStep, tally: Tally): Promise<void> {
     const storage = tabs();
     const first = await open('test', { storage });
     const stores = [first, await open('test', { storage })];
@@ -309,7 +318,9 @@ describe('random edits of branches in two tabs', () => {
       const { name, db, isCollector } = from.pick(handles);
       const rows = rowsOf[name]();
       const twin = await from.pick(stores).branch(name);
-      switch (from.below(9)) {
+      const kind = from.below(9);
+      begin({ branch: name, handle: stores.indexOf(db), kind: KINDS[kind] });
+      switch (kind) {
         case 0:
         case 1:
           await db.putMany(edit(from, rows, step + 1));
@@ -345,7 +356,7 @@ describe('random edits of branches in two tabs', () => {
           });
           tally.merges += 1;
           tally.conflicts += expected.conflicts.length;
-          expect([...new Set(asked)].sort()).toEqual(expected.conflicts);
+          expect([...new Set(asked)].sort(), 'keys in conflict').toEqual(expected.conflicts);
           expect([result.applied, result.conflicts]).toEqual([
             expected.applied,
             expected.conflicts.length,
@@ -374,7 +385,7 @@ describe('random edits of branches in two tabs', () => {
           break;
         }
         default:
-          expectSame(await all(twin), sorted(rowsOf[name]()), `${name}, step ${step}`);
+          expectSame(await all(twin), sorted(rowsOf[name]()), `rows of ${name}`);
       }
       await twin.close();
       for (const { snap, rows: old } of held) {

@@ -14,11 +14,12 @@ import {
 } from '../src/index.js';
 import { entriesOfRows } from './index-model.js';
 import { all, type Entry, expectSame, sorted } from './model.js';
-import { forSeeds, type Random } from './random.js';
+import { forSeeds, seedCount } from './property.js';
+import type { Random } from './random.js';
 import { hex, sha256 } from './sum-reference.js';
 import { Copy, until } from './watching.js';
 
-const SEEDS = Number(process.env.SEEDS ?? 25);
+const SEEDS = seedCount(25);
 
 const INDEXES: IndexDefinitions = {
   owner: { path: '/owner' },
