@@ -21,7 +21,8 @@ import {
   rowValue,
 } from './indexed-rows.js';
 import { all, compareKeys, type Entry, expectSame, SOON, sorted } from './model.js';
-import { expectNoFault, forSeeds, line, seedCount } from './property.js';
+import { line } from './one-line.js';
+import { expectNoFault, forSeeds, seedCount } from './property.js';
 import type { Random } from './random.js';
 
 const SEEDS = seedCount(25);

@@ -5,12 +5,10 @@
  * `SEED=n` runs one seed, `SEEDS=n` runs the seeds from 1 to n.
  */
 import { relative } from 'node:path';
-import { inspect, isDeepStrictEqual } from 'node:util';
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
+import { line } from './one-line.js';
 import { type Random, random } from './random.js';
-
-/** The longest text of a value that a failure prints. */
-const LONGEST_TEXT = 800;
 
 const only = Number(process.env.SEED);
 
@@ -85,16 +83,4 @@ export function stepFault(at: number, step: object, got: unknown, expected: unkn
 /** Fails with what `stepFault` found. */
 export function expectNoFault(fault: string | undefined, where = ''): void {
   if (fault !== undefined) expect.fail(where === '' ? fault : `${where}, ${fault}`);
-}
-
-/** A value in one line, cut off where it is long. */
-export function line(value: unknown): string {
-  const text = inspect(value, {
-    depth: 6,
-    breakLength: Number.POSITIVE_INFINITY,
-    compact: true,
-    maxArrayLength: 40,
-    maxStringLength: 80,
-  });
-  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
 }

@@ -7,7 +7,8 @@ import { memory, open, type ScanOptions, type Store } from '../src/index.js';
 import { type Row, type RowState, type ScanState, useRow, useScan } from '../src/react/index.js';
 import { reconciled } from '../src/react/rows.js';
 import { compareKeys, type Entry, failure, select, sorted } from './model.js';
-import { expectNoFault, forSeeds, line, stepFault } from './property.js';
+import { line } from './one-line.js';
+import { expectNoFault, forSeeds, stepFault } from './property.js';
 
 import { mount, noting, roots } from './react-page.js';
 import { handles, until } from './watching.js';

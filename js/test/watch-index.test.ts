@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest';
 import { type Change, type IndexRange, memory, open, type Store } from '../src/index.js';
 import { compareKeys, failure } from './model.js';
-import { forSeeds, line } from './property.js';
+import { line } from './one-line.js';
+import { forSeeds } from './property.js';
 import type { Random } from './random.js';
 import { until } from './watching.js';
 

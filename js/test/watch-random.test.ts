@@ -4,7 +4,8 @@ import type { KeyRange } from '../src/index.js';
 import { intervalOf, isEmpty } from '../src/watch/interval.js';
 import { Matcher } from '../src/watch/matcher.js';
 import { compareKeys, type Entry, select } from './model.js';
-import { forSeeds, isOneSeed, line, seedCount } from './property.js';
+import { line } from './one-line.js';
+import { forSeeds, isOneSeed, seedCount } from './property.js';
 import type { Random } from './random.js';
 import { Copy, handles, rest } from './watching.js';
 
