@@ -71,7 +71,7 @@ describe('a writer', () => {
           if (!writer.tryDelete(key)) await writer.delete(key);
           model.delete(key);
         } else {
-          const size = from.pick([1, 10, 1000, 300_000, 1 << 20]);
+          const size = from.pick([1, 1, 10, 10, 10, 1000, 1000, 1000, 300_000, 1 << 20]);
           const value = from.below(2) === 0 ? 'x'.repeat(size) : new Uint8Array(size).fill(at);
           if (!writer.tryPut(key, value)) await writer.put(key, value);
           model.set(key, value);
