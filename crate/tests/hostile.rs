@@ -6,6 +6,9 @@
 
 #![allow(clippy::cast_precision_loss, reason = "figures for people to read")]
 
+#[path = "hostile/mining.rs"]
+mod mining;
+
 use hedgerow::batch::{Batch, Edit};
 use hedgerow::boundary::Shape;
 use hedgerow::cache::Fetch;
@@ -18,6 +21,7 @@ use hedgerow::tree::{Builder, Merge, Tree};
 use hedgerow_support::host::Host;
 use hedgerow_support::rows::{Rows, issue, list, pairs};
 use hedgerow_support::store::{a_key, a_text};
+use mining::{dodges, ends_alone, mined, text};
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
@@ -27,62 +31,6 @@ const LEAF_ENTRY_BYTES: usize = 4;
 const CHILD_BYTES: usize = 42;
 /// What bounds heights: said here again, so that the crate cannot change it unnoticed.
 const MIN_CHILDREN: usize = 2;
-
-// --- mining ---
-
-/// Counts up in base 36 at the end of a key until `fits`.
-fn mine(key: &mut [u8], nonce: usize, mut fits: impl FnMut(&[u8]) -> bool) {
-    let start = key.len() - nonce;
-    key[start..].fill(b'0');
-    while !fits(key) {
-        for digit in key[start..].iter_mut().rev() {
-            *digit = match *digit {
-                b'9' => b'a',
-                b'z' => b'0',
-                digit => digit + 1,
-            };
-            if *digit != b'0' {
-                break;
-            }
-        }
-    }
-}
-
-/// `count` ascending keys of `len` bytes under `m/`, the last `nonce` of which are mined.
-fn mined(
-    count: usize,
-    len: usize,
-    nonce: usize,
-    value: &str,
-    mut fits: impl FnMut(usize, &[u8]) -> bool,
-) -> Vec<(String, String)> {
-    (0..count)
-        .map(|index| {
-            let mut key = format!("m/{index:06}").into_bytes();
-            key.resize(len, b'-');
-            mine(&mut key, nonce, |key| fits(index, key));
-            (String::from_utf8(key).unwrap(), value.to_owned())
-        })
-        .collect()
-}
-
-/// A JSON string that takes `len` bytes.
-fn text(len: usize) -> String {
-    format!("\"{}\"", "v".repeat(len - 2))
-}
-
-/// The row ends a leaf that begins with it, and so any leaf that it is in.
-fn ends_alone(key: &[u8], value: &str) -> bool {
-    SHAPE.ends(0, key, 0, LEAF_ENTRY_BYTES + key.len() + value.len(), 1)
-}
-
-/// The key, with an entry of `size` bytes, ends no node below [`Shape::full`].
-fn dodges(level: u8, key: &[u8], size: usize) -> bool {
-    let full = SHAPE.full as usize;
-    !SHAPE.ends(level, key, full - 1 - size, full - 1, MIN_CHILDREN)
-}
-
-// --- checking ---
 
 /// What is known of a tree after every chunk of it was read and checked.
 #[derive(Debug, Default)]

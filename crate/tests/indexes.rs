@@ -1,147 +1,27 @@
 //! Indexes follow their rows: after each commit of any kind every one holds what a model makes of
 //! the rows, in the order of values, and the root is that of a fresh store.
 
+#[path = "indexes/model.rs"]
+mod model;
+
+#[path = "indexes/reading.rs"]
+mod reading;
+
 use hedgerow::boundary::Shape;
 use hedgerow::error::Error;
-use hedgerow::forest::{Forest, ROWS};
-use hedgerow::index::{Definition, IndexScan, Wanted, secondary_end, write_secondary};
+use hedgerow::forest::ROWS;
+use hedgerow::index::{IndexScan, Wanted};
 use hedgerow::ingest::{Format, Ingest};
 use hedgerow::output::Output;
-use hedgerow::tree::{Parts, Range, Scan, Tree};
+use hedgerow::tree::{Parts, Range};
 use hedgerow_support::host::Host;
-use hedgerow_support::output::members;
 use hedgerow_support::pace::Pace;
 use hedgerow_support::rows::{Rows, list, pairs};
+use model::{DEFINITIONS, Member, Model, Row, Scalar, definition, expected, rows_of};
 use proptest::prelude::*;
+use reading::{entries, index_tree, scanned};
 
 const SMALL: Shape = Shape::with_target(128);
-
-/// A scalar in the order of indexes; numbers are halves.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Scalar {
-    Bool(bool),
-    Halves(i32),
-    Text(String),
-}
-
-#[derive(Clone, Debug)]
-enum Member {
-    One(Scalar),
-    Many(Vec<Option<Scalar>>),
-    Null,
-}
-
-impl Scalar {
-    fn json(&self) -> String {
-        match self {
-            Self::Bool(value) => value.to_string(),
-            Self::Halves(value) => (f64::from(*value) / 2.0).to_string(),
-            Self::Text(text) => format!("\"{text}\""),
-        }
-    }
-}
-
-impl Member {
-    fn json(&self) -> String {
-        let one = |member: &Option<Scalar>| member.as_ref().map_or("null".into(), Scalar::json);
-        match self {
-            Self::One(scalar) => scalar.json(),
-            Self::Many(all) => format!("[{}]", all.iter().map(one).collect::<Vec<_>>().join(",")),
-            Self::Null => "null".into(),
-        }
-    }
-
-    fn scalars(&self) -> Vec<Scalar> {
-        match self {
-            Self::One(scalar) => vec![scalar.clone()],
-            Self::Many(all) => all.iter().flatten().cloned().collect(),
-            Self::Null => Vec::new(),
-        }
-    }
-}
-
-/// A row: two members, and how much there is besides them.
-#[derive(Clone, Debug)]
-struct Row {
-    a: Member,
-    b: Member,
-    more: usize,
-}
-
-impl Row {
-    fn json(&self) -> String {
-        let (a, b, more) = (self.a.json(), self.b.json(), "x".repeat(self.more));
-        format!("{{\"a\":{a},\"b\":{{\"c\":{b}}},\"more\":\"{more}\"}}")
-    }
-}
-
-type Model = std::collections::BTreeMap<String, Row>;
-
-fn rows_of(model: &Model) -> Rows {
-    model.iter().map(|(key, row)| (key.clone(), row.json())).collect()
-}
-
-/// All that is tried: on `a`, on the nested member for some rows, and on both.
-const DEFINITIONS: [&str; 3] = [r#"["","/a"]"#, r#"["b","/b/c"]"#, r#"["","/b/c","/a"]"#];
-
-fn definition(which: usize) -> Definition {
-    Definition::parse(DEFINITIONS[which]).unwrap()
-}
-
-fn expected(which: usize, model: &Model) -> Vec<(Vec<Scalar>, String)> {
-    let mut all = Vec::new();
-    for (key, row) in model {
-        let columns = match which {
-            0 => vec![&row.a],
-            1 if key.starts_with('b') => vec![&row.b],
-            1 => continue,
-            _ => vec![&row.b, &row.a],
-        };
-        let arrays = columns.iter().filter(|member| matches!(member, Member::Many(_))).count();
-        if arrays > 1 {
-            continue;
-        }
-        let mut keys = vec![Vec::new()];
-        for column in columns {
-            let scalars = column.scalars();
-            keys = keys
-                .iter()
-                .flat_map(|key| {
-                    scalars.iter().map(|one| [&key[..], std::slice::from_ref(one)].concat())
-                })
-                .collect();
-        }
-        all.extend(keys.into_iter().map(|secondary| (secondary, key.clone())));
-    }
-    all.sort();
-    all.dedup();
-    all
-}
-
-fn index_tree(forest: &Forest, which: usize) -> Tree {
-    forest.tree(&format!("i{}", DEFINITIONS[which]))
-}
-
-/// The keys of an index: secondary keys as JSON, and primary keys.
-fn entries(host: &mut Host, tree: Tree, columns: usize) -> Vec<(String, String)> {
-    let parts = Parts { keys: true, values: true };
-    let mut scan = Scan::new(tree, Range::ALL, false, u64::MAX, parts);
-    let mut found = Vec::new();
-    let mut out = Output::new();
-    host.run(|cache, budget| scan.step(cache, budget, &mut out)).unwrap();
-    out.close();
-    assert!(out.bytes.is_empty(), "an entry has a value");
-    for member in members(&out).chunks(2) {
-        let key: String = serde_json::from_str(&member[0]).unwrap();
-        let key = key.as_bytes();
-        let end = secondary_end(key, columns).unwrap();
-        let mut secondary = Vec::new();
-        write_secondary(&key[..end], columns, &mut secondary);
-        let primary = String::from_utf8(key[end..].to_vec()).unwrap();
-        found.push((String::from_utf8(secondary).unwrap(), primary));
-    }
-    found
-}
 
 fn check(host: &mut Host, wanted: &[usize], model: &Model) {
     let definitions: Vec<_> = wanted.iter().map(|which| definition(*which)).collect();
@@ -170,32 +50,6 @@ fn check(host: &mut Host, wanted: &[usize], model: &Model) {
         assert_eq!(scanned(host, *which), rows);
     }
     host.pace = pace;
-}
-
-/// The rows in the order of an index, with their secondary keys.
-fn scanned(host: &mut Host, which: usize) -> Vec<(String, String, String)> {
-    let (index, rows) = (index_tree(&host.forest, which), host.tree());
-    let mut both = [false, true].map(|reverse| {
-        let parts = Parts { keys: true, values: true };
-        let wanted = Wanted { parts, secondary: true, reverse, limit: u64::MAX };
-        let columns = definition(which).columns();
-        let mut scan = IndexScan::new(index, columns, rows, Range::ALL, wanted);
-        let mut out = Output::new();
-        let step = host.run(|cache, budget| scan.step(cache, budget, &mut out));
-        step.unwrap();
-        out.close();
-        let members = members(&out);
-        members
-            .chunks(3)
-            .map(|row| {
-                let key: String = serde_json::from_str(&row[0]).unwrap();
-                (key, row[1].clone(), row[2].clone())
-            })
-            .collect::<Vec<_>>()
-    });
-    both[1].reverse();
-    assert_eq!(both[0], both[1]);
-    both[0].clone()
 }
 
 #[derive(Clone, Debug)]

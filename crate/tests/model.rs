@@ -10,6 +10,7 @@ use hedgerow::tree::Range;
 use hedgerow::value::{Kind, Value};
 use hedgerow_support::host::Host;
 use hedgerow_support::output::changes_between;
+use hedgerow_support::property::Steps;
 use hedgerow_support::rows::{Rows, issue};
 use hedgerow_support::store::a_key;
 use proptest::prelude::*;
@@ -92,7 +93,9 @@ proptest! {
         let mut host = Host::new(SMALL);
         host.slice = slice;
         let mut model = Rows::new();
+        let mut steps = Steps::new();
         for op in ops {
+            steps.begin(&op);
             let (tree_before, rows_before) = (host.tree(), model.clone());
             if cold {
                 // So little that hardly more than one segment fits.
@@ -114,10 +117,11 @@ proptest! {
                     model.retain(|key, _| !holds(&lower, &upper, key));
                 }
             }
-            prop_assert_eq!(&host.contents(), &model);
-            prop_assert_eq!(host.root, Host::of(SMALL, &model).root);
-            prop_assert_eq!(host.tree().count, model.len() as u64);
-            prop_assert_eq!(host.diff(tree_before, &Range::ALL), changes_between(&rows_before, &model));
+            steps.same_items("rows", host.contents(), model.clone())?;
+            steps.same("the root of a fresh build", &host.root, &Host::of(SMALL, &model).root)?;
+            steps.same("the count", &host.tree().count, &(model.len() as u64))?;
+            let changes = changes_between(&rows_before, &model);
+            steps.same_items("the diff", host.diff(tree_before, &Range::ALL), changes)?;
         }
     }
 
@@ -140,17 +144,19 @@ proptest! {
         }
         let mut expected: Vec<_> = model.clone().into_iter().filter(|(key, _)| holds(&lower, &upper, key)).collect();
         let range = range(&lower, &upper);
-        prop_assert_eq!(host.count(&range), expected.len() as u64);
+        let mut steps = Steps::new();
+        steps.begin((&lower, &upper, limit, reverse));
+        steps.same("the count", &host.count(&range), &(expected.len() as u64))?;
         if reverse {
             expected.reverse();
         }
         expected.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-        prop_assert_eq!(host.scan(&range, reverse, limit), expected);
+        steps.same_items("the scan", host.scan(&range, reverse, limit), expected)?;
         for key in &wanted {
-            prop_assert_eq!(host.get(key), model.get(key).cloned());
+            steps.same(key, &host.get(key), &model.get(key).cloned())?;
         }
         let many: Vec<_> = wanted.iter().map(|key| model.get(key).cloned()).collect();
-        prop_assert_eq!(host.get_many(&wanted), many);
+        steps.same_items("many keys", host.get_many(&wanted), many)?;
     }
 }
 
@@ -174,11 +180,14 @@ proptest! {
         let before = host.tree();
         host.delete(&old.keys().cloned().collect::<Vec<_>>());
         host.put(&new.clone().into_iter().collect::<Vec<_>>());
-        prop_assert_eq!(host.diff(before, &Range::ALL), changes_between(&old, &new));
+        let mut steps = Steps::new();
+        steps.begin("a diff of all");
+        steps.same_items("changes", host.diff(before, &Range::ALL), changes_between(&old, &new))?;
         host.reopen(1000);
         let mut expected = changes_between(&old, &new);
         expected.retain(|(key, _, _)| holds(&lower, &upper, key));
-        prop_assert_eq!(host.diff(before, &range(&lower, &upper)), expected);
+        steps.begin((&lower, &upper));
+        steps.same_items("changes in a range", host.diff(before, &range(&lower, &upper)), expected)?;
     }
 }
 

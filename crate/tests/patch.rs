@@ -2,17 +2,21 @@
 //! model holds, under the root of a store that was given those rows at once; or, when an
 //! operation is refused, what it held before.
 
+#[path = "patch/model.rs"]
+mod model;
+
 use hedgerow::boundary::Shape;
 use hedgerow::error::{Error, RowFault};
 use hedgerow::ingest::{Format, Ingest};
 use hedgerow::rows::{Bytes, Columns, Framing};
 use hedgerow_support::host::Host;
 use hedgerow_support::pace::Pace;
+use hedgerow_support::property::Steps;
 use hedgerow_support::rows::{Rows, issue};
+use model::{Members, Op, Row, is_moot, quote, step, text_of, unique};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
 const SMALL: Shape = Shape::with_target(128);
 
@@ -92,136 +96,6 @@ fn the_vectors_hold() {
 }
 
 /// A string as `JSON.stringify` prints it.
-fn quote(text: &str) -> String {
-    Value::from(text).to_string()
-}
-
-/// The members of an object in JavaScript's order.
-type Members = Vec<(String, String)>;
-
-#[derive(Clone, Debug, PartialEq)]
-enum Row {
-    Text(String),
-    Object(Members),
-}
-
-#[derive(Clone, Debug)]
-enum Op {
-    Put(String, Row),
-    Del(String),
-    Clear,
-    Update(String, Option<Members>, Option<Vec<String>>),
-}
-
-fn set(members: &mut Members, name: &str, value: &str) {
-    match members.iter_mut().find(|(other, _)| other == name) {
-        Some((_, old)) => *old = value.into(),
-        None => members.push((name.into(), value.into())),
-    }
-}
-
-/// Without names that come twice.
-fn unique(row: &Row) -> Row {
-    let Row::Object(members) = row else { return row.clone() };
-    let mut unique = Members::new();
-    for (name, value) in members {
-        set(&mut unique, name, value);
-    }
-    Row::Object(unique)
-}
-
-fn text_of(row: &Row) -> String {
-    let Row::Object(members) = row else {
-        let Row::Text(text) = row else { unreachable!() };
-        return text.clone();
-    };
-    let mut unique = members.clone();
-    // None of the names is another spelling of an index but for a leading zero.
-    let index = |name: &String| {
-        let parsed = name.parse::<u32>().ok().filter(|_| !name.starts_with('0'));
-        parsed.unwrap_or(u32::MAX)
-    };
-    unique.sort_by_key(|(name, _)| index(name));
-    object(&unique)
-}
-
-/// As text, in the order given, with names that come twice.
-fn object(members: &Members) -> String {
-    let texts: Vec<_> =
-        members.iter().map(|(name, value)| format!("{}:{value}", quote(name))).collect();
-    format!("{{{}}}", texts.join(","))
-}
-
-impl Op {
-    /// As the wrapper prints it, or as anybody might.
-    fn text(&self, normal: bool) -> String {
-        let space = if normal { "" } else { " " };
-        let body = |members: &Members| {
-            if normal { text_of(&unique(&Row::Object(members.clone()))) } else { object(members) }
-        };
-        match self {
-            Self::Put(key, row) => {
-                let value = match row {
-                    Row::Object(members) => body(members),
-                    Row::Text(text) => text.clone(),
-                };
-                let key = quote(key);
-                if normal {
-                    format!("{{\"op\":\"put\",\"key\":{key},\"value\":{value}}}")
-                } else {
-                    // Members in another order, one of them twice, and one that is unknown.
-                    format!(
-                        "{{\"value\":1, \"value\": {value},\"more\":[{{}}],\"k\\u0065y\":{key} , \"op\":\"put\"}}"
-                    )
-                }
-            }
-            Self::Del(key) => format!("{{\"op\":\"del\",{space}\"key\":{}}}", quote(key)),
-            Self::Clear => format!("{{{space}\"op\"{space}:\"clear\"}}"),
-            Self::Update(key, merge, constrain) => {
-                let mut text = format!("{{\"op\":\"update\",\"key\":{}", quote(key));
-                if let Some(names) = constrain {
-                    let names: Vec<_> = names.iter().map(|name| quote(name)).collect();
-                    let _ = write!(text, ",{space}\"constrain\":[{}]", names.join(","));
-                }
-                if let Some(merge) = merge {
-                    let _ = write!(text, ",\"merge\":{space}{}", body(merge));
-                }
-                text + "}"
-            }
-        }
-    }
-}
-
-/// Applies one operation; `false` when it updates what is no object.
-fn step(rows: &mut BTreeMap<String, Row>, op: &Op) -> bool {
-    match op {
-        Op::Put(key, row) => drop(rows.insert(key.clone(), unique(row))),
-        Op::Del(key) => drop(rows.remove(key)),
-        Op::Clear => rows.clear(),
-        Op::Update(key, merge, constrain) => {
-            let row = rows.entry(key.clone()).or_insert_with(|| Row::Object(Members::new()));
-            let Row::Object(members) = row else { return false };
-            for (name, value) in merge.iter().flatten() {
-                set(members, name, value);
-            }
-            if let Some(names) = constrain.as_ref().filter(|names| !names.is_empty()) {
-                members.retain(|(name, _)| names.contains(name));
-            }
-        }
-    }
-    true
-}
-
-/// Whether a later operation makes this one moot.
-fn is_moot(ops: &[Op], at: usize) -> bool {
-    let Op::Update(key, ..) = &ops[at] else { return false };
-    ops[at..].iter().any(|op| match op {
-        Op::Put(other, _) | Op::Del(other) => other == key,
-        Op::Clear => true,
-        Op::Update(..) => false,
-    })
-}
-
 fn key() -> impl Strategy<Value = String> {
     prop_oneof!["[a-d]{0,2}", "[a-c][0-9]{1,2}", Just("\u{ff5e}".into()), Just("😀".into())]
 }
@@ -302,17 +176,20 @@ proptest! {
         host.slice = slice;
         host.pace = pace.map(|choices| Pace::new(&choices));
         let ops: Vec<_> = ops.iter().map(|op| op.text(normal)).collect();
+        let mut steps = Steps::new();
+        steps.begin((way, &ops));
         match apply(&mut host, &ops, way, spill) {
             Ok(()) => {
                 prop_assert!(!fatal, "an update of what is no object");
                 let rows = texts(&expected);
-                prop_assert_eq!(host.contents(), rows.clone());
-                prop_assert_eq!(host.root, Host::of(SMALL, &rows).root);
+                steps.same_items("rows", host.contents(), rows.clone())?;
+                steps.same("the root of a fresh build", &host.root, &Host::of(SMALL, &rows).root)?;
             }
             Err(Error::Row { row, fault, .. }) => {
-                prop_assert!(fatal || spill.is_some());
-                prop_assert!(failing.contains(&row) && fault == RowFault::NotObject);
-                prop_assert_eq!(host.contents(), before);
+                prop_assert!(fatal || spill.is_some(), "row {row} was refused, which a later one covers");
+                prop_assert!(failing.contains(&row), "row {row} was refused, not one of {failing:?}");
+                steps.same("why", &fault, &RowFault::NotObject)?;
+                steps.same_items("rows of a refused patch", host.contents(), before)?;
             }
             Err(other) => panic!("{other}"),
         }

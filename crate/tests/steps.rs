@@ -159,11 +159,19 @@ impl Store {
         Self { packed: Form::new(packed), scattered: Form::new(scattered), walked }
     }
 
-    /// Checks that `act` reads the nodes `expected`, and asks for their segments.
-    fn reads(&mut self, expected: &BTreeSet<Hash>, act: impl Fn(&mut Host)) {
-        for form in [&mut self.packed, &mut self.scattered] {
-            let asked = form.asked(&act);
-            assert_eq!(asked, form.homes(expected));
+    /// Checks that `act`, which is `name`, reads the nodes `expected`, and asks for their segments.
+    fn reads(&mut self, name: &str, expected: &BTreeSet<Hash>, act: impl Fn(&mut Host)) {
+        for (form, how) in [(&mut self.packed, "packed"), (&mut self.scattered, "scattered")] {
+            let (asked, needed) = (form.asked(&act), form.homes(expected));
+            let extra: Vec<_> = asked.difference(&needed).collect();
+            let missing: Vec<_> = needed.difference(&asked).collect();
+            assert!(
+                extra.is_empty() && missing.is_empty(),
+                "{name}, chunks {how}: expected to be asked for {} segments, was asked for {}: \
+                 too many {extra:?}, missing {missing:?}",
+                needed.len(),
+                asked.len(),
+            );
         }
     }
 }
@@ -277,19 +285,21 @@ fn a_read_asks_for_what_is_on_its_paths_once_and_for_nothing_else() {
         let (key, value) = row(index);
         let path = store.walked.paths(std::slice::from_ref(&key));
         assert_eq!(path.len(), store.walked.height());
-        store.reads(&path, |host| assert_eq!(host.get(&key).as_ref(), Some(&value)));
+        store.reads(&format!("get of row {index}"), &path, |host| {
+            assert_eq!(host.get(&key).as_ref(), Some(&value));
+        });
     }
     // Of an absent key, too.
     let absent = issue(2 * 4321 + 1).0;
     let path = store.walked.paths(std::slice::from_ref(&absent));
-    store.reads(&path, |host| assert_eq!(host.get(&absent), None));
+    store.reads("get of an absent key", &path, |host| assert_eq!(host.get(&absent), None));
     for (count, stride) in [(1, 1), (10, 4999), (100, 499), (1000, 49), (300, 1)] {
         let keys: Vec<_> = (0..count).map(|at| key(17 + at * stride)).collect();
         let paths = store.walked.paths(&keys);
         let mut shuffled = keys.clone();
         shuffled.reverse();
         shuffled.rotate_left(count / 3);
-        store.reads(&paths, |host| {
+        store.reads(&format!("{count} keys, every {stride}th"), &paths, |host| {
             assert!(host.get_many(&shuffled).iter().all(Option::is_some));
         });
     }
@@ -301,14 +311,18 @@ fn a_read_asks_for_what_is_on_its_paths_once_and_for_nothing_else() {
         };
         let nodes = store.walked.between(&first, &last);
         for reverse in [false, true] {
-            store.reads(&nodes, |host| {
+            let name = format!("scan of rows {from} to {to}, reverse {reverse}");
+            store.reads(&name, &nodes, |host| {
                 assert_eq!(host.scan(&range, reverse, u64::MAX).len(), to - from + 1);
             });
         }
         let paths = store.walked.paths(&[first, last]);
-        store.reads(&paths, |host| assert_eq!(host.count(&range), (to - from + 1) as u64));
+        let name = format!("count of rows {from} to {to}");
+        store.reads(&name, &paths, |host| assert_eq!(host.count(&range), (to - from + 1) as u64));
     }
-    store.reads(&BTreeSet::new(), |host| assert_eq!(host.count(&Range::ALL), ROW_COUNT as u64));
+    store.reads("count of all", &BTreeSet::new(), |host| {
+        assert_eq!(host.count(&Range::ALL), ROW_COUNT as u64);
+    });
 }
 
 #[test]
@@ -345,7 +359,8 @@ fn the_first_rows_of_a_range_ask_for_their_path_alone() {
             } else {
                 Range { lower: bound, upper: Bound::Unbounded }
             };
-            store.reads(&needed, |host| {
+            let name = format!("first row of a scan from row {at}, reverse {reverse}");
+            store.reads(&name, &needed, |host| {
                 assert_eq!(host.scan(&range, reverse, 1), [row(at)]);
             });
         }

@@ -1,5 +1,8 @@
 //! Sum trees against models: random histories in all sorts of keys, steps and caches.
 
+#[path = "sum_tree/leaves.rs"]
+mod leaves;
+
 use hedgerow::boundary::Shape;
 use hedgerow::error::Error;
 use hedgerow::hash::Hash;
@@ -8,8 +11,10 @@ use hedgerow::sum_tree::{SumBatch, path};
 use hedgerow::tree::Tree;
 use hedgerow_support::host::Host;
 use hedgerow_support::pace::Pace;
+use hedgerow_support::property::for_seeds;
 use hedgerow_support::sum_models::{Compacted, Full, Model};
 use hedgerow_support::sums::{Leaves, Sums, batch};
+use leaves::{key, leaf, leaves, total};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -17,57 +22,6 @@ use std::collections::BTreeMap;
 
 fn host() -> Host {
     Host::new(Shape::STORED)
-}
-
-/// Keys of many shapes: random ones, ones that share a long prefix, and ones that differ from
-/// others in a single bit.
-fn key(random: &mut ChaCha8Rng, known: &[[u8; 32]]) -> [u8; 32] {
-    let mut key: [u8; 32] = random.random();
-    match random.random_range(0..6) {
-        0 => key[..30].fill(7),
-        1 => key = [random.random_range(0..4); 32],
-        2 | 3 if !known.is_empty() => {
-            key = known[random.random_range(0..known.len())];
-            let bit = [0, 255, random.random_range(0..256)][random.random_range(0..3)];
-            key[bit / 8] ^= 1 << (bit % 8);
-        }
-        _ => {}
-    }
-    key
-}
-
-fn value(random: &mut ChaCha8Rng) -> Vec<u8> {
-    let len = match random.random_range(0..12) {
-        0 => 0,
-        1 => [255, 256, 257, 3000][random.random_range(0..4)],
-        2 => random.random_range(55..75),
-        _ => random.random_range(0..40),
-    };
-    (0..len).map(|_| random.random()).collect()
-}
-
-fn leaf(random: &mut ChaCha8Rng) -> (Vec<u8>, u64) {
-    loop {
-        let leaf = (value(random), random.random_range(0..1 << 40));
-        if leaf != (vec![], 0) {
-            return leaf;
-        }
-    }
-}
-
-fn leaves(random: &mut ChaCha8Rng, count: usize) -> Leaves {
-    let mut keys: Vec<[u8; 32]> = Vec::new();
-    while keys.len() < count {
-        let key = key(random, &keys);
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
-    keys.into_iter().map(|key| (key, leaf(random))).collect()
-}
-
-fn total(leaves: &Leaves) -> u64 {
-    leaves.values().map(|(_, sum)| sum).sum()
 }
 
 /// The tree is that of a fresh store: its chunks, its root, and what the reads say.
@@ -83,7 +37,7 @@ fn check(sums: &mut Sums, leaves: &Leaves) {
 
 #[test]
 fn random_histories_give_the_trees_of_fresh_stores_and_of_the_models() {
-    for seed in 0..60 {
+    for_seeds(60, |seed, steps| {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut sums = Sums::new(host());
         let mut known = Leaves::new();
@@ -104,6 +58,7 @@ fn random_histories_give_the_trees_of_fresh_stores_and_of_the_models() {
             if round == 6 {
                 edits = known.keys().map(|key| (*key, (vec![], 0))).collect();
             }
+            steps.begin(("round", round, "edits", edits.len()));
             for (key, leaf) in &edits {
                 full.insert(key, leaf).expect("sums that fit");
                 compacted.insert(key, leaf).expect("sums that fit");
@@ -124,7 +79,11 @@ fn random_histories_give_the_trees_of_fresh_stores_and_of_the_models() {
             }
             check(&mut sums, &known);
             for root in [full.root(), compacted.root()] {
-                assert_eq!((sums.root.hash, sums.root.sum), (root.hash, root.sum), "seed {seed}");
+                steps.same(
+                    "root and sum",
+                    &(sums.root.hash, sums.root.sum),
+                    &(root.hash, root.sum),
+                )?;
             }
             for _ in 0..5 {
                 let key = key(&mut random, &keys);
@@ -142,9 +101,10 @@ fn random_histories_give_the_trees_of_fresh_stores_and_of_the_models() {
             let expected: BTreeMap<_, _> = expected
                 .map(|key| (*key, (old.get(key).cloned(), known.get(key).cloned())))
                 .collect();
-            assert_eq!(changes, expected, "seed {seed}");
+            steps.same_items("changes", changes, expected)?;
         }
-    }
+        Ok(())
+    });
 }
 
 #[test]
@@ -175,7 +135,7 @@ fn thousands_of_leaves_come_and_go_and_leave_nothing() {
 
 #[test]
 fn steps_and_caches_of_any_size_give_the_same_tree() {
-    for seed in 0..25 {
+    for_seeds(25, |seed, steps| {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let all = leaves(&mut random, 300);
         let smooth = Sums::of(host(), &all);
@@ -186,10 +146,12 @@ fn steps_and_caches_of_any_size_give_the_same_tree() {
         let mut keys: Vec<_> = all.keys().collect();
         keys.shuffle(&mut random);
         for keys in keys.chunks(75) {
+            steps.begin("75 keys");
             slow.host.reopen(1);
             slow.merge(batch(keys.iter().map(|key| (*key, &all[*key])))).expect("sums that fit");
         }
-        assert_eq!((slow.tree, slow.root), (smooth.tree, smooth.root), "seed {seed}");
+        steps.begin("reads");
+        steps.same("tree and root", &(slow.tree, slow.root), &(smooth.tree, smooth.root))?;
         slow.host.reopen(1);
         assert_eq!(slow.contents().expect("readable"), all);
         slow.host.reopen(1);
@@ -202,10 +164,11 @@ fn steps_and_caches_of_any_size_give_the_same_tree() {
         let before = slow.tree;
         slow.merge(batch(&half)).expect("deletions");
         let left: Leaves = keys[150..].iter().map(|key| (*key, all[key].clone())).collect();
-        assert_eq!(slow.tree, Sums::of(host(), &left).tree, "seed {seed}");
+        steps.begin("deletions");
+        steps.same("tree", &slow.tree, &Sums::of(host(), &left).tree)?;
         slow.host.reopen(1);
-        assert_eq!(slow.diff(before).expect("readable").len(), 150);
-    }
+        steps.same("changes", &slow.diff(before).expect("readable").len(), &150)
+    });
 }
 
 #[test]

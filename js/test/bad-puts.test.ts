@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { failure, storeOf } from './model.js';
-import { forSeeds } from './random.js';
+import { forSeeds } from './property.js';
+
 import { watched } from './watched-storage.js';
 
 const MAX = '18446744073709551615';
@@ -104,7 +105,7 @@ it('when storage fails all puts of the turn fail with it, and none is made', asy
 });
 
 it('of random puts and deletes of one turn those are made that are right, in their order', async () => {
-  await forSeeds(30, async (from, seed) => {
+  await forSeeds(30, async (from, _, begin) => {
     const db = await counting();
     const expected = new Map<string, unknown>();
     for (let turn = 0; turn < 4; turn++) {
@@ -116,13 +117,15 @@ it('of random puts and deletes of one turn those are made that are right, in the
         const isBad = key.startsWith('s/') && kind === 1;
         return { key, isBad, value: { id: key, n: isBad ? 'bad' : from.below(9) } };
       });
+      begin({ edits });
       const calls = edits.map(({ key, value }) =>
         value === undefined ? db.delete(key) : db.put(key, value),
       );
       const results = await settled(calls);
       for (const [at, { key, value, isBad }] of edits.entries()) {
         // A bad one that a later one replaces is never looked at.
-        if (results[at] !== true) expect(isBad, `seed ${seed}, edit ${at}`).toBe(true);
+        if (results[at] !== true)
+          expect(isBad, `edit ${at}, of ${key}, failed: it is bad`).toBe(true);
         if (isBad) continue;
         if (value === undefined) expected.delete(key);
         else expected.set(key, value);
@@ -130,10 +133,11 @@ it('of random puts and deletes of one turn those are made that are right, in the
       const rows = new Map(await db.scan().toArray());
       for (const [at, { key, isBad }] of edits.entries()) {
         const isLast = !edits.slice(at + 1).some((later) => later.key === key);
-        if (isBad && isLast) expect(results[at], `seed ${seed}, edit ${at}`).not.toBe(true);
+        if (isBad && isLast)
+          expect(results[at], `edit ${at}, of ${key}, is bad: its error`).not.toBe(true);
       }
       // What a bad one that was replaced has left is what the replacing one has put.
-      expect(rows, `seed ${seed}, turn ${turn}`).toEqual(expected);
+      expect(rows, 'rows').toEqual(expected);
     }
     await db.close();
   });

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
+import { type BeginStep, forSeeds, seedCount } from './property.js';
 import { type Random, random } from './random.js';
 import { watched } from './watched-storage.js';
 
@@ -283,11 +284,7 @@ describe('among several handles', () => {
   });
 
   it('random changes, reads and collections miss nothing', async () => {
-    for (let seed = 1; seed <= 25; seed++) {
-      await session(seed).catch((cause: unknown) => {
-        throw new Error(`seed ${seed}: ${cause}`, { cause });
-      });
-    }
+    await forSeeds(seedCount(25), session);
   });
 });
 
@@ -300,8 +297,7 @@ async function untilItCollects(db: Store): Promise<void> {
 }
 
 /** Three handles, of which any may be closed and opened again, doing all sorts of things at once. */
-async function session(seed: number): Promise<void> {
-  const from = random(seed);
+async function session(from: Random, _seed: number, begin: BeginStep): Promise<void> {
   const storage = memory();
   const handles = await Promise.all(
     [0, 1, 2].map(() => open('test', { storage, cacheBytes: from.below(2) * (64 << 20) })),
@@ -313,7 +309,7 @@ async function session(seed: number): Promise<void> {
     const model = models[who] as Map<string, unknown>;
     for (let turn = 0; turn < 25; turn++) {
       const db = handles[who] as Store;
-      await act(db, who, model, from, own);
+      await act(db, who, model, from, own, begin);
       if (from.below(12) === 0) {
         await db.close();
         handles[who] = await open('test', { storage });
@@ -334,9 +330,12 @@ async function act(
   model: Map<string, unknown>,
   from: Random,
   own: (who: number, at: number) => string,
+  begin: BeginStep,
 ): Promise<void> {
   const value = () => (from.below(20) === 0 ? from.bytes(6000) : from.below(1e9));
-  switch (from.below(6)) {
+  const kind = from.below(6);
+  begin({ who, kind: ['putMany', 'put', 'put', 'delete', 'reads', 'collect'][kind] });
+  switch (kind) {
     case 0: {
       const entries = Array.from(
         { length: from.below(300) },
@@ -366,9 +365,9 @@ async function act(
         seen.push(entry);
         if (from.below(40) === 0) await new Promise((resolve) => setTimeout(resolve, 0));
       }
-      expectSame(seen, before);
+      expectSame(seen, before, `scan of ${who}`);
       const key = own(who, from.below(1000));
-      expectSame(await db.get(key), model.get(key));
+      expectSame(await db.get(key), model.get(key), `get ${key}`);
       break;
     }
     default:

@@ -4,7 +4,8 @@ import { open } from '../src/index.js';
 import type { SegmentRecord } from '../src/storage/segment-store.js';
 import { deaf } from './deaf-storage.js';
 import { all, type Entry, expectSame, failure, sorted } from './model.js';
-import { forSeeds, random } from './random.js';
+import { forSeeds } from './property.js';
+import { random } from './random.js';
 import { chunksOf, type WatchedStorage, watched } from './watched-storage.js';
 
 const ROWS = sorted(
@@ -108,9 +109,11 @@ describe('a damaged byte in a leaf', () => {
   });
 
   it('wherever it is', async () => {
-    await forSeeds(25, async (from) => {
+    await forSeeds(25, async (from, _, begin) => {
       const leaf = from.pick(chunks(LEAF));
-      flip(leaf.segment, leaf.start + from.below(leaf.end - leaf.start), 1 << from.below(8));
+      const [at, bit] = [from.below(leaf.end - leaf.start), 1 << from.below(8)];
+      begin({ flipped: bit, at, leaf: leaf.hash });
+      flip(leaf.segment, leaf.start + at, bit);
       const db = await reopened();
       const failures = await readable(
         db,

@@ -17,12 +17,15 @@ import {
   someRow,
 } from './definitions-model.js';
 import { failure } from './model.js';
-import { forSeeds, type Random } from './random.js';
+import { type BeginStep, forSeeds, isOneSeed, seedCount } from './property.js';
+import type { Random } from './random.js';
 import { until } from './watching.js';
 
-const SEEDS = Number(process.env.SEEDS ?? 60);
+const SEEDS = seedCount(60);
 const STEPS = 16;
 const NAMES = ['main', 'one', 'two'];
+/** What a step of a history does before its change. */
+const KINDS = ['fork', 'merge', 'keep', 'reset', 'reset', 'reopen', 'collect'];
 
 interface Branch {
   rows: Rows;
@@ -76,7 +79,7 @@ function someChange(from: Random, rows: Rows): (db: Store) => Promise<unknown> {
 
 const tally = { writes: 0, refused: 0, broken: 0, merges: 0, resets: 0, reopened: 0, roots: 0 };
 
-async function history(from: Random, seed: number): Promise<void> {
+async function history(from: Random, seed: number, begin: BeginStep): Promise<void> {
   const storage = memory();
   const branches = new Map<string, Branch>();
   const none = { rows: new Map(), rules: {}, base: new Map(), parent: '' };
@@ -131,7 +134,9 @@ async function history(from: Random, seed: number): Promise<void> {
     if (!handles.has(name)) handles.set(name, await first.branch(name));
     const db = handles.get(name) as Store;
     const { rows } = of(name);
-    switch (from.below(9)) {
+    const kind = from.below(9);
+    begin({ branch: name, kind: KINDS[kind] ?? 'change', rows });
+    switch (kind) {
       case 0: {
         const child = NAMES.find((one) => !branches.has(one));
         if (child === undefined) break;
@@ -219,12 +224,12 @@ async function history(from: Random, seed: number): Promise<void> {
 it(`definitions hold on every branch, in ${SEEDS} random histories`, async () => {
   await forSeeds(SEEDS, history);
   console.info(Object.entries(tally).flat().join(' '));
-  if (process.env.SEED === undefined) {
+  if (!isOneSeed) {
     expect(Math.min(...Object.values(tally))).toBeGreaterThan(SEEDS / 4);
   }
 }, 300_000);
 
-async function versions(from: Random, seed: number): Promise<void> {
+async function versions(from: Random, seed: number, begin: BeginStep): Promise<void> {
   const storage = { ...memory(), isShared: true };
   const name = `versions ${seed}`;
   /** The rules of all tabs that there were: those of one that is gone hold until its trees are dropped. */
@@ -244,6 +249,7 @@ async function versions(from: Random, seed: number): Promise<void> {
     let run: () => Promise<unknown>;
     const kind = from.below(6);
     const isReset = kind === 0 && kept.length > 0;
+    begin({ tab: at, kind: isReset ? 'reset' : 'change', definitions, rows });
     if (isReset) {
       const target = from.pick(kept);
       next = target.rows;
@@ -289,7 +295,7 @@ const other = { steps: 0, refused: 0, either: 0 };
 it(`two tabs with other definitions are each answered by their own, in ${SEEDS} histories`, async () => {
   await forSeeds(SEEDS, versions);
   console.info(Object.entries(other).flat().join(' '));
-  if (process.env.SEED === undefined) {
+  if (!isOneSeed) {
     expect(Math.min(...Object.values(other))).toBeGreaterThan(SEEDS / 4);
   }
 }, 300_000);

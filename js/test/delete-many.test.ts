@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { type KeyRange, memory, open, type Store, type Transaction } from '../src/index.js';
 import { all, type Entry, expectSame, failure, refuses, sorted } from './model.js';
-import { forSeeds } from './random.js';
+import { forSeeds } from './property.js';
+
 import { watched } from './watched-storage.js';
 
 const INDEXES = {
@@ -165,13 +166,14 @@ describe('deleteMany of a range of an index', () => {
   });
 
   it('deletes what a model deletes, with random rows and ranges', async () => {
-    await forSeeds(20, async (from) => {
+    await forSeeds(20, async (from, _, begin) => {
       const rows = Array.from({ length: from.below(60) }, (_, at): Entry => {
         const tags = Array.from({ length: from.below(4) }, () => from.pick(['x', 'y', 'z']));
         return [`k${at}`, { state: from.pick(['open', 'closed', 1, true, null]), tags }];
       });
       const db = await indexed(rows);
       const equals = from.pick(['x', 'y', 'z']);
+      begin({ deleted: { index: 'tag', equals }, rows });
       const goes = ([, value]: Entry) => (value as { tags: string[] }).tags.includes(equals);
       const { rows: count } = await db.deleteMany({ index: 'tag', equals });
       expect(count).toBe(rows.filter(goes).length);

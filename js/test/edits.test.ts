@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { all, type Entry, expectSame, failure, sorted, storeOf } from './model.js';
-import { forSeeds, random } from './random.js';
+import { forSeeds } from './property.js';
+import { random } from './random.js';
 import { watched } from './watched-storage.js';
 
 async function watchedStore() {
@@ -64,7 +65,7 @@ describe('puts of one turn', () => {
   });
 
   it('come to what a model comes to', async () => {
-    await forSeeds(20, async (from) => {
+    await forSeeds(20, async (from, _, begin) => {
       const db = await storeOf();
       const model = new Map<string, unknown>();
       for (let turn = 0; turn < 10; turn++) {
@@ -78,6 +79,7 @@ describe('puts of one turn', () => {
           model.set(key, value);
           return db.put(key, value);
         });
+        begin({ edits: edits.length, rows: sorted(model) });
         if (from.next() < 0.7) await Promise.all(edits);
       }
       await db.put('end', 0);

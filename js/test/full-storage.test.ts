@@ -4,25 +4,20 @@
  */
 import { expect, it } from 'vitest';
 import { FullTally, simulateFull } from './full-simulation.js';
+import { forSeeds, isOneSeed, seedCount } from './property.js';
 
-const SEEDS = Number(process.env.SEEDS ?? 1_000);
+const SEEDS = seedCount(1_000);
 const HOUR = 3_600_000;
 
 it(
   `of ${SEEDS} seeds of storage that fills up none loses a row`,
   async () => {
-    const only = Number(process.env.SEED);
-    const seeds = only > 0 ? [only] : Array.from({ length: SEEDS }, (_, at) => at + 1);
     const tally = new FullTally();
-    for (const seed of seeds) {
-      await simulateFull(seed, tally).catch((cause: unknown) => {
-        throw new Error(`SEED=${seed}: ${cause}`, { cause });
-      });
-    }
+    await forSeeds(SEEDS, (_, seed) => simulateFull(seed, tally));
     const facts = Object.entries(tally).map(([name, value]) => `${name} ${value}`);
     console.info(`full storage, seeds 1 to ${SEEDS}: ${facts.join(', ')}`);
-    expect(tally.seeds).toBe(seeds.length);
-    if (only > 0) return;
+    expect(tally.seeds).toBe(isOneSeed ? 1 : SEEDS);
+    if (isOneSeed) return;
     // Else the simulation no longer simulates.
     expect(tally.quotaAborts).toBeGreaterThan(SEEDS);
     expect(tally.refused).toBeGreaterThan(SEEDS);

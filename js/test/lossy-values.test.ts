@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import { type Entry, expectSame, failure, refuses, storeOf } from './model.js';
-import { forSeeds } from './random.js';
+import { forSeeds } from './property.js';
 
 const holes = [1, 2, 3];
 delete holes[1];
@@ -252,11 +252,12 @@ it('what is inherited counts no more than in JSON', async () => {
 });
 
 it('every value that JSON keeps whole is taken: random ones, with losses planted into some', async () => {
-  await forSeeds(40, async (from) => {
+  await forSeeds(40, async (from, _, begin) => {
     const db = await storeOf();
     const rows = Array.from({ length: 60 }, (_, at): Entry => [`k${at}`, { in: from.value(4) }]);
     const bad = from.below(2) === 0 ? undefined : from.below(rows.length);
     if (bad !== undefined) (rows[bad] as Entry)[1] = { in: [from.value(3), from.pick(LOST)[1]] };
+    begin({ bad, row: rows[bad ?? 0] });
     const loading = db.putMany(rows);
     if (bad === undefined) {
       await loading;
@@ -265,7 +266,7 @@ it('every value that JSON keeps whole is taken: random ones, with losses planted
         await db.getMany(await db.scan().keys().toArray()),
       );
       for (const [key, value] of rows)
-        expectSame(await db.get(key), JSON.parse(JSON.stringify(value)));
+        expectSame(await db.get(key), JSON.parse(JSON.stringify(value)), key);
     } else {
       const error = failure('invalid-value', { row: bad, pointer: '/in/1' });
       await expect(loading).rejects.toEqual(error);

@@ -39,6 +39,9 @@ export async function storeOf(entries: readonly (readonly [string, unknown])[] =
   return db;
 }
 
+/** How `expect.poll` waits for other handles, which hear of a commit a moment later. */
+export const SOON = { interval: 2, timeout: 20_000 };
+
 /** All that a store holds. */
 export function all(db: Store): Promise<Entry[]> {
   return db.scan().toArray();
@@ -50,16 +53,6 @@ export function expectSame(actual: unknown, expected: unknown, message = ''): vo
     expect(short(actual), message).toEqual(short(expected));
     expect.fail(`${message}: not the same, further in than the excerpts`);
   }
-}
-
-/**
- * What is wrong with a step of a random test, in one line: its number, what was done, what was
- * expected and what came; `undefined` when nothing is.
- */
-export function stepFault(at: number, step: object, got: unknown, expected: unknown) {
-  if (isDeepStrictEqual(got, expected)) return undefined;
-  const line = (value: unknown) => JSON.stringify(short(value));
-  return `step ${at}, ${line(step)}: expected ${line(expected)}, got ${line(got)}`;
 }
 
 function short(value: unknown): unknown {

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import { type Entry, expectSame, failure, select, sorted } from './model.js';
-import { forSeeds } from './random.js';
+import { forSeeds } from './property.js';
+
 import { watched } from './watched-storage.js';
 
 const INDEXES = { n: { path: '/n' } };
@@ -155,7 +156,7 @@ it('reads inside of a transaction that holds others up see a put, too', async ()
 });
 
 it('any order of puts, deletes and reads is as if each had been awaited', async () => {
-  await forSeeds(30, async (from, seed) => {
+  await forSeeds(30, async (from) => {
     const { db, storage } = await opened();
     storage.hooks.write = async () => {
       for (let left = from.below(4); left > 0; left--)
@@ -165,12 +166,13 @@ it('any order of puts, deletes and reads is as if each had been awaited', async 
     const calls: Promise<void>[] = [];
     const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
     const same = (call: Promise<unknown>, expected: unknown, what: string) => {
-      calls.push(call.then((found) => expectSame(found, expected, `seed ${seed}: ${what}`)));
+      calls.push(call.then((found) => expectSame(found, expected, what)));
     };
     for (let step = 0; step < 60; step++) {
       const key = from.pick(KEYS);
-      const what = `step ${step}, ${key}`;
       const kind = from.below(10);
+      const read = ['get', 'has', 'getMany', 'count', 'scan'][kind - 4];
+      const what = `step ${step}, ${read} of ${key}`;
       if (kind < 3) {
         rows.set(key, { n: step });
         calls.push(db.put(key, { n: step }));
@@ -199,7 +201,7 @@ it('any order of puts, deletes and reads is as if each had been awaited', async 
       }
     }
     await Promise.all(calls);
-    expectSame(await db.scan().toArray(), sorted(rows), `seed ${seed}`);
+    expectSame(await db.scan().toArray(), sorted(rows), 'at the end');
     await db.close();
   });
 });

@@ -9,7 +9,8 @@ import {
   type Store,
 } from '../src/index.js';
 import { all, type Entry, expectSame, failure, refuses, storeOf } from './model.js';
-import { forSeeds, type Random } from './random.js';
+import { forSeeds } from './property.js';
+import type { Random } from './random.js';
 import { until } from './watching.js';
 
 const lines = (patch: Iterable<unknown>) =>

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Patch, type PatchOperation } from '../src/index.js';
 import { all, type Entry, expectSame, failure, refuses, sorted, storeOf } from './model.js';
-import { forSeeds, type Random, random } from './random.js';
+import { forSeeds } from './property.js';
+import { type Random, random } from './random.js';
 
 interface Case {
   readonly name: string;
@@ -95,7 +96,7 @@ function applyTo(rows: Map<string, unknown>, operation: PatchOperation): void {
 }
 
 it('does with objects what JavaScript does, to the order of members', async () => {
-  await forSeeds(60, async (chance, seed) => {
+  await forSeeds(60, async (chance, _, begin) => {
     const { below, next, pick } = chance;
     const key = () => pick(['a', 'b', 'c', '\u{ff5e}', '😀', 'k/1', 'k/2', 'k/3']);
     const operation = (): PatchOperation => {
@@ -113,11 +114,13 @@ it('does with objects what JavaScript does, to the order of members', async () =
     for (let round = 0; round < 6; round++) {
       const patch = Array.from({ length: below(60) }, operation);
       for (const one of patch) applyTo(rows, one);
-      await db.applyPatch(pick(SOURCES)[1](patch));
+      const [source, sourceOf] = pick(SOURCES);
+      begin({ source, patch });
+      await db.applyPatch(sourceOf(patch));
       const expected = sorted(rows);
       // As texts: the order of members counts.
-      expectSame(JSON.stringify(await all(db)), JSON.stringify(expected), `seed ${seed}`);
-      expect(db.root).toBe((await storeOf(expected)).root);
+      expectSame(JSON.stringify(await all(db)), JSON.stringify(expected), 'rows');
+      expect(db.root, 'the root of a fresh store').toBe((await storeOf(expected)).root);
     }
   });
 });

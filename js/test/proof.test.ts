@@ -3,7 +3,8 @@ import './trapping.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type KeyRange, memory, open, type Store, verifyProof } from '../src/index.js';
 import { type Entry, expectSame, failure, select, sorted, storeOf } from './model.js';
-import { forSeeds } from './random.js';
+import { forSeeds } from './property.js';
+
 import { isPending, trapIn } from './trapping.js';
 
 const entries = sorted(
@@ -69,12 +70,13 @@ describe('proofs of a store of several leaves', () => {
   it('refuses whatever was changed, cut or added to', async () => {
     const [key] = entries[1000] as Entry;
     const good = await db.prove(key);
-    await forSeeds(300, async (random) => {
+    await forSeeds(300, async (random, _, begin) => {
       const bad = good.slice();
       // The version of the proof, before it, is refused as that of a later format.
       const at = 2 + random.below(bad.length - 2);
       bad[at] = (bad[at] ?? 0) ^ (1 << random.below(8));
       const how = random.below(3);
+      begin({ at, way: ['a changed bit', 'cut off', 'a byte more'][how] });
       const forged = [bad, good.slice(0, at), new Uint8Array([...good, at])][how] as Uint8Array;
       await expect(verifyProof(db.root, key, forged)).rejects.toThrow(failure('invalid-proof'));
     });

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { all, type Entry, expectSame, failure, refuses, sorted, storeOf } from './model.js';
-import { forSeeds, random } from './random.js';
+import { forSeeds } from './property.js';
+import { random } from './random.js';
 
 const PAIRS: Entry[] = [
   ['b', { n: 1 }],
@@ -264,7 +265,7 @@ it('an empty source changes nothing', async () => {
 });
 
 it('putMany puts into what is there, and leaves the rest', async () => {
-  await forSeeds(8, async (from) => {
+  await forSeeds(8, async (from, _, begin) => {
     const db = await storeOf();
     const model = new Map<string, unknown>();
     for (let round = 0; round < 6; round++) {
@@ -272,6 +273,7 @@ it('putMany puts into what is there, and leaves the rest', async () => {
         const value = from.next() < 0.05 ? from.bytes(from.below(9000)) : from.below(100);
         return [`k${from.below(5000)}`, value];
       });
+      begin({ putMany: rows.length });
       await db.putMany(rows);
       for (const [key, value] of rows) model.set(key, value);
       expectSame(await all(db), sorted(model));

@@ -69,22 +69,3 @@ export function random(seed: number): Random {
 // Of one to four bytes in UTF-8, those that JSON escapes, and those where the order of
 // UTF-16 is not that of UTF-8.
 const CHARS = [...'aabbcc019~/"\\\0\n\x1f\x7fé߿ࠀ中\u2028\u2029\ufeff\uffff～😀𝄞\u{10ffff}'];
-
-/** Runs `body` for each of `count` seeds; a failure tells its seed. */
-export async function forSeeds(
-  count: number,
-  body: (from: Random, seed: number) => Promise<void>,
-): Promise<void> {
-  const only = Number(process.env.SEED);
-  const seeds = only > 0 ? [only] : Array.from({ length: count }, (_, at) => at + 1);
-  for (const seed of seeds) {
-    try {
-      await body(random(seed), seed);
-    } catch (error) {
-      console.error(`failed with SEED=${seed}`);
-      // What is reported first says how to run it again.
-      if (error instanceof Error) error.message = `SEED=${seed}: ${error.message}`;
-      throw error;
-    }
-  }
-}

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { idb } from '../src/react-native/idb.js';
 import { PlainDecoder, PlainEncoder } from '../src/react-native/text.js';
-import { forSeeds } from './random.js';
+import { forSeeds } from './property.js';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const encoder = new TextEncoder();
@@ -11,7 +11,7 @@ const plainEncoder = new PlainEncoder();
 
 describe('text', () => {
   it('is encoded as the platform does, halves of pairs too', async () => {
-    await forSeeds(300, async (from) => {
+    await forSeeds(300, async (from, _, begin) => {
       const units = Array.from({ length: from.below(40) }, () =>
         from.pick([
           from.below(0x80),
@@ -22,6 +22,7 @@ describe('text', () => {
           0xdd94,
         ]),
       );
+      begin({ units });
       const text = String.fromCharCode(...units);
       expect(plainEncoder.encode(text)).toEqual(encoder.encode(text));
       const room = from.below(60);
@@ -32,7 +33,7 @@ describe('text', () => {
   });
 
   it('is decoded as the platform does, whatever the bytes are', async () => {
-    await forSeeds(300, async (from) => {
+    await forSeeds(300, async (from, _, begin) => {
       const bytes = from.pick([
         () => from.bytes(from.below(60)),
         () => encoder.encode(from.text(20)),
@@ -43,6 +44,7 @@ describe('text', () => {
           return damaged.slice(0, from.below(damaged.length + 1));
         },
       ])();
+      begin({ bytes });
       expect(plainDecoder.decode(bytes)).toBe(decoder.decode(bytes));
     });
   });

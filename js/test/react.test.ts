@@ -6,8 +6,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { memory, open, type ScanOptions, type Store } from '../src/index.js';
 import { type Row, type RowState, type ScanState, useRow, useScan } from '../src/react/index.js';
 import { reconciled } from '../src/react/rows.js';
-import { compareKeys, type Entry, failure, select, sorted, stepFault } from './model.js';
-import { forSeeds } from './random.js';
+import { compareKeys, type Entry, failure, select, sorted } from './model.js';
+import { line } from './one-line.js';
+import { expectNoFault, forSeeds, stepFault } from './property.js';
+
 import { mount, noting, roots } from './react-page.js';
 import { handles, until } from './watching.js';
 
@@ -272,7 +274,7 @@ describe('useScan', () => {
   });
 
   it('shows what the store holds, after random commits in two handles, and keeps what is the same', async () => {
-    await forSeeds(8, async (from, seed) => {
+    await forSeeds(8, async (from, seed, begin) => {
       const dbs = await handles(2, `react ${seed}`);
       const keys = ['a', 'b', 'c', '\uff5e', '\u{1f600}', 'a\0', 'ab', '\ud7ff', '\uffff'];
       const hooks = Array.from({ length: 8 }, () => {
@@ -290,10 +292,15 @@ describe('useScan', () => {
       );
       for (let step = 0; step < 12; step++) {
         const before = hooks.map(({ last }) => last());
+        const edits = Array.from({ length: 1 + from.below(4) }, (): Entry => {
+          const value = from.next() < 0.3 ? undefined : from.pick([0, [1], { x: 2 }]);
+          return [from.pick(keys), value];
+        });
+        begin({ edits });
         await from.pick(dbs).transaction(async (tx) => {
-          for (let edits = from.below(4); edits >= 0; edits--) {
-            if (from.next() < 0.3) tx.delete(from.pick(keys));
-            else tx.put(from.pick(keys), from.pick([0, [1], { x: 2 }]));
+          for (const [key, value] of edits) {
+            if (value === undefined) tx.delete(key);
+            else tx.put(key, value);
           }
         });
         // A handle that is behind sees it when it has heard of it.
@@ -306,13 +313,14 @@ describe('useScan', () => {
           const faults = hooks.map(({ options, last }) =>
             stepFault(step, { useScan: options }, last().rows, expected(options)),
           );
-          expect(faults.find((fault) => fault !== undefined)).toBeUndefined();
+          expectNoFault(faults.find((fault) => fault !== undefined));
         });
-        for (const [at, { last }] of hooks.entries()) {
+        for (const [at, { last, options }] of hooks.entries()) {
           const old = new Map(before[at]?.rows);
           for (const row of last().rows) {
             const was = before[at]?.rows.find(([key]) => key === row[0]);
-            if (JSON.stringify(old.get(row[0])) === JSON.stringify(row[1])) expect(row).toBe(was);
+            const isEqual = JSON.stringify(old.get(row[0])) === JSON.stringify(row[1]);
+            if (isEqual) expect(row, `the row before, of ${line(options)}`).toBe(was);
           }
         }
       }

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memory, open, type ScanOptions, type Store } from '../src/index.js';
 import { compareKeys, type Entry, expectSame, failure, select, sorted, storeOf } from './model.js';
-import { forSeeds } from './random.js';
+import { forSeeds } from './property.js';
 
 /** Several leaves and two levels, with values of every kind. */
 function manyEntries(): Entry[] {
@@ -85,18 +85,20 @@ describe('reads of a store of several leaves', () => {
   });
 
   it('scan and count keep to random ranges', async () => {
-    await forSeeds(30, async (from) => {
+    await forSeeds(30, async (from, _, begin) => {
       const bound = () => {
         const key = from.pick(keys);
         return from.pick([key, `${key}\0`, key.slice(0, from.below(key.length + 1)), `${key}~`]);
       };
-      await check({
+      const options = {
         ...from.pick([{}, {}, { gt: bound() }, { gte: bound() }]),
         ...from.pick([{}, {}, { lt: bound() }, { lte: bound() }]),
         prefix: from.pick([undefined, undefined, bound().slice(0, from.below(10))]),
         reverse: from.next() < 0.5,
         limit: from.pick([undefined, undefined, from.below(5), from.below(2000)]),
-      });
+      };
+      begin(options);
+      await check(options);
     });
   });
 
@@ -108,10 +110,11 @@ describe('reads of a store of several leaves', () => {
   });
 
   it('getMany gives values in the order of its keys, repeated and absent ones too', async () => {
-    await forSeeds(20, async (from) => {
+    await forSeeds(20, async (from, _, begin) => {
       const wanted = Array.from({ length: from.below(500) }, () =>
         from.next() < 0.2 ? `absent ${from.below(9)}` : from.pick(keys),
       );
+      begin({ wanted });
       const map = new Map(entries);
       expectSame(
         await db.getMany(wanted),
@@ -238,8 +241,9 @@ it('reads are the same with hardly any cache, from storage alone', async () => {
     await db.getMany(some.map(([key]) => key)),
     some.map(([, value]) => value),
   );
-  await forSeeds(10, async (from) => {
+  await forSeeds(10, async (from, _, begin) => {
     const gte = from.pick(entries)[0];
+    begin({ gte, limit: 50 });
     expectSame(await db.scan({ gte, limit: 50 }).toArray(), select(entries, { gte, limit: 50 }));
   });
 });

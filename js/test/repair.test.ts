@@ -4,7 +4,8 @@ import { HedgerowError, memory, open, type RepairResult, repair } from '../src/i
 import { faulty } from '../src/storage/faulty.js';
 import type { SegmentRecord } from '../src/storage/segment-store.js';
 import { all, type Entry, expectSame, failure, select, sorted, storeOf } from './model.js';
-import { forSeeds, random } from './random.js';
+import { forSeeds } from './property.js';
+import { random } from './random.js';
 import { chunksOf, type WatchedStorage, watched } from './watched-storage.js';
 
 const ROWS = sorted([
@@ -104,18 +105,15 @@ describe('back to the newest commit that verifies', () => {
     sorted([...ROWS, ...Array.from({ length: puts }, (_, at): Entry => [`new${at}`, at])]);
 
   it('when the newest ones are damaged, wherever', async () => {
-    await forSeeds(12, async (from) => {
+    await forSeeds(12, async (from, _, begin) => {
       storage = watched(memory());
       const roots = await history();
       const good = from.below(5);
       const newest = [...storage.written].slice(-(5 - good)).flatMap(({ segments }) => segments);
       // Each of them has nodes of its own that are damaged.
-      damage(
-        ...newest.flatMap((segment) => {
-          const own = chunksOf(segment).map((chunk) => ({ ...chunk, segment }));
-          return [from.pick(own)];
-        }),
-      );
+      const damaged = newest.map((segment) => ({ ...from.pick(chunksOf(segment)), segment }));
+      begin({ good, damaged: damaged.map(({ hash }) => hash) });
+      damage(...damaged);
       const db = await open('test', { storage }).catch(() => undefined);
       const wrong = await db?.verify();
       const done = await (db ?? { repair: () => repair('test', { storage }) }).repair();
@@ -230,11 +228,13 @@ describe('when no commit verifies', () => {
   }
 
   it('salvage keeps all but what is damaged anywhere', async () => {
-    await forSeeds(10, async (from) => {
+    await forSeeds(10, async (from, _, begin) => {
       storage = watched(memory());
       await loaded();
       const some = [...chunks(LEAF), ...chunks(PIECE), ...chunks(LIST), ...chunks(1)];
-      damage(...Array.from({ length: 1 + from.below(6) }, () => from.pick(some)));
+      const damaged = Array.from({ length: 1 + from.below(6) }, () => from.pick(some));
+      begin({ damaged: damaged.map(({ hash }) => hash) });
+      damage(...damaged);
       const db = await reopened();
       const { rows } = await db.verify();
       await db.close();

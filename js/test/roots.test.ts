@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { all, type Entry, expectSame, sorted, storeOf } from './model.js';
-import { forSeeds, type Random, random } from './random.js';
+import { forSeeds } from './property.js';
+import { type Random, random } from './random.js';
 
 function entriesOf(from: Random, count: number): Entry[] {
   return Array.from({ length: count }, (_, at): Entry => {
@@ -24,26 +25,30 @@ async function rootOf(entries: Iterable<Entry>): Promise<string> {
 
 describe('the root is the same', () => {
   it('for any order of arrival', async () => {
-    await forSeeds(6, async (from) => {
+    await forSeeds(6, async (from, _, begin) => {
       const entries = sorted(entriesOf(from, from.pick([10, 300, 3000])));
       const root = await rootOf(entries);
       for (let round = 0; round < 3; round++) {
+        begin({ rows: entries.length });
         expect((await storeOf(from.shuffle(entries))).root).toBe(root);
       }
     });
   });
 
   it('for put one by one, putMany in parts, and putMany at once', async () => {
-    await forSeeds(5, async (from) => {
+    await forSeeds(5, async (from, _, begin) => {
       const entries = entriesOf(from, 600);
       const root = await rootOf(entries);
       const [oneByOne, together, parts] = await Promise.all([storeOf(), storeOf(), storeOf()]);
+      begin('puts, one after the other');
       for (const [key, value] of entries) await oneByOne.put(key, value);
       expect(oneByOne.root).toBe(root);
+      begin('puts, all at once');
       await Promise.all(entries.map(([key, value]) => together.put(key, value)));
       expect(together.root).toBe(root);
       for (let at = 0; at < entries.length; ) {
         const length = 1 + from.below(200);
+        begin({ putMany: length, at });
         await parts.putMany(entries.slice(at, at + length));
         at += length;
       }
@@ -100,7 +105,7 @@ describe('the root is the same', () => {
   });
 
   it('after any history of puts, deletes and loads', async () => {
-    await forSeeds(8, async (from) => {
+    await forSeeds(8, async (from, _, begin) => {
       const db = await storeOf();
       const model = new Map<string, unknown>();
       const keys = Array.from({ length: 400 }, () => from.text(4));
@@ -109,6 +114,7 @@ describe('the root is the same', () => {
           const value = from.next() < 0.1 ? from.bytes(from.below(6000)) : from.value(2);
           return [from.pick(keys), value];
         });
+        begin({ edits });
         if (from.next() < 0.4) {
           await db.putMany(edits);
           for (const [key, value] of edits) model.set(key, value);

@@ -16,56 +16,14 @@
  *   files of their own. Where `filesApart`, a flush of the log is none of these files.
  *   A strict write is whole or absent: its files are flushed before its record.
  */
-
-import { sameBytes } from '../src/base/bytes.js';
-import { type Locks, localLocks } from '../src/base/locks.js';
-import type {
-  Durability,
-  Fence,
-  Loaded,
-  Ref,
-  SegmentRecord,
-  SegmentStore,
-  Storage,
-  WriteBatch,
-} from '../src/storage/segment-store.js';
+import { localLocks } from '../src/base/locks.js';
+import type { Ref, SegmentRecord, Storage } from '../src/storage/segment-store.js';
 import type { Random } from './random.js';
+import { Connection } from './simulated-connection.js';
+import { Disk, IDS_PER_WRITER, type Transaction, tear } from './simulated-disk.js';
 
 /** How a crash comes about. */
 export type Crash = 'process' | 'power';
-
-/** Segment ids of one reserved number. */
-const IDS_PER_WRITER = 2 ** 20;
-
-/** One transaction that changes something. */
-interface Transaction {
-  readonly segments: readonly SegmentRecord[];
-  readonly deletes: readonly number[];
-  readonly ref?: Ref;
-  readonly counter?: number;
-  readonly durability: Durability;
-}
-
-class Disk {
-  segments = new Map<number, SegmentRecord>();
-  refs = new Map<string, Ref>();
-  counter = 0;
-
-  apply({ segments, deletes, ref, counter }: Transaction): void {
-    for (const id of deletes) this.segments.delete(id);
-    for (const segment of segments) this.segments.set(segment.id, segment);
-    if (ref !== undefined) this.refs.set(ref.name, ref);
-    if (counter !== undefined) this.counter = counter;
-  }
-
-  copy(): Disk {
-    const copy = new Disk();
-    copy.segments = new Map(this.segments);
-    copy.refs = new Map(this.refs);
-    copy.counter = this.counter;
-    return copy;
-  }
-}
 
 interface Call {
   readonly connection: Connection;
@@ -81,9 +39,6 @@ export interface Remains {
   /** Whether bytes that were handed over are gone though something later stayed. */
   readonly isDamaged: boolean;
 }
-
-/** What is given to a call to keep the same whatever happens to the caller's own. */
-const copyOf = (bytes: Uint8Array) => new Uint8Array(bytes);
 
 /** The world that all connections to one store share. */
 export class World implements Storage {
@@ -365,129 +320,5 @@ export class World implements Storage {
   #answer(): void {
     const next = this.#answers.shift();
     if (next !== undefined && this.#isAlive(next.connection)) next.answer();
-  }
-}
-
-function tear(segment: SegmentRecord, from: Random): SegmentRecord | undefined {
-  const { id, segmentBytes, tableBytes } = segment;
-  const cut = from.below(segmentBytes.length + 1);
-  const zeroed = copyOf(segmentBytes).fill(0, cut);
-  const kinds: SegmentRecord[] = [
-    { id, tableBytes, segmentBytes: segmentBytes.slice(0, cut) },
-    { id, tableBytes, segmentBytes: zeroed },
-    { id, tableBytes, segmentBytes: new Uint8Array() },
-    { id, tableBytes: tableBytes.slice(0, from.below(tableBytes.length)), segmentBytes },
-  ];
-  return from.pick(kinds);
-}
-
-/** The store as one tab has it open. */
-export class Connection implements SegmentStore {
-  readonly #world: World;
-  readonly epoch: number;
-  /** Those of a tab, which end when it is killed. */
-  readonly locks: Locks;
-  /** The tab was killed. */
-  isKilled = false;
-  #onKill = () => {};
-
-  constructor(world: World, epoch: number, locks: Locks) {
-    this.#world = world;
-    this.epoch = epoch;
-    const killed = new Promise<void>((resolve) => {
-      this.#onKill = resolve;
-    });
-    this.locks = {
-      request: <T>(...[name, options, hold]: Parameters<typeof locks.request<T>>) =>
-        new Promise<T>((resolve, reject) => {
-          const held = async (lock: unknown) => {
-            if (this.isKilled) return;
-            const holding = hold(lock);
-            await Promise.race([holding, killed]).catch(() => {});
-            // What a tab does after its end nobody hears of.
-            if (!this.isKilled) holding.then(resolve, reject);
-          };
-          locks.request(name, options, held).catch(reject);
-        }),
-      query: () => locks.query(),
-    };
-  }
-
-  /** Ends the tab: its calls are never answered, and its locks are free. */
-  kill(): void {
-    this.isKilled = true;
-    this.#onKill();
-  }
-
-  /** Resolves to itself when it is open. */
-  opened(): Promise<this> {
-    return this.#world.call(this, () => this);
-  }
-
-  load(known?: ReadonlySet<number>): Promise<Loaded> {
-    return this.#world.call(this, ({ segments, refs }) => ({
-      refs: [...refs.values()],
-      tables: [...segments.values()]
-        .filter(({ id }) => !known?.has(id))
-        .sort((a, b) => a.id - b.id)
-        .map(({ id, tableBytes, segmentBytes }) => ({
-          id,
-          tableBytes: copyOf(tableBytes),
-          // Small commits carry their segments.
-          ...(id % 3 === 0 ? { segmentBytes: copyOf(segmentBytes) } : {}),
-        })),
-      ids: [...segments.keys()].sort((a, b) => a - b),
-    }));
-  }
-
-  reserve(): Promise<number> {
-    return this.#world.change(this, (disk) => {
-      const counter = disk.counter + 1;
-      const transaction = { segments: [], deletes: [], counter, durability: 'relaxed' as const };
-      return { transaction, result: counter };
-    });
-  }
-
-  read(ids: readonly number[]): Promise<(Uint8Array | undefined)[]> {
-    return this.#world.call(this, ({ segments }) =>
-      ids.map((id) => {
-        const segment = segments.get(id);
-        return segment && copyOf(segment.segmentBytes);
-      }),
-    );
-  }
-
-  write({ segments, move, also, durability }: WriteBatch): Promise<boolean> {
-    return this.#world.change(this, (disk) => {
-      if (also !== undefined) throw new Error('not simulated');
-      if (move === undefined) {
-        return { transaction: { segments, deletes: [], durability }, result: true };
-      }
-      const { expected, ...ref } = move;
-      if ((disk.refs.get(ref.name)?.generation ?? 0) !== expected) return { result: false };
-      return { transaction: { segments, deletes: [], ref, durability }, result: true };
-    });
-  }
-
-  history(name: string): Promise<Ref[]> {
-    return this.#world.call(this, ({ refs }) =>
-      [...refs.values()].filter((ref) => ref.name === name),
-    );
-  }
-
-  delete(ids: readonly number[], fence?: Fence): Promise<boolean> {
-    const deletes = [...ids];
-    return this.#world.change(this, ({ refs }) => {
-      const stood = fence && refs.get(fence.name)?.commitBytes;
-      if (fence && !sameBytes(stood, fence.commitBytes)) return { result: false };
-      return {
-        transaction: { segments: [], deletes, durability: 'relaxed' as const },
-        result: true,
-      };
-    });
-  }
-
-  close(): Promise<void> {
-    return this.#world.call(this, () => {});
   }
 }

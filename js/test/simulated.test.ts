@@ -4,9 +4,10 @@
  * `SEED=n` runs one seed; `node scripts/simulate.mjs` runs a million, outside of this runner.
  */
 import { expect, it } from 'vitest';
+import { isOneSeed, runSeed, seedCount, seedsTo } from './property.js';
 import { simulate, Tally } from './simulation.js';
 
-const SEEDS = 10_000;
+const SEEDS = seedCount(10_000);
 
 /** Seeds that found something: a damaged copy of a chunk hid a whole one. */
 const FOUND = [28_449, 35_309, 47_230, 24_658, 73_777];
@@ -16,19 +17,13 @@ const LIMIT_MS = 900_000;
 it(
   `after crashes in ${SEEDS} seeds no promise is broken`,
   async () => {
-    const only = Number(process.env.SEED);
-    const first = Array.from({ length: SEEDS }, (_, at) => at + 1);
-    const seeds = only > 0 ? [only] : [...FOUND, ...first];
+    const seeds = isOneSeed ? seedsTo(1) : [...FOUND, ...seedsTo(SEEDS)];
     const tally = new Tally();
-    for (const seed of seeds) {
-      await simulate(seed, tally).catch((cause: unknown) => {
-        throw new Error(`SEED=${seed}: ${cause}`, { cause });
-      });
-    }
+    for (const seed of seeds) await runSeed(seed, () => simulate(seed, tally));
     const facts = Object.entries(tally).map(([name, value]) => `${name} ${value}`);
     console.info(`seeds 1 to ${SEEDS}: ${facts.join(', ')}`);
     expect(tally.seeds).toBe(seeds.length);
-    if (only > 0) return;
+    if (isOneSeed) return;
     // Else the simulation no longer simulates.
     expect(tally.processCrashes).toBeGreaterThan(SEEDS / 2);
     expect(tally.powerCrashes).toBeGreaterThan(SEEDS / 2);

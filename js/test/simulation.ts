@@ -1,114 +1,23 @@
 /**
- * One life after another of a simulated store: tabs work on it at random until everything stops,
- * and then it is looked at whether what is left is what may be left. Of vitest it knows nothing,
- * so that `scripts/simulate.mjs` can run it by the million.
+ * One life after another of a simulated store: tabs work on it at random until everything stops, and
+ * then what is left is checked. It knows nothing of vitest, so that `scripts/simulate.mjs` can run
+ * it by the million.
  */
-import { isDeepStrictEqual } from 'node:util';
 import { HedgerowError, memory, open, type Store } from '../src/index.js';
 import type { Durability } from '../src/storage/segment-store.js';
 import { type Random, random } from './random.js';
-import { type Connection, type Crash, type Remains, World } from './simulated-storage.js';
+import type { Connection } from './simulated-connection.js';
+import { expectSame, isDamage, judge, readWhatIsLeft } from './simulated-judge.js';
+import { inOrder, Line, type Rows, withPuts } from './simulated-line.js';
+import { type Crash, type Remains, World } from './simulated-storage.js';
+import { Tally } from './simulated-tally.js';
 import { inRealTime, quiet, tick, virtualTime } from './virtual-time.js';
 
-type Rows = ReadonlyMap<string, unknown>;
+export { Tally };
 
-/** What happened in some seeds. */
-export class Tally {
-  seeds = 0;
-  calls = 0;
-  transactions = 0;
-  events = 0;
-  processCrashes = 0;
-  powerCrashes = 0;
-  killedTabs = 0;
-  segmentsCollected = 0;
-  /** Power failures after which bytes were gone, and those of them that a reader was told of. */
-  damaged = 0;
-  toldOf = 0;
-  rowsRead = 0;
-}
-
-const DAMAGE = new Set(['corrupt-chunk', 'missing-chunk']);
 const NOISE = random(99).bytes(1 << 20);
 const BOTH: readonly Durability[] = ['relaxed', 'strict'];
 const REAL_LIMIT_MS = 60_000;
-
-const isDamage = (cause: unknown) => cause instanceof HedgerowError && DAMAGE.has(cause.code);
-
-interface State {
-  readonly rows: Rows;
-  /** The generations at which its call was begun and answered. */
-  readonly begunAt: number;
-  doneAt?: number;
-  /** It was answered when it was durable. */
-  isStrict?: boolean;
-}
-
-type Answered = (generation: number, isStrict: boolean) => void;
-
-/**
- * Keys that one line of calls has for itself. Calls of a line are committed in their order: each
- * state follows from the one before by one call, or one commit of a call that makes several.
- */
-class Line {
-  readonly prefix: string;
-  /** Whether all of its calls have been answered. */
-  isSettled = true;
-  /** The tab that makes them. */
-  tab: Connection | undefined;
-  #states: State[] = [];
-
-  constructor(prefix: string) {
-    this.prefix = prefix;
-    this.resume(new Map(), 0, true);
-  }
-
-  /** The rows after all calls so far. */
-  get rows(): Rows {
-    return this.#states.at(-1)?.rows ?? new Map();
-  }
-
-  /** A call begins that will lead to `steps`; returns what to do when it is answered. */
-  begin(begunAt: number, ...steps: Rows[]): Answered {
-    const states = steps.map((rows): State => ({ rows, begunAt }));
-    this.#states.push(...states);
-    return (generation, isStrict) => {
-      for (const state of states) Object.assign(state, { doneAt: generation, isStrict });
-    };
-  }
-
-  /** Nothing came of the last call: no generation up to this one has its rows. */
-  undo(generation: number): void {
-    this.#states.pop();
-    this.begin(generation, this.rows)(generation, false);
-  }
-
-  /** Whether `rows` may be there at a commit; only the last state is when `isSettled`. */
-  allows(rows: Rows, generation: number, isSettled: boolean): boolean {
-    const isDone = ({ doneAt = Infinity, isStrict }: State) =>
-      doneAt <= generation || isStrict === true;
-    const first = isSettled ? this.#states.length - 1 : this.#states.findLastIndex(isDone);
-    return this.#states
-      .slice(first)
-      .filter(({ begunAt }, at) => at === 0 || begunAt < generation)
-      .some((state) => isDeepStrictEqual(state.rows, rows));
-  }
-
-  /** Goes on from what was found; states before may come back unless all of it is durable. */
-  resume(rows: Rows, generation: number, isDurable: boolean): void {
-    if (isDurable) this.#states = [];
-    this.begin(generation, rows)(generation, isDurable);
-    this.isSettled = true;
-  }
-
-  toString(): string {
-    return this.#states
-      .map(({ rows, begunAt, doneAt, isStrict }) =>
-        [begunAt, doneAt ?? '-', isStrict ? 'strict' : '', ...rows.keys()].join(' '),
-      )
-      .join('\n');
-  }
-}
 
 /** One tab: a handle, and its way to the storage. */
 interface Tab {
@@ -464,7 +373,7 @@ class Simulation {
       if (!this.#world.isCommit(db.root)) throw new Error(`nobody made the commit ${db.root}`);
       const entries = await db.scan().toArray();
       this.#tally.rowsRead += entries.length;
-      this.#judge(entries, generation, remains === undefined);
+      judge(this.#lines, entries, generation, remains === undefined);
       for (const line of this.#lines) {
         const own = entries.filter(([key]) => key.startsWith(line.prefix));
         line.resume(new Map(own), generation, remains?.kind === 'power');
@@ -473,53 +382,10 @@ class Simulation {
     } catch (cause) {
       if (!isDamaged || !isDamage(cause)) throw cause;
       this.#tally.toldOf += 1;
-      if (db !== undefined) await this.#readWhatIsLeft(db, generation);
+      if (db !== undefined) await readWhatIsLeft(this.#lines, this.#world, db, generation);
       return false;
     }
   }
-
-  #judge(entries: readonly (readonly [string, unknown])[], generation: number, isSettled: boolean) {
-    let seen = 0;
-    for (const line of this.#lines) {
-      const own = new Map(entries.filter(([key]) => key.startsWith(line.prefix)));
-      seen += own.size;
-      if (!line.allows(own, generation, isSettled && line.isSettled)) {
-        const keys = [...own.keys()].join(' ');
-        const where = `line ${line.prefix}, generation ${generation}`;
-        throw new Error(`${where}: found ${keys}; of\n${line}`);
-      }
-    }
-    expectSame(seen, entries.length, 'rows of no line');
-  }
-
-  /** Where bytes are gone each row is right, or its reader is told. */
-  async #readWhatIsLeft(db: Store, generation: number): Promise<void> {
-    const intact = await open('test', { storage: this.#world.intact(db.root) });
-    expectSame(intact.root, db.root, 'root');
-    const truth = await intact.scan().toArray();
-    this.#judge(truth, generation, false);
-    for (const [key, value] of truth) {
-      try {
-        expectSame(await db.get(key), value, `row ${key} of a damaged store`);
-      } catch (cause) {
-        if (!isDamage(cause)) throw cause;
-      }
-    }
-    await intact.close();
-  }
-}
-
-function withPuts(rows: Map<string, unknown>, puts: readonly (readonly [string, unknown])[]): Rows {
-  for (const [key, value] of puts) rows.set(key, value);
-  return rows;
-}
-
-function inOrder(rows: Rows): [string, unknown][] {
-  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
-function expectSame(found: unknown, expected: unknown, what: string): void {
-  if (!isDeepStrictEqual(found, expected)) throw new Error(`wrong: ${what}`);
 }
 
 let warm: Promise<void> | undefined;

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { memory, open, type SumTree } from '../src/index.js';
 import { type SumLeaf, verifySumProof, verifySumProofs } from '../src/sum-proof/index.js';
 import { failure } from './model.js';
-import { forSeeds } from './random.js';
+import { forSeeds } from './property.js';
+
 import { bytes, hex, type Leaf, ReferenceTree, sha256 } from './sum-reference.js';
 
 interface Told {
@@ -143,7 +144,7 @@ describe.each(VECTORS.filter(([, { error_test_cases: cases }]) => (cases ?? []).
 );
 
 it('every key of random trees proves what it holds, present or absent', async () => {
-  await forSeeds(3, async (from, seed) => {
+  await forSeeds(3, async (from, seed, begin) => {
     const storage = memory();
     const db = await open('random', { storage });
     const leaves = new Map<string, Leaf>();
@@ -161,6 +162,7 @@ it('every key of random trees proves what it holds, present or absent', async ()
         value: from.bytes(from.below(80)),
         sum: BigInt(from.below(1e9)),
       }));
+      begin({ putMany: puts.length });
       await db.sumTree('t').putMany(puts);
       for (const { key, value, sum } of puts) {
         if (value.length === 0 && sum === 0n) leaves.delete(hex(key));

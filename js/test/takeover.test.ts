@@ -8,10 +8,11 @@ import { bytesOf } from '../src/base/root.js';
 import { HedgerowError, type Snapshot, type Store } from '../src/index.js';
 import { Inspection } from '../src/verify/verify.js';
 import { type Entry, expectSame, sorted } from './model.js';
-import { type Random, random } from './random.js';
+import { forSeeds, isOneSeed, seedCount } from './property.js';
+import type { Random } from './random.js';
 import { Browser, breathe, pass, type Tab } from './tabs-world.js';
 
-const SEEDS = Number(process.env.SEEDS ?? 12);
+const SEEDS = seedCount(12);
 const TABS = 3;
 
 /** What may be told to who asks for a collection. */
@@ -152,8 +153,7 @@ class Worker {
   }
 }
 
-async function live(seed: number): Promise<void> {
-  const from = random(seed);
+async function live(from: Random): Promise<void> {
   const browser = new Browser();
   const workers: Worker[] = [];
   const begin = (at: number, model = new Map<string, unknown>(), next?: Map<string, unknown>) => {
@@ -204,15 +204,9 @@ async function live(seed: number): Promise<void> {
 }
 
 it(`in ${SEEDS} seeds nobody misses anything`, async () => {
-  const only = Number(process.env.SEED);
-  const seeds = only > 0 ? [only] : Array.from({ length: SEEDS }, (_, at) => at + 1);
-  for (const seed of seeds) {
-    await live(seed).catch((cause: unknown) => {
-      throw new Error(`SEED=${seed}: ${(cause as Error).stack}`, { cause });
-    });
-  }
-  console.info(`${seeds.length} seeds: ${JSON.stringify(tally)}`);
-  if (only > 0) return;
+  await forSeeds(SEEDS, live);
+  console.info(`seeds 1 to ${SEEDS}: ${JSON.stringify(tally)}`);
+  if (isOneSeed) return;
   // Else nothing was put to the test.
   expect(tally.freezes).toBeGreaterThan(2 * SEEDS);
   expect(tally.collections).toBeGreaterThan(SEEDS);

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { type ImportProgress, importStore, memory, open } from '../src/index.js';
 import { all, type Entry, expectSame, failure, storeOf } from './model.js';
-import { forSeeds, type Random, random } from './random.js';
+import { forSeeds, seedCount } from './property.js';
+import { type Random, random } from './random.js';
 import { expectCopy, exported, inParts, joined, largeStore, storedIn } from './transferring.js';
 import { watched } from './watched-storage.js';
 
@@ -40,7 +41,7 @@ async function storeWithPast(from: Random) {
 
 describe('a store that is exported and imported', () => {
   it('is the same store, with its indexes and its branches', async () => {
-    await forSeeds(Number(process.env.STORES ?? 12), async (from) => {
+    await forSeeds(seedCount(12), async (from, _, begin) => {
       const { db, names } = await storeWithPast(from);
       const copies = memory();
       const bytes = await exported(db, { branches: true });
@@ -62,6 +63,7 @@ describe('a store that is exported and imported', () => {
       const copy = await open('copy', { storage: copies });
       expect(await copy.branches()).toEqual(await db.branches());
       for (const name of names) {
+        begin({ branch: name });
         const [one, other] = [await db.branch(name), await copy.branch(name)];
         expectSame(await all(other), await all(one));
         // Where they were forked came along: they merge alike.

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { all, type Entry, expectSame, storeOf } from './model.js';
-import { forSeeds, random } from './random.js';
+import { forSeeds } from './property.js';
+import { random } from './random.js';
 
 const SCALARS = [
   ...[null, true, false, 0, 1, -1, 0.1, -1.5e-10, 1e21, 1e-7, 1.7976931348623157e308, 5e-324],
@@ -99,9 +100,10 @@ describe('JSON values', () => {
   });
 
   it('of any shape come back as they were', async () => {
-    await forSeeds(30, async (from) => {
+    await forSeeds(30, async (from, _, begin) => {
       const rows = Array.from({ length: 100 }, (_, at): Entry => [`k${at + 100}`, from.value(4)]);
       const expected = JSON.parse(JSON.stringify(rows)) as Entry[];
+      begin({ rows });
       const db = await storeOf(from.shuffle(rows));
       expectSame(await all(db), expected);
       expectSame(

@@ -4,7 +4,8 @@ import { HedgerowError, memory, open, type Store, verify } from '../src/index.js
 import { faulty } from '../src/storage/faulty.js';
 import type { SegmentRecord } from '../src/storage/segment-store.js';
 import { compareKeys, type Entry, failure, select, sorted } from './model.js';
-import { forSeeds, random } from './random.js';
+import { forSeeds } from './property.js';
+import { random } from './random.js';
 import { chunksOf, type WatchedStorage, watched } from './watched-storage.js';
 
 const ROWS = sorted(
@@ -143,9 +144,10 @@ describe('damage', () => {
   });
 
   it('of any leaves is told in order, and the rest is sound', async () => {
-    await forSeeds(15, async (from) => {
+    await forSeeds(15, async (from, _, begin) => {
       const leaves = chunks(LEAF);
       const hit = new Set(Array.from({ length: 1 + from.below(8) }, () => from.pick(leaves)));
+      begin({ damaged: [...hit].map(({ hash }) => hash) });
       damage(...hit);
       const db = await reopened();
       const { faults, rows } = await db.verify();

@@ -2,7 +2,9 @@
 import { expect, it } from 'vitest';
 import { type Change, type IndexRange, memory, open, type Store } from '../src/index.js';
 import { compareKeys, failure } from './model.js';
-import { forSeeds, type Random } from './random.js';
+import { line } from './one-line.js';
+import { forSeeds } from './property.js';
+import type { Random } from './random.js';
 import { until } from './watching.js';
 
 const TAGS = ['', 'a', 'ab', 'b', '\0', '\uff5e', '\u{1f600}'];
@@ -57,12 +59,13 @@ class Listed {
       [...expected].every(
         ([place, row]) => JSON.stringify(this.rows.get(place)) === JSON.stringify(row),
       );
-    await until(isThere).catch(() => expect([...this.rows.values()]).toEqual(listed));
+    const message = `what watching told of ${line(range)}`;
+    await until(isThere).catch(() => expect([...this.rows.values()], message).toEqual(listed));
   }
 }
 
 it('copies are what the index lists, after random commits', async () => {
-  await forSeeds(10, async (from, seed) => {
+  await forSeeds(10, async (from, seed, begin) => {
     const db = await open(`indexed ${seed}`, { storage: memory(), indexes });
     const watching: { range: IndexRange; copy: Listed }[] = [];
     for (let step = 0; step < 8; step++) {
@@ -81,6 +84,7 @@ it('copies are what the index lists, after random commits', async () => {
         ]);
         return [from.pick(['k', 'other']) + from.below(300), value] as const;
       });
+      begin({ range, edits: edits.length, first: edits[0] });
       if (from.next() < 0.5) await db.putMany(edits);
       else
         await db.transaction(async (tx) => {

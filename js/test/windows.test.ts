@@ -2,7 +2,7 @@
  * Windows of scans (a range, a direction, a limit) against a model: over rows and over indexes, of a
  * store, a snapshot and a branch, and of a transaction with any edits of its own.
  */
-import { expect, it } from 'vitest';
+import { it } from 'vitest';
 import {
   type IndexDefinitions,
   type IndexScanOptions,
@@ -14,8 +14,9 @@ import {
   type Transaction,
 } from '../src/index.js';
 import { entriesOfRows, selectEntries } from './index-model.js';
-import { type Entry, select, sorted, stepFault } from './model.js';
-import { forSeeds, type Random } from './random.js';
+import { type Entry, select, sorted } from './model.js';
+import { expectNoFault, forSeeds, seedCount, stepFault } from './property.js';
+import type { Random } from './random.js';
 
 const INDEXES: IndexDefinitions = {
   n: { path: '/n' },
@@ -103,12 +104,12 @@ async function check(from: Random, reads: Reads, rows: Map<string, unknown>, wha
     const window = windowOf(from);
     const [way, got] = await read(from, reads, window);
     const expected = shaped(way, expectedOf(rows, window));
-    expect(stepFault(step, { what, way, window }, got, expected)).toBeUndefined();
+    expectNoFault(stepFault(step, { what, way, window }, got, expected));
   }
 }
 
 it('are what a model says, for random rows and edits', async () => {
-  await forSeeds(Number(process.env.SEEDS ?? 40), async (from) => {
+  await forSeeds(seedCount(40), async (from) => {
     const db = await open('windows', { storage: memory(), indexes: INDEXES });
     const rows = new Map<string, unknown>();
     for (let left = from.below(20); left > 0; left--) rows.set(keyOf(from), rowOf(from));

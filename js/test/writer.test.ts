@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import { all, type Entry, expectSame, failure, sorted, within } from './model.js';
-import { forSeeds, random } from './random.js';
+import { forSeeds } from './property.js';
+import { random } from './random.js';
 
 const rows = (count: number, round = 0): Entry[] =>
   Array.from({ length: count }, (_, at): Entry => [`k${(at * 7919) % count}`, { at, round }]);
@@ -57,18 +58,20 @@ describe('a writer', () => {
   });
 
   it('mixes puts and deletes in their order, and rows of any size', async () => {
-    await forSeeds(20, async (from) => {
+    await forSeeds(20, async (from, _, begin) => {
       const db = await open('mixed', { storage: memory() });
       await db.putMany(rows(300));
       const model = new Map<string, unknown>(await all(db));
-      const writer = db.writer({ commitEvery: from.pick([1, 7, 100, 1e9]) });
+      const commitEvery = from.pick([1, 7, 100, 1e9]);
+      begin({ commitEvery });
+      const writer = db.writer({ commitEvery });
       for (let at = 0; at < 200; at++) {
         const key = `k${from.below(400)}`;
         if (from.below(3) === 0) {
           if (!writer.tryDelete(key)) await writer.delete(key);
           model.delete(key);
         } else {
-          const size = from.pick([1, 10, 1000, 300_000, 1 << 20]);
+          const size = from.pick([1, 1, 10, 10, 10, 1000, 1000, 1000, 300_000, 1 << 20]);
           const value = from.below(2) === 0 ? 'x'.repeat(size) : new Uint8Array(size).fill(at);
           if (!writer.tryPut(key, value)) await writer.put(key, value);
           model.set(key, value);

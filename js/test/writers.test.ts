@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import type { Storage } from '../src/storage/segment-store.js';
 import { all, type Entry, expectSame, failure, sorted } from './model.js';
-import { forSeeds, random } from './random.js';
+import { forSeeds } from './property.js';
+import { random } from './random.js';
 import { watched } from './watched-storage.js';
 
 async function twoHandles(storage: Storage = memory()) {
@@ -60,7 +61,7 @@ describe('a handle that is behind', () => {
   });
 
   it('keeps what another has put while its rows were coming', async () => {
-    await forSeeds(20, async (from) => {
+    await forSeeds(20, async (from, _, begin) => {
       const storage = memory();
       const [one, other] = await twoHandles(storage);
       const keys = Array.from({ length: 300 }, (_, at) => `k${at}`);
@@ -75,7 +76,13 @@ describe('a handle that is behind', () => {
           const theirs = from.pick(keys);
           const db = from.pick([one, other]);
           if (db === other) lastWords.add(theirs);
-          if (from.below(2) === 0) await db.put(theirs, 1);
+          const isPut = from.below(2) === 0;
+          begin({
+            [isPut ? 'put' : 'delete']: theirs,
+            by: db === one ? 'one' : 'other',
+            after: key,
+          });
+          if (isPut) await db.put(theirs, 1);
           else await db.delete(theirs);
           model.set(theirs, await db.get(theirs));
         }
@@ -101,7 +108,7 @@ describe('a handle that is behind', () => {
 
 describe('calls on one handle', () => {
   it('are done in their order, whoever awaits them', async () => {
-    await forSeeds(60, async (from) => {
+    await forSeeds(60, async (from, _, begin) => {
       const db = await open('test', { storage: memory() });
       const keys = Array.from({ length: 12 }, (_, at) => `k${at}`);
       const model = new Map<string, unknown>();
@@ -110,7 +117,9 @@ describe('calls on one handle', () => {
         const [key, some] = [from.pick(keys), from.shuffle(keys).slice(0, from.below(8))];
         // Few values, so that many writes change nothing.
         const value = from.below(3);
-        switch (from.below(7)) {
+        const kind = from.below(7);
+        begin({ kind, key, some, value });
+        switch (kind) {
           case 0:
           case 1:
             calls.push(db.put(key, value));
@@ -249,13 +258,14 @@ describe('a race', () => {
   });
 
   it('of random changes comes to one order of them', async () => {
-    await forSeeds(10, async (from) => {
+    await forSeeds(10, async (from, _, begin) => {
       const storage = memory();
       const handles = await twoHandles(storage);
       const model = new Map<string, unknown>();
       for (let turn = 0; turn < 60; turn++) {
         const db = from.pick(handles);
         const key = `k${from.below(200)}`;
+        begin({ put: key, by: handles.indexOf(db) });
         // A value of its own each time, so that every put changes something.
         await db.put(key, { turn, text: from.text(50) });
         model.set(key, await db.get(key));

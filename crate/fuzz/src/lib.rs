@@ -11,6 +11,7 @@
 
 pub mod allocation;
 pub mod bytes;
+mod damage;
 pub mod decode;
 pub mod input;
 pub mod json;

@@ -6,6 +6,7 @@
 #![allow(clippy::missing_panics_doc)]
 
 pub mod collections;
+mod edits;
 pub mod faults;
 pub mod host;
 pub mod inputs;
@@ -14,6 +15,7 @@ pub mod limits;
 pub mod output;
 pub mod pace;
 pub mod proofs;
+pub mod property;
 mod reads;
 pub mod rows;
 pub mod store;

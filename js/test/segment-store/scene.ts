@@ -1,6 +1,6 @@
-/** What the cases of `segment-store-contract.ts` have in common: stores, and assertions. */
-import { HedgerowError } from '../src/base/errors.js';
-import type { SegmentStore, Storage } from '../src/storage/segment-store.js';
+/** What the cases of `../segment-store-contract.ts` have in common: stores, and assertions. */
+import { HedgerowError } from '../../src/base/errors.js';
+import type { SegmentStore, Storage } from '../../src/storage/segment-store.js';
 
 /** Throws when the condition does not hold. */
 export type Assert = (condition: unknown, message: string) => void;

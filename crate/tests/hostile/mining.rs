@@ -1,0 +1,57 @@
+//! Keys that are mined against the boundary function.
+
+use crate::{LEAF_ENTRY_BYTES, MIN_CHILDREN, SHAPE};
+
+// --- mining ---
+
+/// Counts up in base 36 at the end of a key until `fits`.
+fn mine(key: &mut [u8], nonce: usize, mut fits: impl FnMut(&[u8]) -> bool) {
+    let start = key.len() - nonce;
+    key[start..].fill(b'0');
+    while !fits(key) {
+        for digit in key[start..].iter_mut().rev() {
+            *digit = match *digit {
+                b'9' => b'a',
+                b'z' => b'0',
+                digit => digit + 1,
+            };
+            if *digit != b'0' {
+                break;
+            }
+        }
+    }
+}
+
+/// `count` ascending keys of `len` bytes under `m/`, the last `nonce` of which are mined.
+pub fn mined(
+    count: usize,
+    len: usize,
+    nonce: usize,
+    value: &str,
+    mut fits: impl FnMut(usize, &[u8]) -> bool,
+) -> Vec<(String, String)> {
+    (0..count)
+        .map(|index| {
+            let mut key = format!("m/{index:06}").into_bytes();
+            key.resize(len, b'-');
+            mine(&mut key, nonce, |key| fits(index, key));
+            (String::from_utf8(key).unwrap(), value.to_owned())
+        })
+        .collect()
+}
+
+/// A JSON string that takes `len` bytes.
+pub fn text(len: usize) -> String {
+    format!("\"{}\"", "v".repeat(len - 2))
+}
+
+/// The row ends a leaf that begins with it, and so any leaf that it is in.
+pub fn ends_alone(key: &[u8], value: &str) -> bool {
+    SHAPE.ends(0, key, 0, LEAF_ENTRY_BYTES + key.len() + value.len(), 1)
+}
+
+/// The key, with an entry of `size` bytes, ends no node below [`Shape::full`].
+pub fn dodges(level: u8, key: &[u8], size: usize) -> bool {
+    let full = SHAPE.full as usize;
+    !SHAPE.ends(level, key, full - 1 - size, full - 1, MIN_CHILDREN)
+}

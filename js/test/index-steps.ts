@@ -1,0 +1,108 @@
+/** Random steps of a transaction that reads by index, and a model that says what each must give. */
+import type { IndexDefinitions, Transaction } from '../src/index.js';
+import type { IndexedEntry } from './index-model.js';
+import { KEYS, modelOf, type Range, rangeOf, rowValue } from './indexed-rows.js';
+import { type Entry, select, sorted } from './model.js';
+import { stepFault } from './property.js';
+import { type Random, random } from './random.js';
+
+/** One step of a transaction's function, and what it gave. */
+export type Step =
+  | { op: 'get'; key: string; result: unknown }
+  | { op: 'count'; range: Range; result: number }
+  | { op: 'scan'; range: Range; take: number; result: IndexedEntry[] }
+  | { op: 'keys'; range: Range; result: string[] }
+  | { op: 'rows'; prefix: string; result: Entry[] }
+  | { op: 'put'; key: string; value: unknown }
+  | { op: 'delete'; key: string };
+
+export async function step(
+  tx: Transaction,
+  from: Random,
+  definitions: IndexDefinitions,
+  before: readonly Step[],
+): Promise<Step> {
+  const key = from.pick(KEYS);
+  const whole = rangeOf(from, definitions);
+  const limit = from.below(2) === 0 ? {} : { limit: from.below(6) };
+  const range: Range = { ...whole, reverse: from.below(2) === 0, ...limit };
+  switch (from.below(11)) {
+    case 0:
+      return { op: 'get', key, result: await tx.get(key) };
+    case 1:
+    case 2:
+      return { op: 'count', range: whole, result: await tx.count(whole) };
+    case 3: {
+      const result: IndexedEntry[] = [];
+      const take = 1 + from.below(3);
+      for await (const [found, value, secondary] of tx.scan(range)) {
+        result.push([found, value, secondary]);
+        if (result.length === take) break;
+      }
+      return { op: 'scan', range, take, result };
+    }
+    case 4: {
+      const result = (await tx.scan(range).toArray()) as IndexedEntry[];
+      return { op: 'scan', range, take: Number.POSITIVE_INFINITY, result };
+    }
+    case 5:
+      return { op: 'keys', range, result: await tx.scan(range).keys().toArray() };
+    case 6: {
+      const prefix = from.pick(['k1', 'm', 'k～']);
+      return { op: 'rows', prefix, result: await tx.scan({ prefix }).toArray() };
+    }
+    case 7:
+      tx.delete(key);
+      return { op: 'delete', key };
+    default: {
+      // What it puts depends on what it has read.
+      const text = JSON.stringify(before, (_, v) => (v instanceof Uint8Array ? v.length : v));
+      const seed = [...text].reduce((sum, c) => (sum * 31 + (c.codePointAt(0) ?? 0)) % 9973, 7);
+      const value = rowValue(random(seed));
+      tx.put(key, value);
+      return { op: 'put', key, value };
+    }
+  }
+}
+
+/** What a step should have given; makes its edit. */
+export function replay(
+  rows: Map<string, unknown>,
+  definitions: IndexDefinitions,
+  step: Step,
+): unknown {
+  switch (step.op) {
+    case 'get':
+      return rows.get(step.key);
+    case 'count':
+      return modelOf(rows, definitions, step.range).length;
+    case 'scan':
+      return modelOf(rows, definitions, step.range).slice(0, step.take);
+    case 'keys':
+      return modelOf(rows, definitions, step.range).map(([key]) => key);
+    case 'rows':
+      return select(sorted(rows), { prefix: step.prefix });
+    case 'put':
+      rows.set(step.key, step.value);
+      return undefined;
+    default:
+      rows.delete(step.key);
+      return undefined;
+  }
+}
+
+/** The first step that did not give what it should have. */
+export function fault(
+  rows: Map<string, unknown>,
+  definitions: IndexDefinitions,
+  steps: readonly Step[],
+): string | undefined {
+  for (const [at, step] of steps.entries()) {
+    const expected = replay(rows, definitions, step);
+    if (!('result' in step)) continue;
+    const { result, ...done } = step;
+    const fault = stepFault(at, done, result, expected);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}

@@ -1,0 +1,105 @@
+/** Random rows, definitions of indexes and ranges of them, and what an index holds by a model. */
+import type { IndexDefinition, IndexDefinitions, IndexScanOptions } from '../src/index.js';
+import { entriesOfRows, type IndexedEntry, selectEntries } from './index-model.js';
+import { sorted } from './model.js';
+import type { Random } from './random.js';
+
+// Those where the order of UTF-16 is not that of UTF-8 among them.
+export const KEYS = [
+  'k',
+  'k0',
+  'k1',
+  'k1a',
+  'k2',
+  'k3',
+  'ké',
+  'k\u{e000}',
+  'k～',
+  'k😀',
+  'm',
+  'm1',
+];
+const STRINGS = ['', 'a', 'ab', 'a\0', 'a\0b', 'a\x01', 'b', '～', '😀'];
+const NUMBERS = [-1e300, -2, -1.5, 0, -0, 5e-324, 0.1, 1, 2, 10];
+
+const POOL: readonly (readonly [string, IndexDefinition])[] = [
+  ['owner', { path: '/owner' }],
+  ['tags', { path: '/tags' }],
+  ['state', { path: ['/owner', '/age'] }],
+  ['mixed', { path: ['/age', '/tags'], prefix: 'k' }],
+  ['some', { path: '/age', prefix: 'k1' }],
+  ['whole', { path: '' }],
+];
+
+export function definitionsOf(from: Random): IndexDefinitions {
+  return Object.fromEntries(from.shuffle(POOL).slice(0, 1 + from.below(3)));
+}
+
+/** The few values of a history, if it has few: then ranges hold several entries. */
+let palette: readonly (string | number | boolean)[] = [];
+
+export function choosePalette(from: Random): void {
+  palette = [];
+  if (from.below(3) > 0) palette = Array.from({ length: 2 + from.below(2) }, () => scalarOf(from));
+}
+
+export function scalarOf(from: Random): string | number | boolean {
+  if (palette.length > 0 && from.below(8) > 0) return from.pick(palette);
+  return from.pick<() => string | number | boolean>([
+    () => from.pick(STRINGS),
+    () => from.pick(NUMBERS),
+    () => from.below(2) === 0,
+  ])();
+}
+
+export function memberOf(from: Random): unknown {
+  const kind = from.below(8);
+  if (kind === 0) return null;
+  if (kind === 1) return { a: scalarOf(from) };
+  if (kind < 4) return Array.from({ length: from.below(4) }, () => scalarOf(from));
+  return scalarOf(from);
+}
+
+export function rowValue(from: Random): unknown {
+  const kind = from.below(12);
+  if (kind === 0) return new Uint8Array(from.below(3) === 0 ? 5000 : 3).fill(from.below(9));
+  if (kind === 1) return JSON.parse(JSON.stringify(memberOf(from)));
+  const value: Record<string, unknown> = {};
+  for (const name of from.shuffle(['owner', 'tags', 'age']).slice(0, 1 + from.below(3))) {
+    value[name] = memberOf(from);
+  }
+  // Some that lie outside of their leaves.
+  if (kind === 2) value.text = 'x'.repeat(5000);
+  return JSON.parse(JSON.stringify(value));
+}
+
+export type Range = Omit<IndexScanOptions, 'signal' | 'wait'>;
+
+export function rangeOf(from: Random, definitions: IndexDefinitions): Range {
+  const [index, { path }] = from.pick(Object.entries(definitions)) as [string, IndexDefinition];
+  const bound = () => {
+    if (typeof path === 'string') return scalarOf(from);
+    return Array.from({ length: 1 + from.below(path.length) }, () => scalarOf(from));
+  };
+  return {
+    index,
+    ...from.pick<() => Omit<Range, 'index'>>([
+      () => ({}),
+      () => ({ equals: bound() }),
+      () => ({ prefix: from.pick(STRINGS) }),
+      () => ({ gt: bound() }),
+      () => ({ lte: bound() }),
+      () => ({ gte: bound(), lt: bound() }),
+      () => ({ gt: bound(), lte: bound() }),
+    ])(),
+  };
+}
+
+/** What an index holds in the rows, in a range. */
+export function modelOf(
+  rows: ReadonlyMap<string, unknown>,
+  definitions: IndexDefinitions,
+  { index, ...range }: Range,
+): IndexedEntry[] {
+  return selectEntries(entriesOfRows(definitions[index] as IndexDefinition, sorted(rows)), range);
+}

@@ -1,0 +1,167 @@
+/** Changes of sum trees under way: signals, closing, slices and progress. */
+import { describe, expect, it } from 'vitest';
+import { turn } from '../src/base/scheduler.js';
+import { memory, open, type SumItem } from '../src/index.js';
+import { failure, within } from './model.js';
+import { accounts, codeOf, leaves, pause, SUMS, sumsOf, value } from './sum-rows.js';
+import { watched } from './watched-storage.js';
+
+describe('signals and closing', () => {
+  it('that are aborted in mid-change are noticed within a slice, and nothing stays', async () => {
+    for (const after of [0, 1, 2, 5, 10, 20]) {
+      const storage = watched(memory());
+      const db = await open('s', { storage, sliceMs: 1 });
+      await db.sumTree('t').putMany(leaves('a', 100));
+      const before = [db.root, storage.stored.size];
+      const controller = new AbortController();
+      const change = db.sumTree('t').putMany(leaves('b', 20_000), { signal: controller.signal });
+      let settled = false;
+      const end = change.then(
+        () => 'made',
+        (cause: unknown) => cause,
+      );
+      void end.finally(() => {
+        settled = true;
+      });
+      for (let count = 0; count < after; count++) await turn();
+      expect(settled, `${after}`).toBe(false);
+      controller.abort();
+      // One slice may be under way, and one more be begun by who was not told; no more.
+      for (let count = 0; count < 5 && !settled; count++) await turn();
+      expect(settled, `after ${after} turns`).toBe(true);
+      expect(await end).toEqual(failure('aborted'));
+      expect([db.root, storage.stored.size]).toEqual(before);
+      expect((await sumsOf(db)).size).toBe(100);
+      await db.sumTree('t').putMany(leaves('b', 10));
+      expect((await sumsOf(db)).size).toBe(110);
+      await db.close();
+    }
+  });
+
+  it('that are aborted beforehand, or while a source is waited for, end it', async () => {
+    const db = await open('s', { storage: memory() });
+    const gone = AbortSignal.abort();
+    const tree = db.sumTree('t');
+    const refused = failure('aborted');
+    await expect(tree.put('a', { value, sum: 1n }, { signal: gone })).rejects.toEqual(refused);
+    await expect(tree.deleteMany(['a'], { signal: gone })).rejects.toEqual(refused);
+    await expect(tree.entries({ signal: gone }).toArray()).rejects.toEqual(refused);
+    for (const given of [0, 3]) {
+      const controller = new AbortController();
+      let returned = 0;
+      const source: AsyncIterable<SumItem> = {
+        [Symbol.asyncIterator]() {
+          const some = leaves('s', given).values();
+          return {
+            next: () => {
+              const next = some.next();
+              return next.done ? new Promise(() => {}) : Promise.resolve(next);
+            },
+            return: async () => {
+              returned += 1;
+              return { done: true, value: undefined };
+            },
+          };
+        },
+      };
+      const change = tree.putMany(source, { signal: controller.signal });
+      for (let count = 0; count < 10; count++) await pause();
+      controller.abort();
+      await expect(within(5000, change)).rejects.toEqual(refused);
+      await pause();
+      expect(returned, `${given} given`).toBe(1);
+    }
+    expect(db.root).toBe('0'.repeat(64));
+    await db.close();
+  });
+
+  it('closing in the making of trees that follow ends it, and the next handle makes them', async () => {
+    for (const after of [0, 1, 2, 3, 5, 8, 13]) {
+      const storage = memory();
+      const plain = await open('s', { storage });
+      await plain.putMany(accounts(5000));
+      await plain.close();
+      const db = await open('s', { storage, sums: SUMS, sliceMs: 1 });
+      const reading = db
+        .sumTree('balances')
+        .get('acct/7')
+        .catch((cause: unknown) => cause);
+      for (let count = 0; count < after; count++) await turn();
+      await within(10_000, db.close());
+      const read = await within(10_000, reading);
+      if (read instanceof Error) expect(['closed', 'aborted']).toContain(codeOf(read));
+      const again = await open('s', { storage, sums: SUMS });
+      expect((await again.sumTree('balances').get('acct/7'))?.sum).toBe(1n);
+      expect(again.sumTree('balances').root.sum).toBe(5000n);
+      await again.close();
+    }
+  });
+
+  it('a store that is closed waits for changes under way, and refuses what comes later', async () => {
+    const storage = memory();
+    const db = await open('s', { storage });
+    const tree = db.sumTree('t');
+    const change = tree.putMany(leaves('a', 3000));
+    await db.close();
+    expect((await change).root.sum).toBe(3000n);
+    const closed = failure('closed');
+    expect(() => tree.root).toThrow(expect.objectContaining({ code: 'closed' }));
+    await expect(tree.put('b', { value, sum: 1n })).rejects.toEqual(closed);
+    await expect(tree.get('b')).rejects.toEqual(closed);
+    await expect(tree.prove('b')).rejects.toEqual(closed);
+    await expect(tree.entries().toArray()).rejects.toEqual(closed);
+    await expect(tree.diff('0'.repeat(64)).toArray()).rejects.toEqual(closed);
+    const again = await open('s', { storage });
+    expect(again.sumTree('t').root.sum).toBe(3000n);
+    await again.close();
+  });
+});
+
+describe('slices', () => {
+  it('of 20,000 leaves let others go on: many, none of which does much', async () => {
+    const db = await open('s', { storage: memory(), sliceMs: 2 });
+    let [turns, running] = [0, true];
+    const other = (async () => {
+      while (running) {
+        await pause();
+        turns += 1;
+      }
+    })();
+    const started = turns;
+    const done = await db.sumTree('t').putMany(leaves('a', 20_000));
+    running = false;
+    await other;
+    expect(done.leaves).toBe(20_000);
+    expect(done.root.sum).toBe(20_000n);
+    // In slices of 2 ms even a machine many times faster needs some; timers have come in between.
+    expect(done.slices).toBeGreaterThan(10);
+    expect(turns - started).toBeGreaterThan(done.slices / 4);
+    const { rows } = await db.stats();
+    expect(rows).toBe(0);
+    await db.close();
+  });
+
+  it('the whole store in one slice gives the same', async () => {
+    const roots: string[] = [];
+    for (const sliceMs of [1, 8, 1e9]) {
+      const db = await open('s', { storage: memory(), sliceMs, sums: SUMS });
+      await db.sumTree('t').putMany(leaves('a', 5000));
+      await db.putMany(accounts(5000));
+      expect(db.sumTree('balances').root.sum).toBe(5000n);
+      roots.push(db.root);
+      await db.close();
+    }
+    expect(new Set(roots).size).toBe(1);
+  });
+
+  it('progress is told, and ends at all leaves', async () => {
+    const db = await open('s', { storage: memory() });
+    const told: number[] = [];
+    const onProgress = ({ leaves }: { leaves: number }) => told.push(leaves);
+    await db.sumTree('t').putMany(leaves('a', 20_000), { onProgress });
+    expect(told.at(-1)).toBe(20_000);
+    expect(told).toEqual([...told].sort((a, b) => a - b));
+    expect(told.length).toBeGreaterThan(2);
+    await db.close();
+  });
+});

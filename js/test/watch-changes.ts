@@ -1,0 +1,20 @@
+/** Changes that watching reports, rows to watch, and callbacks that keep what they get. */
+import type { Change } from '../src/index.js';
+import type { Entry } from './model.js';
+
+export const add = (key: string, newValue: unknown) => ({ op: 'add', key, newValue });
+export const del = (key: string, oldValue: unknown) => ({ op: 'del', key, oldValue });
+export const change = (key: string, oldValue: unknown, newValue: unknown) => ({
+  op: 'change',
+  key,
+  oldValue,
+  newValue,
+});
+export const rows = (count: number, value: unknown = 0): Entry[] =>
+  Array.from({ length: count }, (_, at) => [`k${String(at).padStart(6, '0')}`, { at, value }]);
+
+/** Watches, and hands out the changes of each call. */
+export function calls() {
+  const told: (readonly Change[])[] = [];
+  return { told, take: (changes: readonly Change[]) => void told.push(changes) };
+}
