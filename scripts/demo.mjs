@@ -1,6 +1,7 @@
 // `npm run demo`: builds the demo and serves it, as it would be served to users, until
 // interrupted. With `--headless`, runs `demo/headless.mjs <url>` against it instead and
-// ends with its exit code; further arguments are passed on.
+// ends with its exit code; further arguments are passed on. With `--as-built` neither sets up nor
+// builds the package.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,8 +23,10 @@ async function serveDemo(port) {
 async function main() {
   const args = process.argv.slice(2);
   const headless = args.includes('--headless');
-  await setup({ browser: headless });
-  await buildPackage();
+  if (!args.includes('--as-built')) {
+    await setup({ browser: headless });
+    await buildPackage();
+  }
 
   const server = await serveDemo(headless ? 0 : 4173);
   const { port } = server.httpServer.address();
@@ -32,7 +35,7 @@ async function main() {
   if (!headless) return;
 
   try {
-    const passedOn = args.filter((arg) => arg !== '--headless');
+    const passedOn = args.filter((arg) => !['--headless', '--as-built'].includes(arg));
     const env = { CHROMIUM_PATH: findBrowser() };
     await run('node', ['demo/headless.mjs', url, ...passedOn], { env });
   } finally {
