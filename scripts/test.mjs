@@ -6,7 +6,7 @@ import { chooseSteps, describe } from './lib/choose-steps.mjs';
 import { run, runMain } from './lib/run.mjs';
 import { runSteps } from './lib/schedule.mjs';
 import { clearReports, STEPS } from './lib/test-steps.mjs';
-import { setup } from './setup.mjs';
+import { setupPackages, setupRust } from './setup.mjs';
 
 /**
  * Runs one step; returns its row of the table. Never rejects for a check that fails. With `quiet` the step
@@ -56,6 +56,15 @@ function printTable(rows) {
   }
 }
 
+/** What sets up what the steps need. Packages come beside the first checks of Rust, which need none. */
+function setupFor(steps) {
+  const browser = steps.some((step) => step.needsBrowser);
+  return [
+    { name: 'setup', action: setupRust },
+    { name: 'packages', action: () => setupPackages({ browser }) },
+  ];
+}
+
 async function main() {
   const steps = chooseSteps(process.argv.slice(2), STEPS);
   if (steps === undefined) return console.log(describe(STEPS));
@@ -66,13 +75,9 @@ async function main() {
     rows.push(row);
     return row.problem === undefined;
   };
-  const browser = steps.some((step) => step.needsBrowser);
-  if (note(await runStep({ name: 'setup', action: () => setup({ browser }) }))) {
-    const quiet = steps.length > 1;
-    await runSteps(steps, async (step) =>
-      note(await runStep(step, { quiet: quiet && !step.alone })),
-    );
-  }
+  const jobs = [...setupFor(steps), ...steps];
+  const isQuiet = (step) => steps.length > 1 && !step.alone && step.action === undefined;
+  await runSteps(jobs, async (step) => note(await runStep(step, { quiet: isQuiet(step) })));
   printTable(rows);
 
   const stopped = rows.filter((row) => row.problem !== undefined);

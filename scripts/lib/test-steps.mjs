@@ -44,18 +44,21 @@ export const STEPS = [
     what: 'the format of Rust',
     seconds: 1,
     lane: 'cargo',
+    needs: ['setup'],
     commands: [['cargo', ['fmt', '--check']]],
   },
   {
     name: 'biome',
     what: 'formats and lints of everything else',
     seconds: 2,
+    needs: ['packages'],
     commands: [['biome', ['check', '--error-on-warnings']]],
   },
   {
     name: 'layers',
     what: 'imports point down, and the drawing of the rooms is right',
     seconds: 1,
+    needs: ['packages'],
     commands: [
       ['node', ['scripts/check-layers.mjs']],
       ['node', ['scripts/draw-rooms.mjs', '--check']],
@@ -65,6 +68,7 @@ export const STEPS = [
     name: 'scripts',
     what: 'the tests of the scripts',
     seconds: 4,
+    needs: ['packages'],
     commands: [['node', ['--test', '--test-reporter', 'spec', ...SCRIPT_TESTS]]],
     count: countNodeTest,
   },
@@ -73,6 +77,7 @@ export const STEPS = [
     what: 'the package, as it is published',
     seconds: 30,
     lane: 'package',
+    needs: ['setup', 'packages'],
     commands: [['node', ['scripts/build.mjs']]],
   },
   {
@@ -80,6 +85,7 @@ export const STEPS = [
     what: 'the lints of Rust',
     seconds: 20,
     lane: 'cargo',
+    needs: ['setup'],
     commands: [
       ['cargo', ['clippy', '--locked', '--all-targets', ...DENY_WARNINGS]],
       ['cargo', ['clippy', '--locked', ...WASM, ...DENY_WARNINGS]],
@@ -106,6 +112,7 @@ export const STEPS = [
     what: 'the tests of the core',
     seconds: 140,
     lane: 'cargo',
+    needs: ['setup'],
     commands: [['cargo', ['test', '--locked', '--no-fail-fast']]],
     count: countLibtest,
   },
@@ -113,8 +120,8 @@ export const STEPS = [
     name: 'vitest',
     what: 'the tests of the wrapper, in Node',
     seconds: 290,
-    needs: ['build'],
     cwd: join(ROOT, 'js'),
+    needs: ['build'],
     commands: [
       [
         'vitest',
@@ -128,6 +135,7 @@ export const STEPS = [
     what: 'all fuzz targets, five seconds each',
     seconds: 110,
     lane: 'cargo',
+    needs: ['setup'],
     commands: [
       ['cargo', ['test', '--locked', '--manifest-path', 'crate/fuzz/Cargo.toml', ...FUZZ_DIR]],
       ['node', ['scripts/fuzz.mjs', '--seconds', '5']],
@@ -139,6 +147,7 @@ export const STEPS = [
     what: 'the documentation of the crates',
     seconds: 10,
     lane: 'cargo',
+    needs: ['setup'],
     commands: [['cargo', ['doc', '--locked', '--no-deps'], { RUSTDOCFLAGS: '-D warnings' }]],
   },
   {
@@ -163,8 +172,8 @@ export const STEPS = [
     what: 'the demo, in Chromium',
     seconds: 40,
     lane: 'browser',
-    needs: ['build'],
     needsBrowser: true,
+    needs: ['build'],
     commands: [['node', ['scripts/demo.mjs', '--headless', '--as-built']]],
   },
   {
@@ -172,9 +181,9 @@ export const STEPS = [
     what: 'the tests in real browsers',
     seconds: 570,
     alone: true,
-    needs: ['build'],
     needsBrowser: true,
     cwd: join(ROOT, 'e2e'),
+    needs: ['build'],
     commands: [['playwright', ['test'], () => ({ CHROMIUM_PATH: findBrowser() })]],
     count: () => countPlaywright(takeReport('playwright.json')),
   },
