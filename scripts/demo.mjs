@@ -8,16 +8,14 @@ import { join } from 'node:path';
 import { build as buildPackage } from './build.mjs';
 import { findBrowser } from './lib/browser.mjs';
 import { ROOT, run, runMain } from './lib/run.mjs';
+import { servePage } from './lib/serve.mjs';
 import { setup } from './setup.mjs';
 
 const DEMO_DIR = join(ROOT, 'demo');
 
 async function serveDemo(port) {
-  // Imported late: vite is only there once `setup` has run.
-  const { build, preview } = await import('vite');
   if (existsSync(join(DEMO_DIR, 'prepare.mjs'))) await run('node', ['demo/prepare.mjs']);
-  await build({ root: DEMO_DIR, logLevel: 'warn' });
-  return preview({ root: DEMO_DIR, preview: { port, host: '127.0.0.1' } });
+  return servePage({ root: DEMO_DIR, logLevel: 'warn', port });
 }
 
 async function main() {
@@ -29,8 +27,7 @@ async function main() {
   }
 
   const server = await serveDemo(headless ? 0 : 4173);
-  const { port } = server.httpServer.address();
-  const url = `http://127.0.0.1:${port}/`;
+  const url = `http://127.0.0.1:${server.port}/`;
   console.log(`\ndemo        ${url}`);
   if (!headless) return;
 
