@@ -20,11 +20,29 @@ const args = [
   '--js-flags=--expose-gc',
 ];
 
+// What measures time, or says how long something may take.
+const TIMED = [
+  'alive',
+  'alive-hidden',
+  'back-forward-cache',
+  'frames',
+  'frozen',
+  'lines',
+  'sum-proof',
+  'tabs',
+  'transfer',
+  'watch',
+].map((name) => `${name}.spec.ts`);
+
 export default defineConfig({
   testDir: 'tests',
   outputDir: '../.cache/test/playwright',
-  // One at a time: the tests measure time, and the machine may have two cores.
-  workers: 1,
+  projects: [
+    { name: 'untimed', testIgnore: TIMED, workers: 2 },
+    // One at a time, and when nothing else runs.
+    { name: 'timed', testMatch: TIMED, workers: 1, dependencies: ['untimed'] },
+  ],
+  workers: 2,
   fullyParallel: false,
   retries: 0,
   // A machine that is busy with other things must not fail a test.

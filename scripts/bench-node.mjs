@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
+import { refuseDevBuild } from './lib/dev-build.mjs';
 import { ROOT, runMain } from './lib/run.mjs';
 
 const { values } = parseArgs({
@@ -35,6 +36,7 @@ async function benchmarkRows() {
 }
 
 async function main() {
+  refuseDevBuild();
   const require = createRequire(join(ROOT, 'js', 'package.json'));
   const Sqlite = require('better-sqlite3');
   const { open, destroy } = await import('../js/dist/index.js');

@@ -1,4 +1,5 @@
-// `npm run build`: the core to WebAssembly, then the wrapper to `js/dist`.
+// `npm run build`: the core to WebAssembly, then the wrapper to `js/dist`. With `--dev` in seconds: for tests and
+// the debugger, not for publishing.
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,9 +9,11 @@ import { ROOT, run, runMain } from './lib/run.mjs';
 import { buildWasm } from './lib/wasm.mjs';
 
 /** Builds the package `hedgerow`; `setup` must have run. */
-export async function build() {
-  const rebuilt = await buildWasm();
-  console.log(`wasm        ${rebuilt ? 'built' : 'up to date'}: js/pkg`);
+export async function build({ dev = false } = {}) {
+  const rebuilt = await buildWasm({ dev });
+  console.log(
+    `wasm        ${rebuilt ? 'built' : 'up to date'}: js/pkg${dev ? ', for development' : ''}`,
+  );
   // Emptied first: a file whose source is gone must not stay in the package.
   await rm(join(ROOT, 'js', 'dist'), { recursive: true, force: true });
   await run('tsc', ['-p', 'js']);
@@ -18,4 +21,6 @@ export async function build() {
   console.log('typescript  built: js/dist');
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) await runMain(build);
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await runMain(() => build({ dev: process.argv.includes('--dev') }));
+}

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
+import { refuseDevBuild } from './lib/dev-build.mjs';
 import { ROOT, runMain } from './lib/run.mjs';
 import { WASM_FILE } from './lib/wasm.mjs';
 
@@ -45,6 +46,7 @@ async function bundle(withModule, entry = 'index.js') {
 const gzippedLength = (content) => gzipSync(content, { level: 9 }).length;
 
 async function main() {
+  refuseDevBuild();
   const print = (name, bytes) =>
     console.log(`${name.padEnd(24)}${bytes.toLocaleString('en').padStart(9)} bytes, gzipped`);
   const { first, later } = await bundle(true);

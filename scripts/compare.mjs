@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { refuseDevBuild } from './lib/dev-build.mjs';
 import { CommandFailed, ROOT, runMain } from './lib/run.mjs';
 
 /** Rows of about 150 bytes, in an order that is not that of their keys. */
@@ -82,6 +83,7 @@ const medianOf = (times) => times.toSorted((a, b) => a - b)[times.length >> 1];
 async function load(dir) {
   const file = join(dir, 'js', 'dist', 'index.js');
   if (!existsSync(file)) throw new CommandFailed(`${file} is not built`);
+  refuseDevBuild(dir);
   return import(pathToFileURL(file).href);
 }
 

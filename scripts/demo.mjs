@@ -1,38 +1,38 @@
 // `npm run demo`: builds the demo and serves it, as it would be served to users, until
 // interrupted. With `--headless`, runs `demo/headless.mjs <url>` against it instead and
-// ends with its exit code; further arguments are passed on.
+// ends with its exit code; further arguments are passed on. With `--as-built` neither sets up nor
+// builds the package.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build as buildPackage } from './build.mjs';
 import { findBrowser } from './lib/browser.mjs';
 import { ROOT, run, runMain } from './lib/run.mjs';
+import { servePage } from './lib/serve.mjs';
 import { setup } from './setup.mjs';
 
 const DEMO_DIR = join(ROOT, 'demo');
 
 async function serveDemo(port) {
-  // Imported late: vite is only there once `setup` has run.
-  const { build, preview } = await import('vite');
   if (existsSync(join(DEMO_DIR, 'prepare.mjs'))) await run('node', ['demo/prepare.mjs']);
-  await build({ root: DEMO_DIR, logLevel: 'warn' });
-  return preview({ root: DEMO_DIR, preview: { port, host: '127.0.0.1' } });
+  return servePage({ root: DEMO_DIR, logLevel: 'warn', port });
 }
 
 async function main() {
   const args = process.argv.slice(2);
   const headless = args.includes('--headless');
-  await setup({ browser: headless });
-  await buildPackage();
+  if (!args.includes('--as-built')) {
+    await setup({ browser: headless });
+    await buildPackage();
+  }
 
   const server = await serveDemo(headless ? 0 : 4173);
-  const { port } = server.httpServer.address();
-  const url = `http://127.0.0.1:${port}/`;
+  const url = `http://127.0.0.1:${server.port}/`;
   console.log(`\ndemo        ${url}`);
   if (!headless) return;
 
   try {
-    const passedOn = args.filter((arg) => arg !== '--headless');
+    const passedOn = args.filter((arg) => !['--headless', '--as-built'].includes(arg));
     const env = { CHROMIUM_PATH: findBrowser() };
     await run('node', ['demo/headless.mjs', url, ...passedOn], { env });
   } finally {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { buildForReactNative } from './build-react-native.mjs';
+import { refuseDevBuild } from './lib/dev-build.mjs';
 import { bundleWithMetro, compileForHermes, hermesPath, runInHermes } from './lib/hermes.mjs';
 import { ROOT, runMain } from './lib/run.mjs';
 import { rowsOf } from './platforms/workload.js';
@@ -13,6 +14,7 @@ import { rowsOf } from './platforms/workload.js';
 const ROUNDS = 3;
 
 await runMain(async () => {
+  refuseDevBuild();
   await buildForReactNative();
   const polyfills = [join(ROOT, 'scripts', 'platforms', 'hermes-host.js')];
   const code = await bundleWithMetro('scripts/platforms', 'hermes-figures.js', { polyfills });

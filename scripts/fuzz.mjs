@@ -5,8 +5,8 @@
 // nothing else to install: libFuzzer is compiled from the sources in `libfuzzer-sys` (which
 // takes a C++ compiler), and LLVM's own pass instruments the Rust code.
 
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { ask, CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 
@@ -60,7 +60,7 @@ async function build(targets) {
 }
 
 /** Runs one target; returns its row of the table. */
-function fuzz(binary, target, seconds) {
+async function fuzz(binary, target, seconds) {
   const found = join(FOUND_DIR, target);
   const artifacts = join(FUZZ_DIR, 'artifacts', target);
   const kept = ['corpus', 'regressions'].map((kind) => join(FUZZ_DIR, kind, target));
@@ -68,12 +68,12 @@ function fuzz(binary, target, seconds) {
   const limits = ['-max_len=4096', '-timeout=20', '-rss_limit_mb=1024'];
   const report = ['-print_final_stats=1', `-artifact_prefix=${artifacts}/`];
   const args = [`-max_total_time=${seconds}`, ...limits, ...report, found, ...kept];
-  // It tells of every input that reaches something new: thousands of lines.
-  const options = { encoding: 'utf8', maxBuffer: 1 << 28 };
-  const { status, error, stderr: log } = spawnSync(binary, args, options);
-  if (error !== undefined) throw error;
-  if (status !== 0) {
-    console.error(log.split('\n').slice(-60).join('\n'));
+  let log;
+  try {
+    // It tells of every input that reaches something new: thousands of lines.
+    log = await run(binary, args, { quiet: true });
+  } catch (error) {
+    console.error(error.output.split('\n').slice(-60).join('\n'));
     const place = relative(ROOT, artifacts);
     throw new CommandFailed(`${target} found a fault; its input is the newest file in ${place}`);
   }
@@ -87,14 +87,23 @@ function fuzz(binary, target, seconds) {
   };
 }
 
+/** Runs all targets, as many at a time as there are cores; returns their rows. */
+async function fuzzAll(folder, targets, seconds) {
+  const rows = [];
+  const waiting = [...targets];
+  const work = async () => {
+    for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {
+      console.log(`${target}: ${seconds} s`);
+      rows.push(await fuzz(join(folder, target), target, seconds));
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  return rows;
+}
+
 await runMain(async () => {
   const { seconds, targets } = readArguments(process.argv.slice(2));
-  const folder = await build(targets);
-  const rows = [];
-  for (const target of targets) {
-    console.log(`${target}: ${seconds} s`);
-    rows.push(fuzz(join(folder, target), target, seconds));
-  }
+  const rows = await fuzzAll(await build(targets), targets, seconds);
   const columns = Object.keys(rows[0]);
   const line = (cells) => cells.map((cell) => String(cell).padStart(10)).join('');
   console.log([columns, ...rows.map(Object.values)].map(line).join('\n'));

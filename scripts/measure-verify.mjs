@@ -2,6 +2,9 @@
 // `node scripts/measure-verify.mjs [--rows 100000]`. Rounds alternate; medians are told.
 
 import { memory, open } from '../js/dist/index.js';
+import { refuseDevBuild } from './lib/dev-build.mjs';
+
+refuseDevBuild();
 
 const at = process.argv.indexOf('--rows');
 const count = at < 0 ? 100_000 : Number(process.argv[at + 1]);

@@ -1,8 +1,7 @@
 // `node scripts/same-root.mjs`: one history of a store on every platform, and the root after each of its
-// steps there: WebAssembly in Node, plain JavaScript in Hermes, WebAssembly in Chromium. Fails unless
-// each step has one root.
+// steps there: WebAssembly in Node, over memory and over SQLite; plain JavaScript in Hermes; WebAssembly in
+// Chromium. Fails unless each step has one root.
 
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -29,7 +28,7 @@ async function nodeOverMemory() {
 }
 
 async function nodeOverSqlite() {
-  const [{ open }, { sqlite }] = [await load('index.js'), await load('sql', 'node.js')];
+  const [{ open }, { sqlite }] = [await load('index.js'), await load('storage', 'sql', 'node.js')];
   const location = await mkdtemp(join(tmpdir(), 'hedgerow-roots-'));
   try {
     const storage = sqlite({ location });
@@ -75,12 +74,10 @@ async function chromiumOverIndexedDb() {
   }
 }
 
-/** The columns; a column whose adapter is not part of this build is left out. */
+/** The columns: none is left out. */
 const COLUMNS = [
   ['Node, memory', nodeOverMemory],
-  ...(existsSync(join(ROOT, 'js', 'src', 'storage', 'sql', 'node.ts'))
-    ? [['Node, SQLite', nodeOverSqlite]]
-    : []),
+  ['Node, SQLite', nodeOverSqlite],
   ['Hermes, memory', hermesOverMemory],
   ['Chromium, IndexedDB', chromiumOverIndexedDb],
 ];

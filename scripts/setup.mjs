@@ -1,14 +1,12 @@
-// `npm run setup [-- --browser]`: puts in place what a fresh clone lacks. Says one line
+// `npm run setup [-- --browser]`: puts in place what a fresh clone lacks, side by side. Says one line
 // for each thing, and takes about a second when nothing is missing.
 
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { findBrowser, installBrowser } from './lib/browser.mjs';
+import { findBrowser, installBrowser, mayInstallPackages } from './lib/browser.mjs';
 import { OTHER_ENGINES } from './lib/engines.mjs';
-import { ask, CommandFailed, ROOT, run, runMain, TOOLS_DIR } from './lib/run.mjs';
-
-const WASM_PACK_VERSION = '0.15.1';
+import { ask, CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 
 // Each thing: `find` returns what is there (or `undefined`), `install` brings it, and
 // `advice` tells a person how to, when `install` could not.
@@ -32,7 +30,7 @@ const PACKAGES = {
       return undefined;
     }
   },
-  install: () => run('npm', ['ci', '--no-audit', '--no-fund']),
+  install: () => run('npm', ['ci', '--no-audit', '--no-fund'], { quiet: true }),
   advice: 'run `npm ci` where the npm registry can be reached',
 };
 
@@ -59,26 +57,11 @@ const RUST = {
     const { channel, targets, components } = toolchain;
     const extras = ['--target', targets.join(','), '--component', components.join(',')];
     const args = ['toolchain', 'install', channel, '--profile', 'minimal', ...extras];
-    return run('rustup', [...args, '--no-self-update']);
+    return run('rustup', [...args, '--no-self-update'], { quiet: true });
   },
   advice:
     `run \`rustup toolchain install ${toolchain.channel} ` +
     `--target ${toolchain.targets} --component ${toolchain.components}\``,
-};
-
-const WASM_PACK = {
-  name: 'wasm-pack',
-  find: () => {
-    const version = ask('wasm-pack', ['--version'])?.split(' ')[1];
-    return version === WASM_PACK_VERSION ? version : undefined;
-  },
-  // Into the repository, so that a version that other projects use stays as it is. By
-  // Cargo, since the npm package of this name only downloads from elsewhere.
-  install: () => {
-    const version = ['--version', WASM_PACK_VERSION, '--locked'];
-    return run('cargo', ['install', 'wasm-pack', ...version, '--root', TOOLS_DIR]);
-  },
-  advice: `run \`cargo install wasm-pack --version ${WASM_PACK_VERSION} --locked\``,
 };
 
 const BROWSER = {
@@ -112,7 +95,7 @@ async function provide({ name, find, install, advice, isOptional = false }) {
     try {
       await install();
     } catch (error) {
-      say(`could not be installed (${error.message})`);
+      say(`could not be installed (${error.message})\n${(error.output ?? '').slice(-4000)}`);
     }
     const installed = find();
     if (installed !== undefined) return say(`installed: ${installed}`);
@@ -122,12 +105,35 @@ async function provide({ name, find, install, advice, isOptional = false }) {
   console.log(`\n*** ${missing}\n*** What is tested in it is left out.\n`);
 }
 
-/** Provides what the build needs and, on request, browsers for tests: without Chromium there are none. */
-export async function setup({ browser = false } = {}) {
-  const others = OTHER_ENGINES.map((engine) => ({ ...engine, isOptional: true }));
-  const browsers = browser ? [BROWSER, ...others] : [];
-  const things = [NODE, PACKAGES, RUSTUP, RUST, WASM_PACK, ...browsers];
+/** Provides things in turn: one may need those before it. */
+async function provideAll(things) {
   for (const thing of things) await provide(thing);
+}
+
+/** Provides what compiles Rust. */
+export const setupRust = () => provideAll([RUSTUP, RUST]);
+
+/** Provides the packages of npm and, on request, browsers for tests: without Chromium there are none. */
+export async function setupPackages({ browser = false } = {}) {
+  await provide(NODE);
+  const packages = provide(PACKAGES);
+  const others = OTHER_ENGINES.map((engine) => ({ ...engine, isOptional: true }));
+  const browsers = async () => {
+    // Where the system has no packages of browsers, an npm package installs them.
+    if (!mayInstallPackages()) await packages;
+    await provideAll([BROWSER, ...others]);
+  };
+  await allOf([packages, browser ? browsers() : undefined]);
+}
+
+/** Provides all of it. */
+export const setup = (options) => allOf([setupPackages(options), setupRust()]);
+
+/** Waits for all before it tells of the first failure: what has begun is not left half-way. */
+async function allOf(jobs) {
+  const outcomes = await Promise.allSettled(jobs);
+  const failed = outcomes.find(({ status }) => status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

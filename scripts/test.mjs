@@ -1,27 +1,19 @@
-// `npm test`: sets up, builds and makes every check, stopping at the first that fails.
-// `npm test -- --only fmt,clippy` makes some of them. The last line of a green run is
-// `N passed, 0 failed`, where N counts the tests that ran.
+// `npm test`: sets up, builds and makes every check, two at a time; none begins after one that failed.
+// `npm test -- --only fmt,clippy` makes some of them, `npm test -- --list` tells which there are. The last line of
+// a green run is `N passed, 0 failed`, where N counts the tests that ran.
 
-import { build } from './build.mjs';
+import { chooseSteps, describe } from './lib/choose-steps.mjs';
 import { run, runMain } from './lib/run.mjs';
+import { runSteps } from './lib/schedule.mjs';
 import { clearReports, STEPS } from './lib/test-steps.mjs';
-import { setup } from './setup.mjs';
+import { setupPackages, setupRust } from './setup.mjs';
 
-function chosenSteps(args) {
-  const at = args.indexOf('--only');
-  if (at < 0) return STEPS;
-  const names = args[at + 1]?.split(',') ?? [];
-  const unknown = names.filter((name) => !STEPS.some((step) => step.name === name));
-  if (names.length === 0 || unknown.length > 0) {
-    const known = STEPS.map((step) => step.name).join(',');
-    throw new Error(`--only takes some of ${known}; not known: ${unknown}`);
-  }
-  return STEPS.filter((step) => names.includes(step.name));
-}
-
-/** Runs one step; returns its row of the table. Never rejects for a check that fails. */
-async function runStep({ name, commands, cwd, count, action }) {
-  console.log(`\n=== ${name} ===`);
+/**
+ * Runs one step; returns its row of the table. Never rejects for a check that fails. With `quiet` the step
+ * runs beside others: its output is printed whole, at its end.
+ */
+async function runStep({ name, commands, cwd, count, action }, { quiet = false } = {}) {
+  console.log(quiet ? `... ${name}` : `\n=== ${name} ===`);
   const started = performance.now();
   let output = '';
   let problem;
@@ -29,12 +21,13 @@ async function runStep({ name, commands, cwd, count, action }) {
     await action?.();
     for (const [command, args, env = {}] of commands ?? []) {
       const options = { cwd, env: typeof env === 'function' ? env() : env };
-      output += await run(command, args, { ...options, capture: count !== undefined });
+      output += await run(command, args, { ...options, quiet, capture: count !== undefined });
     }
   } catch (error) {
     output += error.output ?? '';
     problem = error.message;
   }
+  if (quiet) console.log(`\n=== ${name} ===\n${output.trimEnd()}`);
   const counts = tally(count, output, problem);
   if (problem === undefined && counts?.failed > 0) problem = `${counts.failed} failed`;
   // A runner that finds nothing to run proves nothing.
@@ -63,30 +56,37 @@ function printTable(rows) {
   }
 }
 
-async function main() {
-  const steps = chosenSteps(process.argv.slice(2));
+/** What sets up what the steps need. Packages come beside the first checks of Rust, which need none. */
+function setupFor(steps) {
   const browser = steps.some((step) => step.needsBrowser);
-  const queue = [{ name: 'setup', action: () => setup({ browser }) }];
-  if (steps.some((step) => step.needsBuild)) queue.push({ name: 'build', action: build });
-  queue.push(...steps);
+  return [
+    { name: 'setup', action: setupRust },
+    { name: 'packages', action: () => setupPackages({ browser }) },
+  ];
+}
 
+async function main() {
+  const steps = chooseSteps(process.argv.slice(2), STEPS);
+  if (steps === undefined) return console.log(describe(STEPS));
   clearReports();
+  const started = performance.now();
   const rows = [];
-  for (const step of queue) {
-    const row = await runStep(step);
+  const note = (row) => {
     rows.push(row);
-    if (row.problem !== undefined) break;
-  }
+    return row.problem === undefined;
+  };
+  const jobs = [...setupFor(steps), ...steps];
+  const isQuiet = (step) => steps.length > 1 && !step.alone && step.action === undefined;
+  await runSteps(jobs, async (step) => note(await runStep(step, { quiet: isQuiet(step) })));
   printTable(rows);
 
-  const stopped = rows.find((row) => row.problem !== undefined);
+  const stopped = rows.filter((row) => row.problem !== undefined);
   const total = (key) => rows.reduce((sum, { counts }) => sum + (counts?.[key] ?? 0), 0);
-  if (stopped !== undefined) {
-    console.log(`\nstopped at ${stopped.name}: ${stopped.problem}`);
-    process.exitCode = 1;
-  }
+  console.log(`\nall of it: ${((performance.now() - started) / 60_000).toFixed(1)} minutes`);
+  for (const { name, problem } of stopped) console.log(`stopped at ${name}: ${problem}`);
+  if (stopped.length > 0) process.exitCode = 1;
   // A step that failed without failed tests is a failure, too.
-  const failed = stopped === undefined ? 0 : Math.max(1, total('failed'));
+  const failed = stopped.reduce((sum, { counts }) => sum + Math.max(1, counts?.failed ?? 0), 0);
   console.log(`${total('passed')} passed, ${failed} failed`);
 }
 

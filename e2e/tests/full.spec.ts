@@ -7,6 +7,8 @@ import { ENGINES, fillEngine } from '../torture/lib/tortures.mjs';
 
 /** The first run of a browser has a large store; both are emptied in the end, by even seeds. */
 const RUNS = 2;
+// They share nothing.
+test.describe.configure({ mode: 'parallel' });
 
 for (const engine of Object.values(ENGINES)) {
   test(`${engine.name} at its quota loses no row, and is emptied`, async ({ baseURL }) => {

@@ -19,6 +19,8 @@ let profiles: Profiles;
 
 // Browsers start sixty times, on a machine that may be busy.
 test.setTimeout(400_000);
+// They share nothing.
+test.describe.configure({ mode: 'parallel' });
 
 test.beforeAll(async () => {
   profiles = await makeProfiles();

@@ -1,9 +1,9 @@
 // Runs before all tests: they use the core that was built last, which must not be older than its sources.
 
-import { buildWasm } from '../../scripts/lib/wasm.mjs';
+import { refreshWasm } from '../../scripts/lib/wasm.mjs';
 
 /** Builds the core if its sources have changed; rejects with what to run when that fails. */
-export async function ensureCore(build = buildWasm) {
+export async function ensureCore(build = refreshWasm) {
   try {
     if (await build()) console.log('the core was older than its sources, and was built again');
   } catch (cause) {

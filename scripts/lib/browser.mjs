@@ -41,20 +41,25 @@ function playwrightBrowser() {
 
 /** Installs a browser: Debian's own package where that can be done, else Playwright's. */
 export async function installBrowser() {
+  if (mayInstallPackages()) return installPackages(['chromium']);
   const isRoot = process.getuid?.() === 0;
-  if (isDebian() && isRoot) return installPackages(['chromium']);
   const systemLibraries = process.platform === 'linux' && isRoot ? ['--with-deps'] : [];
-  await run('playwright', ['install', ...systemLibraries, 'chromium']);
+  await run('playwright', ['install', ...systemLibraries, 'chromium'], { quiet: true });
 }
+
+/** Whether `installPackages` can do anything: on Debian, and by root. */
+export const mayInstallPackages = () => isDebian() && process.getuid?.() === 0;
+
+/** The lists of packages, which are read once. */
+let updated;
 
 /** Installs packages of Debian; rejects where there are none, or nobody may. */
 export async function installPackages(names) {
-  if (!isDebian() || process.getuid?.() !== 0) {
-    throw new CommandFailed('only on Debian, and by root');
-  }
-  const env = { DEBIAN_FRONTEND: 'noninteractive' };
-  await run('apt-get', ['update'], { env });
-  await run('apt-get', ['install', '-y', '--no-install-recommends', ...names], { env });
+  if (!mayInstallPackages()) throw new CommandFailed('only on Debian, and by root');
+  const options = { env: { DEBIAN_FRONTEND: 'noninteractive' }, quiet: true };
+  updated ??= run('apt-get', ['update'], options);
+  await updated;
+  await run('apt-get', ['install', '-y', '--no-install-recommends', ...names], options);
 }
 
 // Only Debian's: on Ubuntu `chromium` is the snap's shim.

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { compileCore } from './compile.mjs';
 import { ROOT, run } from './run.mjs';
 import { hashInputs, WASM_INPUTS } from './wasm.mjs';
 
@@ -50,8 +51,7 @@ export async function isPlainCurrent() {
 export async function buildPlain() {
   if (await isPlainCurrent()) return false;
   await rm(STAMP_FILE, { force: true });
-  await compile();
-  const wasmFile = await prepare();
+  const wasmFile = await prepare(await compile());
   const jsFile = join(TARGET_DIR, 'plain.js');
   await run('wasm2js', [...FEATURES, wasmFile, '-O3', '-o', jsFile]);
   await mkdir(GENERATED_DIR, { recursive: true });
@@ -61,33 +61,24 @@ export async function buildPlain() {
 }
 
 // The one place that says which module this is: all of the core, not split.
-async function compile() {
-  const out = ['--out-dir', join('..', 'target', 'plain', 'pkg'), '--out-name', 'hedgerow'];
-  const features = ['--no-default-features', '--features', 'std'];
-  const args = ['build', 'crate', '--target', 'web', '--release', ...out, '--no-pack'];
-  await run('wasm-pack', [...args, ...features], {
-    // In the place of the flags of `.cargo/config.toml`, and with them of SIMD.
-    env: {
-      RUSTFLAGS: '-Ctarget-feature=+bulk-memory',
-      CARGO_ENCODED_RUSTFLAGS: undefined,
-      CARGO_TARGET_DIR: TARGET_DIR,
-      // An interpreter runs it: fewer operations are worth more than fewer bytes.
-      CARGO_PROFILE_RELEASE_OPT_LEVEL: '3',
-    },
+function compile() {
+  return compileCore({
+    profile: 'release',
+    targetDir: TARGET_DIR,
+    args: ['--no-default-features', '--features', 'std'],
+    // Those of `.cargo/config.toml` without SIMD, and without its limit to what is inlined.
+    rustflags: '-Ctarget-feature=+bulk-memory -Csymbol-mangling-version=v0 -Clink-arg=--demangle',
+    // An interpreter runs it: fewer operations are worth more than fewer bytes.
+    env: { CARGO_PROFILE_RELEASE_OPT_LEVEL: '3' },
   });
 }
 
-async function prepare() {
-  // Imported late: these packages are only there once `setup` has run.
+async function prepare(compiled) {
+  // Imported late: its package is only there once `setup` has run.
+  const { keepBoundary } = await import('./boundary.mjs');
   const { trapAtOnce } = await import('./panics.mjs');
-  const { default: binaryen } = await import('binaryen');
-  const built = await readFile(join(TARGET_DIR, 'pkg', 'hedgerow_bg.wasm'));
-  const module = binaryen.readBinary(trapAtOnce(built));
-  // The table of JavaScript values, which this module never uses: there may be one table only.
-  for (const name of ['__wbindgen_externrefs', '__wbindgen_start']) module.removeExport(name);
   const [raw, optimized] = ['raw.wasm', 'plain.wasm'].map((name) => join(TARGET_DIR, name));
-  await writeFile(raw, module.emitBinary());
-  module.dispose();
+  await writeFile(raw, trapAtOnce(keepBoundary(compiled).bytes));
   await run('wasm-opt', [...FEATURES, raw, ...OPTIMIZE, '-o', optimized]);
   return optimized;
 }

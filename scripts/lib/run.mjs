@@ -30,23 +30,27 @@ function options({ cwd = ROOT, env = {} }) {
 
 /** A command that failed: `message` says which and how. */
 export class CommandFailed extends Error {
-  /** What it wrote to stdout, when that was captured. */
+  /** What it wrote, as far as that was captured. */
   output = '';
   exitCode = 1;
 }
 
 /**
- * Runs a command to its end with its output on the terminal, and returns what it wrote
- * to stdout when `capture` is set. Rejects with `CommandFailed` when it does not exit with 0.
+ * Runs a command to its end with its output on the terminal. Rejects with `CommandFailed` when it does not exit
+ * with 0. With `capture` it returns what the command wrote to stdout, too; with `quiet` what it wrote to stdout
+ * and stderr, of which the terminal gets nothing.
  */
-export async function run(command, args = [], { capture = false, ...rest } = {}) {
-  const stdout = capture ? 'pipe' : 'inherit';
-  const child = spawn(command, args, { ...options(rest), stdio: ['inherit', stdout, 'inherit'] });
+export async function run(command, args = [], { capture = false, quiet = false, ...rest } = {}) {
+  const stdout = capture || quiet ? 'pipe' : 'inherit';
+  const stdio = ['inherit', stdout, quiet ? 'pipe' : 'inherit'];
+  const child = spawn(command, args, { ...options(rest), stdio });
   let output = '';
-  child.stdout?.setEncoding('utf8').on('data', (text) => {
-    output += text;
-    process.stdout.write(text);
-  });
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text) => {
+      output += text;
+      if (!quiet) process.stdout.write(text);
+    });
+  }
   const { code, problem } = await new Promise((resolve) => {
     child.on('error', (error) => resolve({ problem: error.message }));
     child.on('close', (code, signal) => resolve({ code, problem: `exit ${code ?? signal}` }));

@@ -3,6 +3,7 @@
 // part it is. Binaryen has `wasm-split` for that, but its npm package does not.
 
 import binaryen from 'binaryen';
+import { sectionsOf, WasmReader } from './sections.mjs';
 
 /** The name of the module that the later part imports from: the exports of the first part. */
 const FIRST = 'first';
@@ -160,24 +161,12 @@ const CODE_SECTION = 10;
 
 /** Bytes of code of the functions that a module defines, in their order. */
 function codeSizes(wasmBytes) {
-  let at = 8; // behind the magic number and the version
-  const readInteger = () => {
-    for (let value = 0, shift = 0; ; shift += 7) {
-      const byte = wasmBytes[at++];
-      value += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) return value;
-    }
-  };
-  while (at < wasmBytes.length) {
-    const id = wasmBytes[at++];
-    const length = readInteger();
-    if (id !== CODE_SECTION) {
-      at += length;
-      continue;
-    }
-    return listed(readInteger(), () => {
-      const bytes = readInteger();
-      at += bytes;
+  for (const { id, content } of sectionsOf(wasmBytes)) {
+    if (id !== CODE_SECTION) continue;
+    const reader = new WasmReader(wasmBytes, content);
+    return listed(reader.integer(), () => {
+      const bytes = reader.integer();
+      reader.at += bytes;
       return bytes;
     });
   }

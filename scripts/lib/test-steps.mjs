@@ -1,6 +1,7 @@
 // The checks that `npm test` makes, in order: the cheap ones first. A step has the
-// commands to run and, when these are tests, a way to count them. `needsBuild` marks
-// what reads the built package, `needsBrowser` what drives a browser.
+// commands to run and, when these are tests, a way to count them. `needs` names what must be
+// done before, `lane` and `alone` say what it may overlap with (see `schedule.mjs`),
+// `needsBrowser` marks what drives a browser.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,25 +34,31 @@ const WASM = ['--target', 'wasm32-unknown-unknown', '--lib'];
 const FUZZ_DIR = ['--target-dir', join(ROOT, 'target', 'fuzz')];
 const DENY_WARNINGS = ['--', '-D', 'warnings'];
 
+/**
+ * The steps. Those of one lane never overlap: Cargo's wait for each other anyway, and browsers are heavy. What
+ * is timed is alone. `seconds` is what a step took alone on two cores, with everything compiled before.
+ */
 export const STEPS = [
-  { name: 'fmt', commands: [['cargo', ['fmt', '--check']]] },
   {
-    name: 'clippy',
-    commands: [
-      ['cargo', ['clippy', '--locked', '--all-targets', ...DENY_WARNINGS]],
-      ['cargo', ['clippy', '--locked', ...WASM, ...DENY_WARNINGS]],
-    ],
+    name: 'fmt',
+    what: 'the format of Rust',
+    seconds: 1,
+    lane: 'cargo',
+    needs: ['setup'],
+    commands: [['cargo', ['fmt', '--check']]],
   },
-  { name: 'biome', commands: [['biome', ['check', '--error-on-warnings']]] },
   {
-    name: 'tsc',
-    needsBuild: true,
-    commands: ['js', 'js/tsconfig.test.json', 'demo', 'e2e', 'examples/react-native'].map(
-      (project) => ['tsc', ['--noEmit', '-p', project]],
-    ),
+    name: 'biome',
+    what: 'formats and lints of everything else',
+    seconds: 2,
+    needs: ['packages'],
+    commands: [['biome', ['check', '--error-on-warnings']]],
   },
   {
     name: 'layers',
+    what: 'imports point down, and the drawing of the rooms is right',
+    seconds: 1,
+    needs: ['packages'],
     commands: [
       ['node', ['scripts/check-layers.mjs']],
       ['node', ['scripts/draw-rooms.mjs', '--check']],
@@ -59,30 +66,62 @@ export const STEPS = [
   },
   {
     name: 'scripts',
+    what: 'the tests of the scripts',
+    seconds: 4,
+    needs: ['packages'],
     commands: [['node', ['--test', '--test-reporter', 'spec', ...SCRIPT_TESTS]]],
     count: countNodeTest,
   },
   {
+    name: 'build',
+    what: 'the package, as it is published',
+    seconds: 30,
+    lane: 'package',
+    needs: ['setup', 'packages'],
+    commands: [['node', ['scripts/build.mjs']]],
+  },
+  {
+    name: 'clippy',
+    what: 'the lints of Rust',
+    seconds: 20,
+    lane: 'cargo',
+    needs: ['setup'],
+    commands: [
+      ['cargo', ['clippy', '--locked', '--all-targets', ...DENY_WARNINGS]],
+      ['cargo', ['clippy', '--locked', ...WASM, ...DENY_WARNINGS]],
+    ],
+  },
+  {
+    name: 'tsc',
+    what: 'the types of TypeScript',
+    seconds: 5,
+    needs: ['build'],
+    commands: ['js', 'js/tsconfig.test.json', 'demo', 'e2e', 'examples/react-native'].map(
+      (project) => ['tsc', ['--noEmit', '-p', project]],
+    ),
+  },
+  {
+    name: 'size',
+    what: 'the budget of bytes',
+    seconds: 2,
+    needs: ['build'],
+    commands: [['node', ['scripts/check-size.mjs']]],
+  },
+  {
     name: 'rust',
+    what: 'the tests of the core',
+    seconds: 140,
+    lane: 'cargo',
+    needs: ['setup'],
     commands: [['cargo', ['test', '--locked', '--no-fail-fast']]],
     count: countLibtest,
   },
   {
-    name: 'fuzz',
-    commands: [
-      ['cargo', ['test', '--locked', '--manifest-path', 'crate/fuzz/Cargo.toml', ...FUZZ_DIR]],
-      ['node', ['scripts/fuzz.mjs', '--seconds', '5']],
-    ],
-    count: countLibtest,
-  },
-  {
-    name: 'doc',
-    commands: [['cargo', ['doc', '--locked', '--no-deps'], { RUSTDOCFLAGS: '-D warnings' }]],
-  },
-  {
     name: 'vitest',
-    needsBuild: true,
+    what: 'the tests of the wrapper, in Node',
+    seconds: 290,
     cwd: join(ROOT, 'js'),
+    needs: ['build'],
     commands: [
       [
         'vitest',
@@ -92,26 +131,61 @@ export const STEPS = [
     count: () => countVitest(takeReport('vitest.json')),
   },
   {
+    name: 'fuzz',
+    what: 'all fuzz targets, five seconds each',
+    seconds: 110,
+    lane: 'cargo',
+    needs: ['setup'],
+    commands: [
+      ['cargo', ['test', '--locked', '--manifest-path', 'crate/fuzz/Cargo.toml', ...FUZZ_DIR]],
+      ['node', ['scripts/fuzz.mjs', '--seconds', '5']],
+    ],
+    count: countLibtest,
+  },
+  {
+    name: 'doc',
+    what: 'the documentation of the crates',
+    seconds: 10,
+    lane: 'cargo',
+    needs: ['setup'],
+    commands: [['cargo', ['doc', '--locked', '--no-deps'], { RUSTDOCFLAGS: '-D warnings' }]],
+  },
+  {
     name: 'hermes',
-    needsBuild: true,
+    what: 'the package for React Native, in a real Hermes',
+    seconds: 100,
+    lane: 'package',
+    needs: ['build'],
     commands: [['node', ['scripts/hermes.mjs']]],
     count: countHermes,
   },
-  { name: 'example', needsBuild: true, commands: [['node', ['scripts/example.mjs']]] },
-  { name: 'size', needsBuild: true, commands: [['node', ['scripts/check-size.mjs']]] },
   {
-    name: 'e2e',
-    needsBuild: true,
-    needsBrowser: true,
-    cwd: join(ROOT, 'e2e'),
-    commands: [['playwright', ['test'], () => ({ CHROMIUM_PATH: findBrowser() })]],
-    count: () => countPlaywright(takeReport('playwright.json')),
+    name: 'example',
+    what: 'the example app, bundled as a release',
+    seconds: 15,
+    lane: 'package',
+    needs: ['build'],
+    commands: [['node', ['scripts/example.mjs']]],
   },
   {
     name: 'demo',
-    needsBuild: true,
+    what: 'the demo, in Chromium',
+    seconds: 40,
+    lane: 'browser',
     needsBrowser: true,
-    commands: [['node', ['scripts/demo.mjs', '--headless']]],
+    needs: ['build'],
+    commands: [['node', ['scripts/demo.mjs', '--headless', '--as-built']]],
+  },
+  {
+    name: 'e2e',
+    what: 'the tests in real browsers',
+    seconds: 570,
+    alone: true,
+    needsBrowser: true,
+    cwd: join(ROOT, 'e2e'),
+    needs: ['build'],
+    commands: [['playwright', ['test'], () => ({ CHROMIUM_PATH: findBrowser() })]],
+    count: () => countPlaywright(takeReport('playwright.json')),
   },
 ];
 

@@ -1,13 +1,19 @@
 // Builds the WebAssembly module of the core, in two parts, and the TypeScript files made from it.
+//
+// rustc makes the module; `boundary.mjs` keeps the exports that the wrapper calls, `panics.mjs` makes panics trap,
+// `split.mjs` cuts it in two, wasm-opt makes both parts small, and `generated.mjs` writes them as text.
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { deflateRaw } from 'node:zlib';
+import { compileCore } from './compile.mjs';
+import { DEV_MARK } from './dev-build.mjs';
 import { ROOT, run } from './run.mjs';
 
 const PKG_DIR = join(ROOT, 'js', 'pkg');
-const GENERATED_DIR = join(ROOT, 'js', 'src', 'core', 'generated');
 /** The finished module: what a page downloads at its start. */
 export const WASM_FILE = join(PKG_DIR, 'hedgerow_bg.wasm');
 /** What is loaded when it is first called, see `split.mjs`. */
@@ -15,12 +21,14 @@ export const LATER_WASM_FILE = join(PKG_DIR, 'hedgerow_later.wasm');
 /** Both parts in one, before wasm-opt and with the names of functions. */
 export const UNSPLIT_WASM_FILE = join(PKG_DIR, 'hedgerow_unsplit.wasm');
 const STAMP_FILE = join(PKG_DIR, '.inputs');
+/** What the stamp of a build begins with. */
+const [RELEASE, DEVELOPMENT] = ['release', 'development'];
 
 // What is not needed to open a store, and to read and write rows.
 const isLater = (exportName) => /^(sum|check)_/.test(exportName);
 const LATER_CODE = [
   /\bhedgerow_sums::/,
-  /\bhedgerow::(proof|sum_update|wasm::(sums|checks|faults))::/,
+  /\bhedgerow::(sum_update|proof|wasm::(sums|checks|faults))::/,
   /\bhedgerow_trees::tree::(verify|census)::/,
 ];
 
@@ -43,7 +51,7 @@ const WASM_OPT_ARGS = [
   '--strip-target-features',
 ];
 
-// All that the outputs depend on. This file counts, too: it decides their form.
+// All that the outputs depend on. The scripts count, too: they decide their form.
 export const WASM_INPUTS = [
   'crate/src',
   'crate/sums/src',
@@ -56,32 +64,77 @@ export const WASM_INPUTS = [
   'rust-toolchain.toml',
   '.cargo/config.toml',
   'package-lock.json', // the version of wasm-opt
-  'scripts/lib/wasm.mjs',
-  'scripts/lib/panics.mjs',
-  'scripts/lib/split.mjs',
+  ...[
+    'wasm',
+    'boundary',
+    'compile',
+    'dev-build',
+    'forward',
+    'generated',
+    'panics',
+    'sections',
+    'split',
+  ].map((name) => `scripts/lib/${name}.mjs`),
 ];
 
-/** Builds what is out of date. Returns whether there was anything to do. */
-export async function buildWasm() {
-  const stamp = await hashInputs(WASM_INPUTS);
-  if (await isCurrent(stamp)) return false;
-  // Taken away first, so that a build that stops half-way is never taken for a whole one.
-  await rm(STAMP_FILE, { force: true });
-  await runWasmPack();
-  await splitModule();
-  for (const file of [WASM_FILE, LATER_WASM_FILE]) await optimize(file);
-  await generateTypeScript();
+/** Builds what is out of date; with `dev` for a fast loop, see `dev-build.mjs`. Returns whether anything was. */
+export async function buildWasm({ dev = false } = {}) {
+  const stamp = `${dev ? DEVELOPMENT : RELEASE} ${await hashInputs(WASM_INPUTS)}`;
+  // Imported late: their packages are only there once `setup` has run.
+  const { generate, GENERATED_FILES } = await import('./generated.mjs');
+  if (await isCurrent(stamp, GENERATED_FILES)) return false;
+  // Emptied first, the stamp too, so that a build that stops half-way is never taken for a whole one.
+  await rm(PKG_DIR, { recursive: true, force: true });
+  await mkdir(PKG_DIR, { recursive: true });
+  const built = await (dev ? buildForDevelopment() : buildForRelease());
+  await writeFile(WASM_FILE, built.first);
+  await writeFile(LATER_WASM_FILE, built.later);
+  await writeFile(UNSPLIT_WASM_FILE, built.unsplit);
+  await generate({ ...built, isLater });
   await writeFile(STAMP_FILE, stamp);
   return true;
 }
 
-async function isCurrent(stamp) {
-  const generated = ['module.ts', 'later-module.ts', 'exports.ts'];
-  const outputs = [
-    ...[WASM_FILE, LATER_WASM_FILE, UNSPLIT_WASM_FILE, STAMP_FILE],
-    ...generated.map((name) => join(GENERATED_DIR, name)),
-  ];
+/** Rebuilds for development unless the last build, of either kind, is of the sources as they are. */
+export async function refreshWasm() {
+  const hash = await hashInputs(WASM_INPUTS);
+  const { GENERATED_FILES } = await import('./generated.mjs');
+  for (const kind of [RELEASE, DEVELOPMENT]) {
+    if (await isCurrent(`${kind} ${hash}`, GENERATED_FILES)) return false;
+  }
+  return buildWasm({ dev: true });
+}
+
+async function isCurrent(stamp, generatedFiles) {
+  const outputs = [WASM_FILE, LATER_WASM_FILE, UNSPLIT_WASM_FILE, STAMP_FILE, ...generatedFiles];
   return outputs.every(existsSync) && (await readFile(STAMP_FILE, 'utf8')) === stamp;
+}
+
+/** The core without what only wasm-bindgen's tool reads, and with panics that trap. */
+async function compiled(profile) {
+  const { keepBoundary } = await import('./boundary.mjs');
+  const { blankLocations, trapAtOnce } = await import('./panics.mjs');
+  const { bytes, functions } = keepBoundary(await compileCore({ profile }));
+  return { unsplit: blankLocations(trapAtOnce(bytes)), functions };
+}
+
+async function buildForRelease() {
+  const { unsplit, functions } = await compiled('release');
+  const { split } = await import('./split.mjs');
+  const { first, later, kept } = split(unsplit, isLater);
+  refuseStrays(kept.filter(({ name }) => LATER_CODE.some((code) => code.test(name))));
+  const parts = await Promise.all([optimized('first', first), optimized('later', later)]);
+  // Five per cent less than zlib's best; a page waits for each byte.
+  const { default: zopfli } = await import('@gfx/zopfli');
+  const deflate = (wasmBytes) => zopfli.deflateAsync(wasmBytes, { numiterations: 15 });
+  return { unsplit, functions, first: parts[0], later: parts[1], deflate };
+}
+
+async function buildForDevelopment() {
+  const { unsplit, functions } = await compiled('dev-module');
+  const { forward } = await import('./forward.mjs');
+  const deflate = (wasmBytes) => promisify(deflateRaw)(wasmBytes, { level: 1 });
+  return { unsplit, functions, ...forward(unsplit, isLater), deflate, mark: DEV_MARK };
 }
 
 /** One hash of all files of `inputs`, files and folders. */
@@ -108,96 +161,25 @@ async function filesUnder(path) {
     .sort();
 }
 
-async function runWasmPack() {
-  const out = ['--out-dir', join('..', 'js', 'pkg'), '--out-name', 'hedgerow', '--no-pack'];
-  await run('wasm-pack', ['build', 'crate', '--target', 'web', '--release', ...out], {
-    // Either would replace the flags of `.cargo/config.toml`, and with them SIMD.
-    env: { RUSTFLAGS: undefined, CARGO_ENCODED_RUSTFLAGS: undefined },
-  });
-}
-
-async function splitModule() {
-  // Imported late: their package is only there once `setup` has run.
-  const { blankLocations, trapAtOnce } = await import('./panics.mjs');
-  const { split } = await import('./split.mjs');
-  const wasmBytes = blankLocations(trapAtOnce(await readFile(WASM_FILE)));
-  const { first, later, kept } = split(wasmBytes, isLater);
-  reportStrays(kept.filter(({ name }) => LATER_CODE.some((code) => code.test(name))));
-  await writeFile(UNSPLIT_WASM_FILE, wasmBytes);
-  await writeFile(WASM_FILE, first);
-  await writeFile(LATER_WASM_FILE, later);
-}
-
-/** Tells which functions were to be loaded later, but are reached by what is not. */
-function reportStrays(strays) {
-  if (strays.length === 0) return;
+/** Refuses functions that were to be loaded later, but are reached by what is not, when they are many. */
+function refuseStrays(strays) {
   const total = strays.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (total <= STRAY_BYTES) return;
   const message = [
     `${total} bytes of the later code are in the first part of the module, since an export of`,
-    'that part calls them, or since they are in the table of functions (by `dyn` or `fn`):',
+    'that part calls them, or since they are in the table of functions (by `dyn` or `fn`);',
+    `${STRAY_BYTES} are allowed:`,
     ...strays.map(({ name, bytes }) => `  ${bytes} ${name}`),
-  ].join('\n');
-  if (total > STRAY_BYTES) throw new Error(message);
-  console.warn(message);
+  ];
+  throw new Error(message.join('\n'));
 }
 
-async function optimize(file) {
-  const optimized = `${file}.opt`;
-  await run('wasm-opt', [...WASM_OPT_ARGS, file, '-o', optimized]);
-  await rename(optimized, file);
-}
-
-async function generateTypeScript() {
-  await mkdir(GENERATED_DIR, { recursive: true });
-  await generateModule('module.ts', 'MODULE', WASM_FILE, 'The WebAssembly module');
-  await generateModule(
-    'later-module.ts',
-    'LATER',
-    LATER_WASM_FILE,
-    'The part of it that is loaded later',
-  );
-  await generateExports();
-}
-
-const HEAD = '// Written by `npm run build`; not for editing.\n\n';
-
-async function generateModule(fileName, constant, wasmFile, title) {
-  const wasmBytes = await readFile(wasmFile);
-  // Five per cent less than zlib's best; a page waits for each byte.
-  const { default: zopfli } = await import('@gfx/zopfli');
-  const deflatedBytes = Buffer.from(await zopfli.deflateAsync(wasmBytes, { numiterations: 15 }));
-  // The type is spelled out, or the declaration file would repeat the whole string.
-  await writeFile(
-    join(GENERATED_DIR, fileName),
-    `${HEAD}/** ${title}: raw DEFLATE, in base64. */\n` +
-      `export const ${constant}_BASE64: string =\n  '${deflatedBytes.toString('base64')}';\n\n` +
-      `/** Length of the module in bytes, once inflated. */\n` +
-      `export const ${constant}_LENGTH: number = ${wasmBytes.length};\n`,
-  );
-}
-
-async function generateExports() {
-  const declarations = await readFile(join(PKG_DIR, 'hedgerow.d.ts'), 'utf8');
-  const exports = /^export interface InitOutput \{\n([^}]*)\}/m.exec(declarations);
-  if (exports === null) throw new Error('wasm-bindgen wrote no `InitOutput` to hedgerow.d.ts');
-  const members = exports[1].split('\n').slice(0, -1);
-  const memberIsLater = (member) => isLater(/^\s*readonly (\w+)/.exec(member)?.[1] ?? '');
-  const declare = (name, lines) =>
-    `export interface ${name} {\n${lines.map((line) => `${line}\n`).join('')}}\n`;
-  // The file itself is only there once `scripts/build-react-native.mjs` has run.
-  await writeFile(
-    join(GENERATED_DIR, 'plain.d.ts'),
-    `${HEAD}/** Starts an instance; throws \`RangeError\` when there is no memory for it. */\n` +
-      'export function start(): unknown;\n',
-  );
-  await writeFile(
-    join(GENERATED_DIR, 'exports.ts'),
-    `${HEAD}/** What an instance of the module exports, as wasm-bindgen declares it. */\n` +
-      declare(
-        'InitOutput',
-        members.filter((member) => !memberIsLater(member)),
-      ) +
-      '\n/** What an instance of the part for later exports. */\n' +
-      declare('LaterOutput', members.filter(memberIsLater)),
-  );
+/** What wasm-opt makes of a part. */
+async function optimized(name, wasmBytes) {
+  const [before, after] = ['before', 'after'].map((when) => join(PKG_DIR, `${name}-${when}.wasm`));
+  await writeFile(before, wasmBytes);
+  await run('wasm-opt', [...WASM_OPT_ARGS, before, '-o', after]);
+  const smaller = await readFile(after);
+  for (const file of [before, after]) await rm(file);
+  return smaller;
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { whole as wholeOf } from '../../lib/arguments.mjs';
 
 const USAGE = `node e2e/bench/run.mjs [--rows 100000] [--rounds 3] [--only load,scan,...] [--quick] [--profile]
   --rows     rows in a full store; 1000000 runs Hedgerow and the floor alone
@@ -6,6 +7,8 @@ const USAGE = `node e2e/bench/run.mjs [--rows 100000] [--rounds 3] [--only load,
   --only     cases or suites to run, by name
   --quick    10,000 rows and one round without warming up: to see that everything works
   --profile  also print where the time of Hedgerow's samples goes, by function`;
+
+const whole = (name, text) => wholeOf(name, text, USAGE);
 
 /** What the command was asked to do. */
 export function readArguments(args) {
@@ -32,10 +35,4 @@ export function readArguments(args) {
     quick,
     profile,
   };
-}
-
-function whole(name, text) {
-  const number = Number(text);
-  if (Number.isInteger(number) && number > 0) return number;
-  throw new Error(`${name} is a whole number above 0, not ${text}\n${USAGE}`);
 }

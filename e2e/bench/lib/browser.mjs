@@ -4,8 +4,9 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from '@playwright/test';
-import { build, preview } from 'vite';
 import { findBrowser } from '../../../scripts/lib/browser.mjs';
+import { refuseDevBuild } from '../../../scripts/lib/dev-build.mjs';
+import { servePage } from '../../../scripts/lib/serve.mjs';
 import { processMemory } from './process-memory.mjs';
 
 const CONFIG = fileURLToPath(new URL('../vite.config.ts', import.meta.url));
@@ -39,6 +40,7 @@ export async function withBrowser(
   { profile, config = CONFIG, global = 'bench', launch = {} },
   work,
 ) {
+  refuseDevBuild();
   const ends = [];
   try {
     const port = await serve(config, profile, ends);
@@ -69,11 +71,9 @@ async function serve(configFile, profile, ends) {
   process.env.BENCH_OUT_DIR = outDir;
   if (profile) process.env.BENCH_PROFILE = '1';
   ends.push(() => rm(outDir, { recursive: true, force: true }));
-  await build({ configFile });
-  const port = 20_000 + (process.pid % 10_000);
-  const server = await preview({ configFile, preview: { host: '127.0.0.1', port } });
-  ends.push(() => server.close());
-  return port;
+  const server = await servePage({ configFile });
+  ends.push(server.close);
+  return server.port;
 }
 
 /** The page of the benchmarks. */

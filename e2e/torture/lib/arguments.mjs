@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { whole as wholeOf } from '../../lib/arguments.mjs';
 
 const USAGE = `npm run torture -- [--only kill,crash,quota,full,disconnect] [--cycles N] [--seed N] [--durability strict] [--at-once N] [--engines firefox,webkit]
   --only        which tortures; all by default
@@ -10,6 +11,8 @@ const USAGE = `npm run torture -- [--only kill,crash,quota,full,disconnect] [--c
 
 const KINDS = ['kill', 'crash', 'quota', 'full', 'disconnect'];
 const ENGINE_NAMES = ['chromium', 'firefox', 'webkit'];
+
+const whole = (name, text) => wholeOf(name, text, USAGE);
 
 /** What the command was asked to do. */
 export function readArguments(args) {
@@ -53,10 +56,4 @@ export function readArguments(args) {
     atOnce: whole('--at-once', values['at-once']),
     rows: 6000,
   };
-}
-
-function whole(name, text) {
-  const number = Number(text);
-  if (Number.isInteger(number) && number > 0) return number;
-  throw new Error(`${name} is a whole number above 0, not ${text}\n${USAGE}`);
 }

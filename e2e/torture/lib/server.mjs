@@ -2,7 +2,7 @@
 
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { build, preview } from 'vite';
+import { servePage } from '../../../scripts/lib/serve.mjs';
 
 const CONFIG = fileURLToPath(new URL('../vite.config.ts', import.meta.url));
 const CACHE = fileURLToPath(new URL('../../../.cache/torture/', import.meta.url));
@@ -11,12 +11,10 @@ const CACHE = fileURLToPath(new URL('../../../.cache/torture/', import.meta.url)
 export async function withServer(work) {
   const outDir = `${CACHE}${process.pid}`;
   process.env.TORTURE_OUT_DIR = outDir;
-  const port = 20_000 + (process.pid % 10_000);
   try {
-    await build({ configFile: CONFIG });
-    const server = await preview({ configFile: CONFIG, preview: { host: '127.0.0.1', port } });
+    const server = await servePage({ configFile: CONFIG });
     try {
-      return await work(port);
+      return await work(server.port);
     } finally {
       await server.close();
     }

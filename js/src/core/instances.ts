@@ -2,11 +2,6 @@
 import { HedgerowError } from '../base/errors.js';
 import { part } from '../base/parts.js';
 
-const CORE_IMPORTS = {
-  // wasm-bindgen's table of JavaScript values, which the core never uses.
-  './hedgerow_bg.js': { __wbindgen_init_externref_table: () => {} },
-};
-
 /** Bytes of base64. It is on the way of every start: nothing is called for each of them. */
 export function bytesOfBase64(base64: string): Uint8Array<ArrayBuffer> {
   const { fromBase64 } = Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> };
@@ -41,7 +36,7 @@ export function instances<Exports>(
     compiled ??= compile(base64);
     try {
       const module = await compiled;
-      const instance = await WebAssembly.instantiate(module, imports ?? CORE_IMPORTS);
+      const instance = await WebAssembly.instantiate(module, imports);
       return instance.exports as Exports;
     } catch (cause) {
       compiled = undefined;

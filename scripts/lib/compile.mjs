@@ -1,0 +1,24 @@
+// Compiles the core to WebAssembly: Cargo alone, without wasm-pack and wasm-bindgen's tool.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ROOT, run } from './run.mjs';
+
+const TARGET = 'wasm32-unknown-unknown';
+
+/** The module as rustc makes it, by a profile of `Cargo.toml`. `rustflags` replace those of `.cargo/config.toml`. */
+export async function compileCore({
+  profile,
+  targetDir = join(ROOT, 'target'),
+  args = [],
+  rustflags,
+  env = {},
+}) {
+  const what = ['--package', 'hedgerow', '--lib', '--crate-type', 'cdylib', '--target', TARGET];
+  const how = ['--locked', '--profile', profile, '--target-dir', targetDir];
+  await run('cargo', ['rustc', ...what, ...how, ...args], {
+    // Flags of the environment would replace those of the repository, and with them SIMD.
+    env: { ...env, RUSTFLAGS: rustflags, CARGO_ENCODED_RUSTFLAGS: undefined },
+  });
+  return readFile(join(targetDir, TARGET, profile, 'hedgerow.wasm'));
+}
