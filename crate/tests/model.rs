@@ -126,6 +126,7 @@ proptest! {
         rows in prop::collection::vec((key(), value()), 0..200),
         lower in bound(),
         upper in bound(),
+        offset in prop_oneof![Just(0), 0_u64..220, Just(u64::MAX)],
         limit in prop_oneof![Just(u64::MAX), 0_u64..20],
         reverse in any::<bool>(),
         wanted in prop::collection::vec(key(), 0..40),
@@ -144,8 +145,9 @@ proptest! {
         if reverse {
             expected.reverse();
         }
+        expected.drain(..expected.len().min(usize::try_from(offset).unwrap_or(usize::MAX)));
         expected.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-        prop_assert_eq!(host.scan(&range, reverse, limit), expected);
+        prop_assert_eq!(host.scan_after(&range, reverse, offset, limit), expected);
         for key in &wanted {
             prop_assert_eq!(host.get(key), model.get(key).cloned());
         }

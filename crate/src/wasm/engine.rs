@@ -244,13 +244,13 @@ impl Engine {
         range
     }
 
-    pub fn scan(&mut self, view: u32, flags: u32, len: usize, limit: f64) -> u32 {
+    pub fn scan(&mut self, view: u32, flags: u32, len: usize, offset: u64, limit: u64) -> u32 {
         let range = self.range(flags, len);
-        if let Some(op) = self.index_scan(view, flags, range.clone(), limit as u64) {
+        if let Some(op) = self.index_scan(view, flags, range.clone(), offset, limit) {
             return self.add_op(op);
         }
         let parts = Parts { keys: flags & 2 != 0, values: flags & 4 != 0 };
-        let scan = Scan::new(self.tree(view), range, flags & 1 != 0, limit as u64, parts);
+        let scan = Scan::new(self.tree(view), range, flags & 1 != 0, limit, parts).after(offset);
         self.add_op(Op::Scan { scan, out: Output::new() })
     }
 

@@ -62,14 +62,21 @@ impl Engine {
         self.nth_index(view, nth).map_or_else(|| self.tree(view), |named| named.tree)
     }
 
-    pub fn index_scan(&self, view: u32, flags: u32, range: Range, limit: u64) -> Option<Op> {
+    pub fn index_scan(
+        &self,
+        view: u32,
+        flags: u32,
+        range: Range,
+        offset: u64,
+        limit: u64,
+    ) -> Option<Op> {
         let columns = self.definition(flags)?.columns();
         let parts = Parts { keys: flags & 2 != 0, values: flags & 4 != 0 };
         let (reverse, secondary) = (flags & 1 != 0, flags & SECONDARY != 0);
         let wanted = Wanted { parts, secondary, reverse, limit };
         let scan =
             IndexScan::new(self.tree_of(view, flags), columns, self.tree(view), range, wanted);
-        Some(Op::IndexScan { scan, out: Output::new() })
+        Some(Op::IndexScan { scan: scan.after(offset), out: Output::new() })
     }
 
     /// Reply: 0 where the index is not there, 1 in the making, 2 complete; then, in the making, the

@@ -167,11 +167,11 @@ pub fn extend_indexes(op: u32, alone: bool, work: u32) {
     with(|engine| engine.extend_indexes(op, alone, work as usize));
 }
 
-/// Starts a scan. `flags` and the bounds in `scratch` are as `js/src/base/range.ts` writes them; of an
+/// Starts a scan of at most `limit` rows, from row `offset` of the range on. `flags` and the bounds in `scratch` are as `js/src/base/range.ts` writes them; of an
 /// index if they tell its number.
 #[wasm_bindgen]
-pub fn scan(view: u32, flags: u32, len: u32, limit: f64) -> u32 {
-    with(|engine| engine.scan(view, flags, len as usize, limit))
+pub fn scan(view: u32, flags: u32, len: u32, offset: f64, limit: f64) -> u32 {
+    with(|engine| engine.scan(view, flags, len as usize, offset as u64, limit as u64))
 }
 
 /// Starts a count of a range, given as to [`scan`].

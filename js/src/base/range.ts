@@ -1,5 +1,6 @@
 /** Ranges of keys, and how they are written for the core. */
 import { HedgerowError } from './errors.js';
+import type { Exactly } from './exactly.js';
 import { checkKey, compareKeys } from './key.js';
 import { isList, isPlain } from './kind.js';
 import { RANGE, rangeOf } from './options.js';
@@ -33,7 +34,7 @@ const PARTS = [
   ['gte', INCLUDED << LOWER_SHIFT],
   ['lt', EXCLUDED << UPPER_SHIFT],
   ['lte', INCLUDED << UPPER_SHIFT],
-] as const;
+] as const satisfies readonly (readonly [keyof KeyRange, number])[];
 
 let encoder: TextEncoder | undefined;
 
@@ -43,8 +44,17 @@ export interface EncodedRange {
   readonly rangeBytes: Uint8Array;
 }
 
+/** A scan as the core reads it. */
+export interface EncodedScan extends EncodedRange {
+  readonly offset: number;
+  readonly limit: number;
+}
+
 /** Whether a key is in a range. */
-export function isInRange(key: string, { prefix, gt, gte, lt, lte }: KeyRange): boolean {
+export function isInRange(
+  key: string,
+  { prefix, gt, gte, lt, lte }: Exactly<KeyRange, 'prefix' | 'gt' | 'gte' | 'lt' | 'lte'>,
+): boolean {
   return (
     (prefix === undefined || key.startsWith(prefix)) &&
     (gt === undefined || compareKeys(key, gt) > 0) &&
@@ -55,7 +65,7 @@ export function isInRange(key: string, { prefix, gt, gte, lt, lte }: KeyRange): 
 }
 
 /** Encodes a range; throws `invalid-key` or `invalid-argument`. */
-export function encodeRange(range: KeyRange): EncodedRange {
+export function encodeRange(range: Exactly<KeyRange, (typeof PARTS)[number][0]>): EncodedRange {
   const { gt, gte, lt, lte } = range;
   if (gt !== undefined && gte !== undefined) {
     throw new HedgerowError('invalid-argument', 'a range has either gt or gte');

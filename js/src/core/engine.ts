@@ -1,6 +1,8 @@
 import { HedgerowError } from '../base/errors.js';
+import type { Exactly } from '../base/exactly.js';
 import { isKeyFault, malformed, rowFault } from '../base/faults.js';
 import { MAX_TREES } from '../base/limits.js';
+import type { EncodedScan } from '../base/range.js';
 import { type Core, guard, refuse } from './guard.js';
 import { instantiate } from './module.js';
 
@@ -354,10 +356,18 @@ export class Engine {
     return op >>> 0 === Status.noOp ? this.fail(Status.row) : this.given(op);
   }
 
-  /** Starts a scan of an encoded range, see `base/range.ts`. */
-  scan(view: number, flags: number, rangeBytes: Uint8Array, limit: number): Op {
+  /** Starts a scan, see `base/range.ts`. */
+  scan(
+    view: number,
+    {
+      flags,
+      rangeBytes,
+      offset,
+      limit,
+    }: Exactly<EncodedScan, 'flags' | 'rangeBytes' | 'offset' | 'limit'>,
+  ): Op {
     this.pass(rangeBytes);
-    return this.given(this.#core.scan(this.own(view), flags, rangeBytes.length, limit));
+    return this.given(this.#core.scan(this.own(view), flags, rangeBytes.length, offset, limit));
   }
 
   /** Starts a count of an encoded range. */

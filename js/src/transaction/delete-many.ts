@@ -44,7 +44,7 @@ async function deleteEntries(
 ): Promise<IngestResult> {
   const startMs = performance.now();
   const { host, branchHead } = from;
-  const { release } = await holdWith(from, range.index, { wait: range.wait, signal });
+  const { release } = await holdWith(from, range, { wait: range.wait, signal });
   release();
   let made: Made | undefined;
   const onCommit = (commit: Made) => {

@@ -1,5 +1,6 @@
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
+import type { Exactly } from '../base/exactly.js';
 import { type KeyRange, ScanFlag } from '../base/range.js';
 import { notify, report } from '../base/report.js';
 import { turn } from '../base/scheduler.js';
@@ -10,7 +11,8 @@ import { type IndexRange, positionsOf } from '../indexes/columns.js';
 import type { Index } from '../indexes/definition.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import type { Change } from '../read/diff.js';
-import { blocks, type ScanOptions, startScan } from '../read/scan.js';
+import { blocks, startScan } from '../read/scan.js';
+import { type StoredScan, UNLIMITED } from '../read/scan-options.js';
 import { Pass, Slices, type Space } from './gather.js';
 import { IndexSpace } from './index-space.js';
 import { intervalOf } from './interval.js';
@@ -73,7 +75,7 @@ export class Watchers {
   watch(
     range: KeyRange | IndexRange,
     callback: WatchCallback,
-    { initial = false, signal, onError }: WatchOptions,
+    { initial = false, signal, onError }: Exactly<WatchOptions, 'initial' | 'signal' | 'onError'>,
   ): () => void {
     if (typeof callback !== 'function') {
       throw new HedgerowError('invalid-argument', 'what watches is a function');
@@ -224,11 +226,17 @@ export class Watchers {
   async #read(watcher: Watcher, commitBytes: Uint8Array): Promise<Change[]> {
     const { engine } = this.#host;
     const { range, space } = watcher;
+    const all: StoredScan = {
+      range,
+      reverse: false,
+      offset: 0,
+      limit: UNLIMITED,
+      parts: ScanFlag.keys | ScanFlag.values | (space ? ScanFlag.secondary : 0),
+    };
     const start = async () => {
       const { view } = await this.#branchHead.openView(commitBytes);
       try {
-        const parts = ScanFlag.keys | ScanFlag.values | (space ? ScanFlag.secondary : 0);
-        return { op: startScan(this.#host, view, range as ScanOptions, parts) };
+        return { op: startScan(this.#host, view, all) };
       } finally {
         engine.closeView(view);
       }
