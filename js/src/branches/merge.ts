@@ -10,15 +10,16 @@
 import { sameBytes } from '../base/bytes.js';
 import { type Conflict, HedgerowError } from '../base/errors.js';
 import { compareKeys } from '../base/key.js';
-import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from '../base/limits.js';
+import { FORMAT } from '../base/limits.js';
 import { encodeRange } from '../base/range.js';
 import { turn } from '../base/scheduler.js';
 import { checkSignal, committing, until } from '../base/signal.js';
-import { pause } from '../base/timeout.js';
 import { keptValue } from '../base/value.js';
 import { hex } from '../core/engine.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
 import { forkOf, holdBranch } from '../history/branch-refs.js';
+import { writeRefs } from '../history/ref-write.js';
+import { untilWon } from '../history/until-won.js';
 import { type Change, changesOf } from '../read/diff.js';
 import { blocks } from '../read/scan.js';
 import type { Durability, Ref } from '../storage/segment-store.js';
@@ -78,7 +79,7 @@ export async function mergeBranch(
   job: Job,
 ): Promise<MergeResult> {
   const decisions = new Map<string, Decision>();
-  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+  return untilWon(async (tries) => {
     checkSignal(job.signal);
     // Nobody is to be asked about what is past.
     await branchHead.queued(() => branchHead.refresh());
@@ -86,14 +87,11 @@ export async function mergeBranch(
     try {
       const merge = new Merge(branchHead, name, theirs.commitBytes, job, decisions);
       // Others may win again and again: then they wait for it, but never for a decision.
-      const result = await (tries < 2 || tries % 2 === 1 ? merge.run() : merge.runAlone());
-      if (result !== undefined) return result;
+      return await (tries < 2 || tries % 2 === 1 ? merge.run() : merge.runAlone());
     } finally {
       theirs.release();
     }
-    if (tries > 1) await pause(Math.min(2 ** tries, MAX_COMMIT_WAIT_MS) * Math.random());
-  }
-  throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
+  });
 }
 
 class Merge {
@@ -305,7 +303,8 @@ class Merge {
     // When there was nothing to commit the ancestor moves alone.
     const isAlone = branchHead.head.generation === head.generation;
     const undo = isAlone ? committing(signal) : () => {};
-    if (isAlone && !(await host.segments.write({ segments: [], also, durability }))) {
+    const batch = { segments: [], also, durability };
+    if (isAlone && !(await writeRefs(host.segments, batch, branchHead.inventory))) {
       undo();
       return undefined;
     }

@@ -1,16 +1,18 @@
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError, isMissing } from '../base/errors.js';
-import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from '../base/limits.js';
+import { FORMAT } from '../base/limits.js';
 import { checkSignal } from '../base/signal.js';
 import { soon } from '../base/timeout.js';
 import type { Host } from '../core/host.js';
-import type { Ref, RefMove, SegmentRecord, WriteBatch } from '../storage/segment-store.js';
+import type { Ref, SegmentRecord, WriteBatch } from '../storage/segment-store.js';
 import type { Hold, Pins } from '../tabs/pins.js';
 import { type Bulk, Bulks, type Overrides } from './bulks.js';
 import { HeadPin } from './head-pin.js';
 import { BRANCH_REF, EMPTY_COMMIT, type Inventory, REF } from './inventory.js';
 import { unknownLeftovers } from './leftovers.js';
+import { writeRefs } from './ref-write.js';
 import type { CommitAt, SharedStore, StoreBranch } from './shared-store.js';
+import { untilWon } from './until-won.js';
 
 export type { Overrides };
 
@@ -27,13 +29,6 @@ export interface Head {
 /** A head that stays whole, and is read, until it is released. */
 export interface HeldHead extends Hold {
   readonly head: Head;
-}
-
-/** A commit of which nobody can tell whether it was made. */
-export class UnknownOutcome extends Error {
-  constructor(cause: unknown) {
-    super('the outcome of a commit is unknown', { cause });
-  }
 }
 
 /** Less than any handle. */
@@ -314,9 +309,9 @@ export class BranchHead implements StoreBranch {
     engine.succeeded();
     try {
       await this.moveTo(commitBytes, generation);
-      for (const line of this.shared.branchHeads) {
-        if (line !== this && line.ref === this.#ref)
-          await line.moveAlong(this.#head).catch(() => line.follow());
+      for (const other of this.shared.branchHeads) {
+        if (other !== this && other.ref === this.#ref)
+          await other.moveAlong(this.#head).catch(() => other.follow());
       }
     } catch (cause) {
       if (engine.isReady) throw cause;
@@ -378,13 +373,14 @@ export class BranchHead implements StoreBranch {
 
   /**
    * Writes `segments` and moves the ref to `commitBytes` if it still stands where it stood;
-   * `false` when another writer was first, or one of `also` stands elsewhere. The caller then calls `moveTo`. Rejects with
-   * `UnknownOutcome` when nobody can tell whether the ref was moved.
+   * `false` when another writer was first, or one of `also` stands elsewhere. The caller then calls `moveTo`. Calls
+   * `onUnknown` before it rejects when nobody can tell whether the ref was moved.
    */
   async move(
     commitBytes: Uint8Array,
     segments: readonly SegmentRecord[],
     options: Pick<WriteBatch, 'durability' | 'also' | 'makesRoom'>,
+    onUnknown?: () => void,
   ): Promise<boolean> {
     this.checkThere();
     const { generation: expected } = this.#head;
@@ -395,39 +391,18 @@ export class BranchHead implements StoreBranch {
       format: FORMAT,
       expected,
     };
-    try {
-      if (!(await this.#host.segments.write({ segments, move, ...options }))) return false;
-      if (options.durability === 'strict') this.#durableGeneration = move.generation;
-    } catch (cause) {
-      if (!(await this.#hasMoved(move, segments, cause))) throw cause;
+    const { known } = this.inventory;
+    const batch = { segments, move, ...options };
+    const written = await writeRefs(this.#host.segments, batch, { known, onUnknown });
+    if (written === false) return false;
+    if (written === true && options.durability === 'strict') {
+      this.#durableGeneration = move.generation;
     }
     for (const { id } of segments) this.inventory.stored(id);
     this.inventory.moved([move]);
     this.#ownGeneration = move.generation;
     this.shared.announce(this.#ref, move.generation);
     return true;
-  }
-
-  /**
-   * Whether a move took effect though its answer was lost. Another writer may have made the same
-   * commit, or the next one: what tells are the segments that were written with the move.
-   */
-  async #hasMoved(
-    move: RefMove,
-    segments: readonly SegmentRecord[],
-    cause: unknown,
-  ): Promise<boolean> {
-    const known = new Set(this.inventory.known);
-    for (const { id } of segments) known.delete(id);
-    try {
-      const { refs, tables } = await this.#host.segments.load(known);
-      const [first] = segments;
-      if (first !== undefined) return tables.some(({ id }) => id === first.id);
-      const ref = refs.find(({ name }) => name === move.name);
-      return ref?.generation === move.generation && sameBytes(ref.commitBytes, move.commitBytes);
-    } catch {
-      throw new UnknownOutcome(cause);
-    }
   }
 
   /** Moves to where other tabs have come, while none of them writes. */
@@ -443,17 +418,15 @@ export class BranchHead implements StoreBranch {
     if (result !== undefined) return result;
     this.shared.writerQueue.noteRace();
     return this.shared.writerQueue.hold(async (isAlone) => {
-      for (let tries = 1; tries < MAX_COMMIT_TRIES; tries++) {
-        // A writer that commits again and again is quicker than one that must first read what
-        // the other wrote: where there is no queue, only time lets the loser in.
-        const longest = Math.min(2 ** (tries - 1), MAX_COMMIT_WAIT_MS);
-        if (tries > 1 || !isAlone) await soon(longest * Math.random());
+      // Where there is no queue, only time lets the loser in.
+      if (!isAlone) await soon(Math.random());
+      const again = async () => {
         await this.refresh();
         const result = await attempt();
-        if (result !== undefined) return result;
-        this.shared.writerQueue.noteRace();
-      }
-      throw new HedgerowError('conflict', `lost the race ${MAX_COMMIT_TRIES} times`);
+        if (result === undefined) this.shared.writerQueue.noteRace();
+        return result;
+      };
+      return untilWon(again, undefined, 1);
     });
   }
 }

@@ -3,11 +3,11 @@
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
-import { MAX_COMMIT_TRIES } from '../base/limits.js';
 import type { Ref } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
 import type { BranchHead } from './branch-head.js';
 import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from './inventory.js';
+import { untilWon } from './until-won.js';
 
 /** A commit that stays whole until it is released. */
 export interface HeldCommit extends Hold {
@@ -55,7 +55,7 @@ export async function lookFor({ shared }: BranchHead, name: string): Promise<Ref
 /** Holds the head of another branch. */
 export async function holdBranch(branchHead: BranchHead, name: string): Promise<HeldCommit> {
   const ref = refOfBranch(name);
-  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+  return untilWon(async () => {
     const found = await lookFor(branchHead, ref);
     if (found === undefined && ref !== REF) throw noBranch(name);
     const commitBytes = found?.commitBytes ?? EMPTY_COMMIT;
@@ -66,6 +66,6 @@ export async function holdBranch(branchHead: BranchHead, name: string): Promise<
       return { commitBytes, release };
     }
     release();
-  }
-  throw new HedgerowError('conflict', `the branch ${name} moves on and on`);
+    return undefined;
+  }, `the branch ${name} has moved`);
 }

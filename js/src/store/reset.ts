@@ -1,6 +1,6 @@
 import { holdNamed } from '../branches/branches.js';
 import { sumEngine } from '../core/sum-engine.js';
-import { type BranchHead, UnknownOutcome } from '../history/branch-head.js';
+import type { BranchHead } from '../history/branch-head.js';
 import { type HeldCommit, holdBranch } from '../history/branch-refs.js';
 import type { Pinned } from '../read/pinned-commit.js';
 import type { Durability } from '../storage/segment-store.js';
@@ -62,9 +62,7 @@ async function move(
   if (branchHead.isHead(commitBytes) && (durability === 'relaxed' || branchHead.isHeadDurable)) {
     return !(await branchHead.refresh());
   }
-  const moved = await branchHead.move(commitBytes, [], { durability }).catch((cause: unknown) => {
-    throw cause instanceof UnknownOutcome ? cause.cause : cause;
-  });
+  const moved = await branchHead.move(commitBytes, [], { durability });
   if (moved) await branchHead.moveOnto(commitBytes, generation + 1);
   return moved;
 }

@@ -7,12 +7,7 @@ import { turn } from '../base/scheduler.js';
 import { checkSignal, committing } from '../base/signal.js';
 import { type MadeSegment, type Op, Status } from '../core/engine.js';
 import { endSlice, type Host, type SliceTimes } from '../core/host.js';
-import {
-  type BranchHead,
-  type HeldHead,
-  type Overrides,
-  UnknownOutcome,
-} from '../history/branch-head.js';
+import type { BranchHead, HeldHead, Overrides } from '../history/branch-head.js';
 import type { Durability, WriteBatch } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
 import type { Block } from './block.js';
@@ -400,20 +395,18 @@ export class Ingest {
       throw new HedgerowError('disconnected', 'the browser has suspended the page: try again');
     }
     const undo = committing(this.#signal);
+    let isKept = false;
     try {
       const [also, makesRoom] = [this.#also, this.#makesRoom];
       const options = { durability: this.#durability, makesRoom, ...(also && { also }) };
-      const moved = await this.#branchHead.move(commitBytes, segments, options);
-      if (!moved) undo();
-      return moved;
-    } catch (cause) {
-      if (!(cause instanceof UnknownOutcome)) {
-        undo();
-        throw cause;
-      }
-      // The ref may point at what was written: rather debris than a hole.
-      this.#keep();
-      throw cause.cause;
+      isKept = await this.#branchHead.move(commitBytes, segments, options, () => {
+        isKept = true;
+        // The ref may point at what was written: rather debris than a hole.
+        this.#keep();
+      });
+      return isKept;
+    } finally {
+      if (!isKept) undo();
     }
   }
 
