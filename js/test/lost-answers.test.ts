@@ -23,7 +23,10 @@ class Lossy {
         return store.load(known, since);
       },
       reserve: (makesRoom) => store.reserve(makesRoom),
-      read: (ids) => store.read(ids),
+      read: async (ids) => {
+        if (this.isDeaf) throw LOST;
+        return store.read(ids);
+      },
       write: async (batch) => {
         const isWritten = await store.write(batch);
         if (!isWritten || !this.isLossy || (!batch.move && !batch.also)) return isWritten;
@@ -31,7 +34,10 @@ class Lossy {
         this.isDeaf = this.isDeafAfter;
         throw LOST;
       },
-      history: (name) => store.history(name),
+      history: async (name) => {
+        if (this.isDeaf) throw LOST;
+        return store.history(name);
+      },
       delete: (...args) => store.delete(...args),
       close: () => store.close(),
     });

@@ -5,13 +5,13 @@ import { FORMAT } from '../base/limits.js';
 import { bytesOf } from '../base/root.js';
 import { hex } from '../core/engine.js';
 import type { BranchHead } from '../history/branch-head.js';
+import { refOfBranch } from '../history/branch-name.js';
 import {
   firstGeneration,
   forkOf,
   type HeldCommit,
   lookFor,
   noBranch,
-  refOfBranch,
 } from '../history/branch-refs.js';
 import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/inventory.js';
 import { writeRefs } from '../history/ref-write.js';
@@ -92,7 +92,7 @@ export async function openBranch(
       const move = { name: ref, commitBytes, generation, format: FORMAT, expected: 0 };
       const fork = { ...move, name: forkOf(branchHead.branchName, parent.branchName) };
       const batch = { segments: [], move, also: [fork], durability };
-      if (await writeRefs(shared.host.segments, batch, shared.inventory)) {
+      if (await writeRefs(shared.host.segments, batch)) {
         shared.inventory.moved([move, fork]);
         shared.announce(ref, generation);
         await shared.queued(async () => {
@@ -149,7 +149,7 @@ export async function deleteBranch(
       .filter((other) => goes(other.name))
       .map((other): RefDrop => ({ name: other.name, expected: other.generation, isDropped: true }));
     const batch = { segments: [], also, durability };
-    if (!(await writeRefs(shared.host.segments, batch, shared.inventory))) return undefined;
+    if (!(await writeRefs(shared.host.segments, batch))) return undefined;
     shared.announce(ref, Number.POSITIVE_INFINITY);
     await shared.queued(async () => {
       for (const one of shared.branchHeads) if (one.ref === ref) await one.keepUp();

@@ -304,7 +304,7 @@ class Merge {
     const isAlone = branchHead.head.generation === head.generation;
     const undo = isAlone ? committing(signal) : () => {};
     const batch = { segments: [], also, durability };
-    if (isAlone && !(await writeRefs(host.segments, batch, branchHead.inventory))) {
+    if (isAlone && !(await writeRefs(host.segments, batch))) {
       undo();
       return undefined;
     }

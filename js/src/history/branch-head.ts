@@ -391,9 +391,8 @@ export class BranchHead implements StoreBranch {
       format: FORMAT,
       expected,
     };
-    const { known } = this.inventory;
     const batch = { segments, move, ...options };
-    const written = await writeRefs(this.#host.segments, batch, { known, onUnknown });
+    const written = await writeRefs(this.#host.segments, batch, onUnknown);
     if (written === false) return false;
     if (written === true && options.durability === 'strict') {
       this.#durableGeneration = move.generation;

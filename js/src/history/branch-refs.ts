@@ -1,29 +1,17 @@
-/** Refs of branches: their names, where they were forked, and the commits that they name. */
+/** Refs of branches: where these were forked, and the commits that they name. Loaded with what needs them. */
 
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
-import { checkKey } from '../base/key.js';
 import type { Ref } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
 import type { BranchHead } from './branch-head.js';
-import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from './inventory.js';
+import { refOfBranch } from './branch-name.js';
+import { EMPTY_COMMIT, FORK_REF, REF } from './inventory.js';
 import { untilWon } from './until-won.js';
 
 /** A commit that stays whole until it is released. */
 export interface HeldCommit extends Hold {
   readonly commitBytes: Uint8Array;
-}
-
-/** The name of the ref of a branch; throws when it cannot be one. */
-export function refOfBranch(name: string): string {
-  try {
-    checkKey(name);
-    if (name !== '') return name === REF ? REF : BRANCH_REF + name;
-  } catch {}
-  throw new HedgerowError(
-    'invalid-argument',
-    'the name of a branch is a string of 1 to 1024 bytes',
-  );
 }
 
 /** The ref that tells where `one` was forked from `parent`, or last merged with it. */

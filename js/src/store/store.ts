@@ -13,7 +13,7 @@ import type { CollectResult } from '../collect/collection.js';
 import { hex } from '../core/engine.js';
 import type { Host } from '../core/host.js';
 import { BranchHead } from '../history/branch-head.js';
-import { refOfBranch } from '../history/branch-refs.js';
+import { refOfBranch } from '../history/branch-name.js';
 import { REF } from '../history/inventory.js';
 import type { IndexRange } from '../indexes/columns.js';
 import { Changes } from '../read/changes.js';
