@@ -3,6 +3,7 @@
 import { HedgerowError } from '../base/errors.js';
 import { FORMAT } from '../base/limits.js';
 import { bytesOf } from '../base/root.js';
+import { untilWon } from '../base/timeout.js';
 import { hex } from '../core/engine.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { refOfBranch } from '../history/branch-name.js';
@@ -15,7 +16,6 @@ import {
 } from '../history/branch-refs.js';
 import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/inventory.js';
 import { writeRefs } from '../history/ref-write.js';
-import { untilWon } from '../history/until-won.js';
 import { type Pinned, pinnedOf } from '../read/pinned-commit.js';
 import type { Durability, Ref, RefDrop } from '../storage/segment-store.js';
 

@@ -2,7 +2,7 @@ import { sameBytes } from '../base/bytes.js';
 import { HedgerowError, isMissing } from '../base/errors.js';
 import { FORMAT } from '../base/limits.js';
 import { checkSignal } from '../base/signal.js';
-import { soon } from '../base/timeout.js';
+import { soon, untilWon } from '../base/timeout.js';
 import type { Host } from '../core/host.js';
 import type { Ref, SegmentRecord, WriteBatch } from '../storage/segment-store.js';
 import type { Hold, Pins } from '../tabs/pins.js';
@@ -12,7 +12,6 @@ import { BRANCH_REF, EMPTY_COMMIT, type Inventory, REF } from './inventory.js';
 import { unknownLeftovers } from './leftovers.js';
 import { writeRefs } from './ref-write.js';
 import type { CommitAt, SharedStore, StoreBranch } from './shared-store.js';
-import { untilWon } from './until-won.js';
 
 export type { Overrides };
 

@@ -2,12 +2,12 @@
 
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
+import { untilWon } from '../base/timeout.js';
 import type { Ref } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
 import type { BranchHead } from './branch-head.js';
 import { refOfBranch } from './branch-name.js';
 import { EMPTY_COMMIT, FORK_REF, REF } from './inventory.js';
-import { untilWon } from './until-won.js';
 
 /** A commit that stays whole until it is released. */
 export interface HeldCommit extends Hold {

@@ -13,10 +13,10 @@
 import { sameBytes } from '../base/bytes.js';
 import { isFull } from '../base/errors.js';
 import { FORMAT } from '../base/limits.js';
+import { untilWon } from '../base/timeout.js';
 import type { Ref, RefDrop, RefMove, SegmentStore } from '../storage/segment-store.js';
 import { EMPTY_COMMIT, FENCE_REF } from './inventory.js';
 import { writeRefs } from './ref-write.js';
-import { untilWon } from './until-won.js';
 
 /** What the last collection found. */
 export interface Facts {
