@@ -82,7 +82,7 @@ export async function mergeBranch(
   return untilWon(async (tries) => {
     checkSignal(job.signal);
     // Nobody is to be asked about what is past.
-    await branchHead.queued(() => branchHead.refresh());
+    await branchHead.shared.queued(() => branchHead.refresh());
     const theirs = await holdBranch(branchHead, name);
     try {
       const merge = new Merge(branchHead, name, theirs.commitBytes, job, decisions);
@@ -167,7 +167,7 @@ class Merge {
   }
 
   async #open(commitBytes: Uint8Array): Promise<number> {
-    const { view } = await this.#branchHead.openView(commitBytes);
+    const { view } = await this.#branchHead.shared.openView(commitBytes);
     this.#views.push(view);
     return view;
   }
@@ -287,7 +287,7 @@ class Merge {
     const commitBytes = this.#theirs;
     const move = { name, commitBytes, generation: expected + 1, format: FORMAT, expected };
     const also = [move];
-    await branchHead.prepareIds();
+    await branchHead.shared.prepareIds();
     const held = { head, release: () => {} };
     const ingest = new Ingest(host, branchHead, durability, { signal, also }, held);
     const committed = await guarded(ingest, async () => {

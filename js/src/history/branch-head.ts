@@ -6,37 +6,23 @@ import { soon, untilWon } from '../base/timeout.js';
 import type { Host } from '../core/host.js';
 import type { Ref, SegmentRecord, WriteBatch } from '../storage/segment-store.js';
 import type { Hold, Pins } from '../tabs/pins.js';
-import { type Bulk, Bulks, type Overrides } from './bulks.js';
+import { Bulks, type Overrides } from './bulks.js';
+import type { Head, HeldHead } from './head.js';
 import { HeadPin } from './head-pin.js';
 import { BRANCH_REF, EMPTY_COMMIT, type Inventory, REF } from './inventory.js';
 import { unknownLeftovers } from './leftovers.js';
 import { writeRefs } from './ref-write.js';
 import type { CommitAt, SharedStore, StoreBranch } from './shared-store.js';
 
-export type { Overrides };
-
-/** The commit that a store stands at. */
-export interface Head {
-  readonly commitBytes: Uint8Array;
-  readonly generation: number;
-  /** The core's view of it. */
-  readonly view: number;
-  /** Number of rows. */
-  readonly rows: number;
-}
-
-/** A head that stays whole, and is read, until it is released. */
-export interface HeldHead extends Hold {
-  readonly head: Head;
-}
+export type { Head, HeldHead, Overrides };
 
 /** Less than any handle. */
 const NO_VIEW = -1;
 
 /**
- * Where a branch of a store stands, and how it moves on: one commit at a time, each by
- * compare-and-set on its ref in the transaction that carries the commit's last segments. What the
- * branches of an open store have in common is in `shared-store.ts`.
+ * The head of one branch: which commit it points to, and how new commits are published, one at a time, each by
+ * compare-and-set on its ref in the transaction that carries the commit's last segments. What the branches of an open
+ * store share is in `shared-store.ts`.
  */
 export class BranchHead implements StoreBranch {
   readonly shared: SharedStore;
@@ -59,7 +45,8 @@ export class BranchHead implements StoreBranch {
   leftovers = unknownLeftovers();
   /** The newest generation that another tab has told of. */
   #news = 0;
-  readonly #bulks = new Bulks();
+  /** Bulk changes of it that are under way. */
+  readonly bulks = new Bulks();
 
   /** Of what stands on `ref`. Call `refresh` before anything else. */
   constructor(shared: SharedStore, ref: string = REF) {
@@ -212,7 +199,8 @@ export class BranchHead implements StoreBranch {
    */
   async holdHead(): Promise<HeldHead> {
     const { engine } = this.#host;
-    while (!engine.isReady || !this.headPin.isWhole) await this.queued(() => this.headPin.ensure());
+    while (!engine.isReady || !this.headPin.isWhole)
+      await this.shared.queued(() => this.headPin.ensure());
     return this.#holdCovered();
   }
 
@@ -227,7 +215,7 @@ export class BranchHead implements StoreBranch {
     if (!this.#stands) throw new HedgerowError('closed', 'the handle was closed');
     const head = this.#head;
     const used = this.useView(head.view);
-    const held = await this.hold(head.commitBytes);
+    const held = await this.shared.hold(head.commitBytes);
     const release = () => {
       held.release();
       used.release();
@@ -252,11 +240,6 @@ export class BranchHead implements StoreBranch {
     if (view !== this.#head.view || !this.#stands) this.#host.engine.closeView(view);
   }
 
-  /** See `SharedStore.hold`. */
-  hold(commitBytes: Uint8Array): Promise<Hold> {
-    return this.shared.hold(commitBytes);
-  }
-
   /**
    * Moves on to what another tab has committed, when no commit is being made here. Of a failure
    * the next write tells, and those who watch.
@@ -266,28 +249,25 @@ export class BranchHead implements StoreBranch {
     const isMain = this.#ref === REF;
     if (isMain ? generation <= this.#head.generation : generation === this.#head.generation) return;
     this.#news = Math.max(this.#news, generation);
-    this.#following ??= this.queued(async () => {
-      const news = this.#news;
-      // News that come from now on need another look.
-      this.#following = undefined;
-      this.#news = 0;
-      // A writer before may have caught up.
-      if (!isMain || news > this.#head.generation) await this.refresh();
-    }).catch(() => {
-      this.#following = undefined;
-      this.isBehind = !this.#isGone;
-      this.#tellMoved();
-    });
-  }
-
-  /** See `SharedStore.openView`. */
-  openView(commitBytes: Uint8Array): Promise<{ view: number; rows: number }> {
-    return this.shared.openView(commitBytes);
+    this.#following ??= this.shared
+      .queued(async () => {
+        const news = this.#news;
+        // News that come from now on need another look.
+        this.#following = undefined;
+        this.#news = 0;
+        // A writer before may have caught up.
+        if (!isMain || news > this.#head.generation) await this.refresh();
+      })
+      .catch(() => {
+        this.#following = undefined;
+        this.isBehind = !this.#isGone;
+        this.#tellMoved();
+      });
   }
 
   /** Moves on to a commit that storage holds. */
   async moveTo(commitBytes: Uint8Array, generation: number): Promise<void> {
-    const { view, rows } = await this.openView(commitBytes);
+    const { view, rows } = await this.shared.openView(commitBytes);
     // It was left meanwhile, with the view before.
     if (!this.#stands) return this.#host.engine.closeView(view);
     const before = this.#head;
@@ -326,11 +306,6 @@ export class BranchHead implements StoreBranch {
     this.#ownGeneration = generation;
   }
 
-  /** See `SharedStore.queued`. */
-  queued<T>(work: () => Promise<T>): Promise<T> {
-    return this.shared.queued(work);
-  }
-
   /**
    * Runs `change`, which makes a commit, when all changes before it have ended, and none at the
    * same time; not at all when the signal was aborted before.
@@ -341,23 +316,8 @@ export class BranchHead implements StoreBranch {
       checkSignal(signal);
       return change();
     };
-    const enter = () => this.queued(() => this.shared.writerQueue.hold(begin));
+    const enter = () => this.shared.queued(() => this.shared.writerQueue.hold(begin));
     return this.shared.room(false)?.then(enter) ?? enter();
-  }
-
-  /** See `Bulks.underWay`. */
-  underWay(): readonly Overrides[] {
-    return this.#bulks.underWay();
-  }
-
-  /** See `Bulks.begin`. */
-  beginBulk(isAtHand: boolean): Bulk {
-    return this.#bulks.begin(isAtHand);
-  }
-
-  /** See `SharedStore.prepareIds`. */
-  prepareIds(makesRoom?: boolean): Promise<void> {
-    return this.shared.prepareIds(makesRoom);
   }
 
   /** Whether the head is known to have been flushed, with all before it. */

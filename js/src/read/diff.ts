@@ -49,9 +49,9 @@ export async function startDiff(
   to: Uint8Array,
   { flags, rangeBytes }: EncodedRange,
 ): Promise<Op> {
-  const old = await branchHead.openView(from);
+  const old = await branchHead.shared.openView(from);
   try {
-    const { view } = await branchHead.openView(to);
+    const { view } = await branchHead.shared.openView(to);
     const op = engine.diff(old.view, view, flags, rangeBytes);
     engine.closeView(view);
     return op;

@@ -197,7 +197,7 @@ class Repair {
     await branchHead.moveTo(ref.commitBytes, this.#head.generation);
     const { rows } = branchHead.head;
     const lost = together(found.faults.filter(isOfRows));
-    await branchHead.prepareIds();
+    await branchHead.shared.prepareIds();
     const sums = await sumEngine(host);
     host.bringSums = async (op) => sums.begin(op, true);
     const ingest = new Ingest(host, branchHead, durability, { signal });

@@ -78,7 +78,7 @@ async function bring(
 ): Promise<boolean | undefined> {
   const { host } = branchHead.shared;
   const { engine, indexes } = host;
-  const { view, rows } = await branchHead.openView(commitBytes);
+  const { view, rows } = await branchHead.shared.openView(commitBytes);
   const held = {
     head: { ...branchHead.head, commitBytes, view, rows },
     release: () => engine.closeView(view),
@@ -88,7 +88,7 @@ async function bring(
   try {
     const isForeign = rows > 0 && (await isBehind(host, view, true));
     if (!drops && !isForeign) return undefined;
-    await branchHead.prepareIds();
+    await branchHead.shared.prepareIds();
     ingest = new Ingest(host, branchHead, durability, {}, held);
   } finally {
     if (ingest === undefined) held.release();

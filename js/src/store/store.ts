@@ -213,7 +213,7 @@ export class Store extends Reader {
       await this.#edits.flushed();
       while (!this.#changes.areOver) await this.#changes.over();
       this.#checkOpen();
-    } while (!(await this.#branchHead.queued(change)));
+    } while (!(await this.#branchHead.shared.queued(change)));
     this.#settle();
   }
 

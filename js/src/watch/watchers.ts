@@ -144,7 +144,7 @@ export class Watchers {
   #standAt(commitBytes: Uint8Array): Stand {
     const last = this.#last;
     if (last?.isHeld && sameBytes(last.commitBytes, commitBytes)) return last.use();
-    this.#last = new Stand(commitBytes, this.#branchHead.hold(commitBytes));
+    this.#last = new Stand(commitBytes, this.#branchHead.shared.hold(commitBytes));
     return this.#last;
   }
 
@@ -226,15 +226,10 @@ export class Watchers {
   async #read(watcher: Watcher, commitBytes: Uint8Array): Promise<Change[]> {
     const { engine } = this.#host;
     const { range, space } = watcher;
-    const all: StoredScan = {
-      range,
-      reverse: false,
-      offset: 0,
-      limit: UNLIMITED,
-      parts: ScanFlag.keys | ScanFlag.values | (space ? ScanFlag.secondary : 0),
-    };
+    const parts = ScanFlag.keys | ScanFlag.values | (space ? ScanFlag.secondary : 0);
+    const all: StoredScan = { range, reverse: false, offset: 0, limit: UNLIMITED, parts };
     const start = async () => {
-      const { view } = await this.#branchHead.openView(commitBytes);
+      const { view } = await this.#branchHead.shared.openView(commitBytes);
       try {
         return { op: startScan(this.#host, view, all) };
       } finally {
@@ -279,7 +274,7 @@ export class Watchers {
       await turn();
       this.#slices.begin();
       const branchHead = this.#branchHead;
-      if (branchHead.isBehind) await branchHead.queued(() => branchHead.refresh());
+      if (branchHead.isBehind) await branchHead.shared.queued(() => branchHead.refresh());
       const held = await branchHead.holdHead();
       const next = new Stand(held.head.commitBytes, held);
       if (this.#main === undefined) this.#main = next;

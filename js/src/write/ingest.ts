@@ -43,7 +43,7 @@ export interface IngestOptions {
     readonly isPatch?: boolean;
   };
   readonly signal?: AbortSignal | undefined;
-  /** Of a bulk change: see `BranchHead.beginBulk`. */
+  /** Of a bulk change: see `Bulks.begin`. */
   readonly bulk?: { readonly overrides: Overrides; readonly before: Promise<void> };
   /** Other refs that are moved with the commit. */
   readonly also?: WriteBatch['also'];
@@ -88,7 +88,7 @@ export class Ingest implements PipedChange {
     durability: Durability,
     options: IngestOptions,
   ): Promise<Ingest> {
-    await branchHead.prepareIds(options.makesRoom);
+    await branchHead.shared.prepareIds(options.makesRoom);
     const held = await branchHead.holdHead();
     try {
       return new Ingest(host, branchHead, durability, options, held);
@@ -99,7 +99,7 @@ export class Ingest implements PipedChange {
   }
 
   /**
-   * A change that is made while no commit is, or else with `held`. Call `branchHead.prepareIds`
+   * A change that is made while no commit is, or else with `held`. Call `shared.prepareIds`
    * first.
    */
   constructor(
