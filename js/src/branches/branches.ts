@@ -16,8 +16,10 @@ import {
 } from '../history/branch-refs.js';
 import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/inventory.js';
 import { writeRefs } from '../history/ref-write.js';
+import type { Changes } from '../read/changes.js';
 import { type Pinned, pinnedOf } from '../read/pinned-commit.js';
 import type { Durability, Ref, RefDrop } from '../storage/segment-store.js';
+import type { SingleEdits } from '../write/single-edits.js';
 
 /** One branch of a store. */
 export interface Branch {
@@ -156,4 +158,33 @@ export async function deleteBranch(
     });
     return true;
   });
+}
+
+/** What a handle has under way. */
+interface UnderWay {
+  readonly edits: Pick<SingleEdits, 'flushed'>;
+  readonly changes: Pick<Changes, 'areOver' | 'over'>;
+  /** Of writers that are open. */
+  readonly flushers: ReadonlySet<unknown>;
+}
+
+/** Has a handle stand on another branch, once the changes that it was called for before have ended. */
+export async function switchBranch(
+  branchHead: BranchHead,
+  ref: string,
+  { edits, changes, flushers }: UnderWay,
+  checkOpen: () => void,
+): Promise<void> {
+  const change = async () => {
+    // A change that has begun since builds on the branch before.
+    if (!changes.areOver) return false;
+    if (flushers.size > 0) throw new HedgerowError('blocked', 'a writer is open');
+    await branchHead.switchTo(ref);
+    return true;
+  };
+  do {
+    await edits.flushed();
+    while (!changes.areOver) await changes.over();
+    checkOpen();
+  } while (!(await branchHead.shared.queued(change)));
 }

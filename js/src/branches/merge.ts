@@ -12,6 +12,7 @@ import { type Conflict, HedgerowError } from '../base/errors.js';
 import { compareKeys } from '../base/key.js';
 import { FORMAT } from '../base/limits.js';
 import { encodeRange } from '../base/range.js';
+import { sameValue } from '../base/same-value.js';
 import { turn } from '../base/scheduler.js';
 import { checkSignal, committing, until } from '../base/signal.js';
 import { untilWon } from '../base/timeout.js';
@@ -248,7 +249,7 @@ class Merge {
 
   async #both(mine: Change, other: Change): Promise<void> {
     const [ours, theirs] = [newValueOf(mine), newValueOf(other)];
-    if (isEqual(ours, theirs)) return;
+    if (sameValue(ours, theirs)) return;
     this.#conflicts += 1;
     const { key } = other;
     const base = 'oldValue' in other ? other.oldValue : undefined;
@@ -258,20 +259,20 @@ class Merge {
       return;
     }
     let decision = this.#decisions.get(key);
-    if (!decision || !isEqual(decision.ours, ours) || !isEqual(decision.theirs, theirs)) {
+    if (!decision || !sameValue(decision.ours, ours) || !sameValue(decision.theirs, theirs)) {
       if (!this.#mayAsk) {
         this.#isUndecided = true;
         return;
       }
-      const value = await until(onConflict({ key, base, ours, theirs }), this.#job.signal);
-      checkResolved(key, value);
+      const resolved = await until(onConflict({ key, base, ours, theirs }), this.#job.signal);
+      const value = normal(key, resolved);
       decision = { ours, theirs, value };
       this.#decisions.set(key, decision);
     }
     const { value } = decision;
-    if (!isEqual(value, ours)) this.#applied += 1;
+    if (!sameValue(value, ours)) this.#applied += 1;
     // What is put stays as it is put; what is theirs comes with the rest, as it is stored.
-    if (!isEqual(value, theirs)) this.#resolved.push([key, value]);
+    if (!sameValue(value, theirs)) this.#resolved.push([key, value]);
   }
 
   async #commit(
@@ -336,10 +337,12 @@ class Merge {
   }
 }
 
-/** Throws `invalid-value` when a conflict was resolved to what cannot be kept. */
-function checkResolved(key: string, value: unknown): void {
+/** What a conflict was resolved to, as a store gives it back; throws `invalid-value` when that cannot be kept. */
+function normal(key: string, resolved: unknown): unknown {
+  if (resolved === undefined) return undefined;
   try {
-    if (value !== undefined) keptValue(value);
+    const kept = keptValue(resolved);
+    return typeof kept === 'string' ? JSON.parse(kept) : kept;
   } catch (cause) {
     const { code, message, pointer } = cause as HedgerowError;
     const told = `onConflict, of ${JSON.stringify(key)}: ${message}`;
@@ -349,13 +352,4 @@ function checkResolved(key: string, value: unknown): void {
 
 function newValueOf(change: Change): unknown {
   return change.op === 'del' ? undefined : change.newValue;
-}
-
-/** Whether two values are stored alike. */
-function isEqual(a: unknown, b: unknown): boolean {
-  if (a instanceof Uint8Array || b instanceof Uint8Array) {
-    const isBoth = a instanceof Uint8Array && b instanceof Uint8Array;
-    return isBoth && sameBytes(a, b);
-  }
-  return JSON.stringify(a) === JSON.stringify(b);
 }
