@@ -1,6 +1,7 @@
 //! The first row by an index asks for the path to its entry and the path to the row, and for nothing
-//! else; each chunk lies in a segment of its own here, so that segments asked for are nodes.
+//! else; a scan with an offset for at most two paths, however many rows it leaves out. Each chunk lies in a segment of its own here, so that segments asked for are nodes.
 
+use core::ops::Bound;
 use hedgerow::boundary::Shape;
 use hedgerow::cache::SegmentId;
 use hedgerow::index::{Definition, IndexScan, Wanted};
@@ -67,5 +68,36 @@ fn the_first_row_by_an_index_asks_for_two_paths_alone() {
         });
         println!("reverse {reverse}: {} nodes", found.len());
         assert_eq!(found, expected, "reverse {reverse}");
+    }
+}
+
+#[test]
+fn an_offset_asks_for_two_paths_however_large_it_is() {
+    let mut host = cold();
+    let range = Range { lower: Bound::Included(b"k000500".to_vec()), upper: Bound::Unbounded };
+    let levels = {
+        host.reopen(64 << 20);
+        host.look_up(host.tree(), "k000000").expect("a row");
+        host.asked.len()
+    };
+    for reverse in [false, true] {
+        for offset in [0, 1, 700, 15_000, 29_499, 29_500, 1 << 60] {
+            let mut found = Vec::new();
+            let nodes =
+                asked(&mut host, |host| found = host.scan_after(&range, reverse, offset, 1));
+            let rank = if reverse { 29_999_u64.checked_sub(offset) } else { Some(500 + offset) };
+            let expected = rank.filter(|rank| (500..30_000).contains(rank));
+            let keys: Vec<_> = found.into_iter().map(|(key, _)| key).collect();
+            assert_eq!(
+                keys,
+                Vec::from_iter(expected.map(|rank| format!("k{rank:06}"))),
+                "offset {offset}"
+            );
+            println!(
+                "reverse {reverse}, offset {offset}: {} nodes of {levels} levels",
+                nodes.len()
+            );
+            assert!(nodes.len() < 2 * levels, "offset {offset}: {} nodes", nodes.len());
+        }
     }
 }

@@ -130,6 +130,7 @@ proptest! {
         rows in prop::collection::vec((key(), value()), 0..200),
         lower in bound(),
         upper in bound(),
+        offset in prop_oneof![Just(0), 0_u64..220, Just(u64::MAX)],
         limit in prop_oneof![Just(u64::MAX), 0_u64..20],
         reverse in any::<bool>(),
         wanted in prop::collection::vec(key(), 0..40),
@@ -145,13 +146,14 @@ proptest! {
         let mut expected: Vec<_> = model.clone().into_iter().filter(|(key, _)| holds(&lower, &upper, key)).collect();
         let range = range(&lower, &upper);
         let mut steps = Steps::new();
-        steps.begin((&lower, &upper, limit, reverse));
+        steps.begin((&lower, &upper, offset, limit, reverse));
         steps.same("the count", &host.count(&range), &(expected.len() as u64))?;
         if reverse {
             expected.reverse();
         }
+        expected.drain(..expected.len().min(usize::try_from(offset).unwrap_or(usize::MAX)));
         expected.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-        steps.same_items("the scan", host.scan(&range, reverse, limit), expected)?;
+        steps.same_items("the scan", host.scan_after(&range, reverse, offset, limit), expected)?;
         for key in &wanted {
             steps.same(key, &host.get(key), &model.get(key).cloned())?;
         }

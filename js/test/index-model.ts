@@ -1,5 +1,5 @@
 /** What an index of rows should hold, made by hand: nothing here knows how keys are encoded. */
-import type { IndexDefinition, IndexRange, Scalar, SecondaryKey } from '../src/index.js';
+import type { IndexDefinition, IndexScanOptions, Scalar, SecondaryKey } from '../src/index.js';
 import { compareKeys, type Entry } from './model.js';
 
 export type IndexedEntry = [key: string, value: unknown, secondary: SecondaryKey];
@@ -68,9 +68,9 @@ export function entriesOfRows(
 /** What a scan of a range of them should give. */
 export function selectEntries(
   entries: readonly IndexedEntry[],
-  range: Omit<IndexRange, 'index'> & { reverse?: boolean | undefined; limit?: number | undefined },
+  range: Omit<IndexScanOptions, 'index'>,
 ): IndexedEntry[] {
-  const { equals, prefix, gt, gte, lt, lte, reverse = false, limit = entries.length } = range;
+  const { equals, prefix, gt, gte, lt, lte, reverse = false, offset = 0, limit = Infinity } = range;
   const bounds = [gt, gte, lt, lte].filter((bound) => bound !== undefined);
   const one = bounds.length === 1 ? listOf(bounds[0] as SecondaryKey)[0] : undefined;
   const found = entries.filter(([, , secondary]) => {
@@ -86,5 +86,5 @@ export function selectEntries(
       (lte === undefined || compareSecondary(secondary, lte) <= 0)
     );
   });
-  return (reverse ? found.reverse() : found).slice(0, limit);
+  return (reverse ? found.reverse() : found).slice(offset, offset + limit);
 }

@@ -25,7 +25,8 @@ export async function step(
   const key = from.pick(KEYS);
   const whole = rangeOf(from, definitions);
   const limit = from.below(2) === 0 ? {} : { limit: from.below(6) };
-  const range: Range = { ...whole, reverse: from.below(2) === 0, ...limit };
+  const offset = from.below(2) === 0 ? {} : { offset: from.below(4) };
+  const range: Range = { ...whole, reverse: from.below(2) === 0, ...limit, ...offset };
   switch (from.below(11)) {
     case 0:
       return { op: 'get', key, result: await tx.get(key) };

@@ -100,6 +100,11 @@ describe('an index', () => {
     expect(await db.scan({ index, ...range }).toArray()).toEqual(expected);
     const { limit, reverse, ...bounds } = range as unknown as Record<string, never>;
     const all = selectEntries(entriesOfRows(definition, ROWS), bounds);
+    for (let offset = 0; offset <= all.length; offset++) {
+      const window = { ...bounds, reverse: offset % 2 === 1, offset, limit: 2 };
+      const shown = selectEntries(entriesOfRows(definition, ROWS), window);
+      expect(await db.scan({ index, ...window }).toArray(), `offset ${offset}`).toEqual(shown);
+    }
     expect(await db.count({ index, ...bounds })).toBe(all.length);
   });
 

@@ -20,7 +20,7 @@ export function sorted(entries: Iterable<readonly [string, unknown]>): Entry[] {
 
 /** What a scan of sorted entries should give. */
 export function select(entries: readonly Entry[], options: ScanOptions): Entry[] {
-  const { prefix, gt, gte, lt, lte, reverse = false, limit = entries.length } = options;
+  const { prefix, gt, gte, lt, lte, reverse = false, offset = 0, limit = Infinity } = options;
   const found = entries.filter(
     ([key]) =>
       (prefix === undefined || key.startsWith(prefix)) &&
@@ -29,7 +29,7 @@ export function select(entries: readonly Entry[], options: ScanOptions): Entry[]
       (lt === undefined || compareKeys(key, lt) < 0) &&
       (lte === undefined || compareKeys(key, lte) <= 0),
   );
-  return (reverse ? found.reverse() : found).slice(0, limit);
+  return (reverse ? found.reverse() : found).slice(offset, offset + limit);
 }
 
 /** An open store in memory, holding `entries`. */

@@ -282,6 +282,7 @@ describe('useScan', () => {
           ...(from.next() < 0.3 ? { gte: from.pick(keys) } : {}),
           ...(from.next() < 0.3 ? { lte: from.pick(keys) } : {}),
           ...(from.next() < 0.4 ? { limit: from.below(5) } : {}),
+          ...(from.next() < 0.3 ? { offset: from.below(4) } : {}),
           reverse: from.next() < 0.5,
         };
         const db = from.pick(dbs);

@@ -38,7 +38,7 @@ describe('reads of a store of several leaves', () => {
       expected.map(([, value]) => value),
       message,
     );
-    const { limit: _, reverse: __, ...range } = options;
+    const { limit: _, reverse: __, offset: ___, ...range } = options;
     expect(await db.count(range), message).toBe(select(entries, range).length);
   }
 
@@ -82,6 +82,31 @@ describe('reads of a store of several leaves', () => {
       await check({ ...range, limit });
       await check({ ...range, limit, reverse: true });
     }
+    for (const offset of [1, 99, 2000, Number.POSITIVE_INFINITY]) {
+      await check({ ...range, offset, limit: 3 });
+      await check({ ...range, offset, reverse: true });
+    }
+  });
+
+  it('odd offsets and limits mean the same in a store, a snapshot and a transaction with edits', async () => {
+    const counts = [0, -0, 1, entries.length, Number.MAX_SAFE_INTEGER, 1e300, Infinity];
+    using snapshot = db.snapshot();
+    await db.transaction(async (tx) => {
+      tx.delete(keys[7] as string);
+      const left = entries.filter(([key]) => key !== keys[7]);
+      for (const offset of counts) {
+        for (const limit of counts) {
+          for (const reverse of [false, true]) {
+            const options = { offset, limit, reverse };
+            const message = JSON.stringify([offset, limit, reverse].map(String));
+            expectSame(await db.scan(options).toArray(), select(entries, options), message);
+            expectSame(await snapshot.scan(options).toArray(), select(entries, options), message);
+            expectSame(await tx.scan(options).toArray(), select(left, options), message);
+          }
+        }
+      }
+      tx.put(keys[7] as string, (entries[7] as Entry)[1]);
+    });
   });
 
   it('scan and count keep to random ranges', async () => {
@@ -95,6 +120,7 @@ describe('reads of a store of several leaves', () => {
         ...from.pick([{}, {}, { lt: bound() }, { lte: bound() }]),
         prefix: from.pick([undefined, undefined, bound().slice(0, from.below(10))]),
         reverse: from.next() < 0.5,
+        offset: from.pick([undefined, undefined, from.below(5), from.below(2000)]),
         limit: from.pick([undefined, undefined, from.below(5), from.below(2000)]),
       };
       begin(options);
@@ -203,6 +229,8 @@ describe('reads of a store of several leaves', () => {
       [{ lt: 'a', lte: 'a' }, 'invalid-argument'],
       [{ limit: -1 }, 'invalid-argument'],
       [{ limit: Number.NaN }, 'invalid-argument'],
+      [{ offset: -1 }, 'invalid-argument'],
+      [{ offset: 1.5 }, 'invalid-argument'],
       [{ prefix: '\ud800' }, 'invalid-key'],
       [{ gt: 5 as never }, 'invalid-key'],
       [{ lte: 'x'.repeat(1025) }, 'invalid-key'],
@@ -210,7 +238,7 @@ describe('reads of a store of several leaves', () => {
     ];
     for (const [range, code] of bad) {
       await expect(db.scan(range).toArray()).rejects.toMatchObject({ code });
-      if ('limit' in range) continue;
+      if ('limit' in range || 'offset' in range) continue;
       await expect(db.count(range)).rejects.toMatchObject({ code });
     }
   });

@@ -52,7 +52,11 @@ function rangeOf(from: Random): ScanOptions {
 async function step(tx: Transaction, from: Random, before: readonly Step[]): Promise<Step> {
   const key = from.pick(KEYS);
   const options = { ...rangeOf(from), reverse: from.below(2) === 0 };
-  const limited = from.below(2) === 0 ? { ...options, limit: from.below(6) } : options;
+  const limited = {
+    ...options,
+    ...(from.below(2) === 0 && { limit: from.below(6) }),
+    ...(from.below(2) === 0 && { offset: from.below(6) }),
+  };
   switch (from.below(9)) {
     case 0:
       return { op: 'get', key, result: await tx.get(key) };

@@ -71,6 +71,13 @@ impl IndexScan {
         }
     }
 
+    /// As [`Scan::after`](crate::tree::Scan::after), of entries.
+    #[must_use]
+    pub const fn after(mut self, count: u64) -> Self {
+        self.cursor.skip(count);
+        self
+    }
+
     /// As [`Scan::step`](crate::tree::Scan::step). Costs a descent for each row, unless only keys
     /// are wanted.
     ///

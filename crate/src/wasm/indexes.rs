@@ -59,11 +59,11 @@ impl Engine {
     }
 
     pub fn index_scan(&self, view: u32, definition: &Definition, options: ReadOptions) -> Op {
-        let ReadOptions { range, parts, secondary, reverse, limit, index } = options;
+        let ReadOptions { range, parts, secondary, reverse, offset, limit, index } = options;
         let wanted = Wanted { parts, secondary, reverse, limit };
         let (index, rows) = (self.tree_of(view, index), self.tree(view));
         let scan = IndexScan::new(index, definition.columns(), rows, range, wanted);
-        Op::IndexScan { scan, out: Output::new() }
+        Op::IndexScan { scan: scan.after(offset), out: Output::new() }
     }
 
     /// How far a view has an index; in part, [`Engine::reach`] is set to the key that it reaches.

@@ -19,12 +19,14 @@ pub struct ReadOptions {
     pub reverse: bool,
     /// The number of an index, from 1; 0 reads rows.
     pub index: usize,
+    /// How many rows at the start of the range are left out.
+    pub offset: u64,
     pub limit: u64,
 }
 
 impl ReadOptions {
     /// Takes apart what `js/src/base/range.ts` wrote.
-    fn decode(flags: u32, range_bytes: &[u8], limit: f64) -> Self {
+    fn decode(flags: u32, range_bytes: &[u8], offset: f64, limit: f64) -> Self {
         Self {
             range: range(flags, range_bytes),
             parts: Parts {
@@ -34,6 +36,7 @@ impl ReadOptions {
             secondary: flags & read_flag::SECONDARY != 0,
             reverse: flags & read_flag::REVERSE != 0,
             index: index(flags),
+            offset: offset as u64,
             limit: limit as u64,
         }
     }
@@ -73,8 +76,8 @@ impl Engine {
         let op = if let Some(definition) = self.definition(options.index) {
             self.index_scan(view, definition, options)
         } else {
-            let ReadOptions { range, reverse, limit, parts, .. } = options;
-            let scan = Scan::new(self.tree(view), range, reverse, limit, parts);
+            let ReadOptions { range, parts, secondary: _, reverse, index: _, offset, limit } = options;
+            let scan = Scan::new(self.tree(view), range, reverse, limit, parts).after(offset);
             Op::Scan { scan, out: Output::new() }
         };
         self.ops.add(op)
@@ -129,12 +132,12 @@ pub fn find(view: u32, len: u32) -> u32 {
     with(|engine| engine.find(view, len as usize))
 }
 
-/// Starts a scan of rows or of an index, with flags and bounds as `js/src/base/range.ts` writes them.
+/// Starts a scan of at most `limit` rows or entries of an index, without the first `offset`, with flags and bounds as `js/src/base/range.ts` writes them.
 #[wasm_bindgen]
-pub fn scan(view: u32, flags: u32, len: u32, limit: f64) -> u32 {
+pub fn scan(view: u32, flags: u32, len: u32, offset: f64, limit: f64) -> u32 {
     with(|engine| {
         let range_bytes = &engine.scratch[..len as usize];
-        let options = ReadOptions::decode(flags, range_bytes, limit);
+        let options = ReadOptions::decode(flags, range_bytes, offset, limit);
         engine.scan(view, options)
     })
 }

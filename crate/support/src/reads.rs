@@ -25,6 +25,22 @@ impl Host {
         (out, result)
     }
 
+    /// At most `limit` rows of a range, from row `offset` on.
+    pub fn scan_after(
+        &mut self,
+        range: &Range,
+        reverse: bool,
+        offset: u64,
+        limit: u64,
+    ) -> Vec<(String, String)> {
+        let parts = Parts { keys: true, values: true };
+        let mut scan = Scan::new(self.tree(), range.clone(), reverse, limit, parts).after(offset);
+        let mut out = Output::new();
+        self.run(|cache, budget| scan.step(cache, budget, &mut out)).expect("a scan");
+        out.close();
+        entries(&out)
+    }
+
     /// The rows of a range, in the order of a scan.
     pub fn scan(&mut self, range: &Range, reverse: bool, limit: u64) -> Vec<(String, String)> {
         let parts = Parts { keys: true, values: true };

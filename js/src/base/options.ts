@@ -32,6 +32,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ],
   durability: oneOf('relaxed', 'strict'),
   format: oneOf('ndjson', 'json'),
+  offset: countFrom(0),
   limit: countFrom(0),
   commitEvery: countFrom(1),
   sliceMs: number((ms) => ms > 0 && ms < Number.POSITIVE_INFINITY, 'above 0, and finite'),
@@ -118,7 +119,7 @@ export const RANGE = {
   entries: ENTRIES,
   waiting: WAITING,
   counted: COUNTED,
-  scanned: `${COUNTED} reverse limit`,
+  scanned: `${COUNTED} reverse offset limit`,
 } as const;
 
 /** As `optionsOf`, of a range. */

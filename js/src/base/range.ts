@@ -1,6 +1,7 @@
 /** Ranges of keys, and how they are written for the core. */
 import * as ReadFlag from './abi/read-flag.js';
 import { HedgerowError } from './errors.js';
+import type { Exactly } from './exactly.js';
 import { checkKey, compareKeys } from './key.js';
 import { isList, isPlain } from './kind.js';
 import { RANGE, rangeOf } from './options.js';
@@ -26,7 +27,7 @@ const PARTS = [
   ['gte', ReadFlag.gte],
   ['lt', ReadFlag.lt],
   ['lte', ReadFlag.lte],
-] as const;
+] as const satisfies readonly (readonly [keyof KeyRange, number])[];
 
 let encoder: TextEncoder | undefined;
 
@@ -37,7 +38,10 @@ export interface EncodedRange {
 }
 
 /** Whether a key is in a range. */
-export function isInRange(key: string, { prefix, gt, gte, lt, lte }: KeyRange): boolean {
+export function isInRange(
+  key: string,
+  { prefix, gt, gte, lt, lte }: Exactly<KeyRange, 'prefix' | 'gt' | 'gte' | 'lt' | 'lte'>,
+): boolean {
   return (
     (prefix === undefined || key.startsWith(prefix)) &&
     (gt === undefined || compareKeys(key, gt) > 0) &&
@@ -48,7 +52,7 @@ export function isInRange(key: string, { prefix, gt, gte, lt, lte }: KeyRange): 
 }
 
 /** Encodes a range; throws `invalid-key` or `invalid-argument`. */
-export function encodeRange(range: KeyRange): EncodedRange {
+export function encodeRange(range: Exactly<KeyRange, (typeof PARTS)[number][0]>): EncodedRange {
   const { gt, gte, lt, lte } = range;
   if ((gt !== undefined && gte !== undefined) || (lt !== undefined && lte !== undefined)) {
     const message = 'a range has one of gt and gte at most, and one of lt and lte';

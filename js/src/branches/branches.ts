@@ -2,18 +2,20 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
-import { FORMAT, MAX_COMMIT_TRIES } from '../base/limits.js';
+import { FORMAT } from '../base/limits.js';
 import { bytesOf } from '../base/root.js';
+import { untilWon } from '../base/timeout.js';
 import type { BranchHead } from '../history/branch-head.js';
+import { refOfBranch } from '../history/branch-name.js';
 import {
   firstGeneration,
   forkOf,
   type HeldCommit,
   lookFor,
   noBranch,
-  refOfBranch,
 } from '../history/branch-refs.js';
 import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/inventory.js';
+import { writeRefs } from '../history/ref-write.js';
 import { type Pinned, pinnedOf } from '../read/pinned-commit.js';
 import type { Durability, Ref, RefDrop } from '../storage/segment-store.js';
 
@@ -71,44 +73,43 @@ async function holdHead(branchHead: BranchHead): Promise<HeldCommit> {
 }
 
 /**
- * Has `line`, which is new, stand on its branch. When there is none it is made, by one small
- * write: at `from`, or at the head of `parent`.
+ * Has a new branch head stand on its branch. When there is none it is made, by one small write: at `from`, or at the
+ * head of `parent`.
  */
 export async function openBranch(
-  line: BranchHead,
+  branchHead: BranchHead,
   parent: BranchHead,
   { from }: BranchOptions,
   durability: Durability,
 ): Promise<void> {
-  const { shared, ref } = line;
-  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+  const { shared, ref } = branchHead;
+  await untilWon(async () => {
     if (ref === REF || shared.inventory.refs.has(ref)) {
       // Known, but maybe gone by now.
-      if (await shared.queued(() => line.refresh().then(() => true, isGone))) return;
+      if (await shared.queued(() => branchHead.refresh().then(() => true, isGone))) return true;
     }
     const held = from === undefined ? await holdHead(parent) : await holdNamed(parent, from);
     try {
       const generation = firstGeneration();
       const { commitBytes } = held;
       const move = { name: ref, commitBytes, generation, format: FORMAT, expected: 0 };
-      const fork = { ...move, name: forkOf(line.branchName, parent.branchName) };
+      const fork = { ...move, name: forkOf(branchHead.branchName, parent.branchName) };
       const batch = { segments: [], move, also: [fork], durability };
-      const made = await shared.host.segments.write(batch);
-      if (made) {
+      if (await writeRefs(shared.host.segments, batch)) {
         shared.inventory.moved([move, fork]);
         shared.announce(ref, generation);
         await shared.queued(async () => {
           for (const one of shared.branchHeads) if (one.ref === ref) await one.stand(move);
         });
-        return;
+        return true;
       }
     } finally {
       held.release();
     }
     // Another tab has made it.
-    await lookFor(line, ref);
-  }
-  throw new HedgerowError('conflict', `others wrote first ${MAX_COMMIT_TRIES} times: try again`);
+    await lookFor(branchHead, ref);
+    return undefined;
+  });
 }
 
 function isGone(cause: unknown): boolean {
@@ -146,7 +147,7 @@ export async function deleteBranch(
   const encoded = encodeURIComponent(name);
   const goes = (other: string) =>
     other === ref || (other.startsWith(FORK_REF) && other.split('/').includes(encoded, 1));
-  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+  await untilWon(async () => {
     const refs = await shared.queued(() => shared.inventory.look());
     if (!refs.has(ref)) throw noBranch(name);
     // One that looks at refs before and after this would not see that there was one: see `collect/collection.ts`.
@@ -154,12 +155,12 @@ export async function deleteBranch(
     const also = [...refs.values()]
       .filter((other) => goes(other.name))
       .map((other): RefDrop => ({ name: other.name, expected: other.generation, isDropped: true }));
-    if (!(await shared.host.segments.write({ segments: [], also, durability }))) continue;
+    const batch = { segments: [], also, durability };
+    if (!(await writeRefs(shared.host.segments, batch))) return undefined;
     shared.announce(ref, Number.POSITIVE_INFINITY);
     await shared.queued(async () => {
-      for (const line of shared.branchHeads) if (line.ref === ref) await line.keepUp();
+      for (const one of shared.branchHeads) if (one.ref === ref) await one.keepUp();
     });
-    return;
-  }
-  throw new HedgerowError('conflict', `others wrote first ${MAX_COMMIT_TRIES} times: try again`);
+    return true;
+  });
 }

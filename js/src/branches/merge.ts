@@ -11,15 +11,17 @@ import { sameBytes } from '../base/bytes.js';
 import { type Conflict, HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
 import { compareKeys } from '../base/key.js';
-import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from '../base/limits.js';
+import { FORMAT } from '../base/limits.js';
 import { encodeRange } from '../base/range.js';
+import { sameValue } from '../base/same-value.js';
 import { turn } from '../base/scheduler.js';
 import { checkSignal, committing, until } from '../base/signal.js';
-import { pause } from '../base/timeout.js';
+import { untilWon } from '../base/timeout.js';
 import { keptValue } from '../base/value.js';
 import * as reads from '../core/calls/reads.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
 import { forkOf, holdBranch } from '../history/branch-refs.js';
+import { writeRefs } from '../history/ref-write.js';
 import { type Change, changesOf } from '../read/diff.js';
 import { blocks } from '../read/scan.js';
 import type { Durability, Ref } from '../storage/segment-store.js';
@@ -79,22 +81,19 @@ export async function mergeBranch(
   job: Job,
 ): Promise<MergeResult> {
   const decisions = new Map<string, Decision>();
-  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+  return untilWon(async (tries) => {
     checkSignal(job.signal);
     // Nobody is to be asked about what is past.
-    await branchHead.queued(() => branchHead.refresh());
+    await branchHead.shared.queued(() => branchHead.refresh());
     const theirs = await holdBranch(branchHead, name);
     try {
       const merge = new Merge(branchHead, name, theirs.commitBytes, job, decisions);
       // Others may win again and again: then they wait for it, but never for a decision.
-      const result = await (tries < 2 || tries % 2 === 1 ? merge.run() : merge.runAlone());
-      if (result !== undefined) return result;
+      return await (tries < 2 || tries % 2 === 1 ? merge.run() : merge.runAlone());
     } finally {
       theirs.release();
     }
-    if (tries > 1) await pause(Math.min(2 ** tries, MAX_COMMIT_WAIT_MS) * Math.random());
-  }
-  throw new HedgerowError('conflict', `others wrote first ${MAX_COMMIT_TRIES} times: try again`);
+  });
 }
 
 class Merge {
@@ -170,7 +169,7 @@ class Merge {
   }
 
   async #open(commitBytes: Uint8Array): Promise<number> {
-    const { view } = await this.#branchHead.openView(commitBytes);
+    const { view } = await this.#branchHead.shared.openView(commitBytes);
     this.#views.push(view);
     return view;
   }
@@ -250,7 +249,7 @@ class Merge {
 
   async #both(mine: Change, other: Change): Promise<void> {
     const [ours, theirs] = [newValueOf(mine), newValueOf(other)];
-    if (isEqual(ours, theirs)) return;
+    if (sameValue(ours, theirs)) return;
     this.#conflicts += 1;
     const { key } = other;
     const base = 'oldValue' in other ? other.oldValue : undefined;
@@ -260,20 +259,20 @@ class Merge {
       return;
     }
     let decision = this.#decisions.get(key);
-    if (!decision || !isEqual(decision.ours, ours) || !isEqual(decision.theirs, theirs)) {
+    if (!decision || !sameValue(decision.ours, ours) || !sameValue(decision.theirs, theirs)) {
       if (!this.#mayAsk) {
         this.#isUndecided = true;
         return;
       }
-      const value = await until(onConflict({ key, base, ours, theirs }), this.#job.signal);
-      checkResolved(key, value);
+      const resolved = await until(onConflict({ key, base, ours, theirs }), this.#job.signal);
+      const value = normal(key, resolved);
       decision = { ours, theirs, value };
       this.#decisions.set(key, decision);
     }
     const { value } = decision;
-    if (!isEqual(value, ours)) this.#applied += 1;
+    if (!sameValue(value, ours)) this.#applied += 1;
     // What is put stays as it is put; what is theirs comes with the rest, as it is stored.
-    if (!isEqual(value, theirs)) this.#resolved.push([key, value]);
+    if (!sameValue(value, theirs)) this.#resolved.push([key, value]);
   }
 
   async #commit(
@@ -289,7 +288,7 @@ class Merge {
     const commitBytes = this.#theirs;
     const move = { name, commitBytes, generation: expected + 1, format: FORMAT, expected };
     const also = [move];
-    await branchHead.prepareIds();
+    await branchHead.shared.prepareIds();
     const held = { head, release: () => {} };
     const ingest = new Ingest(host, branchHead, durability, { signal, also }, held);
     const committed = await guarded(ingest, async () => {
@@ -305,7 +304,8 @@ class Merge {
     // When there was nothing to commit the ancestor moves alone.
     const isAlone = branchHead.head.generation === head.generation;
     const undo = isAlone ? committing(signal) : () => {};
-    if (isAlone && !(await host.segments.write({ segments: [], also, durability }))) {
+    const batch = { segments: [], also, durability };
+    if (isAlone && !(await writeRefs(host.segments, batch))) {
       undo();
       return undefined;
     }
@@ -337,10 +337,12 @@ class Merge {
   }
 }
 
-/** Throws `invalid-value` when a conflict was resolved to what cannot be kept. */
-function checkResolved(key: string, value: unknown): void {
+/** What a conflict was resolved to, as a store gives it back; throws `invalid-value` when that cannot be kept. */
+function normal(key: string, resolved: unknown): unknown {
+  if (resolved === undefined) return undefined;
   try {
-    if (value !== undefined) keptValue(value);
+    const kept = keptValue(resolved);
+    return typeof kept === 'string' ? JSON.parse(kept) : kept;
   } catch (cause) {
     const { code, message, pointer } = cause as HedgerowError;
     const told = `onConflict, of ${JSON.stringify(key)}: ${message}`;
@@ -350,13 +352,4 @@ function checkResolved(key: string, value: unknown): void {
 
 function newValueOf(change: Change): unknown {
   return change.op === 'del' ? undefined : change.newValue;
-}
-
-/** Whether two values are stored alike. */
-function isEqual(a: unknown, b: unknown): boolean {
-  if (a instanceof Uint8Array || b instanceof Uint8Array) {
-    const isBoth = a instanceof Uint8Array && b instanceof Uint8Array;
-    return isBoth && sameBytes(a, b);
-  }
-  return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -1,48 +1,28 @@
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError, isMissing } from '../base/errors.js';
-import { FORMAT, MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from '../base/limits.js';
+import { FORMAT } from '../base/limits.js';
 import { checkSignal } from '../base/signal.js';
-import { soon } from '../base/timeout.js';
+import { soon, untilWon } from '../base/timeout.js';
 import type { Host } from '../core/host.js';
-import type { Ref, RefMove, SegmentRecord, WriteBatch } from '../storage/segment-store.js';
+import type { Ref, SegmentRecord, WriteBatch } from '../storage/segment-store.js';
 import type { Hold, Pins } from '../tabs/pins.js';
-import { type Bulk, Bulks, type Overrides } from './bulks.js';
+import { Bulks, type Overrides } from './bulks.js';
+import type { Head, HeldHead } from './head.js';
 import { HeadPin } from './head-pin.js';
 import { BRANCH_REF, EMPTY_COMMIT, type Inventory, REF } from './inventory.js';
 import { unknownLeftovers } from './leftovers.js';
+import { writeRefs } from './ref-write.js';
 import type { CommitAt, SharedStore, StoreBranch } from './shared-store.js';
 
-export type { Overrides };
-
-/** The commit that a store stands at. */
-export interface Head {
-  readonly commitBytes: Uint8Array;
-  readonly generation: number;
-  /** The core's view of it. */
-  readonly view: number;
-  /** Number of rows. */
-  readonly rows: number;
-}
-
-/** A head that stays whole, and is read, until it is released. */
-export interface HeldHead extends Hold {
-  readonly head: Head;
-}
-
-/** A commit of which nobody can tell whether it was made. */
-export class UnknownOutcome extends Error {
-  constructor(cause: unknown) {
-    super('the outcome of a commit is unknown', { cause });
-  }
-}
+export type { Head, HeldHead, Overrides };
 
 /** Less than any handle. */
 const NO_VIEW = -1;
 
 /**
- * Where a branch of a store stands, and how it moves on: one commit at a time, each by
- * compare-and-set on its ref in the transaction that carries the commit's last segments. What the
- * branches of an open store have in common is in `shared-store.ts`.
+ * The head of one branch: which commit it points to, and how new commits are published, one at a time, each by
+ * compare-and-set on its ref in the transaction that carries the commit's last segments. What the branches of an open
+ * store share is in `shared-store.ts`.
  */
 export class BranchHead implements StoreBranch {
   readonly shared: SharedStore;
@@ -65,7 +45,8 @@ export class BranchHead implements StoreBranch {
   leftovers = unknownLeftovers();
   /** The newest generation that another tab has told of. */
   #news = 0;
-  readonly #bulks = new Bulks();
+  /** Bulk changes of it that are under way. */
+  readonly bulks = new Bulks();
 
   /** Of what stands on `ref`. Call `refresh` before anything else. */
   constructor(shared: SharedStore, ref: string = REF) {
@@ -218,7 +199,8 @@ export class BranchHead implements StoreBranch {
    */
   async holdHead(): Promise<HeldHead> {
     const { engine } = this.#host;
-    while (!engine.isReady || !this.headPin.isWhole) await this.queued(() => this.headPin.ensure());
+    while (!engine.isReady || !this.headPin.isWhole)
+      await this.shared.queued(() => this.headPin.ensure());
     return this.#holdCovered();
   }
 
@@ -233,7 +215,7 @@ export class BranchHead implements StoreBranch {
     if (!this.#stands) throw new HedgerowError('closed', 'the handle was closed');
     const head = this.#head;
     const used = this.useView(head.view);
-    const held = await this.hold(head.commitBytes);
+    const held = await this.shared.hold(head.commitBytes);
     const release = () => {
       held.release();
       used.release();
@@ -258,11 +240,6 @@ export class BranchHead implements StoreBranch {
     if (view !== this.#head.view || !this.#stands) this.#host.engine.closeView(view);
   }
 
-  /** See `SharedStore.hold`. */
-  hold(commitBytes: Uint8Array): Promise<Hold> {
-    return this.shared.hold(commitBytes);
-  }
-
   /**
    * Moves on to what another tab has committed, when no commit is being made here. Of a failure
    * the next write tells, and those who watch.
@@ -272,28 +249,25 @@ export class BranchHead implements StoreBranch {
     const isMain = this.#ref === REF;
     if (isMain ? generation <= this.#head.generation : generation === this.#head.generation) return;
     this.#news = Math.max(this.#news, generation);
-    this.#following ??= this.queued(async () => {
-      const news = this.#news;
-      // News that come from now on need another look.
-      this.#following = undefined;
-      this.#news = 0;
-      // A writer before may have caught up.
-      if (!isMain || news > this.#head.generation) await this.refresh();
-    }).catch(() => {
-      this.#following = undefined;
-      this.isBehind = !this.#isGone;
-      this.#tellMoved();
-    });
-  }
-
-  /** See `SharedStore.openView`. */
-  openView(commitBytes: Uint8Array): Promise<{ view: number; rows: number }> {
-    return this.shared.openView(commitBytes);
+    this.#following ??= this.shared
+      .queued(async () => {
+        const news = this.#news;
+        // News that come from now on need another look.
+        this.#following = undefined;
+        this.#news = 0;
+        // A writer before may have caught up.
+        if (!isMain || news > this.#head.generation) await this.refresh();
+      })
+      .catch(() => {
+        this.#following = undefined;
+        this.isBehind = !this.#isGone;
+        this.#tellMoved();
+      });
   }
 
   /** Moves on to a commit that storage holds. */
   async moveTo(commitBytes: Uint8Array, generation: number): Promise<void> {
-    const { view, rows } = await this.openView(commitBytes);
+    const { view, rows } = await this.shared.openView(commitBytes);
     // It was left meanwhile, with the view before.
     if (!this.#stands) return this.#host.engine.closeView(view);
     const before = this.#head;
@@ -314,9 +288,9 @@ export class BranchHead implements StoreBranch {
     engine.succeeded();
     try {
       await this.moveTo(commitBytes, generation);
-      for (const line of this.shared.branchHeads) {
-        if (line !== this && line.ref === this.#ref)
-          await line.moveAlong(this.#head).catch(() => line.follow());
+      for (const other of this.shared.branchHeads) {
+        if (other !== this && other.ref === this.#ref)
+          await other.moveAlong(this.#head).catch(() => other.follow());
       }
     } catch (cause) {
       if (engine.isReady) throw cause;
@@ -332,11 +306,6 @@ export class BranchHead implements StoreBranch {
     this.#ownGeneration = generation;
   }
 
-  /** See `SharedStore.queued`. */
-  queued<T>(work: () => Promise<T>): Promise<T> {
-    return this.shared.queued(work);
-  }
-
   /**
    * Runs `change`, which makes a commit, when all changes before it have ended, and none at the
    * same time; not at all when the signal was aborted before.
@@ -347,23 +316,8 @@ export class BranchHead implements StoreBranch {
       checkSignal(signal);
       return change();
     };
-    const enter = () => this.queued(() => this.shared.writerQueue.hold(begin));
+    const enter = () => this.shared.queued(() => this.shared.writerQueue.hold(begin));
     return this.shared.room(false)?.then(enter) ?? enter();
-  }
-
-  /** See `Bulks.underWay`. */
-  underWay(): readonly Overrides[] {
-    return this.#bulks.underWay();
-  }
-
-  /** See `Bulks.begin`. */
-  beginBulk(isAtHand: boolean): Bulk {
-    return this.#bulks.begin(isAtHand);
-  }
-
-  /** See `SharedStore.prepareIds`. */
-  prepareIds(makesRoom?: boolean): Promise<void> {
-    return this.shared.prepareIds(makesRoom);
   }
 
   /** Whether the head is known to have been flushed, with all before it. */
@@ -378,13 +332,14 @@ export class BranchHead implements StoreBranch {
 
   /**
    * Writes `segments` and moves the ref to `commitBytes` if it still stands where it stood;
-   * `false` when another writer was first, or one of `also` stands elsewhere. The caller then calls `moveTo`. Rejects with
-   * `UnknownOutcome` when nobody can tell whether the ref was moved.
+   * `false` when another writer was first, or one of `also` stands elsewhere. The caller then calls `moveTo`. Calls
+   * `onUnknown` before it rejects when nobody can tell whether the ref was moved.
    */
   async move(
     commitBytes: Uint8Array,
     segments: readonly SegmentRecord[],
     options: Pick<WriteBatch, 'durability' | 'also' | 'makesRoom'>,
+    onUnknown?: () => void,
   ): Promise<boolean> {
     this.checkThere();
     const { generation: expected } = this.#head;
@@ -395,39 +350,17 @@ export class BranchHead implements StoreBranch {
       format: FORMAT,
       expected,
     };
-    try {
-      if (!(await this.#host.segments.write({ segments, move, ...options }))) return false;
-      if (options.durability === 'strict') this.#durableGeneration = move.generation;
-    } catch (cause) {
-      if (!(await this.#hasMoved(move, segments, cause))) throw cause;
+    const batch = { segments, move, ...options };
+    const written = await writeRefs(this.#host.segments, batch, onUnknown);
+    if (written === false) return false;
+    if (written === true && options.durability === 'strict') {
+      this.#durableGeneration = move.generation;
     }
     for (const { id } of segments) this.inventory.stored(id);
     this.inventory.moved([move]);
     this.#ownGeneration = move.generation;
     this.shared.announce(this.#ref, move.generation);
     return true;
-  }
-
-  /**
-   * Whether a move took effect though its answer was lost. Another writer may have made the same
-   * commit, or the next one: what tells are the segments that were written with the move.
-   */
-  async #hasMoved(
-    move: RefMove,
-    segments: readonly SegmentRecord[],
-    cause: unknown,
-  ): Promise<boolean> {
-    const known = new Set(this.inventory.known);
-    for (const { id } of segments) known.delete(id);
-    try {
-      const { refs, tables } = await this.#host.segments.load(known);
-      const [first] = segments;
-      if (first !== undefined) return tables.some(({ id }) => id === first.id);
-      const ref = refs.find(({ name }) => name === move.name);
-      return ref?.generation === move.generation && sameBytes(ref.commitBytes, move.commitBytes);
-    } catch {
-      throw new UnknownOutcome(cause);
-    }
   }
 
   /** Moves to where other tabs have come, while none of them writes. */
@@ -443,20 +376,15 @@ export class BranchHead implements StoreBranch {
     if (result !== undefined) return result;
     this.shared.writerQueue.noteRace();
     return this.shared.writerQueue.hold(async (isAlone) => {
-      for (let tries = 1; tries < MAX_COMMIT_TRIES; tries++) {
-        // A writer that commits again and again is quicker than one that must first read what
-        // the other wrote: where there is no queue, only time lets the loser in.
-        const longest = Math.min(2 ** (tries - 1), MAX_COMMIT_WAIT_MS);
-        if (tries > 1 || !isAlone) await soon(longest * Math.random());
+      // Where there is no queue, only time lets the loser in.
+      if (!isAlone) await soon(Math.random());
+      const again = async () => {
         await this.refresh();
         const result = await attempt();
-        if (result !== undefined) return result;
-        this.shared.writerQueue.noteRace();
-      }
-      throw new HedgerowError(
-        'conflict',
-        `others wrote first ${MAX_COMMIT_TRIES} times: try again`,
-      );
+        if (result === undefined) this.shared.writerQueue.noteRace();
+        return result;
+      };
+      return untilWon(again, undefined, 1);
     });
   }
 }

@@ -1,29 +1,17 @@
-/** Refs of branches: their names, where they were forked, and the commits that they name. */
+/** Refs of branches: where these were forked, and the commits that they name. Loaded with what needs them. */
 
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
-import { checkKey } from '../base/key.js';
-import { MAX_COMMIT_TRIES } from '../base/limits.js';
+import { untilWon } from '../base/timeout.js';
 import type { Ref } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
 import type { BranchHead } from './branch-head.js';
-import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from './inventory.js';
+import { refOfBranch } from './branch-name.js';
+import { EMPTY_COMMIT, FORK_REF, REF } from './inventory.js';
 
 /** A commit that stays whole until it is released. */
 export interface HeldCommit extends Hold {
   readonly commitBytes: Uint8Array;
-}
-
-/** The name of the ref of a branch; throws when it cannot be one. */
-export function refOfBranch(name: string): string {
-  try {
-    checkKey(name);
-    if (name !== '') return name === REF ? REF : BRANCH_REF + name;
-  } catch {}
-  throw new HedgerowError(
-    'invalid-argument',
-    'the name of a branch must be a string of 1 to 1024 bytes',
-  );
 }
 
 /** The ref that tells where `one` was forked from `parent`, or last merged with it. */
@@ -55,7 +43,7 @@ export async function lookFor({ shared }: BranchHead, name: string): Promise<Ref
 /** Holds the head of another branch. */
 export async function holdBranch(branchHead: BranchHead, name: string): Promise<HeldCommit> {
   const ref = refOfBranch(name);
-  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+  return untilWon(async () => {
     const found = await lookFor(branchHead, ref);
     if (found === undefined && ref !== REF) throw noBranch(name);
     const commitBytes = found?.commitBytes ?? EMPTY_COMMIT;
@@ -66,6 +54,6 @@ export async function holdBranch(branchHead: BranchHead, name: string): Promise<
       return { commitBytes, release };
     }
     release();
-  }
-  throw new HedgerowError('conflict', `the branch ${name} moved each time it was read: try again`);
+    return undefined;
+  }, `the branch ${name} moved each time it was read`);
 }

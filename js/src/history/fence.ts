@@ -11,10 +11,12 @@
  */
 
 import { sameBytes } from '../base/bytes.js';
-import { HedgerowError, isFull } from '../base/errors.js';
-import { FORMAT, MAX_COMMIT_TRIES } from '../base/limits.js';
+import { isFull } from '../base/errors.js';
+import { FORMAT } from '../base/limits.js';
+import { untilWon } from '../base/timeout.js';
 import type { Ref, RefDrop, RefMove, SegmentStore } from '../storage/segment-store.js';
 import { EMPTY_COMMIT, FENCE_REF } from './inventory.js';
+import { writeRefs } from './ref-write.js';
 
 /** What the last collection found. */
 export interface Facts {
@@ -52,19 +54,17 @@ export function fenceMove(ref: Ref | undefined, facts: Facts = factsOf(ref)): Re
  * will do if it stands there still: where this handle left it after a collection, nobody else relies on that.
  */
 export async function raiseFence(segments: SegmentStore, own?: RefMove): Promise<RefMove> {
-  for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+  return untilWon(async () => {
     const [last] = await segments.history(FENCE_REF);
     const move = fenceMove(last);
     try {
-      if (await segments.write({ segments: [], move, durability: 'relaxed', makesRoom: true })) {
-        return move;
-      }
+      const batch = { segments: [], move, durability: 'relaxed', makesRoom: true } as const;
+      return (await writeRefs(segments, batch)) ? move : undefined;
     } catch (cause) {
       if (!isFull(cause) || !sameBytes(own?.commitBytes, last?.commitBytes)) throw cause;
       return own as RefMove;
     }
-  }
-  throw new HedgerowError('conflict', `others wrote first ${MAX_COMMIT_TRIES} times: try again`);
+  }, 'others wrote first');
 }
 
 /**
@@ -81,6 +81,6 @@ export async function endCollections(segments: SegmentStore): Promise<void> {
     const drop: RefDrop = { name: FENCE_REF, expected: last.generation, isDropped: true };
     const batch = { segments: [], also: [drop], durability: 'relaxed', makesRoom: true } as const;
     // If somebody was quicker, it was moved.
-    await segments.write(batch);
+    await writeRefs(segments, batch);
   }
 }

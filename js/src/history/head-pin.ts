@@ -1,7 +1,3 @@
-/**
- * Has the head of a branch stay whole while it is held. In the tab that collects it does. Elsewhere it
- * is pinned, and then it must still be the head: see `tabs/pins.ts`.
- */
 import { sameBytes } from '../base/bytes.js';
 import type { Announced, Pins } from '../tabs/pins.js';
 import type { SharedStore, StoreBranch } from './shared-store.js';
@@ -13,7 +9,10 @@ export interface PinnedBranch extends StoreBranch {
   refresh(): Promise<unknown>;
 }
 
-/** Keeps the head of a branch whole while it is held. */
+/**
+ * Keeps the head of a branch whole while it is held. In the tab that collects it is. Elsewhere it is pinned, and must
+ * still be the head after that: see `tabs/pins.ts`.
+ */
 export class HeadPin {
   readonly #branch: PinnedBranch;
   #pinned: { readonly commitBytes: Uint8Array; readonly pin: Announced } | undefined;

@@ -1,8 +1,3 @@
-/**
- * What all branches of one open store have in common: the core, the queue of changes, the ids of
- * segments, what is known to be stored, and what is in use.
- */
-
 import * as Status from '../base/abi/status.js';
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
@@ -47,7 +42,10 @@ export interface StoreBranch {
   stand(ref: Ref): Promise<void>;
 }
 
-/** What all branches of one open store have in common. */
+/**
+ * What all branches of one open store share: the core, the queue of changes, the ids of segments, what is known to be
+ * stored, and what is in use.
+ */
 export class SharedStore {
   readonly host: Host;
   readonly pins: Pins;
@@ -127,7 +125,7 @@ export class SharedStore {
     this.heard();
   }
 
-  /** Has all lines move to where storage stands. Run it exclusively. */
+  /** Has all branch heads move to where storage stands. Run it exclusively. */
   async keepUp(): Promise<void> {
     for (const branch of this.branchHeads) await branch.keepUp();
   }

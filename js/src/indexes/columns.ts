@@ -3,6 +3,7 @@
  * `crate/src/index/encode.rs`.
  */
 import { HedgerowError } from '../base/errors.js';
+import type { Exactly } from '../base/exactly.js';
 import { memberAt } from '../base/json-pointer.js';
 import { LONE_SURROGATE, utf8Length } from '../base/key.js';
 import { kindOf } from '../base/kind.js';
@@ -103,7 +104,14 @@ function after(text: string): string {
 
 /** The range of positions that a range of an index is. Throws `invalid-argument`. */
 export function positionsOf(index: Index, range: IndexRange): KeyRange {
-  const { equals, prefix, gt, gte, lt, lte } = range;
+  const {
+    equals,
+    prefix,
+    gt,
+    gte,
+    lt,
+    lte,
+  }: Exactly<IndexRange, 'index' | 'equals' | 'prefix' | 'gt' | 'gte' | 'lt' | 'lte'> = range;
   const bounds = [gt, gte, lt, lte].filter((bound) => bound !== undefined).length;
   const twice = (gt !== undefined && gte !== undefined) || (lt !== undefined && lte !== undefined);
   if (twice || (equals !== undefined && (bounds > 0 || prefix !== undefined))) {

@@ -1,7 +1,10 @@
 /** How a row, or the rows of a scan, are kept up to date. */
 
+import type { Exactly } from '../base/exactly.js';
 import { compareKeys } from '../base/key.js';
-import type { Change, IndexScanOptions, ScanOptions, Store } from '../index.js';
+import type { Change, Store } from '../index.js';
+import { isOfIndex } from '../indexes/index-set.js';
+import { optionsOfPlan, type ScanOptions, type ScanPlan, UNLIMITED } from '../read/scan-options.js';
 import { changed, type Row, reconciled } from './rows.js';
 
 /** What is used of a store: one opened, or a branch of it. */
@@ -20,10 +23,19 @@ const NONE: readonly Row[] = [];
 /** Keeps the rows of a scan up to date; `before` are those that were shown last, if any were. */
 export function followScan(
   db: Watchable,
-  options: ScanOptions | IndexScanOptions,
+  plan: ScanPlan,
 ): (set: (state: Shown) => void, before?: readonly Row[]) => () => void {
-  const { limit, reverse = false, wait: _, ...range } = options as ScanOptions & IndexScanOptions;
-  const isIndex = 'index' in options;
+  // The last two matter to the scan alone.
+  const {
+    range,
+    reverse,
+    offset,
+    limit,
+    wait: _,
+    signal: __,
+  }: Exactly<ScanPlan, 'range' | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'> = plan;
+  const own: ScanOptions = optionsOfPlan(plan);
+  const isIndex = isOfIndex(range);
   return (set, before) => {
     let shown = before;
     let isFirst = true;
@@ -52,7 +64,7 @@ export function followScan(
         return () => {};
       }
     };
-    if (limit === undefined && !isIndex) {
+    if (offset === 0 && limit === UNLIMITED && !isIndex) {
       return keep((changes) => {
         const rows = changed(isFirst ? NONE : (shown ?? NONE), changes, reverse);
         show(isFirst ? reconciled(shown ?? NONE, rows) : rows);
@@ -60,14 +72,14 @@ export function followScan(
       }, true);
     }
 
-    // What comes into the window when a row leaves it was not told: it is read again.
+    // Which row comes into the window when another one leaves it, the watch does not say: it is read again.
     let hasFailed = false;
     let reading = Promise.resolve();
     const read = () => {
       reading = reading.then(async () => {
         if (isOver) return;
         try {
-          const rows = reconciled(shown ?? NONE, await db.scan(options as ScanOptions).toArray());
+          const rows = reconciled(shown ?? NONE, await db.scan(own).toArray());
           if (isOver || (rows === shown && !hasFailed && !isFirst)) return;
           hasFailed = false;
           isFirst = false;

@@ -6,8 +6,8 @@
 import { useCallback, useSyncExternalStore } from 'react';
 import { HedgerowError } from '../base/errors.js';
 import { kindOf } from '../base/kind.js';
-import { RANGE, rangeOf } from '../base/options.js';
 import type { IndexScanOptions, ScanOptions, SecondaryKey } from '../index.js';
+import { checkedScan } from '../read/scan-options.js';
 import { followScan, type Shown, type Watchable } from './follow.js';
 import type { Row } from './rows.js';
 import { type Follow, type Status, stateOf, subscribe } from './subscriptions.js';
@@ -59,18 +59,9 @@ function useShown<State extends Status>(
 /** Options that scan the same have the same text, which holds them, or what is wrong with them. */
 function textOf(options: ScanOptions | IndexScanOptions): string {
   try {
-    const {
-      limit,
-      reverse,
-      signal: _,
-      ...range
-    } = rangeOf('useScan', options, RANGE.scanned) as ScanOptions;
-    const told = Object.entries({
-      ...range,
-      ...(limit !== undefined && limit !== Infinity && { limit }),
-      ...(reverse && { reverse }),
-    });
-    return `s${JSON.stringify(told.sort(([a], [b]) => (a < b ? -1 : 1)))}`;
+    const { range, signal: _, ...control } = checkedScan('useScan', options);
+    const members = Object.entries(range).sort(([a], [b]) => (a < b ? -1 : 1));
+    return `s${JSON.stringify({ range: Object.fromEntries(members), ...control })}`;
   } catch (cause) {
     return `e${(cause as Error).message}`;
   }
@@ -86,10 +77,7 @@ const beginScan =
       set({ status: 'error', rows: [], error: refusalOf(name) });
       return () => {};
     }
-    return followScan(db, Object.fromEntries(JSON.parse(name.slice(1))))(
-      set as (shown: Shown) => void,
-      before?.rows,
-    );
+    return followScan(db, JSON.parse(name.slice(1)))(set as (shown: Shown) => void, before?.rows);
   };
 
 const beginRow =
@@ -100,7 +88,7 @@ const beginRow =
       return () => {};
     }
     const key = JSON.parse(name.slice(1)) as string;
-    return followScan(db, { gte: key, lte: key })(
+    return followScan(db, checkedScan('useRow', { gte: key, lte: key }))(
       ({ status, rows, error }) => set({ status, value: rows[0]?.[1], error } as RowState),
       before?.value === undefined ? [] : [[key, before.value]],
     );

@@ -1,6 +1,7 @@
 /** Rows as they are shown: a new list for each change, in which what has not changed is the same. */
 
 import { compareKeys } from '../base/key.js';
+import { sameValue } from '../base/same-value.js';
 import type { Change } from '../index.js';
 
 /** A row that is shown. */
@@ -43,28 +44,9 @@ export function reconciled(before: readonly Row[], rows: readonly Row[]): readon
   }
   let isSame = before.length === rows.length;
   const all = rows.map((row, at) => {
-    const old = known.get(row[0])?.find((old) => areEqual(old, row)) ?? row;
+    const old = known.get(row[0])?.find((old) => sameValue(old, row)) ?? row;
     isSame &&= old === before[at];
     return old;
   });
   return isSame ? before : all;
-}
-
-/** Whether two values, as a store gives them, are the same. */
-export function areEqual(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
-  if (a instanceof Uint8Array) {
-    const other = b as Uint8Array;
-    return a.length === other.length && a.every((byte, at) => byte === other[at]);
-  }
-  const [own, others] = [Object.keys(a), Object.keys(b)];
-  if (own.length !== others.length) return false;
-  return own.every(
-    (name, at) =>
-      // The order of members is part of a value.
-      name === others[at] &&
-      areEqual((a as Record<string, unknown>)[name], (b as Record<string, unknown>)[name]),
-  );
 }

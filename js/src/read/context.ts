@@ -64,7 +64,7 @@ export function readContext(
     ready: () => host.recover(),
     holdHead: () => branchHead.holdHead(),
     async moveOn(head) {
-      await branchHead.queued(() => branchHead.refresh());
+      await branchHead.shared.queued(() => branchHead.refresh());
       return branchHead.head !== head;
     },
   };

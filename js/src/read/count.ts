@@ -1,5 +1,6 @@
 /** What `count` is given, by a store, a snapshot or a transaction. */
 
+import type { Exactly } from '../base/exactly.js';
 import { RANGE, rangeOf } from '../base/options.js';
 import type { KeyRange } from '../base/range.js';
 import { checkSignal } from '../base/signal.js';
@@ -9,9 +10,22 @@ import type { WaitOptions } from './holder.js';
 /** Which rows, or entries of an index, are counted. */
 export type CountOptions = (KeyRange & Pick<WaitOptions, 'signal'>) | (IndexRange & WaitOptions);
 
-/** Checks what a count is given. */
-export function counted(call: string, options: CountOptions): CountOptions {
-  const wanted = rangeOf(call, options, RANGE.counted);
-  checkSignal(wanted.signal);
-  return wanted;
+/** Options of a count, checked. */
+export interface CountPlan extends WaitOptions {
+  readonly range: KeyRange | IndexRange;
+}
+
+/** Checks the options of a count. */
+export function checkedCount(call: string, options: CountOptions): CountPlan {
+  const {
+    wait,
+    signal,
+    ...range
+  }: Exactly<IndexRange & WaitOptions, keyof IndexRange | 'wait' | 'signal'> = rangeOf(
+    call,
+    options as IndexRange & WaitOptions,
+    RANGE.counted,
+  );
+  checkSignal(signal);
+  return { range, wait, signal };
 }

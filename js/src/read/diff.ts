@@ -50,9 +50,9 @@ export async function startDiff(
   to: Uint8Array,
   range: EncodedRange,
 ): Promise<Op> {
-  const old = await branchHead.openView(from);
+  const old = await branchHead.shared.openView(from);
   try {
-    const { view } = await branchHead.openView(to);
+    const { view } = await branchHead.shared.openView(to);
     const op = reads.diff(engine, old.view, view, range);
     engine.closeView(view);
     return op;

@@ -22,7 +22,7 @@ export async function* differences(
   const range = encodeRange(wanted);
   const [fromBytes, toBytes] = [bytesOf(from), to === undefined ? undefined : bytesOf(to)];
   const start = async () => {
-    const old = await branchHead.hold(fromBytes);
+    const old = await branchHead.shared.hold(fromBytes);
     let young: Hold | undefined;
     const end = () => {
       old.release();
@@ -30,7 +30,7 @@ export async function* differences(
     };
     try {
       if (toBytes !== undefined) {
-        young = await branchHead.hold(toBytes);
+        young = await branchHead.shared.hold(toBytes);
         return { op: await startDiff(host, branchHead, fromBytes, toBytes, range), end };
       }
       const head = await branchHead.holdHead();

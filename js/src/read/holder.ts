@@ -1,6 +1,7 @@
 /** Reads wait for an index that is still being made. */
 
 import { HedgerowError } from '../base/errors.js';
+import type { Exactly } from '../base/exactly.js';
 import { isInRange, type KeyRange } from '../base/range.js';
 import { until } from '../base/signal.js';
 import type { Host } from '../core/host.js';
@@ -38,16 +39,17 @@ export function ownEdits(
   return pending?.ofAll((key) => isOfIndex(range) || isInRange(key, range));
 }
 
-/** Holds a head that has the index, if one is named. */
+/** Holds a head that has the index of a range, if it is one of an index. */
 export async function holdWith(
   from: Holder,
-  name: string | undefined,
-  { wait = true, signal }: WaitOptions,
+  range: KeyRange | IndexRange,
+  { wait = true, signal }: Exactly<WaitOptions, 'wait' | 'signal'>,
 ): Promise<HeldHead> {
   const { indexes } = from.host;
   for (;;) {
     const held = await until(from.holdHead(), signal, (late) => late.release());
-    if (name === undefined) return held;
+    if (!isOfIndex(range)) return held;
+    const name = range.index;
     const { head } = held;
     let isReady = false;
     try {

@@ -79,7 +79,7 @@ export class PinnedCommit implements ReadContext {
     if (!engine.isReady) await host.recover();
     const { epoch } = engine;
     const { commitBytes } = this.#head;
-    const { view, rows } = await branchHead.openView(commitBytes);
+    const { view, rows } = await branchHead.shared.openView(commitBytes);
     if (this.#uses === 0 || engine.epoch !== epoch) {
       engine.closeView(view);
       return;
@@ -122,7 +122,7 @@ export class PinnedCommit implements ReadContext {
     this.check();
     await this.#holding;
     const { commitBytes } = this.#head;
-    const { release } = await this.branchHead.hold(commitBytes);
+    const { release } = await this.branchHead.shared.hold(commitBytes);
     return { commitBytes, release };
   }
 }

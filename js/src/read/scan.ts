@@ -2,34 +2,23 @@
 
 import * as ReadFlag from '../base/abi/read-flag.js';
 import * as Status from '../base/abi/status.js';
+import type { Exactly } from '../base/exactly.js';
 import { endedWhenForgotten } from '../base/forgotten.js';
-import { RANGE, rangeOf } from '../base/options.js';
-import type { KeyRange } from '../base/range.js';
 import { turn } from '../base/scheduler.js';
 import { checkSignal, untilEnded } from '../base/signal.js';
 import * as reads from '../core/calls/reads.js';
 import type { Op } from '../core/engine.js';
 import type { Host, Runner } from '../core/host.js';
 import { fail } from '../core/status.js';
-import type { IndexRange, SecondaryKey } from '../indexes/columns.js';
+import type { SecondaryKey } from '../indexes/columns.js';
 import { isOfIndex } from '../indexes/index-set.js';
-import { type Holder, holdWith, ownEdits, type WaitOptions } from './holder.js';
-
-/** How a scan goes. */
-export interface ScanControl {
-  /** Descending order. */
-  readonly reverse?: boolean | undefined;
-  /** At most so many. */
-  readonly limit?: number | undefined;
-  /** Ends the scan with `aborted`. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Which rows a scan yields. */
-export interface ScanOptions extends KeyRange, ScanControl {}
-
-/** Which rows a scan of an index yields. */
-export interface IndexScanOptions extends IndexRange, ScanControl, WaitOptions {}
+import { type Holder, holdWith, ownEdits } from './holder.js';
+import {
+  checkedScan,
+  type IndexScanOptions,
+  type ScanOptions,
+  type StoredScan,
+} from './scan-options.js';
 
 /** A stream of rows, read when it is iterated. */
 export interface Rows<T> extends AsyncIterable<T> {
@@ -131,15 +120,19 @@ async function* steps(
   }
 }
 
-/** Starts a scan of a view; the options were checked. */
+/** Starts a scan of a view. */
 export function startScan(
   { engine, indexes }: Host,
   view: number,
-  options: ScanOptions | IndexScanOptions,
-  parts: number,
+  {
+    range,
+    reverse,
+    offset,
+    limit,
+    parts,
+  }: Exactly<StoredScan, 'range' | 'reverse' | 'offset' | 'limit' | 'parts'>,
 ): Op {
-  const { reverse = false, limit = Number.MAX_SAFE_INTEGER } = options;
-  return reads.scan(engine, view, { range: indexes.encode(options), parts, reverse, limit });
+  return reads.scan(engine, view, { range: indexes.encode(range), parts, reverse, offset, limit });
 }
 
 /** Rows of what `iterate` begins to read. */
@@ -272,20 +265,19 @@ export function scanOf(
   options: ScanOptions | IndexScanOptions,
 ): Scan<unknown> | IndexScan<unknown> {
   const source: Source = (parts, state) => {
-    const wanted = rangeOf('scan', options, RANGE.scanned);
+    const { signal, wait, ...plan } = checkedScan('scan', options);
     const start = async () => {
-      const own = ownEdits(from, wanted);
+      const own = ownEdits(from, plan.range);
       if (own) await own;
-      const index = isOfIndex(wanted) ? wanted.index : undefined;
-      const { head, release } = await holdWith(from, index, wanted);
+      const { head, release } = await holdWith(from, plan.range, { wait, signal });
       try {
-        return { op: startScan(from.host, head.view, wanted, parts), end: release };
+        return { op: startScan(from.host, head.view, { ...plan, parts }), end: release };
       } catch (cause) {
         release();
         throw cause;
       }
     };
-    return read(host(), start, wanted.signal, state);
+    return read(host(), start, signal, state);
   };
   return isOfIndex(options) ? new EntryRows(source, INDEXED) : new EntryRows(source, ENTRIES);
 }

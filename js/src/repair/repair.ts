@@ -13,6 +13,7 @@ import type { BranchHead } from '../history/branch-head.js';
 import { endCollections } from '../history/fence.js';
 import { REF } from '../history/inventory.js';
 import { unknownLeftovers } from '../history/leftovers.js';
+import { writeRefs } from '../history/ref-write.js';
 import type { Durability, Ref, SegmentStore } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
 import { inspect, type Pin } from '../verify/inspect.js';
@@ -75,7 +76,7 @@ export async function repairOpen(
     const result = await repairStore(segments, job);
     // What it went back to was made under whatever definitions there were then.
     if (result.faults.length > 0) {
-      for (const line of shared.branchHeads) line.leftovers = unknownLeftovers();
+      for (const one of shared.branchHeads) one.leftovers = unknownLeftovers();
     }
     await shared.keepUp();
     return result;
@@ -185,7 +186,7 @@ class Repair {
     const { durability, onCommit } = this.#job;
     const { segments } = this.#inspection.host;
     const undo = committing(this.#job.signal);
-    if (!(await segments.write({ segments: [], move, durability }))) {
+    if (!(await writeRefs(segments, { segments: [], move, durability }))) {
       undo();
       return 'beaten';
     }
@@ -203,7 +204,7 @@ class Repair {
     await branchHead.moveTo(ref.commitBytes, this.#head.generation);
     const { rows } = branchHead.head;
     const lost = together(found.faults.filter(isOfRows));
-    await branchHead.prepareIds();
+    await branchHead.shared.prepareIds();
     const sums = await sumEngine(host);
     host.bringSums = async (op) => sums.begin(op, true);
     const ingest = new Ingest(host, branchHead, durability, { signal });

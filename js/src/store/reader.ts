@@ -9,20 +9,12 @@ import { fail } from '../core/status.js';
 import type { BranchHead, Head } from '../history/branch-head.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import type { ReadContext } from '../read/context.js';
-import { type CountOptions, counted } from '../read/count.js';
+import { type CountOptions, type CountPlan, checkedCount } from '../read/count.js';
 import type { Change, DiffOptions } from '../read/diff.js';
 import { findMany, foundOf, KeyParts } from '../read/find-many.js';
 import { holdWith, ownEdits } from '../read/holder.js';
-import {
-  type IndexScan,
-  type IndexScanOptions,
-  loaded,
-  type Rows,
-  rowsOf,
-  type Scan,
-  type ScanOptions,
-  scanOf,
-} from '../read/scan.js';
+import { type IndexScan, loaded, type Rows, rowsOf, type Scan, scanOf } from '../read/scan.js';
+import type { IndexScanOptions, ScanOptions } from '../read/scan-options.js';
 import { SumTree } from '../sums/sum-tree.js';
 import { differing, proving } from './later.js';
 
@@ -106,7 +98,7 @@ export class Reader {
   /** Whether there is a row with this key. */
   async has(key: string): Promise<boolean> {
     checkKey(key);
-    return (await this.#count(() => ({ gte: key, lte: key }))) > 0;
+    return (await this.#count(() => ({ range: { gte: key, lte: key } }))) > 0;
   }
 
   /**
@@ -114,12 +106,12 @@ export class Reader {
    * nodes for each level.
    */
   count(range: CountOptions = {}): Promise<number> {
-    return this.#count(() => counted('count', range));
+    return this.#count(() => checkedCount('count', range));
   }
 
-  async #count(given: () => CountOptions): Promise<number> {
+  async #count(planned: () => CountPlan): Promise<number> {
     this.#from.check();
-    const range = given();
+    const { range, ...waiting } = planned();
     const { engine, indexes } = this.#from.host;
     const encoded = indexes.encode(range);
     const own = ownEdits(this.#from, range);
@@ -127,7 +119,7 @@ export class Reader {
     const start = ({ view }: Head) => reads.count(engine, view, encoded);
     const answer = () => reads.counted(engine);
     if (!isOfIndex(range)) return this.#read(start, answer);
-    const held = await holdWith(this.#from, range.index, range);
+    const held = await holdWith(this.#from, range, waiting);
     try {
       return await this.#from.host.read(start(held.head), answer);
     } finally {

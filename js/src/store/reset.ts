@@ -1,6 +1,6 @@
 import { holdNamed } from '../branches/branches.js';
 import { sumEngine } from '../core/sum-engine.js';
-import { type BranchHead, UnknownOutcome } from '../history/branch-head.js';
+import type { BranchHead } from '../history/branch-head.js';
 import { type HeldCommit, holdBranch } from '../history/branch-refs.js';
 import type { Pinned } from '../read/pinned-commit.js';
 import type { Durability } from '../storage/segment-store.js';
@@ -62,9 +62,7 @@ async function move(
   if (branchHead.isHead(commitBytes) && (durability === 'relaxed' || branchHead.isHeadDurable)) {
     return !(await branchHead.refresh());
   }
-  const moved = await branchHead.move(commitBytes, [], { durability }).catch((cause: unknown) => {
-    throw cause instanceof UnknownOutcome ? cause.cause : cause;
-  });
+  const moved = await branchHead.move(commitBytes, [], { durability });
   if (moved) await branchHead.moveOnto(commitBytes, generation + 1);
   return moved;
 }
@@ -80,7 +78,7 @@ async function bring(
 ): Promise<boolean | undefined> {
   const { host } = branchHead.shared;
   const { engine, indexes } = host;
-  const { view, rows } = await branchHead.openView(commitBytes);
+  const { view, rows } = await branchHead.shared.openView(commitBytes);
   const held = {
     head: { ...branchHead.head, commitBytes, view, rows },
     release: () => engine.closeView(view),
@@ -90,7 +88,7 @@ async function bring(
   try {
     const isForeign = rows > 0 && (await isBehind(host, view, true));
     if (!drops && !isForeign) return undefined;
-    await branchHead.prepareIds();
+    await branchHead.shared.prepareIds();
     ingest = new Ingest(host, branchHead, durability, {}, held);
   } finally {
     if (ingest === undefined) held.release();

@@ -1,11 +1,8 @@
-/** What a user holds: an open store. */
-
 import { disposable } from '../base/disposable.js';
 import { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
 import { optionsOf, RANGE, rangeOf } from '../base/options.js';
 import type { KeyRange } from '../base/range.js';
-import type { ByteSource } from '../base/read-bytes.js';
 import { checkSignal, ending } from '../base/signal.js';
 import type { Branch, BranchOptions } from '../branches/branches.js';
 import type { MergeOptions, MergeResult } from '../branches/merge.js';
@@ -13,52 +10,37 @@ import { Collecting } from '../collect/collecting.js';
 import type { CompactResult } from '../collect/collection.js';
 import type { Host } from '../core/host.js';
 import { BranchHead } from '../history/branch-head.js';
-import { refOfBranch } from '../history/branch-refs.js';
+import { refOfBranch } from '../history/branch-name.js';
 import { REF } from '../history/inventory.js';
 import type { IndexRange } from '../indexes/columns.js';
 import { Changes } from '../read/changes.js';
 import { type ReadContext, readContext } from '../read/context.js';
-import type { Change, DiffOptions } from '../read/diff.js';
-import type { Rows } from '../read/scan.js';
 import type { Stats } from '../read/stats.js';
 import type { RepairOptions, RepairResult } from '../repair/repair.js';
 import type { Durability } from '../storage/segment-store.js';
 import { loadSums } from '../sums/sum-tree.js';
 import type { Tabs } from '../tabs/tabs.js';
-import { type Deletes, deleteMany } from '../transaction/delete-many.js';
-import type { TransactionOptions } from '../transaction/run.js';
-import { transacting } from '../transaction/transacting.js';
-import type { Transaction } from '../transaction/transaction.js';
 import type { Export, ExportOptions } from '../transfer/export.js';
 import type { Verification, VerifyOptions } from '../verify/verify.js';
 import type { WatchCallback, WatchOptions } from '../watch/watcher.js';
 import { Watchers } from '../watch/watchers.js';
 import { IndexBuilder } from '../write/index-builder.js';
-import type { IngestResult } from '../write/ingest.js';
-import { applyPatch, type Patch, type PatchOptions } from '../write/patch.js';
-import { deleteRange, type PutManyOptions, putMany } from '../write/put-many.js';
 import { SingleEdits } from '../write/single-edits.js';
-import { isFed, type Source } from '../write/source.js';
-import { Flusher, Writer, type WriterOptions } from '../write/writer.js';
 import { counting, repairing, verifying } from './later.js';
 import { type Indexing, type OpenOptions, openParts } from './open.js';
-import { diffOf, Reader } from './reader.js';
+import { ReaderWriter } from './reader-writer.js';
 import { Snapshot } from './snapshot.js';
 import { storeParts } from './store-later.js';
+import { switchBranch } from './switch-branch.js';
 
 /** An open store. Made by `open`. */
-export class Store extends Reader {
+export class Store extends ReaderWriter {
   /** The name that it was opened under. */
   readonly name: string;
   readonly #from: ReadContext;
   readonly #host: Host;
   readonly #branchHead: BranchHead;
-  readonly #edits: SingleEdits;
-  readonly #durability: Durability;
-  readonly #changes: Changes;
-  readonly #flushers = new Set<Flusher>();
   readonly #tabs: Tabs | undefined;
-  readonly #collector: Collecting;
   readonly #watchers: Watchers;
   readonly #builder: IndexBuilder;
   readonly #indexing: Indexing;
@@ -85,29 +67,26 @@ export class Store extends Reader {
     const edits = new SingleEdits(host, branchHead, durability);
     const check = () => this.#check();
     const from = readContext(host, branchHead, edits.pending, check, changes, durability);
-    super(from);
+    const collector = first ? first.handle.collector : new Collecting(host, branchHead, tabs);
+    super(from, { edits, changes, durability, collector, flushers: new Set() });
     disposable(Store.prototype, 'asyncDispose', Store.prototype.close);
     this.#from = from;
-    this.#changes = changes;
     this.#first = first ?? this;
     this.name = name;
     this.#tabs = tabs;
     this.#host = host;
     this.#branchHead = branchHead;
-    this.#durability = durability;
-    this.#edits = edits;
     this.#indexing = indexing;
     this.#builder = new IndexBuilder(host, branchHead, { ...indexing, durability });
     this.#watchers = new Watchers(host, branchHead);
-    this.#collector = first ? first.#collector : new Collecting(host, branchHead, tabs);
-    branchHead.onMoved(() => this.#collector.changed());
+    branchHead.onMoved(() => collector.changed());
     branchHead.onMoved(() => this.#watchers.moved());
     this.#settle();
     if (first !== undefined) {
       first.#others.add(this);
       return;
     }
-    branchHead.shared.onFull = () => this.#collector.full();
+    branchHead.shared.onFull = () => collector.full();
     branchHead.shared.onLost = (cause) => {
       if (this.#closing !== undefined) return;
       this.#closedBy = cause;
@@ -169,16 +148,16 @@ export class Store extends Reader {
     const wanted = optionsOf('branch', options, 'from');
     const { openBranch } = (await storeParts()).branches;
     this.#check();
-    const line = new BranchHead(this.#branchHead.shared, ref);
+    const branchHead = new BranchHead(this.#branchHead.shared, ref);
     try {
-      await openBranch(line, this.#branchHead, wanted, this.#durability);
+      await openBranch(branchHead, this.#branchHead, wanted, this.handle.durability);
       this.#checkOpen();
     } catch (cause) {
-      line.leave();
+      branchHead.leave();
       throw cause;
     }
-    const shared = [this.#durability, this.#tabs, this.#indexing, this.#first] as const;
-    return new Store(this.name, this.#host, line, ...shared);
+    const shared = [this.handle.durability, this.#tabs, this.#indexing, this.#first] as const;
+    return new Store(this.name, this.#host, branchHead, ...shared);
   }
 
   /** All branches, the main one first, each with where it was forked. */
@@ -191,8 +170,8 @@ export class Store extends Reader {
   async deleteBranch(name: string): Promise<void> {
     this.#checkOpen();
     const work = async () =>
-      (await storeParts()).branches.deleteBranch(this.#branchHead, name, this.#durability);
-    return this.#changes.note(work());
+      (await storeParts()).branches.deleteBranch(this.#branchHead, name, this.handle.durability);
+    return this.handle.changes.note(work());
   }
 
   /**
@@ -202,19 +181,7 @@ export class Store extends Reader {
   async switchTo(name: string): Promise<void> {
     this.#checkOpen();
     const ref = refOfBranch(name);
-    const change = async () => {
-      // A change that has begun since builds on the branch before.
-      if (!this.#changes.areOver) return false;
-      if (this.#flushers.size > 0)
-        throw new HedgerowError('blocked', 'a writer is open: finish or abort it first');
-      await this.#branchHead.switchTo(ref);
-      return true;
-    };
-    do {
-      await this.#edits.flushed();
-      while (!this.#changes.areOver) await this.#changes.over();
-      this.#checkOpen();
-    } while (!(await this.#branchHead.queued(change)));
+    await switchBranch(this.#branchHead, ref, this.handle, () => this.#checkOpen());
     this.#settle();
   }
 
@@ -237,9 +204,9 @@ export class Store extends Reader {
    */
   async merge(branch: string | Store, options: MergeOptions = {}): Promise<MergeResult> {
     this.#check();
-    const job = this.#jobOf('merge', options, 'onConflict');
+    const job = this.jobOf('merge', options, 'onConflict');
     const name = typeof branch === 'string' ? branch : this.#nameOf(branch);
-    return this.#run(job, job.onConflict !== undefined, async (own) => {
+    return this.run(job, job.onConflict !== undefined, async (own) => {
       const { merge } = await storeParts();
       return merge.mergeBranch(this.#branchHead, name, own);
     });
@@ -267,162 +234,10 @@ export class Store extends Reader {
    */
   async resetTo(target: string | Snapshot): Promise<void> {
     this.#check();
-    const job = { durability: this.#durability, alone: this.#indexing.alone };
+    const job = { durability: this.handle.durability, alone: this.#indexing.alone };
     const work = async () => (await storeParts()).resetTo(this.#branchHead, target, job);
-    await this.#changes.note(work());
+    await this.handle.changes.note(work());
     this.#settle();
-  }
-
-  /**
-   * Puts many rows in one commit: all of them are seen, or none. Keys may come in any order;
-   * of equal keys the last wins. Ascending keys into an empty store are fastest, and take
-   * bounded memory. Other writes go on meanwhile; the commit comes when the rows end, on top
-   * of theirs.
-   *
-   * Rows come from an iterable or async iterable, or as bytes, NDJSON or one JSON array of
-   * them, which is the faster way: from a `Response`, a `Blob`, a stream, or an iterable of
-   * parts. A malformed row of bytes is `invalid-row`, with its number and offset. What the source, or the `key`
-   * function, throws is what the call rejects with, as it is; nothing is put then.
-   */
-  async putMany<Row>(
-    source: Source<Row> | ByteSource,
-    options: PutManyOptions<Row> = {},
-  ): Promise<IngestResult> {
-    this.#check();
-    const job = this.#jobOf('putMany', options, 'key prefix format onProgress');
-    return this.#run(job, isFed(source), (own) =>
-      putMany(this.#host, this.#branchHead, source, own),
-    );
-  }
-
-  /**
-   * Deletes many rows in one commit: those with the keys of an iterable, or all of a range.
-   * A range is dropped unread, at the cost of its two ends; the result then tells how many
-   * rows there were.
-   */
-  async deleteMany(
-    keysOrRange: Deletes,
-    options: Pick<PutManyOptions<string>, 'signal' | 'durability'> = {},
-  ): Promise<IngestResult> {
-    this.#check();
-    const job = this.#jobOf('deleteMany', options);
-    const isTaken = isFed(keysOrRange);
-    return this.#run(job, isTaken, (own) => {
-      const remove = () => deleteMany(this.#from, keysOrRange, own);
-      // What comes one by one cannot be taken again.
-      return isTaken ? remove() : this.#collector.makingRoom(remove);
-    });
-  }
-
-  /**
-   * Applies a patch in one commit, all of it or, when one of its operations is malformed or
-   * updates what is no object, nothing: it then fails with `invalid-patch`, which tells the
-   * operation. An operation that a later one of the patch has the last word over (a `put` or `del` of its key, a
-   * `clear`) is not carried out, and what it would have updated is not looked at. Operations take no longer in one
-   * order than in another. They come as rows come to `putMany`; the `rows` of the result are operations.
-   */
-  async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<IngestResult> {
-    this.#check();
-    const job = this.#jobOf('applyPatch', options, 'format onProgress');
-    return this.#run(job, isFed(patch), (own) =>
-      applyPatch(this.#host, this.#branchHead, patch, own),
-    );
-  }
-
-  /**
-   * Runs `body` and commits what it has put and deleted, all of it or, when it throws, nothing.
-   * `body` reads the store as it was when the transaction began, with its own edits so far. When
-   * something that it has read was changed before its commit, it is run again from anew: so it
-   * is as if transactions came one after the other, in all tabs. Without edits it commits
-   * nothing.
-   *
-   * Resolves to what `body` returned. Rejects with what it threw, and with `conflict` when it was
-   * overtaken again and again.
-   */
-  async transaction<T>(
-    body: (tx: Transaction) => T | PromiseLike<T>,
-    options: TransactionOptions = {},
-  ): Promise<T> {
-    this.#check();
-    if (typeof body !== 'function') {
-      throw new HedgerowError('invalid-argument', 'transaction: body must be a function');
-    }
-    const job = this.#jobOf('transaction', options);
-    const { waits } = this.#changes;
-    return this.#run(job, false, async (own) => {
-      const { Transactions } = await transacting();
-      return new Transactions(this.#host, this.#branchHead).run(body, { ...own, waits });
-    });
-  }
-
-  /** Checks the options of a change. */
-  #jobOf<Options extends TransactionOptions>(call: string, options: Options, names = '') {
-    const job = optionsOf(call, options, `${names} signal durability`);
-    checkSignal(job.signal);
-    return { durability: this.#durability, ...job };
-  }
-
-  /** See `Changes.run`. */
-  #run<T, Job extends TransactionOptions>(
-    job: Job,
-    waitsForCaller: boolean,
-    change: (job: Job) => Promise<T>,
-  ): Promise<T> {
-    return this.#changes.run(job.signal, waitsForCaller, (signal) => change({ ...job, signal }));
-  }
-
-  /** Deletes all rows. */
-  async clear(): Promise<void> {
-    this.#check();
-    const job = { durability: this.#durability };
-    await this.#run(job, false, (own) => deleteRange(this.#host, this.#branchHead, {}, own));
-  }
-
-  /**
-   * A writer that takes rows one by one without a promise for each:
-   * `if (!writer.tryPut(key, value)) await writer.put(key, value);`. Nothing is seen before
-   * `writer.finish()`, or before every `commitEvery` rows. It holds up no other write; when
-   * the store is closed, or the writer forgotten, its rows are dropped.
-   */
-  writer(options: WriterOptions = {}): Writer {
-    this.#check();
-    const { commitEvery = Number.POSITIVE_INFINITY, durability = this.#durability } = optionsOf(
-      'writer',
-      options,
-      'commitEvery durability',
-    );
-    const flusher = new Flusher(this.#host, this.#branchHead, durability, commitEvery, (ended) =>
-      this.#flushers.delete(ended),
-    );
-    this.#flushers.add(flusher);
-    return new Writer(flusher);
-  }
-
-  /** Puts one row. Rows put in one turn share one commit. */
-  async put(key: string, value: unknown): Promise<void> {
-    this.#check();
-    return this.#edits.put(key, value);
-  }
-
-  /** Deletes one row; does nothing when there is none. */
-  async delete(key: string): Promise<void> {
-    this.#check();
-    return this.#collector.makingRoom(() => this.#edits.delete(key));
-  }
-
-  /**
-   * The changes that have led from a root to the head as it is when the reading begins, in the
-   * order of keys: what has happened while a page was closed that has kept its `root`. A root that no
-   * branch and no snapshot keeps may have been compacted away, whole or in part: then it fails with
-   * `missing-chunk`, after some changes perhaps. The root of an empty store
-   * always works. Costs the nodes that the two do not share.
-   */
-  changes<Value = unknown>(sinceRoot: string, range: DiffOptions = {}): Rows<Change<Value>> {
-    const host = () => {
-      this.#check();
-      return this.#host;
-    };
-    return diffOf(host, this.#branchHead, sinceRoot, undefined, range) as Rows<Change<Value>>;
   }
 
   /**
@@ -473,7 +288,7 @@ export class Store extends Reader {
    */
   async compact(): Promise<CompactResult> {
     this.#check();
-    return this.#collector.request();
+    return this.handle.collector.request();
   }
 
   /**
@@ -483,7 +298,7 @@ export class Store extends Reader {
   async stats(): Promise<Stats> {
     this.#check();
     const { statsOf } = await counting();
-    return statsOf(this.#host, this.#branchHead, this.#collector.failure);
+    return statsOf(this.#host, this.#branchHead, this.handle.collector.failure);
   }
 
   /**
@@ -558,11 +373,13 @@ export class Store extends Reader {
     if (this.#first === this) this.#tabs?.close();
     const [reason, isLost] = [this.#closedError(), this.#first.#closedBy !== undefined];
     const watching = this.#watchers.close(reason, !isLost);
-    const ended = this.#changes.close(reason, isLost);
-    const aborts = [...this.#flushers].map((flusher) => flusher.abort('the store was closed'));
+    const ended = this.handle.changes.close(reason, isLost);
+    const aborts = [...this.handle.flushers].map((flusher) =>
+      flusher.abort('the store was closed'),
+    );
     const others = [...this.#others].map((other) => other.close());
-    const edits = this.#edits.settled();
-    await Promise.all([watching, edits, this.#changes.over(), ...aborts, ...others]);
+    const edits = this.handle.edits.settled();
+    await Promise.all([watching, edits, this.handle.changes.over(), ...aborts, ...others]);
     ended();
     await this.#builder.close();
     if (this.#first !== this) {
@@ -570,7 +387,7 @@ export class Store extends Reader {
       this.#branchHead.leave();
       return;
     }
-    await this.#collector.close();
+    await this.handle.collector.close();
     await shared.afterAll(() => this.#host.segments.close());
     pins.close();
   }

@@ -120,7 +120,7 @@ async function* differing(
   const { host, branchHead } = from;
   const views: number[] = [];
   const open = async (root: string) => {
-    const { view } = await branchHead.openView(bytesOf(root));
+    const { view } = await branchHead.shared.openView(bytesOf(root));
     views.push(view);
     return view;
   };

@@ -59,7 +59,7 @@ async function change<Row>(
   const { durability, signal } = options;
   checkSignal(signal);
   const startMs = performance.now();
-  const bulk = branchHead.beginBulk(isAtHand(source));
+  const bulk = branchHead.bulks.begin(isAtHand(source));
   try {
     const ingest = await Ingest.begin(host, branchHead, durability, { signal, bulk });
     return await guarded(ingest, async () => {

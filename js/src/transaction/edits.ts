@@ -53,7 +53,7 @@ export class OwnEdits {
 
   #context(key: string): Pick<OwnEdit, 'over' | 'order'> {
     const order = this.#edits.get(key)?.order ?? this.#edits.size;
-    return { over: this.#branchHead.underWay(), order };
+    return { over: this.#branchHead.bulks.underWay(), order };
   }
 
   #set(edit: OwnEdit): void {

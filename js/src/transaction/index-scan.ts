@@ -1,8 +1,8 @@
 /** Scans of an index in a transaction: stored entries and those of its own edits, in one order. */
 import * as ReadFlag from '../base/abi/read-flag.js';
 import { HedgerowError } from '../base/errors.js';
+import type { Exactly } from '../base/exactly.js';
 import { compareKeys } from '../base/key.js';
-import { RANGE, rangeOf } from '../base/options.js';
 import { isInRange } from '../base/range.js';
 import {
   entriesOf,
@@ -13,14 +13,14 @@ import {
 } from '../indexes/columns.js';
 import type { Index } from '../indexes/definition.js';
 import { State } from '../indexes/index-set.js';
+import { blocks, type IndexScan, type Rows, rowsOf, startScan } from '../read/scan.js';
 import {
-  blocks,
-  type IndexScan,
+  checkedScan,
   type IndexScanOptions,
-  type Rows,
-  rowsOf,
-  startScan,
-} from '../read/scan.js';
+  type ScanPlan,
+  type StoredScan,
+  UNLIMITED,
+} from '../read/scan-options.js';
 import { readBack } from './edits.js';
 import type { IndexRead } from './reads.js';
 import type { Sources } from './scan.js';
@@ -61,30 +61,50 @@ export function ownEntries(
 
 async function* merged(
   sources: Sources,
-  given: IndexScanOptions,
+  options: IndexScanOptions,
   keysOnly: boolean,
 ): AsyncGenerator<Found, void, void> {
   const { host, view, edits, reads } = sources;
-  const options = rangeOf('tx.scan', given, RANGE.scanned);
-  const { reverse = false, limit = Number.MAX_SAFE_INTEGER, signal } = options;
-  const index = readyIndex(sources, options);
-  const range = positionsOf(index, options);
+  const {
+    range: wanted,
+    reverse,
+    offset,
+    limit,
+    wait: _,
+    signal,
+  }: Exactly<ScanPlan, 'range' | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'> = checkedScan(
+    'tx.scan',
+    options,
+  );
+  const index = readyIndex(sources, wanted as IndexRange);
+  const range = positionsOf(index, wanted as IndexRange);
   const own = ownEntries(sources, index, range, reverse);
   const hidden = new Set(edits.in({ prefix: index.prefix }).map(({ key }) => key));
   const read: IndexRead = { index, range, reverse, keysOnly, edited: edits.size, ended: false };
   reads.index(read);
+  // Own edits may hide any number of entries: then the core does not know which are left out.
+  const isOwn = hidden.size > 0;
+  let skip = isOwn ? offset : 0;
   let left = limit;
-  const take = (found: Found) => {
+  const isTaken = ({ position }: Found) => {
+    if (skip > 0) {
+      skip -= 1;
+      return false;
+    }
     left -= 1;
-    read.reached = found.position;
-    return found;
+    read.reached = position;
+    return true;
   };
   if (left === 0) return;
-  // Own edits may hide any number of entries.
-  const stored = hidden.size === 0 ? options : { ...options, limit: undefined };
-  const parts = ReadFlag.keys | ReadFlag.secondary | (keysOnly ? 0 : ReadFlag.values);
+  const stored: StoredScan = {
+    range: wanted,
+    reverse,
+    offset: isOwn ? 0 : offset,
+    limit: isOwn ? UNLIMITED : limit,
+    parts: ReadFlag.keys | ReadFlag.secondary | (keysOnly ? 0 : ReadFlag.values),
+  };
   const width = keysOnly ? 2 : 3;
-  const start = () => ({ op: startScan(host, view, stored, parts) });
+  const start = () => ({ op: startScan(host, view, stored) });
   let next = 0;
   for await (const members of blocks(host, start, signal)) {
     for (let at = 0; at < members.length; at += width) {
@@ -97,15 +117,17 @@ async function* merged(
       for (let due = own[next]; due !== undefined; due = own[++next]) {
         const order = compareKeys(due.position, position);
         if (reverse ? order < 0 : order > 0) break;
-        yield take(due);
+        if (isTaken(due)) yield due;
         if (left === 0) return;
       }
-      yield take({ position, key, value: keysOnly ? undefined : members[at + 1], secondary });
+      const value = keysOnly ? undefined : members[at + 1];
+      const found = { position, key, value, secondary };
+      if (isTaken(found)) yield found;
       if (left === 0) return;
     }
   }
-  for (; next < own.length; next++) {
-    yield take(own[next] as Found);
+  for (const found of own.slice(next)) {
+    if (isTaken(found)) yield found;
     if (left === 0) return;
   }
   read.ended = true;

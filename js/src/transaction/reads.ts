@@ -1,3 +1,4 @@
+import type { Exactly } from '../base/exactly.js';
 import { compareKeys } from '../base/key.js';
 import { encodeRange, isInRange, type KeyRange } from '../base/range.js';
 import { turn } from '../base/scheduler.js';
@@ -145,7 +146,8 @@ function entersInto(
 function readPart({ range, reverse, reached, ended }: ScanRead): KeyRange | undefined {
   if (ended) return range;
   if (reached === undefined) return undefined;
-  const { prefix, gt, gte, lt, lte } = range;
+  const { prefix, gt, gte, lt, lte }: Exactly<KeyRange, 'prefix' | 'gt' | 'gte' | 'lt' | 'lte'> =
+    range;
   return reverse ? { prefix, gte: reached, lt, lte } : { prefix, gt, gte, lte: reached };
 }
 

@@ -1,8 +1,8 @@
 import { sameBytes } from '../base/bytes.js';
-import { HedgerowError, isMissing } from '../base/errors.js';
-import { MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS, MAX_HOLD_MS } from '../base/limits.js';
+import { isMissing } from '../base/errors.js';
+import { MAX_HOLD_MS } from '../base/limits.js';
 import { checkSignal, until, type Waits } from '../base/signal.js';
-import { pause } from '../base/timeout.js';
+import { untilWon } from '../base/timeout.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
 import type { Durability } from '../storage/segment-store.js';
@@ -55,20 +55,18 @@ export class Transactions {
 
   /** Resolves to what `body` returned, when its edits are committed. */
   async run<T>(body: TransactionFunction<T>, job: Job): Promise<T> {
-    for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+    // A second run is as good as sure to win, if all other writers are in this tab.
+    const { result } = await untilWon(async (tries) => {
       checkSignal(job.signal);
       try {
-        return await this.#runOnce(body, job, tries === 0 && !this.#branchHead.isContended);
+        const isFirst = tries === 0 && !this.#branchHead.isContended;
+        return { result: await this.#runOnce(body, job, isFirst) };
       } catch (cause) {
         if (!(cause instanceof StaleRead)) throw cause;
+        return undefined;
       }
-      // A second run is as good as sure to win, if all other writers are in this tab.
-      if (tries > 0) await pause(Math.min(2 ** tries, MAX_COMMIT_WAIT_MS) * Math.random());
-    }
-    throw new HedgerowError(
-      'conflict',
-      `others changed what the transaction had read ${MAX_COMMIT_TRIES} times in a row: try again`,
-    );
+    }, 'others changed what it had read');
+    return result;
   }
 
   async #runOnce<T>(body: TransactionFunction<T>, job: Job, isFirst: boolean): Promise<T> {

@@ -1,11 +1,18 @@
 /** Scans of a transaction: stored rows and its own edits, merged in the order of keys. */
 
 import * as ReadFlag from '../base/abi/read-flag.js';
+import type { Exactly } from '../base/exactly.js';
 import { compareKeys } from '../base/key.js';
-import { RANGE, rangeOf } from '../base/options.js';
-import { encodeRange } from '../base/range.js';
+import { encodeRange, type KeyRange } from '../base/range.js';
 import type { Host } from '../core/host.js';
-import { blocks, type Rows, type Scan, type ScanOptions, startScan } from '../read/scan.js';
+import { blocks, type Rows, type Scan, startScan } from '../read/scan.js';
+import {
+  checkedScan,
+  type ScanOptions,
+  type ScanPlan,
+  type StoredScan,
+  UNLIMITED,
+} from '../read/scan-options.js';
 import { type OwnEdit, type OwnEdits, readBack } from './edits.js';
 import type { Reads, ScanRead } from './reads.js';
 
@@ -24,6 +31,8 @@ type Width = 1 | 2;
 /** Rows in blocks of members, and what is noted of how far they were read. */
 interface Reading {
   readonly read: ScanRead;
+  /** How many of the rows are left out, and how many are handed out. */
+  readonly skip: number;
   readonly limit: number;
   readonly blocks: AsyncIterable<unknown[], void>;
 }
@@ -31,27 +40,36 @@ interface Reading {
 function begin(sources: Sources, options: ScanOptions, width: Width): Reading {
   const { host, view, edits, reads } = sources;
   const {
-    prefix,
-    gt,
-    gte,
-    lt,
-    lte,
-    reverse = false,
+    range: wanted,
+    reverse,
+    offset,
+    limit,
+    wait: _,
     signal,
-    limit = Number.MAX_SAFE_INTEGER,
-  } = rangeOf('tx.scan', options, RANGE.scanned);
-  const range = { prefix, gt, gte, lt, lte };
+  }: Exactly<ScanPlan, 'range' | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'> = checkedScan(
+    'tx.scan',
+    options,
+  );
+  const range = wanted as KeyRange;
   // Throws for a malformed one, before it is used.
   encodeRange(range);
   const own = edits.in(range, reverse);
   const edited = edits.size;
   const read: ScanRead = { range, reverse, keysOnly: width === 1, edited, ended: false };
   reads.scan(read);
-  // Each own edit can hide one stored row.
-  const stored = { ...range, reverse, limit: limit + own.length };
   const parts = width === 1 ? ReadFlag.keys : ReadFlag.keys | ReadFlag.values;
-  const found = blocks(host, () => ({ op: startScan(host, view, stored, parts) }), signal);
-  return { read, limit, blocks: own.length === 0 ? found : merged(found, own, width, reverse) };
+  const isOwn = own.length > 0;
+  // Each own edit can hide one stored row. Where the first row lies is only known when they are merged.
+  const stored: StoredScan = {
+    range,
+    reverse,
+    offset: isOwn ? 0 : offset,
+    limit: isOwn ? Math.min(offset + limit + own.length, UNLIMITED) : limit,
+    parts,
+  };
+  const found = blocks(host, () => ({ op: startScan(host, view, stored) }), signal);
+  if (!isOwn) return { read, skip: 0, limit, blocks: found };
+  return { read, skip: offset, limit, blocks: merged(found, own, width, reverse) };
 }
 
 /** Puts own edits between, and in place of, stored rows. Both are in the same order. */
@@ -116,10 +134,13 @@ class MergedRows<T> implements Rows<T> {
 
   /** The rows of a block are noted as read one by one, as they are taken. */
   async *#blocks(): AsyncGenerator<Generator<T, void, void>, void, void> {
-    const { read, limit, blocks } = begin(this.sources(), this.options, this.#width);
+    const { read, skip, limit, blocks } = begin(this.sources(), this.options, this.#width);
+    let toSkip = skip;
     let left = limit;
     const take = function* (this: MergedRows<T>, members: unknown[]): Generator<T, void, void> {
-      for (let at = 0; at < members.length && left > 0; at += this.#width) {
+      const skipped = Math.min(toSkip, members.length / this.#width);
+      toSkip -= skipped;
+      for (let at = skipped * this.#width; at < members.length && left > 0; at += this.#width) {
         const key = members[at] as string;
         left -= 1;
         read.reached = key;

@@ -11,9 +11,10 @@ import { fail } from '../core/status.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { entriesOf, type IndexRange, positionsOf } from '../indexes/columns.js';
 import { isOfIndex } from '../indexes/index-set.js';
-import { type CountOptions, counted } from '../read/count.js';
+import { type CountOptions, checkedCount } from '../read/count.js';
 import { findMany, KeyParts } from '../read/find-many.js';
-import type { IndexScan, IndexScanOptions, Scan, ScanOptions } from '../read/scan.js';
+import type { IndexScan, Scan } from '../read/scan.js';
+import type { IndexScanOptions, ScanOptions } from '../read/scan-options.js';
 import type { Base } from './base.js';
 import { OwnEdits, readBack } from './edits.js';
 import { mergedIndexScan, ownEntries, readyIndex } from './index-scan.js';
@@ -113,7 +114,7 @@ export class Transaction {
    */
   async count(range: CountOptions = {}): Promise<number> {
     this.#run.check();
-    const wanted = counted('tx.count', range);
+    const { range: wanted } = checkedCount('tx.count', range);
     if (isOfIndex(wanted)) return this.#countEntries(wanted);
     const { view, edits, reads, host } = this.#run;
     encodeRange(wanted);

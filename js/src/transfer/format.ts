@@ -2,7 +2,8 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { MAX_SEGMENT_CHUNKS } from '../base/limits.js';
-import { forkOf, refOfBranch } from '../history/branch-refs.js';
+import { refOfBranch } from '../history/branch-name.js';
+import { forkOf } from '../history/branch-refs.js';
 import { BRANCH_REF, FORK_REF, REF } from '../history/inventory.js';
 
 /** A ref as it is told in an export: `main`, then branches and forks in the order of their names. */

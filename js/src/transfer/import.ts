@@ -158,7 +158,7 @@ class Import {
   /** The result for a store that holds just what is imported. */
   async #done(header: Header): Promise<ImportResult> {
     const { branchHead } = await Inspection.of(this.#place.segments, this.#sliceMs);
-    this.#rows = (await branchHead.openView(mainOf(header))).rows;
+    this.#rows = (await branchHead.shared.openView(mainOf(header))).rows;
     return this.#result(header, 0, 0);
   }
 

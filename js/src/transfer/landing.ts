@@ -2,6 +2,7 @@ import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { FORMAT, SEGMENTS_PER_WRITER, WRITE_BYTES } from '../base/limits.js';
 import { IMPORT_REF } from '../history/inventory.js';
+import { writeRefs } from '../history/ref-write.js';
 import type {
   Durability,
   Ref,
@@ -168,7 +169,8 @@ export class Landing {
     const move = moveTo(progress, expected);
     // Beside the others, not as the move that may carry a segment: it goes with the import.
     const also = [move];
-    const isWritten = await this.#segments.write({ segments, also, durability: this.#durability });
+    const batch = { segments, also, durability: this.#durability };
+    const isWritten = (await writeRefs(this.#segments, batch)) !== false;
     if (isWritten) this.#generation = move.generation;
     return isWritten;
   }
@@ -198,7 +200,7 @@ export class Landing {
     const also = [...others, this.#drop()];
     const durability = this.#durability;
     const batch = { segments: [], ...(move && { move }), also, durability };
-    if (!(await this.#segments.write(batch))) return false;
+    if (!(await writeRefs(this.#segments, batch))) return false;
     await this.#delete(deletes);
     return true;
   }
@@ -206,7 +208,8 @@ export class Landing {
   /** Takes away all that was stored, unless another import goes on with it. */
   async undo(): Promise<void> {
     const also = [this.#drop()];
-    await this.#segments.write({ segments: [], also, durability: 'relaxed', makesRoom: true });
+    const batch = { segments: [], also, durability: 'relaxed', makesRoom: true } as const;
+    await writeRefs(this.#segments, batch);
     await this.#delete(this.#ids);
   }
 

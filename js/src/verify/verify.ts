@@ -190,7 +190,7 @@ export class Inspection {
     };
     let opened: { view: number; rows: number };
     try {
-      opened = await this.branchHead.openView(commitBytes);
+      opened = await this.branchHead.shared.openView(commitBytes);
     } catch (cause) {
       const fault = commitFault(root, cause);
       if (fault === undefined) throw cause;

@@ -38,6 +38,6 @@ export class IndexSpace implements Space {
       },
       holdHead: () => branchHead.holdHead(),
     };
-    return holdWith(from, this.#index.name, {});
+    return holdWith(from, { index: this.#index.name }, {});
   }
 }

@@ -1,4 +1,5 @@
 /** Ranges of keys as intervals, each from a key to before another. */
+import type { Exactly } from '../base/exactly.js';
 import { compareKeys, utf8Length } from '../base/key.js';
 import { MAX_KEY_BYTES } from '../base/limits.js';
 import type { KeyRange } from '../base/range.js';
@@ -25,7 +26,13 @@ function afterAll(prefix: string): string | undefined {
 }
 
 /** The interval of a range that `encodeRange` takes. */
-export function intervalOf({ prefix, gt, gte, lt, lte }: KeyRange): Interval {
+export function intervalOf({
+  prefix,
+  gt,
+  gte,
+  lt,
+  lte,
+}: Exactly<KeyRange, 'prefix' | 'gt' | 'gte' | 'lt' | 'lte'>): Interval {
   let low = gt === undefined ? (gte ?? '') : after(gt);
   let high = lte === undefined ? lt : after(lte);
   if (prefix !== undefined) {

@@ -1,6 +1,7 @@
 import * as ReadFlag from '../base/abi/read-flag.js';
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
+import type { Exactly } from '../base/exactly.js';
 import { hex } from '../base/hex.js';
 import type { KeyRange } from '../base/range.js';
 import { notify, report } from '../base/report.js';
@@ -11,7 +12,8 @@ import { type IndexRange, positionsOf } from '../indexes/columns.js';
 import type { Index } from '../indexes/definition.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import type { Change } from '../read/diff.js';
-import { blocks, type ScanOptions, startScan } from '../read/scan.js';
+import { blocks, startScan } from '../read/scan.js';
+import { type StoredScan, UNLIMITED } from '../read/scan-options.js';
 import { Pass, Slices, type Space } from './gather.js';
 import { IndexSpace } from './index-space.js';
 import { intervalOf } from './interval.js';
@@ -74,7 +76,7 @@ export class Watchers {
   watch(
     range: KeyRange | IndexRange,
     callback: WatchCallback,
-    { initial = false, signal, onError }: WatchOptions,
+    { initial = false, signal, onError }: Exactly<WatchOptions, 'initial' | 'signal' | 'onError'>,
   ): () => void {
     if (typeof callback !== 'function') {
       throw new HedgerowError('invalid-argument', 'watch: callback must be a function');
@@ -143,7 +145,7 @@ export class Watchers {
   #standAt(commitBytes: Uint8Array): Stand {
     const last = this.#last;
     if (last?.isHeld && sameBytes(last.commitBytes, commitBytes)) return last.use();
-    this.#last = new Stand(commitBytes, this.#branchHead.hold(commitBytes));
+    this.#last = new Stand(commitBytes, this.#branchHead.shared.hold(commitBytes));
     return this.#last;
   }
 
@@ -225,11 +227,12 @@ export class Watchers {
   async #read(watcher: Watcher, commitBytes: Uint8Array): Promise<Change[]> {
     const { engine } = this.#host;
     const { range, space } = watcher;
+    const parts = ReadFlag.keys | ReadFlag.values | (space ? ReadFlag.secondary : 0);
+    const all: StoredScan = { range, reverse: false, offset: 0, limit: UNLIMITED, parts };
     const start = async () => {
-      const { view } = await this.#branchHead.openView(commitBytes);
+      const { view } = await this.#branchHead.shared.openView(commitBytes);
       try {
-        const parts = ReadFlag.keys | ReadFlag.values | (space ? ReadFlag.secondary : 0);
-        return { op: startScan(this.#host, view, range as ScanOptions, parts) };
+        return { op: startScan(this.#host, view, all) };
       } finally {
         engine.closeView(view);
       }
@@ -272,7 +275,7 @@ export class Watchers {
       await turn();
       this.#slices.begin();
       const branchHead = this.#branchHead;
-      if (branchHead.isBehind) await branchHead.queued(() => branchHead.refresh());
+      if (branchHead.isBehind) await branchHead.shared.queued(() => branchHead.refresh());
       const held = await branchHead.holdHead();
       const next = new Stand(held.head.commitBytes, held);
       if (this.#main === undefined) this.#main = next;

@@ -2,25 +2,21 @@
 
 import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
-import { MAX_IN_FLIGHT_BYTES, WRITE_BYTES } from '../base/limits.js';
+import { WRITE_BYTES } from '../base/limits.js';
 import type { EncodedRange } from '../base/range.js';
 import { turn } from '../base/scheduler.js';
 import { checkSignal, committing } from '../base/signal.js';
 import * as calls from '../core/calls/ingest.js';
-import { type MadeSegment, removeSegment, takeSegment } from '../core/calls/segments.js';
+import type { MadeSegment } from '../core/calls/segments.js';
 import type { Op } from '../core/engine.js';
 import { endSlice, type Host, type SliceTimes } from '../core/host.js';
 import { fail } from '../core/status.js';
-import {
-  type BranchHead,
-  type HeldHead,
-  type Overrides,
-  UnknownOutcome,
-} from '../history/branch-head.js';
+import type { BranchHead, HeldHead, Overrides } from '../history/branch-head.js';
 import type { Durability, WriteBatch } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
 import type { Block } from './block.js';
 import type { IngestResult, Progress } from './ingest-result.js';
+import { type PipedChange, SegmentPipe, timed } from './segment-pipe.js';
 
 export type { Block, IngestResult, Progress };
 
@@ -51,7 +47,7 @@ export interface IngestOptions {
     readonly isPatch?: boolean;
   };
   readonly signal?: AbortSignal | undefined;
-  /** Of a bulk change: see `BranchHead.beginBulk`. */
+  /** Of a bulk change: see `Bulks.begin`. */
   readonly bulk?: { readonly overrides: Overrides; readonly before: Promise<void> };
   /** Other refs that are moved with the commit. */
   readonly also?: WriteBatch['also'];
@@ -63,11 +59,12 @@ export interface IngestOptions {
 const QUICK_BYTES = 32 << 10;
 
 /** One change on its way to a commit. */
-export class Ingest {
+export class Ingest implements PipedChange {
   readonly times: SliceTimes = { slices: 0, longestSliceMs: 0, storageMs: 0 };
   readonly #host: Host;
   readonly #branchHead: BranchHead;
   readonly #durability: Durability;
+  readonly #pipe: SegmentPipe;
   /** In the core. */
   readonly op: Op;
   readonly #signal: AbortSignal | undefined;
@@ -77,15 +74,6 @@ export class Ingest {
   readonly #makesRoom: boolean;
   /** What it builds on and what it has written, which nobody may collect. */
   readonly #holds: Hold[] = [];
-  readonly #writers = new Set<number>();
-  /** Made and not yet handed to storage. */
-  #held: MadeSegment[] = [];
-  #heldBytes = 0;
-  #madeBytes = 0;
-  readonly #writing = new Set<Promise<void>>();
-  #writingBytes = 0;
-  #written: number[] = [];
-  #failure: unknown;
   #finished = false;
   #ended = false;
   /** Whether sum trees that follow rows and are not wanted may be left over in what it builds on. */
@@ -93,7 +81,6 @@ export class Ingest {
   /** The generation that the change builds on. */
   #onto: number;
   readonly #holdBytes: number;
-  segments = 0;
   rows = 0;
   bytes = 0;
   durableRows = 0;
@@ -105,7 +92,7 @@ export class Ingest {
     durability: Durability,
     options: IngestOptions,
   ): Promise<Ingest> {
-    await branchHead.prepareIds(options.makesRoom);
+    await branchHead.shared.prepareIds(options.makesRoom);
     const held = await branchHead.holdHead();
     try {
       return new Ingest(host, branchHead, durability, options, held);
@@ -116,7 +103,7 @@ export class Ingest {
   }
 
   /**
-   * A change that is made while no commit is, or else with `held`. Call `commits.prepareIds`
+   * A change that is made while no commit is, or else with `held`. Call `shared.prepareIds`
    * first.
    */
   constructor(
@@ -127,6 +114,7 @@ export class Ingest {
     held?: HeldHead,
   ) {
     this.#makesRoom = makesRoom;
+    this.#pipe = new SegmentPipe(this, host, branchHead, { durability, makesRoom });
     if (held !== undefined) this.#holds.push(held);
     this.#host = host;
     this.#branchHead = branchHead;
@@ -147,6 +135,21 @@ export class Ingest {
     if (host.sums !== undefined && host.sums.size > 0) calls.expectSums(host.engine, this.op);
   }
 
+  /** How many segments it has made. */
+  get segments(): number {
+    return this.#pipe.made;
+  }
+
+  /** A bulk change waits for room until its rows end: then others wait for its commit. */
+  get waitsForRoom(): boolean {
+    return this.#bulk !== undefined && !this.#finished;
+  }
+
+  /** Keeps a hold until it has ended. */
+  keep(hold: Hold): void {
+    this.#holds.push(hold);
+  }
+
   /** Has `listener` called when the core traps, and the ingest is lost with it. */
   onLost(listener: (cause: unknown) => void): () => void {
     return this.#host.engine.onTrap(listener);
@@ -158,7 +161,7 @@ export class Ingest {
     this.bytes += calls.feed(engine, this.op, block);
     this.rows += block.rows;
     await this.#work(startMs);
-    if (this.#heldBytes >= this.#holdBytes) await this.#flush(0);
+    if (this.#pipe.heldBytes >= this.#holdBytes) await this.#pipe.flush(0);
   }
 
   /** Takes bytes, to be read by the next `drain`. Copies them. */
@@ -175,7 +178,7 @@ export class Ingest {
   /** Reads all complete rows of the bytes so far, from the slice that began at `startMs` on. */
   async drain(startMs: number): Promise<void> {
     await this.#work(startMs);
-    if (this.#heldBytes >= this.#holdBytes) await this.#flush(0);
+    if (this.#pipe.heldBytes >= this.#holdBytes) await this.#pipe.flush(0);
   }
 
   /** Makes a part of the indexes that are wanted, of about `work` bytes of rows. */
@@ -200,103 +203,20 @@ export class Ingest {
       const needed = status === Status.need ? this.#host.engine.needed() : [];
       if (this.#isBytes && run === undefined && status !== Status.need)
         this.rows = calls.ingestedRows(this.#host.engine);
-      this.#collect();
+      this.#pipe.take(this.op);
       endSlice(this.times, start);
       if (status === Status.done) return;
-      if (needed.length > 0) await this.#waiting(this.#host.load(needed));
-      if (this.#heldBytes >= this.#holdBytes) await this.#flush(0);
+      if (needed.length > 0) await timed(this.times, this.#host.load(needed));
+      if (this.#pipe.heldBytes >= this.#holdBytes) await this.#pipe.flush(0);
       await turn();
       start = performance.now();
     }
   }
 
-  async #waiting<T>(promise: Promise<T>): Promise<T> {
-    const start = performance.now();
-    const result = await promise;
-    this.times.storageMs += performance.now() - start;
-    return result;
-  }
-
   /** Throws why it does not go on, if it does not. */
   check(): void {
-    if (this.#failure !== undefined) throw this.#failure;
+    this.#pipe.check();
     checkSignal(this.#signal);
-  }
-
-  /** Takes finished segments. */
-  #collect(): void {
-    const { engine } = this.#host;
-    for (;;) {
-      const segment = takeSegment(engine, this.op);
-      if (segment === undefined) break;
-      this.segments += 1;
-      this.#branchHead.shared.made(segment.id);
-      this.#held.push(segment);
-      this.#heldBytes += segment.segmentBytes.length;
-      this.#use(segment.segmentBytes.length);
-    }
-  }
-
-  /**
-   * Hands segments to storage until at most `bytes` are held, in slices of their own: half
-   * of what a load costs this thread is the copying that IndexedDB does in `put`.
-   */
-  async #flush(bytes: number): Promise<void> {
-    while (this.#heldBytes > bytes) {
-      // A change that holds up no other waits for room.
-      if (this.#bulk !== undefined && !this.#finished) await this.#branchHead.shared.room(true);
-      await this.#announce();
-      await turn();
-      const startMs = performance.now();
-      do this.#write();
-      while (this.#heldBytes > bytes && performance.now() - startMs < this.#host.sliceMs / 2);
-      endSlice(this.times, startMs);
-      if (this.#writingBytes > MAX_IN_FLIGHT_BYTES) await this.#settle(MAX_IN_FLIGHT_BYTES / 2);
-      this.check();
-    }
-  }
-
-  /** Tells that segments will be stored which no commit reaches yet. */
-  async #announce(): Promise<void> {
-    for (const { id } of this.#held) {
-      const writer = this.#branchHead.shared.writerOf(id);
-      if (this.#writers.has(writer)) continue;
-      this.#writers.add(writer);
-      this.#holds.push(await this.#branchHead.pins.writing(writer));
-    }
-  }
-
-  /** Writes the segment held longest, in a transaction of its own. */
-  #write(): void {
-    const segment = this.#held.shift();
-    if (segment === undefined) return;
-    const { id } = segment;
-    const [size, rows] = [segment.segmentBytes.length, this.rows];
-    this.#heldBytes -= size;
-    this.#writingBytes += size;
-    const writing = this.#host.segments
-      .write({ segments: [segment], durability: this.#durability, makesRoom: this.#makesRoom })
-      .then(() => {
-        this.#branchHead.inventory.stored(id);
-        this.#written.push(id);
-        this.durableRows = Math.max(this.durableRows, rows);
-      })
-      .catch((cause: unknown) => {
-        this.#failure ??= cause;
-      })
-      .finally(() => {
-        this.#writing.delete(writing);
-        this.#writingBytes -= size;
-      });
-    this.#writing.add(writing);
-  }
-
-  /** Waits until at most `bytes` are in flight. */
-  async #settle(bytes: number): Promise<void> {
-    while (this.#writingBytes > bytes || (bytes === 0 && this.#writing.size > 0)) {
-      await this.#waiting(Promise.race(this.#writing));
-    }
-    this.check();
   }
 
   /**
@@ -305,8 +225,8 @@ export class Ingest {
    */
   async commit(): Promise<Committed> {
     await this.#finish();
-    await this.#flush(LAST_BYTES);
-    await this.#settle(0);
+    await this.#pipe.flush(LAST_BYTES);
+    await this.#pipe.settle(0);
     if (this.#bulk !== undefined) await this.#bulk.before;
     return this.#branchHead.exclusively(() => this.commitNow(), this.#signal);
   }
@@ -374,8 +294,8 @@ export class Ingest {
     // The reply of the last step is gone by now: ask once more.
     engine.step(this.op, 1);
     const { chunks, commitBytes } = calls.ingested(engine);
-    await this.#flush(LAST_BYTES);
-    await this.#settle(0);
+    await this.#pipe.flush(LAST_BYTES);
+    await this.#pipe.settle(0);
     checkSignal(this.#signal);
     if (this.#branchHead.isHead(commitBytes)) {
       // Nothing to write, if nobody else has moved the store.
@@ -389,9 +309,10 @@ export class Ingest {
       return { chunks: 0, commitBytes, rowsBefore: head.rows };
     }
     // Copying much into storage is a slice of its own; a small commit does not wait for one.
-    if (this.#heldBytes > QUICK_BYTES) await turn();
-    if (!(await this.#waiting(this.#move(commitBytes, this.#held)))) return undefined;
-    this.#keep();
+    if (this.#pipe.heldBytes > QUICK_BYTES) await turn();
+    const moving = this.#move(commitBytes, this.#pipe.held);
+    if (!(await timed(this.times, moving))) return undefined;
+    this.#stay();
     this.durableRows = this.rows;
     await this.#branchHead.moveOnto(commitBytes, head.generation + 1);
     if (this.#dropsSums) this.#branchHead.leftovers.sums = false;
@@ -404,37 +325,30 @@ export class Ingest {
       throw new HedgerowError('disconnected', 'the browser has suspended the page: try again');
     }
     const undo = committing(this.#signal);
+    let isKept = false;
     try {
       const [also, makesRoom] = [this.#also, this.#makesRoom];
       const options = { durability: this.#durability, makesRoom, ...(also && { also }) };
-      const moved = await this.#branchHead.move(commitBytes, segments, options);
-      if (!moved) undo();
-      return moved;
-    } catch (cause) {
-      if (!(cause instanceof UnknownOutcome)) {
-        undo();
-        throw cause;
-      }
-      // The ref may point at what was written: rather debris than a hole.
-      this.#keep();
-      throw cause.cause;
+      isKept = await this.#branchHead.move(commitBytes, segments, options, () => {
+        isKept = true;
+        // The ref may point at what was written: rather debris than a hole.
+        this.#stay();
+      });
+      return isKept;
+    } finally {
+      if (!isKept) undo();
     }
   }
 
-  /** So many bytes more are of this change alone. */
-  #use(bytes: number): void {
-    this.#madeBytes += bytes;
-    this.#branchHead.shared.unusedBytes += bytes;
-  }
-
-  #keep(): void {
+  /** What it has written stays. */
+  #stay(): void {
     this.#free(true);
     this.#release();
   }
 
   #free(committed: boolean): void {
     this.#ended = true;
-    this.#use(-this.#madeBytes);
+    this.#pipe.end();
     this.#host.forgetSums?.(this.op);
     this.#host.engine.free(this.op, committed);
   }
@@ -447,19 +361,7 @@ export class Ingest {
   async abandon(): Promise<void> {
     if (this.#ended) return;
     this.#free(false);
-    for (const { id } of this.#held) this.#branchHead.inventory.unmade(id);
-    this.#held = [];
-    await Promise.all(this.#writing);
-    const written = this.#written;
-    this.#written = [];
-    for (const id of written) this.#branchHead.inventory.unmade(id);
-    // Debris costs space until it is collected: that it stays is no reason to hide the failure.
-    if (written.length > 0) await this.#host.segments.delete(written).catch(() => {});
-    for (const id of written) {
-      // An instance that was started meanwhile may have seen them.
-      this.#branchHead.inventory.unmade(id);
-      removeSegment(this.#host.engine, id);
-    }
+    await this.#pipe.discard();
     this.#release();
   }
 }

@@ -62,7 +62,7 @@ export async function putMany<Row>(
   const { prefix, signal } = job;
   if (prefix !== undefined) checkKey(prefix, 'prefix');
   // In the turn of the call: the order of calls is that of commits.
-  const bulk = branchHead.beginBulk(isAtHand(source));
+  const bulk = branchHead.bulks.begin(isAtHand(source));
   try {
     await turn();
     checkSignal(signal);
@@ -72,7 +72,7 @@ export async function putMany<Row>(
   }
 }
 
-type Bulk = ReturnType<BranchHead['beginBulk']>;
+type Bulk = ReturnType<BranchHead['bulks']['begin']>;
 
 async function ingestAll<Row>(
   host: Host,
@@ -152,7 +152,7 @@ export async function deleteRange(
 ): Promise<IngestResult> {
   const startMs = performance.now();
   const encoded = encodeRange(range);
-  const bulk = branchHead.beginBulk(true);
+  const bulk = branchHead.bulks.begin(true);
   try {
     const options = { bulk, signal, makesRoom: true };
     const ingest = await Ingest.begin(host, branchHead, durability, options);

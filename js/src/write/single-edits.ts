@@ -58,14 +58,14 @@ export class SingleEdits {
     return this.#add(key, {
       key: JSON.stringify(key),
       value: kept,
-      over: this.#branchHead.underWay(),
+      over: this.#branchHead.bulks.underWay(),
     });
   }
 
   /** Deletes one row. */
   delete(key: string): Promise<void> {
     checkKey(key);
-    return this.#add(key, { key: JSON.stringify(key), over: this.#branchHead.underWay() });
+    return this.#add(key, { key: JSON.stringify(key), over: this.#branchHead.bulks.underWay() });
   }
 
   #add(key: string, edit: Edit): Promise<void> {

@@ -19,7 +19,7 @@ export async function tryEdits(
   blocks: Iterable<Block>,
   options: Pick<IngestOptions, 'signal' | 'makesRoom'> = {},
 ): Promise<(Committed & { readonly ingest: Ingest }) | undefined> {
-  await branchHead.prepareIds(options.makesRoom);
+  await branchHead.shared.prepareIds(options.makesRoom);
   const ingest = new Ingest(host, branchHead, durability, options);
   try {
     let isNext = false;

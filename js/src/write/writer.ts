@@ -39,7 +39,7 @@ export class Flusher {
   readonly #durability: Durability;
   readonly #commitEvery: number;
   readonly #onEnd: (flusher: Flusher) => void;
-  readonly #bulk: ReturnType<BranchHead['beginBulk']>;
+  readonly #bulk: ReturnType<BranchHead['bulks']['begin']>;
   readonly #startMs = performance.now();
   #rows: Row[] = [];
   #units = 0;
@@ -68,7 +68,7 @@ export class Flusher {
     this.#durability = durability;
     this.#commitEvery = commitEvery;
     this.#onEnd = onEnd;
-    this.#bulk = branchHead.beginBulk(false);
+    this.#bulk = branchHead.bulks.begin(false);
   }
 
   /** Buffers a row, or says no. */

@@ -21,7 +21,7 @@ pub struct Run<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     hash: Hash,
-    /// The next child to enter; in reverse, the one after it.
+    /// Children `next..` are still to come; in reverse, children `..next`.
     next: usize,
 }
 
@@ -42,8 +42,10 @@ pub struct Cursor {
     reverse: bool,
     stack: Vec<Frame>,
     leaf: Option<LeafAt>,
-    /// The key that the leaves to come must be beyond.
+    /// The last key of the leaf before (in reverse, its first), which the next leaf must be beyond.
     edge: Option<Vec<u8>>,
+    /// Entries that are still to be passed over.
+    skip: u64,
 }
 
 impl Cursor {
@@ -51,7 +53,13 @@ impl Cursor {
     #[must_use]
     pub fn new(tree: Tree, range: Range, reverse: bool) -> Self {
         let root = (!tree.is_empty()).then_some(tree);
-        Self { root, range, reverse, stack: Vec::new(), leaf: None, edge: None }
+        Self { root, range, reverse, stack: Vec::new(), leaf: None, edge: None, skip: 0 }
+    }
+
+    /// Passes over the first `count` entries of the range. Costs two paths: one to the range's
+    /// beginning, and one to the first entry that is read.
+    pub const fn skip(&mut self, count: u64) {
+        self.skip = count;
     }
 
     /// The next part to be read, `None` at the end. Costs a node lookup, and a descent at
@@ -88,13 +96,23 @@ impl Cursor {
                     self.stack.pop();
                     continue;
                 };
+                let depth = self.stack.len() - 1;
+                let next = if self.reverse { index } else { index + 1 };
+                // Children behind the first leaf do not begin before the range.
+                if self.skip > 0 && self.edge.is_some() {
+                    let count = parent.count_before(index + 1) - parent.count_before(index);
+                    if count <= self.skip {
+                        self.skip -= count;
+                        self.stack[depth].next = next;
+                        continue;
+                    }
+                }
                 match cache.child(&parent, index)? {
                     Fetch::Here(node) => {
                         if let Node::Leaf(leaf) = node {
                             self.check_order(&parent.hash(index), &leaf)?;
                         }
-                        let depth = self.stack.len() - 1;
-                        self.stack[depth].next = if self.reverse { index } else { index + 1 };
+                        self.stack[depth].next = next;
                         self.enter(parent.hash(index), node);
                     }
                     Fetch::At(id) => return Ok(Fetch::At(id)),
@@ -135,6 +153,9 @@ impl Cursor {
             Node::Leaf(leaf) => {
                 let (from, to) = self.range.within(&leaf);
                 self.leaf = Some(LeafAt { hash, from, to });
+                let skipped = self.skip.min(to.saturating_sub(from) as u64);
+                self.skip -= skipped;
+                self.advance(skipped as usize);
             }
             Node::Inner(inner) => {
                 let next = match (self.reverse, &self.range.lower, &self.range.upper) {

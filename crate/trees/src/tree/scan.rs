@@ -44,6 +44,13 @@ impl Scan {
         Self { cursor, reverse, parts, left: limit, ahead: 2, leaf_len: 0, reading: None }
     }
 
+    /// Leaves out the first `count` entries: see [`Cursor::skip`].
+    #[must_use]
+    pub const fn after(mut self, count: u64) -> Self {
+        self.cursor.skip(count);
+        self
+    }
+
     /// The segments that the scan will want next and that are not in memory: none before it
     /// has shown to be long. A host may fetch them while it hands out what there is.
     #[must_use]

@@ -1,9 +1,11 @@
 /** Reads of views: how they begin, and what they answer. */
+
 import * as ReadFlag from '../../base/abi/read-flag.js';
 import * as Reply from '../../base/abi/reply.js';
 import * as Status from '../../base/abi/status.js';
 import * as ValueKind from '../../base/abi/value-kind.js';
 import { HedgerowError } from '../../base/errors.js';
+import type { Exactly } from '../../base/exactly.js';
 import type { EncodedRange } from '../../base/range.js';
 import type { Engine, Op } from '../engine.js';
 import { fail } from '../status.js';
@@ -15,6 +17,8 @@ export interface ScanCall {
   /** Which members of each row are wanted: `ReadFlag.keys`, `values`, `secondary`. */
   readonly parts: number;
   readonly reverse: boolean;
+  /** How many rows at the start of the range are left out. */
+  readonly offset: number;
   readonly limit: number;
 }
 
@@ -71,12 +75,21 @@ export function positions(engine: Engine): Uint32Array {
 }
 
 /** Starts a scan. */
-export function scan(engine: Engine, view: number, call: ScanCall): Op {
-  const { flags, rangeBytes } = call.range;
+export function scan(
+  engine: Engine,
+  view: number,
+  {
+    range: { flags, rangeBytes },
+    parts,
+    reverse,
+    offset,
+    limit,
+  }: Exactly<ScanCall, 'range' | 'parts' | 'reverse' | 'offset' | 'limit'>,
+): Op {
   engine.pass(rangeBytes);
-  const allFlags = flags | call.parts | (call.reverse ? ReadFlag.reverse : 0);
+  const allFlags = flags | parts | (reverse ? ReadFlag.reverse : 0);
   const { core } = engine;
-  return engine.given(core.scan(engine.own(view), allFlags, rangeBytes.length, call.limit));
+  return engine.given(core.scan(engine.own(view), allFlags, rangeBytes.length, offset, limit));
 }
 
 /** Starts a count of a range; then `counted` has the number. */

@@ -1,0 +1,16 @@
+import { sameBytes } from './bytes.js';
+
+/** Whether two values, as a store gives them, are the same. The order of members is part of a value. */
+export function sameValue(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
+  if (a instanceof Uint8Array) return sameBytes(a, b as Uint8Array);
+  const [own, others] = [Object.keys(a), Object.keys(b)];
+  if (own.length !== others.length) return false;
+  return own.every(
+    (name, at) =>
+      name === others[at] &&
+      sameValue((a as Record<string, unknown>)[name], (b as Record<string, unknown>)[name]),
+  );
+}

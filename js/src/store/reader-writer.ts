@@ -1,0 +1,200 @@
+/** The writes of a handle: many rows, single ones, patches and transactions. */
+import { HedgerowError } from '../base/errors.js';
+import { optionsOf } from '../base/options.js';
+import type { ByteSource } from '../base/read-bytes.js';
+import { checkSignal } from '../base/signal.js';
+import type { Collecting } from '../collect/collecting.js';
+import type { Changes } from '../read/changes.js';
+import type { ReadContext } from '../read/context.js';
+import type { Change, DiffOptions } from '../read/diff.js';
+import type { Rows } from '../read/scan.js';
+import type { Durability } from '../storage/segment-store.js';
+import { type Deletes, deleteMany } from '../transaction/delete-many.js';
+import type { TransactionOptions } from '../transaction/run.js';
+import { transacting } from '../transaction/transacting.js';
+import type { Transaction } from '../transaction/transaction.js';
+import type { IngestResult } from '../write/ingest.js';
+import { applyPatch, type Patch, type PatchOptions } from '../write/patch.js';
+import { deleteRange, type PutManyOptions, putMany } from '../write/put-many.js';
+import type { SingleEdits } from '../write/single-edits.js';
+import { isFed, type Source } from '../write/source.js';
+import { Flusher, Writer, type WriterOptions } from '../write/writer.js';
+import { diffOf, Reader } from './reader.js';
+
+/** What writes of a handle need beside what its reads do. */
+export interface HandleParts {
+  readonly edits: SingleEdits;
+  readonly changes: Changes;
+  readonly durability: Durability;
+  readonly collector: Collecting;
+  /** Of writers that are open. */
+  readonly flushers: Set<Flusher>;
+}
+
+/** Reads and writes of rows. */
+export abstract class ReaderWriter extends Reader {
+  readonly #from: ReadContext;
+  protected readonly handle: HandleParts;
+
+  protected constructor(from: ReadContext, handle: HandleParts) {
+    super(from);
+    this.#from = from;
+    this.handle = handle;
+  }
+
+  /**
+   * Puts many rows in one commit: all of them are seen, or none. Keys may come in any order;
+   * of equal keys the last wins. Ascending keys into an empty store are fastest, and take
+   * bounded memory. Other writes go on meanwhile; the commit comes when the rows end, on top
+   * of theirs.
+   *
+   * Rows come from an iterable or async iterable, or as bytes, NDJSON or one JSON array of
+   * them, which is the faster way: from a `Response`, a `Blob`, a stream, or an iterable of
+   * parts. A malformed row of bytes is `invalid-row`, with its number and offset. What the source, or the `key`
+   * function, throws is what the call rejects with, as it is; nothing is put then.
+   */
+  async putMany<Row>(
+    source: Source<Row> | ByteSource,
+    options: PutManyOptions<Row> = {},
+  ): Promise<IngestResult> {
+    this.#from.check();
+    const job = this.jobOf('putMany', options, 'key prefix format onProgress');
+    return this.run(job, isFed(source), (own) =>
+      putMany(this.#from.host, this.#from.branchHead, source, own),
+    );
+  }
+
+  /**
+   * Deletes many rows in one commit: those with the keys of an iterable, or all of a range.
+   * A range is dropped unread, at the cost of its two ends; the result then tells how many
+   * rows there were.
+   */
+  async deleteMany(
+    keysOrRange: Deletes,
+    options: Pick<PutManyOptions<string>, 'signal' | 'durability'> = {},
+  ): Promise<IngestResult> {
+    this.#from.check();
+    const job = this.jobOf('deleteMany', options);
+    const isTaken = isFed(keysOrRange);
+    return this.run(job, isTaken, (own) => {
+      const remove = () => deleteMany(this.#from, keysOrRange, own);
+      // What comes one by one cannot be taken again.
+      return isTaken ? remove() : this.handle.collector.makingRoom(remove);
+    });
+  }
+
+  /**
+   * Applies a patch in one commit, all of it or, when one of its operations is malformed or
+   * updates what is no object, nothing: it then fails with `invalid-patch`, which tells the
+   * operation. An operation that a later one of the patch has the last word over (a `put` or `del` of its key, a
+   * `clear`) is not carried out, and what it would have updated is not looked at. Operations take no longer in one
+   * order than in another. They come as rows come to `putMany`; the `rows` of the result are operations.
+   */
+  async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<IngestResult> {
+    this.#from.check();
+    const job = this.jobOf('applyPatch', options, 'format onProgress');
+    return this.run(job, isFed(patch), (own) =>
+      applyPatch(this.#from.host, this.#from.branchHead, patch, own),
+    );
+  }
+
+  /**
+   * Runs `body` and commits what it has put and deleted, all of it or, when it throws, nothing.
+   * `body` reads the store as it was when the transaction began, with its own edits so far. When
+   * something that it has read was changed before its commit, it is run again from anew: so it
+   * is as if transactions came one after the other, in all tabs. Without edits it commits
+   * nothing.
+   *
+   * Resolves to what `body` returned. Rejects with what it threw, and with `conflict` when it was
+   * overtaken again and again.
+   */
+  async transaction<T>(
+    body: (tx: Transaction) => T | PromiseLike<T>,
+    options: TransactionOptions = {},
+  ): Promise<T> {
+    this.#from.check();
+    if (typeof body !== 'function') {
+      throw new HedgerowError('invalid-argument', 'transaction: body must be a function');
+    }
+    const job = this.jobOf('transaction', options);
+    const { waits } = this.handle.changes;
+    return this.run(job, false, async (own) => {
+      const { Transactions } = await transacting();
+      return new Transactions(this.#from.host, this.#from.branchHead).run(body, { ...own, waits });
+    });
+  }
+
+  /** Checks the options of a change. */
+  protected jobOf<Options extends TransactionOptions>(call: string, options: Options, names = '') {
+    const job = optionsOf(call, options, `${names} signal durability`);
+    checkSignal(job.signal);
+    return { durability: this.handle.durability, ...job };
+  }
+
+  /** See `Changes.run`. */
+  protected run<T, Job extends TransactionOptions>(
+    job: Job,
+    waitsForCaller: boolean,
+    change: (job: Job) => Promise<T>,
+  ): Promise<T> {
+    return this.handle.changes.run(job.signal, waitsForCaller, (signal) =>
+      change({ ...job, signal }),
+    );
+  }
+
+  /** Deletes all rows. */
+  async clear(): Promise<void> {
+    this.#from.check();
+    const job = { durability: this.handle.durability };
+    await this.run(job, false, (own) =>
+      deleteRange(this.#from.host, this.#from.branchHead, {}, own),
+    );
+  }
+
+  /**
+   * A writer that takes rows one by one without a promise for each:
+   * `if (!writer.tryPut(key, value)) await writer.put(key, value);`. Nothing is seen before
+   * `writer.finish()`, or before every `commitEvery` rows. It holds up no other write; when
+   * the store is closed, or the writer forgotten, its rows are dropped.
+   */
+  writer(options: WriterOptions = {}): Writer {
+    this.#from.check();
+    const { commitEvery = Number.POSITIVE_INFINITY, durability = this.handle.durability } =
+      optionsOf('writer', options, 'commitEvery durability');
+    const flusher = new Flusher(
+      this.#from.host,
+      this.#from.branchHead,
+      durability,
+      commitEvery,
+      (ended) => this.handle.flushers.delete(ended),
+    );
+    this.handle.flushers.add(flusher);
+    return new Writer(flusher);
+  }
+
+  /** Puts one row. Rows put in one turn share one commit. */
+  async put(key: string, value: unknown): Promise<void> {
+    this.#from.check();
+    return this.handle.edits.put(key, value);
+  }
+
+  /** Deletes one row; does nothing when there is none. */
+  async delete(key: string): Promise<void> {
+    this.#from.check();
+    return this.handle.collector.makingRoom(() => this.handle.edits.delete(key));
+  }
+
+  /**
+   * The changes that have led from a root to the head as it is when the reading begins, in the
+   * order of keys: what has happened while a page was closed that has kept its `root`. A root that no
+   * branch and no snapshot keeps may have been compacted away, whole or in part: then it fails with
+   * `missing-chunk`, after some changes perhaps. The root of an empty store always works. Costs the nodes that the two do not share.
+   */
+  changes<Value = unknown>(sinceRoot: string, range: DiffOptions = {}): Rows<Change<Value>> {
+    const host = () => {
+      this.#from.check();
+      return this.#from.host;
+    };
+    return diffOf(host, this.#from.branchHead, sinceRoot, undefined, range) as Rows<Change<Value>>;
+  }
+}

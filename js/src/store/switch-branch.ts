@@ -1,0 +1,35 @@
+/** How a handle moves to another branch. */
+import { HedgerowError } from '../base/errors.js';
+import type { BranchHead } from '../history/branch-head.js';
+import type { Changes } from '../read/changes.js';
+import type { SingleEdits } from '../write/single-edits.js';
+
+/** What a handle has under way. */
+interface UnderWay {
+  readonly edits: Pick<SingleEdits, 'flushed'>;
+  readonly changes: Pick<Changes, 'areOver' | 'over'>;
+  /** Of writers that are open. */
+  readonly flushers: ReadonlySet<unknown>;
+}
+
+/** Has a handle stand on another branch, once the changes that it was called for before have ended. */
+export async function switchBranch(
+  branchHead: BranchHead,
+  ref: string,
+  { edits, changes, flushers }: UnderWay,
+  checkOpen: () => void,
+): Promise<void> {
+  const change = async () => {
+    // A change that has begun since builds on the branch before.
+    if (!changes.areOver) return false;
+    if (flushers.size > 0)
+      throw new HedgerowError('blocked', 'a writer is open: finish or abort it first');
+    await branchHead.switchTo(ref);
+    return true;
+  };
+  do {
+    await edits.flushed();
+    while (!changes.areOver) await changes.over();
+    checkOpen();
+  } while (!(await branchHead.shared.queued(change)));
+}

@@ -1,0 +1,44 @@
+import { hex } from '../base/hex.js';
+import type { IndexRange } from '../indexes/columns.js';
+import type { ReadContext } from '../read/context.js';
+import { holdWith, type WaitOptions } from '../read/holder.js';
+import type { IngestResult } from '../write/ingest.js';
+import type { Job, resultOf } from '../write/put-many.js';
+import { type Made, Transactions } from './run.js';
+
+/**
+ * Deletes the rows that the entries of an index in a range name. As a transaction: which rows these are is what it has
+ * read, so that a row which another writer changes meanwhile goes only if it is still in the range.
+ */
+export async function deleteEntries(
+  from: ReadContext,
+  range: IndexRange & WaitOptions,
+  { signal, durability }: Pick<Job<string>, 'signal' | 'durability'>,
+  // Handed over, so that what a page loads first is not cut in more files.
+  toResult: typeof resultOf,
+): Promise<IngestResult> {
+  const startMs = performance.now();
+  const { host, branchHead } = from;
+  const { release } = await holdWith(from, range, { wait: range.wait, signal });
+  release();
+  let made: Made | undefined;
+  const onCommit = (commit: Made) => {
+    made = commit;
+  };
+  const rows = await new Transactions(host, branchHead).run((tx) => tx.deleteMany(range), {
+    signal,
+    durability,
+    onCommit,
+  });
+  if (made !== undefined) return toResult(made.ingest, made, rows, startMs);
+  const none = {
+    rows,
+    bytes: 0,
+    chunks: 0,
+    segments: 0,
+    slices: 0,
+    longestSliceMs: 0,
+    storageMs: 0,
+  };
+  return { root: hex(branchHead.head.commitBytes), ...none, ms: performance.now() - startMs };
+}
