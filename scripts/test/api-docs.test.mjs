@@ -49,7 +49,7 @@ function exportsOf(file) {
 /** The public members of a class or an interface, those of what it extends left out. */
 function membersOf(name, file) {
   const text = uncommented(read(file));
-  const head = new RegExp(`^export (?:class|interface) ${name}\\b[^]*?^}`, 'm');
+  const head = new RegExp(`^export (?:class|interface) ${name}\\b(?:[^{]*\\{\\}|[^]*?^})`, 'm');
   const [body = ''] = text.match(head) ?? [];
   const member = /^ {2}(?:(?:static|async|override|declare|readonly|get) )*([a-z]\w*)\??[<(:]/gm;
   const names = [...body.matchAll(member)].map(([, own]) => own);
