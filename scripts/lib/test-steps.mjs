@@ -48,7 +48,7 @@ function playwright(project) {
 
 /**
  * The steps. Those of one lane never overlap: Cargo's wait for each other anyway, and browsers are heavy. What
- * is timed is alone. `seconds` is what a step took alone on two cores, with everything compiled before.
+ * is timed is alone. `seconds` is about what a step takes by itself on two cores.
  */
 export const STEPS = [
   {
