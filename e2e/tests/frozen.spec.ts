@@ -49,6 +49,9 @@ const test = base.extend<{ tab: () => Promise<Page> }>({
   },
 });
 
+// Each test has a browser of its own, and mostly waits.
+test.describe.configure({ mode: 'parallel' });
+
 async function frozen(session: CDPSession, isFrozen: boolean): Promise<void> {
   const state = isFrozen ? 'frozen' : 'active';
   await session.send('Page.setWebLifecycleState', { state });

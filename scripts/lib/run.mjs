@@ -9,13 +9,9 @@ import { fileURLToPath } from 'node:url';
 /** The root of the repository. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** Where `setup.mjs` installs tools that no package manager of the project holds. */
-export const TOOLS_DIR = join(ROOT, '.cache', 'tools');
-
 // Tools of the repository come first, so that a different version on the machine does
 // no harm; Cargo's folder comes last, for shells that have not read its `env` file.
 const SEARCH_PATH = [
-  join(TOOLS_DIR, 'bin'),
   join(ROOT, 'node_modules', '.bin'),
   process.env.PATH ?? '',
   join(process.env.CARGO_HOME ?? join(homedir(), '.cargo'), 'bin'),
