@@ -1,4 +1,5 @@
 import { defineConfig } from '@playwright/test';
+import type { EngineOption } from './tests/fixtures.js';
 
 // `npm test` names the browser; without a name, Playwright's own is used.
 const executablePath = process.env.CHROMIUM_PATH;
@@ -20,7 +21,10 @@ const args = [
   '--js-flags=--expose-gc',
 ];
 
-export default defineConfig({
+// All that other engines can run, or what is tagged as the core of it.
+const OTHERS = process.env.E2E_ENGINES === 'all' ? /./ : /@core/;
+
+export default defineConfig<EngineOption>({
   testDir: 'tests',
   outputDir: '../.cache/test/playwright',
   // One at a time: the tests measure time, and the machine may have two cores.
@@ -35,6 +39,11 @@ export default defineConfig({
     baseURL,
     launchOptions: { args, ...(executablePath ? { executablePath } : {}) },
   },
+  projects: [
+    { name: 'chromium' },
+    { name: 'firefox', use: { engine: 'firefox' }, grep: OTHERS, grepInvert: /@chromium/ },
+    { name: 'webkit', use: { engine: 'webkit' }, grep: OTHERS, grepInvert: /@chromium/ },
+  ],
   webServer: {
     // Built rather than served from source: a development server may reload the page.
     command: `vite build && vite preview --host 127.0.0.1 --port ${port} --strictPort`,

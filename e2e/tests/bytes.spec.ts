@@ -11,8 +11,10 @@ const line = (id: number) =>
     é: [id, 1.5],
   });
 
-test('a response goes into the store as its rows would', async ({ persistentPage }) => {
-  const { page: blank } = persistentPage;
+test('a response goes into the store as its rows would', { tag: '@chromium' }, async ({
+  chromiumPage,
+}) => {
+  const { page: blank } = chromiumPage;
   const lines = Array.from({ length: COUNT }, (_, id) => line(id));
   await blank.route('**/rows.ndjson', (route) =>
     route.fulfill({ body: `${lines.join('\r\n')}\n` }),

@@ -1,6 +1,5 @@
 /** Verification and repair on real IndexedDB; stores that go, and connections that are lost. */
-import type { Page } from '@playwright/test';
-import { expect, test } from './fixtures.js';
+import { expect, type Page, test } from './fixtures.js';
 import { openStore, stateOf, visit } from './store-page.js';
 
 declare global {
@@ -117,13 +116,13 @@ test('a store that there is not is missing, and is not made', async ({ persisten
   expect(await page.evaluate(() => window.db.get('a'))).toBe(1);
 });
 
-test('a store that the user clears is told as missing, then and at the next opening', async ({
-  persistentPage,
-}) => {
-  const page = await visit(persistentPage.page);
+test('a store that the user clears is told as missing, then and at the next opening', {
+  tag: '@chromium',
+}, async ({ chromiumPage }) => {
+  const page = await visit(chromiumPage.page);
   await openWatching(page, 'cleared');
   await page.evaluate(() => window.db.put('a', 1));
-  const cdp = await persistentPage.context.newCDPSession(page);
+  const cdp = await chromiumPage.context.newCDPSession(page);
   const { origin } = new URL(page.url());
   await cdp.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
   // Found when the page gets the focus, before any call is made.
@@ -135,7 +134,7 @@ test('a store that the user clears is told as missing, then and at the next open
     );
   expect(await codes()).toEqual(['closed', 'closed']);
   expect(await page.evaluate(() => window.told)).toBe(1);
-  const after = await visit(await persistentPage.relaunch());
+  const after = await visit(await chromiumPage.relaunch());
   const code = await after.evaluate(() =>
     window.codeOf(window.hedgerow.open('cleared', { mustExist: true })),
   );
@@ -158,13 +157,13 @@ test('a store that another tab deletes is told as missing', async ({ persistentP
 });
 
 for (const event of ['focus', 'visibilitychange'] as const) {
-  test(`at ${event} a lost connection is opened again, and missed news are seen`, async ({
-    persistentPage,
-  }) => {
-    const page = await visit(persistentPage.page);
+  test(`at ${event} a lost connection is opened again, and missed news are seen`, {
+    tag: '@chromium',
+  }, async ({ chromiumPage }) => {
+    const page = await visit(chromiumPage.page);
     await openStore(page, 'probed');
     await page.evaluate(() => window.db.put('a', 1));
-    const other = await visit(await persistentPage.newPage());
+    const other = await visit(await chromiumPage.newPage());
     // Its messages are lost.
     await other.evaluate(() => {
       BroadcastChannel.prototype.postMessage = () => {};
@@ -180,7 +179,7 @@ for (const event of ['focus', 'visibilitychange'] as const) {
       };
     });
     // Chromium's own page for it. All connections to the store are closed.
-    const internals = await persistentPage.context.newPage();
+    const internals = await chromiumPage.context.newPage();
     await internals.goto('chrome://indexeddb-internals');
     await internals.locator('.force-close').first().click();
     await other.evaluate(() => window.db.put('b', 2));

@@ -1,7 +1,6 @@
 /** Snapshots, branches, merges and undo, over two tabs and real IndexedDB. */
-import type { BrowserContext, Page } from '@playwright/test';
 import type { Snapshot, Store } from 'hedgerow';
-import { expect, test } from './fixtures.js';
+import { type Context, expect, type Page, test } from './fixtures.js';
 
 declare global {
   interface Window {
@@ -10,7 +9,7 @@ declare global {
   }
 }
 
-async function openTab(context: BrowserContext, name: string): Promise<Page> {
+async function openTab(context: Context, name: string): Promise<Page> {
   const page = await context.newPage();
   await page.goto('/tabs.html');
   await page.waitForFunction(() => window.tab !== undefined);

@@ -1,7 +1,6 @@
 /** The storage contract on real IndexedDB, and what only a browser can do to a store. */
-import type { Page } from '@playwright/test';
 import { segmentStoreContract } from '../../js/test/segment-store-contract.js';
-import { expect, test } from './fixtures.js';
+import { expect, type Page, test } from './fixtures.js';
 
 const PAGE = '/contract.html';
 const MIB = 1 << 20;
