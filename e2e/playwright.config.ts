@@ -1,4 +1,5 @@
 import { defineConfig } from '@playwright/test';
+import type { EngineOption } from './tests/fixtures.js';
 
 // `npm test` names the browser; without a name, Playwright's own is used.
 const executablePath = process.env.CHROMIUM_PATH;
@@ -33,13 +34,42 @@ const TIMED = [
   'watch',
 ].map((name) => `${name}.spec.ts`);
 
-export default defineConfig({
+// What Firefox and WebKitGTK run: loads, reloads, reads, indexes, tabs, watches, branches, proofs, sums, exports,
+// faults, and the contract of storage.
+const CORE = [
+  'endings',
+  'indexes',
+  'integrity',
+  'lines',
+  'proof',
+  'segment-store',
+  'segment-store-connections',
+  'segment-store-records',
+  'smoke',
+  'store',
+  'store-faults',
+  'sums',
+  'transfer',
+  'watch',
+].map((name) => `${name}.spec.ts`);
+// These drive browsers of their own.
+const OWN_BROWSERS = ['alive-hidden', 'frozen', 'full', 'torture'].map((name) => `${name}.spec.ts`);
+// With E2E_ENGINES=all they run all tests but those that need Chromium's own protocol.
+const OTHERS = {
+  workers: 2,
+  grepInvert: /@chromium/,
+  ...(process.env.E2E_ENGINES === 'all' ? { testIgnore: OWN_BROWSERS } : { testMatch: CORE }),
+};
+
+export default defineConfig<EngineOption>({
   testDir: 'tests',
   outputDir: '../.cache/test/playwright',
   projects: [
     { name: 'untimed', testIgnore: TIMED, workers: 2 },
     // One at a time. When all run, after the others, as `npm test` has it.
     { name: 'timed', testMatch: TIMED, workers: 1, dependencies: ['untimed'] },
+    { name: 'firefox', use: { engine: 'firefox' }, ...OTHERS },
+    { name: 'webkit', use: { engine: 'webkit' }, ...OTHERS },
   ],
   workers: 2,
   fullyParallel: false,

@@ -3,6 +3,7 @@
  * busy machine: of medians, against what the same load does to the page without slices, and
  * against twenty slices where twenty loads go on at once.
  */
+
 import type { Page } from '@playwright/test';
 import type { Load } from '../alive/page/loads.js';
 import { percentile } from '../bench/page/measure.js';
@@ -43,8 +44,10 @@ function tell(name: string, { ms, loaded, seen }: Outcome): void {
   console.log(`  ${name}: ${ms.toFixed(0)} ms, ${loaded.slices} slices; ${delays.join('; ')}`);
 }
 
-test('nothing waits for a load longer than for a few slices', async ({ persistentPage }) => {
-  const page = await visit(persistentPage.page);
+test('nothing waits for a load longer than for a few slices', { tag: '@chromium' }, async ({
+  chromiumPage,
+}) => {
+  const page = await visit(chromiumPage.page);
   const sliced = await load(page, { rows: 100_000 });
   tell('sliced', sliced);
   const { seen } = sliced;
@@ -65,10 +68,10 @@ test('nothing waits for a load longer than for a few slices', async ({ persisten
   expect(percentile(unsliced.seen.frame, 1)).toBeGreaterThan(4 * percentile(seen.frame, 0.9));
 });
 
-test('of twenty loads at the same time, nothing waits for twenty slices', async ({
-  persistentPage,
-}) => {
-  const page = await visit(persistentPage.page);
+test('of twenty loads at the same time, nothing waits for twenty slices', {
+  tag: '@chromium',
+}, async ({ chromiumPage }) => {
+  const page = await visit(chromiumPage.page);
   const outcome = await load(page, { rows: 8000, stores: 20 });
   tell('twenty', outcome);
   const { seen, ms, loaded } = outcome;
@@ -82,10 +85,10 @@ test('of twenty loads at the same time, nothing waits for twenty slices', async 
   }
 });
 
-test('reads during a load see the rows of before, to its end, and then the new ones', async ({
-  persistentPage,
-}) => {
-  const page = await visit(persistentPage.page);
+test('reads during a load see the rows of before, to its end, and then the new ones', {
+  tag: '@chromium',
+}, async ({ chromiumPage }) => {
+  const page = await visit(chromiumPage.page);
   const rows = 50_000;
   const reads = await page.evaluate((rows) => globalThis.alive.readWhileLoading(rows), rows);
   console.log(`  ${JSON.stringify(reads)}`);

@@ -23,15 +23,16 @@ test('files and bytes within values are refused with their place, and stored as 
   expect(seen.codes).toEqual([
     ['invalid-value', ''],
     ['invalid-value', '/a/0'],
-    ['invalid-value', '/image/data'],
+    // Where `data` is a getter of the prototype, as in Firefox, JSON would make `{}` of the image.
+    ['invalid-value', expect.stringMatching(/^\/image(\/data)?$/)],
     ['invalid-value', ''],
   ]);
   expect(seen).toMatchObject({ text: 'text', rows: 1 });
 });
 
-test('wrong arguments are typed errors, whose code the console shows', async ({
-  persistentPage,
-}) => {
+test('wrong arguments are typed errors, whose code the console shows', {
+  tag: '@chromium',
+}, async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'arguments');
   const seen = await page.evaluate(async () => {

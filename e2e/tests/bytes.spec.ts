@@ -11,8 +11,10 @@ const line = (id: number) =>
     é: [id, 1.5],
   });
 
-test('a response goes into the store as its rows would', async ({ persistentPage }) => {
-  const { page: blank } = persistentPage;
+test('a response goes into the store as its rows would', { tag: '@chromium' }, async ({
+  chromiumPage,
+}) => {
+  const { page: blank } = chromiumPage;
   const lines = Array.from({ length: COUNT }, (_, id) => line(id));
   await blank.route('**/rows.ndjson', (route) =>
     route.fulfill({ body: `${lines.join('\r\n')}\n` }),
@@ -104,7 +106,9 @@ test('an abort in the middle of a stream leaves the store as it was', async ({
   await expect.poll(stored).toBe(0);
 });
 
-test('a writer that is forgotten leaves nothing in storage', async ({ persistentPage }) => {
+test('a writer that is forgotten leaves nothing in storage', { tag: '@chromium' }, async ({
+  persistentPage,
+}) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'forgotten');
   const seen = await page.evaluate(async () => {

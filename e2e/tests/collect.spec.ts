@@ -1,6 +1,5 @@
 /** Collection on real IndexedDB, with Web Locks between real tabs. */
-import type { Page } from '@playwright/test';
-import { expect, test } from './fixtures.js';
+import { expect, type Page, test } from './fixtures.js';
 import { openStore, stateOf, visit } from './store-page.js';
 
 /** A machine that is busy with other things must not fail a test. */

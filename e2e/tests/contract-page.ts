@@ -1,14 +1,22 @@
 /** The page of the storage contract. An error that nobody handles in it fails the test. */
-import type { Page } from '@playwright/test';
-import { test as base, expect } from './fixtures.js';
+import type { Page as PlaywrightPage } from '@playwright/test';
+import { Tab } from '../lib/engines/tab.mjs';
+import { test as base, expect, type Page } from './fixtures.js';
 
-export { expect };
+export { expect, type Page };
 
 const PAGE = '/contract.html';
 
-const failures: Error[] = [];
+const failures: unknown[] = [];
+/** Those of engines that tell their errors when they are asked. */
+const asked: { uncaught(): Promise<string[]> }[] = [];
 
 export const test = base.extend<{ pageErrors: undefined }>({
+  persistentPage: async ({ persistentPage }, use) => {
+    asked.length = 0;
+    await use(persistentPage);
+    for (const page of asked) failures.push(...(await page.uncaught()));
+  },
   pageErrors: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads what a fixture needs from it.
     async ({}, use) => {
@@ -21,9 +29,11 @@ export const test = base.extend<{ pageErrors: undefined }>({
 });
 
 /** Opens the page. */
-export async function visit(page: Page): Promise<Page> {
-  page.on('pageerror', (error) => failures.push(error));
+export async function visit<P extends Page>(page: P): Promise<P> {
+  if (page instanceof Tab) asked.push(page);
+  else (page as unknown as PlaywrightPage).on('pageerror', (error) => failures.push(error));
   await page.goto(PAGE);
+  await page.waitForFunction(() => window.idb !== undefined);
   return page;
 }
 

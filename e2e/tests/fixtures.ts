@@ -1,73 +1,123 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BrowserContext, test as base, chromium, type Page } from '@playwright/test';
+import {
+  type BrowserContext,
+  test as base,
+  chromium,
+  type Page as PlaywrightPage,
+} from '@playwright/test';
+import { ENGINES } from '../lib/engines/index.mjs';
+import { type AnyContext, type AnyPage, TabContext } from '../lib/engines/tab.mjs';
+
+/** A page of any engine. */
+export type Page = AnyPage;
+export type Context = AnyContext;
+
+/** Set by each project of Playwright's configuration. */
+export interface EngineOption {
+  /** What `persistentPage` runs in. */
+  readonly engine: 'chromium' | 'firefox' | 'webkit';
+}
 
 // In the repository, since a system's temporary folder may lie in memory: what a test
 // says of durability and time must hold for a disk.
 const PROFILES_DIR = fileURLToPath(new URL('../../.cache/profiles', import.meta.url));
 
 /** A browser of its own with an on-disk profile, which outlives the browser. */
-export interface PersistentPage {
+export interface PersistentPage<P extends Page = Page, C = Context> {
   /** The open page, with `window.hedgerow` ready; another one after `relaunch`. */
-  readonly page: Page;
+  readonly page: P;
   /** The running browser, for further pages (tabs) of the same profile. */
-  readonly context: BrowserContext;
+  readonly context: C;
   /** Opens a further tab of the test page, with `window.hedgerow` ready. */
-  newPage(): Promise<Page>;
+  newPage(): Promise<P>;
   /** Closes the browser and starts it again on the same profile; returns the new page. */
-  relaunch(): Promise<Page>;
+  relaunch(): Promise<P>;
 }
 
 /** Loads the test page into `page`. */
-export async function openTestPage(page: Page): Promise<Page> {
+export async function openTestPage<P extends Page>(page: P): Promise<P> {
   await page.goto('/');
   await page.waitForFunction(() => window.hedgerow !== undefined);
   return page;
 }
 
-export const test = base.extend<{ persistentPage: PersistentPage }>({
-  persistentPage: async ({ launchOptions, baseURL }, use) => {
-    await mkdir(PROFILES_DIR, { recursive: true });
-    const profileDir = await mkdtemp(join(PROFILES_DIR, 'profile-'));
+type ContextOf<P> = { newPage(): Promise<P>; close(): Promise<void> };
+type Launch<P, C> = (profileDir: string) => Promise<{ readonly page: P; readonly context: C }>;
 
-    const launch = async () => {
-      const options = { ...launchOptions, ...(baseURL === undefined ? {} : { baseURL }) };
-      const context = await chromium.launchPersistentContext(profileDir, options);
-      // The browser starts with one blank page.
-      const page = context.pages()[0] ?? (await context.newPage());
-      return { context, page: await openTestPage(page) };
-    };
+/** Hands a browser on a new profile to `use`, and clears both away. */
+async function withProfile<P extends Page, C extends ContextOf<P>>(
+  launch: Launch<P, C>,
+  use: (page: PersistentPage<P, C>) => Promise<void>,
+): Promise<void> {
+  await mkdir(PROFILES_DIR, { recursive: true });
+  const profileDir = await mkdtemp(join(PROFILES_DIR, 'profile-'));
+  let running: Awaited<ReturnType<typeof launch>> | undefined;
+  const current = () => {
+    if (running === undefined) throw new Error('the browser is not running');
+    return running;
+  };
+  const relaunch = async () => {
+    await running?.context.close();
+    running = undefined;
+    running = await launch(profileDir);
+    return openTestPage(running.page);
+  };
+  try {
+    await relaunch();
+    await use({
+      get page() {
+        return current().page;
+      },
+      get context() {
+        return current().context;
+      },
+      newPage: async () => openTestPage(await current().context.newPage()),
+      relaunch,
+    });
+  } finally {
+    await running?.context.close();
+    await rm(profileDir, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
 
-    let running: Awaited<ReturnType<typeof launch>> | undefined;
-    const current = () => {
-      if (running === undefined) throw new Error('the browser is not running');
-      return running;
-    };
-    const relaunch = async () => {
-      await running?.context.close();
-      running = undefined;
-      running = await launch();
-      return running.page;
-    };
+interface Fixtures {
+  /** What a test runs on in every engine. */
+  readonly persistentPage: PersistentPage;
+  /**
+   * The same with all that Playwright can do, in Chromium alone: for tests that need the DevTools protocol,
+   * or change what the network answers. Their titles end with the tag `@chromium`.
+   */
+  readonly chromiumPage: PersistentPage<PlaywrightPage, BrowserContext>;
+}
 
-    try {
-      await relaunch();
-      await use({
-        get page() {
-          return current().page;
-        },
-        get context() {
-          return current().context;
-        },
-        newPage: async () => openTestPage(await current().context.newPage()),
-        relaunch,
-      });
-    } finally {
-      await running?.context.close();
-      await rm(profileDir, { recursive: true, force: true, maxRetries: 5 });
+export const test = base.extend<Fixtures & EngineOption>({
+  engine: ['chromium', { option: true }],
+
+  chromiumPage: async ({ engine, launchOptions, baseURL }, use) => {
+    if (engine !== 'chromium') throw new Error('tag this test with @chromium');
+    await withProfile(launchChromium({ ...launchOptions, baseURL: String(baseURL) }), use);
+  },
+
+  persistentPage: async ({ engine, launchOptions, baseURL }, use) => {
+    if (engine === 'chromium') {
+      await withProfile(launchChromium({ ...launchOptions, baseURL: String(baseURL) }), use);
+      return;
     }
+    await withProfile(async (profileDir) => {
+      const context = new TabContext(await ENGINES[engine].launch(profileDir), String(baseURL));
+      return { context, page: await context.newPage() };
+    }, use);
   },
 });
+
+function launchChromium(options: object): Launch<PlaywrightPage, BrowserContext> {
+  return async (profileDir) => {
+    const context = await chromium.launchPersistentContext(profileDir, options);
+    // The browser starts with one blank page.
+    return { context, page: context.pages()[0] ?? (await context.newPage()) };
+  };
+}
 
 export { expect } from '@playwright/test';

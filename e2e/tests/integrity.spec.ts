@@ -1,6 +1,5 @@
 /** Verification and repair on real IndexedDB; stores that go, and connections that are lost. */
-import type { Page } from '@playwright/test';
-import { expect, test } from './fixtures.js';
+import { expect, type Page, test } from './fixtures.js';
 import { openStore, stateOf, visit } from './store-page.js';
 
 declare global {
@@ -94,7 +93,10 @@ test('a store whose newest commit is damaged is brought back, and other tabs fol
   expect(await stateOf(third)).toEqual(good);
 });
 
-test('a store that there is not is missing, and is not made', async ({ persistentPage }) => {
+test('a store that there is not is missing, and is not made', async ({
+  persistentPage,
+  engine,
+}) => {
   const page = await visit(persistentPage.page);
   const missing = () =>
     page.evaluate(() =>
@@ -108,7 +110,8 @@ test('a store that there is not is missing, and is not made', async ({ persisten
     );
   expect(await missing()).toEqual(['store-not-found', 'store-not-found', 'store-not-found']);
   const names = await page.evaluate(async () => (await indexedDB.databases()).map((d) => d.name));
-  expect(names).not.toContain('hedgerow/none');
+  // WebKit lists a database whose making was undone.
+  if (engine !== 'webkit') expect(names).not.toContain('hedgerow/none');
   await openStore(page, 'none');
   await page.evaluate(() => window.db.put('a', 1));
   await page.evaluate(async () => {
@@ -117,13 +120,13 @@ test('a store that there is not is missing, and is not made', async ({ persisten
   expect(await page.evaluate(() => window.db.get('a'))).toBe(1);
 });
 
-test('a store that the user clears is told as missing, then and at the next opening', async ({
-  persistentPage,
-}) => {
-  const page = await visit(persistentPage.page);
+test('a store that the user clears is told as missing, then and at the next opening', {
+  tag: '@chromium',
+}, async ({ chromiumPage }) => {
+  const page = await visit(chromiumPage.page);
   await openWatching(page, 'cleared');
   await page.evaluate(() => window.db.put('a', 1));
-  const cdp = await persistentPage.context.newCDPSession(page);
+  const cdp = await chromiumPage.context.newCDPSession(page);
   const { origin } = new URL(page.url());
   await cdp.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
   // Found when the page gets the focus, before any call is made.
@@ -135,7 +138,7 @@ test('a store that the user clears is told as missing, then and at the next open
     );
   expect(await codes()).toEqual(['closed', 'closed']);
   expect(await page.evaluate(() => window.told)).toBe(1);
-  const after = await visit(await persistentPage.relaunch());
+  const after = await visit(await chromiumPage.relaunch());
   const code = await after.evaluate(() =>
     window.codeOf(window.hedgerow.open('cleared', { mustExist: true })),
   );
@@ -158,13 +161,13 @@ test('a store that another tab deletes is told as missing', async ({ persistentP
 });
 
 for (const event of ['focus', 'visibilitychange'] as const) {
-  test(`at ${event} a lost connection is opened again, and missed news are seen`, async ({
-    persistentPage,
-  }) => {
-    const page = await visit(persistentPage.page);
+  test(`at ${event} a lost connection is opened again, and missed news are seen`, {
+    tag: '@chromium',
+  }, async ({ chromiumPage }) => {
+    const page = await visit(chromiumPage.page);
     await openStore(page, 'probed');
     await page.evaluate(() => window.db.put('a', 1));
-    const other = await visit(await persistentPage.newPage());
+    const other = await visit(await chromiumPage.newPage());
     // Its messages are lost.
     await other.evaluate(() => {
       BroadcastChannel.prototype.postMessage = () => {};
@@ -180,7 +183,7 @@ for (const event of ['focus', 'visibilitychange'] as const) {
       };
     });
     // Chromium's own page for it. All connections to the store are closed.
-    const internals = await persistentPage.context.newPage();
+    const internals = await chromiumPage.context.newPage();
     await internals.goto('chrome://indexeddb-internals');
     await internals.locator('.force-close').first().click();
     await other.evaluate(() => window.db.put('b', 2));
@@ -205,6 +208,11 @@ test('the quota, the usage and whether storage is persistent are told', async ({
   await openStore(page, 'told');
   await page.evaluate(() => window.db.putMany(window.manyBytes(20)));
   const stats = await page.evaluate(() => window.db.stats());
+  // WebKitGTK has no `navigator.storage`.
+  if (await page.evaluate(() => navigator.storage === undefined)) {
+    expect([stats.quotaBytes, stats.usageBytes]).toEqual([undefined, undefined]);
+    return;
+  }
   expect(stats.quotaBytes).toBeGreaterThan(10_000_000);
   expect(stats.usageBytes).toBeGreaterThan(1_000_000);
   expect(stats.isPersistent).toBe(false);

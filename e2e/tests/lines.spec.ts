@@ -1,7 +1,6 @@
 /** Snapshots, branches, merges and undo, over two tabs and real IndexedDB. */
-import type { BrowserContext, Page } from '@playwright/test';
 import type { Snapshot, Store } from 'hedgerow';
-import { expect, test } from './fixtures.js';
+import { type Context, expect, type Page, test } from './fixtures.js';
 
 declare global {
   interface Window {
@@ -10,7 +9,7 @@ declare global {
   }
 }
 
-async function openTab(context: BrowserContext, name: string): Promise<Page> {
+async function openTab(context: Context, name: string): Promise<Page> {
   const page = await context.newPage();
   await page.goto('/tabs.html');
   await page.waitForFunction(() => window.tab !== undefined);
@@ -120,9 +119,9 @@ test('what a snapshot and a branch hold survives collections of another tab', as
   expect((await collector.evaluate(() => window.tab.store.verify())).faults).toEqual([]);
 });
 
-test('a snapshot and a branch cost no bytes, and less than a transaction or about one', async ({
-  persistentPage,
-}) => {
+test('a snapshot and a branch cost no bytes, and less than a transaction or about one', {
+  tag: '@chromium',
+}, async ({ persistentPage }) => {
   const page = await openTab(persistentPage.context, 'costs');
   await rewrite(page, 'rows', 5000);
   const took = await page.evaluate(async () => {

@@ -1,21 +1,19 @@
 /** Proofs leave the browser that has the store, and are verified in one that has none. */
-import type { Page } from '@playwright/test';
-import { expect, test } from './fixtures.js';
+import { expect, type Page, test } from './fixtures.js';
 import { openStore, visit } from './store-page.js';
 
 /** A page without any storage. */
 async function visitWithoutStore(page: Page): Promise<Page> {
-  await page.addInitScript(() => {
-    Object.defineProperty(globalThis, 'indexedDB', { value: undefined });
-  });
   await page.goto('/verify.html');
   await page.waitForFunction(() => window.verifyProof !== undefined);
+  await page.evaluate(() => {
+    Object.defineProperty(globalThis, 'indexedDB', { value: undefined });
+  });
   return page;
 }
 
 test('what one browser proves another one verifies, which knows the root alone', async ({
   persistentPage,
-  page: other,
 }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'proved');
@@ -23,6 +21,7 @@ test('what one browser proves another one verifies, which knows the root alone',
   // Read from disk: nothing is in memory.
   const again = await visit(await persistentPage.relaunch());
   await openStore(again, 'proved');
+  const other = await persistentPage.context.newPage();
   const proved = await again.evaluate(async () => {
     const prove = async (what: Parameters<typeof window.db.prove>[0]) => [
       ...(await window.db.prove(what)),

@@ -1,6 +1,7 @@
 /** Connections to real IndexedDB that are lost. */
-import type { Page } from '@playwright/test';
+
 import { expect, openStore, test, visit } from './contract-page.js';
+import type { Page } from './fixtures.js';
 
 test.describe('a lost connection', () => {
   /** Lets `losing` of the transactions find their connection closed. */
@@ -48,8 +49,10 @@ test.describe('a lost connection', () => {
     expect(await page.evaluate(() => window.commit(1))).toBe(true);
   });
 
-  test('that cannot be opened again does not hang', async ({ persistentPage }) => {
-    const page = await visit(persistentPage.page);
+  test('that cannot be opened again does not hang', { tag: '@chromium' }, async ({
+    chromiumPage,
+  }) => {
+    const page = await visit(chromiumPage.page);
     await openStore(page, 'silent');
     await page.clock.install();
     await lose(page, 1);
@@ -66,8 +69,10 @@ test.describe('a lost connection', () => {
     expect(await codes).toEqual(['disconnected', 'disconnected', 'blocked']);
   });
 
-  test('loses no write when the browser drops connections', async ({ persistentPage }) => {
-    const page = await visit(persistentPage.page);
+  test('loses no write when the browser drops connections', { tag: '@chromium' }, async ({
+    chromiumPage,
+  }) => {
+    const page = await visit(chromiumPage.page);
     await openStore(page, 'dropped');
     await countOpenings(page);
     const writing = page.evaluate(async () => {
@@ -78,7 +83,7 @@ test.describe('a lost connection', () => {
       return [[...results], refs[0]?.generation === last, tables.length === last];
     });
     // Chromium's own page for it. What was being committed gets no event but `close`.
-    const internals = await persistentPage.context.newPage();
+    const internals = await chromiumPage.context.newPage();
     await internals.goto('chrome://indexeddb-internals');
     const button = internals.locator('.force-close').first();
     for (let dropped = 0; dropped < 5; dropped++) {

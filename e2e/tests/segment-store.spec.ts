@@ -34,9 +34,11 @@ test('a store is there after the browser was closed', async ({ persistentPage })
   expect(found).toEqual([1, 1, true, 2]);
 });
 
-test('a full disk is quota-exceeded, and the store stays readable', async ({ persistentPage }) => {
-  const page = await visit(persistentPage.page);
-  const cdp = await persistentPage.context.newCDPSession(page);
+test('a full disk is quota-exceeded, and the store stays readable', { tag: '@chromium' }, async ({
+  chromiumPage,
+}) => {
+  const page = await visit(chromiumPage.page);
+  const cdp = await chromiumPage.context.newCDPSession(page);
   const { origin } = new URL(page.url());
   // Before the first write, after which Chromium remembers for a while how much room it saw.
   await cdp.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 8 * MIB });
@@ -80,15 +82,17 @@ test('another tab deletes a store that is open', async ({ persistentPage }) => {
   expect(await page.evaluate(() => window.store.load())).toEqual({ refs: [], tables: [], ids: [] });
 });
 
-test('a store whose data the user clears fails with closed', async ({ persistentPage }) => {
-  const page = await visit(persistentPage.page);
+test('a store whose data the user clears fails with closed', { tag: '@chromium' }, async ({
+  chromiumPage,
+}) => {
+  const page = await visit(chromiumPage.page);
   await page.evaluate(async () => {
     window.openings = 0;
     const onGone = () => window.openings++;
     window.store = await window.idb().open('cleared', { onGone });
   });
   await page.evaluate(() => window.commit(1));
-  const cdp = await persistentPage.context.newCDPSession(page);
+  const cdp = await chromiumPage.context.newCDPSession(page);
   const { origin } = new URL(page.url());
   await cdp.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
   expect(await page.evaluate(() => window.codeOf(window.commit(2)))).toBe('closed');
@@ -98,15 +102,17 @@ test('a store whose data the user clears fails with closed', async ({ persistent
   expect(await page.evaluate(() => window.openings)).toBe(1);
 });
 
-test('a store is not taken for another of its name', async ({ persistentPage }) => {
-  const page = await visit(persistentPage.page);
+test('a store is not taken for another of its name', { tag: '@chromium' }, async ({
+  chromiumPage,
+}) => {
+  const page = await visit(chromiumPage.page);
   await openStore(page, 'again');
   await page.evaluate(() => window.commit(1));
-  const cdp = await persistentPage.context.newCDPSession(page);
+  const cdp = await chromiumPage.context.newCDPSession(page);
   const { origin } = new URL(page.url());
   await cdp.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
   // Made anew before the first handle learns of it, and as far on as the old one was.
-  const other = await visit(await persistentPage.newPage());
+  const other = await visit(await chromiumPage.newPage());
   await openStore(other, 'again');
   expect(await other.evaluate(() => window.commit(1))).toBe(true);
   const codes = await page.evaluate(() =>

@@ -1,7 +1,7 @@
-import { expect, openTestPage, test } from './fixtures';
+import { expect, test } from './fixtures';
 
-test('the page loads the package', async ({ page }) => {
-  await openTestPage(page);
+test('the page loads the package', async ({ persistentPage }) => {
+  const { page } = persistentPage;
   expect(await page.evaluate(() => typeof window.hedgerow.open)).toBe('function');
 });
 

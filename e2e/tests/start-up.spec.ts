@@ -1,10 +1,10 @@
 /** Where something is missing at the start or later on, a real browser is told what; and how it is had early. */
-import type { Page } from '@playwright/test';
-import { expect, test } from './fixtures.js';
+import type { Page as PlaywrightPage } from '@playwright/test';
+import { expect, type Page, test } from './fixtures.js';
 import { visit } from './store-page.js';
 
 /** Serves the page of the store with a content security policy. */
-async function visitUnder(page: Page, policy: string): Promise<Page> {
+async function visitUnder(page: PlaywrightPage, policy: string): Promise<PlaywrightPage> {
   await page.route('**/store.html', async (route) => {
     const response = await route.fetch();
     const headers = { ...response.headers(), 'content-security-policy': policy };
@@ -33,7 +33,9 @@ const openedUnder = (page: Page) =>
     return { error, value, isSupported: await isSupported(), missing: await missingFeatures() };
   });
 
-test('a policy without wasm-unsafe-eval is unsupported, and named', async ({ page }) => {
+test('a policy without wasm-unsafe-eval is unsupported, and named', { tag: '@chromium' }, async ({
+  page,
+}) => {
   await visitUnder(page, "script-src 'self'");
   const named = expect.stringContaining("'wasm-unsafe-eval'");
   expect(await openedUnder(page)).toEqual({
@@ -44,7 +46,9 @@ test('a policy without wasm-unsafe-eval is unsupported, and named', async ({ pag
   });
 });
 
-test('a policy of wasm-unsafe-eval and nothing else is enough', async ({ page }) => {
+test('a policy of wasm-unsafe-eval and nothing else is enough', { tag: '@chromium' }, async ({
+  page,
+}) => {
   const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'none'";
   await visitUnder(page, `${policy}; require-trusted-types-for 'script'`);
   expect(await openedUnder(page)).toEqual({
@@ -70,23 +74,28 @@ const codesOffline = (page: Page) =>
     return [...codes, await db.get('a')];
   });
 
-test('offline, parts that were not loaded are not-loaded', async ({ persistentPage }) => {
-  const page = await visit(persistentPage.page);
-  await persistentPage.context.setOffline(true);
+test('offline, parts that were not loaded are not-loaded', { tag: '@chromium' }, async ({
+  chromiumPage,
+}) => {
+  const page = await visit(chromiumPage.page);
+  await chromiumPage.context.setOffline(true);
   const codes = await codesOffline(page);
   expect(codes).toEqual([...Array(5).fill('not-loaded'), undefined]);
 });
 
-test('offline, parts that were preloaded are there', async ({ persistentPage }) => {
-  const page = await visit(persistentPage.page);
+test('offline, parts that were preloaded are there', { tag: '@chromium' }, async ({
+  chromiumPage,
+}) => {
+  const page = await visit(chromiumPage.page);
   await page.evaluate(() => window.hedgerow.preload());
-  await persistentPage.context.setOffline(true);
+  await chromiumPage.context.setOffline(true);
   expect(await codesOffline(page)).toEqual([...Array(5).fill(undefined), 1]);
 });
 
 const RIGHT = { rows: 389, state: 128 };
 
-test('a module service worker has all of hedgerow/full', async ({ page }) => {
+test('a module service worker has all of hedgerow/full', async ({ persistentPage }) => {
+  const { page } = persistentPage;
   await page.goto('/service.html');
   expect(await page.evaluate(() => window.inServiceWorker('full'))).toEqual({
     ...RIGHT,
@@ -99,7 +108,8 @@ test('a module service worker has all of hedgerow/full', async ({ page }) => {
   });
 });
 
-test('a service worker is told what it may not load', async ({ page }) => {
+test('a service worker is told what it may not load', async ({ persistentPage }) => {
+  const { page } = persistentPage;
   await page.goto('/service.html');
   const found = await page.evaluate(() => window.inServiceWorker('plain'));
   expect(found).toMatchObject({ ...RIGHT, stats: 'not-loaded', merge: 'not-loaded' });

@@ -5,11 +5,11 @@ import { openStore, stateOf, visit } from './store-page.js';
 const MIB = 1 << 20;
 
 for (const before of [0, 1000]) {
-  test(`a full disk during a putMany leaves ${before} rows readable`, async ({
-    persistentPage,
+  test(`a full disk during a putMany leaves ${before} rows readable`, { tag: '@chromium' }, async ({
+    chromiumPage,
   }) => {
-    const page = await visit(persistentPage.page);
-    const cdp = await persistentPage.context.newCDPSession(page);
+    const page = await visit(chromiumPage.page);
+    const cdp = await chromiumPage.context.newCDPSession(page);
     const { origin } = new URL(page.url());
     // Before the first write, after which Chromium remembers for a while how much room it saw.
     await cdp.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 8 * MIB });
@@ -25,7 +25,7 @@ for (const before of [0, 1000]) {
     await page.evaluate(() => window.db.putMany(window.manyBytes(400)));
     expect(await page.evaluate(() => window.db.count())).toBe(before + 400);
     const full = await stateOf(page);
-    const after = await visit(await persistentPage.relaunch());
+    const after = await visit(await chromiumPage.relaunch());
     await openStore(after, 'full');
     expect(await stateOf(after)).toEqual(full);
   });

@@ -1,8 +1,8 @@
 /** What the specs of the whole store have in common. */
-import type { Page } from '@playwright/test';
+import type { Page } from './fixtures.js';
 
 /** Loads the page of these specs, with `window.hedgerow` and its helpers ready. */
-export async function visit(page: Page): Promise<Page> {
+export async function visit<P extends Page>(page: P): Promise<P> {
   await page.goto('/store.html');
   await page.waitForFunction(() => window.countRecords !== undefined);
   return page;

@@ -2,6 +2,12 @@
 import { expect, test } from './fixtures.js';
 import { openStore, stateOf, visit } from './store-page.js';
 
+declare global {
+  interface Window {
+    entries: [string, unknown][];
+  }
+}
+
 test('20,000 rows are read in every way, and outlive the browser', async ({ persistentPage }) => {
   const before = await visit(persistentPage.page);
   await openStore(before, 'app');
@@ -99,12 +105,13 @@ test('bytes, large values and keys of every script outlive the browser', async (
       ...sizes.map((size): [string, unknown] => [`bytes ${size}`, window.bytes(size, size)]),
       ...sizes.map((size): [string, unknown] => [`text ${size}`, 'é'.repeat(size / 2)]),
     ];
-    return entries;
+    window.entries = entries;
   };
   const before = await visit(persistentPage.page);
   await openStore(before, 'kept');
-  const entries = await before.evaluateHandle(fill);
-  await entries.evaluate(async (entries) => {
+  await before.evaluate(fill);
+  await before.evaluate(async () => {
+    const { entries } = window;
     await window.db.putMany(entries.slice(10));
     await Promise.all(entries.slice(0, 10).map(([key, value]) => window.db.put(key, value)));
   });
@@ -113,8 +120,9 @@ test('bytes, large values and keys of every script outlive the browser', async (
   const after = await visit(await persistentPage.relaunch());
   await openStore(after, 'kept');
   expect(await stateOf(after)).toEqual(state);
-  const again = await after.evaluateHandle(fill);
-  const same = await again.evaluate(async (entries) => {
+  await after.evaluate(fill);
+  const same = await after.evaluate(async () => {
+    const { entries } = window;
     const found = await window.db.getMany(entries.map(([key]) => key));
     const read = entries.map(([key], at): [string, unknown] => [key, found[at]]);
     const single: [string, unknown][] = [];

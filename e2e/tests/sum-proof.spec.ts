@@ -18,7 +18,7 @@ const vector: Vector = JSON.parse(readFileSync(file, 'utf8'));
 /** Most bytes of scripts that such a page loads, as they are. The core alone has ten times as many. */
 const MAX_SCRIPT_BYTES = 30_000;
 
-test('a proof is verified by some kilobytes of script', async ({ page }) => {
+test('a proof is verified by some kilobytes of script', { tag: '@chromium' }, async ({ page }) => {
   await page.addInitScript(() => {
     for (const name of ['indexedDB', 'WebAssembly']) {
       Object.defineProperty(globalThis, name, { value: undefined });

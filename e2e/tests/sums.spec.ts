@@ -1,6 +1,5 @@
 /** Sum trees in a real browser, on disk: reloaded, written by two tabs, and after a crash. */
-import type { Page } from '@playwright/test';
-import { expect, test } from './fixtures.js';
+import { expect, type Page, test } from './fixtures.js';
 import { visit } from './store-page.js';
 
 const SUMS = { balances: { sum: '/cents', prefix: 'acct/' } };
@@ -134,11 +133,11 @@ test('two tabs write to one followed tree, and no sum is lost', async ({ persist
   expect(hash).toBe(found.hash);
 });
 
-test('a page that crashes in mid-load leaves rows and sums that agree', async ({
-  persistentPage,
-}) => {
+test('a page that crashes in mid-load leaves rows and sums that agree', {
+  tag: '@chromium',
+}, async ({ chromiumPage }) => {
   test.setTimeout(180_000);
-  const { context } = persistentPage;
+  const { context } = chromiumPage;
   let survived = 0;
   for (const [crash, ms] of [0, 3, 8, 20, 45, 90, 160, 300].entries()) {
     const name = `crashed ${crash}`;

@@ -2,8 +2,8 @@
  * Four tabs that write one store at the same time, some of which are killed. For larger numbers:
  * `HEDGEROW_INCREMENTS` and `HEDGEROW_PUTS` of each tab, `HEDGEROW_KILLS`, `HEDGEROW_REWRITES` of each tab.
  */
-import type { BrowserContext, Page } from '@playwright/test';
-import { expect, test } from './fixtures.js';
+import type { Page as PlaywrightPage } from '@playwright/test';
+import { type Context, expect, type Page, test } from './fixtures.js';
 
 const TABS = 4;
 const INCREMENTS = Number(process.env.HEDGEROW_INCREMENTS ?? 1000);
@@ -12,7 +12,11 @@ const KILLS = Number(process.env.HEDGEROW_KILLS ?? 4);
 const REWRITES = Number(process.env.HEDGEROW_REWRITES ?? 2);
 
 /** Opens the store `name` in a new tab. */
-async function openTab(context: BrowserContext, name: string, cacheBytes = 64 << 20) {
+async function openTab<P extends Page>(
+  context: { newPage(): Promise<P> },
+  name: string,
+  cacheBytes = 64 << 20,
+): Promise<P> {
   const page = await context.newPage();
   await page.goto('/tabs.html');
   await page.waitForFunction(() => window.tab !== undefined);
@@ -23,14 +27,18 @@ async function openTab(context: BrowserContext, name: string, cacheBytes = 64 <<
   return page;
 }
 
-async function openTabs(context: BrowserContext, name: string, count = TABS): Promise<Page[]> {
-  const tabs: Page[] = [];
+async function openTabs<P extends Page>(
+  context: { newPage(): Promise<P> },
+  name: string,
+  count = TABS,
+): Promise<P[]> {
+  const tabs: P[] = [];
   for (let at = 0; at < count; at++) tabs.push(await openTab(context, name));
   return tabs;
 }
 
 /** What another tab reads, which has seen nothing before. */
-async function sumOf(context: BrowserContext, name: string): Promise<number> {
+async function sumOf(context: Context, name: string): Promise<number> {
   const fresh = await openTab(context, name);
   const [count, twin] = await fresh.evaluate(() =>
     window.tab.store.getMany<number>(['count', 'twin']),
@@ -66,13 +74,18 @@ test('increments of four tabs come to their exact sum', async ({ persistentPage 
   expect(await sumOf(context, 'counted')).toBe(TABS * INCREMENTS);
 });
 
-test('a tab that is killed in mid-commit tears nothing', async ({ persistentPage }) => {
+test('a tab that is killed in mid-commit tears nothing', { tag: '@chromium' }, async ({
+  chromiumPage,
+}) => {
   test.setTimeout(60_000 + 20_000 * KILLS);
-  const { context } = persistentPage;
+  const { context } = chromiumPage;
   let unacknowledged = 0;
   for (let kill = 0; kill < KILLS; kill++) {
     const name = `killed/${kill}`;
-    const [victim, ...survivors] = (await openTabs(context, name)) as [Page, ...Page[]];
+    const [victim, ...survivors] = (await openTabs(context, name)) as [
+      PlaywrightPage,
+      ...PlaywrightPage[],
+    ];
     let [acknowledged, atKill] = [0, Number.POSITIVE_INFINITY];
     for (const page of survivors) {
       await page.exposeFunction('acknowledge', async () => void acknowledged++);

@@ -1,7 +1,6 @@
 /** Watching in tabs of one browser: each is told what the others write, and stays alive. */
-import type { Page } from '@playwright/test';
 import type { Change, WatchCallback } from 'hedgerow';
-import { expect, test } from './fixtures.js';
+import { expect, type Page, test } from './fixtures.js';
 import { openStore, visit } from './store-page.js';
 
 declare global {
@@ -95,11 +94,11 @@ test('callbacks in each tab are told what every tab writes', async ({ persistent
   ]);
 });
 
-test('frames go on while a load of 100,000 rows is told to watchers', async ({
-  persistentPage,
+test('frames go on while a load of 100,000 rows is told to watchers', { tag: '@chromium' }, async ({
+  chromiumPage,
 }) => {
-  const page = await visit(persistentPage.page);
-  const other = await visit(await persistentPage.context.newPage());
+  const page = await visit(chromiumPage.page);
+  const other = await visit(await chromiumPage.context.newPage());
   for (const tab of [page, other]) {
     await openStore(tab, 'frames of watchers');
     await watch(tab);

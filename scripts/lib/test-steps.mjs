@@ -197,6 +197,16 @@ export const STEPS = [
     commands: [['node', ['scripts/demo.mjs', '--headless', '--as-built']]],
   },
   {
+    name: 'engines',
+    what: 'the core of the browser tests in Firefox and WebKitGTK',
+    seconds: 180,
+    lane: 'browser',
+    needs: ['build'],
+    needsBrowser: true,
+    commands: [['node', ['e2e/engines.mjs'], () => ({ E2E_REPORT: 'playwright-engines.json' })]],
+    count: () => countPlaywright(takeReport('playwright-engines.json')),
+  },
+  {
     name: 'timed',
     what: 'the tests in real browsers that measure time',
     seconds: 110,

@@ -76,7 +76,8 @@ impl Engine {
         let op = if let Some(definition) = self.definition(options.index) {
             self.index_scan(view, definition, options)
         } else {
-            let ReadOptions { range, parts, secondary: _, reverse, index: _, offset, limit } = options;
+            let ReadOptions { range, parts, secondary: _, reverse, index: _, offset, limit } =
+                options;
             let scan = Scan::new(self.tree(view), range, reverse, limit, parts).after(offset);
             Op::Scan { scan, out: Output::new() }
         };

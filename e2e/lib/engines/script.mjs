@@ -1,24 +1,75 @@
-// How functions of a test run in a page, whatever the protocol: as text that comes to JSON.
+// How functions of a test run in a page, whatever the protocol: as text that comes to text.
 
 /**
- * The source of an expression that calls `fn` with `args` and comes to a promise of JSON: its value,
- * or its error as `{ name, message, code, stack }`.
+ * Runs here and in the page, so it uses nothing from outside. JSON that also holds `undefined`, numbers that
+ * are not finite, big integers and bytes.
+ */
+function codec() {
+  const TAG = '$of';
+  const tagged = (of, text) => ({ [TAG]: of, text });
+  const pack = (value) => {
+    if (value === undefined || typeof value === 'function') return tagged('undefined');
+    if (typeof value === 'bigint') return tagged('bigint', String(value));
+    if (typeof value === 'number') {
+      return Number.isFinite(value) ? value : tagged('number', String(value));
+    }
+    if (value instanceof Uint8Array) {
+      return tagged('bytes', Array.from(value, (byte) => String.fromCharCode(byte)).join(''));
+    }
+    if (value instanceof Error) return tagged('error', `${value.name}: ${value.message}`);
+    if (Array.isArray(value)) return value.map(pack);
+    if (value === null || typeof value !== 'object') return value;
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([, member]) => typeof member !== 'function')
+        .map(([name, member]) => [name, pack(member)]),
+    );
+  };
+  const open = {
+    undefined: () => undefined,
+    bigint: (text) => BigInt(text),
+    number: (text) => Number(text),
+    bytes: (text) => Uint8Array.from(text, (char) => char.charCodeAt(0)),
+    error: (text) => new Error(text),
+  };
+  const unpack = (value) => {
+    if (Array.isArray(value)) return value.map(unpack);
+    if (value === null || typeof value !== 'object') return value;
+    if (Object.hasOwn(value, TAG)) return open[value[TAG]](value.text);
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [name, unpack(member)]),
+    );
+  };
+  return {
+    write: (value) => JSON.stringify(pack(value)),
+    read: (text) => unpack(JSON.parse(text)),
+  };
+}
+
+const { write, read } = codec();
+
+/**
+ * The source of an expression that calls `fn`, a function or the text of one, with `args`; or evaluates it,
+ * when it is the text of something else. It comes to a promise of text: its value, or its error as
+ * `{ name, message, code, stack }`.
  */
 export function sourceOf(fn, args) {
-  const list = args.map((arg) => JSON.stringify(arg) ?? 'undefined').join(',');
   return `(async () => {
+    const { write, read } = (${codec})();
     try {
-      return JSON.stringify({ value: await (${fn})(${list}) });
+      const made = (${fn});
+      const value = typeof made === 'function' ? await made(...read(${JSON.stringify(write(args))})) : await made;
+      return write({ value });
     } catch (e) {
       const { name, message, code, stack } = e ?? {};
-      return JSON.stringify({ error: { name, message: message ?? String(e), code, stack } });
+      return write({ error: { name, message: message ?? String(e), code, stack } });
     }
   })()`;
 }
 
 /** What the expression of `sourceOf` came to: its value, or its error thrown. */
 export function resultOf(text) {
-  const { value, error } = JSON.parse(text);
+  const { value, error } = read(text);
   if (error === undefined) return value;
   throw Object.assign(new Error(error.message), error);
 }

@@ -1,0 +1,21 @@
+// Runs the tests of the other engines that this machine has, Firefox and WebKitGTK, and names those that it lacks.
+// E2E_ENGINES=all runs more of them: see `playwright.config.ts`.
+
+import { run, runMain } from '../scripts/lib/run.mjs';
+import { ENGINES } from './lib/engines/index.mjs';
+
+await runMain(async () => {
+  const { chromium: _, ...others } = ENGINES;
+  const found = Object.values(others).filter((engine) => {
+    const browser = engine.find();
+    console.log(
+      `${engine.name.padEnd(12)}${browser?.version ?? 'not found: npm run setup -- --browser'}`,
+    );
+    return browser !== undefined;
+  });
+  if (found.length === 0) throw new Error('no engine but Chromium');
+  const projects = found.map(({ name }) => `--project=${name}`);
+  await run('playwright', ['test', ...projects, ...process.argv.slice(2)], {
+    cwd: import.meta.dirname,
+  });
+});
