@@ -1,4 +1,3 @@
-/** The comparison's button, its progress and its bars. */
 import type { Store } from 'hedgerow';
 import { barGroup } from './bars.js';
 import type { City } from './cities.js';
@@ -11,7 +10,7 @@ import { FrameRecorder } from './frames.js';
 
 const NAMES = { hedgerow: 'Hedgerow', indexedDb: 'One put per row' } as const;
 
-/** See the module's text. */
+/** The comparison's button, its progress and its bars. */
 export class ComparisonView {
   readonly #recorder = new FrameRecorder();
   readonly #plot = new FramePlot(byId<HTMLCanvasElement>('comparison-frames'), this.#recorder);

@@ -1,12 +1,3 @@
-/**
- * Where the cities are, read off the bytes of their rows as they come by: no row becomes
- * a string or an object. `prepare.mjs` writes both coordinates at the end of every row,
- *
- *     {"id":…,"lat":48.85341,"lng":2.3488}
- *
- * so they are read from the end of each line backwards.
- */
-
 const NEWLINE = 10;
 const MINUS = 45;
 const POINT = 46;
@@ -22,7 +13,14 @@ const BETWEEN = ',"lng":'.length;
 /** Lines between two looks at the clock. */
 const LINES = 128;
 
-/** See the module's text. */
+/**
+ * Where the cities are, read off the bytes of their rows as they come by: no row becomes
+ * a string or an object. `prepare.mjs` writes both coordinates at the end of every row,
+ *
+ *     {"id":…,"lat":48.85341,"lng":2.3488}
+ *
+ * so they are read from the end of each line backwards.
+ */
 export class DotReader {
   readonly #onDot: (lat: number, lng: number) => void;
   readonly #parts: Uint8Array[] = [];

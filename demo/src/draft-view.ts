@@ -1,4 +1,3 @@
-/** The draft beside the main branch: buttons, both lists, and what each step has taken. */
 import { HedgerowError, type Store } from 'hedgerow';
 import { type City, countryName } from './cities.js';
 import { Draft, type Step } from './draft.js';
@@ -14,7 +13,7 @@ const LIMIT = 8;
 
 type Side = 'main' | 'draft';
 
-/** See the module's text. */
+/** The draft beside the main branch: buttons, both lists, and what each step has taken. */
 export class DraftView {
   readonly #lists = {
     main: new RankList(byId('main-rows')),

@@ -1,4 +1,3 @@
-/** A draft: a branch beside the main one, what is done on it, and how that is undone. */
 import type { Snapshot, Store } from 'hedgerow';
 import type { City } from './cities.js';
 import { ask } from './indexes.js';
@@ -28,7 +27,7 @@ async function timed<T>(work: () => Promise<T>): Promise<{ value: T; ms: number 
   return { value, ms: performance.now() - startMs };
 }
 
-/** See the module's text. */
+/** A draft: a branch beside the main one, what is done on it, and how that is undone. */
 export class Draft {
   readonly main: Store;
   /** The handle of the branch, while there is one. */

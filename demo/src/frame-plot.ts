@@ -1,8 +1,3 @@
-/**
- * Draws gaps between frames as a hedge: each gap is a bar as wide and as high as it is
- * long. Above it flies a bee. It is moved by the page's own thread, once a frame, and
- * leaves a dot in each: where the thread is held up, it stops, and its trail has a hole.
- */
 import { Bee } from './bee.js';
 import { colour, make, onColourScheme, prefersStillness } from './elements.js';
 import { FRAME_MS, type FrameRecorder, type Gap } from './frames.js';
@@ -21,7 +16,11 @@ export interface Mark {
   readonly label: string;
 }
 
-/** See the module's text. */
+/**
+ * Draws gaps between frames as a hedge: each gap is a bar as wide and as high as it is
+ * long. Above it flies a bee. It is moved by the page's own thread, once a frame, and
+ * leaves a dot in each: where the thread is held up, it stops, and its trail has a hole.
+ */
 export class FramePlot {
   readonly #canvas: HTMLCanvasElement;
   readonly #context: CanvasRenderingContext2D;

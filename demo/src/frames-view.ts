@@ -1,4 +1,3 @@
-/** The plot of frames for the page's own work, with what it comes to in words. */
 import { byId, setText } from './elements.js';
 import * as format from './format.js';
 import { FramePlot } from './frame-plot.js';
@@ -7,7 +6,7 @@ import { FrameRecorder } from './frames.js';
 /** From here on a gap is no longer praised. */
 const BAD_MS = 50;
 
-/** See the module's text. */
+/** The plot of frames for the page's own work, with what it comes to in words. */
 export class FramesView {
   readonly #recorder = new FrameRecorder();
   readonly #plot = new FramePlot(byId<HTMLCanvasElement>('frames'), this.#recorder);

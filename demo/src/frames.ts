@@ -1,9 +1,3 @@
-/**
- * Records the gaps between animation frames. A gap is the time between two calls by the
- * clock, not between the timestamps that the browser hands to them: those are the frame's
- * own time, which may lie well before a call that had to wait for a busy thread.
- */
-
 /** The time between two frames. */
 export interface Gap {
   /** When it ended, in milliseconds since the recording began. */
@@ -14,7 +8,11 @@ export interface Gap {
 /** What a frame lasts on a display of 60 Hz. */
 export const FRAME_MS = 1000 / 60;
 
-/** See the module's text. */
+/**
+ * Records the gaps between animation frames. A gap is the time between two calls by the
+ * clock, not between the timestamps that the browser hands to them: those are the frame's
+ * own time, which may lie well before a call that had to wait for a busy thread.
+ */
 export class FrameRecorder {
   readonly gaps: Gap[] = [];
   /** Called in every frame, after its gap was recorded. */

@@ -1,10 +1,9 @@
+import type { SumRoot } from 'hedgerow/sum-proof';
+
 /**
  * What a verifier gets: the root, the claim and the proof, as the fragment of an address. Browsers
  * do not send fragments to servers.
  */
-import type { SumRoot } from 'hedgerow/sum-proof';
-
-/** See the module's text. */
 export interface Handover {
   readonly root: SumRoot;
   readonly key: string;

@@ -1,4 +1,3 @@
-/** The indexed query: a country and an order, the first rows, and what both ways have cost. */
 import type { IndexProgress, Store } from 'hedgerow';
 import { barGroup } from './bars.js';
 import { countryName } from './cities.js';
@@ -14,7 +13,7 @@ const LIMIT = 10;
 /** The long way is not gone while somebody leafs through countries. */
 const PAUSE_MS = 350;
 
-/** See the module's text. */
+/** The indexed query: a country and an order, the first rows, and what both ways have cost. */
 export class IndexView {
   readonly #select = byId<HTMLSelectElement>('country');
   readonly #rows = new RankList(byId('index-rows'));

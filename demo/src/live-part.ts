@@ -1,4 +1,3 @@
-/** What needs indexes: the query, the live list and the draft, which share one country. */
 import { type IndexProgress, open, type Store } from 'hedgerow';
 import { STORE } from './cities.js';
 import { DraftView } from './draft-view.js';
@@ -12,7 +11,7 @@ import { LiveView, LOADED } from './live-view.js';
 
 const FIRST_COUNTRY = 'FR';
 
-/** See the module's text. */
+/** What needs indexes: the query, the live list and the draft, which share one country. */
 export class LivePart {
   readonly #indexView = new IndexView((country) => this.#pick(country));
   readonly #draftView: DraftView;

@@ -1,4 +1,3 @@
-/** The live list: the largest cities of a country, as any tab changes them. */
 import type { Change, Store } from 'hedgerow';
 import { type City, countryName } from './cities.js';
 import { announce, byId, make, setText } from './elements.js';
@@ -27,7 +26,7 @@ function epochMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** See the module's text. */
+/** The live list: the largest cities of a country, as any tab changes them. */
 export class LiveView {
   readonly #list = new RankList(byId('live-rows'), {
     onEdit: (city, population) => void this.#edit(city, population).catch(showTrouble),

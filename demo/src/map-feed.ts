@@ -1,8 +1,3 @@
-/**
- * Feeds the map while a load runs, from a copy of the bytes that the store gets. What is
- * done for it is done in frames, and stops when the frame's share of time is used up:
- * the map may lag behind the load, and never holds it or the page up.
- */
 import { DotReader } from './dots.js';
 import { nextFrame } from './frames.js';
 import type { WorldMap } from './world-map.js';
@@ -10,7 +5,11 @@ import type { WorldMap } from './world-map.js';
 /** What reading dots may take of a frame. */
 const FRAME_SHARE_MS = 2;
 
-/** See the module's text. */
+/**
+ * Feeds the map while a load runs, from a copy of the bytes that the store gets. What is
+ * done for it is done in frames, and stops when the frame's share of time is used up:
+ * the map may lag behind the load, and never holds it or the page up.
+ */
 export class MapFeed {
   readonly #map: WorldMap;
   #reader: DotReader | undefined;

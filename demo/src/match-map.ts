@@ -1,9 +1,8 @@
-/** The map of all cities, faint, with those that match on top. */
 import type { City } from './cities.js';
 import { colour } from './elements.js';
 import { place, type WorldMap } from './world-map.js';
 
-/** See the module's text. */
+/** The map of all cities, faint, with those that match on top. */
 export class MatchMap {
   readonly #canvas: HTMLCanvasElement;
   readonly #world: WorldMap;

@@ -1,4 +1,3 @@
-/** The first cities of a country, as a list whose rows move and flash when they change. */
 import type { City } from './cities.js';
 import { make, prefersStillness } from './elements.js';
 import * as format from './format.js';
@@ -20,7 +19,7 @@ export interface Shown {
   readonly marked?: ReadonlySet<string>;
 }
 
-/** See the module's text. */
+/** The first cities of a country, as a list whose rows move and flash when they change. */
 export class RankList {
   readonly #list: HTMLElement;
   readonly #onEdit: RankOptions['onEdit'];

@@ -1,4 +1,3 @@
-/** The list of cities found, one of which is chosen by keys or by pointer. */
 import { type City, countryName } from './cities.js';
 import { byId, make } from './elements.js';
 import * as format from './format.js';
@@ -18,7 +17,7 @@ function nameView(name: string, prefix: string): HTMLElement {
   return make('span', { class: 'name' }, make('mark', {}, name.slice(0, end)), name.slice(end));
 }
 
-/** See the module's text. */
+/** The list of cities found, one of which is chosen by keys or by pointer. */
 export class ResultList {
   readonly #list = byId('results');
   readonly #input = byId('query');

@@ -1,4 +1,3 @@
-/** The search box: every key typed is a query, and the chosen result is read by its key. */
 import type { Store } from 'hedgerow';
 import type { City } from './cities.js';
 import { announce, byId, make, setText } from './elements.js';
@@ -15,7 +14,7 @@ const EXAMPLES = ['san', 'new', 'Łódź', 'são p', 'München', 'paris, us', 'a
 /** Said to a screen reader only when typing has paused. */
 const PAUSE_MS = 700;
 
-/** See the module's text. */
+/** The search box: every key typed is a query, and the chosen result is read by its key. */
 export class SearchView {
   readonly #input = byId<HTMLInputElement>('query');
   readonly #map: MatchMap;

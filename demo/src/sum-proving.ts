@@ -1,4 +1,3 @@
-/** Picks a city, or a key with nothing under it, proves that, and hands it over. */
 import type { Store } from 'hedgerow';
 import { sumKey } from 'hedgerow/sum-proof';
 import { type City, countryName } from './cities.js';
@@ -30,7 +29,7 @@ export function rootOf(store: Store): { readonly total: string; readonly hash: s
   return { total: sum.toString(), hash };
 }
 
-/** See the module's text. */
+/** Picks a city, or a key with nothing under it, proves that, and hands it over. */
 export class SumProving {
   readonly #input = byId<HTMLInputElement>('who');
   readonly #drawing = new PathDrawing(byId('way'));

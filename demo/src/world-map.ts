@@ -1,4 +1,3 @@
-/** A map of the world that nobody drew: one pixel for each city, as its row comes by. */
 import { colour, onColourScheme } from './elements.js';
 
 const WIDTH = 1080;
@@ -18,7 +17,7 @@ export function place(lat: number, lng: number): { x: number; y: number } {
   return { x: (lng + 180) / 360, y: (NORTH - lat) / (NORTH - SOUTH) };
 }
 
-/** See the module's text. */
+/** A map of the world that nobody drew: one pixel for each city, as its row comes by. */
 export class WorldMap {
   readonly canvas: HTMLCanvasElement;
   readonly #context: CanvasRenderingContext2D;
