@@ -68,9 +68,12 @@ test('a page crashed 10 times has lost nothing', async ({ baseURL }) => {
 
 test('a disk full at 20 places leaves what was there, and goes on', async ({ baseURL }) => {
   const found = await fillDisks({ origin: origin(baseURL), profiles, points: 20 });
-  console.log(`quota: ${found.points} disks, full at ${found.places} places of the workload`);
+  console.log(
+    `quota: ${found.points} disks, full at ${found.places} places of the workload, ${found.roomy} of them large enough`,
+  );
   expect(found.problems).toEqual([]);
   expect(found.points).toBe(20);
+  expect(found.roomy).toBeLessThan(found.points / 2);
   expect(found.places).toBeGreaterThan(5);
   expect(Object.keys(found.failedIn).sort()).toEqual(['load', 'merge', 'put']);
 });

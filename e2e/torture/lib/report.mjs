@@ -31,10 +31,11 @@ export function killRows(name, tally) {
   ];
 }
 
-export function quotaRows({ points, failedIn, places, problems }) {
+export function quotaRows({ points, roomy, failedIn, places, problems }) {
   const kinds = Object.entries(failedIn).map(([kind, count]) => `${kind} ${count}`);
   return [
-    ['quota: disks that were full', points, kinds.join(', ')],
+    ['quota: disks that were full', points - roomy, kinds.join(', ')],
+    ['quota: disks that had room for all', roomy],
     ['quota: different places', places],
     ['quota: problems', problems.length, 'must be 0'],
   ];

@@ -36,6 +36,8 @@ export function crashPages(options: Killing): Promise<Tally>;
 
 export function fillDisks(options: Common & { readonly points: number }): Promise<{
   readonly points: number;
+  /** Of these, how many had room for all of the workload. */
+  readonly roomy: number;
   readonly failedIn: Readonly<Record<string, number>>;
   readonly places: number;
   readonly problems: readonly string[];
