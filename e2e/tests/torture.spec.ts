@@ -69,7 +69,7 @@ test('a page crashed 10 times has lost nothing', async ({ baseURL }) => {
 test('a disk full at 20 places leaves what was there, and goes on', async ({ baseURL }) => {
   const found = await fillDisks({ origin: origin(baseURL), profiles, points: 20 });
   console.log(
-    `quota: ${found.points} disks, full at ${found.places} places of the workload, ${found.roomy} of them large enough`,
+    `quota: ${found.points} disks, full at ${found.places} places of the workload; ${found.roomy} had room for all of it`,
   );
   expect(found.problems).toEqual([]);
   expect(found.points).toBe(20);
