@@ -13,8 +13,11 @@ await runMain(async () => {
     );
     return browser !== undefined;
   });
-  if (found.length === 0) throw new Error('no engine but Chromium');
   const projects = found.map(({ name }) => `--project=${name}`);
+  if (found.length === 0) {
+    console.log('None of them is here: only the smoke test runs, in Chromium.');
+    projects.push('--project=untimed', '--no-deps', 'smoke.spec');
+  }
   await run('playwright', ['test', ...projects, ...process.argv.slice(2)], {
     cwd: import.meta.dirname,
   });

@@ -203,7 +203,13 @@ export const STEPS = [
     lane: 'browser',
     needs: ['build'],
     needsBrowser: true,
-    commands: [['node', ['e2e/engines.mjs'], () => ({ E2E_REPORT: 'playwright-engines.json' })]],
+    commands: [
+      [
+        'node',
+        ['e2e/engines.mjs'],
+        () => ({ CHROMIUM_PATH: findBrowser(), E2E_REPORT: 'playwright-engines.json' }),
+      ],
+    ],
     count: () => countPlaywright(takeReport('playwright-engines.json')),
   },
   {
