@@ -2,17 +2,11 @@
 // E2E_ENGINES=all runs more of them: see `playwright.config.ts`.
 
 import { run, runMain } from '../scripts/lib/run.mjs';
-import { ENGINES } from './lib/engines/index.mjs';
+import { ENGINES, installed } from './lib/engines/index.mjs';
 
 await runMain(async () => {
-  const { chromium: _, ...others } = ENGINES;
-  const found = Object.values(others).filter((engine) => {
-    const browser = engine.find();
-    console.log(
-      `${engine.name.padEnd(12)}${browser?.version ?? 'not found: npm run setup -- --browser'}`,
-    );
-    return browser !== undefined;
-  });
+  const found = installed([ENGINES.firefox, ENGINES.webkit]);
+  for (const engine of found) console.log(`${engine.name.padEnd(12)}${engine.find().version}`);
   const projects = found.map(({ name }) => `--project=${name}`);
   if (found.length === 0) {
     console.log('None of them is here: only the smoke test runs, in Chromium.');

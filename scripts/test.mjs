@@ -34,7 +34,7 @@ async function runStep({ name, commands, cwd, count, action }, { quiet = false }
   if (problem === undefined && counts?.passed === 0) problem = 'no test has run';
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(`--- ${name}: ${problem ?? 'ok'}, ${seconds} s`);
-  return { name, seconds, counts, problem };
+  return { name, seconds, counts, problem, output };
 }
 
 function tally(count, output, problem) {
@@ -44,6 +44,12 @@ function tally(count, output, problem) {
     // A runner that broke down leaves no report; without a breakdown that is a bug here.
     if (problem === undefined) throw error;
   }
+}
+
+const LAST_LINES = 60;
+
+function lastLines(output) {
+  return output.trimEnd().split('\n').slice(-LAST_LINES).join('\n');
 }
 
 function printTable(rows) {
@@ -78,9 +84,12 @@ async function main() {
   const jobs = [...setupFor(steps), ...steps];
   const isQuiet = (step) => steps.length > 1 && !step.alone && step.action === undefined;
   await runSteps(jobs, async (step) => note(await runStep(step, { quiet: isQuiet(step) })));
-  printTable(rows);
 
   const stopped = rows.filter((row) => row.problem !== undefined);
+  // Other steps have gone on meanwhile: what a reader looks for stands last.
+  for (const { name, output } of stopped)
+    console.log(`\n=== ${name} failed: its last lines ===\n${lastLines(output)}`);
+  printTable(rows);
   const total = (key) => rows.reduce((sum, { counts }) => sum + (counts?.[key] ?? 0), 0);
   console.log(`\nall of it: ${((performance.now() - started) / 60_000).toFixed(1)} minutes`);
   for (const { name, problem } of stopped) console.log(`stopped at ${name}: ${problem}`);

@@ -1,8 +1,13 @@
 /** Refs are written, and the answer is lost: storage is asked what became of it, whichever call wrote them. */
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { MAX_HISTORY } from '../src/base/limits.js';
+import { writeRefs } from '../src/history/ref-write.js';
 import { HedgerowError, importStore, memory, open, repair, type Storage } from '../src/index.js';
-import type { SegmentStore } from '../src/storage/segment-store.js';
+import { idb } from '../src/storage/idb/idb.js';
+import type { SegmentStore, StoreOptions } from '../src/storage/segment-store.js';
+import { HostileEngine } from './hostile-idb/engine.js';
 import { all } from './model.js';
+import { random } from './random.js';
 import { chunksOf, watched } from './watched-storage.js';
 
 const COMMIT = 0xc0;
@@ -17,7 +22,8 @@ class Lossy {
   lost = 0;
 
   wrap(inner: Storage): Storage {
-    const wrapped = (store: SegmentStore): SegmentStore => ({
+    // What a lost answer would have told the store that wrote it does not know: so a twin writes.
+    const wrapped = (store: SegmentStore, twin: SegmentStore): SegmentStore => ({
       load: async (known, since) => {
         if (this.isDeaf) throw LOST;
         return store.load(known, since);
@@ -28,8 +34,9 @@ class Lossy {
         return store.read(ids);
       },
       write: async (batch) => {
-        const isWritten = await store.write(batch);
-        if (!isWritten || !this.isLossy || (!batch.move && !batch.also)) return isWritten;
+        const isLost = this.isLossy && (batch.move !== undefined || batch.also !== undefined);
+        const isWritten = await (isLost ? twin : store).write(batch);
+        if (!isWritten || !isLost) return isWritten;
         this.lost += 1;
         this.isDeaf = this.isDeafAfter;
         throw LOST;
@@ -39,9 +46,13 @@ class Lossy {
         return store.history(name);
       },
       delete: (...args) => store.delete(...args),
-      close: () => store.close(),
+      close: async () => {
+        await Promise.all([store.close(), twin.close()]);
+      },
     });
-    return { ...inner, open: async (name, options) => wrapped(await inner.open(name, options)) };
+    const opened = async (name: string, options: StoreOptions = {}) =>
+      wrapped(await inner.open(name, options), await inner.open(name));
+    return { ...inner, open: opened };
   }
 
   /** Loses all answers during `work`, at least `least` of them. */
@@ -57,9 +68,9 @@ class Lossy {
   }
 }
 
-async function scene() {
+async function scene(inner = memory()) {
   const lossy = new Lossy();
-  const storage = lossy.wrap(memory());
+  const storage = lossy.wrap(inner);
   const db = await open('test', { storage });
   await db.putMany([
     ['a', 1],
@@ -146,6 +157,84 @@ describe('a call whose answer was lost, though it took effect, resolves', () => 
     expect(imported).toMatchObject({ root: db.root });
     const copy = await open('copy', { storage });
     expect(await all(copy)).toEqual(await all(db));
+  });
+});
+
+describe('on IndexedDB', () => {
+  let engine: HostileEngine | undefined;
+  afterEach(() => {
+    for (const name of Object.keys(engine?.globals ?? {})) Reflect.deleteProperty(globalThis, name);
+  });
+
+  it.each(['chromium', 'firefox', 'webkit'] as const)(
+    'a put whose segment its move carries resolves, in %s',
+    async (kind) => {
+      engine = new HostileEngine(kind, random(1));
+      Object.assign(globalThis, engine.globals);
+      const { lossy, storage, db } = await scene(idb());
+      await lossy.during(() => db.put('c', 3));
+      await lossy.during(() => db.putMany([['d', 4]]));
+      const other = await open('test', { storage });
+      expect(await other.count()).toBe(4);
+      await other.close();
+      await db.close();
+    },
+  );
+});
+
+describe('a write of refs that failed', () => {
+  const bytes = (length: number) => new Uint8Array(length).fill(7);
+  const segment = { id: 1, segmentBytes: bytes(9), tableBytes: bytes(9) };
+  const move = { name: 'main', commitBytes: bytes(32), generation: 1, expected: 0, format: 1 };
+  const batch = { segments: [segment], move, durability: 'relaxed' } as const;
+
+  /** A store that holds what `kept` writes, and of whose next write nobody hears. */
+  async function failing(kept: (store: SegmentStore) => Promise<unknown>): Promise<SegmentStore> {
+    const store = await memory().open('test');
+    await kept(store);
+    return {
+      load: (...args) => store.load(...args),
+      reserve: (makesRoom) => store.reserve(makesRoom),
+      read: (ids) => store.read(ids),
+      write: () => Promise.reject(LOST),
+      history: (name) => store.history(name),
+      delete: (...args) => store.delete(...args),
+      close: () => store.close(),
+    };
+  }
+
+  it('took effect where its ref and its segments are there', async () => {
+    const store = await failing((inner) => inner.write(batch));
+    expect(await writeRefs(store, batch)).toBe('found');
+  });
+
+  it('took effect though others have moved the ref on, further than its history goes', async () => {
+    const store = await failing(async (inner) => {
+      await inner.write(batch);
+      for (let expected = 1; expected <= 2 * MAX_HISTORY; expected++) {
+        const next = {
+          ...move,
+          commitBytes: bytes(32).fill(1),
+          expected,
+          generation: expected + 1,
+        };
+        await inner.write({ segments: [], move: next, durability: 'relaxed' });
+      }
+    });
+    expect(await writeRefs(store, batch)).toBe('found');
+  });
+
+  it('took none where an engine has kept its segments alone', async () => {
+    const store = await failing((inner) =>
+      inner.write({ segments: [segment], durability: 'relaxed' }),
+    );
+    await expect(writeRefs(store, batch)).rejects.toBe(LOST);
+  });
+
+  it('took none where another writer has made the same commit', async () => {
+    const own = { ...segment, id: 2 };
+    const store = await failing((inner) => inner.write({ ...batch, segments: [own] }));
+    await expect(writeRefs(store, batch)).rejects.toBe(LOST);
   });
 });
 

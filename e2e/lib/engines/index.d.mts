@@ -11,4 +11,5 @@ export interface Engine {
 }
 
 export const ENGINES: { readonly [name in 'chromium' | 'firefox' | 'webkit']: Engine };
+export function installed(engines?: readonly Engine[]): Engine[];
 export function enginesOf(names: readonly string[]): Engine[];

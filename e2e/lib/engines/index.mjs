@@ -16,6 +16,16 @@ import { webkit } from './webkit.mjs';
 
 export const ENGINES = { chromium, firefox, webkit };
 
+/** Those of `engines` that this machine has. The others are named on stderr, and left out. */
+export function installed(engines = Object.values(ENGINES)) {
+  return engines.filter((engine) => {
+    const isFound = engine.find() !== undefined;
+    if (!isFound)
+      console.error(`*** ${engine.name} is missing, and not tested: npm run setup -- --browser`);
+    return isFound;
+  });
+}
+
 /** The engines of these names; throws for a name that is none. */
 export function enginesOf(names) {
   return names.map((name) => {

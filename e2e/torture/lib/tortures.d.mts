@@ -55,8 +55,6 @@ interface Engine {
   find(): { readonly path: string; readonly version: string } | undefined;
 }
 
-export const ENGINES: Readonly<Record<'chromium' | 'firefox' | 'webkit', Engine>>;
-
 export function fillEngine(
   engine: Engine,
   options: { readonly origin: string; readonly seed: number; readonly runs: number },

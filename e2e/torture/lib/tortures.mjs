@@ -1,6 +1,5 @@
 // What `tests/torture.spec.ts` runs of the tortures.
 
-export { ENGINES } from '../../lib/engines/index.mjs';
 export { makeProfiles } from './chromium.mjs';
 export { crashPages } from './crash.mjs';
 export { loseConnections } from './disconnect.mjs';

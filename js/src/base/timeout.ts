@@ -107,7 +107,7 @@ export async function soon(ms: number): Promise<void> {
  */
 export async function untilWon<T>(
   attempt: (tries: number) => Promise<T | undefined>,
-  lost = 'lost the race',
+  lost = 'others wrote first',
   firstTry = 0,
 ): Promise<T> {
   for (let tries = firstTry; tries < MAX_COMMIT_TRIES; tries++) {
@@ -115,5 +115,5 @@ export async function untilWon<T>(
     const result = await attempt(tries);
     if (result !== undefined) return result;
   }
-  throw new HedgerowError('conflict', `${lost} ${MAX_COMMIT_TRIES} times`);
+  throw new HedgerowError('conflict', `${lost} ${MAX_COMMIT_TRIES} times: try again`);
 }

@@ -55,5 +55,5 @@ export async function holdBranch(branchHead: BranchHead, name: string): Promise<
     }
     release();
     return undefined;
-  }, `the branch ${name} moved each time it was read`);
+  }, `the branch ${name} moved while it was read`);
 }

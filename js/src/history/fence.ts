@@ -64,7 +64,7 @@ export async function raiseFence(segments: SegmentStore, own?: RefMove): Promise
       if (!isFull(cause) || !sameBytes(own?.commitBytes, last?.commitBytes)) throw cause;
       return own as RefMove;
     }
-  }, 'others wrote first');
+  });
 }
 
 /**

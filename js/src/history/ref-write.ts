@@ -26,17 +26,21 @@ async function tookEffect(
   store: SegmentStore,
   { segments: [first], move, also = [] }: WriteBatch,
 ): Promise<boolean> {
-  // Another writer may have made the same commit, or the next one; but segments of a commit have ids of their own.
-  if (move && first) return (await store.read([first.id]))[0] !== undefined;
+  // By their tables: an engine that keeps a part of an aborted transaction may keep segments alone.
+  const hasSegments = async () => (await store.load()).tables.some(({ id }) => id === first?.id);
   const isDone = async (change: RefMove | RefDrop) => {
     // It may have been moved on since.
     const moves = await store.history(change.name);
     if ('isDropped' in change) return moves[0]?.generation !== change.expected;
+    // Further than is remembered: then the segments alone tell.
+    if ((moves.at(-1)?.generation ?? 0) > change.generation) return change === move && !!first;
     return moves.some(
       ({ generation, commitBytes }) =>
         generation === change.generation && sameBytes(commitBytes, change.commitBytes),
     );
   };
   const all = await Promise.all([...(move ? [move] : []), ...also].map(isDone));
-  return !all.includes(false);
+  if (all.includes(false)) return false;
+  // Another writer may have made the same commit; but segments of a commit have ids of their own.
+  return move === undefined || first === undefined || hasSegments();
 }

@@ -37,7 +37,7 @@ export interface ScanPlan {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What the core is asked for: a scan of one commit, and the parts of rows, as `ScanFlag`. */
+/** What the core is asked for: a scan of one commit, and the parts of rows, as `ReadFlag`. */
 export type StoredScan = Omit<ScanPlan, 'wait' | 'signal'> & { readonly parts: number };
 
 /** The limit of a scan without one. */
