@@ -205,6 +205,39 @@ describe('a trap', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  it('never has an id given twice that a collection made, and stored late', async () => {
+    const storage = watched(memory());
+    const db = await open('test', { storage });
+    const ids: number[] = [];
+    storage.hooks.write = ({ segments }) => {
+      ids.push(...segments.map(({ id }) => id));
+    };
+    let model: Entry[] = [];
+    for (let round = 0; round < 8; round++) {
+      // The collection has something to copy, which it makes in one turn and hands over in a later one.
+      for (let part = 0; part < 4; part++) await db.putMany(rows(60, 40_000 + part));
+      await db.deleteMany({ gte: 'k000030' });
+      let isOver = false;
+      const collecting = db.compact().finally(() => {
+        isOver = true;
+      });
+      for (let at = 0; !isOver; at++) {
+        await db.put('a', at);
+        model = await all(db);
+        // An id is behind that of the collection when that comes last.
+        const [last = 0, before = 0] = ids.slice().reverse();
+        if (last < before) break;
+        await pause();
+      }
+      trapIn(1, 'get');
+      await db.get('a').catch(() => {});
+      await collecting.catch(() => {});
+      for (let at = 0; at < 3; at++) await db.put('b', at);
+      expectSame(await all(await open('test', { storage })), sorted([...model, ['b', 2]]));
+    }
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
   it('has later calls wait for the new instance, however long it takes', async () => {
     const storage = watched(memory());
     const slow = { delay: false };

@@ -229,6 +229,7 @@ export class SharedStore {
   /** Notes that a segment was made here. */
   made(id: number): void {
     this.inventory.made(id);
-    this.#lastId = id;
+    // Ids are given in the core, and a collection takes its segments late: others may have come before.
+    this.#lastId = Math.max(this.#lastId, id);
   }
 }
