@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { FullTally, simulateFull } from './full-simulation.js';
 import { forSeeds, isOneSeed, seedCount } from './property.js';
 
-const SEEDS = seedCount(1_000);
+const SEEDS = seedCount(400);
 const HOUR = 3_600_000;
 
 it(
