@@ -8,7 +8,7 @@ import type { Load } from '../alive/page/loads.js';
 
 const PROFILES_DIR = fileURLToPath(new URL('../../.cache/profiles', import.meta.url));
 
-const ROUNDS = 2;
+const ROUNDS = 3;
 const ROWS = 50_000;
 
 /** The page in a browser that hides what is covered, as Playwright's own do not. */
@@ -28,29 +28,42 @@ const test = base.extend<{ plainPage: Page }>({
   },
 });
 
+/** Work of the CPU alone: what a hidden page gets of a machine. */
+function computeFor(): number {
+  const startMs = performance.now();
+  let x = 1;
+  for (let at = 0; at < 40_000_000; at++) x = (x * 1_103_515_245 + 12_345) | 0;
+  // Used, so that no compiler leaves the loop out.
+  return performance.now() - startMs + (x === 0.5 ? 1 : 0);
+}
+
 test('a load goes on in a hidden page', async ({ plainPage: page }) => {
   const look = () => page.evaluate(() => globalThis.alive.visibility(1000));
-  /** The best of a few: what else the machine does comes and goes. */
-  const best = async (load: Load) => {
-    const all: number[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      all.push(await page.evaluate((load) => globalThis.alive.time(load), load));
-    }
-    return Math.min(...all);
-  };
-  const visibleMs = await best({ rows: ROWS });
-  const [seen, hiddenMs, unslicedMs] = await covered(page, async () => [
-    await look(),
-    await best({ rows: ROWS }),
-    await best({ rows: ROWS, sliceMs: 1e9 }),
-  ]);
-  console.log(`  ${JSON.stringify({ ...seen, visibleMs, hiddenMs, unslicedMs })}`);
-  // Hidden in truth: about 100 timers and 60 frames would be due in this time.
-  expect(seen.state).toBe('hidden');
-  expect(seen.frames).toBe(0);
-  expect(seen.timers).toBeLessThan(10);
-  // A hidden page may get less of a busy machine than a visible one, so slices are compared
-  // with one piece of the same work there. With timers between them this would not end in time.
-  expect(hiddenMs).toBeLessThan(2 * unslicedMs);
-  expect(hiddenMs).toBeLessThan(4 * visibleMs);
+  const load = (load: Load) => page.evaluate((load) => globalThis.alive.time(load), load);
+  const none = (): number[] => [];
+  const front = { loadMs: none(), computeMs: none() };
+  const hidden = { loadMs: none(), computeMs: none(), unslicedMs: none() };
+  await load({ rows: ROWS });
+  // In turns, and the best of a few: what else the machine does comes and goes.
+  for (let round = 0; round < ROUNDS; round++) {
+    front.computeMs.push(await page.evaluate(computeFor));
+    front.loadMs.push(await load({ rows: ROWS }));
+    await covered(page, async () => {
+      const seen = await look();
+      // Hidden in truth: about 100 timers and 60 frames would be due in this time.
+      expect(seen).toMatchObject({ state: 'hidden', frames: 0 });
+      expect(seen.timers).toBeLessThan(10);
+      hidden.computeMs.push(await page.evaluate(computeFor));
+      hidden.loadMs.push(await load({ rows: ROWS }));
+      hidden.unslicedMs.push(await load({ rows: ROWS, sliceMs: 1e9 }));
+    });
+  }
+  console.log(`  ${JSON.stringify({ front, hidden }, (_, ms) => ms.toFixed?.() ?? ms)}`);
+  const best = (all: readonly number[]) => Math.min(...all);
+  // Chromium runs hidden pages at a lower priority: on a busy machine they get the part of the CPU that others leave.
+  const share = Math.max(1, best(hidden.computeMs) / best(front.computeMs));
+  console.log(`  load ${best(hidden.loadMs) / best(front.loadMs)} x, CPU alone ${share} x`);
+  // With timers between slices this would not end in time.
+  expect(best(hidden.loadMs)).toBeLessThan(2 * best(hidden.unslicedMs));
+  expect(best(hidden.loadMs)).toBeLessThan(2 * share * best(front.loadMs));
 });
