@@ -65,5 +65,5 @@ test('a load goes on in a hidden page', async ({ plainPage: page }) => {
   console.log(`  load ${best(hidden.loadMs) / best(front.loadMs)} x, CPU alone ${share} x`);
   // With timers between slices this would not end in time.
   expect(best(hidden.loadMs)).toBeLessThan(2 * best(hidden.unslicedMs));
-  expect(best(hidden.loadMs)).toBeLessThan(2 * share * best(front.loadMs));
+  expect(best(hidden.loadMs)).toBeLessThan(3 * share * best(front.loadMs));
 });
