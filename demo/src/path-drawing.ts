@@ -1,7 +1,7 @@
 /**
- * The way of a proof, drawn from the root down to the leaf: each level in its place, left or right
- * as the key says. Levels with a sibling that the proof tells have a row; the many below, whose
- * other side is empty, are one fine line.
+ * Draws the path of a proof from the root down to the leaf: each level to the left or right of its
+ * parent, as the bit of the key says. A level whose sibling is in the proof has a row of its own; the
+ * many below it, whose siblings are empty, are one fine line.
  */
 import * as format from './format.js';
 import { LEVELS, type Sibling, sidesOf, sumsOnTheWay } from './proof-parts.js';
@@ -63,91 +63,143 @@ function svg(tag: string, attributes: Record<string, string | number>, text = ''
   return element;
 }
 
-function draw(way: Way, siblings: readonly Sibling[], width: number): SVGElement {
-  const isWide = width >= WIDE;
-  const sides = sidesOf(way.key);
-  const depth = siblings.at(-1)?.depth ?? 0;
-  const row = Math.min(ROW, MOST_ROWS_HEIGHT / Math.max(depth, 1));
-  const hasWords = row >= 14;
-  const number = isWide ? format.count : format.shortCount;
-  const sums = sumsOnTheWay(siblings, way.leaf?.sum ?? 0n);
-  const x = across(sides.slice(0, depth), isWide ? [150, width - 240] : [86, width - 138]);
-  const y = (at: number) => TOP + at * row;
-  const told = new Map(siblings.map((sibling) => [sibling.depth, sibling.sum]));
-  const total = Number(sums[0] ?? 0n);
+/** Where everything of one drawing stands, and what was drawn so far: lines lie below marks, and these below words. */
+class Drawing {
+  readonly lines: SVGElement[] = [];
+  readonly marks: SVGElement[] = [];
+  readonly words: SVGElement[] = [];
+  readonly #way: Way;
+  readonly #siblings: readonly Sibling[];
+  readonly #width: number;
+  /** Levels below the root that the proof has siblings of. */
+  readonly #depth: number;
+  readonly #row: number;
+  readonly #sums: readonly bigint[];
+  readonly #sides: ReturnType<typeof sidesOf>;
+  readonly #number: (sum: bigint) => string;
+  readonly #x: (level: number) => number;
 
-  const lines: SVGElement[] = [];
-  const marks: SVGElement[] = [];
-  const words: SVGElement[] = [
-    svg('text', { x: 0, y: 16, class: 'head' }, 'Level'),
-    svg('text', { x: width, y: 16, class: 'head end' }, 'Sum on the path'),
-  ];
-  for (let at = 0; at <= depth; at++) {
-    const here = x(at);
-    if (hasWords) {
-      words.push(svg('text', { x: 0, y: y(at) + 4, class: 'level' }, at === 0 ? 'root' : `${at}`));
-      const isWrong = at === 0 && sums[0] !== way.total;
-      const kind = `sum end ${at === 0 ? 'total' : ''} ${isWrong ? 'wrong' : ''}`;
-      const text = at === 0 ? format.count(sums[0] ?? 0n) : number(sums[at] ?? 0n);
-      words.push(svg('text', { x: width, y: y(at) + 4, class: kind }, text));
+  constructor(way: Way, siblings: readonly Sibling[], width: number) {
+    this.#way = way;
+    this.#siblings = siblings;
+    this.#width = width;
+    this.#depth = siblings.at(-1)?.depth ?? 0;
+    this.#row = Math.min(ROW, MOST_ROWS_HEIGHT / Math.max(this.#depth, 1));
+    this.#sums = sumsOnTheWay(siblings, way.leaf?.sum ?? 0n);
+    this.#sides = sidesOf(way.key);
+    const isWide = width >= WIDE;
+    this.#number = isWide ? format.count : format.shortCount;
+    const between: [number, number] = isWide ? [150, width - 240] : [86, width - 138];
+    this.#x = across(this.#sides.slice(0, this.#depth), between);
+  }
+
+  get #hasWords(): boolean {
+    return this.#row >= 14;
+  }
+
+  #y(level: number): number {
+    return TOP + level * this.#row;
+  }
+
+  /** The path through the levels that have siblings, each with its sum. */
+  levels(): void {
+    const sumOf = new Map(this.#siblings.map((sibling) => [sibling.depth, sibling.sum]));
+    this.words.push(
+      svg('text', { x: 0, y: 16, class: 'head' }, 'Level'),
+      svg('text', { x: this.#width, y: 16, class: 'head end' }, 'Sum on the path'),
+    );
+    for (let level = 0; level <= this.#depth; level++) {
+      if (this.#hasWords) this.#wordsOf(level);
+      const r = level === 0 ? 7 : 4;
+      const [cx, cy] = [this.#x(level), this.#y(level)];
+      this.marks.push(svg('circle', { cx, cy, r, class: 'on-way' }));
+      if (level > 0) this.#sibling(level, sumOf.get(level));
     }
-    marks.push(svg('circle', { cx: here, cy: y(at), r: at === 0 ? 7 : 4, class: 'on-way' }));
-    if (at === 0) continue;
-    // Beside the way: as far from its branch as the way itself, on the other side.
-    const beside = 2 * x(at - 1) - here;
-    const isLeft = beside < here;
-    const sum = told.get(at);
-    const from = { x1: x(at - 1), y1: y(at - 1), x2: beside, y2: y(at) };
+    const points = Array.from(
+      { length: this.#depth + 1 },
+      (_, level) => `${this.#x(level)},${this.#y(level)}`,
+    ).join(' ');
+    this.lines.push(svg('polyline', { points, class: 'on-way' }));
+  }
+
+  #wordsOf(level: number): void {
+    const isRoot = level === 0;
+    const [sum, y] = [this.#sums[level] ?? 0n, this.#y(level) + 4];
+    const isWrong = isRoot && this.#sums[0] !== this.#way.total;
+    const kind = `sum end ${isRoot ? 'total' : ''} ${isWrong ? 'wrong' : ''}`;
+    const text = isRoot ? format.count(sum) : this.#number(sum);
+    this.words.push(svg('text', { x: 0, y, class: 'level' }, isRoot ? 'root' : `${level}`));
+    this.words.push(svg('text', { x: this.#width, y, class: kind }, text));
+  }
+
+  /** The sibling of the path at a level: as far from their parent as the path, on the other side. */
+  #sibling(level: number, sum: bigint | undefined): void {
+    const [parent, y] = [this.#x(level - 1), this.#y(level)];
+    const x = 2 * parent - this.#x(level);
+    const line = { x1: parent, y1: this.#y(level - 1), x2: x, y2: y };
     if (sum === undefined) {
-      lines.push(svg('line', { ...from, class: 'empty' }));
-      marks.push(svg('circle', { cx: beside, cy: y(at), r: 2.5, class: 'empty' }));
-      continue;
+      this.lines.push(svg('line', { ...line, class: 'empty' }));
+      this.marks.push(svg('circle', { cx: x, cy: y, r: 2.5, class: 'empty' }));
+      return;
     }
-    lines.push(svg('line', { ...from, class: 'told' }));
-    const half = Math.min(5 + 8 * Math.sqrt(Number(sum) / Math.max(total, 1)), row / 2);
-    const corners = `${beside},${y(at) - 5} ${beside - half},${y(at) + half + 4} ${beside + half},${y(at) + half + 4}`;
-    marks.push(svg('polygon', { points: corners, class: 'told' }));
-    if (!hasWords) continue;
-    const edge = isLeft ? beside - half - 6 : beside + half + 6;
+    this.lines.push(svg('line', { ...line, class: 'told' }));
+    const share = Number(sum) / Math.max(Number(this.#sums[0] ?? 0n), 1);
+    const half = Math.min(5 + 8 * Math.sqrt(share), this.#row / 2);
+    const bottom = y + half + 4;
+    const points = `${x},${y - 5} ${x - half},${bottom} ${x + half},${bottom}`;
+    this.marks.push(svg('polygon', { points, class: 'told' }));
+    if (!this.#hasWords) return;
+    const isLeft = x < this.#x(level);
+    const place = { x: isLeft ? x - half - 6 : x + half + 6, y: y + 8 };
     const kind = isLeft ? 'beside end' : 'beside';
-    words.push(svg('text', { x: edge, y: y(at) + 8, class: kind }, number(sum)));
+    this.words.push(svg('text', { ...place, class: kind }, this.#number(sum)));
   }
-  const way1 = Array.from({ length: depth + 1 }, (_, at) => `${x(at)},${y(at)}`).join(' ');
-  lines.push(svg('polyline', { points: way1, class: 'on-way' }));
 
-  const fine = fineLine(sides.slice(depth), x(depth), y(depth));
-  lines.push(svg('polyline', { points: fine.points, class: 'fine-way' }));
-  const isRight = x(depth) < width * 0.55;
-  const wordsX = isRight ? fine.right + 18 : fine.left - 18;
-  const empties = LEVELS - depth;
-  for (const [line, text] of [
-    `${empties} more levels,`,
-    'with empty siblings:',
-    'one bit each',
-  ].entries()) {
+  /** The levels below, whose siblings are empty: a fine line down to the leaf. Returns where that ends. */
+  emptyLevels(): { readonly x: number; readonly y: number } {
+    const [depth, x, y] = [this.#depth, this.#x(this.#depth), this.#y(this.#depth)];
+    const fine = fineLine(this.#sides.slice(depth), x, y);
+    this.lines.push(svg('polyline', { points: fine.points, class: 'fine-way' }));
+    const isRight = x < this.#width * 0.55;
+    const wordsX = isRight ? fine.right + 18 : fine.left - 18;
     const kind = isRight ? 'level' : 'level end';
-    words.push(svg('text', { x: wordsX, y: y(depth) + 62 + line * 17, class: kind }, text));
+    const text = [`${LEVELS - depth} more levels,`, 'with empty siblings:', 'one bit each'];
+    for (const [line, words] of text.entries()) {
+      this.words.push(svg('text', { x: wordsX, y: y + 62 + line * 17, class: kind }, words));
+    }
+    return fine;
   }
 
-  const { x: endX, y: endY } = fine;
-  const { leaf } = way;
-  const name = leaf === null ? 'nothing' : shortened(leaf.name, width);
-  // About half as wide as it is written: it must not stick out.
-  const half = Math.max(84, name.length * 4.8);
-  const nameX = half * 2 > width ? width / 2 : Math.min(Math.max(endX, half), width - half);
-  if (leaf === null) marks.push(svg('circle', { cx: endX, cy: endY + 10, r: 9, class: 'nothing' }));
-  else marks.push(svg('path', { d: LEAF, transform: `translate(${endX} ${endY})`, class: 'leaf' }));
-  const people = leaf === null ? 'sum 0' : format.count(leaf.sum);
-  const nameY = endY + (leaf === null ? 42 : 54);
-  words.push(svg('text', { x: nameX, y: nameY, class: 'name middle' }, name));
-  words.push(svg('text', { x: nameX, y: nameY + 20, class: 'sum middle' }, people));
+  /** The leaf, or that there is none. Returns its name, and where its words end. */
+  leaf({ x, y }: { readonly x: number; readonly y: number }): { name: string; bottom: number } {
+    const { leaf } = this.#way;
+    const width = this.#width;
+    const name = leaf === null ? 'nothing' : shortened(leaf.name, width);
+    // About half as wide as it is written: it must not stick out.
+    const half = Math.max(84, name.length * 4.8);
+    const nameX = half * 2 > width ? width / 2 : Math.min(Math.max(x, half), width - half);
+    this.marks.push(
+      leaf === null
+        ? svg('circle', { cx: x, cy: y + 10, r: 9, class: 'nothing' })
+        : svg('path', { d: LEAF, transform: `translate(${x} ${y})`, class: 'leaf' }),
+    );
+    const people = leaf === null ? 'sum 0' : format.count(leaf.sum);
+    const nameY = y + (leaf === null ? 42 : 54);
+    this.words.push(svg('text', { x: nameX, y: nameY, class: 'name middle' }, name));
+    this.words.push(svg('text', { x: nameX, y: nameY + 20, class: 'sum middle' }, people));
+    return { name, bottom: nameY + 30 };
+  }
+}
 
-  const height = nameY + 30;
+function draw(way: Way, siblings: readonly Sibling[], width: number): SVGElement {
+  const drawing = new Drawing(way, siblings, width);
+  drawing.levels();
+  const { name, bottom: height } = drawing.leaf(drawing.emptyLevels());
   const picture = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img' });
   picture.setAttribute('class', `way ${way.verdict}`);
   const spoken = `The path from the root down to ${name}: ${siblings.length} siblings in the proof, with their sums, and ${LEVELS - siblings.length} empty.`;
   picture.setAttribute('aria-label', spoken);
-  picture.append(...lines, ...marks, ...words);
+  picture.append(...drawing.lines, ...drawing.marks, ...drawing.words);
   return picture;
 }
 
