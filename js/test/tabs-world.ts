@@ -326,12 +326,20 @@ export class Browser {
   }
 }
 
-/** How long work may take that waits for nothing, in milliseconds of the CPU: a busy machine gives fewer of them. */
+/**
+ * How long work may take that waits for nothing, in milliseconds of the CPU, and in real ones, of which a busy machine
+ * takes more for the same work.
+ */
 const WORK_MS = 1000;
+const REAL_MS = 4000;
 
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
+/** Whether there is time left for work that begins now. */
+function workTime(): () => boolean {
+  const [before, endMs] = [process.cpuUsage(), Date.now() + REAL_MS];
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    return user + system < 1000 * WORK_MS && Date.now() < endMs;
+  };
 }
 
 /** Lets what is at work go on, without any time going by. */
@@ -360,7 +368,8 @@ export async function settled<T>(call: Promise<T>, ms = 1000): Promise<T> {
     },
   );
   // Work takes none of the tabs' time, yet some of ours: it must not be mistaken for waiting.
-  for (const endMs = cpuMs() + WORK_MS; !isOver && cpuMs() < endMs; ) await breathe(10);
+  const hasTime = workTime();
+  while (!isOver && hasTime()) await breathe(10);
   for (let gone = 0; gone < ms && !isOver; gone += 50) await pass(50);
   if (!isOver) throw new Error(`not settled after ${ms} ms`);
   return call;
