@@ -40,7 +40,7 @@ export class WriterQueue {
     this.#busyUntilMs = performance.now() + BUSY_MS;
   }
 
-  /** A race was lost. Tells other tabs now and then, since the winner does not know. */
+  /** A race was lost. Announces that at most every `BUSY_MS / 2`, since the winner does not know. */
   noteRace(): void {
     this.note();
     if (performance.now() - this.#announcedMs < BUSY_MS / 2) return;
