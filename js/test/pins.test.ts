@@ -82,7 +82,7 @@ describe('a commit', () => {
     };
     await settled(collector.compact(), BUSY_MS);
     expect(looks).toBeGreaterThan(0);
-    if (snapshot === undefined) throw new Error('nobody reads');
+    if (snapshot === undefined) throw new Error('no snapshot was taken');
     expect(await faults(browser, snapshot.root)).toEqual([]);
     expectSame(await settled(snapshot.get('k030000')), rows(60_000, 0)[30_000]?.[1]);
     expect(snapshot.root).not.toBe(writer.root);
@@ -115,7 +115,7 @@ describe('a commit', () => {
       };
     };
     await settled(collector.compact(), BUSY_MS);
-    if (snapshot === undefined) throw new Error('nobody reads');
+    if (snapshot === undefined) throw new Error('no snapshot was taken');
     expect(snapshot.root).toBe(old.root);
     expect(await faults(browser, snapshot.root)).toEqual([]);
     expectSame(await settled(snapshot.scan().toArray()), rows(TAGS, 0));

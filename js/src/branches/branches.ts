@@ -33,7 +33,7 @@ export interface Branch {
   readonly base?: string;
 }
 
-/** How a branch is opened. */
+/** Options for opening a branch. */
 export interface BranchOptions {
   /** Where to fork if no branch has this name: at a snapshot or a root; at the head by default. */
   readonly from?: string | Pinned | undefined;

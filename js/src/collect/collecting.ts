@@ -144,7 +144,7 @@ export class Collecting {
     return this.#loading;
   }
 
-  /** Stops; resolves when nothing is under way. */
+  /** Stops; resolves when no collection runs. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);

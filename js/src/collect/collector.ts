@@ -358,7 +358,7 @@ export class Collector {
     }
   }
 
-  /** Stops; resolves when nothing is under way. */
+  /** Stops; resolves when no collection runs. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#current !== undefined) this.#current.isOver = true;

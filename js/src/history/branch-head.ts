@@ -241,11 +241,11 @@ export class BranchHead implements StoreBranch {
   }
 
   /**
-   * Moves to what another tab has committed, once this tab makes no commit. The next write reports a
-   * failure, and watches do.
+   * Moves to what another tab has committed, once this tab makes no commit. Watches and the next write
+   * report a failure.
    */
   follow(generation = Number.POSITIVE_INFINITY): void {
-    // A branch that was deleted and made again begins at a random generation.
+    // A branch that was deleted and created again begins at a random generation.
     const isMain = this.#ref === REF;
     if (isMain ? generation <= this.#head.generation : generation === this.#head.generation) return;
     this.#news = Math.max(this.#news, generation);

@@ -99,7 +99,7 @@ export class Inventory {
     const isFirst = since.length === 0;
     const loaded = await segments.load(this.#known, isFirst ? undefined : since);
     const found = new Set(loaded.refs.map(({ name }) => name));
-    // A missing ref was deleted, or deleted and made again: then read everything.
+    // A missing ref was deleted, or deleted and created again: then read everything.
     const isWhole = since.every(({ name }) => found.has(name));
     return this.#take(isWhole ? loaded : await segments.load(this.#known));
   }

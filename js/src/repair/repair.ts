@@ -134,7 +134,7 @@ class Repair {
 
   /** Resolves to `undefined` when nothing can be done, to `'beaten'` when another tab has moved the ref. */
   async make(): Promise<RepairResult | 'beaten' | undefined> {
-    // Only what follows from the rows is damaged: drop it, and let the next commits build it again.
+    // If only what follows from the rows is damaged, drop it: later commits build it again.
     const isDerived = ({ kind, follows }: ChunkFault) => kind === 'index' || follows === true;
     if (this.#verification.faults.filter(isLoss).every(isDerived)) {
       return this.#salvage(this.#head, this.#verification);

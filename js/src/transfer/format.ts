@@ -17,7 +17,7 @@ export interface Header {
   readonly refs: readonly ExportedRef[];
   /** Bytes of the export, if nothing was collected while it was made. */
   readonly bytes: number;
-  /** The CRC-32 of the header: differs, almost surely, between two exports. */
+  /** The CRC-32 of the header: almost surely another one for an export with other refs or another length. */
   readonly checksum: number;
   readonly length: number;
 }

@@ -102,7 +102,7 @@ export class Landing {
     return this.#progress.ordinal;
   }
 
-  /** The offset from which the export with this header must be read; 0 if another export was stored. */
+  /** The offset from which the export with this header must be read; 0 for its start. */
   offsetOf({ checksum, length }: Header): number {
     const { checksum: known, offset } = this.#progress;
     return known === checksum && offset > length ? offset : 0;
