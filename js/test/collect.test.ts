@@ -1,4 +1,4 @@
-/** Collection: the room of what nobody needs comes back, and nobody misses anything. */
+/** Collection: it frees the space of dead chunks, and never deletes a chunk in use. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
@@ -22,8 +22,8 @@ function storedBytes({ stored }: ReturnType<typeof watched>): number {
 }
 
 describe('a collection', () => {
-  it('gives back the room of rows that were changed, and is told by stats', async () => {
-    // So that none comes by itself.
+  it('frees the space of overwritten rows, as stats shows', async () => {
+    // So that no collection starts by itself.
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     onTestFinished(() => {
       vi.useRealTimers();
@@ -49,7 +49,7 @@ describe('a collection', () => {
     expect((await db.compact()).segmentsDeleted).toBe(0);
   });
 
-  it('comes by itself: heavy rewriting takes at most twice the room of what is live', async () => {
+  it('starts by itself: rewriting all rows takes at most about twice the live bytes', async () => {
     const storage = watched(memory());
     const db = await open('test', { storage });
     let most = 0;
@@ -79,13 +79,13 @@ describe('a collection', () => {
     expectSame(await all(await open('test', { storage })), sorted(expected));
   });
 
-  it('takes what a load has left that was cut off', async () => {
+  it('deletes the segments of a load that failed', async () => {
     const inner = watched(memory());
     const storage = faulty(inner);
     const db = await open('test', { storage });
     await db.putMany(rows(1000, 0));
     const before = storedBytes(inner);
-    // Neither the last transaction nor the deletion of what was written before it is made.
+    // The last transaction fails, and so does the deletion of the segments written before.
     const error = new Error('cut off');
     storage.fail({
       call: 'write',
@@ -117,7 +117,7 @@ describe('a collection', () => {
     expectSame(await all(await open('test', { storage })), values[2]);
   });
 
-  it('that fails leaves all as it was, and another one succeeds', async () => {
+  it('that fails loses nothing, and the next one succeeds', async () => {
     const inner = memory();
     const storage = faulty(inner);
     const error = new Error('for a test');
@@ -161,7 +161,7 @@ describe('a collection', () => {
   });
 });
 
-/** Resolves when a condition holds. */
+/** Resolves once the condition holds. */
 async function settled(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
@@ -171,7 +171,7 @@ function settledAfter(ms: number): Promise<void> {
 }
 
 describe('among several handles', () => {
-  it('one collects, and the next one when it is closed', async () => {
+  it('one is the collector, and the next takes the role when it is closed', async () => {
     const storage = memory();
     const first = await open('test', { storage });
     const second = await open('test', { storage });
@@ -181,7 +181,7 @@ describe('among several handles', () => {
     await within(5000, untilItCollects(second));
   });
 
-  it('a scan in one sees its rows to the end, whatever another rewrites and collects', async () => {
+  it('a scan in one returns its rows to the end, while another rewrites and collects', async () => {
     const storage = watched(memory());
     const collector = await open('test', { storage });
     const reader = await open('test', { storage, cacheBytes: 0 });
@@ -199,14 +199,14 @@ describe('among several handles', () => {
       expectSame(seen, rows(20_000, seenRound));
       await own;
     }
-    // Nothing is pinned any more.
+    // Releases all pins.
     await reader.close();
     await collector.compact();
     const { liveBytes } = await collector.stats();
     expect(storedBytes(storage)).toBeLessThan(1.07 * liveBytes);
   });
 
-  it('single reads and edits on a commit that was collected go on with the newest', async () => {
+  it('single reads and edits on a commit that was collected use the newest commit', async () => {
     const storage = memory();
     const collector = await open('test', { storage });
     await collector.putMany(rows(20_000, 0));
@@ -227,7 +227,7 @@ describe('among several handles', () => {
     expect(await all(other)).toHaveLength(19_999);
   });
 
-  it('what a load has written early stays until it is committed', async () => {
+  it('segments that a load stored early stay until it commits', async () => {
     const storage = watched(memory());
     const collector = await open('test', { storage });
     const other = await open('test', { storage });
@@ -253,7 +253,7 @@ describe('among several handles', () => {
     expect(await all(await open('test', { storage }))).toHaveLength(30_002);
   });
 
-  it('what a load of its own stores while the collector looks around stays, too', async () => {
+  it('segments that a load of the collector stores during its reads of locks stay, too', async () => {
     const inner = watched(memory());
     let go = () => {};
     const gate = new Promise<void>((resolve) => {
@@ -270,7 +270,7 @@ describe('among several handles', () => {
     const db = await open('test', { storage });
     const entries = rows(30_000, 0);
     const source = async function* () {
-      // So many that a segment is made, and none is written yet.
+      // Enough for a segment to be made, and too few for it to be written.
       yield* entries.slice(0, 6000);
       await gate;
       yield* entries.slice(6000);
@@ -283,7 +283,7 @@ describe('among several handles', () => {
     expectSame(await all(await open('test', { storage: inner })), entries);
   });
 
-  it('random changes, reads and collections miss nothing', async () => {
+  it('random changes, reads and collections find every row', async () => {
     await forSeeds(seedCount(25), session);
   });
 });
@@ -296,7 +296,7 @@ async function untilItCollects(db: Store): Promise<void> {
   }
 }
 
-/** Three handles, of which any may be closed and opened again, doing all sorts of things at once. */
+/** Three handles at work at the same time; any of them may be closed and opened again. */
 async function session(from: Random, _seed: number, begin: BeginStep): Promise<void> {
   const storage = memory();
   const handles = await Promise.all(
@@ -305,7 +305,7 @@ async function session(from: Random, _seed: number, begin: BeginStep): Promise<v
   const own = (who: number, at: number) => `${who}/${String(at).padStart(4, '0')}`;
   const models = [0, 1, 2].map(() => new Map<string, unknown>());
   const worker = async (who: number) => {
-    // Of the rows of this handle nobody else changes any.
+    // Only this handle changes its rows.
     const model = models[who] as Map<string, unknown>;
     for (let turn = 0; turn < 25; turn++) {
       const db = handles[who] as Store;

@@ -4,7 +4,7 @@ import { localLocks } from '../src/base/locks.js';
 
 const tick = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** Asks for a lock; tells when it is held, and ends it. */
+/** Requests a lock; `state` shows whether it is held, and releases it. */
 function ask(locks: ReturnType<typeof localLocks>, mode: 'shared' | 'exclusive', name = 'a') {
   const state = { isHeld: false, end: () => {} };
   const ended = new Promise<void>((resolve) => {
@@ -19,7 +19,7 @@ function ask(locks: ReturnType<typeof localLocks>, mode: 'shared' | 'exclusive',
 }
 
 describe('local locks', () => {
-  it('are given in the order of asking: shared ones together, exclusive ones alone', async () => {
+  it('are granted in the order of requests: shared ones together, exclusive ones alone', async () => {
     const locks = localLocks();
     const modes = ['shared', 'shared', 'exclusive', 'exclusive', 'shared'] as const;
     const asked = modes.map((mode) => ask(locks, mode));
@@ -43,7 +43,7 @@ describe('local locks', () => {
     expect(await locks.query()).toEqual({ held: [] });
   });
 
-  it('of other names do not wait, and all that are held are told', async () => {
+  it('of other names do not wait, and a query lists all that are held', async () => {
     const locks = localLocks();
     const asked = ['a', 'b', 'a'].map((name) => ask(locks, 'exclusive', name));
     await tick();
@@ -53,7 +53,7 @@ describe('local locks', () => {
     await Promise.all(asked.map(({ done }) => done));
   });
 
-  it('say at once when they are not to be had, if asked so', async () => {
+  it('are refused at once when they are not available, with `ifAvailable`', async () => {
     const locks = localLocks();
     const held = ask(locks, 'shared');
     const isFree = (mode: 'shared' | 'exclusive') =>
@@ -64,7 +64,7 @@ describe('local locks', () => {
     expect(await isFree('exclusive')).toBe(true);
   });
 
-  it('are not waited for any more after an abort, and end with what fails', async () => {
+  it('are no longer requested after an abort, and are released when their work fails', async () => {
     const locks = localLocks();
     const held = ask(locks, 'exclusive');
     const abort = new AbortController();

@@ -1,4 +1,4 @@
-/** Refs are written, and the answer is lost: storage is asked what became of it, whichever call wrote them. */
+/** When the answer to a write of refs is lost, every call reads storage to find out whether it took effect. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { MAX_HISTORY } from '../src/base/limits.js';
 import { writeRefs } from '../src/history/ref-write.js';
@@ -13,16 +13,16 @@ import { chunksOf, watched } from './watched-storage.js';
 const COMMIT = 0xc0;
 const LOST = new HedgerowError('disconnected', 'the answer is lost');
 
-/** Storage whose writes of refs take effect and reject, while it `isLossy`. */
+/** Storage whose writes of refs take effect but reject, while `isLossy`. */
 class Lossy {
   isLossy = false;
-  /** After a loss nothing can be read. */
+  /** Whether nothing can be read after a loss. */
   isDeafAfter = false;
   isDeaf = false;
   lost = 0;
 
   wrap(inner: Storage): Storage {
-    // What a lost answer would have told the store that wrote it does not know: so a twin writes.
+    // The store that a call uses must not know of a write whose answer is lost: so a twin writes it.
     const wrapped = (store: SegmentStore, twin: SegmentStore): SegmentStore => ({
       load: async (known, since) => {
         if (this.isDeaf) throw LOST;
@@ -55,7 +55,7 @@ class Lossy {
     return { ...inner, open: opened };
   }
 
-  /** Loses all answers during `work`, at least `least` of them. */
+  /** Loses all answers during `work`, and expects at least `least` of them. */
   async during<T>(work: () => Promise<T>, least = 1): Promise<T> {
     const before = this.lost;
     this.isLossy = true;
@@ -99,7 +99,7 @@ describe('a call whose answer was lost, though it took effect, resolves', () => 
       { name: 'main' },
       { name: 'draft', parent: 'main', base: db.root, root: draft.root },
     ]);
-    // It was made once.
+    // It was created once.
     expect(lossy.lost).toBe(1);
   });
 
@@ -117,7 +117,7 @@ describe('a call whose answer was lost, though it took effect, resolves', () => 
     const draft = await db.branch('draft');
     await draft.put('c', 3);
     expect(await lossy.during(() => db.merge('draft'))).toMatchObject({ applied: 1, conflicts: 0 });
-    // The same change on both: only the ancestor moves.
+    // Both branches make the same change: only the ref of the ancestor moves.
     for (const one of [db, draft]) await one.put('d', 4);
     const { root } = db;
     expect(await lossy.during(() => db.merge('draft'))).toEqual({ root, applied: 0, conflicts: 0 });
@@ -167,7 +167,7 @@ describe('on IndexedDB', () => {
   });
 
   it.each(['chromium', 'firefox', 'webkit'] as const)(
-    'a put whose segment its move carries resolves, in %s',
+    'a put resolves whose segment is stored with the move of its ref, in %s',
     async (kind) => {
       engine = new HostileEngine(kind, random(1));
       Object.assign(globalThis, engine.globals);
@@ -188,7 +188,7 @@ describe('a write of refs that failed', () => {
   const move = { name: 'main', commitBytes: bytes(32), generation: 1, expected: 0, format: 1 };
   const batch = { segments: [segment], move, durability: 'relaxed' } as const;
 
-  /** A store that holds what `kept` writes, and of whose next write nobody hears. */
+  /** A store with what `kept` writes; all later writes reject and write nothing. */
   async function failing(kept: (store: SegmentStore) => Promise<unknown>): Promise<SegmentStore> {
     const store = await memory().open('test');
     await kept(store);
@@ -203,12 +203,12 @@ describe('a write of refs that failed', () => {
     };
   }
 
-  it('took effect where its ref and its segments are there', async () => {
+  it('took effect if its ref and its segments are stored', async () => {
     const store = await failing((inner) => inner.write(batch));
     expect(await writeRefs(store, batch)).toBe('found');
   });
 
-  it('took effect though others have moved the ref on, further than its history goes', async () => {
+  it('took effect although later moves of the ref fill its history', async () => {
     const store = await failing(async (inner) => {
       await inner.write(batch);
       for (let expected = 1; expected <= 2 * MAX_HISTORY; expected++) {
@@ -224,21 +224,21 @@ describe('a write of refs that failed', () => {
     expect(await writeRefs(store, batch)).toBe('found');
   });
 
-  it('took none where an engine has kept its segments alone', async () => {
+  it('took no effect if a browser kept only its segments', async () => {
     const store = await failing((inner) =>
       inner.write({ segments: [segment], durability: 'relaxed' }),
     );
     await expect(writeRefs(store, batch)).rejects.toBe(LOST);
   });
 
-  it('took none where another writer has made the same commit', async () => {
+  it('took no effect if another writer made the same commit', async () => {
     const own = { ...segment, id: 2 };
     const store = await failing((inner) => inner.write({ ...batch, segments: [own] }));
     await expect(writeRefs(store, batch)).rejects.toBe(LOST);
   });
 });
 
-describe('a call of which nobody can tell what became rejects with the cause', () => {
+describe('a call whose outcome is unknown rejects with the cause', () => {
   it.each(['put', 'branch', 'deleteBranch', 'merge', 'resetTo'] as const)('%s', async (call) => {
     const { lossy, storage, db } = await scene();
     const { root } = db;
@@ -255,7 +255,7 @@ describe('a call of which nobody can tell what became rejects with the cause', (
     await expect(lossy.during<unknown>(calls[call])).rejects.toBe(LOST);
     lossy.isDeafAfter = false;
     lossy.isDeaf = false;
-    // Whichever it was, all handles find the same, and can write.
+    // In either case, all handles find the same head, and can write.
     const other = await open('test', { storage });
     await db.put('f', 6);
     await expect.poll(() => other.root).toBe(db.root);

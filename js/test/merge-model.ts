@@ -1,4 +1,4 @@
-/** Branches held to a model of rows, and merges of three by the book. */
+/** A model of the rows of branches, and of three-way merges. */
 import { expect } from 'vitest';
 import { type Conflict, memory, open, type Store } from '../src/index.js';
 import type { Storage } from '../src/storage/segment-store.js';
@@ -19,7 +19,7 @@ export async function expectStore(db: Store, rows: Model, message = ''): Promise
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-/** The merge of three by the book; conflicts are decided by `decide`. */
+/** A three-way merge of models; `decide` resolves conflicts. */
 export function merged(
   base: Model,
   ours: Model,
@@ -44,7 +44,7 @@ export function merged(
   return { result, conflicts: conflicts.sort(), applied };
 }
 
-/** Handles of it are as those of several tabs, which do not hear of each other. */
+/** Storage whose handles are like those of several tabs that get no messages from each other. */
 export function tabs(): Storage {
   return { ...memory(), isShared: true };
 }

@@ -1,4 +1,4 @@
-/** Random edits of two branches in two tabs, and merges of them, against a model. */
+/** Random edits and merges of two branches in two tabs, compared with a model. */
 import { describe, expect, it } from 'vitest';
 import { type Conflict, open, type Store } from '../src/index.js';
 import { expectStore, type Model, merged, tabs } from './merge-model.js';
@@ -40,7 +40,7 @@ const KINDS = [
 describe('random edits of branches in two tabs', () => {
   const seeds = seedCount(60);
 
-  it(`are what a model says, for ${seeds} seeds, with collections in between`, async () => {
+  it(`agree with a model, for ${seeds} seeds, with collections in between`, async () => {
     const tally = { merges: 0, conflicts: 0, collections: 0, snapshots: 0, resets: 0 };
     await forSeeds(seeds, (from, _, begin) => run(from, begin, tally));
     console.info(Object.entries(tally).flat().join(' '));
@@ -124,7 +124,7 @@ describe('random edits of branches in two tabs', () => {
           break;
         }
         case 6: {
-          // Where this tab stands need not be the newest.
+          // The head of this tab may be outdated: a write moves it to the newest commit.
           await db.put('stamp', step);
           rows.set('stamp', step);
           held.push({ snap: db.snapshot(), rows: new Map(rows) });
@@ -135,7 +135,7 @@ describe('random edits of branches in two tabs', () => {
           const one = held.shift();
           if (one === undefined) break;
           expectSame(await one.snap.scan().toArray(), sorted(one.rows), 'snapshot');
-          // Of this handle or another: a root that somebody holds.
+          // A root that a snapshot holds, of this handle or another.
           await db.resetTo(one.snap.root);
           one.snap.release();
           set(name, one.rows);

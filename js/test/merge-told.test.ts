@@ -1,4 +1,4 @@
-/** What a merge and a list of branches tell, for whoever shows a draft and what it clashes with. */
+/** What an app needs to show a draft and its conflicts: errors of merges, and the list of branches. */
 import { describe, expect, it } from 'vitest';
 import { type Conflict, HedgerowError, memory, open } from '../src/index.js';
 import type { Entry } from './model.js';
@@ -10,7 +10,7 @@ const caught = (call: Promise<unknown>) =>
   );
 
 describe('the conflicts of a merge', () => {
-  it('come with the error as data, in the order of keys, deletions as `undefined`', async () => {
+  it('are a member of the error, in the order of keys, with deletions as `undefined`', async () => {
     const db = await open('test', { storage: memory() });
     const bytes = Uint8Array.of(1, 2);
     await db.putMany(['a', 'b', 'c', 'd', 'e'].map((key): Entry => [key, { from: 'base' }]));
@@ -41,7 +41,7 @@ describe('the conflicts of a merge', () => {
     ];
     expect(error.conflicts).toEqual(conflicts);
     expect(error.message).toContain('4 keys were changed in both branches: "a", "b", "c", "new"');
-    // They are those that `onConflict` would have been asked about.
+    // They are the same that `onConflict` gets.
     const asked: Conflict[] = [];
     await caught(
       db.merge('draft', {
@@ -56,7 +56,7 @@ describe('the conflicts of a merge', () => {
     await db.close();
   });
 
-  it('are told up to 100; the message has the number of all', async () => {
+  it('are listed up to 100; the message has the number of all', async () => {
     const db = await open('test', { storage: memory() });
     const rows = (value: string) =>
       Array.from({ length: 250 }, (_, at): Entry => [`k${at}`, value]);
@@ -75,7 +75,7 @@ describe('the conflicts of a merge', () => {
     await db.close();
   });
 
-  it('other errors have none', async () => {
+  it('are absent from other errors', async () => {
     const db = await open('test', { storage: memory() });
     expect((await caught(db.merge('none'))).conflicts).toBeUndefined();
     await db.close();
@@ -83,7 +83,7 @@ describe('the conflicts of a merge', () => {
 });
 
 describe('the list of branches', () => {
-  it('tells of each where it was forked, so that it can be reviewed', async () => {
+  it('has the base of each branch, so that its changes can be reviewed', async () => {
     const storage = memory();
     const db = await open('test', { storage });
     await db.putMany([
@@ -107,22 +107,22 @@ describe('the list of branches', () => {
       const changes = await db.diff(branch?.base ?? '', branch?.root ?? '').toArray();
       return changes.map(({ op, key }) => `${op} ${key}`);
     };
-    // Not what the main branch has changed since.
+    // Without the later changes of the main branch.
     expect(await review('draft/ü%')).toEqual(['change b']);
     expect(await review('child')).toEqual(['add c']);
-    // It stays whatever is written and collected.
+    // The base stays during later writes and collections.
     await db.putMany(Array.from({ length: 3000 }, (_, at): Entry => [`n${at}`, 'x'.repeat(99)]));
     await db.clear();
     await db.compact();
     expect(await review('draft/ü%')).toEqual(['change b']);
-    // After a merge what it has changed since then.
+    // After a merge, only the changes since the merge.
     await db.merge('draft/ü%', { onConflict: ({ theirs }) => theirs });
     expect((await of('draft/ü%'))?.base).toBe(draft.root);
     expect(await review('draft/ü%')).toEqual([]);
     await draft.put('later', 1);
     expect(await review('draft/ü%')).toEqual(['add later']);
     await db.close();
-    // And after opening again; of one whose parent is gone nothing is known.
+    // Also after the store is opened again. A branch whose parent was deleted has no parent and base.
     const again = await open('test', { storage });
     await again.deleteBranch('draft/ü%');
     expect(await again.branches()).toEqual([

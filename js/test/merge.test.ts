@@ -1,4 +1,4 @@
-/** Merges of branches, by hand. */
+/** Merges of branches: single cases. */
 import { describe, expect, it } from 'vitest';
 import { type Conflict, HedgerowError, memory, open } from '../src/index.js';
 import { expectStore, type Model } from './merge-model.js';
@@ -31,7 +31,7 @@ describe('a merge', () => {
     expect(result).toEqual({ root: db.root, applied: 3, conflicts: 0 });
     await expectStore(db, rows);
     expect(await db.merge(draft)).toEqual({ root: db.root, applied: 0, conflicts: 0 });
-    // Only what came since, and also after both sides have agreed by themselves.
+    // Only the changes since; a key that both branches changed to the same value is no conflict.
     await db.put('k1', 'main again');
     await draft.put('k5', 'draft');
     await draft.put('k6', 'both');
@@ -39,7 +39,7 @@ describe('a merge', () => {
     expect(await db.merge(draft)).toMatchObject({ applied: 1, conflicts: 0 });
     rows.set('k1', 'main again').set('k5', 'draft').set('k6', 'both');
     await expectStore(db, rows);
-    // And the other way round.
+    // And in the other direction.
     await draft.merge('main');
     await expectStore(draft, rows);
     await db.compact();
@@ -48,7 +48,7 @@ describe('a merge', () => {
     await expectStore(db, rows.set('k7', 'draft'));
   });
 
-  it('of an empty store, into one, and of everything deleted', async () => {
+  it('works with an empty branch on either side, and with all rows deleted', async () => {
     const db = await open('test', { storage: memory() });
     const draft = await db.branch('draft');
     await db.put('a', 1);
@@ -73,7 +73,7 @@ describe('a merge', () => {
     await expectStore(db, new Map([['d', 4]]));
   });
 
-  it('with a conflict changes nothing, or does what was decided', async () => {
+  it('with a conflict changes nothing, or stores what `onConflict` returns', async () => {
     const db = await open('test', { storage: memory() });
     const rows: Entry[] = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => [key, 0]);
     await db.putMany(rows);
@@ -132,7 +132,7 @@ describe('a merge', () => {
     expect(await db.merge('draft')).toMatchObject({ applied: 0, conflicts: 0 });
   });
 
-  it('is made again when another writer was first, and loses none of both', async () => {
+  it('runs again when another writer was first, and keeps the changes of both', async () => {
     const db = await open('test', { storage: memory() });
     const rows = Array.from({ length: 4000 }, (_, at): Entry => [`k${at}`, at]);
     await db.putMany(rows);
@@ -172,7 +172,7 @@ describe('a merge', () => {
     await expect(db.merge(other)).rejects.toMatchObject({ code: 'invalid-argument' });
   });
 
-  it('that fails at any call of storage is made whole or not at all', async () => {
+  it('that fails at any call of storage takes effect as a whole or not at all', async () => {
     const { faulty } = await import('../src/storage/faulty.js');
     const storage = faulty(memory());
     const db = await open('test', { storage });

@@ -1,4 +1,4 @@
-/** What is used is known to who collects, whatever happens at the same moment. */
+/** The collector finds every pin, whatever happens at the same time. */
 import { describe, expect, it } from 'vitest';
 import type { Locks } from '../src/base/locks.js';
 import { bytesOf } from '../src/base/root.js';
@@ -17,25 +17,25 @@ function rows(count: number, round: number): Entry[] {
   );
 }
 
-/** Damage to what is stored of a root. */
+/** Faults in the stored chunks of a root. */
 async function faults(browser: Browser, root: string) {
   const inspection = await Inspection.of(await browser.inner.open('test'), 8);
   return (await inspection.verify(bytesOf(root), {})).faults;
 }
 
-/** Nobody is waited for here: a collection may take long on a busy machine, and that is no fault. */
+/** Nothing waits for locks here, but on a busy machine a collection may be slow: that is no failure. */
 const BUSY_MS = 20_000;
 const TAGS = 20_000;
 
 describe('a commit', () => {
-  it('that a tab begins to read is pinned, and not the one before', async () => {
+  it('that a tab begins to read is pinned, and its predecessor is not', async () => {
     const browser = new Browser();
     const [a, b] = [browser.tab(), browser.tab()];
     const collector = await a.open();
     await settled(collector.putMany(rows(100, 0)));
     const reader = await b.open();
     const before = reader.root;
-    // It does not hear of this one.
+    // Its tab gets no message about the next commit.
     b.isDeaf = true;
     await settled(collector.put('k', 1));
     const scan = reader.scan()[Symbol.asyncIterator]();
@@ -46,7 +46,7 @@ describe('a commit', () => {
     await settled(scan.return?.() as Promise<unknown>);
   });
 
-  it('that came and went while the collector looked around stays for who reads it', async () => {
+  it('that was the head only during the reads of a collection stays for its reader', async () => {
     const browser = new Browser();
     const [a, b, c] = [browser.tab(), browser.tab(), browser.tab()];
     const collector = await a.open('test', { cacheBytes: 0 });
@@ -68,12 +68,12 @@ describe('a commit', () => {
     let looks = 0;
     a.hooks.query = async () => {
       if (looks++ > 0) return;
-      // After its first look the load is committed.
+      // After the collector's first read of refs the load commits.
       commit();
       await load;
       a.hooks.load = async () => {
         delete a.hooks.load;
-        // After its look at the locks somebody reads that, and it is history before the last look.
+        // After its read of the locks a tab reads that commit; another commit follows before its last read of refs.
         await reader.get('first');
         snapshot = reader.snapshot();
         await snapshot.count();
@@ -82,13 +82,13 @@ describe('a commit', () => {
     };
     await settled(collector.compact(), BUSY_MS);
     expect(looks).toBeGreaterThan(0);
-    if (snapshot === undefined) throw new Error('nobody reads');
+    if (snapshot === undefined) throw new Error('no snapshot was taken');
     expect(await faults(browser, snapshot.root)).toEqual([]);
     expectSame(await settled(snapshot.get('k030000')), rows(60_000, 0)[30_000]?.[1]);
     expect(snapshot.root).not.toBe(writer.root);
   });
 
-  it('at which a branch stood that came and went while the collector looked around stays', async () => {
+  it('that a branch named which existed only during the reads of a collection stays', async () => {
     const browser = new Browser();
     const [a, b, c] = [browser.tab(), browser.tab(), browser.tab()];
     const collector = await a.open('test', { cacheBytes: 0 });
@@ -102,12 +102,12 @@ describe('a commit', () => {
     let looks = 0;
     a.hooks.query = async () => {
       if (looks++ > 0) return;
-      // After its first look there is a branch where no ref stood, and nobody else holds that any more.
+      // After the collector's first read of refs, only a new branch keeps an old commit.
       await (await writer.branch('short', { from: old })).close();
       old.release();
       a.hooks.load = async () => {
         delete a.hooks.load;
-        // After its look at the locks somebody reads the branch, and it is deleted before the last look.
+        // After its read of the locks a tab reads the branch, which is deleted before its last read of refs.
         const branch = await reader.branch('short');
         snapshot = branch.snapshot();
         await snapshot.count();
@@ -115,19 +115,19 @@ describe('a commit', () => {
       };
     };
     await settled(collector.compact(), BUSY_MS);
-    if (snapshot === undefined) throw new Error('nobody reads');
+    if (snapshot === undefined) throw new Error('no snapshot was taken');
     expect(snapshot.root).toBe(old.root);
     expect(await faults(browser, snapshot.root)).toEqual([]);
     expectSame(await settled(snapshot.scan().toArray()), rows(TAGS, 0));
   });
 
-  it('that a tab holds which does not know yet that it no longer collects stays', async () => {
+  it('that a tab holds which does not know yet that it has lost the role stays', async () => {
     const browser = new Browser();
     const [a, b] = [browser.tab(), browser.tab()];
     const first = await a.open('test', { cacheBytes: 0 });
     const second = await b.open('test', { cacheBytes: 0 });
     await settled(first.putMany(rows(TAGS, 0)));
-    // It hears nothing, and works on.
+    // Its tab receives no messages, and continues to work.
     a.isDeaf = true;
     const collecting = second.compact();
     while (browser.held().filter(isQuiet).length < 2) {
@@ -152,7 +152,7 @@ describe('a commit', () => {
     expect(await faults(browser, snapshot.root)).toEqual([]);
   });
 
-  it('that a tab holds which has long not seen that it collects is announced', async () => {
+  it('that a tab holds whose lease of the role has expired is pinned', async () => {
     const browser = new Browser();
     const [a, b] = [browser.tab(), browser.tab()];
     const first = await a.open();
@@ -170,23 +170,23 @@ describe('a commit', () => {
     expect(await faults(browser, snapshot.root)).toEqual([]);
   });
 
-  it('that is gone and pinned by a frozen tab keeps nobody from collecting', async () => {
+  it('that was deleted before a frozen tab pinned it stops no collection', async () => {
     const browser = new Browser();
     const [a, b] = [browser.tab(), browser.tab()];
     const collector = await a.open();
     await settled(collector.putMany(rows(TAGS, 0)));
     const reader = await b.open();
-    const gone = reader.root;
+    const deleted = reader.root;
     b.isDeaf = true;
     for (let round = 1; round < 3; round++) await settled(collector.putMany(rows(TAGS, round)));
     await settled(collector.compact(), BUSY_MS);
-    // It pins what it stands at, and is frozen before it has looked whether that is there still.
+    // The tab pins its head, and is frozen before it has checked that the commit is whole.
     b.hooks.load = () => b.freeze();
     b.isDeaf = false;
     const scanning = reader.scan().toArray();
     await breathe(200);
     expect(b.isFrozen).toBe(true);
-    expect(browser.held()).toContain(`pin/${gone}`);
+    expect(browser.held()).toContain(`pin/${deleted}`);
     for (let round = 3; round < 5; round++) await settled(collector.putMany(rows(TAGS, round)));
     await settled(collector.compact(), BUSY_MS);
     const { storedBytes, liveBytes } = await settled(collector.stats());
@@ -203,7 +203,7 @@ describe('a lock', () => {
   const commit = new Uint8Array(32).fill(7);
   const pin = `hedgerow/test/pin/${'07'.repeat(32)}`;
 
-  /** Pins of a tab that does not collect, by locks that are refused as long as `isRefused` says so. */
+  /** Pins of a tab that is not the collector, with locks that are refused while `isRefused` returns true. */
   async function pinsOf(isRefused: () => boolean) {
     const held = new Map<string, (cause?: unknown) => void>();
     const locks: Locks = {
@@ -226,7 +226,7 @@ describe('a lock', () => {
     return { pins, held };
   }
 
-  it('that the browser refuses fails that call, and is asked for anew by the next', async () => {
+  it('that the browser refuses fails that call, and the next call requests it again', async () => {
     let isRefused = false;
     const { pins, held } = await pinsOf(() => isRefused);
     isRefused = true;
@@ -240,7 +240,7 @@ describe('a lock', () => {
     expect(held.has(pin)).toBe(false);
   });
 
-  it('is shared by all who use a commit, and let go of by the last', async () => {
+  it('is shared by all uses of a commit, and released by the last', async () => {
     const { pins, held } = await pinsOf(() => false);
     const holds = await Promise.all([1, 2, 3].map(() => pins.use(commit)));
     for (const { release } of holds) {
@@ -249,7 +249,7 @@ describe('a lock', () => {
       await breathe(2);
     }
     expect(held.has(pin)).toBe(false);
-    // One that begins in the turn in which the last one ends has a lock of its own.
+    // A use that begins in the turn in which the last one ends has a lock of its own.
     const last = await pins.use(commit);
     last.release();
     const next = await pins.use(commit);
@@ -258,7 +258,7 @@ describe('a lock', () => {
     next.release();
   });
 
-  it('that the browser takes away is asked for again when the page goes on', async () => {
+  it('that the browser takes away is requested again when the page continues', async () => {
     const { pins, held } = await pinsOf(() => false);
     const hold = await pins.use(commit);
     const announced = await pins.pin(new Uint8Array(32).fill(8));
@@ -275,8 +275,8 @@ describe('a lock', () => {
   });
 });
 
-describe('a load whose announcement the browser has taken away', () => {
-  it('fails, and the next one is made', async () => {
+describe('a load whose lock the browser has taken away', () => {
+  it('fails, and the next one succeeds', async () => {
     const browser = new Browser(memory());
     const [a, b] = [browser.tab(), browser.tab()];
     const loader = await a.open();
@@ -295,7 +295,7 @@ describe('a load whose announcement the browser has taken away', () => {
     expect(browser.held().some((name) => name.startsWith('writer/'))).toBe(true);
     a.loseLocks();
     await pass(100);
-    // What it had stored is taken for debris.
+    // The collector takes its segments for leftovers.
     const { segmentsDeleted } = await settled(other.compact(), 10_000);
     expect(segmentsDeleted).toBeGreaterThan(0);
     go();

@@ -1,4 +1,4 @@
-/** Repair: back to the newest commit that verifies, or what is left of the newest one. */
+/** Repair: moves back to the newest commit that verifies, or salvages what is left of the newest one. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type RepairResult, repair } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
@@ -55,7 +55,7 @@ async function loaded(): Promise<string> {
   return db.root;
 }
 
-/** The store must now hold `rows`, also for who opens it, be sound, and take writes. */
+/** Expects that the store, opened again, has `rows`, is sound, and takes writes. */
 async function expectHolds(rows: readonly Entry[], root: string): Promise<void> {
   const db = await reopened();
   expect(db.root).toBe(root);
@@ -68,7 +68,7 @@ async function expectHolds(rows: readonly Entry[], root: string): Promise<void> 
 }
 
 describe('a sound store', () => {
-  it('is left as it is', async () => {
+  it('stays as it is', async () => {
     const root = await loaded();
     const db = await reopened();
     const written = storage.written.length;
@@ -80,15 +80,15 @@ describe('a sound store', () => {
     expect(storage.written).toHaveLength(written);
   });
 
-  it('that is empty, or that there is not', async () => {
+  it('that is empty stays empty, and one that does not exist fails', async () => {
     const db = await open('empty', { storage });
     expect(await db.repair({ salvage: true })).toMatchObject({ commitsDropped: 0, faults: [] });
     await expect(repair('none', { storage })).rejects.toEqual(failure('store-not-found'));
   });
 });
 
-describe('back to the newest commit that verifies', () => {
-  /** Commits one after the other, each with a segment of its own; their roots. */
+describe('a repair moves back to the newest commit that verifies', () => {
+  /** Makes commits, each with a segment of its own; resolves to their roots. */
   async function history(): Promise<string[]> {
     const db = await reopened();
     await db.putMany(ROWS);
@@ -104,13 +104,13 @@ describe('back to the newest commit that verifies', () => {
   const rowsAfter = (puts: number) =>
     sorted([...ROWS, ...Array.from({ length: puts }, (_, at): Entry => [`new${at}`, at])]);
 
-  it('when the newest ones are damaged, wherever', async () => {
+  it('when the newest ones are damaged anywhere', async () => {
     await forSeeds(12, async (from, _, begin) => {
       storage = watched(memory());
       const roots = await history();
       const good = from.below(5);
       const newest = [...storage.written].slice(-(5 - good)).flatMap(({ segments }) => segments);
-      // Each of them has nodes of its own that are damaged.
+      // Damages one chunk of each newer commit.
       const damaged = newest.map((segment) => ({ ...from.pick(chunksOf(segment)), segment }));
       begin({ good, damaged: damaged.map(({ hash }) => hash) });
       damage(...damaged);
@@ -127,18 +127,18 @@ describe('back to the newest commit that verifies', () => {
     });
   });
 
-  it('even when it was repaired before', async () => {
+  it('even after an earlier repair', async () => {
     const roots = await history();
     const commits = roots.map((root) => chunks(COMMIT).find(({ hash }) => hash === root)!);
     damage(commits[5]!);
     expect(await repair('test', { storage })).toMatchObject({ root: roots[4], commitsDropped: 1 });
     damage(commits[5]!, commits[4]!);
-    // Back from the commit that the repair made, over the one it left behind.
+    // Drops the commit that the repair made, the damaged one before it, and the one that it went back to.
     expect(await repair('test', { storage })).toMatchObject({ root: roots[3], commitsDropped: 3 });
     await expectHolds(rowsAfter(3), roots[3]!);
   });
 
-  it('is seen by other handles, which go on from there', async () => {
+  it('and other handles see that and continue from there', async () => {
     const roots = await history();
     const other = await reopened();
     damage(chunks(COMMIT).find(({ hash }) => hash === roots[5])!);
@@ -148,7 +148,7 @@ describe('back to the newest commit that verifies', () => {
     await expectHolds(sorted([...rowsAfter(4), ['other', 1]]), other.root);
   });
 
-  it('never to an empty one', async () => {
+  it('but never to an empty one', async () => {
     const db = await reopened();
     await db.put('a', 1);
     await db.clear();
@@ -163,7 +163,7 @@ describe('back to the newest commit that verifies', () => {
 });
 
 describe('when no commit verifies', () => {
-  it('it fails with the first fault and changes nothing', async () => {
+  it('a repair fails with the first fault and changes nothing', async () => {
     const root = await loaded();
     const leaf = chunks(LEAF)[7]!;
     damage(leaf);
@@ -177,7 +177,7 @@ describe('when no commit verifies', () => {
     expect(await db.get('k1')).toBe(ROWS.find(([key]) => key === 'k1')?.[1]);
   });
 
-  /** Salvages what is damaged now: all else must be there, and be as if put alone. */
+  /** Salvages; expects all undamaged rows, and the root of a store with only these rows. */
   async function salvaged(): Promise<RepairResult> {
     const db = await reopened();
     const { faults } = await db.verify();
@@ -202,7 +202,7 @@ describe('when no commit verifies', () => {
     ['the first leaf', () => chunks(LEAF).slice(0, 1)],
     ['the last leaf', () => chunks(LEAF).slice(-1)],
     ['a leaf in the middle', () => chunks(LEAF).slice(20, 21)],
-    ['two leaves side by side', () => chunks(LEAF).slice(20, 22)],
+    ['two adjacent leaves', () => chunks(LEAF).slice(20, 22)],
     [
       'the first two and the last two leaves',
       () => chunks(LEAF).toSpliced(2, chunks(LEAF).length - 4),
@@ -238,7 +238,7 @@ describe('when no commit verifies', () => {
       const db = await reopened();
       const { rows } = await db.verify();
       await db.close();
-      // The one internal node may be the root: nothing is left then, see below.
+      // The internal node may be the root: then nothing is left. A test below covers that.
       if (rows > 0) await salvaged();
     });
   });
@@ -270,7 +270,7 @@ describe('when no commit verifies', () => {
 });
 
 describe('a repair', () => {
-  it('that another handle gets ahead of begins again', async () => {
+  it('starts again when another handle commits first', async () => {
     await loaded();
     const db = await reopened();
     await db.put('new', 1);
@@ -280,18 +280,18 @@ describe('a repair', () => {
     damage(bad);
     let ahead = 0;
     storage.hooks.write = async ({ move, segments }) => {
-      // A repair moves the ref and writes nothing.
+      // A repair moves the ref and writes no segments.
       if (move?.name !== 'main' || segments.length > 0 || ahead++ > 0) return;
       await db.put('ahead', 1);
     };
     const done = await repair('test', { storage });
     expect(ahead).toBe(1);
-    // The commit that came in between is sound.
+    // The commit of the other handle is sound.
     expect(done).toMatchObject({ root: db.root, commitsDropped: 0, faults: [] });
     expect(done.root).not.toBe(root);
   });
 
-  it('can be stopped, and fails with the storage, and changes nothing then', async () => {
+  it('can be stopped, fails if storage fails, and then changes nothing', async () => {
     const root = await loaded();
     damage(chunks(LEAF)[7]!);
     const error = new HedgerowError('disconnected', 'for a test');
@@ -311,7 +311,7 @@ describe('a repair', () => {
     await expect(db.repair()).rejects.toEqual(failure('closed'));
   });
 
-  it('lets the writes wait that are called for meanwhile', async () => {
+  it('makes writes wait that are called meanwhile', async () => {
     await loaded();
     damage(chunks(LEAF)[7]!);
     const db = await reopened();

@@ -1,6 +1,6 @@
 /**
- * Tabs that are frozen, go on and are killed at random while all of them write, read, hold snapshots and
- * collect: whoever collects, nobody misses anything. `SEEDS=200` for more, `SEED=n` for one.
+ * Tabs that are frozen, thawed and killed at random while all of them write, read, hold snapshots and
+ * collect: no tab ever misses a row. `SEEDS=200` for more, `SEED=n` for one.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
@@ -15,10 +15,10 @@ import { Browser, breathe, pass, type Tab } from './tabs-world.js';
 const SEEDS = seedCount(12);
 const TABS = 3;
 
-/** What may be told to who asks for a collection. */
+/** Codes with which a collection may fail. */
 const MAY_FAIL = new Set(['blocked', 'conflict']);
 
-/** What seeds came to, so that it is seen that they came to something. */
+/** What happened in all seeds, to check that they tested something. */
 const tally = { freezes: 0, kills: 0, collections: 0, deleted: 0, snapshots: 0, takenOver: 0 };
 
 /** A tab at work on rows of its own. */
@@ -29,11 +29,11 @@ class Worker {
   readonly #prefix: string;
   readonly #held: { readonly snapshot: Snapshot; readonly rows: Entry[] }[] = [];
   model: Map<string, unknown>;
-  /** What the call under way makes of the rows. */
+  /** The rows after the call in progress. */
   next: Map<string, unknown> | undefined;
   isOver = false;
   failure: unknown;
-  /** Its calls so far, for who looks into a failure. */
+  /** Its calls so far, for the message of a failure. */
   calls = '';
 
   constructor(browser: Browser, from: Random, prefix: string, model: Map<string, unknown>) {
@@ -59,7 +59,7 @@ class Worker {
     this.isOver = true;
   }
 
-  /** After a kill the last call may have been made, or not. */
+  /** After a kill the last call may have taken effect, or not. */
   async #check(db: Store): Promise<void> {
     const rows = await db.scan({ prefix: this.#prefix }).toArray();
     if (this.next !== undefined && isDeepStrictEqual(rows, sorted(this.next))) {
@@ -80,7 +80,7 @@ class Worker {
   async #change(db: Store): Promise<void> {
     const from = this.#from;
     const count = from.below(15) === 0 ? 30 : from.pick([1, 200, 200]);
-    // So large that segments are stored before the last transaction.
+    // Large enough that segments are stored before the last transaction.
     const value = () => (count === 30 ? from.bytes(200_000) : this.#value());
     const puts = Array.from({ length: count }, (): Entry => [this.#key(), value()]);
     this.next = new Map(this.model);
@@ -113,7 +113,7 @@ class Worker {
         if (this.#held.length > 2) return;
         const rows = sorted(this.model);
         const snapshot = db.snapshot();
-        // The head of a tab that has not heard of others yet may be gone; once it is read it is held.
+        // The head of a tab may be outdated and deleted; once a read of it succeeds, it is held.
         const count = await snapshot.count({ prefix: this.#prefix }).catch((cause: unknown) => {
           if (!(cause instanceof HedgerowError && cause.code === 'missing-chunk')) throw cause;
         });
@@ -144,7 +144,7 @@ class Worker {
     }
   }
 
-  /** Not what is in memory, but what is stored of a commit that is held must be whole. */
+  /** A commit that is held must be whole in storage, not only in memory. */
   async #checkStored(root: string): Promise<void> {
     const segments = await this.#browser.inner.open('test');
     const inspection = await Inspection.of(segments, 8);
@@ -165,7 +165,7 @@ async function live(from: Random): Promise<void> {
   };
   for (let at = 0; at < TABS; at++) {
     begin(at);
-    // One after the other: a channel is that of the tab that is being opened.
+    // One after the other: a new channel belongs to the tab that is being opened.
     for (let turn = 0; turn < 300; turn++) await breathe(1);
   }
   const roles = new Set<string>();
@@ -203,11 +203,11 @@ async function live(from: Random): Promise<void> {
   expect(storedBytes).toBeLessThan(1.1 * liveBytes + (64 << 10));
 }
 
-it(`in ${SEEDS} seeds nobody misses anything`, async () => {
+it(`in ${SEEDS} seeds no tab misses a row`, async () => {
   await forSeeds(SEEDS, live);
   console.info(`seeds 1 to ${SEEDS}: ${JSON.stringify(tally)}`);
   if (isOneSeed) return;
-  // Else nothing was put to the test.
+  // Else the seeds tested nothing.
   expect(tally.freezes).toBeGreaterThan(2 * SEEDS);
   expect(tally.collections).toBeGreaterThan(SEEDS);
   expect(tally.deleted).toBeGreaterThan(SEEDS);

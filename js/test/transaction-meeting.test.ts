@@ -1,4 +1,4 @@
-/** Transactions beside each other and beside other writers, and on storage that fails. */
+/** Transactions that run at the same time as others and as other writers, and on storage that fails. */
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
@@ -7,14 +7,14 @@ import { ABC, twoHandles } from './two-handles.js';
 import { watched } from './watched-storage.js';
 
 describe('transactions that meet', () => {
-  it('keep what both have checked', async () => {
+  it('never break a condition that both have checked', async () => {
     for (let round = 0; round < 20; round++) {
       const [one, two] = await twoHandles([
         ['x', 1],
         ['y', 1],
       ]);
       let runs = 0;
-      // Each may take from its own row as long as both hold something.
+      // Each may empty its own row if the other row is not empty.
       const take = (db: Store, mine: string) =>
         db.transaction(async (tx) => {
           runs += 1;
@@ -30,7 +30,7 @@ describe('transactions that meet', () => {
     }
   });
 
-  it('in one tab are run twice at most', async () => {
+  it('in one tab run twice at most', async () => {
     const db = await storeOf([['n', 0]]);
     let runs = 0;
     const calls = Array.from({ length: 200 }, () =>
@@ -44,7 +44,7 @@ describe('transactions that meet', () => {
     expect(runs).toBeLessThan(400);
   });
 
-  it('with puts that never end come through', async () => {
+  it('succeed while puts never stop', async () => {
     const db = await storeOf([['n', 0]]);
     let isOver = false;
     const putting = (async () => {
@@ -62,14 +62,14 @@ describe('transactions that meet', () => {
     expect(runs).toBeLessThanOrEqual(40);
   });
 
-  it('in another store wait for nobody who waits for them', async () => {
+  it('do not wait for a call that waits for them', async () => {
     const [one, two] = await twoHandles(ABC);
     let runs = 0;
     const done = one.transaction(async (tx) => {
       runs += 1;
       tx.put('sum', await tx.get('a'));
       if (runs === 1) await two.put('a', 9);
-      // Waits for a writer that is kept waiting by this run.
+      // Waits for writers that wait for this run.
       else {
         await one.put('within', runs);
         await one.transaction((inner) => inner.put('inner', runs));
@@ -79,7 +79,7 @@ describe('transactions that meet', () => {
     expect(await one.getMany(['sum', 'within', 'inner'])).toEqual([9, 2, 2]);
   });
 
-  it('end with conflict when they are always late', async () => {
+  it('reject with `conflict` when they always lose', async () => {
     const [one, two] = await twoHandles(ABC);
     let runs = 0;
     const done = one.transaction(async (tx) => {
@@ -96,7 +96,7 @@ describe('transactions that meet', () => {
 });
 
 describe('a failure of storage', () => {
-  it('before a commit is passed on, and nothing is written', async () => {
+  it('before a commit rejects the transaction, and nothing is written', async () => {
     const storage = watched(memory());
     const [db] = await twoHandles(ABC, storage);
     const mine = new Error('mine');
@@ -115,7 +115,7 @@ describe('a failure of storage', () => {
     expect(await db.get('a')).toBe(2);
   });
 
-  it('that makes the same commit as another does not count as that', async () => {
+  it('is not taken for a success when another writer made the same commit', async () => {
     const inner = memory();
     const storage = watched(inner);
     const one = await open('test', { storage });
@@ -135,7 +135,7 @@ describe('a failure of storage', () => {
     expect(await one.get('n')).toBe(2);
   });
 
-  it('that hides the answer of a commit leaves it made once', async () => {
+  it('that loses the answer to a commit does not make it twice', async () => {
     for (let at = 1; at <= 5; at++) {
       const inner = memory();
       await (await open('test', { storage: inner })).put('n', 0);

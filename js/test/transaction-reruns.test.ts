@@ -4,7 +4,7 @@ import type { Store, Transaction } from '../src/index.js';
 import { all, type Entry } from './model.js';
 import { ABC, twoHandles } from './two-handles.js';
 
-/** How often the function is run when `other` is done once, after it has read by `read`. */
+/** How often the function runs if `other` happens once, after the first run has called `read`. */
 async function runsOf(
   rows: readonly Entry[],
   read: (tx: Transaction) => unknown,
@@ -37,22 +37,22 @@ describe('the function is run again', () => {
   };
   const cases: Record<string, [(tx: Transaction) => unknown, (db: Store) => Promise<unknown>]> = {
     'when a value that it read was changed': [(tx) => tx.get('a'), (db) => db.put('a', 9)],
-    'when a row that it read is gone': [(tx) => tx.getMany(['x', 'a']), (db) => db.delete('a')],
-    'when a row that it missed has come': [(tx) => tx.get('x'), (db) => db.put('x', 9)],
-    'when a row that it missed has come, of many': [
+    'when a row that it read was deleted': [(tx) => tx.getMany(['x', 'a']), (db) => db.delete('a')],
+    'when a row that it missed was added': [(tx) => tx.get('x'), (db) => db.put('x', 9)],
+    'when one of many rows that it missed was added': [
       (tx) => tx.getMany(Array.from({ length: 100 }, (_, at) => `x${at}`)),
       (db) => db.put('x50', 9),
     ],
-    'when a row that it asked for has come': [(tx) => tx.has('x'), (db) => db.put('x', 9)],
-    'when there are more rows than it counted': [
+    'when a row that `has` missed was added': [(tx) => tx.has('x'), (db) => db.put('x', 9)],
+    'when a row was added to what it counted': [
       (tx) => tx.count({ prefix: 'm' }),
       (db) => db.put('m', 9),
     ],
-    'when a row came into what it scanned': [
+    'when a row was added to what it scanned': [
       (tx) => tx.scan({ prefix: 'm' }).toArray(),
       (db) => db.put('mmm', 9),
     ],
-    'when a key came into what it scanned': [
+    'when a key was deleted from what it scanned': [
       (tx) => tx.scan({ prefix: 'm' }).keys().toArray(),
       (db) => db.delete('m1499'),
     ],
@@ -60,7 +60,7 @@ describe('the function is run again', () => {
       (tx) => first(tx, 3),
       (db) => db.put('m1002', 9),
     ],
-    'when a row came before those that it took backwards': [
+    'when a row was added to what it scanned in reverse': [
       (tx) => first(tx, 3, true),
       (db) => db.put('m1499x', 9),
     ],
@@ -78,25 +78,25 @@ describe('the function is run again', () => {
         await db.put('b', 9);
       },
     ],
-    'it read many others': [
+    'it read many other keys': [
       (tx) => tx.getMany(Array.from({ length: 100 }, (_, at) => `x${at}`)),
       (db) => db.put('x5x', 9),
     ],
-    'the row that it asked for was changed': [(tx) => tx.has('a'), (db) => db.put('a', 9)],
+    'the row that `has` found was changed': [(tx) => tx.has('a'), (db) => db.put('a', 9)],
     'a row that it counted was changed': [
       (tx) => tx.count({ prefix: 'm' }),
       (db) => db.put('m1000', 9),
     ],
-    'a value changed of which it read the key': [
+    'a value was changed of which it read only the key': [
       (tx) => tx.scan({ prefix: 'm' }).keys().toArray(),
       (db) => db.put('m1000', 9),
     ],
-    'a row was changed that it did not come to': [(tx) => first(tx, 3), (db) => db.put('m1003', 9)],
+    'a row that it did not reach was changed': [(tx) => first(tx, 3), (db) => db.put('m1003', 9)],
     'a row was changed beyond its limit': [
       (tx) => tx.scan({ prefix: 'm', limit: 3 }).toArray(),
       (db) => db.put('m1003', 9),
     ],
-    'it did not come to a row backwards': [(tx) => first(tx, 3, true), (db) => db.put('m1496', 9)],
+    'it did not reach a row in reverse': [(tx) => first(tx, 3, true), (db) => db.put('m1496', 9)],
     'it only wrote what others wrote': [
       (tx) => {
         tx.put('a', 'mine');

@@ -1,4 +1,4 @@
-/** What one transaction does. */
+/** A single transaction. */
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Transaction } from '../src/index.js';
 import { all, type Entry, expectSame, failure, sorted, storeOf, within } from './model.js';
@@ -7,7 +7,7 @@ import { ABC, twoHandles } from './two-handles.js';
 import { watched } from './watched-storage.js';
 
 describe('a transaction', () => {
-  it('gives what its function returns, and commits once', async () => {
+  it('resolves to what its function returns, and commits once', async () => {
     const storage = watched(memory());
     const [db] = await twoHandles(ABC, storage);
     const before = storage.written.length;
@@ -105,7 +105,7 @@ describe('a transaction', () => {
     expect(await db.get('b')).toBe(20);
   });
 
-  it('refuses keys and values at the call, and goes on', async () => {
+  it('refuses bad keys and values at the call, and can continue', async () => {
     const db = await storeOf();
     await db.transaction((tx) => {
       expect(() => tx.put('\ud800', 1)).toThrow(failure('invalid-key'));
@@ -192,7 +192,7 @@ describe('a transaction', () => {
     expect(await db.get('a')).toBe(5);
   });
 
-  it('is waited for by close, and then there are no more', async () => {
+  it('is awaited by close, which refuses later ones', async () => {
     const storage = memory();
     const db = await open('test', { storage });
     const done = db.transaction(async (tx) => {
@@ -205,7 +205,7 @@ describe('a transaction', () => {
     expect(await (await open('test', { storage })).get('a')).toBe('last');
   });
 
-  it('has the last word on its rows over a load that is under way', async () => {
+  it('overrides a load in progress on the keys that it edits', async () => {
     const db = await storeOf(ABC);
     let proceed = () => {};
     const edited = new Promise<void>((resolve) => {

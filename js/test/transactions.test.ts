@@ -1,6 +1,6 @@
 /**
- * Transactions of several handles on one store, with everything in between that can come in
- * between, come to what they would come to one after the other.
+ * Transactions of several handles on one store, interleaved with other writers in every way, have
+ * the same outcome as if they ran one after the other.
  */
 import { expect, it } from 'vitest';
 import { memory, open, type ScanOptions, type Store, type Transaction } from '../src/index.js';
@@ -9,7 +9,7 @@ import { expectNoFault, forSeeds, isOneSeed, seedCount, stepFault } from './prop
 import { type Random, random } from './random.js';
 import { type WatchedStorage, watched } from './watched-storage.js';
 
-// Those where the order of UTF-16 is not that of UTF-8 among them.
+// With keys whose order differs between UTF-16 and UTF-8.
 const KEYS = [
   'k',
   'k0',
@@ -25,7 +25,7 @@ const KEYS = [
   'k\u{10ffff}',
 ];
 
-/** One step of a transaction's function, and what it gave. */
+/** One step of a transaction's function, and its result. */
 type Step =
   | { op: 'get'; key: string; result: unknown }
   | { op: 'getMany'; keys: string[]; result: unknown[] }
@@ -48,7 +48,7 @@ function rangeOf(from: Random): ScanOptions {
   ])();
 }
 
-/** Makes a step; what it puts depends on what the steps before it have read. */
+/** Runs a random step; what it puts depends on what the steps before it have read. */
 async function step(tx: Transaction, from: Random, before: readonly Step[]): Promise<Step> {
   const key = from.pick(KEYS);
   const options = { ...rangeOf(from), reverse: from.below(2) === 0 };
@@ -91,7 +91,7 @@ async function step(tx: Transaction, from: Random, before: readonly Step[]): Pro
     default: {
       const text = JSON.stringify(before, (_, v) => (v instanceof Uint8Array ? v.length : v));
       let value: unknown = [...text].reduce((sum, c) => (sum * 31 + c.codePointAt(0)!) % 997, 7);
-      // Some that lie outside of their leaves.
+      // Some values are stored out of line.
       if (from.below(8) === 0) value = new Uint8Array(5000).fill(value as number);
       tx.put(key, value);
       return { op: 'put', key, value };
@@ -99,7 +99,7 @@ async function step(tx: Transaction, from: Random, before: readonly Step[]): Pro
   }
 }
 
-/** What is in a step does not come from `rows`: makes it, and tells what it should have given. */
+/** Applies a step to a model; returns the result that the step should have. */
 function replay(rows: Map<string, unknown>, step: Step): unknown {
   const scan = (options: ScanOptions) => select(sorted(rows), options);
   switch (step.op) {
@@ -152,7 +152,7 @@ const MARK = '~/';
 
 class Mine extends Error {}
 
-/** A random transaction, which marks its commit by a row of its own. */
+/** A random transaction, which marks its commit with a row of its own. */
 async function transact(db: Store, from: Random, number: number): Promise<Outcome> {
   const outcome: Outcome = { steps: [], runs: 0, thrown: from.below(8) === 0 };
   const length = 1 + from.below(7);
@@ -191,7 +191,7 @@ function rootsOf({ written }: WatchedStorage): string[] {
 const SEEDS = seedCount(40);
 
 it(
-  'come to what they would come to one after the other',
+  'transactions have the outcome of some serial order',
   async () => {
     const totals = { transactions: 0, runs: 0, commits: 0 };
     await forSeeds(SEEDS, async (from) => {
@@ -200,7 +200,7 @@ it(
       for (let at = 0; at < 3; at++) handles.push(await open('test', { storage }));
       const other = await open('test', { storage });
       await other.putMany(KEYS.filter(() => from.below(2) === 0).map((key): Entry => [key, 0]));
-      // Each write waits for others to come in front of it.
+      // Each write is delayed, so that others can overtake it.
       storage.hooks.write = () => ticks(from, 3);
 
       let number = 0;
@@ -226,7 +226,7 @@ it(
       };
       await Promise.all([...handles.map(tab), writes()]);
 
-      // One after the other, in the order of commits.
+      // Replay them one after the other, in the order of commits.
       const rows = new Map<string, unknown>();
       const states = [new Map(rows)];
       const left = new Map(outcomes);
@@ -255,7 +255,7 @@ it(
         states.push(new Map(rows));
       }
       expectSame(await all(reader), sorted(rows));
-      // The others wrote nothing, and have read some state.
+      // The others wrote nothing, and must have read one of the states.
       for (const [own, { steps, thrown }] of left) {
         const faults = states.map((state) => matches(new Map(state), steps));
         if (!faults.includes(undefined))

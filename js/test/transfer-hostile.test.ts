@@ -1,4 +1,4 @@
-/** Whatever is wrong with an export, it is refused and nothing is seen of it. */
+/** A damaged or forged export is refused, and no handle sees any of it. */
 import { describe, expect, it } from 'vitest';
 import {
   HedgerowError,
@@ -47,12 +47,12 @@ describe('an export that is damaged', () => {
       if (length % 100 === 0) await expectEmpty(storage, 'copy', `${length}`);
     }
     await expectEmpty(storage);
-    // And after all that the whole of it is taken.
+    // After all that the complete export is accepted.
     await importStore('copy', [bytes], { storage });
     await expectCopy(db, storage);
   });
 
-  it('is refused with any bit of it turned over', async () => {
+  it('is refused with any bit flipped', async () => {
     const db = await smallStore(memory());
     const bytes = await exported(db, { branches: true });
     const from = random(1);
@@ -75,11 +75,11 @@ describe('an export that is damaged', () => {
     await expectCopy(db, storage);
   });
 
-  it('is refused where it is damaged, also in what nothing reaches, and no later', async () => {
+  it('is refused at the damaged segment, even if no commit reaches the damage', async () => {
     const db = await open('source', { storage: memory() });
     const from = random(4);
     await db.putMany(Array.from({ length: 900 }, (_, at): Entry => [`k${at}`, from.bytes(100)]));
-    // The leaf that it replaces is dead, in a segment that is not.
+    // The leaf that this replaces is dead, in a segment that is live.
     await db.put('k5', 'changed');
     const bytes = await exported(db);
     expect(bytes.length).toBeGreaterThan(100_000);
@@ -89,16 +89,16 @@ describe('an export that is damaged', () => {
       const damaged = bytes.with(at, (bytes[at] as number) ^ 1);
       const place = failure('corrupt-chunk', { offset: expect.any(Number) as unknown as number });
       await expect(importStore('copy', [damaged], { storage }), `${at}`).rejects.toEqual(place);
-      // It is in the first segment.
+      // The damage is in the first segment, so that none is stored.
       expect((await storedIn(storage)).ids).toEqual([]);
     }
   });
 
-  it('is refused when storage gives back something else than it was given', async () => {
+  it('is refused when storage returns other bytes than it was given', async () => {
     const db = await largeStore(random(5), 2 << 20);
     const bytes = await exported(db);
     const storage = watched(memory());
-    // A leaf: most of a large segment is made of them.
+    // Damages a leaf: most of a large segment is leaves.
     storage.hooks.read = (_, stored) =>
       stored.length < 300_000 ? stored : stored.with(200_000, (stored[200_000] as number) ^ 1);
     const importing = () => importStore('copy', [bytes], { storage });
@@ -110,7 +110,7 @@ describe('an export that is damaged', () => {
     await expectCopy(db, storage);
   });
 
-  it('is refused with parts of it lost, doubled, or filled with anything', async () => {
+  it('is refused with parts lost, doubled, moved or overwritten', async () => {
     const db = await largeStore(random(2), 3 << 20);
     const bytes = await exported(db);
     const from = random(3);
@@ -136,7 +136,7 @@ describe('an export that is damaged', () => {
   });
 });
 
-describe('an export that somebody has made up', () => {
+describe('a forged export', () => {
   const forged = async (change: (parts: Forged) => void): Promise<[Store, Uint8Array]> => {
     const storage = memory();
     const db = await open('source', { storage });
@@ -175,7 +175,7 @@ describe('an export that somebody has made up', () => {
       ({ segments }) => segments[0]?.tableBytes.set([2], 4),
     ],
     [
-      'a table that is none',
+      'a table without its magic number',
       'invalid-export',
       ({ segments }) => segments[0]?.tableBytes.set([0], 0),
     ],
@@ -198,7 +198,7 @@ describe('an export that somebody has made up', () => {
       ({ refs }) => refs.unshift({ name: 'branch/a', commitBytes: ZERO }),
     ],
     [
-      'a ref of no meaning',
+      'a ref that no export has',
       'invalid-export',
       ({ refs }) => refs.push({ name: 'import', commitBytes: ZERO }),
     ],
@@ -239,7 +239,7 @@ describe('an export that somebody has made up', () => {
       ({ refs }) => refs.push({ name: 'fork/%/main', commitBytes: ZERO }),
     ],
     [
-      'a branch that is not there',
+      'a branch whose commit is missing',
       'missing-chunk',
       ({ refs }) => refs.push({ name: 'branch/a', commitBytes: ZERO.map(() => 9) }),
     ],
@@ -258,7 +258,7 @@ describe('an export that somebody has made up', () => {
       const storage = memory();
       await expect(importStore('copy', [bytes], { storage })).rejects.toEqual(failure(code));
       await expectEmpty(storage);
-      // What is sound of it may stay for the next import, what was refused at the end does not.
+      // Sound segments may stay for the next import, unless the verification at the end failed.
       if (code === 'missing-chunk') expect((await storedIn(storage)).ids).toEqual([]);
       const [db, right] = await forged(() => {});
       await importStore('copy', [right], { storage });
@@ -266,7 +266,7 @@ describe('an export that somebody has made up', () => {
     });
   }
 
-  const taken: [string, (parts: Forged) => void][] = [
+  const accepted: [string, (parts: Forged) => void][] = [
     ['segments in another order', ({ segments }) => segments.reverse()],
     ['segments twice', ({ segments }) => segments.push(...segments)],
     [
@@ -274,8 +274,8 @@ describe('an export that somebody has made up', () => {
       ({ segments }) => segments.unshift(segmentOf(LATER_HASH, LATER)),
     ],
   ];
-  for (const [title, change] of taken) {
-    it(`is taken with ${title}, which is of no use`, async () => {
+  for (const [title, change] of accepted) {
+    it(`is accepted with ${title}, and stores no more than it needs`, async () => {
       let wanted = 0;
       const [db, bytes] = await forged((parts) => {
         wanted = parts.segments.length;
@@ -290,7 +290,7 @@ describe('an export that somebody has made up', () => {
     });
   }
 
-  it('is refused with a later version before anything else is read', async () => {
+  it('is refused with a later version before a store is created', async () => {
     const [, bytes] = await forged(() => {});
     const storage = memory();
     const importing = importStore('copy', [bytes.with(4, 2)], { storage });

@@ -1,4 +1,4 @@
-/** Imports that are cut off, made again, made twice, or made beside other writers. */
+/** Imports that are cut off, repeated, or run at the same time as other writers. */
 import { describe, expect, it } from 'vitest';
 import { HedgerowError, importStore, memory, open, type Storage } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
@@ -26,7 +26,7 @@ async function cutImport(storage: Storage, bytes: Uint8Array, at = bytes.length 
 }
 
 describe('an import that was cut off', () => {
-  it('goes on with what is stored when it is given the same again', async () => {
+  it('continues with the stored segments when it gets the same export again', async () => {
     const db = await largeStore(random(1));
     const bytes = await exported(db);
     const storage = watched(memory());
@@ -43,7 +43,7 @@ describe('an import that was cut off', () => {
     await expectCopy(db, storage);
   });
 
-  it('is aborted by a signal, at any time, and goes on', async () => {
+  it('can be aborted by a signal at any time, and continued', async () => {
     const db = await largeStore(random(2), 2 << 20);
     const bytes = await exported(db);
     const storage = memory();
@@ -78,14 +78,14 @@ describe('an import that was cut off', () => {
     (bytes: Uint8Array, asked: number[]) => Parameters<typeof importStore>[1],
   ][] = [
     [
-      'a function that gives the rest',
+      'a function that returns the rest',
       (bytes, asked) => (offset) => {
         asked.push(offset);
         return new Response(bytes.slice(offset) as BodyInit, { status: offset > 0 ? 206 : 200 });
       },
     ],
     [
-      'a function that gives all of it again',
+      'a function that returns all of it again',
       (bytes, asked) => async (offset) => {
         asked.push(offset);
         return [bytes];
@@ -94,7 +94,7 @@ describe('an import that was cut off', () => {
     ['a blob', (bytes) => new Blob([bytes as BlobPart])],
   ];
   for (const [title, source] of sources) {
-    it(`goes on further on from ${title}`, async () => {
+    it(`continues from ${title}`, async () => {
       const db = await largeStore(random(3));
       const bytes = await exported(db);
       const storage = memory();
@@ -110,7 +110,7 @@ describe('an import that was cut off', () => {
     });
   }
 
-  it('goes on from an export that begins there', async () => {
+  it('continues from an export that begins at its offset', async () => {
     const db = await largeStore(random(4));
     const storage = memory();
     await cutImport(storage, await exported(db));
@@ -124,7 +124,7 @@ describe('an import that was cut off', () => {
     await expectCopy(db, storage);
   });
 
-  it('begins anew with another export, and nothing of the first stays but what is in both', async () => {
+  it('starts again with another export, and keeps only segments that are in both', async () => {
     const db = await largeStore(random(5));
     const bytes = await exported(db);
     const storage = memory();
@@ -153,7 +153,7 @@ describe('an import that was cut off', () => {
     expect([ids.length > 0, kept < 1.2 * (1 << 20)]).toEqual([true, true]);
   });
 
-  it('keeps what it has stored for as long as the store is empty, and no longer', async () => {
+  it('keeps its segments until rows are written to the store', async () => {
     const db = await largeStore(random(7));
     const bytes = await exported(db);
     const storage = memory();
@@ -175,14 +175,14 @@ describe('an import that was cut off', () => {
     const after = await storedIn(storage);
     expect(after.ids.some((id) => ids.includes(id))).toBe(false);
     expect(await all(copy)).toEqual([['k', 1]]);
-    // Empty again, it takes an import again, though what it had stored is gone.
+    // When the store is empty again, an import works again, though the old segments are deleted.
     await copy.clear();
     await copy.compact();
     await importStore('copy', (offset) => [bytes.slice(offset)], { storage });
     await expectCopy(db, storage);
   });
 
-  it('is done when it was done before', async () => {
+  it('writes nothing when it was complete before', async () => {
     const db = await largeStore(random(8), 1 << 20);
     const bytes = await exported(db);
     const storage = watched(memory());
@@ -194,8 +194,8 @@ describe('an import that was cut off', () => {
   });
 });
 
-describe('an import beside others', () => {
-  it('gives way to whoever has written first, and leaves nothing', async () => {
+describe('an import at the same time as other writers', () => {
+  it('fails when another has written first, and leaves nothing', async () => {
     const db = await largeStore(random(9));
     const bytes = await exported(db);
     const storage = memory();
@@ -217,7 +217,7 @@ describe('an import beside others', () => {
     expect((await other.verify()).ok).toBe(true);
   });
 
-  it('relies on nothing that another writer has stored, who may take it back', async () => {
+  it('does not rely on segments of another writer, which may delete them', async () => {
     const rows = Array.from(
       { length: 2500 },
       (_, at): Entry => [`k${at + 10_000}`, random(at).bytes(3000)],
@@ -228,7 +228,7 @@ describe('an import beside others', () => {
     const bytes = await exported(db);
     const storage = memory();
     const other = await open('copy', { storage });
-    // The same rows, so that the same chunks are stored, in a load that never ends well.
+    // The same rows, and so the same chunks, in a load that fails in the end.
     let fail = () => {};
     const gate = new Promise<void>((resolve) => {
       fail = resolve;
@@ -244,12 +244,12 @@ describe('an import beside others', () => {
     const source = await storedIn(sources, 'source');
     const stored = async () => {
       const { tables } = await storedIn(storage);
-      const isThere = ({ tableBytes }: (typeof tables)[0]) =>
+      const isStored = ({ tableBytes }: (typeof tables)[0]) =>
         tables.some((one) => Buffer.compare(one.tableBytes, tableBytes) === 0);
-      return source.tables.findIndex(isThere);
+      return source.tables.findIndex(isStored);
     };
     await expect.poll(stored, { timeout: 10_000 }).toBeGreaterThanOrEqual(0);
-    // Without a segment that is there, but is somebody else's.
+    // An export without a segment that the other writer has stored.
     const left = await stored();
     const others = source.tables
       .map(({ tableBytes }, at) => ({
@@ -271,7 +271,7 @@ describe('an import beside others', () => {
     await expectCopy(db, storage);
   });
 
-  it('of two into one store the later one wins, and the store is whole', async () => {
+  it('wins against an earlier import into the same store, which is whole then', async () => {
     const db = await largeStore(random(10));
     const bytes = await exported(db);
     for (let round = 0; round < 8; round++) {
@@ -289,7 +289,7 @@ describe('an import beside others', () => {
     }
   });
 
-  it('refuses a store that holds rows, or a branch of a name that comes', async () => {
+  it('refuses a store that has rows, or a branch with the name of an imported one', async () => {
     const db = await largeStore(random(11), 1 << 18);
     await (await db.branch('side')).put('k', 1);
     const bytes = await exported(db, { branches: true });
@@ -306,7 +306,7 @@ describe('an import beside others', () => {
     }
   });
 
-  it('comes while the source is written', async () => {
+  it('works while the source store is written', async () => {
     const db = await largeStore(random(12));
     const { root } = db;
     const storage = memory();
@@ -348,7 +348,7 @@ describe('a storage call of an import that fails', () => {
               (cause: unknown) => cause,
             ),
           );
-          // The last call is that which closes the store.
+          // The last call closes the store: its failure does not fail the import.
           if (failed !== undefined) expect(failed, `${at} ${when}`).toBe(error);
           const found = await open('copy', { storage: inner });
           expect([db.root, '0'.repeat(64)], `${at} ${when}`).toContain(found.root);

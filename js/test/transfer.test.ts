@@ -1,4 +1,4 @@
-/** A store is moved: what arrives elsewhere is what has left, with its root. */
+/** Export and import of a store: the copy has the same rows, branches and root. */
 import { describe, expect, it } from 'vitest';
 import { type ImportProgress, importStore, memory, open } from '../src/index.js';
 import { all, type Entry, expectSame, failure, storeOf } from './model.js';
@@ -40,7 +40,7 @@ async function storeWithPast(from: Random) {
 }
 
 describe('a store that is exported and imported', () => {
-  it('is the same store, with its indexes and its branches', async () => {
+  it('is the same, with its indexes and its branches', async () => {
     await forSeeds(seedCount(12), async (from, _, begin) => {
       const { db, names } = await storeWithPast(from);
       const copies = memory();
@@ -55,7 +55,7 @@ describe('a store that is exported and imported', () => {
       const parts = progress.map(({ fraction }) => fraction);
       expect(parts).toEqual([...parts].sort((a, b) => a - b));
       if (db.root !== '0'.repeat(64)) expect(parts.at(-1)).toBeCloseTo(1, 6);
-      // Nothing is kept that nothing reaches. Looked at before a handle of the copy collects.
+      // Checked before a handle of the copy can collect: the import itself leaves nothing behind.
       const { refs, ids } = await storedIn(copies);
       expect(refs.has('import')).toBe(false);
       expect(ids.length).toBeGreaterThanOrEqual(result.segments);
@@ -66,20 +66,20 @@ describe('a store that is exported and imported', () => {
         begin({ branch: name });
         const [one, other] = [await db.branch(name), await copy.branch(name)];
         expectSame(await all(other), await all(one));
-        // Where they were forked came along: they merge alike.
+        // The forks were copied, too: both stores merge in the same way.
         const merging = { onConflict: () => 'theirs' as const };
         await db.merge(one, merging);
         await copy.merge(other, merging);
         expect(copy.root).toBe(db.root);
       }
-      // And a copy of the copy is one.
+      // A copy of the copy is the same, too.
       const again = memory();
       await importStore('copy', [await exported(copy)], { storage: again });
       await expectCopy(copy, again);
     });
   });
 
-  it('needs its indexes made no second time', async () => {
+  it('does not build its indexes again', async () => {
     const db = await open('source', { storage: memory(), indexes });
     await db.putMany(Array.from({ length: 500 }, (_, at): Entry => [`b${at}`, { n: at % 7 }]));
     const storage = memory();
@@ -90,7 +90,7 @@ describe('a store that is exported and imported', () => {
     expect(copy.root).toBe(db.root);
   });
 
-  it('comes from a stream, a response, a blob, or parts', async () => {
+  it('can be read from a stream, a response, a blob, or parts', async () => {
     const db = await largeStore(random(1), 1 << 20);
     const bytes = await exported(db);
     const sources = [
@@ -115,7 +115,7 @@ describe('a store that is exported and imported', () => {
     }
   });
 
-  it('is told how long it is, and has parts of at most a segment', async () => {
+  it('has the length that the export says, in parts of at most a segment', async () => {
     const db = await largeStore(random(2));
     const copy = await db.export();
     let length = 0;
@@ -135,7 +135,7 @@ describe('a store that is exported and imported', () => {
     await expectCopy(db, storage);
   });
 
-  it('may be a branch, which is the main one of the copy', async () => {
+  it('may be a branch, which becomes the main branch of the copy', async () => {
     const db = await storeOf([['k', 1]]);
     const branch = await db.branch('side');
     await branch.put('l', 2);
@@ -150,7 +150,7 @@ describe('a store that is exported and imported', () => {
     expect((await db.export({ branches: ['side'] })).branches).toEqual(['side']);
   });
 
-  it('leaves out what no exported commit reaches, and takes nothing of it along', async () => {
+  it('leaves out segments that no exported commit reaches', async () => {
     const db = await largeStore(random(3), 2 << 20);
     const branch = await db.branch('large');
     await branch.putMany((await all(db)).map(([key]): Entry => [key, random(9).bytes(2900)]));
@@ -164,7 +164,7 @@ describe('a store that is exported and imported', () => {
 });
 
 describe('an export', () => {
-  it('is of the head at its call, whatever is written and collected meanwhile', async () => {
+  it('has the head at its call, during later writes and collections', async () => {
     const from = random(5);
     const storage = watched(memory());
     const db = await open('source', { storage });
@@ -183,7 +183,7 @@ describe('an export', () => {
       collected += (await db.compact()).segmentsDeleted;
     }
     expect(collected).toBeGreaterThan(0);
-    // Some segments had gone before they were sent, and what was live of them came later.
+    // Some segments were deleted before they were read; the segments with their live chunks came later.
     expect(joined(parts).length).not.toBe(copy.bytes);
     expect(db.root).not.toBe(root);
     const copies = memory();
@@ -193,7 +193,7 @@ describe('an export', () => {
     expect((await other.verify()).ok).toBe(true);
   });
 
-  it('keeps what it is of from a collection until it is released', async () => {
+  it('keeps its commits from collections until it is released', async () => {
     const db = await largeStore(random(6), 2 << 20);
     const copy = await db.export();
     await db.clear();
@@ -205,7 +205,7 @@ describe('an export', () => {
     await db.compact();
     expect((await db.stats()).storedBytes).toBe(0);
     expect(() => copy.stream()).toThrow(failure('closed'));
-    // Also when it was read in part, and given up.
+    // Also after a reader stops early.
     await db.putMany(Array.from({ length: 900 }, (_, at): Entry => [`${at}`, { at }]));
     for await (const _ of await db.export()) break;
     await (await db.export()).stream().cancel();
@@ -217,7 +217,7 @@ describe('an export', () => {
     expect((await db.stats()).storedBytes).toBe(0);
   });
 
-  it('is the same each time while nothing is written, and begins where it is told', async () => {
+  it('is the same each time while nothing is written, and begins at `from`', async () => {
     const db = await largeStore(random(7), 2 << 20);
     const bytes = await exported(db);
     expectSame(await exported(db), bytes);
@@ -232,7 +232,7 @@ describe('an export', () => {
     }
   });
 
-  it('reads a part only when it is asked for, and is stopped by a signal or by the end', async () => {
+  it('reads a part only when it is asked for, and ends with its signal and with close', async () => {
     const storage = watched(memory());
     const db = await open('source', { storage });
     const from = random(8);

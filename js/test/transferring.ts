@@ -1,4 +1,4 @@
-/** What the tests of exports and imports have in common. */
+/** Helpers for tests of exports and imports. */
 import { expect } from 'vitest';
 import { type ExportOptions, memory, open, type Storage, type Store } from '../src/index.js';
 import { all, type Entry, expectSame } from './model.js';
@@ -30,7 +30,7 @@ export async function* inParts(
   }
 }
 
-/** What an import that failed must have left: nothing that anybody sees. */
+/** Expects that a failed import has left nothing that a handle sees. */
 export async function expectEmpty(storage: Storage, name = 'copy', message = ''): Promise<void> {
   const db = await open(name, { storage });
   expect(db.root, message).toBe('0'.repeat(64));
@@ -39,7 +39,7 @@ export async function expectEmpty(storage: Storage, name = 'copy', message = '')
   await db.close();
 }
 
-/** The store `copy` must be as `db` is, and sound, and work. */
+/** Expects that the store `copy` has the rows and root of `db`, is sound, and takes writes. */
 export async function expectCopy(db: Store, storage: Storage, name = 'copy'): Promise<void> {
   const copy = await open(name, { storage });
   expect(copy.root).toBe(db.root);
@@ -53,7 +53,7 @@ export async function expectCopy(db: Store, storage: Storage, name = 'copy'): Pr
   await copy.close();
 }
 
-/** Segments that are stored, with their bytes, and the refs by their names. */
+/** The stored segments with their bytes, and the refs by name. */
 export async function storedIn(storage: Storage, name = 'copy') {
   const store = await storage.open(name);
   const { tables, refs } = await store.load();

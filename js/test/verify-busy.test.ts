@@ -1,10 +1,10 @@
-/** A verification beside a writer that never rests. */
+/** A verification while a writer never stops. */
 import { expect, it } from 'vitest';
 import { memory, open, type Storage, type Store } from '../src/index.js';
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-it('finds a head to verify, though the store moves on whenever it is looked at', async () => {
+it('finds a head to verify, though the ref moves at every read of its history', async () => {
   const inner = memory();
   let db: Store | undefined;
   let puts = 0;
@@ -18,7 +18,7 @@ it('finds a head to verify, though the store moves on whenever it is looked at',
         const found = await history(name);
         const put = db?.put('busy', puts++) ?? Promise.resolve();
         writing.add(put);
-        // Where the verification has others wait, it must not wait for them.
+        // Not only for the put: when the verification makes writers wait, that would never end.
         await Promise.race([put, pause(50)]);
         return found;
       };

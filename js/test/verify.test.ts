@@ -1,4 +1,4 @@
-/** Verification: all of it is read, each fault is told with its keys, and it goes on beside it. */
+/** Verification: it reads everything, reports each fault with its keys, and continues after it. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Store, verify } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
@@ -49,7 +49,7 @@ function damage(...damaged: { segment: SegmentRecord; start: number; end: number
 
 const reopened = () => open('test', { storage });
 
-/** Rows that a store gives, read one by one. */
+/** Keys of the rows that can be read, one by one. */
 async function readable(db: Store): Promise<Set<string>> {
   const keys = new Set<string>();
   for (const [key] of ALL) {
@@ -62,7 +62,7 @@ async function readable(db: Store): Promise<Set<string>> {
 }
 
 describe('a sound store', () => {
-  it('is counted whole', async () => {
+  it('has all its rows, nodes, values and bytes counted', async () => {
     const db = await reopened();
     const { levels } = await db.stats();
     const found = await db.verify();
@@ -82,7 +82,7 @@ describe('a sound store', () => {
     expect(await db.verify()).toMatchObject({ ok: true, rows: 0 });
   });
 
-  it('tells how far it has come, and can be stopped', async () => {
+  it('reports the progress of its verification, which can be stopped', async () => {
     const db = await open('test', { storage, sliceMs: 1 });
     const seen: number[] = [];
     await db.verify({ onProgress: ({ fraction }) => seen.push(fraction) });
@@ -98,7 +98,7 @@ describe('a sound store', () => {
     expect((await db.verify()).ok).toBe(true);
   });
 
-  it('is verified as another handle has left it, while this one writes', async () => {
+  it('is verified with the commits of another handle, while this one writes', async () => {
     const [db, other] = [await reopened(), await reopened()];
     await other.putMany([['new', 1]]);
     const [found] = await Promise.all([db.verify(), db.put('mine', 2)]);
@@ -115,12 +115,12 @@ it('reads from storage, not from memory', async () => {
   expect(await db.scan().toArray()).toHaveLength(ALL.length);
   const found = await db.verify();
   expect(found.faults.map(({ chunk }) => chunk)).toEqual([leaf.hash]);
-  // And leaves what is in memory alone.
+  // It does not change what is in memory.
   expect(await db.scan().toArray()).toHaveLength(ALL.length);
 });
 
 describe('damage', () => {
-  it('of one leaf is told with its keys, and is what reads refuse', async () => {
+  it('of one leaf is reported with its keys, and reads of exactly these fail', async () => {
     const leaf = chunks(LEAF)[20]!;
     damage(leaf);
     const db = await reopened();
@@ -143,7 +143,7 @@ describe('damage', () => {
     expect(ALL.map(([key]) => key).filter((key) => !kept.has(key))).toEqual(lost);
   });
 
-  it('of any leaves is told in order, and the rest is sound', async () => {
+  it('of any leaves is reported in order, and all other rows can be read', async () => {
     await forSeeds(15, async (from, _, begin) => {
       const leaves = chunks(LEAF);
       const hit = new Set(Array.from({ length: 1 + from.below(8) }, () => from.pick(leaves)));
@@ -186,7 +186,7 @@ describe('damage', () => {
     expect(select(ALL, faults[0]!.range)).toHaveLength(faults[0]!.rows!);
   });
 
-  it('of the commit is told of a store that does not open, and of one that is open', async () => {
+  it('of the commit is reported for an open store, and for one that does not open', async () => {
     const db = await reopened();
     const commit = chunks(0xc0).find(({ hash }) => hash === root)!;
     damage(commit);
@@ -201,7 +201,7 @@ describe('damage', () => {
 });
 
 describe('segments and tables', () => {
-  it('that are gone, cut off, too long or unreadable are told', async () => {
+  it('that are missing, cut off, too long or unreadable are reported', async () => {
     const segments = [...new Set(chunks(LEAF).map(({ segment }) => segment))];
     expect(segments.length).toBeGreaterThan(1);
     const { id: segment, segmentBytes } = segments[0]!;
@@ -232,7 +232,7 @@ describe('segments and tables', () => {
     expect(segmentBytes.length).toBeGreaterThan(0);
   });
 
-  it('with a malformed table are told, also when nothing is lost with them', async () => {
+  it('with a malformed table are reported, even if nothing is lost with them', async () => {
     const { id } = chunks(LEAF)[5]!.segment;
     const only = (broken: number) => {
       storage.hooks.load = ({ tables, ...rest }) => ({
@@ -258,7 +258,7 @@ describe('segments and tables', () => {
   });
 });
 
-it('a storage that fails makes it fail, and the next one works', async () => {
+it('a verification fails if storage fails, and the next one succeeds', async () => {
   const error = new HedgerowError('disconnected', 'for a test');
   const failing = faulty(storage);
   const db = await open('test', { storage: failing });
@@ -272,14 +272,14 @@ it('a storage that fails makes it fail, and the next one works', async () => {
   await expect(db.verify()).rejects.toEqual(failure('closed'));
 });
 
-it('what another tab collects under it is not a fault', async () => {
+it('a segment that another tab collects meanwhile is no fault', async () => {
   const db = await reopened();
   let moved = false;
   storage.hooks.read = (id, bytes) => {
     const segment = storage.stored.get(id);
     if (moved || segment === undefined) return bytes;
     moved = true;
-    // Its chunks are stored again under another number, and it is deleted.
+    // Stores its chunks again under another id, and deletes it.
     void (async () => {
       const inner = await storage.open('test');
       const again = { ...segment, id: 2 ** 40 };

@@ -1,4 +1,4 @@
-/** Branches of a store: refs by name, made, told and deleted. Loaded when one of them is first asked for. */
+/** Creates, lists and deletes branches of a store. Loaded at first use. */
 
 import { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
@@ -22,24 +22,24 @@ import type { Durability, Ref, RefDrop } from '../storage/segment-store.js';
 /** One branch of a store. */
 export interface Branch {
   readonly name: string;
-  /** The hash of all that it holds, in hexadecimal. */
+  /** The hash of its head, in hexadecimal. */
   readonly root: string;
   /** The branch that it was forked from; absent for the main one, and when that branch was deleted. */
   readonly parent?: string;
   /**
-   * The root at which it was forked from there, or what was merged last between the two: `db.diff(base, root)` tells
-   * what it has changed since. Nothing of it is collected while both branches are there.
+   * The root at which it was forked from `parent`, or that was merged last between the two: `db.diff(base, root)` has
+   * its changes since then. No collection deletes anything of it while both branches exist.
    */
   readonly base?: string;
 }
 
-/** How a branch is opened. */
+/** Options for opening a branch. */
 export interface BranchOptions {
-  /** Where it forks when there is none of its name: at a snapshot or a root; the head by default. */
+  /** Where to fork if no branch has this name: at a snapshot or a root; at the head by default. */
   readonly from?: string | Pinned | undefined;
 }
 
-/** What a fork's ref tells of a branch, if it is of that. */
+/** The parent and base of the branch `one`, if `refs` have a fork of it. */
 function forkedFrom(one: string, refs: Iterable<Ref>): Pick<Branch, 'parent' | 'base'> {
   const start = forkOf(one, '');
   for (const { name, commitBytes } of refs) {
@@ -73,8 +73,8 @@ async function holdHead(branchHead: BranchHead): Promise<HeldCommit> {
 }
 
 /**
- * Has a new branch head stand on its branch. When there is none it is made, by one small write: at `from`, or at the
- * head of `parent`.
+ * Moves a new branch head to its branch. Creates the branch if it does not exist, by one small write: at `from`, or at
+ * the head of `parent`.
  */
 export async function openBranch(
   branchHead: BranchHead,
@@ -85,7 +85,7 @@ export async function openBranch(
   const { shared, ref } = branchHead;
   await untilWon(async () => {
     if (ref === REF || shared.inventory.refs.has(ref)) {
-      // Known, but maybe gone by now.
+      // The ref is known, but the branch may be deleted by now.
       if (await shared.queued(() => branchHead.refresh().then(() => true, isGone))) return true;
     }
     const held = from === undefined ? await holdHead(parent) : await holdNamed(parent, from);
@@ -106,7 +106,7 @@ export async function openBranch(
     } finally {
       held.release();
     }
-    // Another tab has made it.
+    // Another tab has created it.
     await lookFor(branchHead, ref);
     return undefined;
   });
@@ -131,7 +131,7 @@ export async function listBranches(branchHead: BranchHead): Promise<Branch[]> {
   return [main, ...others.sort((a, b) => (a.name < b.name ? -1 : 1))];
 }
 
-/** Deletes a branch, and what tells where it was forked. */
+/** Deletes a branch, and the refs of its forks. */
 export async function deleteBranch(
   branchHead: BranchHead,
   name: string,
@@ -145,15 +145,15 @@ export async function deleteBranch(
       `the branch ${REF} cannot be deleted: see clear() and destroy()`,
     );
   const encoded = encodeURIComponent(name);
-  const goes = (other: string) =>
+  const isDropped = (other: string) =>
     other === ref || (other.startsWith(FORK_REF) && other.split('/').includes(encoded, 1));
   await untilWon(async () => {
     const refs = await shared.queued(() => shared.inventory.look());
     if (!refs.has(ref)) throw noBranch(name);
-    // One that looks at refs before and after this would not see that there was one: see `collect/collection.ts`.
+    // A collection that reads refs before and after this would miss the branch: see `collect/collection.ts`.
     await shared.endCollections();
     const also = [...refs.values()]
-      .filter((other) => goes(other.name))
+      .filter((other) => isDropped(other.name))
       .map((other): RefDrop => ({ name: other.name, expected: other.generation, isDropped: true }));
     const batch = { segments: [], also, durability };
     if (!(await writeRefs(shared.host.segments, batch))) return undefined;

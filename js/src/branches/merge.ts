@@ -1,10 +1,10 @@
 /**
- * Merges one branch into another: what either has changed since their last common ancestor, told
- * by two diffs, is in the result. The ancestor is kept by a ref of its own, and is the merged-in
- * commit after a merge: both branches hold it, so that nothing is merged twice.
+ * Merges one branch into another: the result has what either has changed since their last common
+ * ancestor, by two diffs. A ref names the ancestor. A merge moves it to the commit that was merged in,
+ * which both branches now contain, so that nothing is merged twice.
  *
- * The diffs are read side by side, for conflicts and their resolution. The rows are then brought
- * in by the core, as they are stored, in one commit.
+ * The two diffs are read in parallel, to find conflicts and resolve them. Then the core copies the
+ * changed rows as they are stored, in one commit.
  */
 
 import { sameBytes } from '../base/bytes.js';
@@ -29,14 +29,14 @@ import type { Hold } from '../tabs/pins.js';
 import { guarded, Ingest } from '../write/ingest.js';
 import { RowGatherer } from '../write/row-gatherer.js';
 
-/** What a conflict comes to: a value, or `undefined` for no row. */
+/** The outcome of a conflict: a value, or `undefined` for no row. */
 export type Resolution = unknown;
 
-/** How a branch is merged. */
+/** Options of a merge. */
 export interface MergeOptions {
   /**
-   * Returns the value that a key gets, `undefined` for none, or a promise of it, which is waited for before the next
-   * one is asked for. It may be called again for the same key, when another writer was first. When it throws, or the
+   * Returns the value that a key gets, `undefined` to delete it, or a promise of these. The promise is awaited before
+   * the next call. It may be called again for the same key, when another writer was first. When it throws, or the
    * promise rejects, nothing is merged.
    */
   readonly onConflict?: ((conflict: Conflict) => Resolution | PromiseLike<Resolution>) | undefined;
@@ -46,13 +46,13 @@ export interface MergeOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a merge came to. */
+/** The result of a merge. */
 export interface MergeResult {
   /** The new root of the branch that was merged into, in hexadecimal. */
   readonly root: string;
   /** Rows that changed in it. */
   readonly applied: number;
-  /** Keys that both had changed, to different values. */
+  /** Keys that both branches had changed, to different values. */
   readonly conflicts: number;
 }
 
@@ -60,21 +60,21 @@ interface Job extends MergeOptions {
   readonly durability: Durability;
 }
 
-/** So many conflicts an error tells, and of so many of them its message the keys. */
-const TOLD = 100;
-const TOLD_KEYS = 5;
+/** Most conflicts that an error lists, and most keys in its message. */
+const LISTED = 100;
+const LISTED_KEYS = 5;
 
-/** How a resolved row is put: its key, and its value unless there is none. */
+/** The outcome of a resolved conflict: a key, and its value, or `undefined` to delete the row. */
 type Resolved = readonly [key: string, value: unknown];
 
-/** What was decided of a conflict, for when it is met again. */
+/** How a conflict was resolved, in case the merge meets it again. */
 interface Decision {
   readonly ours: unknown;
   readonly theirs: unknown;
   readonly value: unknown;
 }
 
-/** Merges the branch `name` into that of `commits`. */
+/** Merges the branch `name` into that of `branchHead`. */
 export async function mergeBranch(
   branchHead: BranchHead,
   name: string,
@@ -83,12 +83,12 @@ export async function mergeBranch(
   const decisions = new Map<string, Decision>();
   return untilWon(async (tries) => {
     checkSignal(job.signal);
-    // Nobody is to be asked about what is past.
+    // `onConflict` must not be asked about an outdated head.
     await branchHead.shared.queued(() => branchHead.refresh());
     const theirs = await holdBranch(branchHead, name);
     try {
       const merge = new Merge(branchHead, name, theirs.commitBytes, job, decisions);
-      // Others may win again and again: then they wait for it, but never for a decision.
+      // Other writers may keep winning: then they wait for the merge, but never for `onConflict`.
       return await (tries < 2 || tries % 2 === 1 ? merge.run() : merge.runAlone());
     } finally {
       theirs.release();
@@ -125,7 +125,7 @@ class Merge {
     throw new HedgerowError('invalid-argument', 'a branch cannot be merged into itself');
   }
 
-  /** `undefined` when it must be made again, since something has moved. */
+  /** Resolves to `undefined` when it must run again, since a ref has moved. */
   async run(): Promise<MergeResult | undefined> {
     const branchHead = this.#branchHead;
     const fork = await this.#heldFork();
@@ -140,7 +140,7 @@ class Merge {
     }
   }
 
-  /** As `run`, while no other writer of this tab commits; asks nobody meanwhile. */
+  /** As `run`, while other writers of this tab wait; does not call `onConflict`. */
   async runAlone(): Promise<MergeResult | undefined> {
     this.#mayAsk = false;
     const fork = await this.#heldFork();
@@ -174,7 +174,7 @@ class Merge {
     return view;
   }
 
-  /** Compares; what is returned commits, if the branch stands where it stood. */
+  /** Compares the branches. Resolves to a function that commits, if the branch has not moved since. */
   async #prepare(fork: Ref, { head }: HeldHead): Promise<() => Promise<MergeResult | undefined>> {
     const branchHead = this.#branchHead;
     if (sameBytes(fork.commitBytes, this.#theirs)) {
@@ -184,15 +184,15 @@ class Merge {
     await this.#compare(base, head.view, theirs);
     if (this.#unresolved.length > 0) {
       const conflicts = this.#unresolved;
-      const keys = conflicts.slice(0, TOLD_KEYS).map(({ key }) => JSON.stringify(key));
-      if (this.#conflicts > TOLD_KEYS) keys.push('...');
+      const keys = conflicts.slice(0, LISTED_KEYS).map(({ key }) => JSON.stringify(key));
+      if (this.#conflicts > LISTED_KEYS) keys.push('...');
       const message = `${this.#conflicts} keys were changed in both branches: ${keys.join(', ')}`;
       throw new HedgerowError('conflict', message, { conflicts });
     }
     return async () => {
-      // What was compared must be what is built on.
-      const isStill = branchHead.head.generation === head.generation && !this.#isUndecided;
-      return isStill ? this.#commit(fork, head, base, theirs) : undefined;
+      // The commit must build on the head that was compared.
+      const isSame = branchHead.head.generation === head.generation && !this.#isUndecided;
+      return isSame ? this.#commit(fork, head, base, theirs) : undefined;
     };
   }
 
@@ -201,14 +201,14 @@ class Merge {
     const { shared, inventory } = this.#branchHead;
     const ref = this.#fork();
     const { release } = await shared.hold(ref.commitBytes);
-    // It is whole if it is the ancestor still: see `collect/collector.ts`.
+    // It is whole if it is still the ancestor: see `tabs/pins.ts`.
     const refs = await shared.queued(() => inventory.look());
     if (refs.get(ref.name)?.generation === ref.generation) return { ref, release };
     release();
     return undefined;
   }
 
-  /** The ref of the last common ancestor, as far as is known here. */
+  /** The ref of the last common ancestor, as last read. */
   #fork(): Ref {
     const { inventory, branchName } = this.#branchHead;
     const { refs } = inventory;
@@ -222,14 +222,14 @@ class Merge {
   async *#changes(from: number, to: number): AsyncGenerator<Change, void, void> {
     const { host } = this.#branchHead.shared;
     const start = () => ({ op: reads.diff(host.engine, from, to, encodeRange({})) });
-    // The queue, in which another instance is started, does not go on before this has ended.
+    // `runAlone` holds the queue in which a new instance would be started: waiting for it would never end.
     if (!this.#mayAsk && !host.engine.isReady) {
       throw new HedgerowError('crashed', 'the core has crashed, and starts again: try again');
     }
     for await (const members of blocks(host, start, this.#job.signal)) yield* changesOf(members);
   }
 
-  /** Finds what both sides have changed, and has conflicts resolved. */
+  /** Finds what both branches have changed, and resolves conflicts. */
   async #compare(base: number, ours: number, theirs: number): Promise<void> {
     const own = this.#changes(base, ours);
     const others = this.#changes(base, theirs);
@@ -255,7 +255,7 @@ class Merge {
     const base = 'oldValue' in other ? other.oldValue : undefined;
     const { onConflict } = this.#job;
     if (onConflict === undefined) {
-      if (this.#unresolved.length < TOLD) this.#unresolved.push({ key, base, ours, theirs });
+      if (this.#unresolved.length < LISTED) this.#unresolved.push({ key, base, ours, theirs });
       return;
     }
     let decision = this.#decisions.get(key);
@@ -271,7 +271,7 @@ class Merge {
     }
     const { value } = decision;
     if (!sameValue(value, ours)) this.#applied += 1;
-    // What is put stays as it is put; what is theirs comes with the rest, as it is stored.
+    // A value of theirs needs no put: it comes with their other changes, as it is stored.
     if (!sameValue(value, theirs)) this.#resolved.push([key, value]);
   }
 
@@ -301,7 +301,7 @@ class Merge {
       await ingest.abandon();
       return undefined;
     }
-    // When there was nothing to commit the ancestor moves alone.
+    // If there was nothing to commit, only the ref of the ancestor moves.
     const isAlone = branchHead.head.generation === head.generation;
     const undo = isAlone ? committing(signal) : () => {};
     const batch = { segments: [], also, durability };
@@ -337,7 +337,7 @@ class Merge {
   }
 }
 
-/** What a conflict was resolved to, as a store gives it back; throws `invalid-value` when that cannot be kept. */
+/** The resolution of a conflict as a read would return it; throws `invalid-value` if it cannot be stored. */
 function normal(key: string, resolved: unknown): unknown {
   if (resolved === undefined) return undefined;
   try {
@@ -345,8 +345,8 @@ function normal(key: string, resolved: unknown): unknown {
     return typeof kept === 'string' ? JSON.parse(kept) : kept;
   } catch (cause) {
     const { code, message, pointer } = cause as HedgerowError;
-    const told = `onConflict, of ${JSON.stringify(key)}: ${message}`;
-    throw new HedgerowError(code, told, { cause, pointer });
+    const text = `onConflict, of ${JSON.stringify(key)}: ${message}`;
+    throw new HedgerowError(code, text, { cause, pointer });
   }
 }
 

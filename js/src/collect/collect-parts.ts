@@ -1,4 +1,4 @@
-/** What gives back room, and what keeps a commit from it that is no head: one file, loaded when it is first wanted. */
+/** The collector, and the check that a commit is wholly stored: one file of the build, loaded at first use. */
 
 export { checkWhole, endCollections } from '../verify/whole.js';
 export { Collector } from './collector.js';

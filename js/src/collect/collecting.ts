@@ -7,17 +7,17 @@ import type { AskedMessage, Tabs } from '../tabs/tabs.js';
 import type { CompactResult } from './collection.js';
 import type { Collector } from './collector.js';
 
-/** So long after the opening, or a change, the store is looked at, in milliseconds. */
+/** Time from the opening, or a change, to the check whether a collection is due, in milliseconds. */
 const LOOK_MS = 1000;
-/** When so much was stored since the opening it is looked at before: a fast writer fills a disk in a second. */
+/** Bytes stored since the opening at which a writer loads the collector: a fast one fills a disk in a second. */
 const MUCH_BYTES = 4 << 20;
 
-/** What gives back the room of what is dead, and keeps from that a commit that is no head. */
+/** Loads the collector, and the check that a commit is wholly stored. */
 export const loadCollector = () => part(() => import('./collect-parts.js'));
 
 /**
- * Has the room given back of what no commit reaches any more. All of that is loaded only when a store has
- * been open, or has changed, for a while: no page waits for it at its start.
+ * Runs the collections of a store. Loads the collector only when the store has been open, or has changed, for
+ * a while: no page waits for it at its start.
  */
 export class Collecting {
   readonly #host: Host;
@@ -30,24 +30,24 @@ export class Collecting {
   #firstBytes: number | undefined;
   #closed = false;
 
-  /** Of a store that `tabs` are told of. */
+  /** `tabs` reach the other tabs that have this store open. */
   constructor(host: Host, branchHead: BranchHead, tabs: Tabs | undefined) {
     this.#host = host;
     this.#branchHead = branchHead;
     this.#tabs = tabs;
     branchHead.pins.onRole = () => this.changed();
     if (tabs !== undefined) tabs.onAsked = (message) => this.#hear(message);
-    // Until it is loaded, and has its own rule.
+    // The collector sets its own rule once it is loaded.
     branchHead.shared.room = (isBulk) => this.#wait(isBulk);
     this.changed();
   }
 
-  /** For a writer: waits for what knows whether there is room, when much was stored since the opening. */
+  /** What a writer waits for: once much was stored, it loads the collector and follows its rule. */
   #wait(isBulk: boolean): Promise<void> | undefined {
     if (this.#closed || !this.#branchHead.pins.isCollected || !this.#isMuch()) return undefined;
     return this.#loaded().then(
       () => this.#branchHead.shared.room(isBulk),
-      // Nothing is collected for now.
+      // It could not be loaded: a later change tries again.
       () => {},
     );
   }
@@ -60,12 +60,12 @@ export class Collecting {
       this.#firstBytes ??= bytes;
       return bytes - this.#firstBytes >= MUCH_BYTES;
     } catch {
-      // The core has trapped, which the next call of a user will hear.
+      // The core has trapped: the next call of the user reports it.
       return false;
     }
   }
 
-  /** The store has changed, or its role has: looks soon whether there is something to collect. */
+  /** The store, or the role of this handle, has changed: checks soon whether a collection is due. */
   changed(): void {
     if (this.#collector !== undefined) this.#collector.changed();
     else if (this.#timer === undefined && !this.#closed) {
@@ -73,11 +73,11 @@ export class Collecting {
         this.#timer = undefined;
         this.#loaded().then(
           (collector) => collector.changed(),
-          // Nothing is collected for now.
+          // It could not be loaded: a later change tries again.
           () => {},
         );
       }, LOOK_MS);
-      // Node must not wait for it.
+      // A timer must not keep a Node process alive.
       (this.#timer as { unref?(): void }).unref?.();
     }
   }
@@ -87,25 +87,25 @@ export class Collecting {
     else if (message.is === 'collect' && this.#branchHead.pins.isCollector && !this.#closed) {
       this.#loaded().then(
         (collector) => collector.hear(message),
-        // Who asks hears nothing, and does it.
+        // The asking tab gets no answer and takes the role.
         () => {},
       );
     }
   }
 
-  /** There was no room for a change. */
+  /** Storage had no space for a change. */
   full(): void {
     if (this.#closed || !this.#branchHead.pins.isCollector) return;
     this.#loaded().then(
       (collector) => collector.full(),
-      // Nothing is collected for now.
+      // It could not be loaded: a later change tries again.
       () => {},
     );
   }
 
   /**
-   * Makes a deletion. When it finds no room it is made again after what is dead has gone: first what is
-   * found without reading leaves, then dead values, too.
+   * Runs a deletion. When storage is full, collects and repeats it: first without reading leaves, then with a
+   * full collection, which also finds dead values.
    */
   async makingRoom<T>(change: () => Promise<T>): Promise<T> {
     for (const isFullCollection of [false, true]) {
@@ -119,12 +119,12 @@ export class Collecting {
     return change();
   }
 
-  /** Why the last collection failed; `undefined` after one that did not. */
+  /** Why the last collection failed; `undefined` after a success. */
   get failure(): unknown {
     return this.#collector?.failure;
   }
 
-  /** As `db.compact()`. */
+  /** See `db.compact()`. */
   async request(): Promise<CompactResult> {
     return (await this.#loaded()).request();
   }
@@ -144,7 +144,7 @@ export class Collecting {
     return this.#loading;
   }
 
-  /** Stops; resolves when nothing is under way. */
+  /** Stops; resolves when no collection runs. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);

@@ -1,6 +1,6 @@
 /**
- * One collection: finds out what must stay, moves what is live of mostly dead segments into new ones,
- * and deletes the old, in slices.
+ * One collection, in slices: finds out what must stay, copies the live chunks of mostly dead segments into new
+ * segments, and deletes the old ones.
  */
 
 import * as CollectFlag from '../base/abi/collect-flag.js';
@@ -31,10 +31,10 @@ export interface CompactResult {
   readonly longestSliceMs: number;
 }
 
-/** So many segments at most are deleted in one transaction, and in one slice. */
+/** Most segments that are deleted in one transaction, and in one slice. */
 const DELETED_AT_ONCE = 64;
 
-/** Gives back room, as the collector of a store. */
+/** One collection, run by the collector of a store. */
 export class Collection {
   readonly #shared: SharedStore;
   readonly #rows: number;
@@ -42,19 +42,19 @@ export class Collection {
   readonly #startMs = performance.now();
   readonly #onFreed: () => void;
   #fence: RefMove | undefined;
-  /** Why there are no ids for new segments. */
+  /** Why no ids could be reserved for new segments. */
   #noIds: unknown;
   #makesRoom = false;
   #deleted = 0;
   #written = 0;
-  /** Bytes that were stored and in use by nobody's change at its start, without what it has freed. */
+  /** Bytes stored at its start, without those of changes in progress, minus what it has freed. */
   floor = 0;
-  /** There was no room for a copy: what was dead as a whole has gone. */
+  /** Storage had no space for copies; only wholly dead segments were deleted. */
   wasFull = false;
-  /** Set to end it early. */
+  /** Set this to end the collection early. */
   isOver = false;
 
-  /** Of a store with so many rows. `onSlice` is called after each slice, `onFreed` when room was freed. */
+  /** `rows` is the row count of the head. `onSlice` is called after each slice, `onFreed` after deletions. */
   constructor(shared: SharedStore, rows: number, on: { onFreed(): void; onSlice(): void }) {
     this.#shared = shared;
     this.#rows = rows;
@@ -62,13 +62,13 @@ export class Collection {
     this.#times = { slices: 0, longestSliceMs: 0, onSlice: on.onSlice };
   }
 
-  /** Runs it; `last` is what the one before it has left for it. */
+  /** Runs the collection; reads and updates `last`, which the collection before has left. */
   async run(flags: number, valuesBefore: number, last: LastTime): Promise<CompactResult> {
     const { host, inventory } = this.#shared;
     const { engine } = host;
     const facts = factsOf(inventory.refs.get(FENCE_REF));
     this.#makesRoom = (flags & CollectFlag.sparing) !== 0;
-    // Without ids nothing can be copied. What is dead goes all the same.
+    // Without ids nothing can be copied. Wholly dead segments can still be deleted.
     await this.#shared.prepareIds(true).catch((cause: unknown) => {
       if (!isFull(cause)) throw cause;
       this.#noIds = cause;
@@ -80,10 +80,10 @@ export class Collection {
     try {
       for (;;) {
         const reply = await stepped(host, op, () => calls.collected(engine), this.#times);
-        const { segments: gone, liveBytes: live, valueBytes: values = facts.values } = reply;
-        if (gone.length === 0) last.fence = await this.#note({ live, values, rows: this.#rows });
-        else await this.#exchange(op, gone);
-        if (gone.length === 0 || this.isOver) break;
+        const { segments: dead, liveBytes: live, valueBytes: values = facts.values } = reply;
+        if (dead.length === 0) last.fence = await this.#note({ live, values, rows: this.#rows });
+        else await this.#exchange(op, dead);
+        if (dead.length === 0 || this.isOver) break;
       }
       done = true;
     } catch (cause) {
@@ -105,13 +105,12 @@ export class Collection {
   }
 
   /**
-   * Finds out what must stay, when no commit is being made here.
+   * Finds out what must stay, while this tab makes no commit.
    *
-   * First the fence is raised, so that no other collection is at work from then on. Then comes a look
-   * at refs and at what is stored, one at the locks, and one more at refs. What is stored after the
-   * first look stays. All commits stay that a ref stood at between the first look and the last, and so
-   * all that were a ref's when it was looked at the locks. `docs/reliability.md` shows that nobody can
-   * need anything else.
+   * It raises the fence, which ends all other collections. Then it reads the refs and the list of segments, then the
+   * locks, then the refs again. All segments stored after the first read stay. So do all commits that a ref pointed
+   * to between the first read and the last, and thus those that a ref pointed to when the locks were read.
+   * `docs/reliability.md` shows that nothing else can be needed.
    */
   #begin(flags: number, valuesBefore: number, last: LastTime): Promise<Op> {
     const { host, inventory, pins, branchHeads } = this.#shared;
@@ -125,7 +124,7 @@ export class Collection {
       await this.#shared.keepUp();
       const before = inventory.knownToBeStored();
       const { refs } = inventory;
-      // Those here too: reads of a collector's heads are held without being announced.
+      // The heads of this tab too: reads hold a collector's heads without pins.
       const own = [...branchHeads].filter(({ isGone }) => !isGone).map(({ head }) => head);
       const heads = [...inventory.commitRefs, ...own];
       const { commits, writers, hasStrangers } = await inUse(pins);
@@ -138,7 +137,7 @@ export class Collection {
         for (const { commitBytes } of [...heads, ...between, ...inventory.commitRefs]) {
           calls.collectCommit(engine, op, commitBytes);
         }
-        // Who has just pinned one may be about to find out that it is gone.
+        // One may be deleted already: its tab pinned it too late, and is about to find out.
         for (const commitBytes of commits) calls.collectCommit(engine, op, commitBytes, true);
         const isKept = (id: number) => !before.has(id) || last.older?.has(id) === true;
         for (const [from, to] of runs([...inventory.known].filter(isKept))) {
@@ -156,7 +155,7 @@ export class Collection {
     });
   }
 
-  /** Where refs stood between two looks, if that was neither where they stood at the first nor at the last. */
+  /** The moves after `before` of each ref that has moved more than once since. */
   async #movedSince(before: ReadonlyMap<string, Ref>): Promise<Ref[]> {
     const { host, inventory } = this.#shared;
     const found: Ref[] = [];
@@ -175,8 +174,8 @@ export class Collection {
     return found;
   }
 
-  /** Has new segments stored, and then the old ones deleted. */
-  async #exchange(op: Op, gone: readonly number[]): Promise<void> {
+  /** Stores the new segments, then deletes the old ones. */
+  async #exchange(op: Op, dead: readonly number[]): Promise<void> {
     const { host, inventory } = this.#shared;
     const { engine } = host;
     const made = await this.#store(op);
@@ -184,19 +183,19 @@ export class Collection {
     calls.collectExchanged(engine, op);
     this.floor -= before - cacheStats(engine).storedBytes;
     for (const id of made) inventory.stored(id);
-    // If one is not deleted after all, it is found again.
-    for (const id of gone) inventory.unmade(id);
+    // If a deletion fails, the next load of the inventory finds the segment again.
+    for (const id of dead) inventory.unmade(id);
     this.#written += made.length;
-    // Apart from what was stored: Firefox may keep a part of a transaction that it aborts.
-    await this.#delete(gone).finally(this.#onFreed);
-    this.#deleted += gone.length;
+    // Not in the transaction of the copies: Firefox may keep a part of a transaction that it aborts.
+    await this.#delete(dead).finally(this.#onFreed);
+    this.#deleted += dead.length;
   }
 
-  async #delete(gone: readonly number[]): Promise<void> {
+  async #delete(dead: readonly number[]): Promise<void> {
     const { segments } = this.#shared.host;
     const fence = this.#fence as RefMove;
-    for (let at = 0; at < gone.length; at += DELETED_AT_ONCE) {
-      const ids = gone.slice(at, at + DELETED_AT_ONCE);
+    for (let at = 0; at < dead.length; at += DELETED_AT_ONCE) {
+      const ids = dead.slice(at, at + DELETED_AT_ONCE);
       const deleting = await this.#slice(() => segments.delete(ids, fence));
       if (!(await deleting.result)) {
         throw new HedgerowError(
@@ -207,7 +206,7 @@ export class Collection {
     }
   }
 
-  /** Stores the segments that were made, each in a slice and a transaction of its own; their ids. */
+  /** Stores the new segments, each in a slice and a transaction of its own; resolves to their ids. */
   async #store(op: Op): Promise<number[]> {
     const { host, inventory } = this.#shared;
     const made: number[] = [];
@@ -224,7 +223,7 @@ export class Collection {
           made.push(segment.id);
           if (this.#noIds !== undefined) throw this.#noIds;
           const makesRoom = this.#makesRoom;
-          // What was flushed before must not be in bytes again that power can take.
+          // Chunks that are safe from a power cut must be safe in their new segment, too.
           const batch = { segments: [segment], durability: 'strict', makesRoom } as const;
           const write = host.segments.write(batch);
           write.catch(() => {});
@@ -235,13 +234,13 @@ export class Collection {
       return made;
     } catch (cause) {
       await Promise.all(writes.map((write) => write.catch(() => {})));
-      // If one was written after all, others will tell where its chunks are.
+      // If one was stored after all, the next load of the inventory finds it.
       for (const id of made) inventory.unmade(id);
       throw cause;
     }
   }
 
-  /** Runs `work` in a slice of its own. Its result is wrapped, so that a promise is not waited for. */
+  /** Runs `work` in a slice of its own. Its result is wrapped, so that a promise is not awaited. */
   async #slice<T>(work: () => T): Promise<{ readonly result: T }> {
     await turn();
     const startMs = performance.now();
@@ -250,13 +249,13 @@ export class Collection {
     return { result };
   }
 
-  /** Keeps what was found, for those too who open the store later. */
+  /** Stores the facts in the fence, where handles that open the store later find them, too. */
   async #note(facts: Facts): Promise<RefMove | undefined> {
     const { host, inventory } = this.#shared;
     const { live, values, rows } = factsOf(this.#fence);
     if (live === facts.live && values === facts.values && rows === facts.rows) return this.#fence;
     const move = fenceMove(this.#fence, facts);
-    // Where another handle was first, what it noted will do.
+    // If another handle moved the fence first, its facts are good enough.
     const isNoted = await host.segments.write({
       segments: [],
       move,
@@ -273,11 +272,11 @@ export class Collection {
 export interface LastTime {
   /** Segments that stay, since a tab that lost the role of the collector may use them. */
   older?: ReadonlySet<number> | undefined;
-  /** Where it has left the fence. */
+  /** Its last move of the fence. */
   fence?: RefMove | undefined;
 }
 
-/** The ranges `from..to` that hold these numbers and no others. */
+/** The half-open ranges `from..to` that contain exactly these numbers. */
 function runs(ids: readonly number[]): [number, number][] {
   const found: [number, number][] = [];
   for (const id of [...ids].sort((a, b) => a - b)) {

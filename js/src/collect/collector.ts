@@ -12,23 +12,23 @@ import type { AskedMessage, Tabs } from '../tabs/tabs.js';
 import { Collection, type CompactResult, type LastTime } from './collection.js';
 import { isDue, isDueAtRest, isDueWhenFull, isPressing, mustWait, type Room } from './due.js';
 
-/** How often a store is looked at, in milliseconds, while there are commits. */
+/** How often a store with new commits is checked, in milliseconds. */
 const LOOK_MS = 1000;
-/** So long after the last commit writers rest. */
+/** How long after the last commit writers count as at rest, in milliseconds. */
 const REST_MS = 1500;
 /** How long a collection that is due waits for the browser to be idle, in milliseconds. */
 const IDLE_MS = 1000;
-/** How often it is tried again when others have moved what it looked at. */
+/** Most attempts at a collection while other handles move the segments that it reads. */
 const MAX_TRIES = 8;
-/** So often a tab that does not collect finds a collection due before it asks for one. */
+/** How many checks in a row find a collection due before a tab that is not the collector asks for it. */
 const MAX_OVERDUE = 3;
-/** How long a commit, and the next segments of a load, wait for room that this tab cannot make. */
+/** How long a commit, and the next segments of a load, wait for space that this tab cannot free, in milliseconds. */
 const COMMIT_WAIT_MS = 100;
 const LOAD_WAIT_MS = 1000;
 
-/** Resolves when the browser has time, where it can tell. */
+/** Resolves when the browser is idle, at the latest after `IDLE_MS`. */
 function idle(): Promise<void> {
-  // Safari has none.
+  // Safari lacks it.
   if (typeof requestIdleCallback === 'undefined') return turn();
   return new Promise((resolve) => requestIdleCallback(() => resolve(), { timeout: IDLE_MS }));
 }
@@ -37,9 +37,7 @@ function isPassing(cause: unknown): boolean {
   return isMissing(cause) || (cause instanceof HedgerowError && cause.code === 'conflict');
 }
 
-/**
- * Has the room given back of what no commit reaches any more: when it is due, or somebody asks for it.
- */
+/** Runs the collections of a store: when one is due, or when it is asked for. */
 export class Collector {
   readonly #host: Host;
   readonly #branchHead: BranchHead;
@@ -52,22 +50,22 @@ export class Collector {
   #current: Collection | undefined;
   #asking: Promise<unknown> | undefined;
   #overdue = 0;
-  /** Called when room was freed, when a collection has ended, and when the store or the role has changed. */
+  /** Called when space was freed, a collection has ended, or the store or the role has changed. */
   #waiting: (() => void)[] = [];
-  /** Called now and then while it collects. */
+  /** Called after each slice of a collection. */
   readonly #alive = new Set<() => void>();
   #floor = 0;
   #before: number | undefined;
   #smallBefore = 0;
-  /** Why the last collection failed; `undefined` after one that did not. */
+  /** Why the last collection failed; `undefined` after a success. */
   failure: unknown;
-  /** There was no room for a copy: little is copied at a time. */
+  /** Storage had no space for copies: the next collection copies little at a time. */
   #isSparing = false;
-  /** There was no room for a change. */
+  /** Storage had no space for a change. */
   #wasFull = false;
   #closed = false;
 
-  /** Of a store that `tabs` are told of. */
+  /** `tabs` reach the other tabs that have this store open. */
   constructor(host: Host, branchHead: BranchHead, tabs: Tabs | undefined) {
     this.#host = host;
     this.#branchHead = branchHead;
@@ -77,7 +75,7 @@ export class Collector {
     branchHead.shared.room = (isBulk) => this.#waitForRoom(isBulk);
   }
 
-  /** The store has changed, or its role has: looks soon whether there is something to collect. */
+  /** The store, or the role of this handle, has changed: checks soon whether a collection is due. */
   changed(): void {
     this.#wake();
     if (this.#closed || !this.#branchHead.pins.isCollected) return;
@@ -86,18 +84,18 @@ export class Collector {
     this.#lookLater();
   }
 
-  /** There was no room for a change: what is dead is to go soon, though it may not be much. */
+  /** Storage had no space for a change: collects soon, even if little is dead. */
   full(): void {
     this.#wasFull = true;
     this.changed();
   }
 
-  /** Whether a rule of `due.ts` says so now. */
+  /** Whether a rule of `due.ts` holds now. */
   #is(rule: (room: Room) => boolean): boolean {
     try {
       return this.#host.engine.isReady && rule(this.#room());
     } catch {
-      // The core has trapped, which the next call of a user will hear.
+      // The core has trapped: the next call of the user reports it.
       return false;
     }
   }
@@ -108,7 +106,7 @@ export class Collector {
       this.#timer = undefined;
       this.#look();
     }, LOOK_MS);
-    // Node must not wait for it.
+    // A timer must not keep a Node process alive.
     (this.#timer as { unref?(): void }).unref?.();
   }
 
@@ -119,18 +117,18 @@ export class Collector {
     if (pins.isCollector) {
       const rule = isAtRest ? isDueAtRest : isDue;
       if (this.#is(rule) || (this.#wasFull && this.#is(isDueWhenFull))) {
-        // What fills a full store may be dead values.
+        // A full store may be full of dead values, which only a full collection finds.
         this.#start((isAtRest ? CollectFlag.rest : 0) | (this.#wasFull ? CollectFlag.full : 0));
       } else this.#keepBallast().catch(() => {});
     } else {
-      // The one that collects has seen it, too, if it is awake.
+      // The collector sees this too, unless its tab is frozen.
       this.#overdue = this.#is(isDue) ? this.#overdue + 1 : 0;
       if (this.#overdue >= MAX_OVERDUE) this.#ask();
     }
     if (!isAtRest || this.#overdue > 0) this.#lookLater();
   }
 
-  /** Keeps room for deletions, where there is some. */
+  /** Keeps the ballast, if the adapter has one, so that deletions fit into a full storage. */
   async #keepBallast(): Promise<void> {
     const { engine, segments } = this.#host;
     if (this.#closed || !engine.isReady) return;
@@ -142,7 +140,7 @@ export class Collector {
     const { storedBytes: stored, smallSegments: small } = cacheStats(this.#host.engine);
     const { unusedBytes: unused } = shared;
     const { live, rows } = factsOf(inventory.refs.get(FENCE_REF));
-    // Of a store that was never looked at all may be dead.
+    // In a store that was never surveyed, everything may be dead.
     this.#before ??= live > 0 ? stored : 0;
     return {
       stored,
@@ -165,7 +163,7 @@ export class Collector {
     if (this.#graceMs > 0) await pause(this.#graceMs);
   }
 
-  /** Begins to collect when there is time. What is wrong with the store its readers will hear. */
+  /** Starts a collection when the browser is idle. Its error is kept in `failure`. */
   #start(flags: number): void {
     if (this.#running !== undefined || this.#closed) return;
     this.#begin(async () => {
@@ -209,7 +207,7 @@ export class Collector {
       try {
         return await this.#collectOnce(flags);
       } catch (cause) {
-        // Others have moved what it looked at, or begun to use what was gone already.
+        // Other handles moved segments meanwhile, or pinned a commit that was deleted already.
         if (tries < MAX_TRIES && !this.#closed && isPassing(cause)) continue;
         this.#failed(cause);
         throw cause;
@@ -217,7 +215,7 @@ export class Collector {
     }
   }
 
-  /** What is damaged is not looked at again and again, but when there is more. */
+  /** After a failure waits until more is stored, so that it does not read damage again and again. */
   #failed(cause: unknown): void {
     const { engine } = this.#host;
     if (!engine.isReady || (cause instanceof HedgerowError && cause.code === 'blocked')) return;
@@ -225,7 +223,7 @@ export class Collector {
     this.#floor = this.#before;
   }
 
-  /** Gives back what is dead, for a deletion that found no room. */
+  /** Frees space for a deletion that found none. */
   async makeRoom(isFull: boolean): Promise<void> {
     await this.#grace();
     await this.collect(isFull);
@@ -244,7 +242,7 @@ export class Collector {
     const collection = new Collection(shared, head.rows, { onFreed, onSlice });
     this.#current = collection;
     try {
-      // At rest there is time to find out which values are live.
+      // At rest there is time to find out which values are live, so fewer new ones are enough.
       const valuesBefore = flags === CollectFlag.rest ? values / 2 : values;
       const wasSparing = this.#isSparing;
       const sparing = wasSparing ? CollectFlag.sparing : 0;
@@ -257,7 +255,7 @@ export class Collector {
       await this.#keepBallast().catch(() => {});
       this.#smallBefore = cacheStats(this.#host.engine).smallSegments;
       this.#floor = collection.floor;
-      // Not what was stored beside it: that it has not looked at.
+      // Without what was stored meanwhile, which it has not surveyed.
       this.#before = collection.floor;
       return result;
     } finally {
@@ -265,7 +263,7 @@ export class Collector {
     }
   }
 
-  /** Collects, or has the tab collect that does; takes its place when it is silent. */
+  /** Collects, or asks the collector's tab to; takes the role when that tab does not answer. */
   async request(): Promise<CompactResult> {
     const { pins } = this.#branchHead;
     if (!pins.isCollector) {
@@ -302,7 +300,7 @@ export class Collector {
     while (!pins.isCollector && !this.#closed) await this.#event();
   }
 
-  /** Asks the tab that collects to do so; takes its place when it is silent. */
+  /** Asks the collector's tab for a collection; takes the role when that tab does not answer. */
   #ask(): void {
     this.#overdue = 0;
     const ask = async () => {
@@ -317,12 +315,12 @@ export class Collector {
       });
   }
 
-  /** Hears of collections that tabs ask each other for. */
+  /** Handles a message between tabs about a collection. */
   hear(message: AskedMessage): void {
     this.#others?.hear(message);
   }
 
-  /** Another tab asks. */
+  /** Answers another tab that asks for a collection; `undefined` if this handle is not the collector. */
   #answer(isFull: boolean, alive: () => void): Promise<unknown> | undefined {
     if (!this.#branchHead.pins.isCollector || this.#closed) return undefined;
     const isNeeded = isFull || this.#is(isDue);
@@ -332,7 +330,7 @@ export class Collector {
     return collecting.finally(() => this.#alive.delete(alive));
   }
 
-  /** Resolves when room was freed, a collection has ended, or the store or the role has changed. */
+  /** Resolves when space was freed, a collection has ended, or the store or the role has changed. */
   #event(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
@@ -341,7 +339,7 @@ export class Collector {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  /** For a writer: `undefined` when there is room. */
+  /** What a writer waits for; `undefined` when it need not wait. */
   #waitForRoom(isBulk: boolean): Promise<void> | undefined {
     if (this.#closed || !this.#is(mustWait)) return undefined;
     if (!this.#branchHead.pins.isCollector) this.#ask();
@@ -352,7 +350,7 @@ export class Collector {
     return pause(isBulk ? LOAD_WAIT_MS : COMMIT_WAIT_MS);
   }
 
-  /** Resolves when there is room, at the latest when the collection under way has ended. */
+  /** Resolves when writers need not wait, at the latest when the running collection has ended. */
   async #whileCollecting(): Promise<void> {
     const running = this.#running;
     while (running !== undefined && this.#running === running && this.#is(mustWait)) {
@@ -360,7 +358,7 @@ export class Collector {
     }
   }
 
-  /** Stops; resolves when nothing is under way. */
+  /** Stops; resolves when no collection runs. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#current !== undefined) this.#current.isOver = true;

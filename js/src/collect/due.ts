@@ -1,51 +1,50 @@
 /**
- * When a store is to be collected. What is live is only known when it has been looked at, which costs a
- * hundredth of it. Until then it counts as what it was, in proportion to the rows when they have become
- * fewer.
+ * When a collection is due. Only a survey finds out how many bytes are live, and it reads about a hundredth of the
+ * store. Until the next one the last result counts, scaled down when there are fewer rows.
  *
- * - While writers are at work: when more than twice what is live is stored. Less dead bytes will do
- *   when a change under way has stored much of its own, since at its commit all from before may be dead.
- * - When they rest: when an eighth more than is live is stored, or so much was written that another look
+ * - While writers are at work: when more than twice the live bytes are stored. Fewer dead bytes are enough when a
+ *   change in progress has stored much, since its commit may make all from before dead.
+ * - When they rest: when an eighth more than the live bytes are stored, or so much was written that another survey
  *   costs no more than that did.
  *
  * Far above that, writers wait for the collection: see `mustWait`.
  */
 
-/** What is stored, in bytes. */
+/** How much is stored, and how much of it is live. */
 export interface Room {
   /** Bytes of all segments. */
   readonly stored: number;
-  /** Of these, bytes of changes under way here, which no commit reaches yet. */
+  /** Of these, bytes of changes in progress here, which no commit reaches yet. */
   readonly unused: number;
-  /** What was live when that was last known. */
+  /** Live bytes, by the last survey. */
   readonly live: number;
-  /** Rows now, for each row there was then; at most 1. */
+  /** The rows now, as a fraction of those then; at most 1. */
   readonly part: number;
-  /** What the last collection could not free; and what is stored of which another look would tell nothing. */
+  /** Bytes that the last collection could not free, and bytes that it has surveyed. */
   readonly floor: number;
   readonly before: number;
-  /** Small segments now, and those that the last collection left. */
+  /** Number of small segments now, and after the last collection. */
   readonly small: number;
   readonly smallBefore: number;
 }
 
-/** A collection is due when this much more than twice what is live is stored. */
+/** A collection is due when this much more than twice the live bytes is stored. */
 const SLACK_BYTES = 1 << 20;
-/** For what is live, and twice the slack: then it is pressing. */
+/** It is pressing above this multiple of the live bytes, plus twice the slack. */
 const PRESSING = 2.125;
-/** For what is live, and four times the slack: then writers wait. */
+/** Writers wait above this multiple of the live bytes, plus four times the slack. */
 const TOO_MUCH = 2.25;
-/** When they rest, so much may be dead in any case. */
+/** Dead bytes that are always allowed while writers rest. */
 const REST_SLACK_BYTES = 128 << 10;
-/** So little may be written without another look. */
+/** Bytes that may be written without another survey. */
 const LITTLE_BYTES = 64 << 10;
-/** So many segments may be small. */
+/** Small segments that may be added after a collection. */
 const MANY_SMALL = 256;
 
 const liveOf = ({ live, part }: Room) => live * part;
 const deadOf = (room: Room) => room.stored - room.unused - liveOf(room);
 
-/** Whether a collection can free something, for all that is known. */
+/** Whether a collection is likely to free something. */
 function isWorthIt(room: Room): boolean {
   return room.stored - room.unused > 1.25 * room.floor || room.part < 1;
 }
@@ -58,7 +57,7 @@ export function isDue(room: Room): boolean {
   return isMuch && dead > live / 4 + SLACK_BYTES && isWorthIt(room);
 }
 
-/** Whether one is due when storage had no room for a change: what is dead is to go, though it may not be much. */
+/** Whether one is due after storage had no space for a change: a tenth more than the live bytes is enough. */
 export function isDueWhenFull(room: Room): boolean {
   return room.stored - room.unused > 1.1 * liveOf(room) || isDue(room);
 }
@@ -72,12 +71,12 @@ export function isDueAtRest(room: Room): boolean {
   return dead > live / 8 + REST_SLACK_BYTES || written > live / 64;
 }
 
-/** Whether one that is due must not wait until there is time. */
+/** Whether one that is due starts at once, and not at the next check. */
 export function isPressing(room: Room): boolean {
   return room.stored > PRESSING * liveOf(room) + 2 * SLACK_BYTES && isDue(room);
 }
 
-/** Whether so much is stored that writers have to wait for it. */
+/** Whether so much is stored that writers wait for the collection. */
 export function mustWait(room: Room): boolean {
   return room.stored > TOO_MUCH * liveOf(room) + 4 * SLACK_BYTES && isDue(room);
 }

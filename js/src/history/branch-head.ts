@@ -16,12 +16,12 @@ import type { CommitAt, SharedStore, StoreBranch } from './shared-store.js';
 
 export type { Head, HeldHead, Overrides };
 
-/** Less than any handle. */
+/** Less than any number of a view. */
 const NO_VIEW = -1;
 
 /**
- * The head of one branch: which commit it points to, and how new commits are published, one at a time, each by
- * compare-and-set on its ref in the transaction that carries the commit's last segments. What the branches of an open
+ * The head of one branch: which commit it points to, and how new commits are published. One is published at a time, by
+ * compare-and-set on the ref in the transaction that carries the commit's last segments. What the branches of an open
  * store share is in `shared-store.ts`.
  */
 export class BranchHead implements StoreBranch {
@@ -32,23 +32,23 @@ export class BranchHead implements StoreBranch {
   #head: Head = { commitBytes: EMPTY_COMMIT, generation: 0, view: NO_VIEW, rows: 0 };
   #opened = false;
   #isGone = false;
-  /** Has the head stay whole while it is held. */
+  /** Keeps the head whole while it is held. */
   readonly headPin: HeadPin;
-  /** How often views are held. */
+  /** Number of holds of each view. */
   readonly #uses = new Map<number, number>();
   #durableGeneration = 0;
   /** The generation of the last commit made here. */
   #ownGeneration = 0;
   #following: Promise<void> | undefined;
-  /** Another tab has moved on, and that could not be read. */
+  /** Another tab has moved the ref, and its commit could not be read. */
   isBehind = false;
   leftovers = unknownLeftovers();
-  /** The newest generation that another tab has told of. */
+  /** The newest generation that another tab has announced. */
   #news = 0;
-  /** Bulk changes of it that are under way. */
+  /** Bulk changes of this branch that are in progress. */
   readonly bulks = new Bulks();
 
-  /** Of what stands on `ref`. Call `refresh` before anything else. */
+  /** The head of the branch with this ref. Call `refresh` before anything else. */
   constructor(shared: SharedStore, ref: string = REF) {
     this.shared = shared;
     this.#host = shared.host;
@@ -65,7 +65,7 @@ export class BranchHead implements StoreBranch {
     return this.shared.inventory;
   }
 
-  /** The ref that it stands on. */
+  /** The ref of its branch. */
   get ref(): string {
     return this.#ref;
   }
@@ -86,7 +86,7 @@ export class BranchHead implements StoreBranch {
     throw new HedgerowError('branch-not-found', `there is no branch ${this.branchName}`);
   }
 
-  /** Whether other tabs are writing, too. */
+  /** Whether other tabs have written recently: see `WriterQueue.isBusy`. */
   get isContended(): boolean {
     return this.shared.writerQueue.isBusy;
   }
@@ -97,11 +97,11 @@ export class BranchHead implements StoreBranch {
   }
 
   /**
-   * Has `listener` called when the head has moved, by whomever, and when the branch was found deleted; returns
-   * how to end that. It must not throw.
+   * Calls `listener` after each move of the head, in this tab or another, and when the branch was found deleted.
+   * Returns a function that ends that. `listener` must not throw.
    */
   onMoved(listener: () => void): () => void {
-    // One of its own for each call: two may share a function.
+    // A new function for each call: the same listener may be added twice.
     const own = () => listener();
     this.#onMoved.add(own);
     return () => {
@@ -109,7 +109,7 @@ export class BranchHead implements StoreBranch {
     };
   }
 
-  /** Moves to the commit that storage holds; true when that is another one. Tells when it finds no branch. */
+  /** Moves to the newest commit in storage; true if it is another one. `tells` listeners when the branch is deleted. */
   async refresh(tells = true): Promise<boolean> {
     const found = (await this.inventory.look()).get(this.#ref);
     const wasGone = this.#isGone;
@@ -129,7 +129,7 @@ export class BranchHead implements StoreBranch {
       await this.moveTo(found?.commitBytes ?? EMPTY_COMMIT, generation);
       this.isBehind = false;
     } catch (cause) {
-      // Nothing holds it yet: where the ref has moved on, it may have been collected meanwhile.
+      // The commit is not pinned yet. If the ref has moved on, a collection may have deleted it: try again.
       const now = isMissing(cause) ? (await this.inventory.look()).get(this.#ref) : found;
       if (now?.generation === found?.generation) throw cause;
       return this.refresh(tells);
@@ -138,20 +138,20 @@ export class BranchHead implements StoreBranch {
     return true;
   }
 
-  /** As `refresh`; that its branch is gone whoever uses it will hear. */
+  /** As `refresh`, but resolves when the branch was deleted: its next use reports that. */
   async keepUp(): Promise<void> {
     await this.refresh().catch((cause: unknown) => {
       if (!this.#isGone) throw cause;
     });
   }
 
-  /** Stands where storage stands in a new instance of the core. */
+  /** Opens the newest commit in storage in a new instance of the core. */
   reopen(): Promise<void> {
     this.#opened = false;
     return this.keepUp();
   }
 
-  /** Stands on a ref that is known to be there, at a commit that is held. */
+  /** Moves to where a ref points that is known to exist, at a commit that is held. */
   async stand({ commitBytes, generation }: Ref): Promise<void> {
     this.#opened = true;
     this.#isGone = false;
@@ -160,8 +160,8 @@ export class BranchHead implements StoreBranch {
   }
 
   /**
-   * Stands on another ref from now on. Run it exclusively, when no change is under way that
-   * began on the one before.
+   * Switches to another ref. Run it exclusively, when no change is in progress that began on
+   * the ref before.
    */
   async switchTo(ref: string): Promise<void> {
     const before = this.#ref;
@@ -185,7 +185,7 @@ export class BranchHead implements StoreBranch {
     return this.shared.branchHeads.has(this);
   }
 
-  /** Stands nowhere any more. */
+  /** Closes this head: removes it from the store, and releases its pin and view. */
   leave(): void {
     this.shared.branchHeads.delete(this);
     this.headPin.drop();
@@ -193,9 +193,9 @@ export class BranchHead implements StoreBranch {
   }
 
   /**
-   * Holds the commit that reads see: nothing that it reaches is collected until it is released.
-   * In a tab that is not the collector it may first have to move on to the newest commit, when
-   * no commit is being made here.
+   * Holds the commit that reads see: no collection deletes anything of it until it is released. In a
+   * tab that is not the collector it may first have to wait for commits of this tab, and move to the
+   * newest commit.
    */
   async holdHead(): Promise<HeldHead> {
     const { engine } = this.#host;
@@ -204,14 +204,14 @@ export class BranchHead implements StoreBranch {
     return this.#holdCovered();
   }
 
-  /** As `holdHead`, for a caller that makes sure that no commit is being made. */
+  /** As `holdHead`, for a caller that runs exclusively. */
   async holdNow(): Promise<HeldHead> {
     await this.headPin.ensure();
     return this.#holdCovered();
   }
 
   async #holdCovered(): Promise<HeldHead> {
-    // Its view is let go of, and may be another one's by now.
+    // Its view was closed, and the number may be in use again by now.
     if (!this.#stands) throw new HedgerowError('closed', 'the handle was closed');
     const head = this.#head;
     const used = this.useView(head.view);
@@ -223,7 +223,7 @@ export class BranchHead implements StoreBranch {
     return { head, release };
   }
 
-  /** Keeps a view that is open, the head's for instance. */
+  /** Keeps an open view, such as that of the head. */
   useView(view: number): Hold {
     this.#uses.set(view, (this.#uses.get(view) ?? 0) + 1);
     const release = () => {
@@ -234,28 +234,28 @@ export class BranchHead implements StoreBranch {
     return { release };
   }
 
-  /** A view is used no more, unless it is the head's. */
+  /** The last hold of a view has ended: closes it, unless it is that of the head. */
   #endView(view: number): void {
     this.#uses.delete(view);
     if (view !== this.#head.view || !this.#stands) this.#host.engine.closeView(view);
   }
 
   /**
-   * Moves on to what another tab has committed, when no commit is being made here. Of a failure
-   * the next write tells, and those who watch.
+   * Moves to what another tab has committed, once this tab makes no commit. Watches and the next write
+   * report a failure.
    */
   follow(generation = Number.POSITIVE_INFINITY): void {
-    // A branch that was deleted and made anew begins anywhere.
+    // A branch that was deleted and created again begins at a random generation.
     const isMain = this.#ref === REF;
     if (isMain ? generation <= this.#head.generation : generation === this.#head.generation) return;
     this.#news = Math.max(this.#news, generation);
     this.#following ??= this.shared
       .queued(async () => {
         const news = this.#news;
-        // News that come from now on need another look.
+        // A message that arrives from now on needs another refresh.
         this.#following = undefined;
         this.#news = 0;
-        // A writer before may have caught up.
+        // A change that ran before this one may have refreshed.
         if (!isMain || news > this.#head.generation) await this.refresh();
       })
       .catch(() => {
@@ -265,10 +265,10 @@ export class BranchHead implements StoreBranch {
       });
   }
 
-  /** Moves on to a commit that storage holds. */
+  /** Moves to a commit that is stored. */
   async moveTo(commitBytes: Uint8Array, generation: number): Promise<void> {
     const { view, rows } = await this.shared.openView(commitBytes);
-    // It was left meanwhile, with the view before.
+    // `leave` was called meanwhile, and closed the view before.
     if (!this.#stands) return this.#host.engine.closeView(view);
     const before = this.#head;
     this.#head = { commitBytes, generation, view, rows };
@@ -282,7 +282,7 @@ export class BranchHead implements StoreBranch {
     for (const listener of [...this.#onMoved]) listener();
   }
 
-  /** Moves on to a commit that was made here, which it stays whatever becomes of the instance. */
+  /** Moves to a commit that was made here, even if the core traps meanwhile. */
   async moveOnto(commitBytes: Uint8Array, generation: number): Promise<void> {
     const { engine } = this.#host;
     engine.succeeded();
@@ -295,7 +295,7 @@ export class BranchHead implements StoreBranch {
     } catch (cause) {
       if (engine.isReady) throw cause;
       this.#head = { ...this.#head, commitBytes, generation };
-      // What hinders it is told to the next call.
+      // If this fails, the next call tries again and reports why.
       await this.shared.rebuild().catch(() => {});
     }
   }
@@ -307,8 +307,8 @@ export class BranchHead implements StoreBranch {
   }
 
   /**
-   * Runs `change`, which makes a commit, when all changes before it have ended, and none at the
-   * same time; not at all when the signal was aborted before.
+   * Runs `change`, which makes a commit, after all changes before it, and none at the same time.
+   * Rejects without running it if the signal was aborted before.
    */
   exclusively<T>(change: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const begin = async (isAlone: boolean) => {
@@ -320,20 +320,20 @@ export class BranchHead implements StoreBranch {
     return this.shared.room(false)?.then(enter) ?? enter();
   }
 
-  /** Whether the head is known to have been flushed, with all before it. */
+  /** Whether the head, with all commits before it, is known to be flushed to disk. */
   get isHeadDurable(): boolean {
     return this.#head.generation <= this.#durableGeneration;
   }
 
-  /** Whether a commit would change nothing, as far as is known here. */
+  /** Whether a commit is the head, as far as this handle knows, and would change nothing. */
   isHead(commitBytes: Uint8Array): boolean {
     return sameBytes(this.#head.commitBytes, commitBytes);
   }
 
   /**
-   * Writes `segments` and moves the ref to `commitBytes` if it still stands where it stood;
-   * `false` when another writer was first, or one of `also` stands elsewhere. The caller then calls `moveTo`. Calls
-   * `onUnknown` before it rejects when nobody can tell whether the ref was moved.
+   * Writes `segments` and moves the ref to `commitBytes` if it still has the generation of the head; the caller then
+   * calls `moveTo`. `false` when another writer was first, or a ref of `also` has moved. Calls `onUnknown` before it
+   * rejects when it is unknown whether the ref was moved.
    */
   async move(
     commitBytes: Uint8Array,
@@ -363,20 +363,20 @@ export class BranchHead implements StoreBranch {
     return true;
   }
 
-  /** Moves to where other tabs have come, while none of them writes. */
+  /** Moves to the newest commit while this tab is at the head of the queue of writers. */
   async #catchUp(): Promise<void> {
-    // If storage cannot be read, the change that follows says so.
+    // If storage cannot be read, the change that follows reports it.
     await this.refresh().catch(() => {});
     if (this.#head.generation !== this.#ownGeneration) this.shared.writerQueue.note();
   }
 
-  /** Makes a commit by `attempt` until it wins its race; `attempt` tells whether it did. */
+  /** Repeats `attempt`, which makes a commit, until it wins its race: it returns `undefined` when it lost. */
   async retry<T>(attempt: () => Promise<T | undefined>): Promise<T> {
     const result = await attempt();
     if (result !== undefined) return result;
     this.shared.writerQueue.noteRace();
     return this.shared.writerQueue.hold(async (isAlone) => {
-      // Where there is no queue, only time lets the loser in.
+      // Without the queue, a random pause gives the loser a chance.
       if (!isAlone) await soon(Math.random());
       const again = async () => {
         await this.refresh();

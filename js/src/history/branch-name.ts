@@ -2,7 +2,7 @@ import { HedgerowError } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
 import { BRANCH_REF, REF } from './inventory.js';
 
-/** The name of the ref of a branch; throws when it cannot be one. */
+/** The name of a branch's ref; throws `invalid-argument` if `name` cannot be a branch's. */
 export function refOfBranch(name: string): string {
   try {
     checkKey(name);

@@ -1,4 +1,4 @@
-/** Refs of branches: where these were forked, and the commits that they name. Loaded with what needs them. */
+/** Refs of branches: where these were forked, and the commits that they name. Loaded with the parts that use them. */
 
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
@@ -14,27 +14,27 @@ export interface HeldCommit extends Hold {
   readonly commitBytes: Uint8Array;
 }
 
-/** The ref that tells where `one` was forked from `parent`, or last merged with it. */
+/** The ref that names the commit at which `one` was forked from `parent`, or last merged with it. */
 export function forkOf(one: string, parent: string): string {
   const [a, b] = [one, parent].map(encodeURIComponent);
   return `${FORK_REF}${a}/${b}`;
 }
 
-/** The error for a branch that is not there. */
+/** The error for a branch that does not exist. */
 export function noBranch(name: string): HedgerowError {
   return new HedgerowError('branch-not-found', `there is no branch ${name}`);
 }
 
 /**
- * The first generation of a ref. Another one for each ref of a name: nobody may take it for one
- * that was deleted, and where that stood.
+ * The first generation of a ref, a random number: so no tab takes the ref for a deleted one of the
+ * same name.
  */
 export function firstGeneration(): number {
   const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
   return (random >>> 1) * 2 ** 20 + 1;
 }
 
-/** Where the ref `name` stands, or `undefined`. */
+/** The ref `name` as storage has it now, or `undefined`. */
 export async function lookFor({ shared }: BranchHead, name: string): Promise<Ref | undefined> {
   const refs = await shared.queued(() => shared.inventory.look());
   return refs.get(name);
@@ -48,7 +48,7 @@ export async function holdBranch(branchHead: BranchHead, name: string): Promise<
     if (found === undefined && ref !== REF) throw noBranch(name);
     const commitBytes = found?.commitBytes ?? EMPTY_COMMIT;
     const { release } = await branchHead.shared.hold(commitBytes);
-    // It is whole if it is the head still: see `collect/collector.ts`.
+    // It is whole if it is still the head: see `tabs/pins.ts`.
     const again = await lookFor(branchHead, ref);
     if (sameBytes(again?.commitBytes ?? EMPTY_COMMIT, commitBytes)) {
       return { commitBytes, release };

@@ -1,10 +1,10 @@
 /**
- * A bulk change under way. Keys, as JSON texts, that were edited after it was called for: those
- * edits are the last word, though they are committed before it.
+ * The keys, as JSON texts, that were edited after a bulk change in progress was called. Those edits win, though
+ * they are committed before it.
  */
 export type Overrides = Set<string>;
 
-/** One of them: what it must leave alone, what it waits for, and how to end it. */
+/** A bulk change in progress: keys that it must not write, what it waits for, and how to end it. */
 export interface Bulk {
   readonly overrides: Overrides;
   readonly before: Promise<void>;
@@ -13,19 +13,19 @@ export interface Bulk {
 
 const NONE: readonly Overrides[] = [];
 
-/** The bulk changes of a branch that are under way. */
+/** The bulk changes of a branch that are in progress. */
 export class Bulks {
   readonly #underWay = new Set<Overrides>();
   #tail: Promise<void> = Promise.resolve();
 
-  /** The bulk changes under way, for an edit that is called for now. */
+  /** The bulk changes in progress, for an edit that is called now. */
   underWay(): readonly Overrides[] {
     return this.#underWay.size === 0 ? NONE : [...this.#underWay];
   }
 
   /**
-   * A bulk change begins. What it has at hand is committed in the order of calls: it waits for
-   * `before`. One that waits for its source waits for nobody else, and nobody for it.
+   * Begins a bulk change. Those whose rows are all in memory commit in the order of calls: each waits for
+   * `before`. One that waits for its source neither waits for others nor delays them.
    */
   begin(isAtHand: boolean): Bulk {
     const overrides: Overrides = new Set();

@@ -1,11 +1,10 @@
 /**
- * The fence: where the ref `collected` stands. A collection begins by moving it, and what it deletes is
- * deleted in transactions that look whether it stands there still. So to raise the fence is to end
- * all collections under way, also that of a tab which is frozen in the middle of one, and nobody waits.
- * No two moves are the same, so that a collection that is over stays over.
+ * The fence: the ref `collected`. A collection begins by moving it, and deletes only in transactions that check that
+ * it has not moved since. So raising the fence ends all collections in progress, even that of a frozen tab, without
+ * waiting. No two moves are the same, so that a collection that was ended stays ended.
  *
- * The ref points at no commit. Its 32 bytes are what the last collection found, and a number that tells
- * each move from all others:
+ * The ref names no commit. Its 32 bytes are what the last collection found, and random bytes that distinguish each
+ * move from all others:
  *
  *     bytes live : f64 | bytes of values : f64 | rows : f64 | random : 8 bytes
  */
@@ -22,13 +21,13 @@ import { writeRefs } from './ref-write.js';
 export interface Facts {
   /** Bytes that were live. */
   readonly live: number;
-  /** Bytes that were live of values stored out of line, when that was last known. */
+  /** Live bytes of values stored out of line, by the last collection that found out. */
   readonly values: number;
   /** Rows of the main branch. */
   readonly rows: number;
 }
 
-/** What a ref tells; nothing is known without one. */
+/** The facts in the bytes of the fence; zeros without a ref. */
 export function factsOf(ref: Ref | undefined): Facts {
   const bytes = ref?.commitBytes ?? EMPTY_COMMIT;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -36,7 +35,7 @@ export function factsOf(ref: Ref | undefined): Facts {
   return { live: at(0), values: at(8), rows: at(16) };
 }
 
-/** A move of the fence from where `ref` stands. */
+/** A move of the fence from `ref` to its next generation. */
 export function fenceMove(ref: Ref | undefined, facts: Facts = factsOf(ref)): RefMove {
   // A retry must not take the move of another tab for its own.
   const { buffer } = crypto.getRandomValues(new Uint32Array(8));
@@ -50,8 +49,8 @@ export function fenceMove(ref: Ref | undefined, facts: Facts = factsOf(ref)): Re
 }
 
 /**
- * Ends all collections under way; returns where the fence stands then. Where there is no room for that, `own`
- * will do if it stands there still: where this handle left it after a collection, nobody else relies on that.
+ * Ends all collections in progress; returns the move of the fence. If storage has no space for it, `own` is enough, if
+ * the fence is still there: this handle made that move after a collection, and no other relies on it.
  */
 export async function raiseFence(segments: SegmentStore, own?: RefMove): Promise<RefMove> {
   return untilWon(async () => {
@@ -68,8 +67,8 @@ export async function raiseFence(segments: SegmentStore, own?: RefMove): Promise
 }
 
 /**
- * Ends all collections under way. Where there is no room to raise the fence it is deleted, which is as
- * good, since no collection goes on without one.
+ * Ends all collections in progress. If storage has no space to raise the fence, deletes it: that is as good,
+ * since no collection continues without it.
  */
 export async function endCollections(segments: SegmentStore): Promise<void> {
   try {
@@ -80,7 +79,7 @@ export async function endCollections(segments: SegmentStore): Promise<void> {
     if (last === undefined) return;
     const drop: RefDrop = { name: FENCE_REF, expected: last.generation, isDropped: true };
     const batch = { segments: [], also: [drop], durability: 'relaxed', makesRoom: true } as const;
-    // If somebody was quicker, it was moved.
+    // If this fails, another handle has moved the fence, which is as good.
     await writeRefs(segments, batch);
   }
 }

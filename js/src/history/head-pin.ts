@@ -10,8 +10,8 @@ export interface PinnedBranch extends StoreBranch {
 }
 
 /**
- * Keeps the head of a branch whole while it is held. In the tab that collects it is. Elsewhere it is pinned, and must
- * still be the head after that: see `tabs/pins.ts`.
+ * Keeps the head of a branch whole while it is held. The collector needs nothing for that. Other tabs pin it, and it
+ * must still be the head after that: see `tabs/pins.ts`.
  */
 export class HeadPin {
   readonly #branch: PinnedBranch;
@@ -30,18 +30,18 @@ export class HeadPin {
     return (pinned?.commitBytes === head.commitBytes && pinned.pin.isSeen) || !pins.mustTell;
   }
 
-  /** Sees to it that the head may be held; run it exclusively. The head may move on. */
+  /** Makes sure that the head can be held; may move the head. Run it exclusively. */
   async ensure(): Promise<void> {
     if (this.isWhole) return;
     const { pins, shared } = this.#branch;
     await pins.prove();
     if (this.isWhole || (await this.#pin())) return;
-    // Others commit again and again.
+    // Other tabs keep committing: join the queue of writers.
     do shared.writerQueue.noteRace();
     while (!(await shared.writerQueue.hold(() => this.#pin())));
   }
 
-  /** Pins the head; `false` when that was not the head any more by then. */
+  /** Pins the head; `false` if it had moved by the time the pin was granted. */
   async #pin(): Promise<boolean> {
     const branch = this.#branch;
     const { commitBytes } = branch.head;
@@ -61,15 +61,15 @@ export class HeadPin {
     return true;
   }
 
-  /** Announces the head no more. */
+  /** Releases the pin. */
   drop(): void {
     this.#pinned?.pin.release();
     this.#pinned = undefined;
   }
 
   /**
-   * Has every head pinned from now on as soon as it has moved, so that one that is held in the turn of
-   * the call is nearly always found whole.
+   * Pins every new head from now on at once, so that a call that must hold it in its own turn nearly
+   * always finds it whole.
    */
   keep(): void {
     this.#isKept = true;

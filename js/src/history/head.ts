@@ -10,7 +10,7 @@ export interface Head {
   readonly rows: number;
 }
 
-/** A head that stays whole, and is read, until it is released. */
+/** A head that stays whole, with its view open, until it is released. */
 export interface HeldHead extends Hold {
   readonly head: Head;
 }

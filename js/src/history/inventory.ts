@@ -7,30 +7,30 @@ import type { Loaded, Ref } from '../storage/segment-store.js';
 /** The commit of a store that has no rows yet. Do not write to it. */
 export const EMPTY_COMMIT = new Uint8Array(32);
 
-/** The ref that a store has for its rows, and what the names of those of its branches begin with. */
+/** The ref of the main branch, and the prefix of the refs of other branches. */
 export const REF = 'main';
 export const BRANCH_REF = 'branch/';
 /**
- * What the names of refs begin with that tell the last common ancestor of two branches:
- * `fork/<one>/<parent>`, with both names encoded.
+ * The prefix of refs that name the last common ancestor of two branches: `fork/<one>/<parent>`,
+ * with both names percent-encoded.
  */
 export const FORK_REF = 'fork/';
-/** A ref that points at nothing: its 32 bytes tell how far an import has come. */
+/** A ref that names no commit: its 32 bytes are the progress of an import. */
 export const IMPORT_REF = 'import';
-/** A ref that points at nothing: see `fence.ts`. */
+/** A ref that names no commit: see `fence.ts`. */
 export const FENCE_REF = 'collected';
 
 function viewOf({ commitBytes: { buffer, byteOffset, length } }: Ref): DataView {
   return new DataView(buffer, byteOffset, length);
 }
 
-/** What is stored of a store, as far as is known here, and how that is found out. */
+/** The segments and refs of a store, as far as this handle knows them. */
 export class Inventory {
   readonly #host: Host;
   readonly #known = new Set<number>();
-  /** Of the known segments those made here that storage may not have yet. */
+  /** Known segments that were made here and may not be stored yet. */
   readonly #unstored = new Set<number>();
-  /** All refs, where they were last seen. */
+  /** All refs, as they were last read. */
   #refs: ReadonlyMap<string, Ref> = new Map();
 
   constructor(host: Host) {
@@ -48,7 +48,7 @@ export class Inventory {
     return new Set([...this.#known].filter((id) => !this.#unstored.has(id)));
   }
 
-  /** All refs, where they were last seen. */
+  /** All refs, as they were last read. */
   get refs(): ReadonlyMap<string, Ref> {
     return this.#refs;
   }
@@ -61,8 +61,8 @@ export class Inventory {
   }
 
   /**
-   * The writer whose segments an import has stored, which may be gone on with for as long as there
-   * is nothing else: see `transfer/import.ts`.
+   * The writer number of an unfinished import, which may be continued while the store is empty: see
+   * `transfer/import.ts`.
    */
   get importers(): number[] {
     const ref = this.#refs.get(IMPORT_REF);
@@ -71,8 +71,8 @@ export class Inventory {
   }
 
   /**
-   * Makes all stored segments known, and forgets those that are stored no more: another handle
-   * has deleted them, and maybe moved what was in them.
+   * Makes all stored segments known, and forgets those that another handle has deleted, maybe after
+   * it moved their chunks.
    */
   async load(): Promise<void> {
     const before = this.knownToBeStored();
@@ -84,14 +84,14 @@ export class Inventory {
       this.#known.delete(id);
       segments.removeSegment(this.#host.engine, id);
     }
-    // Some may be there though the answer to their write was lost.
+    // Some may be stored though the answer to their write was lost.
     for (const id of this.#unstored) if (stored.has(id)) this.stored(id);
   }
 
   /**
-   * Makes segments known that came since the last look, or all when there was none, and tells
-   * where all refs stand. Not from the moves before: else each commit would cost more than the
-   * last. A commit may rest on what moves of any ref carry, so that all of them are looked at.
+   * Makes the segments known that were stored since the last call, or all at the first, and returns all
+   * refs. It reads only the moves since then: else each commit would cost more than the last. It reads
+   * those of all refs, since a commit may use segments that the move of any ref carried.
    */
   async look(): Promise<ReadonlyMap<string, Ref>> {
     const { segments } = this.#host;
@@ -99,7 +99,7 @@ export class Inventory {
     const isFirst = since.length === 0;
     const loaded = await segments.load(this.#known, isFirst ? undefined : since);
     const found = new Set(loaded.refs.map(({ name }) => name));
-    // One that is not there was deleted, or made anew.
+    // A missing ref was deleted, or deleted and created again: then read everything.
     const isWhole = since.every(({ name }) => found.has(name));
     return this.#take(isWhole ? loaded : await segments.load(this.#known));
   }
@@ -126,18 +126,18 @@ export class Inventory {
     return taken;
   }
 
-  /** Notes that refs were moved here. */
+  /** Records moves of refs that were made here. */
   moved(refs: readonly Ref[]): void {
     this.#refs = new Map([...this.#refs, ...refs.map((ref) => [ref.name, ref] as const)]);
   }
 
-  /** Notes that a segment was made here. */
+  /** Records a segment that was made here. */
   made(id: number): void {
     this.#known.add(id);
     this.#unstored.add(id);
   }
 
-  /** Notes that a segment that was made here is stored. */
+  /** Records that a segment that was made here is stored. */
   stored(id: number): void {
     this.#unstored.delete(id);
     segments.storedSegment(this.#host.engine, id);
@@ -149,7 +149,7 @@ export class Inventory {
     this.#unstored.delete(id);
   }
 
-  /** Nothing is known any more. */
+  /** Forgets everything. */
   clear(): void {
     this.#known.clear();
     this.#unstored.clear();

@@ -1,11 +1,11 @@
 /**
- * Whether there may be indexes and sum trees on a branch that nobody named when the store was opened. They are
- * dropped once, by a commit of their branch: what comes later another handle wants.
+ * Whether a branch may have indexes and sum trees that its handle does not name. They are dropped once, by a commit
+ * of the branch: what appears later was made by another handle, which wants it.
  */
 export interface Leftovers {
   indexes: boolean;
   sums: boolean;
 }
 
-/** Of a branch that was just opened, or made to stand at what others have made. */
+/** For a branch that was just opened, or moved to a commit of another handle. */
 export const unknownLeftovers = (): Leftovers => ({ indexes: true, sums: true });

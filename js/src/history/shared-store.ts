@@ -11,7 +11,7 @@ import { WriterQueue } from '../tabs/writer-queue.js';
 import { Inventory } from './inventory.js';
 import type { Leftovers } from './leftovers.js';
 
-/** Tells other tabs of a move of a ref. */
+/** Announces a move of a ref to other tabs. */
 export type Announce = (ref: string, generation: number) => void;
 
 /** A commit, at the generation of the ref that names it. */
@@ -20,25 +20,25 @@ export interface CommitAt {
   readonly generation: number;
 }
 
-/** The head of a branch, as its store drives it. */
+/** The head of a branch, as the shared store uses it. */
 export interface StoreBranch {
   readonly ref: string;
   readonly headPin: { drop(): void };
-  /** Storage has a newer generation of its ref, or may have. */
+  /** Moves in the background: storage has, or may have, a newer generation of its ref. */
   follow(generation?: number): void;
-  /** Moves to where storage has its ref. */
+  /** Moves to where its ref points in storage. */
   keepUp(): Promise<void>;
   /** Opens its view again, in a new instance of the core. */
   reopen(): Promise<void>;
-  /** It has been deleted. */
+  /** The branch was deleted. */
   readonly isGone: boolean;
-  /** The commit it stands at. */
+  /** The commit that it points to. */
   readonly head: CommitAt;
   /** What an earlier commit may have left to do: see `leftovers.ts`. */
   leftovers: Leftovers;
   /** Moves to where another handle of this tab has moved the ref. */
   moveAlong(to: CommitAt): Promise<void>;
-  /** Moves to where its ref is now, which this store has moved itself. */
+  /** Moves to where its ref points now, after this store has moved it. */
   stand(ref: Ref): Promise<void>;
 }
 
@@ -55,24 +55,24 @@ export class SharedStore {
   readonly inventory: Inventory;
   /** The heads of branches that are open here. */
   readonly branchHeads = new Set<StoreBranch>();
-  /** It was opened once, whatever has become of the instance since. */
+  /** Whether a head was opened once; stays true after a trap. */
   isOpen = false;
-  /** Bytes of segments that changes under way here have made, and that no commit reaches yet. */
+  /** Bytes of segments that changes in progress here have made, and that no commit reaches yet. */
   unusedBytes = 0;
   /**
-   * What a writer waits for when far more than is live is stored; `undefined` when there is room. One of
-   * many rows waits longer than one of few.
+   * What a writer waits for when far more than the live bytes is stored; `undefined` when it need not wait. A bulk
+   * change waits longer than a small one.
    */
   room: (isBulk: boolean) => Promise<void> | undefined = () => undefined;
-  /** Ends all collections under way: see `fence.ts`. */
+  /** Ends all collections in progress: see `fence.ts`. */
   endCollections: () => Promise<unknown> = async () => {};
   /** Rejects with `missing-chunk` when a commit that is held is not whole: see `verify/whole.ts`. */
   checkWhole: (commitBytes: Uint8Array) => Promise<void> = async () => {};
-  /** Why nothing works any more: the core has trapped for good, or the store was deleted. */
+  /** Why all calls fail from now on: the core has trapped for good, or the store was deleted. */
   lost: HedgerowError | undefined;
-  /** Called when that is so. */
+  /** Called when `lost` is set. */
   onLost: (cause: HedgerowError) => void = () => {};
-  /** Called when storage had no room for a write. */
+  /** Called when storage had no space for a write. */
   onFull: () => void = () => {};
   #lastId = 0;
   #endId = 0;
@@ -93,44 +93,44 @@ export class SharedStore {
     host.engine.onTrap(() => {
       const { finalTrap } = host.engine;
       if (finalTrap !== undefined) this.lose(finalTrap);
-      // A store that is being opened fails instead.
+      // While the store is being opened, the opening fails instead.
       else if (this.isOpen) this.ready().catch(() => {});
     });
     host.recover = () => this.ready();
   }
 
-  /** Nothing works any more. */
+  /** Makes all calls fail from now on. */
   lose(cause: HedgerowError): void {
     this.lost ??= cause;
     this.onLost(this.lost);
   }
 
-  /** Another tab has moved a ref. Without a name, or a generation: it may have. */
+  /** Another tab has moved this ref to this generation; without them, it may have moved any. */
   heard(ref?: string, generation?: number): void {
     for (const branch of this.branchHeads) {
       if (ref === undefined || ref === branch.ref) branch.follow(generation);
     }
   }
 
-  /** The page may be suspended when this returns: lets go of what others may wait for. */
+  /** The page may be suspended when this returns: releases what other tabs may wait for. */
   rest(): void {
     for (const { headPin } of this.branchHeads) headPin.drop();
     this.pins.rest();
     this.host.segments.rest?.();
   }
 
-  /** The page goes on. */
+  /** The page continues. */
   wake(): void {
     this.pins.wake().catch(() => {});
     this.heard();
   }
 
-  /** Has all branch heads move to where storage stands. Run it exclusively. */
+  /** Moves all branch heads to where their refs point in storage. Run it exclusively. */
   async keepUp(): Promise<void> {
     for (const branch of this.branchHeads) await branch.keepUp();
   }
 
-  /** Runs `work` when all before it has ended, and nothing else at the same time. */
+  /** Runs `work` after all work queued before it, and nothing else at the same time. */
   queued<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#tail.then(() =>
       this.host.engine.isReady ? work() : this.rebuild().then(work),
@@ -139,15 +139,15 @@ export class SharedStore {
     return result;
   }
 
-  /** Runs `change` when all changes have ended, though the core may not work any more. */
+  /** Runs `change` after all queued work, even if the core has trapped. */
   afterAll(change: () => Promise<void>): Promise<void> {
     this.#tail = this.#tail.then(change);
     return this.#tail as Promise<void>;
   }
 
   /**
-   * After a trap: resolves when another instance stands where storage stands. Whoever must act
-   * in the turn of its call asks `engine.isReady` first.
+   * After a trap: resolves when a new instance has opened the heads in storage. A call that must act in
+   * its own turn checks `engine.isReady` first.
    */
   ready(): Promise<void> {
     this.#rebuilding ??= this.queued(async () => {}).finally(() => {
@@ -156,14 +156,14 @@ export class SharedStore {
     return this.#rebuilding;
   }
 
-  /** Has a new instance take the place of one that trapped. Run it exclusively. */
+  /** Replaces an instance that trapped. Run it exclusively. */
   async rebuild(): Promise<void> {
     const { engine } = this.host;
     const { finalTrap: cause } = engine;
     if (cause !== undefined)
       throw new HedgerowError('closed', 'the core crashed twice: open it again', { cause });
     await engine.restart();
-    // Ids of the instance before are never given again, though nothing may be left of it.
+    // Ids that the old instance used are never used again, even if none of its segments was stored.
     if (this.#endId > 0) setNextSegment(engine, this.#lastId + 1);
     this.inventory.clear();
     for (const branch of this.branchHeads) await branch.reopen();
@@ -182,15 +182,15 @@ export class SharedStore {
     return engine.openedView();
   }
 
-  /** Holds any commit from now on, whole or not. */
+  /** Holds a commit from now on, even if parts of it are deleted already. */
   hold(commitBytes: Uint8Array): Promise<Hold> {
     return this.pins.use(commitBytes);
   }
 
   /**
-   * Holds a commit that was a head once; rejects with `missing-chunk` when not all of it is stored
-   * any more. It is, if a ref stands there after it was pinned: see `collect/collection.ts`. Else all that it
-   * reaches is looked at, which costs its internal nodes.
+   * Holds a commit that was a head once; rejects with `missing-chunk` when parts of it are deleted. It is whole if a
+   * ref points to it after it was pinned: see `tabs/pins.ts`. Else everything that it reaches is checked, which
+   * costs a read of its internal nodes.
    */
   async holdAny(commitBytes: Uint8Array): Promise<Hold> {
     const hold = await this.hold(commitBytes);
@@ -226,10 +226,10 @@ export class SharedStore {
     return [writer * SEGMENTS_PER_WRITER, (writer + 1) * SEGMENTS_PER_WRITER];
   }
 
-  /** Notes that a segment was made here. */
+  /** Records a segment that was made here. */
   made(id: number): void {
     this.inventory.made(id);
-    // Ids are given in the core, and a collection takes its segments late: others may have come before.
+    // The core assigns ids, and a collection takes its segments late: higher ids may have been taken before.
     this.#lastId = Math.max(this.#lastId, id);
   }
 }

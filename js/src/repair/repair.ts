@@ -1,6 +1,6 @@
 /**
- * Brings a store that is damaged to a state that is not: to the newest commit that verifies, or,
- * when there is none and the caller says so, to what is left of the newest one.
+ * Repairs a damaged store: moves it back to the newest commit that verifies. If there is none, and the
+ * caller says so, keeps what is left of the newest one.
  */
 
 import { HedgerowError } from '../base/errors.js';
@@ -29,20 +29,20 @@ import { guarded, Ingest } from '../write/ingest.js';
 /** Keys that a repair gave up. */
 export type LostRange = ChunkFault['range'];
 
-/** How a store is repaired. */
+/** Options of a repair. */
 export interface RepairOptions extends VerifyOptions {
   /**
-   * When no commit verifies wholly: delete the key ranges that the damaged chunks cover, and keep
-   * the rest. Without it the repair then fails, and nothing is changed.
+   * If no commit verifies wholly, delete the key ranges that the damaged chunks cover, and keep the
+   * rest. Without this option the repair then fails and changes nothing.
    */
   readonly salvage?: boolean | undefined;
 }
 
-/** What a repair came to. */
+/** The result of a repair. */
 export interface RepairResult {
-  /** Where the store stands now, in hexadecimal. */
+  /** The root of the store now, in hexadecimal. */
   readonly root: string;
-  /** Commits that were given up: 0 for a sound store, and where `lost` tells of all losses. */
+  /** Commits that were given up: 0 for a sound store, and if `lost` lists all losses. */
   readonly commitsDropped: number;
   /** What was wrong with the newest commit. */
   readonly faults: readonly ChunkFault[];
@@ -51,7 +51,7 @@ export interface RepairResult {
   readonly rowsLost: number;
 }
 
-/** How often a repair begins again because another tab has moved the store. */
+/** Most attempts at a repair while other tabs commit. */
 const MAX_TRIES = 8;
 
 interface Job extends RepairOptions {
@@ -62,7 +62,7 @@ interface Job extends RepairOptions {
   readonly onCommit: (generation: number) => void;
 }
 
-/** As `db.repair()` tells; `onCommit` is called with the generation that it made. */
+/** See `db.repair()`; `onCommit` is called with the generation that it made. */
 export async function repairOpen(
   branchHead: BranchHead,
   options: RepairOptions,
@@ -74,7 +74,7 @@ export async function repairOpen(
     const pin: Pin = (commitBytes) => pins.use(commitBytes);
     const job = { ...options, sliceMs, durability: 'strict', pin, onCommit } as const;
     const result = await repairStore(segments, job);
-    // What it went back to was made under whatever definitions there were then.
+    // The older commit may have indexes and sum trees that no handle names now.
     if (result.faults.length > 0) {
       for (const one of shared.branchHeads) one.leftovers = unknownLeftovers();
     }
@@ -84,7 +84,7 @@ export async function repairOpen(
   return branchHead.exclusively(repair, options.signal);
 }
 
-/** Repairs a store; nobody else in this tab may be making a commit. */
+/** Repairs a store. Run it exclusively: no other call of this tab may commit meanwhile. */
 export async function repairStore(segments: SegmentStore, job: Job): Promise<RepairResult> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const { inspection, verification } = await inspect(segments, job.sliceMs, job.pin, job);
@@ -94,7 +94,7 @@ export async function repairStore(segments: SegmentStore, job: Job): Promise<Rep
     if (first === undefined || head === undefined) {
       return { root, commitsDropped: 0, faults, lost: [], rowsLost: 0 };
     }
-    // Not damage: to cut it out would destroy what a later version of this library has written.
+    // This is no damage: to cut it out would destroy what a later version of this library has written.
     const later = faults.find(({ code }) => code === 'unsupported-format');
     if (later !== undefined) {
       const message = 'written by a newer version of Hedgerow: update the app';
@@ -132,17 +132,17 @@ class Repair {
     this.#job = job;
   }
 
-  /** `undefined` when nothing can be done, `'beaten'` when the store has moved on. */
+  /** Resolves to `undefined` when nothing can be done, to `'beaten'` when another tab has moved the ref. */
   async make(): Promise<RepairResult | 'beaten' | undefined> {
-    // What follows from the rows is made again by whoever wants it.
-    const isMade = ({ kind, follows }: ChunkFault) => kind === 'index' || follows === true;
-    if (this.#verification.faults.filter(isLoss).every(isMade)) {
+    // If only what follows from the rows is damaged, drop it: later commits build it again.
+    const isDerived = ({ kind, follows }: ChunkFault) => kind === 'index' || follows === true;
+    if (this.#verification.faults.filter(isLoss).every(isDerived)) {
       return this.#salvage(this.#head, this.#verification);
     }
     const older = await this.#older();
     const holds: Hold[] = [];
     try {
-      // Nobody else holds them. What a collection has not taken by the end of this no other one takes.
+      // Nothing else pins them. Ending all collections makes sure that later ones see these pins.
       for (const { commitBytes } of older) holds.push(await this.#job.pin(commitBytes));
       if (older.length > 0) await endCollections(this.#inspection.host.segments);
       return await this.#goBack(older);
@@ -162,13 +162,13 @@ class Repair {
         ref === this.#head
           ? this.#verification
           : await this.#inspection.verify(ref.commitBytes, this.#job);
-      // Of a commit or a root that is damaged nothing is left.
+      // If the commit or the root node is damaged, nothing is left.
       if (found.rows > 0) return this.#salvage(ref, found);
     }
     return undefined;
   }
 
-  /** The commits before the head, newest first, each once. An empty one is no way back. */
+  /** The commits before the head, newest first, each once, without empty ones. */
   async #older(): Promise<Ref[]> {
     const seen = new Set([hex(this.#head.commitBytes)]);
     const history = await this.#inspection.host.segments.history(REF);
@@ -195,8 +195,8 @@ class Repair {
   }
 
   /**
-   * Deletes what is damaged, in one commit. Ranges go from the right to the left: what the
-   * deletion of one must read lies to its right, and is sound by then.
+   * Deletes the damaged ranges in one commit, from right to left: the deletion of a range reads
+   * only what is to its right, which is sound by then.
    */
   async #salvage(ref: Ref, found: Verification): Promise<RepairResult | 'beaten'> {
     const { host, branchHead } = this.#inspection;
@@ -209,7 +209,7 @@ class Repair {
     host.bringSums = async (op) => sums.begin(op, true);
     const ingest = new Ingest(host, branchHead, durability, { signal });
     const committed = await guarded(ingest, async () => {
-      // To keep them, what is damaged would have to be read.
+      // Drops all indexes: to update them, the damaged rows would have to be read.
       ingest.extendIndexes(true, 0);
       sums.extend(ingest.op);
       for (const { tree } of found.faults) if (tree !== undefined) sums.drop(ingest.op, tree);
@@ -231,12 +231,12 @@ class Repair {
   }
 }
 
-/** Whether rows are lost with it. */
+/** Whether rows are lost with this fault. */
 function isOfRows(fault: ChunkFault): boolean {
   return isLoss(fault) && fault.kind !== 'index' && fault.kind !== 'sum';
 }
 
-/** The ranges of faults, which come in order; those that touch as one. */
+/** The ranges of faults, which are in order; ranges that touch are joined. */
 function together(faults: readonly ChunkFault[]): LostRange[] {
   const ranges: LostRange[] = [];
   for (const { range } of faults) {

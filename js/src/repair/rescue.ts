@@ -1,4 +1,4 @@
-/** Verifies and repairs a store that is not open, and perhaps cannot be opened. */
+/** Verifies and repairs a store that is not open, even one that cannot be opened. */
 
 import { checkName, optionsOf } from '../base/options.js';
 import { REF } from '../history/inventory.js';
@@ -18,9 +18,7 @@ export interface At {
   readonly storage?: Storage | undefined;
 }
 
-/**
- * As `db.verify()`, for a store that does not open. Rejects with `store-not-found` when there is none.
- */
+/** As `db.verify()`, for a store that does not open. Rejects with `store-not-found` if it does not exist. */
 export async function verify(name: string, given: VerifyOptions & At = {}): Promise<Verification> {
   const options = optionsOf('verify', given, 'storage checkIndexes signal onProgress');
   return opened(name, options, async (segments, pin) => {
@@ -31,7 +29,7 @@ export async function verify(name: string, given: VerifyOptions & At = {}): Prom
 
 /**
  * As `db.repair()`, for a store that does not open: one whose newest commit is damaged. Rejects
- * with `store-not-found` when there is none.
+ * with `store-not-found` if it does not exist.
  */
 export async function repair(name: string, given: RepairOptions & At = {}): Promise<RepairResult> {
   const options = optionsOf('repair', given, 'storage salvage checkIndexes signal onProgress');

@@ -4,32 +4,32 @@ import { uniqueName } from '../base/locks.js';
 import { afterAwake } from '../base/timeout.js';
 import type { AskedMessage, Tabs } from './tabs.js';
 
-/** Collects and returns what that came to, calling `alive` now and then; `undefined` if it is not its part. */
+/** Collects, calling `alive` after each slice, and returns the result; `undefined` if it is not the collector. */
 export type Answer = (isFull: boolean, alive: () => void) => Promise<unknown> | undefined;
 
-/** Collections that tabs ask each other for. */
+/** Requests for collections between tabs. */
 export class Asking {
   readonly #tabs: Tabs;
   readonly #answer: Answer;
   readonly #asked = new Map<string, (message: AskedMessage) => void>();
 
-  /** Has `answer` collect when another tab asks for it. */
+  /** `answer` runs the collections that other tabs ask for. */
   constructor(tabs: Tabs, answer: Answer) {
     this.#tabs = tabs;
     this.#answer = answer;
   }
 
-  /** A message has come. */
+  /** Handles a message of another tab. */
   hear(message: AskedMessage): void {
     if (message.is === 'collect') this.#collect(message.asker, message.isFull);
     else this.#asked.get(message.asker)?.(message);
   }
 
   #collect(asker: string, isFull: boolean): void {
-    let toldMs = Number.NEGATIVE_INFINITY;
+    let sentMs = Number.NEGATIVE_INFINITY;
     const alive = () => {
-      if (performance.now() - toldMs < MAX_SILENCE_MS / 4) return;
-      toldMs = performance.now();
+      if (performance.now() - sentMs < MAX_SILENCE_MS / 4) return;
+      sentMs = performance.now();
       this.#tabs.tell({ is: 'collecting', asker });
     };
     const collecting = this.#answer(isFull, alive);
@@ -45,8 +45,8 @@ export class Asking {
   }
 
   /**
-   * Has the tab that is the collector collect, fully or if that is due, and resolves to what that came
-   * to; to `undefined` when no tab has said for `MAX_SILENCE_MS` that it is at it.
+   * Asks the collector's tab to collect: fully, or if a collection is due. Resolves to its result, or to
+   * `undefined` when no tab has reported for `MAX_SILENCE_MS` that it is collecting.
    */
   async ask(isFull: boolean): Promise<unknown> {
     const asker = uniqueName();

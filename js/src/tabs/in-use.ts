@@ -3,16 +3,16 @@ import type { Pins } from './pins.js';
 
 const ROOT = /^[0-9a-f]{64}$/;
 
-/** What a collection must keep for those who use it. */
+/** What a collection must keep because handles use it. */
 export interface InUse {
   /** Hashes of commits. */
   readonly commits: readonly Uint8Array[];
   readonly writers: readonly number[];
-  /** A tab that lost the role may use what is not announced: see `role.ts`. */
+  /** A tab that lost the role may use commits without pins: see `role.ts`. */
   readonly hasStrangers: boolean;
 }
 
-/** What is used through this handle and all others, as announced in `pins.ts`. */
+/** What this handle uses, and what the others announce by locks: see `pins.ts`. */
 export async function inUse({ locks, prefix, role, uses, writers }: Pins): Promise<InUse> {
   const own = [...uses].map(({ commitBytes }) => commitBytes);
   const ownWriters = [...writers.keys()];

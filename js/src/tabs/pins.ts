@@ -6,12 +6,12 @@ import { Role } from './role.js';
 
 /** Something that is used until it is released. */
 export interface Hold {
-  /** Whether others see it, where they must: a browser may take locks away from a page that it suspends. */
+  /** Whether other tabs see it, if they must: a browser may take locks away from a page that it suspends. */
   readonly isSeen?: boolean;
   release(): void;
 }
 
-/** What is announced by a lock. */
+/** A hold that a lock announces to other tabs. */
 export type Announced = Hold & { readonly isSeen: boolean };
 
 /** A commit in use here. */
@@ -22,17 +22,17 @@ interface Use {
 
 const NOTHING: Announced = { isSeen: true, release: () => {} };
 
-/** What the names of the locks of a store begin with, whose name `checkName` has passed. */
+/** The prefix of the names of a store's locks. The name must have passed `checkName`. */
 export function prefixOf(storeName: string): string {
   return `hedgerow/${encodeURIComponent(storeName)}/`;
 }
 
-/** The name of the lock that announces that a commit is used, without the prefix. */
+/** The name of the pin of a commit, without the prefix. */
 function pinOf(commitBytes: Uint8Array): string {
   return `pin/${hex(commitBytes)}`;
 }
 
-/** Holds a lock in shared mode; `granted` resolves when everybody can see it. */
+/** Holds a lock in shared mode; `granted` resolves when other tabs can see it. */
 class Announcement {
   uses = 0;
   isSeen = false;
@@ -60,7 +60,7 @@ class Announcement {
   }
 }
 
-/** Announces that a commit is used, in a store that is not open here. */
+/** Pins a commit of a store that is not open here. */
 export async function pinned(
   locks: Locks | undefined,
   storeName: string,
@@ -73,31 +73,29 @@ export async function pinned(
 }
 
 /**
- * Who uses what of a store, so that a collection takes nothing away from anybody.
+ * What a handle uses of a store, announced so that no collection deletes it.
  *
- * One of the handles of a store is its collector, see `role.ts`, and knows what it uses itself. The
- * others announce what they use by the names of locks: `pin/<commit>` for a commit that is being
- * read. Every handle announces `writer/<number>` while segments of that writer are stored and not
- * committed. Locks end with their tab, so that a dead one keeps nothing alive. These are only ever
- * asked for in shared mode: nobody waits for them.
+ * One handle of a store is its collector, see `role.ts`, and knows what it uses itself. The others announce by the
+ * names of locks what they use: `pin/<commit>` for a commit that they read. Every handle announces `writer/<number>`
+ * while segments of that writer are stored and not committed. Locks end with their tab, so that a dead tab keeps
+ * nothing. They are requested in shared mode only, so that no request waits.
  *
- * A commit is pinned first, and then it is looked at storage: if a ref stands there still, no
- * collection takes it. A collection looks at refs, then at the locks, then at refs again; so it has
- * seen the pin, or its look at the locks was before, and a ref stood at the commit after that. Why
- * that is enough is told in `docs/reliability.md`.
+ * A handle first pins a commit, then reads storage: if a ref still points to the commit, no collection deletes it.
+ * A collection reads the refs, then the locks, then the refs again. So either it saw the pin, or a ref pointed to the
+ * commit after the collection had read the locks. `docs/reliability.md` shows why that is enough.
  */
 export class Pins {
-  /** None where nobody collects. */
+  /** `undefined` where no handle collects. */
   locks: Locks | undefined;
   readonly prefix: string;
   readonly role: Role | undefined;
   /** Commits in use here, once for each use. */
   readonly uses = new Set<Use>();
-  /** Writers at work here, with the number of their changes. */
+  /** Numbers of the writers at work here, with the count of changes of each. */
   readonly writers = new Map<number, number>();
   /** What is announced here, by the name of its lock. */
   readonly #announced = new Map<string, Announcement>();
-  /** Called when this handle has become the collector, or is it no more. */
+  /** Called when this handle has become the collector, or has lost that role. */
   onRole: () => void = () => {};
 
   private constructor(
@@ -117,8 +115,8 @@ export class Pins {
   }
 
   /**
-   * The pins of one handle. Where there are no locks a handle that is alone is the collector, and
-   * of those that are not nobody is. `onGot` is called, and waited for, before it becomes so.
+   * The pins of one handle. Without locks, a handle that `isAlone` is the collector, and other handles have no
+   * collector. `onGot` is called, and awaited, before this handle becomes the collector.
    */
   static async open(
     shared: Locks | undefined,
@@ -129,33 +127,33 @@ export class Pins {
     const locks = shared ?? (isAlone ? localLocks() : undefined);
     const pins = new Pins(locks, name, onGot);
     await pins.wake().catch(() => {
-      // This page may have no locks after all, nor then any other of its origin: nobody collects.
+      // This page may have no locks after all. Then no page of its origin has, and none collects.
       pins.locks = undefined;
     });
     return pins;
   }
 
-  /** Pins that nobody sees, for one who makes sure that nobody collects. */
+  /** Pins that no other tab sees, for a caller that prevents collections in another way. */
   static unseen(): Pins {
     return new Pins(undefined, '');
   }
 
-  /** Whether nobody else collects. */
+  /** Whether this handle is the collector. */
   get isCollector(): boolean {
     return this.role?.isHeld === true;
   }
 
-  /** Whether a collector is known among the handles of the store. */
+  /** Whether the store can have a collector: without locks it has none. */
   get isCollected(): boolean {
     return this.locks !== undefined;
   }
 
-  /** Whether others must be told of what is used here. */
+  /** Whether this handle must announce what it uses. */
   get mustTell(): boolean {
     return this.isCollected && this.role?.isSure !== true;
   }
 
-  /** Makes sure that this handle is the collector, if it is. */
+  /** Renews the lease of the role, if this handle is still the collector. */
   async prove(): Promise<void> {
     await this.role?.prove();
   }
@@ -165,12 +163,12 @@ export class Pins {
     return this.writers.size > 0;
   }
 
-  /** Announces that a commit is used, if others must know. It is not known whether it is whole still. */
+  /** Pins a commit, if this handle must announce what it uses. Parts of the commit may be deleted already. */
   async pin(commitBytes: Uint8Array): Promise<Announced> {
     return this.mustTell ? this.#announce(pinOf(commitBytes)) : NOTHING;
   }
 
-  /** Takes note in this turn that a commit is used here; resolves when others know what they must. */
+  /** Records in this turn that a commit is used here; resolves once other tabs can see the pin, if they must. */
   async use(commitBytes: Uint8Array): Promise<Hold> {
     const use: Use = { commitBytes };
     this.uses.add(use);
@@ -215,7 +213,7 @@ export class Pins {
     const locks = this.locks;
     if (locks === undefined) return NOTHING;
     const name = this.prefix + what;
-    // What was refused, or taken away, is asked for anew the next time.
+    // A lock that was refused, or taken away, is requested again at its next use.
     const forget = () => {
       if (this.#announced.get(name) === own) this.#announced.delete(name);
     };
@@ -241,10 +239,7 @@ export class Pins {
     };
   }
 
-  /**
-   * Runs `run` when no other handle runs what goes by the same name, or after `ms` milliseconds beside it: see
-   * `withLock`.
-   */
+  /** Runs `run` under the lock `what`, or without it after `ms` milliseconds: see `withLock`. */
   alone<T>(
     what: string,
     ms: number,
@@ -254,12 +249,12 @@ export class Pins {
     return withLock(this.locks, this.prefix + what, ms, run, signal);
   }
 
-  /** The page may be suspended: lets go of what others wait for, and announces in this turn all that is used. */
+  /** The page may be suspended: releases the role, and requests in this turn pins for all commits in use. */
   rest(): void {
     this.role?.rest();
   }
 
-  /** Asks again for what `rest` has let go of, and for what the browser has taken away. */
+  /** Requests again the role that `rest` released, and the pins that the browser took away. */
   async wake(): Promise<void> {
     const isSeen = async (announced: Promise<Announced> | undefined) =>
       (await announced?.catch(() => undefined))?.isSeen === true;
@@ -269,7 +264,7 @@ export class Pins {
     await this.role?.start();
   }
 
-  /** Lets go of everything. */
+  /** Releases everything. */
   close(): void {
     this.uses.clear();
     this.role?.rest();

@@ -2,20 +2,20 @@ import { HedgerowError } from '../base/errors.js';
 import { CLOCK_SLACK_MS, LEASE_MS } from '../base/limits.js';
 import { type Locks, uniqueName } from '../base/locks.js';
 
-/** What is told of the role. */
+/** Called as the role changes. */
 export interface RoleEvents {
-  /** It was got: called, and waited for, before it counts. */
+  /** The lock was granted: awaited before the role counts as held. */
   onGot(): Promise<unknown>;
-  /** It is held, and counts. */
+  /** The role is held from now on. */
   onHeld(): void;
-  /** It is held no more, or about to be let go of: what is used must be announced in this turn. */
+  /** The role was lost, or is about to be released: announce in this turn all that is used. */
   onLost(): void;
 }
 
-/** Holding the lock, or waiting for it. */
+/** One request for the lock, waiting or granted. */
 class Session {
   readonly abort = new AbortController();
-  /** Where it is announced that something may be used unannounced. */
+  /** The lock that says that this handle may use commits without pins. */
   quiet = '';
   readonly ended: Promise<void>;
 
@@ -25,19 +25,18 @@ class Session {
 }
 
 /**
- * Which handle of a store collects: the one that holds the lock `collector`. It need not announce what
- * it reads, since it knows that itself. All others do: see `pins.ts`.
+ * Which handle of a store is its collector: the one that holds the lock `collector`. It need not pin what it
+ * reads, since it knows that itself. All others do: see `pins.ts`.
  *
- * A tab that is suspended keeps its locks and answers nobody, so the role can be taken from it. It may
- * then use commits that it has not announced, and does not know yet that it has lost the role. That is
- * safe:
+ * A suspended tab keeps its locks and does not answer, so that another tab can take the role from it. It may then
+ * use commits without pins, and not know yet that it has lost the role. That is safe:
  *
- * - Whoever may use something unannounced holds a lock `quiet/<id>`, and lets go of it only after
- *   having announced all that it uses.
- * - The holder of the role uses something unannounced only within `LEASE_MS` of a look at the locks at
- *   which no other tab was quiet, those apart that were when it got the role. After that it looks again.
- * - A new holder that finds another tab quiet collects nothing within `LEASE_MS`. What was stored by
- *   then stays until that tab is quiet no more: whatever it uses unannounced is among that.
+ * - A handle that may use commits without pins holds a lock `quiet/<id>`. It releases the lock only after it has
+ *   pinned all that it uses.
+ * - The collector uses commits without pins only within `LEASE_MS` of a check of the locks. In that check no other tab
+ *   may hold a quiet lock, except those that held one when it got the role. After that it checks again.
+ * - A new collector that finds quiet locks of other tabs collects nothing within `LEASE_MS`. All that was stored by
+ *   then stays until those locks are released: it contains everything that those tabs use without pins.
  */
 export class Role {
   readonly #locks: Locks;
@@ -47,10 +46,10 @@ export class Role {
   #isResting = false;
   #isHeld = false;
   #gotMs = 0;
-  /** When it was last seen that nobody else has the role. */
+  /** When the locks last showed that no other tab has the role. */
   #provenMs = 0;
   #proving: Promise<void> | undefined;
-  /** Those who were quiet when the role was got. */
+  /** The quiet locks of other tabs when this handle got the role. */
   #strangers: ReadonlySet<string> = new Set();
 
   constructor(locks: Locks, prefix: string, events: RoleEvents) {
@@ -63,7 +62,7 @@ export class Role {
     return this.#isHeld;
   }
 
-  /** Whether what is used from now on need not be announced. */
+  /** Whether commits that are used from now on need no pins. */
   get isSure(): boolean {
     if (!this.#isHeld || this.#locks.areKept === true) return this.#isHeld;
     const ageMs = performance.now() - this.#provenMs;
@@ -77,21 +76,21 @@ export class Role {
     if (this.#session === undefined && !(await this.#ask({ ifAvailable: true }))) this.#wait();
   }
 
-  /** Takes the role from a tab that is silent. */
+  /** Takes the role from a tab that does not answer. */
   async take(): Promise<void> {
     if (this.#isHeld || this.#isResting) return;
     this.#end();
     await this.#ask({ steal: true });
   }
 
-  /** Lets go of the role, or waits for it no more. */
+  /** Releases the role, or stops waiting for it. */
   rest(): void {
     this.#isResting = true;
     this.#lose();
   }
 
   #wait(): void {
-    // It may be closed while it waits, or unable to read the store: then another one may have the role.
+    // The handle may be closed meanwhile, or fail to read the store: then another one gets the role.
     if (!this.#isResting) this.#ask({}).catch(() => {});
   }
 
@@ -101,7 +100,7 @@ export class Role {
   }
 
   #lose(): void {
-    // First all is announced: locks are asked for and let go of in this order.
+    // Announce first: the browser handles requests and releases of locks in the order of calls.
     if (this.#isHeld) {
       this.#isHeld = false;
       this.#events.onLost();
@@ -109,7 +108,7 @@ export class Role {
     this.#end();
   }
 
-  /** Asks for the lock; resolves to whether the role is held, as soon as that is known. */
+  /** Requests the lock; resolves to whether the role is held, as soon as that is known. */
   #ask(how: { ifAvailable?: boolean; steal?: boolean }): Promise<boolean> {
     const session = new Session();
     this.#session = session;
@@ -160,14 +159,14 @@ export class Role {
     });
   }
 
-  /** The other tabs among `held` that may use something unannounced. */
+  /** The quiet locks of other tabs among `held`. */
   #quietOf(held: readonly { name?: string }[], session = this.#session): string[] {
     const start = `${this.#prefix}quiet/`;
     const names = held.map(({ name = '' }) => name);
     return names.filter((name) => name.startsWith(start) && name !== session?.quiet);
   }
 
-  /** Makes sure of the role, if it is held. */
+  /** Renews the lease, if the locks show that no other tab has the role. */
   prove(): Promise<void> {
     this.#proving ??= this.#prove()
       .catch(() => {})
@@ -185,15 +184,15 @@ export class Role {
     this.#provenMs = startMs;
   }
 
-  /** Milliseconds until something may be collected beside a tab that lost the role and is silent. */
+  /** Milliseconds until this handle may collect, although a tab that lost the role may not know it yet. */
   get graceMs(): number {
     if (this.#strangers.size === 0) return 0;
     return Math.max(0, this.#gotMs + LEASE_MS + CLOCK_SLACK_MS - performance.now());
   }
 
   /**
-   * By the locks that a collection has found: whether all must stay that was stored when it was first
-   * asked so, since a tab that lost the role may use it. Throws when nothing may be collected now.
+   * Whether a tab that lost the role may use commits without pins, by the locks that a collection has read. Then all
+   * that was stored at the first such answer must stay. Throws when nothing may be collected now.
    */
   hasStrangers(held: readonly { name?: string }[]): boolean {
     const others = this.#quietOf(held);

@@ -1,16 +1,16 @@
 import type { ErrorCode } from '../base/errors.js';
 
-/** What a handle tells of itself, and what it does when it hears of others. */
+/** What a handle does on messages of other tabs, and when its page is suspended. */
 export interface News {
-  /** Another tab has moved a ref, to this generation if it is known; some ref, without a name. */
+  /** Another tab has moved `ref`, or any ref if it is not given, to this generation if it is known. */
   onCommit(ref?: string, generation?: number): void;
-  /** Another tab has deleted segments, and moved what was live of them. */
+  /** Another tab has deleted segments, and moved their live chunks. */
   onGone(): void;
   /** Another tab has lost a race for a commit. */
   onRace(): void;
   /** The page may be suspended when this returns. */
   onRest(): void;
-  /** It goes on. */
+  /** The page continues. */
   onWake(): void;
 }
 
@@ -28,12 +28,12 @@ type Message =
   | AskedMessage;
 
 /**
- * Tells the other tabs of an origin about commits, and hears of theirs. A message can be lost,
- * and a frozen page hears none: whoever becomes visible, or gets the focus, looks for itself.
- * That look also opens a connection again that was lost meanwhile, before the user waits for it.
+ * Sends messages about commits to the other tabs of an origin, and receives theirs. A message can be lost, and a
+ * frozen page receives none: so a page that becomes visible, or gets the focus, checks the refs itself. That check
+ * also reopens a connection that was lost meanwhile, before the user waits for it.
  *
- * It also hears when the page is about to be suspended: when it is frozen, or enters the back/forward
- * cache. From then on until it goes on it has no channel, since a message would drop it from that cache.
+ * It also reports when the page is about to be suspended: when it is frozen, or enters the back/forward cache. Until
+ * the page continues it has no channel, since a message would drop it from that cache.
  */
 export class Tabs {
   readonly #storeName: string;
@@ -41,16 +41,16 @@ export class Tabs {
   #channel: BroadcastChannel | undefined;
   #isResting = false;
   readonly #stop: () => void = () => {};
-  /** Hears of collections that tabs ask each other for. */
+  /** Receives the messages between tabs about collections. */
   onAsked: (message: AskedMessage) => void = () => {};
 
-  /** Tells `news` what is heard. */
+  /** Calls the members of `news` for what happens in other tabs and to this page. */
   constructor(storeName: string, news: Partial<News> = {}) {
     this.#storeName = storeName;
     this.#news = news;
     this.#listen();
     if (typeof document === 'undefined' || typeof window === 'undefined') return;
-    // Two windows side by side are both visible all the time: only the focus tells.
+    // Two windows next to each other are both visible all the time: only the focus changes.
     const look = () => {
       if (document.visibilityState === 'visible') news.onCommit?.();
     };
@@ -75,13 +75,13 @@ export class Tabs {
     try {
       this.#channel = new BroadcastChannel(`hedgerow/${this.#storeName}`);
     } catch {
-      // Refused where storage is denied: then there is nothing to hear of.
+      // Refused where storage is denied: then no tab has a store to send messages about.
       return;
     }
     this.#channel.onmessage = ({ data }: MessageEvent<Message>) => this.#hear(data);
   }
 
-  /** A page that is left for good tells so, too: then `persisted` is false. */
+  /** `persisted` is false when the page is left for good. */
   #suspended(event: Event, isResting: boolean): void {
     const { persisted = true } = event as Partial<PageTransitionEvent>;
     if (!persisted || isResting === this.#isResting) return;
@@ -113,27 +113,27 @@ export class Tabs {
     }
   }
 
-  /** Tells the other tabs. */
+  /** Sends a message to the other tabs. */
   tell(message: Message): void {
     this.#channel?.postMessage(message);
   }
 
-  /** Tells of a move of a ref. */
+  /** Announces a move of a ref. */
   announce(ref: string, generation: number): void {
     this.tell({ is: 'commit', ref, generation });
   }
 
-  /** Tells that segments were deleted. */
+  /** Announces that segments were deleted. */
   announceGone(): void {
     this.tell({ is: 'gone' });
   }
 
-  /** Tells of a race that was lost. */
+  /** Announces that this tab has lost a race. */
   announceRace(): void {
     this.tell({ is: 'race' });
   }
 
-  /** Tells and hears no more. */
+  /** Sends and receives no more. */
   close(): void {
     this.#channel?.close();
     this.#channel = undefined;

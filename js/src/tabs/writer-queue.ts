@@ -2,17 +2,17 @@ import { MAX_QUEUE_WAIT_MS } from '../base/limits.js';
 import type { Locks } from '../base/locks.js';
 import { withLock } from '../base/timeout.js';
 
-/** How long writers that have met are expected to go on. */
+/** How long after a race writers are expected to meet again, in milliseconds. */
 const BUSY_MS = 500;
-/** How long nobody joins a queue whose head did not move on in time. */
+/** How long this handle stays out of a queue whose head took too long, in milliseconds. */
 const STUCK_MS = 10_000;
 
 /**
- * A queue for the writers of several tabs, which they join once they have lost races: else whoever lost
- * must read what the winner wrote, and the winner has the next commit ready before that.
+ * A queue for the writers of several tabs, which they join once they have lost races. Without it a loser must read
+ * what the winner wrote, and the winner has its next commit ready before that.
  *
- * It makes writers fair, not commits safe: those are safe without it. So nobody waits in it for long, a
- * tab that is suspended at its head is waited for once, and without locks there is no queue.
+ * It adds fairness; commits are safe without it. So waits are short, a tab that is suspended at the head delays
+ * others only once, and without locks there is no queue.
  */
 export class WriterQueue {
   readonly #locks: Locks | undefined;
@@ -23,14 +23,14 @@ export class WriterQueue {
   #announcedMs = Number.NEGATIVE_INFINITY;
   #isHeld = false;
 
-  /** Without locks there are no other tabs. `announce` tells them of a race. */
+  /** `announce` sends the other tabs a message about a race. Without `locks` there are no other tabs. */
   constructor(locks?: Locks, lockName = '', announce: () => void = () => {}) {
     this.#locks = locks;
     this.#lockName = lockName;
     this.#announce = announce;
   }
 
-  /** Whether writers have met a moment ago. */
+  /** Whether writers have met within the last `BUSY_MS`. */
   get isBusy(): boolean {
     return performance.now() < this.#busyUntilMs;
   }
@@ -40,7 +40,7 @@ export class WriterQueue {
     this.#busyUntilMs = performance.now() + BUSY_MS;
   }
 
-  /** A race was lost: its winner does not know yet. */
+  /** A race was lost. Announces that at most every `BUSY_MS / 2`, since the winner does not know. */
   noteRace(): void {
     this.note();
     if (performance.now() - this.#announcedMs < BUSY_MS / 2) return;
@@ -49,8 +49,8 @@ export class WriterQueue {
   }
 
   /**
-   * Runs `work`: when writers have met, as soon as it is at the head of the queue. It is told whether
-   * it is there. Of this tab only one may be here at a time.
+   * Runs `work`; when writers have met, waits for the head of the queue first. `isAlone` says whether it got there.
+   * Only one call of this tab may be in progress at a time.
    */
   async hold<T>(work: (isAlone: boolean) => Promise<T>): Promise<T> {
     if (this.#isHeld) return work(true);

@@ -1,10 +1,6 @@
 import type { HeldHead } from '../history/branch-head.js';
 
-/**
- * The commit that a transaction reads, whatever is committed meanwhile.
- *
- * All that must be kept for a transaction is taken and given back here.
- */
+/** The commit that a transaction reads, held until the transaction ends. Later commits do not change it. */
 export class Base {
   readonly #held: HeldHead;
 
@@ -20,7 +16,7 @@ export class Base {
     return this.#held.head.view;
   }
 
-  /** No read of it comes any more. */
+  /** Releases the commit: the transaction reads no more. */
   close(): void {
     this.#held.release();
   }

@@ -7,14 +7,14 @@ import type { Job, resultOf } from '../write/put-many.js';
 import { type Made, Transactions } from './run.js';
 
 /**
- * Deletes the rows that the entries of an index in a range name. As a transaction: which rows these are is what it has
- * read, so that a row which another writer changes meanwhile goes only if it is still in the range.
+ * Deletes the rows that the entries in a range of an index name. It is a transaction that has read which rows these
+ * are, so that a row which another writer changes meanwhile is deleted only if it is still in the range.
  */
 export async function deleteEntries(
   from: ReadContext,
   range: IndexRange & WaitOptions,
   { signal, durability }: Pick<Job<string>, 'signal' | 'durability'>,
-  // Handed over, so that what a page loads first is not cut in more files.
+  // An argument, since an import would split what a page loads first into more files.
   toResult: typeof resultOf,
 ): Promise<IngestResult> {
   const startMs = performance.now();

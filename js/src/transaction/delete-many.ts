@@ -10,7 +10,7 @@ import { deleteRange, type Job, putMany, resultOf } from '../write/put-many.js';
 import type { Source } from '../write/source.js';
 import { transacting } from './transacting.js';
 
-/** What is deleted. */
+/** What to delete: keys, a range of keys, or a range of an index. */
 export type Deletes = Source<string> | KeyRange | (IndexRange & Pick<WaitOptions, 'wait'>);
 
 type Options = Pick<Job<string>, 'signal' | 'durability'>;

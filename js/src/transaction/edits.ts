@@ -10,16 +10,16 @@ export interface OwnEdit {
   readonly key: string;
   /** As JSON text or bytes; absent when the row is to be deleted. */
   readonly value?: string | Uint8Array;
-  /** The bulk changes that were under way when it was called for. */
+  /** The bulk changes that were in progress when the edit was called. */
   readonly over: readonly Overrides[];
-  /** How many keys had been edited before this one was for the first time. */
+  /** How many keys were edited before the first edit of this key. */
   readonly order: number;
 }
 
-/** What is fed in one slice: UTF-16 units of text and bytes of byte values. */
+/** The size of one slice's block: UTF-16 units of text plus bytes of byte values. */
 const BLOCK_UNITS = 1 << 18;
 
-/** What a transaction has put and deleted so far: its own to read, and not yet committed. */
+/** The puts and deletes of a transaction so far. Its own reads see them; they are not committed yet. */
 export class OwnEdits {
   readonly #branchHead: BranchHead;
   readonly #edits = new Map<string, OwnEdit>();
@@ -33,7 +33,7 @@ export class OwnEdits {
     return this.#edits.size;
   }
 
-  /** Whether it puts nothing: such a commit may use the room that storage keeps for deletions. */
+  /** Whether all are deletes: such a commit may use the space that storage keeps for deletions. */
   get areDeletes(): boolean {
     for (const { value } of this.#edits.values()) if (value !== undefined) return false;
     return true;
@@ -79,16 +79,16 @@ export class OwnEdits {
       .sort((a, b) => sign * compareKeys(a.key, b.key));
   }
 
-  /** Makes them the last word on their keys for bulk changes that were under way. */
+  /** Makes the bulk changes that were in progress leave the edited keys alone. */
   override(): void {
     for (const { key, over } of this.#edits.values()) {
       for (const overrides of over) overrides.add(JSON.stringify(key));
     }
   }
 
-  /** All of them in blocks, each for one slice. */
+  /** All edits in blocks, each for one slice. */
   *blocks(): Generator<Block, void, void> {
-    // In any order: there is one for a key.
+    // Puts first, then deletes: each key has one edit, so the order does not matter.
     yield* blocksOf(this.#edits.values(), true);
     yield* blocksOf(this.#edits.values(), false);
   }
@@ -111,7 +111,7 @@ function* blocksOf(edits: Iterable<OwnEdit>, arePuts: boolean): Generator<Block,
   if (block.length > 0) yield blockOf(block);
 }
 
-/** The value of an edit as a read gives it: a new one each time. */
+/** The value of an edit as a read returns it: a new one each time. */
 export function readBack({ value }: OwnEdit): unknown {
   if (value === undefined) return undefined;
   return typeof value === 'string' ? JSON.parse(value) : new Uint8Array(value);

@@ -1,4 +1,4 @@
-/** Scans of an index in a transaction: stored entries and those of its own edits, in one order. */
+/** Scans of an index in a transaction: stored entries merged with those of its own edits, in order. */
 import * as ReadFlag from '../base/abi/read-flag.js';
 import { HedgerowError } from '../base/errors.js';
 import type { Exactly } from '../base/exactly.js';
@@ -25,7 +25,7 @@ import { readBack } from './edits.js';
 import type { IndexRead } from './reads.js';
 import type { Sources } from './scan.js';
 
-/** An entry, and the row that it stands for. */
+/** An entry of an index, and the row that it names. */
 interface Found {
   readonly position: string;
   readonly key: string;
@@ -33,14 +33,14 @@ interface Found {
   readonly secondary: SecondaryKey;
 }
 
-/** The index of a range, which the commit that is read must have. */
+/** The index of a range; throws `not-ready` if the commit that is read does not have it completely. */
 export function readyIndex({ host, view }: Sources, { index: name }: IndexRange): Index {
   const index = host.indexes.get(name);
   if (host.indexes.state(view, index) === State.complete) return index;
   throw new HedgerowError('not-ready', `the index ${name} is not made yet`);
 }
 
-/** The entries of own edits in a range of positions, in order. */
+/** The entries of the transaction's own edits in a range of positions, in order. */
 export function ownEntries(
   { edits }: Sources,
   index: Index,
@@ -82,7 +82,7 @@ async function* merged(
   const hidden = new Set(edits.in({ prefix: index.prefix }).map(({ key }) => key));
   const read: IndexRead = { index, range, reverse, keysOnly, edited: edits.size, ended: false };
   reads.index(read);
-  // Own edits may hide any number of entries: then the core does not know which are left out.
+  // Own edits may hide any number of entries. Then `offset` and `limit` are applied here, not in the core.
   const isOwn = hidden.size > 0;
   let skip = isOwn ? offset : 0;
   let left = limit;
@@ -108,7 +108,7 @@ async function* merged(
   let next = 0;
   for await (const members of blocks(host, start, signal)) {
     for (let at = 0; at < members.length; at += width) {
-      // It may have ended while storage was asked, or between two rows.
+      // Throws if the transaction has ended meanwhile: during a read of storage, or between two rows.
       sources.view;
       const key = members[at] as string;
       if (hidden.has(key)) continue;
@@ -139,7 +139,7 @@ function shaped<T>(found: () => AsyncGenerator<Found>, shape: (found: Found) => 
   });
 }
 
-/** A scan of what `sources` tells when it begins to be read; it throws when that is over. */
+/** A scan of what `sources` returns when reading begins; `sources` throws when the transaction has ended. */
 export function mergedIndexScan(
   sources: () => Sources,
   options: IndexScanOptions,

@@ -10,17 +10,17 @@ import { type Change, changesOf } from '../read/diff.js';
 import { blocks } from '../read/scan.js';
 import type { OwnEdits } from './edits.js';
 
-/** A scan, as far as its rows were handed out. */
+/** A scan, up to the last row that it returned. */
 export interface ScanRead {
   readonly range: KeyRange;
   readonly reverse: boolean;
-  /** Of rows whose value changed nothing was read. */
+  /** It read keys only, so that changes of values do not matter. */
   readonly keysOnly: boolean;
-  /** Keys that the transaction had edited when the scan began. */
+  /** Number of keys that the transaction had edited when the scan began. */
   readonly edited: number;
-  /** The last key handed out. */
+  /** The last key returned; in a scan of an index, the last position. */
   reached?: string;
-  /** It came to its end, and not only to its limit. */
+  /** It reached the end of its range, not only its limit. */
   ended: boolean;
 }
 
@@ -33,19 +33,19 @@ interface CountRead {
   readonly range: KeyRange;
   /** Keys in the range that the transaction had edited. */
   readonly own: readonly string[];
-  /** Stored rows in the range with other keys than those. */
+  /** Number of stored rows in the range with other keys than those. */
   readonly others: number;
 }
 
-/** So many keys are compared one by one; more are looked for in what has changed. */
+/** Up to so many keys are compared one by one; more, by one diff of the range that covers them. */
 const FEW_KEYS = 64;
 
 /**
- * What a transaction has read of stored rows, and whether another commit would have given it
- * the same. That costs what was read, or what lies between the two commits, not what is stored.
+ * What a transaction has read of stored rows, and whether it would have read the same from another
+ * commit. That check costs what was read, or what differs between the commits, not what is stored.
  *
- * Rows that the transaction had edited itself before it read them are no part of this: what it
- * saw of them does not depend on what is stored.
+ * Rows that the transaction had edited before it read them do not count: what it saw of them does
+ * not depend on what is stored.
  */
 export class Reads {
   readonly #keys = new Set<string>();
@@ -53,17 +53,17 @@ export class Reads {
   readonly #scans: ScanRead[] = [];
   readonly #indexes: IndexRead[] = [];
 
-  /** The value of a key was read. */
+  /** Records that the value of a key was read. */
   value(key: string): void {
     this.#keys.add(key);
   }
 
-  /** Rows of a range were counted. */
+  /** Records a count of the rows of a range. */
   count(read: CountRead): void {
     this.#counts.push(read);
   }
 
-  /** A scan begins; it says itself how far it has come. */
+  /** Records a scan, which updates `read` as it goes on. */
   scan(read: ScanRead): void {
     this.#scans.push(read);
   }
@@ -73,7 +73,7 @@ export class Reads {
     this.#indexes.push(read);
   }
 
-  /** Whether any of it is not the same in the view `to` as in the view `from`. */
+  /** Whether any of the reads would differ between the views `from` and `to`. */
   async differ(host: Host, from: number, to: number, edits: OwnEdits): Promise<boolean> {
     if (await this.#keysDiffer(host, from, to)) return true;
     let startMs = performance.now();
@@ -124,7 +124,7 @@ function wasEdited(key: string, { edited }: ScanRead, edits: OwnEdits): boolean 
   return edit !== undefined && edit.order < edited;
 }
 
-/** Whether a change of a row enters into what was read of an index. */
+/** Whether a change of a row affects what was read of an index. */
 function entersInto(
   change: Change,
   { index, keysOnly, ...read }: IndexRead,
@@ -172,7 +172,7 @@ export function countRange(host: Host, view: number, range: KeyRange): Promise<n
   return host.read(calls.count(engine, view, encodeRange(range)), () => calls.counted(engine));
 }
 
-/** The number of rows in a range of a view, those left out that have one of the keys `own`. */
+/** The number of rows in a range of a view, without those whose key is in `own`. */
 export async function countOthers(
   host: Host,
   view: number,

@@ -10,11 +10,11 @@ import { tryEdits } from '../write/try-edits.js';
 import { Base } from './base.js';
 import { Run, Transaction } from './transaction.js';
 
-/** How a transaction is made. */
+/** Options of a transaction. */
 export interface TransactionOptions {
   /** Instead of the store's. */
   readonly durability?: Durability | undefined;
-  /** Ends the transaction with `aborted`, and writes nothing, unless its commit is with storage already. */
+  /** Ends the transaction with `aborted`; it writes nothing, unless storage already has its commit. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -23,26 +23,25 @@ export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
 
 interface Job extends TransactionOptions {
   readonly durability: Durability;
-  /** What ends the wait for the function, too. */
+  /** Also ends the wait for the function. */
   readonly waits?: Waits;
-  /** Called when its edits are committed, if it has some. */
+  /** Called when its edits are committed; not if it has none. */
   readonly onCommit?: (made: Made) => void;
 }
 
 /** The commit of a transaction, and what made it. */
 export type Made = NonNullable<Awaited<ReturnType<typeof tryEdits>>>;
 
-/** Something that the transaction has read is not the same any more. */
+/** Another writer has changed something that the transaction has read. */
 class StaleRead extends Error {}
 
 /**
- * Runs transactions: again and again until one comes to a commit that nobody else could have
- * come in front of. That is so when all that it has read is still the same at the commit that
- * its own comes upon.
+ * Runs transactions. A run is committed if all that it has read is still the same in the head that
+ * its commit builds on; else the function runs again.
  *
- * The first run is in nobody's way. A run after that keeps other writers waiting, since they
- * would win again: those of its tab and, in the queue, those of others. For a bounded time, since
- * its function may wait for anything, such as another write to the same store.
+ * The first run delays no other writer. A later run makes other writers wait, since they would win
+ * again: those of its tab and, in the queue, those of other tabs. It does so for a bounded time,
+ * since its function may wait for anything, such as another write to the same store.
  */
 export class Transactions {
   readonly #host: Host;
@@ -55,7 +54,7 @@ export class Transactions {
 
   /** Resolves to what `body` returned, when its edits are committed. */
   async run<T>(body: TransactionFunction<T>, job: Job): Promise<T> {
-    // A second run is as good as sure to win, if all other writers are in this tab.
+    // The second run nearly always wins if all other writers are in this tab.
     const { result } = await untilWon(async (tries) => {
       checkSignal(job.signal);
       try {
@@ -75,7 +74,7 @@ export class Transactions {
       : await this.#hold(body, job);
     try {
       const result = await attempt.result;
-      // Also when it took longer than others could be held up.
+      // Also when the function took longer than other writers wait.
       if (attempt.isPending) {
         await this.#branchHead.exclusively(() => this.#commit(attempt, job), job.signal);
       }
@@ -90,7 +89,7 @@ export class Transactions {
     return new Attempt(run, body, job);
   }
 
-  /** Runs and commits while no other writer of this tab does; gives up the latter after a while. */
+  /** Runs and commits while other writers of this tab wait; after `MAX_HOLD_MS` returns without a commit. */
   #hold<T>(body: TransactionFunction<T>, job: Job): Promise<Attempt<T>> {
     const change = async () => {
       const attempt = this.#begin(body, job, await this.#branchHead.holdNow());
@@ -105,17 +104,17 @@ export class Transactions {
     return this.#branchHead.exclusively(change, job.signal);
   }
 
-  /** Commits what an attempt has edited, while no other writer of this tab does. */
+  /** Commits the edits of an attempt. Run it exclusively. */
   async #commit<T>(attempt: Attempt<T>, { durability, signal, onCommit }: Job): Promise<void> {
     if (!attempt.isPending) return;
     const branchHead = this.#branchHead;
     const { edits } = attempt.run;
     const made = await branchHead.retry(async () => {
-      // Again for each commit that it may come upon.
+      // Repeated for each head that it tries to build on.
       try {
         await attempt.checkReads(this.#host, branchHead.head);
       } catch (cause) {
-        // Nobody holds the head for it: what was collected meanwhile counts as a lost race.
+        // The head is not held here: if a collection has deleted parts of it, that counts as a lost race.
         if (!isMissing(cause) || !(await branchHead.refresh())) throw cause;
         return undefined;
       }
@@ -128,13 +127,13 @@ export class Transactions {
   }
 }
 
-/** One run of a function, and what came of it. */
+/** One run of a function, and its outcome. */
 class Attempt<T> {
   readonly run: Run;
   /** Settles when the function has ended, or the signal was aborted. */
   readonly result: Promise<T>;
   isCommitted = false;
-  /** The commit at which what was read was last seen to be the same. */
+  /** The last commit that was found to give the same reads. */
   #checkedBytes: Uint8Array;
 
   constructor(run: Run, body: TransactionFunction<T>, job: Job) {
@@ -153,7 +152,7 @@ class Attempt<T> {
     return !this.isCommitted && this.run.edits.size > 0;
   }
 
-  /** Whether the function ends before so many milliseconds have passed. */
+  /** Whether the function ends within `ms` milliseconds. */
   async endsWithin(ms: number): Promise<boolean> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<boolean>((resolve) => {
@@ -166,7 +165,7 @@ class Attempt<T> {
     }
   }
 
-  /** Throws `StaleRead` when at this head something is not what was read. */
+  /** Throws `StaleRead` when a read would differ at this head. */
   async checkReads(host: Host, { commitBytes, view }: Head): Promise<void> {
     if (sameBytes(this.#checkedBytes, commitBytes)) return;
     const { base, reads, edits } = this.run;

@@ -1,4 +1,4 @@
-/** Scans of a transaction: stored rows and its own edits, merged in the order of keys. */
+/** Scans of a transaction: stored rows merged with its own edits, in the order of keys. */
 
 import * as ReadFlag from '../base/abi/read-flag.js';
 import type { Exactly } from '../base/exactly.js';
@@ -25,13 +25,13 @@ export interface Sources {
   readonly reads: Reads;
 }
 
-/** How many members of a block a row takes: its key, or its key and its value. */
+/** Members of a block for each row: its key, or its key and its value. */
 type Width = 1 | 2;
 
-/** Rows in blocks of members, and what is noted of how far they were read. */
+/** Rows in blocks of members, and the record of how far they were read. */
 interface Reading {
   readonly read: ScanRead;
-  /** How many of the rows are left out, and how many are handed out. */
+  /** How many of the rows to leave out, and how many to return. */
   readonly skip: number;
   readonly limit: number;
   readonly blocks: AsyncIterable<unknown[], void>;
@@ -51,7 +51,7 @@ function begin(sources: Sources, options: ScanOptions, width: Width): Reading {
     options,
   );
   const range = wanted as KeyRange;
-  // Throws for a malformed one, before it is used.
+  // Throws for a malformed range, before it is used.
   encodeRange(range);
   const own = edits.in(range, reverse);
   const edited = edits.size;
@@ -59,7 +59,7 @@ function begin(sources: Sources, options: ScanOptions, width: Width): Reading {
   reads.scan(read);
   const parts = width === 1 ? ReadFlag.keys : ReadFlag.keys | ReadFlag.values;
   const isOwn = own.length > 0;
-  // Each own edit can hide one stored row. Where the first row lies is only known when they are merged.
+  // Each own edit can hide one stored row, so that `offset` and `limit` are applied after the merge.
   const stored: StoredScan = {
     range,
     reverse,
@@ -72,7 +72,7 @@ function begin(sources: Sources, options: ScanOptions, width: Width): Reading {
   return { read, skip: offset, limit, blocks: merged(found, own, width, reverse) };
 }
 
-/** Puts own edits between, and in place of, stored rows. Both are in the same order. */
+/** Merges own edits into stored rows, and replaces rows of the same key. Both are in the same order. */
 async function* merged(
   stored: AsyncIterable<unknown[], void>,
   own: readonly OwnEdit[],
@@ -103,7 +103,7 @@ async function* merged(
   yield rest;
 }
 
-/** Rows of a scan, each handed out as `shape` makes it of its key and value. */
+/** Rows of a scan; `shape` makes each result from a key and a value. */
 class MergedRows<T> implements Rows<T> {
   protected readonly sources: () => Sources;
   protected readonly options: ScanOptions;
@@ -132,7 +132,7 @@ class MergedRows<T> implements Rows<T> {
     for await (const rows of this.#blocks()) for (const row of rows) yield row;
   }
 
-  /** The rows of a block are noted as read one by one, as they are taken. */
+  /** Blocks of rows, each row recorded as read only when it is taken. */
   async *#blocks(): AsyncGenerator<Generator<T, void, void>, void, void> {
     const { read, skip, limit, blocks } = begin(this.sources(), this.options, this.#width);
     let toSkip = skip;
@@ -149,7 +149,7 @@ class MergedRows<T> implements Rows<T> {
     };
     if (left === 0) return;
     for await (const members of blocks) {
-      // It may have ended while storage was asked.
+      // Throws if the transaction has ended during a read of storage.
       this.sources();
       yield take.call(this, members);
       if (left === 0) return;
@@ -168,7 +168,7 @@ class MergedScan extends MergedRows<[string, unknown]> implements Scan<unknown> 
   }
 }
 
-/** A scan of what `sources` tells when it begins to be read; it throws when that is over. */
+/** A scan of what `sources` returns when reading begins; `sources` throws when the transaction has ended. */
 export function mergedScan(sources: () => Sources, options: ScanOptions): Scan<unknown> {
   return new MergedScan(sources, options, 2, (key, value) => [key, value]);
 }

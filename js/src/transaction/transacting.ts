@@ -1,5 +1,5 @@
-/** Transactions, which are loaded when the first begins. */
+/** Loads transactions when the first one begins. */
 import { part } from '../base/parts.js';
 
-/** What runs them, and deletions by an index, which are transactions. */
+/** Loads the code of transactions, and of deletions by an index, which are transactions. */
 export const transacting = () => part(() => import('./transaction-parts.js'));

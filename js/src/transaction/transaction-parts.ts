@@ -1,3 +1,3 @@
-/** What is loaded when a transaction first begins, in one file. */
+/** What is loaded when the first transaction begins, in one file. */
 export { deleteEntries } from './delete-entries.js';
 export { Transactions } from './run.js';

@@ -1,4 +1,4 @@
-/** What the function of a transaction is given: reads of one commit, and edits of its own. */
+/** The object that the function of a transaction gets: reads of one commit, and edits of its own. */
 
 import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
@@ -35,7 +35,7 @@ export class Run implements Sources {
     this.edits = new OwnEdits(branchHead);
   }
 
-  /** The function has ended: it reads and edits no more. */
+  /** The function has ended: further reads and edits are refused. */
   end(): void {
     this.#ended = true;
   }
@@ -56,9 +56,9 @@ export class Run implements Sources {
 }
 
 /**
- * What a transaction's function reads and writes by. Reads see the commit at which the
- * transaction began, with its own edits so far. When the function has ended, all calls are
- * refused with `closed`.
+ * What a transaction's function reads and writes with. Reads see the commit at which the
+ * transaction began, with its own edits so far. When the function has ended, all calls fail
+ * with `closed`.
  */
 export class Transaction {
   readonly #run: Run;
@@ -101,7 +101,7 @@ export class Transaction {
     return findMany(host, view, new KeyParts(keys), () => this.#run.check(), own);
   }
 
-  /** Whether there is a row with this key. */
+  /** Whether a row with this key exists. */
   async has(key: string): Promise<boolean> {
     this.#run.check();
     checkKey(key);
@@ -109,8 +109,8 @@ export class Transaction {
   }
 
   /**
-   * The number of rows in a range, all by default. Costs two nodes for each level, and as much
-   * for each key of the range that the transaction has edited. Of an index, the number of entries.
+   * The number of rows in a range, all by default, or of entries in a range of an index. Costs two
+   * nodes for each level, and as much for each key of the range that the transaction has edited.
    */
   async count(range: CountOptions = {}): Promise<number> {
     this.#run.check();
@@ -145,8 +145,8 @@ export class Transaction {
   }
 
   /**
-   * The rows of a range in the order of their keys, as they are when the reading begins; or those
-   * of a range of an index, which fails with `not-ready` where that is not made yet.
+   * The rows of a range in the order of their keys, as they are when the reading begins; or those of a
+   * range of an index, which fails with `not-ready` if the index is not built yet.
    */
   scan<Value = unknown>(options?: ScanOptions): Scan<Value>;
   scan<Value = unknown>(options: IndexScanOptions): IndexScan<Value>;
@@ -170,9 +170,9 @@ export class Transaction {
   }
 
   /**
-   * Deletes many rows when the transaction commits: those with the keys of an iterable, or those of
-   * a range, or those that the entries in a range of an index name. Resolves to how many keys, or
-   * rows, these are. Reads and keeps all their keys. A range must have a bound.
+   * Deletes many rows when the transaction commits: those with the keys of an iterable, those of a range,
+   * or those that the entries in a range of an index name. Resolves to the number of these keys or
+   * rows. Reads all their keys and keeps them in memory. A range must have a bound.
    */
   async deleteMany(keysOrRange: Iterable<string> | KeyRange | IndexRange): Promise<number> {
     const { edits, host } = this.#run;

@@ -6,7 +6,7 @@ import { AbortableWait } from '../base/signal.js';
 import { endIterator, openSource } from '../write/source.js';
 import { invalid, type Reads } from './format.js';
 
-/** Reads a source of bytes in pieces of any length, and holds one part of it at a time. */
+/** Reads pieces of any length from a source of bytes, and keeps one part of the source in memory at a time. */
 export class ByteReader implements Reads {
   readonly #parts: AsyncIterator<unknown> | Iterator<unknown>;
   readonly #wait: AbortableWait;
@@ -29,7 +29,7 @@ export class ByteReader implements Reads {
     this.#sliceMs = sliceMs;
   }
 
-  /** Opens a source that begins `at` so many bytes of the whole. */
+  /** Opens a source whose first byte is at offset `at` of the whole. */
   static async open(
     source: ByteSource,
     at: number,
@@ -46,12 +46,12 @@ export class ByteReader implements Reads {
     return new ByteReader(parts, at, signal, sliceMs);
   }
 
-  /** Number of bytes of the whole that were given, or were before the first. */
+  /** Offset in the whole of the next byte. */
   get at(): number {
     return this.#at;
   }
 
-  /** The source turned out to begin elsewhere: as if what was given so far were `at`. */
+  /** Sets the offset of the next byte, when the source turned out to begin elsewhere. */
   restartAt(at: number): void {
     this.#at = at;
   }
@@ -72,14 +72,14 @@ export class ByteReader implements Reads {
     return taken;
   }
 
-  /** Whether nothing follows. */
+  /** Whether no byte follows. */
   async isAtEnd(): Promise<boolean> {
     while (this.#used === this.#part.length) if (!(await this.#next())) return true;
     return false;
   }
 
   async #next(): Promise<boolean> {
-    // A source that has everything at hand would never let anybody else in.
+    // Without a turn, a source with everything in memory would block the page.
     if (performance.now() - this.#startMs > this.#sliceMs / 2) {
       await this.#wait.for(turn());
       this.#startMs = performance.now();
@@ -101,7 +101,7 @@ export class ByteReader implements Reads {
     return true;
   }
 
-  /** Ends the source, which may wait for something still. */
+  /** Ends the source, even while it waits for something. */
   end(): void {
     this.#wait.end();
     if (!this.#isOver) endIterator(this.#parts);

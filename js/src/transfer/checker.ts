@@ -3,13 +3,13 @@ import * as segments from '../core/calls/segments.js';
 import { Host } from '../core/host.js';
 import { stepped } from '../core/survey.js';
 
-/** The least that a core keeps; it only ever holds one segment. */
+/** The smallest cache: this core has only one segment at a time. */
 const CACHE_BYTES = 0;
-/** Where the table says what the segment is said to hold. */
+/** Offset of the byte of a table that says which streams its segment has. */
 const STREAMS_AT = 5;
 const ID = 1;
 const NEXT_ID = 1 << 20;
-/** So many bytes of values that a collection does not ask which of them are live. */
+/** More bytes of values than any store has, so that a collection does not find out which are live. */
 const MANY_BYTES = 2 ** 50;
 
 /** Checks segments against their tables, chunk by chunk, on a core of its own. */
@@ -27,23 +27,23 @@ export class Checker {
   /** Whether a table is well-formed. */
   isTable(tableBytes: Uint8Array): boolean {
     const { engine } = this.#host;
-    const isWell = segments.addTable(engine, ID, tableBytes);
+    const isWellFormed = segments.addTable(engine, ID, tableBytes);
     segments.removeSegment(engine, ID);
-    return isWell;
+    return isWellFormed;
   }
 
   /**
-   * Whether each chunk of a segment has the hash that its table, which is well-formed, says. A
-   * collection gives up no segment of which that is not so: here nothing is live, so that
-   * it gives up all others.
+   * Whether each chunk of a segment has the hash that its table says, which must be well-formed. It
+   * runs a collection in which nothing is live: that deletes each segment, unless one of its chunks has
+   * a wrong hash.
    */
   async isWhole(tableBytes: Uint8Array, segmentBytes: Uint8Array): Promise<boolean> {
     const { engine } = this.#host;
-    const ofAll = new Uint8Array(tableBytes);
-    // Values alone it would leave where they are, unread.
-    ofAll[STREAMS_AT] = 0;
+    const untyped = new Uint8Array(tableBytes);
+    // Else a segment of values alone would stay unread.
+    untyped[STREAMS_AT] = 0;
     segments.setNextSegment(engine, NEXT_ID);
-    segments.addTable(engine, ID, ofAll);
+    segments.addTable(engine, ID, untyped);
     segments.loadSegment(engine, ID, segmentBytes);
     const op = collect(engine, 0, MANY_BYTES);
     try {

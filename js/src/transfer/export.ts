@@ -1,9 +1,9 @@
 /**
- * Gives all that the head of a store reaches, and its branches if they are wanted, as a stream of
+ * Exports all that the head of a store reaches, and its branches if they are wanted, as a stream of
  * bytes that `import.ts` reads elsewhere.
  *
  * It holds the commits, not the segments: another handle may collect meanwhile, and move chunks to
- * new segments. Those that hold what is gone by then come at the end.
+ * new segments. If a segment was deleted before it was exported, the new ones follow at the end.
  */
 
 import * as CollectFlag from '../base/abi/collect-flag.js';
@@ -32,29 +32,29 @@ import {
   segmentLength,
 } from './format.js';
 
-/** What is exported. */
+/** Options of an export. */
 export interface ExportOptions {
   /**
-   * Other branches that come along, by name, or all of them; none by default. The branch that the
-   * handle stands on is the main one of the copy.
+   * Other branches to export, by name, or all of them; none by default. The branch of the handle
+   * becomes the main branch of the copy.
    */
   readonly branches?: boolean | readonly string[] | undefined;
   /**
-   * Leaves out so many bytes: for a copy that was cut off. The same store has the same export for
-   * as long as nothing is written or compacted.
+   * Number of bytes to leave out, to continue a copy that was cut off. The export of a store stays the
+   * same as long as nothing is written or compacted.
    */
   readonly from?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How often segments are looked for again that were collected under an export. */
+/** Most passes over the segments of an export while collections delete some of them. */
 const MAX_TRIES = 16;
 
 const isEmpty = (commitBytes: Uint8Array) => commitBytes.every((byte) => byte === 0);
 
 const copies = new Forgotten<readonly Hold[]>(releaseAll);
 
-/** A copy of a store on its way out: bytes, to be read once. Made by `db.export()`. */
+/** A copy of a store as bytes, which can be read once. Made by `db.export()`. */
 export class Export implements AsyncIterable<Uint8Array> {
   /** The root that the copy will have, in hexadecimal. */
   readonly root: string;
@@ -70,7 +70,7 @@ export class Export implements AsyncIterable<Uint8Array> {
   readonly #signal: AbortSignal | undefined;
   readonly #check: () => void;
   #tables: readonly TableRecord[];
-  /** Bytes that are left out still. */
+  /** Bytes that are still to be left out. */
   #skipped: number;
   #isTaken = false;
 
@@ -105,7 +105,7 @@ export class Export implements AsyncIterable<Uint8Array> {
     disposable(Export.prototype, 'dispose', Export.prototype.release);
   }
 
-  /** The bytes, in parts of up to about 600 KiB, each when it is asked for. */
+  /** The bytes, in parts of up to about 600 KiB, each read from storage when it is asked for. */
   [Symbol.asyncIterator](): AsyncIterableIterator<Uint8Array, undefined> {
     if (this.#isTaken)
       throw new HedgerowError('closed', 'this export was read already: call db.export() again');
@@ -115,7 +115,7 @@ export class Export implements AsyncIterable<Uint8Array> {
       next: () => until(parts.next(), this.#signal),
       return: async () => {
         await parts.return(undefined);
-        // Where nothing was asked for that did not.
+        // If nothing was read yet, the generator has not released the holds.
         this.release();
         return { done: true, value: undefined };
       },
@@ -124,7 +124,7 @@ export class Export implements AsyncIterable<Uint8Array> {
     return iterator;
   }
 
-  /** The bytes as a stream, which reads no faster than it is read. */
+  /** The bytes as a stream, which reads storage only as fast as it is consumed. */
   stream(): ReadableStream<Uint8Array> {
     const parts = this[Symbol.asyncIterator]();
     return new ReadableStream<Uint8Array>(
@@ -142,7 +142,7 @@ export class Export implements AsyncIterable<Uint8Array> {
     );
   }
 
-  /** Lets go of what is exported, if it is not to be read after all. Idempotent. */
+  /** Releases the commits of an export that is not read to its end. Idempotent. */
   release(): void {
     this.#isTaken = true;
     copies.delete(this);
@@ -160,14 +160,14 @@ export class Export implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** What of `part` is not left out. */
+  /** The bytes of `part` that are not left out. */
   *#kept(part: Uint8Array): Generator<Uint8Array, void, undefined> {
     const skipped = Math.min(this.#skipped, part.length);
     this.#skipped -= skipped;
     if (skipped < part.length) yield part.subarray(skipped);
   }
 
-  /** All segments; how many they were. */
+  /** Yields all segments with their tables; returns the number of segments. */
   async *#frames(): AsyncGenerator<Uint8Array, number, undefined> {
     const checker = await Checker.create(this.#host.sliceMs);
     const sent = new Set<number>();
@@ -197,7 +197,7 @@ export class Export implements AsyncIterable<Uint8Array> {
         const segmentBytes = await (ahead ?? this.#read(id));
         const next = left[at + 1];
         ahead = next && this.#read(next.id);
-        // Whoever waits for it hears of a failure.
+        // The next turn of the loop awaits it and reports a failure.
         ahead?.catch(() => {});
         if (segmentBytes === undefined) {
           isWhole = false;
@@ -264,17 +264,17 @@ async function tablesOf(
       const ids = new Set(await holding(host, roots));
       const others = new Set([...inventory.known].filter((id) => !ids.has(id)));
       const { tables } = await host.segments.load(others);
-      // Of those that are gone since then, storage tells when they are read.
+      // If one is deleted later, its read finds that out.
       return tables.filter(({ id }) => ids.has(id));
     } catch (cause) {
       if (!isMissing(cause) || tries === MAX_TRIES) throw cause;
-      // Another handle has moved what is missed.
+      // Another handle has moved the missing chunk.
       await inventory.load();
     }
   }
 }
 
-/** Holds what the other branches stand at, and where they were forked. */
+/** Holds the heads of the other branches, and the commits at which they were forked. */
 async function holdOthers(
   branchHead: BranchHead,
   wanted: ExportOptions['branches'],
@@ -284,7 +284,7 @@ async function holdOthers(
   const refs = await branchHead.shared.queued(() => branchHead.inventory.look());
   const all = [...refs.keys()].filter((name) => name.startsWith(BRANCH_REF));
   const names = wanted === true ? all.map((name) => name.slice(BRANCH_REF.length)) : wanted;
-  // Of this one the copy's main branch is made.
+  // This branch becomes the main branch of the copy.
   const others = new Set([...names].filter((name) => name !== branchHead.branchName));
   if (others.has(REF)) {
     throw new HedgerowError(
@@ -298,7 +298,7 @@ async function holdOthers(
     holds.push({ release });
     found.push({ name: BRANCH_REF + name, commitBytes });
   }
-  // Forks of this branch go by its name, which in the copy is another one.
+  // Leave out forks of this branch, unless it is the main one: in the copy it has another name.
   const known = [...others, ...(branchHead.ref === REF ? [REF] : [])];
   const forks = new Set(known.flatMap((one) => known.map((parent) => forkOf(one, parent))));
   for (const name of refs.keys()) {
@@ -311,7 +311,7 @@ async function holdOthers(
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Holds where a ref stands; `undefined` when it is not there. */
+/** Holds the commit of a ref; `undefined` if the ref does not exist. */
 async function holdRef(
   branchHead: BranchHead,
   name: string,
@@ -320,7 +320,7 @@ async function holdRef(
     const ref = await lookFor(branchHead, name);
     if (ref === undefined) return undefined;
     const hold = await branchHead.shared.hold(ref.commitBytes);
-    // It is whole if the ref stands there still: see `collect/collector.ts`.
+    // It is whole if the ref still points to it: see `tabs/pins.ts`.
     const again = await lookFor(branchHead, name);
     if (again !== undefined && sameBytes(again.commitBytes, ref.commitBytes)) return { ref, hold };
     hold.release();

@@ -1,4 +1,4 @@
-/** The bytes of an export, drawn in `docs/format.md`. No bit of them can change unnoticed. */
+/** The bytes of an export, drawn in `docs/format.md`. An import notices each bit that has changed. */
 
 import { HedgerowError } from '../base/errors.js';
 import { MAX_SEGMENT_CHUNKS } from '../base/limits.js';
@@ -6,18 +6,18 @@ import { refOfBranch } from '../history/branch-name.js';
 import { forkOf } from '../history/branch-refs.js';
 import { BRANCH_REF, FORK_REF, REF } from '../history/inventory.js';
 
-/** A ref as it is told in an export: `main`, then branches and forks in the order of their names. */
+/** A ref in an export: `main` comes first, then branches and forks in the order of their names. */
 export interface ExportedRef {
   readonly name: string;
   readonly commitBytes: Uint8Array;
 }
 
-/** What an export begins with. */
+/** The beginning of an export. */
 export interface Header {
   readonly refs: readonly ExportedRef[];
   /** Bytes of the export, if nothing was collected while it was made. */
   readonly bytes: number;
-  /** Tells this export from another, all but surely. */
+  /** The CRC-32 of the header: almost surely another one for an export with other refs or another length. */
   readonly checksum: number;
   readonly length: number;
 }
@@ -41,21 +41,21 @@ const MAX_NAME_BYTES = 8192;
 /** Longest segment: they are sealed at half of it. */
 const MAX_SEGMENT_BYTES = 1 << 20;
 
-/** Gives bytes, so many at a time. */
+/** A source of bytes that is read in pieces. */
 export interface Reads {
-  /** Number of bytes given so far. */
+  /** Offset of the next byte. */
   readonly at: number;
-  /** The next bytes, in a buffer of their own; `invalid-export` where there are fewer. */
+  /** The next `length` bytes, in a buffer of their own; rejects with `invalid-export` if there are fewer. */
   take(length: number): Promise<Uint8Array>;
 }
 
-/** What follows the header: segments, then the end. */
+/** What follows the header: segments, then the end. A header, if the source began from its start. */
 export type Frame =
   | { readonly kind: 'segment'; readonly tableBytes: Uint8Array; readonly segmentBytes: Uint8Array }
   | { readonly kind: 'header'; readonly header: Header }
   | { readonly kind: 'end' };
 
-/** The error for bytes that are no export, or are not what was exported. */
+/** The error for bytes that are no export, or a damaged one. */
 export function invalid(what: string, offset: number): HedgerowError {
   return new HedgerowError('invalid-export', `byte ${offset}: ${what}`, { offset });
 }
@@ -96,17 +96,17 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return all;
 }
 
-/** The length of a segment, of which the table is well-formed. */
+/** The length of a segment, by its table, which must be well-formed. */
 export function segmentLength(tableBytes: Uint8Array): number {
   return viewOf(tableBytes).getUint32(tableBytes.length - 4, true);
 }
 
-/** Bytes that a segment takes of an export. */
+/** Bytes that a segment takes in an export, with its table. */
 export function frameLength(tableBytes: Uint8Array): number {
   return FRAME_BYTES + tableBytes.length + segmentLength(tableBytes);
 }
 
-/** The header of an export whose segments take so many bytes. */
+/** The header of an export whose segments take `segmentBytes` with their tables. */
 export function headerOf(refs: readonly ExportedRef[], segmentBytes: number): Uint8Array {
   const encoder = new TextEncoder();
   const named = refs.map(({ name, commitBytes }) => {
@@ -124,13 +124,13 @@ export function headerOf(refs: readonly ExportedRef[], segmentBytes: number): Ui
   return joined([parts, word(checksumOf(parts))]);
 }
 
-/** What comes before the bytes of the segment with this number, its table among it. */
+/** What comes before the bytes of a segment: its number, a checksum and its table. */
 export function frameOf(ordinal: number, tableBytes: Uint8Array): Uint8Array {
   const number = word(ordinal);
   return joined([number, word(checksumOf(number, tableBytes)), tableBytes]);
 }
 
-/** What an export of so many segments ends with. */
+/** The end of an export with this number of segments. */
 export function endOf(segments: number): Uint8Array {
   const [end, count] = [word(END), word(segments)];
   return joined([end, word(checksumOf(end, count)), count]);
@@ -172,14 +172,14 @@ async function headerFrom(source: Reads, magic: Uint8Array): Promise<Header> {
   const header = joined(parts);
   const checksum = viewOf(await source.take(4)).getUint32(0, true);
   if (checksum !== checksumOf(header)) throw invalid('the header is damaged', start);
-  // What has its checksum may still be made by somebody who means no good.
+  // A checksum does not stop an attacker.
   if (version !== VERSION || fixed[1] !== 0 || !areNamed(refs)) {
     throw invalid('the header is malformed', start);
   }
   return { refs, bytes, checksum, length: source.at - start };
 }
 
-/** Whether the names of refs are those of a main branch, of others, and of forks of these. */
+/** Whether the refs are a main branch, other branches, and forks of these, in order. */
 function areNamed([main, ...others]: readonly ExportedRef[]): boolean {
   const names = others.map(({ name }) => name);
   const branches = names.filter((name) => name.startsWith(BRANCH_REF));
@@ -200,7 +200,7 @@ function areNamed([main, ...others]: readonly ExportedRef[]): boolean {
   return main?.name === REF && names.every(isName);
 }
 
-/** Reads what comes after `ordinal` segments. A header only where one is `mayRestart`ed with. */
+/** Reads the frame after `ordinal` segments. Accepts a header only with `mayRestart`. */
 export async function readFrame(
   source: Reads,
   ordinal: number,

@@ -1,12 +1,11 @@
 /**
- * Reads an export into a store that is empty.
+ * Reads an export into an empty store.
  *
- * What has arrived is stored under a writer number of its own, which the ref `import` tells with how
- * far the import has come; each write moves that ref, so that of two imports the later one goes
- * on and the earlier one fails. Segments are checked before they are stored. When all are, the
- * commits are verified as they were stored, from nothing but these segments; then one
- * transaction moves the refs and drops `import`. Until then the store is empty, and for as long as
- * it is no collection takes what was stored: the next import goes on with it.
+ * Segments are checked and then stored under a writer number of their own. The ref `import` has that number, and how
+ * far the import has come. Each write moves that ref, so that of two imports the later one continues and the earlier
+ * one fails. When all segments are stored, the commits are verified from storage, using nothing but these segments.
+ * Then one transaction moves the refs and drops `import`. Until then the store is empty, and no collection deletes the
+ * segments, so that another import can continue with them.
  */
 
 import { HedgerowError } from '../base/errors.js';
@@ -30,59 +29,59 @@ import { holding, rootsOf } from './export.js';
 import { type Header, invalid, readFrame, readHeader } from './format.js';
 import { Landing } from './landing.js';
 
-/** Where an export comes from: bytes, or what gives them from an offset on. */
+/** Where an export comes from: bytes, or a function that returns them from an offset on. */
 export type ImportSource = ByteSource | ((offset: number) => ByteSource | Promise<ByteSource>);
 
 /** How far an import has come. */
 export interface ImportProgress {
-  /** Bytes of the export that are dealt with, those of an import before among them. */
+  /** Bytes of the export that are done, including those that an earlier import stored. */
   readonly bytes: number;
-  /** Rows of the main branch that were verified as they were stored: the last part of the work. */
+  /** Rows of the main branch that were verified from storage, which is the last part of the work. */
   readonly rows: number;
-  /** Of all the work, about: from 0 to 1. */
+  /** About how much of the work is done: from 0 to 1. */
   readonly fraction: number;
 }
 
-/** How a store is imported. */
+/** Options of an import. */
 export interface ImportOptions {
-  /** Where it is kept; `idb()` by default. */
+  /** Where the store is kept; `idb()` by default. */
   readonly storage?: Storage | undefined;
-  /** When it counts as done; `'relaxed'` by default. */
+  /** When its writes count as done; `'relaxed'` by default. */
   readonly durability?: Durability | undefined;
   /** Milliseconds that a slice of work may hold the thread; 8 by default. */
   readonly sliceMs?: number | undefined;
-  /** Check also that each index holds what the rows make, as `verify` does; false by default. */
+  /** Also check that each index has exactly the entries that the rows make, as `verify` does; false by default. */
   readonly checkIndexes?: boolean | undefined;
-  /** An import that is aborted can be gone on with. */
+  /** Aborts the import. A later import of the same export continues it. */
   readonly signal?: AbortSignal | undefined;
-  /** Called as segments are dealt with, and as rows are verified. */
+  /** Called after each segment, and as rows are verified. */
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
 }
 
-/** What an import came to. */
+/** The result of an import. */
 export interface ImportResult {
   /** The root of the store, in hexadecimal: the one that was exported. */
   readonly root: string;
   /** The names of its other branches. */
   readonly branches: readonly string[];
   readonly rows: number;
-  /** Segments that were stored by this call, and those that an import before had stored. */
+  /** Segments that this call stored, and those that an earlier import had stored. */
   readonly segments: number;
   readonly segmentsBefore: number;
   readonly ms: number;
 }
 
-/** What storing counts as, of all the work. */
+/** The part of the progress that storing counts for; verifying is the rest. */
 const STORING = 0.8;
 
-/** Where an import is. */
+/** The store that an import writes. */
 interface Place {
   readonly name: string;
   readonly storage: Storage;
   readonly segments: SegmentStore;
 }
 
-/** As `importStore` in `index.ts` tells, where options are checked and a signal is heard at once. */
+/** See `importStore` in `index.ts`, which checks options and rejects at once when the signal is aborted. */
 export async function importStore(
   name: string,
   source: ImportSource,
@@ -94,7 +93,7 @@ export async function importStore(
   const give = giver(source);
   const read = (source: ByteSource, at: number) => ByteReader.open(source, at, signal, sliceMs);
   const open: Opens = async (at) => {
-    // What it gives too late is ended.
+    // Ends a source that arrives after an abort.
     const late = (source: ByteSource) => {
       read(source, at).then(
         (reader) => reader.end(),
@@ -106,7 +105,7 @@ export async function importStore(
   const reader = await open(0);
   let segments: SegmentStore | undefined;
   try {
-    // Before there is a store that there was not.
+    // Before `open`, which creates the store: a source that is no export must not create one.
     const header = await readHeader(reader);
     segments = await storage.open(name);
     const place = { name, storage, segments };
@@ -134,13 +133,13 @@ class Import {
     this.#durability = options.durability ?? 'relaxed';
   }
 
-  /** Reads what follows the header; where it can be had, from further on. */
+  /** Reads what follows the header, from the offset of an earlier import if the source can `open` there. */
   async run(header: Header, reader: ByteReader, open: Opens | undefined): Promise<ImportResult> {
     const { segments } = this.#place;
     const { refs: found } = await segments.load();
     const refs = new Map(found.map((ref) => [ref.name, ref]));
     if (standingOf(refs, header) === 'done') {
-      // Whoever asks whether a file is good is told of the file, not of the store.
+      // Check the export all the same: a damaged one must fail.
       await this.#store(reader, header);
       return this.#done(header);
     }
@@ -155,14 +154,14 @@ class Import {
     return this.#finish(header, landing, refs);
   }
 
-  /** The result for a store that holds just what is imported. */
+  /** The result for a store that already has exactly what is imported. */
   async #done(header: Header): Promise<ImportResult> {
     const { branchHead } = await Inspection.of(this.#place.segments, this.#sliceMs);
     this.#rows = (await branchHead.shared.openView(mainOf(header))).rows;
     return this.#result(header, 0, 0);
   }
 
-  /** Reads and checks all segments, and stores them if there is a `landing`. */
+  /** Reads and checks all segments, and stores them if `landing` is given. */
   async #store(reader: ByteReader, header: Header, landing?: Landing): Promise<void> {
     const checker = await Checker.create(this.#sliceMs);
     const isTable = (tableBytes: Uint8Array) => checker.isTable(tableBytes);
@@ -176,7 +175,7 @@ class Import {
         this.#tell(header, reader.at);
         if (frame.kind === 'end') break;
         if (frame.kind === 'header') {
-          // It was asked to begin further on, and did not.
+          // The source was asked to begin further on, and began at its start.
           const { length, checksum } = frame.header;
           reader.restartAt(length);
           if (checksum !== header.checksum) throw invalid('another export than before', 0);
@@ -201,20 +200,20 @@ class Import {
       }
       if (!(await reader.isAtEnd())) throw invalid('bytes follow the end', reader.at);
     } catch (cause) {
-      // What was sound stays for the next time.
+      // Store the sound segments for the next import.
       await landing?.settle().catch(() => {});
       throw cause;
     }
     await landing?.settle();
   }
 
-  /** Verifies what is stored and has it seen, or takes it away. */
+  /** Verifies what is stored, then moves the refs to it, or deletes it. */
   async #finish(
     header: Header,
     landing: Landing,
     refs: ReadonlyMap<string, Ref>,
   ): Promise<ImportResult> {
-    // Collections that began before this import was known about might take something still.
+    // Collections that began before the ref `import` existed might still delete its segments.
     await endCollections(this.#place.segments);
     if (!(await this.#isStill(refs.get(REF), landing))) throw await this.#beaten(landing);
     let deletes: number[];
@@ -235,13 +234,13 @@ class Import {
     return this.#result(header, landing.stored, landing.before);
   }
 
-  /** Whether the main branch stands where it stood: if not, what was stored may be gone. */
+  /** Whether the main branch has not moved: if it has, a collection may have deleted what was stored. */
   async #isStill(main: Ref | undefined, landing: Landing): Promise<boolean> {
     const { refs } = await this.#place.segments.load(new Set(landing.ids));
     return refs.find(({ name }) => name === REF)?.generation === main?.generation;
   }
 
-  /** Nobody can go on with this: the store is not empty any more, or another import is under way. */
+  /** Gives up: the store is not empty any more, or another import is in progress. Returns the error. */
   async #beaten(landing: Landing): Promise<HedgerowError> {
     await landing.undo().catch(() => {});
     const message =
@@ -249,7 +248,7 @@ class Import {
     return new HedgerowError('conflict', message);
   }
 
-  /** The ids of the segments that hold what is imported; rejects when anything is wrong with it. */
+  /** Verifies the imported commits; resolves to the ids of the segments that they need. */
   async #verify(header: Header, landing: Landing): Promise<number[]> {
     const { signal, checkIndexes } = this.#options;
     const roots = rootsOf(header.refs);
@@ -278,7 +277,7 @@ class Import {
     this.#bytes = bytes;
     const { onProgress } = this.#options;
     if (onProgress === undefined) return;
-    // What was collected as it left has made it longer, or shorter.
+    // If the exporting store was compacted meanwhile, the export is longer, or shorter.
     const read = verified === undefined ? Math.min(1, bytes / header.bytes) || 0 : 1;
     const fraction = STORING * read + (1 - STORING) * (verified ?? 0);
     notify(onProgress, { bytes, rows: this.#rows, fraction });
@@ -325,7 +324,7 @@ function giver(source: ImportSource): Giver {
   return { canSeek: false, give: () => source };
 }
 
-/** Whether a store is as empty as it must be, or holds just what is to be imported. */
+/** Whether a store is empty, or already has exactly what is to be imported; throws if it is neither. */
 function standingOf(refs: ReadonlyMap<string, Ref>, header: Header): 'empty' | 'done' {
   const hexOf = (name: string) => {
     const ref = refs.get(name);
@@ -335,8 +334,8 @@ function standingOf(refs: ReadonlyMap<string, Ref>, header: Header): 'empty' | '
   const isSame = header.refs.every(
     ({ name, commitBytes }) => (hexOf(name) ?? none) === hex(commitBytes),
   );
-  const areThere = header.refs.every(({ name }) => refs.has(name));
-  if (isSame && areThere) return 'done';
+  const allExist = header.refs.every(({ name }) => refs.has(name));
+  if (isSame && allExist) return 'done';
   const main = refs.get(REF);
   if (main !== undefined && main.format > FORMAT) {
     throw new HedgerowError(
@@ -362,7 +361,7 @@ function movesOf(header: Header, refs: ReadonlyMap<string, Ref>): RefMove[] {
   });
 }
 
-/** Whether what arrived is to blame, and not storage, nor who called. */
+/** Whether the export is at fault, and not storage or the caller. */
 function isRefusal(cause: unknown): boolean {
   const codes: readonly unknown[] = ['corrupt-chunk', 'missing-chunk', 'unsupported-format'];
   return cause instanceof HedgerowError && codes.includes(cause.code);

@@ -23,19 +23,19 @@ interface Progress {
 const MAX_WRITER = Math.floor(Number.MAX_SAFE_INTEGER / SEGMENTS_PER_WRITER) - 1;
 
 /**
- * What an import has stored so far, which nothing reaches yet: segments under a writer number, and
+ * What an import has stored so far, which no commit reaches yet: segments under a writer number, and
  * the ref `import`, whose 32 bytes are
  *
  *     writer : f64 | offset : f64 | segments : f64 | checksum of the header : f64
  *
- * The export from `offset` on, where so many of its segments have gone by, is what is not stored.
+ * All `segments` of the export before `offset` are stored.
  */
 export class Landing {
   readonly #segments: SegmentStore;
   readonly #durability: Durability;
   readonly #firstId: number;
   readonly #writer: number;
-  /** The tables of stored segments, and of those about to be, by their first bytes. */
+  /** The tables of segments that are stored or about to be, by `keyOf`. */
   readonly #tables = new Map<string, Uint8Array[]>();
   readonly #ids: number[] = [];
   #progress: Progress;
@@ -44,7 +44,7 @@ export class Landing {
   #heldBytes = 0;
   #writing: Promise<void> = Promise.resolve();
   #nextId: number;
-  /** Segments that were there before, and those stored since. */
+  /** Number of segments that were stored before this import, and of those stored since. */
   readonly before: number;
   stored = 0;
 
@@ -70,7 +70,7 @@ export class Landing {
     this.before = tables.length;
   }
 
-  /** Begins, or goes on where the ref `import` tells of one, which from then on is over. */
+  /** Begins an import, or continues the one that the ref `import` records, which thereby ends. */
   static async begin(
     segments: SegmentStore,
     ref: Ref | undefined,
@@ -82,13 +82,13 @@ export class Landing {
     const generation = ref?.generation ?? 0;
     const landing = new Landing(segments, durability, progress, generation, []);
     if (!(await landing.#write([], progress))) throw taken();
-    // Not before: until then another import may have stored more.
+    // Load only now: before that move another import could still store segments.
     const { tables } = await segments.load();
     const end = landing.#firstId + SEGMENTS_PER_WRITER;
     const own = tables.filter(({ id }) => id >= landing.#firstId && id < end);
-    // Some may have been taken away: then it is looked from the start which.
-    const isThere = own.length >= progress.ordinal;
-    const from = isThere ? progress : { writer, offset: 0, ordinal: 0, checksum: 0 };
+    // If some were deleted, read the export from its start to find out which.
+    const isComplete = own.length >= progress.ordinal;
+    const from = isComplete ? progress : { writer, offset: 0, ordinal: 0, checksum: 0 };
     return new Landing(segments, durability, from, landing.#generation, own);
   }
 
@@ -102,7 +102,7 @@ export class Landing {
     return this.#progress.ordinal;
   }
 
-  /** From where on the export with this header is wanted; 0 when that is not known. */
+  /** The offset from which the export with this header must be read; 0 for its start. */
   offsetOf({ checksum, length }: Header): number {
     const { checksum: known, offset } = this.#progress;
     return known === checksum && offset > length ? offset : 0;
@@ -120,8 +120,8 @@ export class Landing {
   }
 
   /**
-   * Takes a segment that was checked, and ends at `offset` of the export as the last of `ordinal`. One
-   * that is stored is let go of.
+   * Adds a checked segment. It ends at `offset` of the export, and `ordinal` segments end there. Skips
+   * one that is already stored.
    */
   async take(
     { tableBytes, segmentBytes }: Omit<SegmentRecord, 'id'>,
@@ -133,7 +133,7 @@ export class Landing {
       if (this.#nextId === this.#firstId + SEGMENTS_PER_WRITER) {
         throw new HedgerowError('invalid-export', `more than ${SEGMENTS_PER_WRITER} segments`);
       }
-      // Storage keeps what it is given.
+      // A copy, since storage keeps the bytes that it gets.
       this.#know(new Uint8Array(tableBytes));
       this.#held.push({ id: this.#nextId++, tableBytes, segmentBytes });
       this.#heldBytes += tableBytes.length + segmentBytes.length;
@@ -142,7 +142,7 @@ export class Landing {
     if (this.#heldBytes >= WRITE_BYTES) await this.#flush();
   }
 
-  /** Hands what is held to storage, when it has taken what came before. */
+  /** Begins to write the held segments, after the write before has ended. */
   async #flush(): Promise<void> {
     const held = this.#held;
     const progress = this.#progress;
@@ -154,11 +154,11 @@ export class Landing {
       this.stored += held.length;
       for (const { id } of held) this.#ids.push(id);
     });
-    // Told to whoever waits for it next.
+    // The next `#flush` or `settle` awaits it and reports a failure.
     this.#writing.catch(() => {});
   }
 
-  /** Resolves when all that was taken is stored. */
+  /** Resolves when all segments that were added are stored. */
   async settle(): Promise<void> {
     if (this.#held.length > 0) await this.#flush();
     await this.#writing;
@@ -167,7 +167,7 @@ export class Landing {
   async #write(segments: readonly SegmentRecord[], progress: Progress): Promise<boolean> {
     const expected = this.#generation;
     const move = moveTo(progress, expected);
-    // Beside the others, not as the move that may carry a segment: it goes with the import.
+    // In `also`: a segment that `move` carries would be lost with the record of `import`.
     const also = [move];
     const batch = { segments, also, durability: this.#durability };
     const isWritten = (await writeRefs(this.#segments, batch)) !== false;
@@ -175,7 +175,7 @@ export class Landing {
     return isWritten;
   }
 
-  /** The store as if it held nothing but what this import has stored. */
+  /** A read-only view of the store, with nothing but what this import has stored. */
   own(): SegmentStore {
     const ids = new Set(this.#ids);
     const segments = this.#segments;
@@ -194,7 +194,7 @@ export class Landing {
     };
   }
 
-  /** Moves refs to what was stored; `false` when somebody else has moved one of them. */
+  /** Moves refs to what was stored; `false` if another writer has moved one of them. */
   async finish(moves: readonly RefMove[], deletes: readonly number[]): Promise<boolean> {
     const [move, ...others] = moves;
     const also = [...others, this.#drop()];
@@ -205,7 +205,7 @@ export class Landing {
     return true;
   }
 
-  /** Takes away all that was stored, unless another import goes on with it. */
+  /** Deletes all that was stored, unless another import continues with it. */
   async undo(): Promise<void> {
     const also = [this.#drop()];
     const batch = { segments: [], also, durability: 'relaxed', makesRoom: true } as const;
@@ -213,7 +213,7 @@ export class Landing {
     await this.#delete(this.#ids);
   }
 
-  /** What stays takes room until it is collected. */
+  /** Ignores failures: segments that stay take space until they are collected. */
   async #delete(ids: readonly number[]): Promise<void> {
     if (ids.length > 0) await this.#segments.delete(ids).catch(() => {});
   }
@@ -230,7 +230,7 @@ function taken(): HedgerowError {
   );
 }
 
-/** Enough of a table to tell it from all others but hostile ones: its first chunk. */
+/** A key that differs between all tables but forged ones: the count of chunks, and half of the first hash. */
 function keyOf(tableBytes: Uint8Array): string {
   return tableBytes.subarray(8, 28).join();
 }
@@ -244,7 +244,7 @@ function moveTo({ writer, offset, ordinal, checksum }: Progress, expected: numbe
   return { name: IMPORT_REF, commitBytes, generation, format: FORMAT, expected };
 }
 
-/** What a ref tells; `undefined` when that cannot be. */
+/** The progress in the bytes of a ref; `undefined` if they are malformed. */
 function progressOf({ commitBytes: { buffer, byteOffset, length } }: Ref): Progress | undefined {
   const view = new DataView(buffer, byteOffset, length);
   const [writer = 0, offset = 0, ordinal = 0, checksum = 0] = [0, 8, 16, 24].map((at) =>

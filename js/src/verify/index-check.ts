@@ -1,4 +1,4 @@
-/** Checks that an index holds what its rows make, no more and no less. */
+/** Checks that an index has exactly the entries that its rows make. */
 
 import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
@@ -10,8 +10,8 @@ import type { Host } from '../core/host.js';
 import { fail } from '../core/status.js';
 
 /**
- * Checks the nth index of a view, from 1; resolves with its root, in hexadecimal, when it is not what
- * the rows make. Costs a pass over the rows that it may be made of, with their values, and over it.
+ * Checks the nth index of a view, from 1. Resolves to its root, in hexadecimal, if it is wrong. Costs a pass over the
+ * index, and over the rows that it may cover, with their values.
  */
 export async function checkIndex(
   host: Host,
@@ -21,7 +21,7 @@ export async function checkIndex(
 ): Promise<string | undefined> {
   const { engine } = host;
   const checks = await checkEngine(host);
-  // The core compares hashes under a key that whoever made the index could not know.
+  // The core compares hashes under a random key, so that a forged index cannot be made to collide.
   const random = crypto.getRandomValues(new Uint32Array(8));
   const op = checks.checkIndex(view, nth, new Uint8Array(random.buffer));
   if (op === undefined) {

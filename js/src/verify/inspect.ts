@@ -1,4 +1,4 @@
-/** Verifies the commit that a store stands at, whatever is written and collected meanwhile. */
+/** Verifies the head of a store while other calls and tabs write and collect. */
 
 import { HedgerowError } from '../base/errors.js';
 import { MAX_COMMIT_TRIES } from '../base/limits.js';
@@ -9,18 +9,18 @@ import type { Ref, SegmentStore } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
 import { Inspection, type Verification, type VerifyOptions } from './verify.js';
 
-/** Announces that a commit is used: see `tabs/pins.ts`. */
+/** Pins a commit: see `tabs/pins.ts`. */
 export type Pin = (commitBytes: Uint8Array) => Promise<Hold>;
 
-/** Runs `work` while no other tab and no other call commits, as far as that can be had. */
+/** Runs `work` while, as far as possible, no other tab and no other call commits. */
 export type Still = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** How often a verification begins again because the store has moved on under it. */
+/** Most attempts at a verification while the store moves on and faults are found. */
 const MAX_TRIES = 8;
-/** So often a commit may be lost to a writer that is quicker: then writers wait for a moment. */
+/** After so many lost races for a pin, writers are made to wait for a moment. */
 const MAX_RACES = 4;
 
-/** Pins the commit that a store stands at. If it stands there after that, no collection takes it. */
+/** Pins the head of a store. If it is still the head after that, no collection deletes it. */
 async function pinHead(
   segments: SegmentStore,
   pin: Pin,
@@ -45,8 +45,8 @@ async function pinHead(
 }
 
 /**
- * Verifies the commit that a store stands at, and returns what it was done with. A collection may go on
- * beside it: what that moves is read where it is then.
+ * Verifies the head of a store; also returns the inspection that did it. A collection may run meanwhile: chunks that
+ * it moves are read from their new segments.
  */
 export async function inspect(
   segments: SegmentStore,
@@ -70,7 +70,7 @@ export async function inspect(
   }
 }
 
-/** As `db.verify()` tells. */
+/** See `db.verify()`. */
 export async function verifyOpen(
   { pins, shared }: BranchHead,
   options: VerifyOptions,

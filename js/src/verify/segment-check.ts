@@ -1,26 +1,26 @@
-/** Reads segments, and notes which of them are not as their tables say. */
+/** Reads segments, and records which of them do not match their tables. */
 import { HedgerowError } from '../base/errors.js';
 import type { SegmentStore } from '../storage/segment-store.js';
 
-/** A stored record that is not what it should be. What that costs, the faults of chunks tell. */
+/** A damaged record in storage. The faults of chunks show what is lost with it. */
 export interface SegmentFault {
   readonly segment: number;
   /**
-   * `table`: its table is malformed, so that nobody knows what it holds. `length`: it is longer
-   * or shorter than its table says. `gone`: it is not there, or cannot be read.
+   * `table`: its table is malformed, so that its chunks are unknown. `length`: it is longer or
+   * shorter than its table says. `gone`: it does not exist, or cannot be read.
    */
   readonly what: 'table' | 'length' | 'gone';
 }
 
-/** The length that a table, which is well-formed, says of its segment. */
+/** The length of a segment, by its table, which must be well-formed. */
 export function segmentLength(tableBytes: Uint8Array): number {
   const { buffer, byteOffset, length } = tableBytes;
   return new DataView(buffer, byteOffset, length).getUint32(length - 4, true);
 }
 
 /**
- * Reads as `segments` does, and notes which of them are not as they should be. One that cannot
- * be read counts as gone: others in the same request can be.
+ * Reads as `segments` does, and adds those that do not match their table to `faults`. If a request
+ * fails, reads its segments one by one; one that cannot be read counts as `gone`.
  */
 export function checking(
   segments: SegmentStore,

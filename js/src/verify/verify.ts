@@ -1,8 +1,8 @@
 /**
- * Reads all that a commit reaches from storage and checks it, without ending at the first fault.
+ * Reads everything that a commit reaches from storage and checks it, and does not stop at the first fault.
  *
- * It works on a core of its own: the store's own has verified chunks in memory, which tell
- * nothing of what is stored, and its memory is not to be taken up by everything there is.
+ * It uses a core of its own: the store's core has verified chunks in memory, which say nothing about
+ * storage, and a verification would fill its memory.
  */
 
 import * as Level from '../base/abi/fault-level.js';
@@ -41,25 +41,24 @@ export interface ChunkFault {
   readonly chunk: string;
   /**
    * `commit`: the commit itself. `node`: a node of the tree of rows. `value`: a large value, or a part
-   * of one. `index`: a node of an index, or, with `indexes`, the root of one that is not what the rows
-   * make. `sum`: a part of a sum tree; the first fault of each tree is told. `form`: a node or a value
-   * that can be read, but is not written as this library writes it, so that stores of the same rows
+   * of one. `index`: a node of an index, or, with `checkIndexes`, the root of an index that does not match
+   * the rows. `sum`: a part of a sum tree; only the first fault of each tree is listed. `form`: a node or a
+   * value that can be read, but is not written as this library writes it, so that stores of the same rows
    * have different roots.
    *
-   * With the last three no row is lost. A repair makes indexes, and sum trees that follow rows, again.
-   * It leaves what is only of another form as it is: to have it in its form, put the rows into
-   * another store.
+   * With the last three no row is lost. After a repair, indexes and sum trees that follow rows are built again.
+   * A repair does not change what is only of another form: for that, put the rows into another store.
    */
   readonly kind: 'commit' | 'node' | 'value' | 'index' | 'sum' | 'form';
   /** The name of a sum tree. */
   readonly tree?: string;
-  /** It follows rows. */
+  /** Whether the sum tree follows rows. */
   readonly follows?: boolean;
-  /** Level of a node, 0 for a leaf, where its parent tells. */
+  /** Level of a node, 0 for a leaf, if its parent says it. */
   readonly level?: number;
   /** The keys that it covers: `{ gt, lte }`, without `gt` at the start; one key; or all, `{}`. */
   readonly range: Pick<KeyRange, 'gt' | 'gte' | 'lte'>;
-  /** How many rows are in that range, as its parent says; `undefined` for a commit and an index. They
+  /** Number of rows in that range, by its parent; `undefined` for a commit, an index and a sum tree. They
    * are lost, unless `kind` is `form`. */
   readonly rows?: number;
 }
@@ -68,16 +67,16 @@ export interface ChunkFault {
 export interface Verification {
   /** The commit that was read: the newest that storage held. */
   readonly root: string;
-  /** Whether all rows, indexes and sum trees can be read, and are in their form: there are no `faults`. */
+  /** Whether all rows, indexes and sum trees can be read and are in their form: `faults` is empty. */
   readonly ok: boolean;
-  /** What was found sound: rows, nodes of the tree, large values, and the bytes of both. */
+  /** What was found sound: rows, nodes of all trees, large values, and bytes. */
   readonly rows: number;
   readonly nodes: number;
   readonly values: number;
   readonly bytes: number;
-  /** In the order of keys; after them those of indexes and of sum trees. */
+  /** Faults of rows in the order of keys, then those of indexes, then those of sum trees. */
   readonly faults: readonly ChunkFault[];
-  /** All malformed tables, and the segments that were read. */
+  /** All malformed tables, and damaged segments among those that were read. */
   readonly segmentFaults: readonly SegmentFault[];
 }
 
@@ -85,15 +84,15 @@ export interface Verification {
 export interface VerifyProgress {
   readonly rows: number;
   readonly bytes: number;
-  /** Rows dealt with, lost ones too, in proportion to all: from 0 to 1. */
+  /** The part of the rows that is done, lost ones included: from 0 to 1. */
   readonly fraction: number;
 }
 
-/** How a store is verified. */
+/** Options of a verification. */
 export interface VerifyOptions {
   /**
-   * Check also that each index holds what the rows make, no more and no less; false by default. Costs
-   * another pass over the rows for each index, and is left out when something cannot be read.
+   * Also check that each index has exactly the entries that the rows make; false by default. Costs
+   * another pass over the rows for each index, and is skipped when something cannot be read.
    */
   readonly checkIndexes?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -101,17 +100,17 @@ export interface VerifyOptions {
   readonly onProgress?: ((progress: VerifyProgress) => void) | undefined;
 }
 
-/** Bytes of segments that a verification keeps in memory: as many as it asks for ahead. */
+/** Bytes of segments that a verification keeps in memory: as many as it prefetches. */
 const CACHE_BYTES = 24 << 20;
 
 /** Members of a fault in the output of the core; see `crate/src/wasm/faults.rs`. */
 const FAULT_MEMBERS = 7;
 
-/** A core that has nothing in memory, over what a store holds now. */
+/** A core with nothing in memory, which reads what a store has in storage now. */
 export class Inspection {
   readonly host: Host;
   readonly branchHead: BranchHead;
-  /** Where the store stands; `undefined` when nothing was ever committed. */
+  /** The ref of the main branch; `undefined` if nothing was ever committed. */
   readonly ref: Ref | undefined;
   readonly #ids: ReadonlySet<number>;
   readonly #segmentFaults: Map<number, SegmentFault>;
@@ -129,7 +128,7 @@ export class Inspection {
     this.#segmentFaults = faults;
   }
 
-  /** Loads the tables of all segments; of a store that stands at `at`, or where it is found to stand. */
+  /** Loads the tables of all segments. `at` is the ref of the main branch, as storage has it by default. */
   static async of(segments: SegmentStore, sliceMs: number, at?: Ref): Promise<Inspection> {
     const [engine, { refs, tables }] = await Promise.all([
       Engine.create(CACHE_BYTES),
@@ -161,14 +160,14 @@ export class Inspection {
     return new Inspection(host, ref, new Set(tables.map(({ id }) => id)), faults);
   }
 
-  /** Whether storage holds another commit, or other segments, than it did. */
+  /** Whether storage has another head, or new segments, since this inspection began. */
   async isOutdated(): Promise<boolean> {
     const { refs, tables } = await this.host.segments.load(this.#ids);
     const ref = refs.find(({ name }) => name === REF);
     return tables.length > 0 || ref?.generation !== this.ref?.generation;
   }
 
-  /** Faults of stored records. A segment that a collection has deleted meanwhile is none. */
+  /** Faults of stored records, without segments that a collection has deleted meanwhile. */
   async #faultsOfSegments(): Promise<SegmentFault[]> {
     const faults = [...this.#segmentFaults.values()];
     if (!faults.some(({ what }) => what === 'gone')) return faults;
@@ -176,7 +175,7 @@ export class Inspection {
     return faults.filter(({ segment, what }) => what !== 'gone' || stored.has(segment));
   }
 
-  /** Verifies a commit; with `isTrial` it ends where something cannot be read. */
+  /** Verifies a commit; with `isTrial` it stops at the first loss: see `isLoss`. */
   async verify(
     commitBytes: Uint8Array,
     { signal, onProgress, checkIndexes = false }: VerifyOptions,
@@ -184,7 +183,7 @@ export class Inspection {
   ): Promise<Verification> {
     const root = hex(commitBytes);
     const found = { rows: 0, nodes: 0, values: 0, bytes: 0 };
-    const told = async (faults: readonly ChunkFault[]): Promise<Verification> => {
+    const toVerification = async (faults: readonly ChunkFault[]): Promise<Verification> => {
       const segmentFaults = await this.#faultsOfSegments();
       return { root, ok: faults.length === 0, ...found, faults, segmentFaults };
     };
@@ -194,7 +193,7 @@ export class Inspection {
     } catch (cause) {
       const fault = commitFault(root, cause);
       if (fault === undefined) throw cause;
-      return told([fault]);
+      return toVerification([fault]);
     }
     const { engine } = this.host;
     const faults: ChunkFault[] = [];
@@ -241,7 +240,7 @@ export class Inspection {
       engine.closeView(opened.view);
     }
     checkSignal(signal);
-    return told(faults);
+    return toVerification(faults);
   }
 
   /** Verifies a sum tree, up to its first fault. */
@@ -269,13 +268,13 @@ export class Inspection {
     }
   }
 
-  /** Verifies the tree of rows, or the nth index; with `isTrial` it ends where something cannot be read. */
+  /** Verifies the tree of rows (0), or the nth index; with `isTrial` it stops at the first loss. */
   async #tree(
     view: number,
     nth: number,
     isTrial: boolean,
     signal: AbortSignal | undefined,
-    tell: (faults: ChunkFault[], tally: ReturnType<CheckEngine['tally']>) => void,
+    report: (faults: ChunkFault[], tally: ReturnType<CheckEngine['tally']>) => void,
   ): Promise<void> {
     const { engine } = this.host;
     const checks = await checkEngine(this.host);
@@ -288,7 +287,7 @@ export class Inspection {
         status = await this.#slice(op, run);
         if (status === Status.need) continue;
         const faults = faultsOf(output(engine));
-        tell(faults, checks.tally());
+        report(faults, checks.tally());
         if (isTrial && faults.some(isLoss)) break;
         if (status === Status.yield) this.host.prefetch(checks.ahead(op));
       }
@@ -310,12 +309,12 @@ function commitFault(chunk: string, cause: unknown): ChunkFault | undefined {
   return code && { code, chunk, kind: 'commit', range: {} };
 }
 
-/** Whether something cannot be read, or is wrong: what is only of another form can be. */
+/** Whether something cannot be read, or is wrong. A chunk that is only of another form can be read. */
 export function isLoss({ kind }: ChunkFault): boolean {
   return kind !== 'form';
 }
 
-/** What an error says of a chunk, if it does. */
+/** The code of an error, if it is the fault of a chunk. */
 function faultCode(cause: unknown): ChunkFault['code'] | undefined {
   const { code } = cause as HedgerowError;
   const isFault =
@@ -323,7 +322,7 @@ function faultCode(cause: unknown): ChunkFault['code'] | undefined {
   return isFault ? code : undefined;
 }
 
-/** The fault of a chunk of an index: what it covers are entries, not rows. */
+/** The fault of a chunk of an index: it covers entries, not rows. */
 function ofIndex({ code, chunk, level }: ChunkFault): ChunkFault {
   return { code, chunk, kind: 'index', ...(level !== undefined && { level }), range: {} };
 }

@@ -1,4 +1,4 @@
-/** Whether all that a commit reaches is stored, and stays so for who has pinned it. Loaded when it is first asked. */
+/** Checks that all that a pinned commit reaches is stored, and stays so. Loaded at first use. */
 
 import { survey } from '../core/survey.js';
 import { endCollections } from '../history/fence.js';
@@ -6,11 +6,11 @@ import type { SharedStore } from '../history/shared-store.js';
 
 export { endCollections } from '../history/fence.js';
 
-/** Rejects with `missing-chunk` when it is not. The collections that have not seen the pin are over then. */
+/** Rejects with `missing-chunk` if parts are not stored. First ends all collections that may have missed the pin. */
 export async function checkWhole(shared: SharedStore, commitBytes: Uint8Array): Promise<void> {
   const { host, inventory } = shared;
   await endCollections(host.segments);
-  // Not by what was stored once.
+  // What was stored when the store was opened may be deleted by now.
   await inventory.load();
   await survey(host, commitBytes);
 }
