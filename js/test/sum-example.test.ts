@@ -1,4 +1,4 @@
-/** The worked example of `docs/sum-tree.md`, each line of it. */
+/** Each line of the worked example in `docs/sum-tree.md`. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sumKey, verifySumProof, verifySumProofs } from '../src/sum-proof/index.js';
@@ -6,7 +6,7 @@ import { bytes, EMPTY, hex, ReferenceTree, sha256 } from './sum-reference.js';
 
 const text = readFileSync(new URL('../../docs/sum-tree.md', import.meta.url), 'utf8');
 
-/** What the document tells by name; lines that go on have no name. */
+/** The named lines of the document; continuation lines have no name. */
 const told = new Map<string, string>();
 let name = '';
 for (const [, label, digits] of text.matchAll(/^([a-z][a-z0-9 ]*?)? {2,}([0-9a-f ]{4,})$/gm)) {
@@ -37,7 +37,7 @@ describe('the worked example', () => {
     expect([...told.keys()]).toEqual([...of('key'), ...leaves, ...steps, ...proofs]);
   });
 
-  it('hashes as it says', () => {
+  it('has these hashes', () => {
     for (const who of ['ann', 'bob', 'eve']) expect(sumKey(who)).toEqual(line(`key of ${who}`));
     const sum = (of: number) => bytes(of.toString(16).padStart(16, '0'));
     const up = (who: 'ann' | 'bob') => {
@@ -60,7 +60,7 @@ describe('the worked example', () => {
     expect(hex(sha256(EMPTY[1]!.hash, one, sum(42)))).toBe(root.hash);
   });
 
-  it('proves what it says, in these bytes', () => {
+  it('has these proofs, byte for byte', () => {
     const tree = new ReferenceTree([
       [hex(line('key of ann')), claims.ann],
       [hex(line('key of bob')), claims.bob],
