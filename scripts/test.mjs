@@ -1,5 +1,5 @@
 // `npm test`: sets up, builds and runs every check, two at a time. After a failure no other check begins.
-// `npm test -- --only fmt,clippy` makes some of them, `npm test -- --list` tells which there are. The last line of
+// `npm test -- --only fmt,clippy` runs some of them, `npm test -- --list` lists them. The last line of
 // a green run is `N passed, 0 failed`, where N counts the tests that ran.
 
 import { chooseSteps, describe } from './lib/choose-steps.mjs';

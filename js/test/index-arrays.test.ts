@@ -61,13 +61,13 @@ it('an array is in an index in full or not at all, for scans, watches and transa
     });
   }
   // The reported changes add up to the entries of the index.
-  const told = new Set<string>();
+  const reportedKeys = new Set<string>();
   for (const { op, secondary } of seen) {
-    if (op === 'del') expect(told.delete(JSON.stringify(secondary))).toBe(true);
-    else told.add(JSON.stringify(secondary));
+    if (op === 'del') expect(reportedKeys.delete(JSON.stringify(secondary))).toBe(true);
+    else reportedKeys.add(JSON.stringify(secondary));
   }
   const rows = await db.scan({ index: 'byTag' }).toArray();
-  expect([...told].sort()).toEqual(rows.map(([, , key]) => JSON.stringify(key)).sort());
+  expect([...reportedKeys].sort()).toEqual(rows.map(([, , key]) => JSON.stringify(key)).sort());
   await db.close();
 });
 

@@ -181,14 +181,18 @@ describe('changes among operations', () => {
   it('changes of a watched index are refused', async () => {
     const indexes = { n: { path: '/n' } };
     const db = await open('watched', { storage: memory(), indexes });
-    const told: Change[] = [];
-    db.watch({ index: 'n' }, (changes) => void told.push(...changes), { initial: true });
+    const reportedChanges: Change[] = [];
+    db.watch({ index: 'n' }, (changes) => void reportedChanges.push(...changes), { initial: true });
     await db.put('a', { n: 1 });
-    await until(() => told.length > 0);
+    await until(() => reportedChanges.length > 0);
     await db.put('a', { n: 2 });
-    await until(() => told.some(({ op }) => op === 'del'));
+    await until(() => reportedChanges.some(({ op }) => op === 'del'));
     const copy = await storeOf([['a', { n: 1 }]]);
-    await refuses(copy, () => copy.applyPatch(told), failure('invalid-patch', { row: 0 }));
+    await refuses(
+      copy,
+      () => copy.applyPatch(reportedChanges),
+      failure('invalid-patch', { row: 0 }),
+    );
     await db.close();
   });
 });

@@ -121,21 +121,21 @@ describe.each(SUBJECTS)('the proof of $what in $name', ({ root, key, claim, proo
   });
 
   it('has no empty sibling in full', () => {
-    let told = 0;
+    let fullCount = 0;
     for (let bit = 0; bit < 256; bit++) {
       if (((proof[bitmap + (bit >> 3)]! >> (bit & 7)) & 1) === 0) {
-        told += 1;
+        fullCount += 1;
         continue;
       }
       // The same siblings, but an empty one with its hash and the sum 0.
-      const at = 2 + 40 * told;
+      const at = 2 + 40 * fullCount;
       const node = [...EMPTY[256 - bit]!.hash, 0, 0, 0, 0, 0, 0, 0, 0];
       const longer = Uint8Array.of(...proof.subarray(0, at), ...node, ...proof.subarray(at));
       new DataView(longer.buffer).setUint16(0, count + 1);
       const other = flipped(longer, 8 * (bitmap + 40) + bit);
       expect(verifySumProof(root, key, claim, other)).toBe(false);
     }
-    expect(told).toBe(count);
+    expect(fullCount).toBe(count);
   });
 });
 

@@ -19,9 +19,9 @@ const claimsOf = (tree: ReferenceTree, keys: readonly Uint8Array[]) =>
   keys.map((key) => [key, tree.claim(key)] as const);
 
 /** Checks the proofs of all leaves of a tree, and of absent keys near them. */
-function expectAllProved(tree: ReferenceTree, beside: number): void {
+function expectAllProved(tree: ReferenceTree, absentCount: number): void {
   const keys = [...tree.leaves.keys()].map(bytes);
-  const others = keys.slice(0, beside).map((key, at) => flipped(key, (at * 37) % 256));
+  const others = keys.slice(0, absentCount).map((key, at) => flipped(key, (at * 37) % 256));
   for (const key of [...keys, ...others, sha256('absent')]) {
     const [claim, proof] = [tree.claim(key), tree.prove(key)];
     expect(verifySumProof(tree.root, key, claim, proof)).toBe(true);
@@ -163,32 +163,32 @@ describe('sums', () => {
 
   /** A tree of two leaves with `total` as the sum of the branch above them, whatever they add up to. */
   function dishonest(left: bigint, right: bigint, total: bigint) {
-    const told = (sum: bigint) => bytes(BigInt.asUintN(64, sum).toString(16).padStart(16, '0'));
+    const sumBytes = (sum: bigint) => bytes(BigInt.asUintN(64, sum).toString(16).padStart(16, '0'));
     const empty = emptyHashes();
-    let [x, y] = [sha256('a', told(left)), sha256('b', told(right))];
+    let [x, y] = [sha256('a', sumBytes(left)), sha256('b', sumBytes(right))];
     for (let depth = 255; depth > 77; depth--) {
-      x = sha256(x, empty[depth + 1]!, told(left));
-      y = sha256(y, empty[depth + 1]!, told(right));
+      x = sha256(x, empty[depth + 1]!, sumBytes(left));
+      y = sha256(y, empty[depth + 1]!, sumBytes(right));
     }
-    let node = sha256(x, y, told(total));
+    let node = sha256(x, y, sumBytes(total));
     for (let depth = 76; depth >= 0; depth--) {
-      node = sha256(node, empty[depth + 1]!, told(total));
+      node = sha256(node, empty[depth + 1]!, sumBytes(total));
     }
     const bitmap = flipped(new Uint8Array(32).fill(0xff), 255 - 77);
-    const beside = (hash: Uint8Array, sum: bigint) =>
-      Uint8Array.from(Buffer.concat([Uint8Array.of(0, 1), hash, told(sum), bitmap]));
+    const proofWith = (hash: Uint8Array, sum: bigint) =>
+      Uint8Array.from(Buffer.concat([Uint8Array.of(0, 1), hash, sumBytes(sum), bitmap]));
     const root = { hash: hex(node), sum: BigInt.asUintN(64, total) };
     const claims = [
       [a, { value: utf8('a'), sum: left }],
       [b, { value: utf8('b'), sum: right }],
     ] as const;
-    return { root, claims, sibling: { x, y }, beside };
+    return { root, claims, sibling: { x, y }, proofWith };
   }
 
   it('that overflow are refused, even if they wrap around to that of the root', () => {
     const wrapped = (left: bigint, right: bigint) => {
-      const { root, claims, sibling, beside } = dishonest(left, right, left + right);
-      const proof = beside(sibling.y, right);
+      const { root, claims, sibling, proofWith } = dishonest(left, right, left + right);
+      const proof = proofWith(sibling.y, right);
       const many = Uint8Array.from([0, 0, ...proof]);
       expect(verifySumProofs(root, [claims[0]], many)).toBe(left + right <= max);
       return verifySumProof(root, ...claims[0], proof);
@@ -202,9 +202,9 @@ describe('sums', () => {
 
   it('of a dishonest tree verify one by one, which is its rule, but not together', () => {
     // 30 and 12 with a total of 30: each proof says that the sibling has the rest.
-    const { root, claims, sibling, beside } = dishonest(30n, 12n, 30n);
-    expect(verifySumProof(root, ...claims[0], beside(sibling.y, 0n))).toBe(true);
-    expect(verifySumProof(root, ...claims[1], beside(sibling.x, 18n))).toBe(true);
+    const { root, claims, sibling, proofWith } = dishonest(30n, 12n, 30n);
+    expect(verifySumProof(root, ...claims[0], proofWith(sibling.y, 0n))).toBe(true);
+    expect(verifySumProof(root, ...claims[1], proofWith(sibling.x, 18n))).toBe(true);
     const keys = claims.map(([key]) => key);
     const both = new ReferenceTree(claims.map(([key, leaf]) => [hex(key), leaf])).proveMany(keys);
     expect(verifySumProofs(root, claims, both)).toBe(false);
@@ -213,9 +213,9 @@ describe('sums', () => {
   });
 
   it('below 0 are refused, even if they add up', () => {
-    const { root, claims, sibling, beside } = dishonest(-1n, 43n, 42n);
-    expect(verifySumProof(root, ...claims[0], beside(sibling.y, 43n))).toBe(false);
-    expect(verifySumProof(root, ...claims[1], beside(sibling.x, -1n))).toBe(false);
+    const { root, claims, sibling, proofWith } = dishonest(-1n, 43n, 42n);
+    expect(verifySumProof(root, ...claims[0], proofWith(sibling.y, 43n))).toBe(false);
+    expect(verifySumProof(root, ...claims[1], proofWith(sibling.x, -1n))).toBe(false);
   });
 
   it('outside of 64 bits, and the empty leaf, are claims that never hold', () => {

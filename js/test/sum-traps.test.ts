@@ -199,8 +199,8 @@ it('a trap in one change fails the others in progress, and stores nothing of the
   const model = { rows: new Map([['acct/1', { cents: 1 }]]), leaves: new Map() };
   await expectHeld(db, model);
   // It waits for its source or rejects at once; it can never be committed.
-  const told = await Promise.race([slow.catch((cause: unknown) => cause), pause()]);
-  expect(told).toEqual(crashed);
+  const outcome = await Promise.race([slow.catch((cause: unknown) => cause), pause()]);
+  expect(outcome).toEqual(crashed);
   expect((await db.stats()).segments).toBe(storage.stored.size);
   await db.close();
 });

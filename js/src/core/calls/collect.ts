@@ -23,7 +23,7 @@ export function collectKeep(engine: Engine, op: Op, from: number, to: number): v
   engine.core.collect_keep(engine.own(op), from, to);
 }
 
-/** Tells a collection that its new segments are stored, and the old ones are deleted. */
+/** Confirms to a collection that its new segments are stored, and the old ones are deleted. */
 export function collectExchanged(engine: Engine, op: Op): void {
   engine.core.collect_exchanged(engine.own(op));
 }

@@ -111,8 +111,8 @@ export function diff(
   { flags, rangeBytes }: EncodedRange,
 ): Op {
   engine.pass(rangeBytes);
-  const [old, young] = [engine.own(from), engine.own(to)];
-  return engine.given(engine.core.diff(old, young, flags, rangeBytes.length));
+  const [oldView, newView] = [engine.own(from), engine.own(to)];
+  return engine.given(engine.core.diff(oldView, newView, flags, rangeBytes.length));
 }
 
 /**
