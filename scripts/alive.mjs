@@ -1,4 +1,4 @@
-// `npm run alive`: whether loads leave the page alive, in a real browser. Arguments are passed on.
+// `npm run alive`: checks in a real browser that a page stays responsive during loads. Passes on its arguments.
 
 import { runInBrowser } from './lib/in-browser.mjs';
 

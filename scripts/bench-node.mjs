@@ -1,9 +1,9 @@
 // `node scripts/bench-node.mjs [--rows 100000] [--rounds 7]`: loads the rows of the benchmarks in
-// Node over SQLite, by `putMany` and by `better-sqlite3` itself: row by row in one transaction with
-// a prepared statement, and with a transaction for each row (fewer rows, scaled up). One run, in
-// turn, a new file each. Prints medians, the ratio of each to `putMany` round by round, and for how
-// long a load kept the thread from all else: its own slices, and what the driver did between them;
-// and for how long a `getMany` of all keys did.
+// Node over SQLite, with `putMany` and with `better-sqlite3` alone: row by row in one transaction
+// with a prepared statement, and with a transaction for each row (fewer rows, scaled up). The ways
+// take turns in one run, each with a new file. Prints medians, the ratio of each to `putMany` round
+// by round, and how long a load blocked the thread: in its own slices, and in the driver between
+// them. Prints the same for a `getMany` of all keys.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -107,12 +107,12 @@ async function main() {
   report(times, json, held);
 }
 
-/** The longest wait of the event loop while `run` is under way, in milliseconds. */
+/** The longest wait of the event loop during `run`, in milliseconds. */
 async function longestGapOf(run) {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
   await run();
-  // One more turn: what came last is counted when the timer is late.
+  // One more turn: the last wait counts only once the timer fires.
   await new Promise((resolve) => setTimeout(resolve, 3));
   delay.disable();
   return delay.max / 1e6;

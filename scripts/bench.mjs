@@ -1,4 +1,4 @@
-// `npm run bench`: the benchmarks in a real browser. Arguments are passed on.
+// `npm run bench`: runs the benchmarks in a real browser. Passes on its arguments.
 
 import { runInBrowser } from './lib/in-browser.mjs';
 

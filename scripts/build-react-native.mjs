@@ -1,5 +1,5 @@
-// `node scripts/build-react-native.mjs`: the package for React Native, `js/dist/react-native`. Apart
-// from `npm run build`, since it compiles the core a second time, which takes about a minute.
+// `node scripts/build-react-native.mjs`: builds the package for React Native, `js/dist/react-native`.
+// Not part of `npm run build`, since it compiles the core a second time, which takes about a minute.
 
 import { pathToFileURL } from 'node:url';
 import { runMain } from './lib/run.mjs';

@@ -1,5 +1,5 @@
-// `npm run build`: the core to WebAssembly, then the wrapper to `js/dist`. With `--dev` in seconds: for tests and
-// the debugger, not for publishing.
+// `npm run build`: compiles the core to WebAssembly, then the wrapper to `js/dist`. With `--dev` it takes seconds; that
+// build is for tests and the debugger, not for publishing.
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export async function build({ dev = false } = {}) {
   console.log(
     `wasm        ${rebuilt ? 'built' : 'up to date'}: js/pkg${dev ? ', for development' : ''}`,
   );
-  // Emptied first: a file whose source is gone must not stay in the package.
+  // Empty it first: the package must not contain files whose source was deleted.
   await rm(join(ROOT, 'js', 'dist'), { recursive: true, force: true });
   await run('tsc', ['-p', 'js']);
   await buildFull();

@@ -1,5 +1,5 @@
-// Holds both source trees to one direction: a file may name files of lower layers and of
-// its own room, and no others; and no file names, by way of others, itself.
+// Checks the direction of imports in both source trees: a file may import only files of lower layers
+// and of its own room, and imports must not form a cycle.
 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,14 +12,14 @@ import { ROOT } from './lib/run.mjs';
 export const RUST_LAYERS = [
   [['le'], ['limits'], ['order'], ['secret']],
   [['hash'], ['key'], ['json/*']],
-  [['error']], // tells the hash of what is corrupt
+  [['error']], // reports the hash of a corrupt chunk
   [['boundary']],
   [['chunk', 'value']],
   [['node/*'], ['sum_piece']],
-  [['form']], // what each kind of chunk must be
+  [['form']], // checks the format of each kind of chunk
   [['segment']],
   [['cache/*']],
-  [['step']], // a step says which segments of the cache it needs
+  [['step']], // a step names the segments of the cache that it needs
   [['batch']],
   [['output'], ['rows/*']],
   [['tree/*']],
@@ -38,7 +38,7 @@ export const SUM_LAYERS = [
   [['trie']],
   [['leaves'], ['proof'], ['fresh']],
   [['multi_get'], ['scan'], ['diff'], ['merge'], ['follow']],
-  [['prove'], ['verify']], // both ask a trie for its values, as a merge does
+  [['prove'], ['verify']], // both read values through a trie, like a merge
   [['lib']],
 ];
 
@@ -64,7 +64,7 @@ export const TYPESCRIPT_LAYERS = [
 ];
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  // Three packages: the modules of `trees` are named in the topmost as if they were its own.
+  // Three packages: the topmost names the modules of `trees` like its own.
   const trees = checkRust(join(ROOT, 'crate', 'trees', 'src'), RUST_LAYERS);
   const sums = checkRust(join(ROOT, 'crate', 'sums', 'src'), SUM_LAYERS);
   const rust = checkRust(join(ROOT, 'crate', 'src'), RUST_LAYERS);

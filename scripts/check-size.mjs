@@ -1,6 +1,6 @@
-// Holds the package to its budget: all that a page downloads to open a store, bundled, minified
-// and gzipped, with the WebAssembly module inside. What is loaded when it is first called (proofs,
-// verification, repair) is told beside it. What verifies sums stands alone and has a budget of its own.
+// Checks the size of the package against its budget: all that a page downloads to open a store,
+// bundled, minified and gzipped, with the WebAssembly module. Prints the parts that are loaded later
+// (proofs, verification, repair) separately. The verifier of sums has a budget of its own.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

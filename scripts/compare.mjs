@@ -1,6 +1,6 @@
-// `node scripts/compare.mjs DIR [--rows 100000] [--rounds 15]`: this build beside another one, that of the
-// checkout in DIR, in Node over `memory()`. The two take turns in one process. Prints for each case how long
-// each took, and the ratio of this one to the other: of the minima, and of the medians.
+// `node scripts/compare.mjs DIR [--rows 100000] [--rounds 15]`: compares this build with that of the checkout in
+// DIR, in Node over `memory()`. The two take turns in one process. Prints the times of each case, and the ratios
+// of this build to the other: of the minima, and of the medians.
 
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { refuseDevBuild } from './lib/dev-build.mjs';
 import { CommandFailed, ROOT, runMain } from './lib/run.mjs';
 
-/** Rows of about 150 bytes, in an order that is not that of their keys. */
+/** Rows of about 150 bytes, not in the order of their keys. */
 function rowsOf(count) {
   return Array.from({ length: count }, (_, at) => {
     const id = (at * 7919) % count;
@@ -21,7 +21,7 @@ function rowsOf(count) {
   });
 }
 
-/** What is timed: `prepare` is not, what it resolves to is. */
+/** The cases. `prepare` is not timed; the function that it resolves to is. */
 const CASES = {
   async 'load objects'({ open, memory }, { rows }) {
     const db = await open('a', { storage: memory() });
@@ -104,7 +104,7 @@ async function main() {
   for (const [name, prepare] of Object.entries(CASES)) {
     const times = [[], []];
     for (let round = 0; round < Number(values.rounds ?? 15); round++) {
-      // Neither is always first.
+      // Alternate which build is first.
       const order = round % 2 === 0 ? [0, 1] : [1, 0];
       for (const at of order) times[at].push(await timed(prepare, builds[at], input));
     }

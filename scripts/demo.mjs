@@ -1,7 +1,6 @@
-// `npm run demo`: builds the demo and serves it, as it would be served to users, until
-// interrupted. With `--headless`, runs `demo/headless.mjs <url>` against it instead and
-// ends with its exit code; further arguments are passed on. With `--as-built` neither sets up nor
-// builds the package.
+// `npm run demo`: builds the demo for production and serves it until interrupted. With `--headless` it
+// runs `demo/headless.mjs <url>` instead, with the remaining arguments, and exits with its code. With
+// `--as-built` it does not set up or build the package.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

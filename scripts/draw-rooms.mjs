@@ -1,5 +1,5 @@
 // `node scripts/draw-rooms.mjs`: draws the rooms of `js/src` by their imports, in `docs/architecture.md`.
-// With `--check` it draws nothing, and exits with 1 when the picture is not that of today.
+// With `--check` it draws nothing, and exits with 1 if the picture is out of date.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const END = '<!-- rooms: end -->\n';
 
 const roomOf = (file) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : file);
 
-/** The rooms that each room names. */
+/** The rooms that each room imports. */
 function namedRooms(files) {
   const named = new Map();
   for (const [file, names] of files) {
@@ -24,13 +24,13 @@ function namedRooms(files) {
   return named;
 }
 
-/** Whether `to` is reached from `from` by way of another room. */
+/** Whether `from` imports `to` through another room. */
 function isReached(named, from, to) {
   const reaches = (room) => room === to || [...(named.get(room) ?? [])].some(reaches);
   return [...named.get(from)].some((room) => room !== to && reaches(room));
 }
 
-/** The rooms as a Mermaid graph; what a room names by way of another one is not drawn. */
+/** The rooms as a Mermaid graph, without imports that exist through another room. */
 export function drawn(files) {
   const named = namedRooms(files);
   const floors = TYPESCRIPT_LAYERS.map((layer) =>

@@ -17,7 +17,7 @@ await runMain(async () => {
   const require = createRequire(join(EXAMPLE, 'package.json'));
   const Metro = require('metro');
   const { FileStore } = require('metro-cache');
-  // Over the example's own: what is handed to `loadConfig` stands below it.
+  // Merge over the example's own configuration, which overrides arguments of `loadConfig`.
   const own = await Metro.loadConfig({ cwd: EXAMPLE });
   const config = {
     ...own,
@@ -37,7 +37,7 @@ await runMain(async () => {
     out: bundle,
   });
   const code = await readFile(bundle, 'utf8');
-  // The core in plain JavaScript and the app itself are in it, and the module for browsers is not.
+  // The bundle must contain the core in plain JavaScript and the app, but not the module for browsers.
   for (const part of [
     'function start()',
     'Load, or stop loading',
@@ -62,8 +62,8 @@ await runMain(async () => {
   console.log(`example: ${code.length} characters, ${bytes.length} bytes of bytecode (${hash})`);
 });
 
-// 118 MB of native code, of which nothing would be in the bundle but a few calls: an app installs it,
-// the checks leave it out.
+// 118 MB of native code, of which the bundle would contain only a few calls: apps install it, the
+// checks do not.
 function withoutSqlite(context, name, platform) {
   if (name === '@op-engineering/op-sqlite') return { type: 'empty' };
   return context.resolveRequest(context, name, platform);

@@ -1,5 +1,5 @@
-// `node scripts/figures-hermes.mjs`: what the load of 10,000 rows takes in Hermes, beside Replicache and
-// a Map of JSON texts, in one run. As an app ships it: bytecode of hermesc -O.
+// `node scripts/figures-hermes.mjs`: times a load of 10,000 rows in Hermes, compared with Replicache and
+// a Map of JSON texts, in one run. The code is compiled as in an app: bytecode of `hermesc -O`.
 
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ async function loadInNode() {
   return times.sort((a, b) => a - b)[7];
 }
 
-/** Seconds of the processor for one load, the making of its rows taken away: right on a busy machine. */
+/** CPU seconds of one load, without making its rows. CPU time is also right on a busy machine. */
 async function countCpu(code) {
   const seconds = {};
   for (const job of ['none', 'map', 'load', 'replicache']) {

@@ -12,7 +12,7 @@ import { ask, CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 
 const FUZZ_DIR = join(ROOT, 'crate', 'fuzz');
 const TARGET_DIR = join(process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target'), 'fuzz');
-/** What runs have found to be interesting; kept, so that the next run starts from there. */
+/** Inputs that reached new code in earlier runs; the next run starts from them. */
 const FOUND_DIR = join(ROOT, '.cache', 'fuzz');
 
 const PASS_OPTIONS = [
@@ -25,7 +25,7 @@ const RUSTFLAGS = [
   '--cfg=fuzzing',
   '-Cpasses=sancov-module',
   ...PASS_OPTIONS.map((option) => `-Cllvm-args=${option}`),
-  // The pass needs whole modules; checks are half of what a fuzzer finds.
+  // The pass needs whole modules. Keep debug checks: they find half of the faults.
   '-Ccodegen-units=1',
   '-Cdebug-assertions',
   '-Coverflow-checks',
@@ -51,7 +51,7 @@ async function build(targets) {
   if (host === undefined) throw new CommandFailed('no Rust toolchain: run `npm run setup`');
   if (process.platform === 'win32') throw new CommandFailed('libFuzzer needs Linux or macOS');
   const bins = targets.flatMap((target) => ['--bin', target]);
-  // Naming the platform keeps the flags away from build scripts, which cannot bear them.
+  // With `--target`, the flags do not apply to build scripts, which would fail with them.
   const where = ['--manifest-path', join(FUZZ_DIR, 'Cargo.toml'), '--target-dir', TARGET_DIR];
   await run('cargo', ['build', '--locked', '--release', '--target', host, ...where, ...bins], {
     env: { RUSTFLAGS: undefined, CARGO_ENCODED_RUSTFLAGS: RUSTFLAGS.join('\u001f') },
@@ -70,7 +70,7 @@ async function fuzz(binary, target, seconds) {
   const args = [`-max_total_time=${seconds}`, ...limits, ...report, found, ...kept];
   let log;
   try {
-    // It tells of every input that reaches something new: thousands of lines.
+    // Hide the output: it has a line for each input that reaches new code, thousands in all.
     log = await run(binary, args, { quiet: true });
   } catch (error) {
     console.error(error.output.split('\n').slice(-60).join('\n'));

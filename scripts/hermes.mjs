@@ -1,5 +1,5 @@
-// The tests of the package for React Native, in a real Hermes; and that each step of one history has
-// the root there that it has in Node. A step of `npm test`, which builds what it needs.
+// Runs the tests of the package for React Native in a real Hermes, and checks that each step of one
+// history has the same root there as in Node. A step of `npm test`, which builds what it needs.
 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -17,7 +17,7 @@ async function rootsInNode(count) {
   return steps;
 }
 
-/** What WebAssembly gives and plain JavaScript must be made to: told of as tests are. */
+/** Tests behaviour that WebAssembly has by itself, and that the plain JavaScript must imitate. */
 async function checkCore() {
   const { start } = await import(pathToFileURL(PLAIN_FILE).href);
   const thrown = (call) => {
@@ -67,7 +67,7 @@ await runMain(async () => {
   const others = [isSame, ...inCore];
   const passed = count('ok ') + others.filter((is) => is).length;
   const failed = count('not ok ') + others.filter((is) => !is).length;
-  // A program that ends early has told of fewer tests than it has.
+  // A program that ends early does not print its number of tests.
   const isWhole = output.includes(`\nran ${passed + failed - others.length}`);
   if (!isWhole) console.log('not ok the program ended before its last test');
   console.log(`hermes: ${passed} passed, ${failed + Number(!isWhole)} failed`);

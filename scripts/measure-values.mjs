@@ -1,6 +1,6 @@
-// What it costs to look through values for what JSON would lose of them, beside `JSON.stringify` of the
-// same values: `node scripts/measure-values.mjs [--rows 100000]`. Rounds alternate; the quickest of
-// each are told, and their ratio.
+// Compares the cost of checking values for what JSON would lose with that of `JSON.stringify`:
+// `node scripts/measure-values.mjs [--rows 100000]`. Rounds alternate. Prints the fastest round of
+// each, and their ratio.
 
 import { checkKept } from '../js/dist/base/value.js';
 

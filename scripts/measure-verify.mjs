@@ -1,5 +1,5 @@
-// How long `db.verify()` takes beside a scan of the same rows, both cold, in Node and in memory:
-// `node scripts/measure-verify.mjs [--rows 100000]`. Rounds alternate; medians are told.
+// Compares the time of `db.verify()` with that of a scan of the same rows, both cold, in Node and in
+// memory: `node scripts/measure-verify.mjs [--rows 100000]`. Rounds alternate. Prints medians.
 
 import { memory, open } from '../js/dist/index.js';
 import { refuseDevBuild } from './lib/dev-build.mjs';
@@ -24,7 +24,7 @@ const filled = await open('rows', { storage });
 await filled.putMany(rows());
 await filled.close();
 
-/** Milliseconds of `work` on a handle that has nothing in memory; the longest slice is not told. */
+/** Milliseconds of `work` on a handle with an empty cache. */
 async function cold(work) {
   const db = await open('rows', { storage });
   const start = performance.now();

@@ -1,7 +1,7 @@
-// `node scripts/op-sqlite.mjs [version or tarball ...]`: the tests of stores over op-sqlite, with its
-// JavaScript as it is published in the place of the stand-ins. Only the part of it that is C++ stays a
-// stand-in. No part of `npm test`: a version that is not in `.cache/op-sqlite` takes 118 MB to fetch,
-// of which a few small files are kept.
+// `node scripts/op-sqlite.mjs [version or tarball ...]`: runs the tests of stores over op-sqlite with
+// its published JavaScript instead of the mock. Only its C++ part stays a mock. Not part of `npm test`:
+// to fetch a version that is not in `.cache/op-sqlite` takes 118 MB, of which it keeps a few small
+// files.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,10 +10,10 @@ import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 import { setup } from './setup.mjs';
 
 const PACKAGE = '@op-engineering/op-sqlite';
-/** The last of each major version that the adapter is for. */
+/** The last version of each major version that the adapter supports. */
 const VERSIONS = ['15.2.14', '16.2.2', '17.2.0', '18.2.5'];
 const FILES = ['lib/module/functions.js', 'node/dist/index.js', 'node/dist/database.js'];
-// Their maps, too: Vite complains about each that is missing.
+// Also their source maps: Vite warns about each missing one.
 const MEMBERS = FILES.flatMap((file) => [file, `${file}.map`]);
 const TESTS = ['op-sqlite-shapes', 'sql-contract', 'sql-faults', 'sql.test'];
 
@@ -21,7 +21,7 @@ const CACHE = join(ROOT, '.cache', 'op-sqlite');
 const isThere = (version) =>
   FILES.every((file) => existsSync(join(CACHE, version, 'package', file)));
 
-/** Takes what is needed out of a tarball; the version that it holds. */
+/** Extracts the needed files from a tarball; returns its version. */
 async function unpack(tarball) {
   const part = join(CACHE, 'part');
   rmSync(part, { recursive: true, force: true });

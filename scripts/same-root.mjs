@@ -1,6 +1,6 @@
-// `node scripts/same-root.mjs`: one history of a store on every platform, and the root after each of its
-// steps there: WebAssembly in Node, over memory and over SQLite; plain JavaScript in Hermes; WebAssembly in
-// Chromium. Fails unless each step has one root.
+// `node scripts/same-root.mjs`: runs one history of a store on every platform, and compares the root after each
+// step: WebAssembly in Node, over memory and over SQLite; plain JavaScript in Hermes; WebAssembly in Chromium.
+// Fails unless each step has the same root everywhere.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -74,7 +74,7 @@ async function chromiumOverIndexedDb() {
   }
 }
 
-/** The columns: none is left out. */
+/** The columns of the table; a platform is never skipped. */
 const COLUMNS = [
   ['Node, memory', nodeOverMemory],
   ['Node, SQLite', nodeOverSqlite],

@@ -1,5 +1,5 @@
-// `npm run setup [-- --browser]`: puts in place what a fresh clone lacks, side by side. Says one line
-// for each thing, and takes about a second when nothing is missing.
+// `npm run setup [-- --browser]`: installs in parallel what a fresh clone lacks. Prints a line for each
+// tool, and takes about a second when nothing is missing.
 
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,8 +8,8 @@ import { findBrowser, installBrowser, mayInstallPackages } from './lib/browser.m
 import { OTHER_ENGINES } from './lib/engines.mjs';
 import { ask, CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 
-// Each thing: `find` returns what is there (or `undefined`), `install` brings it, and
-// `advice` tells a person how to, when `install` could not.
+// For each tool: `find` returns its version (or `undefined`), `install` installs it, and `advice`
+// says how to install it by hand if `install` fails.
 const NODE = {
   name: 'node',
   find: () => {
@@ -45,7 +45,7 @@ const RUST = {
   name: 'rust',
   find: () => {
     const { channel, targets, components } = toolchain;
-    // Asked of the toolchain by name: merely running `cargo` here could start a download.
+    // Ask for the toolchain by name: running `cargo` here could start a download.
     const listed = (kind) => ask('rustup', [kind, 'list', '--installed', '--toolchain', channel]);
     const hasTargets = hasAll(listed('target'), targets);
     const hasComponents = hasAll(listed('component'), components);
@@ -80,7 +80,7 @@ function readToolchainFile() {
   return { channel, targets: list('targets'), components: list('components') };
 }
 
-/** Whether each name has a line of its own in `text`, maybe with a platform's suffix. */
+/** Whether `text` has a line for each name, with or without a platform's suffix. */
 function hasAll(text, names) {
   const lines = text?.split('\n') ?? [];
   return names.every((name) => lines.some((line) => line === name || line.startsWith(`${name}-`)));
@@ -105,31 +105,31 @@ async function provide({ name, find, install, advice, isOptional = false }) {
   console.log(`\n*** ${missing}\n*** What is tested in it is left out.\n`);
 }
 
-/** Provides things in turn: one may need those before it. */
+/** Provides tools one after the other: each may need the ones before it. */
 async function provideAll(things) {
   for (const thing of things) await provide(thing);
 }
 
-/** Provides what compiles Rust. */
+/** Provides the tools that compile Rust. */
 export const setupRust = () => provideAll([RUSTUP, RUST]);
 
-/** Provides the packages of npm and, on request, browsers for tests: without Chromium there are none. */
+/** Provides the npm packages and, with `browser`, the browsers for tests. */
 export async function setupPackages({ browser = false } = {}) {
   await provide(NODE);
   const packages = provide(PACKAGES);
   const others = OTHER_ENGINES.map((engine) => ({ ...engine, isOptional: true }));
   const browsers = async () => {
-    // Where the system has no packages of browsers, an npm package installs them.
+    // If the system has no browser packages, an npm package installs them.
     if (!mayInstallPackages()) await packages;
     await provideAll([BROWSER, ...others]);
   };
   await allOf([packages, browser ? browsers() : undefined]);
 }
 
-/** Provides all of it. */
+/** Provides all tools. */
 export const setup = (options) => allOf([setupPackages(options), setupRust()]);
 
-/** Waits for all before it tells of the first failure: what has begun is not left half-way. */
+/** Waits for all jobs, then throws the first failure, so that no installation is interrupted. */
 async function allOf(jobs) {
   const outcomes = await Promise.allSettled(jobs);
   const failed = outcomes.find(({ status }) => status === 'rejected');

@@ -1,7 +1,7 @@
 // `node scripts/simulate.mjs [--only crash,full] [--seeds 1000000] [--from 1] [--seed 42]`: runs the simulated
-// stores by the million, outside of any test runner: `crash` is `js/test/simulation.ts`, processes and
-// power that fail; `full` is `js/test/full-simulation.ts`, storage that fills up. Prints what they did,
-// and each seed that fails with the command that runs it alone; exits with 1 if there was one.
+// stores by the million, without a test runner: `crash` is `js/test/simulation.ts` (crashes and power
+// failures), `full` is `js/test/full-simulation.ts` (storage that fills up). Prints what they did, and for
+// each failed seed the command that runs it alone. Exits with 1 if a seed failed.
 
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { CommandFailed, ROOT, runMain } from './lib/run.mjs';
 
 const OUT_DIR = join(ROOT, '.cache', 'simulate', String(process.pid));
 
-/** The simulations: their files, and the names of what runs a seed and of what counts. */
+/** The simulations: their files, and the names of the functions that run a seed and count. */
 const SIMULATIONS = {
   crash: ['simulation.ts', 'simulate', 'Tally'],
   full: ['full-simulation.ts', 'simulateFull', 'FullTally'],
@@ -25,9 +25,9 @@ async function load(name) {
   const build = await rolldown({
     input: join(ROOT, 'js', 'test', file),
     platform: 'node',
-    // The sources name each other as they will be named once compiled.
+    // Sources import each other by their compiled names.
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
-    // That something is both loaded at once and later is as it should be here.
+    // Hide the warning that a module is imported both statically and dynamically.
     logLevel: 'silent',
   });
   const out = join(OUT_DIR, `${name}.mjs`);
@@ -37,7 +37,7 @@ async function load(name) {
   return { run: module[run], tally: new module[tally]() };
 }
 
-/** Runs the seeds from `first` on; how many failed. */
+/** Runs the seeds from `first` on; returns the number of failures. */
 async function runSeeds(name, first, count, every) {
   const { run, tally } = await load(name);
   const started = Date.now();

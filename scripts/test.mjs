@@ -1,5 +1,5 @@
-// `npm test`: sets up, builds and makes every check, two at a time; none begins after one that failed.
-// `npm test -- --only fmt,clippy` makes some of them, `npm test -- --list` tells which there are. The last line of
+// `npm test`: sets up, builds and runs every check, two at a time. After a failure no other check begins.
+// `npm test -- --only fmt,clippy` runs some of them, `npm test -- --list` lists them. The last line of
 // a green run is `N passed, 0 failed`, where N counts the tests that ran.
 
 import { chooseSteps, describe } from './lib/choose-steps.mjs';
@@ -9,8 +9,8 @@ import { clearReports, STEPS } from './lib/test-steps.mjs';
 import { setupPackages, setupRust } from './setup.mjs';
 
 /**
- * Runs one step; returns its row of the table. Never rejects for a check that fails. With `quiet` the step
- * runs beside others: its output is printed whole, at its end.
+ * Runs one step; returns its row of the table. A failed check does not reject. With `quiet`, other steps run at
+ * the same time: the output of this one is printed as a whole, at its end.
  */
 async function runStep({ name, commands, cwd, count, action }, { quiet = false } = {}) {
   console.log(quiet ? `... ${name}` : `\n=== ${name} ===`);
@@ -30,7 +30,7 @@ async function runStep({ name, commands, cwd, count, action }, { quiet = false }
   if (quiet) console.log(`\n=== ${name} ===\n${output.trimEnd()}`);
   const counts = tally(count, output, problem);
   if (problem === undefined && counts?.failed > 0) problem = `${counts.failed} failed`;
-  // A runner that finds nothing to run proves nothing.
+  // A runner that finds no tests is a failure.
   if (problem === undefined && counts?.passed === 0) problem = 'no test has run';
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(`--- ${name}: ${problem ?? 'ok'}, ${seconds} s`);
@@ -41,7 +41,7 @@ function tally(count, output, problem) {
   try {
     return count?.(output);
   } catch (error) {
-    // A runner that broke down leaves no report; without a breakdown that is a bug here.
+    // A runner that crashed leaves no report. Without a crash, the missing report is a bug here.
     if (problem === undefined) throw error;
   }
 }
@@ -62,7 +62,7 @@ function printTable(rows) {
   }
 }
 
-/** What sets up what the steps need. Packages come beside the first checks of Rust, which need none. */
+/** Sets up what the steps need. npm packages are installed during the first Rust checks, which need none. */
 function setupFor(steps) {
   const browser = steps.some((step) => step.needsBrowser);
   return [
@@ -86,7 +86,7 @@ async function main() {
   await runSteps(jobs, async (step) => note(await runStep(step, { quiet: isQuiet(step) })));
 
   const stopped = rows.filter((row) => row.problem !== undefined);
-  // Other steps have gone on meanwhile: what a reader looks for stands last.
+  // Other steps went on meanwhile: repeat the output of the failed ones at the end.
   for (const { name, output } of stopped)
     console.log(`\n=== ${name} failed: its last lines ===\n${lastLines(output)}`);
   printTable(rows);
@@ -94,7 +94,7 @@ async function main() {
   console.log(`\nall of it: ${((performance.now() - started) / 60_000).toFixed(1)} minutes`);
   for (const { name, problem } of stopped) console.log(`stopped at ${name}: ${problem}`);
   if (stopped.length > 0) process.exitCode = 1;
-  // A step that failed without failed tests is a failure, too.
+  // A failed step without failed tests counts as one failure.
   const failed = stopped.reduce((sum, { counts }) => sum + Math.max(1, counts?.failed ?? 0), 0);
   console.log(`${total('passed')} passed, ${failed} failed`);
 }

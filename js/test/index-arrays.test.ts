@@ -2,16 +2,16 @@ import { expect, it } from 'vitest';
 import type { Change } from '../src/index.js';
 import { memory, open } from '../src/index.js';
 
-/** Bytes of an entry of two columns, a text and a number, of a key of one byte. */
+/** Bytes of an entry with two columns, a text and a number, and a key of one byte. */
 const entryBytes = (text: number) => 2 + text + 11 + 1;
 
-/** A row whose array has so many members, and text of so many bytes beside it. */
+/** A row with an array of `members` numbers, and a text of `text` bytes. */
 const row = (members: number, text: number) => ({
   title: 'x'.repeat(text),
   tags: Array.from({ length: members }, (_, at) => at),
 });
 
-/** The most members that a row may have for the index to take it. */
+/** The most members of an array that the index still accepts. */
 function mostMembers(text: number): number {
   const fits = (members: number) => {
     const bytes = 1 + JSON.stringify(row(members, text)).length;
@@ -35,7 +35,7 @@ it('an array is in an index in full or not at all, for scans, watches and transa
     wake();
   });
   const keys = async () => (await db.scan({ index: 'byTag' }).keys().toArray()).length;
-  // Members that come twice are there once.
+  // Repeated members count once.
   const twice = { ...row(most, 400), tags: row(most, 400).tags.flatMap((tag) => [tag, tag]) };
   for (const [value, expected] of [
     [row(most, 400), most],
@@ -54,24 +54,24 @@ it('an array is in an index in full or not at all, for scans, watches and transa
   await db.put('k', row(2, 3));
   const isTold = () =>
     seen.some((change) => change.op === 'add' && (change.secondary as string[])[0] === 'xxx');
-  // Earlier changes may still be on their way.
+  // Earlier changes may not have been reported yet.
   while (!isTold()) {
     await new Promise<void>((resolve) => {
       wake = resolve;
     });
   }
-  // What was told comes to what there is.
-  const told = new Set<string>();
+  // The reported changes add up to the entries of the index.
+  const reportedKeys = new Set<string>();
   for (const { op, secondary } of seen) {
-    if (op === 'del') expect(told.delete(JSON.stringify(secondary))).toBe(true);
-    else told.add(JSON.stringify(secondary));
+    if (op === 'del') expect(reportedKeys.delete(JSON.stringify(secondary))).toBe(true);
+    else reportedKeys.add(JSON.stringify(secondary));
   }
   const rows = await db.scan({ index: 'byTag' }).toArray();
-  expect([...told].sort()).toEqual(rows.map(([, , key]) => JSON.stringify(key)).sort());
+  expect([...reportedKeys].sort()).toEqual(rows.map(([, , key]) => JSON.stringify(key)).sort());
   await db.close();
 });
 
-it('many members beside a long text are refused at the price of reading them', async () => {
+it('many members next to a long text are refused, at the cost of reading them', async () => {
   const db = await open('long', { storage: memory(), indexes });
   const long = { title: 'x'.repeat(1 << 20), tags: Array.from({ length: 50_000 }, (_, at) => at) };
   const line = new TextEncoder().encode(JSON.stringify({ id: 'k', ...long }));

@@ -1,6 +1,6 @@
 /**
- * Random changes by two handles with indexes: after each commit every index is that of the rows, and
- * the root is that of a fresh store.
+ * Random changes by two handles with indexes: after each commit every index matches the rows, and the
+ * root is that of a fresh store.
  */
 import { describe, expect, it } from 'vitest';
 import {
@@ -98,7 +98,7 @@ async function change(
           }
         }
       } catch {
-        // What a clear takes away is not looked at.
+        // The patch does not check rows that a clear deletes.
         await db.applyPatch(patch).then(
           () => expect(patch.some(({ op }) => op !== 'update')).toBe(true),
           (error: { code?: string }) => expect(error.code).toBe('invalid-patch'),
@@ -124,7 +124,7 @@ async function change(
   }
 }
 
-/** Every index that a handle was opened with is what the rows make it. */
+/** Every index that a handle was opened with matches the rows. */
 async function check(
   db: Store,
   definitions: IndexDefinitions,
@@ -146,14 +146,14 @@ async function check(
 
 describe('the indexes of two handles', () => {
   it(
-    'are those of the rows after each commit, and the root is that of a fresh store',
+    'match the rows after each commit, and the root is that of a fresh store',
     async () => {
       const made = new Map<string, number>();
       await forSeeds(SEEDS, async (from, seed, begin) => {
         choosePalette(from);
         const storage = { ...memory(), isShared: true };
         const rows = new Map<string, unknown>();
-        // Who opens with other definitions has the old ones dropped, if it says so, and the new ones made.
+        // A handle with other definitions builds its indexes, and may drop the old ones.
         for (let life = 0; life < 3; life++) {
           const definitions = definitionsOf(from);
           const wanted = [definitions, from.below(2) === 0 ? definitions : undefined];
@@ -167,7 +167,7 @@ describe('the indexes of two handles', () => {
             const db = from.pick(handles);
             const hasIndexes = db === first || wanted[1] !== undefined;
             begin({ life, handle: handles.indexOf(db), definitions });
-            // Until it has them a transaction that wants them is refused.
+            // Until the indexes are built, a transaction that reads them is refused.
             if (hasIndexes && at === 0) await check(db, definitions, rows, from);
             const inTransactions = hasIndexes ? definitions : undefined;
             const what =
@@ -181,7 +181,7 @@ describe('the indexes of two handles', () => {
             expectSame(await all(second), sorted(rows));
             const fresh = await open('test', { storage: memory(), indexes: definitions });
             await fresh.putMany(sorted(rows));
-            // One that is to be dropped is so a moment later.
+            // Old indexes are dropped a moment later.
             await expect.poll(() => first.root, SOON).toBe(fresh.root);
             await fresh.close();
           }
@@ -194,7 +194,7 @@ describe('the indexes of two handles', () => {
   );
 });
 
-/** A change by a handle that knows of no index. */
+/** A change by a handle without indexes. */
 async function putsOf(db: Store, from: Random, rows: Map<string, unknown>): Promise<string> {
   const many = Array.from(
     { length: 1 + from.below(40) },

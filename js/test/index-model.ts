@@ -1,4 +1,4 @@
-/** What an index of rows should hold, made by hand: nothing here knows how keys are encoded. */
+/** The expected entries of an index, computed without encoding keys. */
 import type { IndexDefinition, IndexScanOptions, Scalar, SecondaryKey } from '../src/index.js';
 import { compareKeys, type Entry } from './model.js';
 
@@ -31,7 +31,7 @@ function compareScalars(a: Scalar, b: Scalar): number {
 
 const listOf = (key: SecondaryKey) => (Array.isArray(key) ? key : [key]) as readonly Scalar[];
 
-/** The first columns only, where one has fewer. */
+/** Compares only the columns that both have. */
 function compareSecondary(a: SecondaryKey, b: SecondaryKey): number {
   const [left, right] = [listOf(a), listOf(b)];
   for (let at = 0; at < Math.min(left.length, right.length); at++) {
@@ -65,7 +65,7 @@ export function entriesOfRows(
   return found.sort((a, b) => compareSecondary(a[2], b[2]) || compareKeys(a[0], b[0]));
 }
 
-/** What a scan of a range of them should give. */
+/** The expected result of a scan of a range of them. */
 export function selectEntries(
   entries: readonly IndexedEntry[],
   range: Omit<IndexScanOptions, 'index'>,

@@ -1,4 +1,4 @@
-/** Random steps of a transaction that reads by index, and a model that says what each must give. */
+/** Random steps of a transaction that reads by index, and a model of their results. */
 import type { IndexDefinitions, Transaction } from '../src/index.js';
 import type { IndexedEntry } from './index-model.js';
 import { KEYS, modelOf, type Range, rangeOf, rowValue } from './indexed-rows.js';
@@ -6,7 +6,7 @@ import { type Entry, select, sorted } from './model.js';
 import { stepFault } from './property.js';
 import { type Random, random } from './random.js';
 
-/** One step of a transaction's function, and what it gave. */
+/** One step of a transaction's function, and its result. */
 export type Step =
   | { op: 'get'; key: string; result: unknown }
   | { op: 'count'; range: Range; result: number }
@@ -56,7 +56,7 @@ export async function step(
       tx.delete(key);
       return { op: 'delete', key };
     default: {
-      // What it puts depends on what it has read.
+      // The value that it puts depends on the rows that it has read.
       const text = JSON.stringify(before, (_, v) => (v instanceof Uint8Array ? v.length : v));
       const seed = [...text].reduce((sum, c) => (sum * 31 + (c.codePointAt(0) ?? 0)) % 9973, 7);
       const value = rowValue(random(seed));
@@ -66,7 +66,7 @@ export async function step(
   }
 }
 
-/** What a step should have given; makes its edit. */
+/** The expected result of a step; applies its edit to the model. */
 export function replay(
   rows: Map<string, unknown>,
   definitions: IndexDefinitions,
@@ -92,7 +92,7 @@ export function replay(
   }
 }
 
-/** The first step that did not give what it should have. */
+/** The first step with a wrong result. */
 export function fault(
   rows: Map<string, unknown>,
   definitions: IndexDefinitions,

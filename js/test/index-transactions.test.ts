@@ -1,6 +1,6 @@
 /**
- * Transactions of several handles that read by index come to what they would come to one after the
- * other, and run again when what they read has changed.
+ * Transactions of several handles that read by index have the effect of a serial order, and run again
+ * when their reads have become stale.
  */
 import { describe, expect, it } from 'vitest';
 import { type IndexDefinitions, memory, open, type Store } from '../src/index.js';
@@ -20,7 +20,7 @@ async function ticks(from: Random, most: number): Promise<void> {
 const MARK = '~/';
 
 interface Outcome {
-  /** What the last run of the function did. */
+  /** The steps of the last run of the function. */
   steps: Step[];
   runs: number;
 }
@@ -34,7 +34,7 @@ async function transact(
 ): Promise<Outcome> {
   const outcome: Outcome = { steps: [], runs: 0 };
   const length = 2 + from.below(9);
-  // The same choices in each run.
+  // Each run makes the same choices.
   const seed = from.below(2 ** 31);
   await db.transaction(async (tx) => {
     const choices = random(seed);
@@ -57,7 +57,7 @@ function rootsOf({ written }: WatchedStorage): string[] {
   );
 }
 
-/** Of entries the mark rows are no part: `[null, runs]` has one where the whole value is indexed. */
+/** Definitions that never list mark rows: `[null, runs]` is listed where the whole value is indexed. */
 const definitionsOfMarked = (from: Random) =>
   Object.fromEntries(
     Object.entries(definitionsOf(from)).filter(([name]) => name !== 'whole'),
@@ -67,23 +67,23 @@ const SEEDS = seedCount(25);
 
 describe('transactions that read by index', () => {
   it(
-    'come to what they would come to one after the other',
+    'have the effect of a serial order',
     async () => {
       const totals = { transactions: 0, runs: 0, commits: 0 };
       await forSeeds(SEEDS, async (from, seed) => {
         choosePalette(from);
         const indexes = { ...definitionsOfMarked(from), owner: { path: '/owner' } };
-        // Handles that hear of each other, as tabs do.
+        // Handles that see each other's commits, like tabs.
         const storage = watched({ ...memory(), isShared: true });
         const handles: Store[] = [];
         for (let at = 0; at < 2; at++)
           handles.push(await open(`by index ${seed}`, { storage, indexes }));
-        // It keeps the indexes without having asked for them.
+        // This handle keeps the indexes, though it does not name them.
         const other = await open(`by index ${seed}`, { storage });
         const [first] = handles as [Store, Store];
         const some = KEYS.filter(() => from.below(2) === 0);
         await first.putMany([['~', 0], ...some.map((key): Entry => [key, rowValue(from)])]);
-        // Each write waits for others to come in front of it.
+        // Each write waits, so that others can commit first.
         storage.hooks.write = () => ticks(from, 3);
 
         let number = 0;

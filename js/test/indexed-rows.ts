@@ -1,10 +1,10 @@
-/** Random rows, definitions of indexes and ranges of them, and what an index holds by a model. */
+/** Random rows, definitions of indexes and their ranges, and a model of the entries. */
 import type { IndexDefinition, IndexDefinitions, IndexScanOptions } from '../src/index.js';
 import { entriesOfRows, type IndexedEntry, selectEntries } from './index-model.js';
 import { sorted } from './model.js';
 import type { Random } from './random.js';
 
-// Those where the order of UTF-16 is not that of UTF-8 among them.
+// Includes keys whose order in UTF-16 differs from that in UTF-8.
 export const KEYS = [
   'k',
   'k0',
@@ -35,7 +35,7 @@ export function definitionsOf(from: Random): IndexDefinitions {
   return Object.fromEntries(from.shuffle(POOL).slice(0, 1 + from.below(3)));
 }
 
-/** The few values of a history, if it has few: then ranges hold several entries. */
+/** The values of a history with few values, in which ranges have several entries. */
 let palette: readonly (string | number | boolean)[] = [];
 
 export function choosePalette(from: Random): void {
@@ -68,7 +68,7 @@ export function rowValue(from: Random): unknown {
   for (const name of from.shuffle(['owner', 'tags', 'age']).slice(0, 1 + from.below(3))) {
     value[name] = memberOf(from);
   }
-  // Some that lie outside of their leaves.
+  // Some values are stored out of line.
   if (kind === 2) value.text = 'x'.repeat(5000);
   return JSON.parse(JSON.stringify(value));
 }
@@ -95,7 +95,7 @@ export function rangeOf(from: Random, definitions: IndexDefinitions): Range {
   };
 }
 
-/** What an index holds in the rows, in a range. */
+/** The expected entries of a range of an index. */
 export function modelOf(
   rows: ReadonlyMap<string, unknown>,
   definitions: IndexDefinitions,

@@ -1,4 +1,4 @@
-/** What an index holds, which of its ranges are read, and how it comes to be there. */
+/** Entries of indexes, reads of their ranges, and how indexes are built. */
 import { describe, expect, it } from 'vitest';
 import rules from '../../vectors/index/replicache-index-rules.json' with { type: 'json' };
 import {
@@ -44,7 +44,7 @@ async function indexed(options: OpenOptions = {}) {
 const keysOf = (db: Store, range: Parameters<Store['scan']>[0]) => db.scan(range).keys().toArray();
 
 describe('an index', () => {
-  it('gives rows in the order of their values, with these at hand', async () => {
+  it('yields rows in the order of their secondary keys, and yields these keys', async () => {
     const db = await indexed();
     for (const [index, definition] of Object.entries(INDEXES)) {
       const expected = entriesOfRows(definition, ROWS);
@@ -108,7 +108,7 @@ describe('an index', () => {
     expect(await db.count({ index, ...bounds })).toBe(all.length);
   });
 
-  it('refuses what is no range of it', async () => {
+  it('refuses malformed ranges', async () => {
     const db = await indexed();
     const refused = [
       { index: 'none' },
@@ -147,7 +147,7 @@ describe('an index', () => {
     const db = await open('test', { storage: memory(), indexes });
     await db.put(rule.primary, rule.value);
     const found = (await db.scan({ index: 'one' }).toArray()).map(([key, , at]) => [at, key]);
-    // What they refuse is skipped; numbers, which they refuse, are indexed here.
+    // Skip what they refuse, except numbers, which are indexed here.
     const number = (rule.value as { u?: unknown }).u;
     const expected = rule.expected ?? (typeof number === 'number' ? [[number, 'k']] : []);
     expect(found).toEqual([...expected].sort(([a], [b]) => compareKeys(`${a}`, `${b}`)));
@@ -163,7 +163,7 @@ describe('an index', () => {
     }
   });
 
-  it('is there after a reopening, and in a handle that did not ask for it kept all the same', async () => {
+  it('exists after reopening, and a handle that does not name it keeps it', async () => {
     const storage = memory();
     const db = await indexed({ storage });
     const other = await open('test', { storage });
@@ -197,7 +197,7 @@ describe('an index', () => {
     }
   });
 
-  it('is gone with all rows, and there again with the first', async () => {
+  it('is empty once all rows are deleted, and works again with the next row', async () => {
     const db = await indexed();
     const { root } = db;
     await db.clear();
@@ -216,8 +216,8 @@ const many = (count: number): Entry[] =>
 
 const BY_OWNER: IndexDefinitions = { owner: { path: '/owner' } };
 
-describe('an index that is asked for later', () => {
-  it('is made beside other work, and a scan waits for it unless it should not', async () => {
+describe('an index that is added later', () => {
+  it('is built in the background, and a scan waits for it unless told not to', async () => {
     const storage = memory();
     const rows = many(100_000);
     const before = await open('test', { storage });
@@ -237,7 +237,7 @@ describe('an index that is asked for later', () => {
     const aborted = db.scan({ ...range, signal: stopped.signal }).toArray();
     stopped.abort();
     await expect(aborted).rejects.toEqual(failure('aborted'));
-    // Writers go on, and what they write is in it.
+    // Writes continue, and the index includes them.
     const writes = [];
     for (let at = 0; at < 20; at++) writes.push(db.put(`new${at}`, { owner: 'o7' }));
     writes.push(db.delete('k0000007'));
@@ -257,7 +257,7 @@ describe('an index that is asked for later', () => {
     expect(await body()).toHaveLength(expected.length + added.length);
   });
 
-  it('goes on where it was left', async () => {
+  it('is continued where its build stopped', async () => {
     const storage = watched(memory());
     const before = await open('test', { storage });
     await before.putMany(many(120_000));
@@ -278,7 +278,7 @@ describe('an index that is asked for later', () => {
     expect(await again.count({ index: 'owner' })).toBe(120_000);
   });
 
-  it('is dropped where that is asked for, and made anew where it has changed', async () => {
+  it('is dropped on request, and built again when its definition has changed', async () => {
     const storage = memory();
     const indexes = { one: { path: '/owner' }, two: { path: '/age' } };
     const db = await open('test', { storage, indexes });
@@ -303,7 +303,7 @@ describe('an index that is asked for later', () => {
     await expect.poll(() => plain.root).toBe(none.root);
   });
 
-  it('is made once by two handles that both want it', async () => {
+  it('is built once for two handles that name it', async () => {
     const storage = memory();
     const before = await open('test', { storage });
     await before.putMany(many(50_000));
@@ -315,7 +315,7 @@ describe('an index that is asked for later', () => {
     expect(counts).toEqual([50_000, 50_000]);
   });
 
-  it('fails for those who wait where storage fails, and is made when it does not', async () => {
+  it('rejects waiting reads when storage fails, and is built once storage works', async () => {
     const storage = watched(memory());
     const before = await open('test', { storage });
     await before.putMany(many(1000));
@@ -330,7 +330,7 @@ describe('an index that is asked for later', () => {
     expect(await db.count({ index: 'owner' })).toBe(1000);
   });
 
-  it('is awaited by nobody after the close', async () => {
+  it('rejects waiting reads after the close', async () => {
     const storage = memory();
     const before = await open('test', { storage });
     await before.putMany(many(100_000));

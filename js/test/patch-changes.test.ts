@@ -1,4 +1,4 @@
-/** What `diff`, `changes` and `watch` give is a patch: applied to where it begins it leads to where it ends. */
+/** The output of `diff`, `changes` and `watch` is a patch: applied to the old state it leads to the new one. */
 import { describe, expect, it } from 'vitest';
 import {
   type Change,
@@ -30,7 +30,7 @@ function streamOf(text: string, from: Random): ReadableStream<Uint8Array> {
   });
 }
 
-/** What rows `own` have become: some gone, some others, some more. */
+/** A copy of `rows` with some deleted, some changed and some added. */
 function changed(rows: ReadonlyMap<string, unknown>, from: Random): Map<string, unknown> {
   const result = new Map(rows);
   for (const key of rows.keys()) {
@@ -81,7 +81,7 @@ it.each(ways)('a diff, %s, leads from one state to the other', async (_, apply) 
   });
 });
 
-it('bytes and large values come through as they are', async () => {
+it('bytes and large values stay unchanged', async () => {
   const big = 'x'.repeat(300_000);
   const rows: Entry[] = [
     ['big', { big }],
@@ -97,7 +97,7 @@ it('bytes and large values come through as they are', async () => {
   expect(other.root).toBe(db.root);
 });
 
-it('a store that applies what a watch tells follows the one that is watched', async () => {
+it('a store that applies the changes of a watch follows the watched store', async () => {
   const db = await storeOf();
   const copy = await storeOf();
   db.watch({}, async (changes) => copy.applyPatch(changes), { initial: true });
@@ -129,12 +129,12 @@ describe('changes among operations', () => {
     ]);
   });
 
-  it('may have members of the other kind, which are ignored', async () => {
+  it('may have members of other operations, which are ignored', async () => {
     const db = await storeOf([['c', 1]]);
     const patch = [
       { op: 'add', key: 'a', newValue: 1, value: new Map() },
       { op: 'put', key: 'b', value: 2, newValue: () => 1, secondary: 's' },
-      // A back end of Replicache may send what it likes beside the key.
+      // A Replicache back end may send any other members.
       { op: 'del', key: 'c', secondary: 's' },
       { op: 'clear', newValue: 1n, oldValue: 1n },
     ] as unknown[] as PatchOperation[];
@@ -178,17 +178,21 @@ describe('changes among operations', () => {
     await refuses(db, () => db.applyPatch(patch), error);
   });
 
-  it('what a watch of an index tells is refused', async () => {
+  it('changes of a watched index are refused', async () => {
     const indexes = { n: { path: '/n' } };
     const db = await open('watched', { storage: memory(), indexes });
-    const told: Change[] = [];
-    db.watch({ index: 'n' }, (changes) => void told.push(...changes), { initial: true });
+    const reportedChanges: Change[] = [];
+    db.watch({ index: 'n' }, (changes) => void reportedChanges.push(...changes), { initial: true });
     await db.put('a', { n: 1 });
-    await until(() => told.length > 0);
+    await until(() => reportedChanges.length > 0);
     await db.put('a', { n: 2 });
-    await until(() => told.some(({ op }) => op === 'del'));
+    await until(() => reportedChanges.some(({ op }) => op === 'del'));
     const copy = await storeOf([['a', { n: 1 }]]);
-    await refuses(copy, () => copy.applyPatch(told), failure('invalid-patch', { row: 0 }));
+    await refuses(
+      copy,
+      () => copy.applyPatch(reportedChanges),
+      failure('invalid-patch', { row: 0 }),
+    );
     await db.close();
   });
 });

@@ -1,4 +1,4 @@
-/** `applyPatch`: where operations come from, what they do, and which are refused. */
+/** `applyPatch`: sources of operations, their effects, and which are refused. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Patch, type PatchOperation } from '../src/index.js';
@@ -32,7 +32,7 @@ function partsOf(bytes: Uint8Array, length: number): Uint8Array[] {
   return Array.from({ length: count }, (_, at) => bytes.subarray(at * length, (at + 1) * length));
 }
 
-/** The ways in which a patch may come. */
+/** The sources of a patch. */
 const SOURCES: [string, (patch: PatchOperation[]) => Patch][] = [
   ['an array', (patch) => patch],
   ['a Set', (patch) => new Set(patch)],
@@ -71,7 +71,7 @@ describe.each(SOURCES)('from %s', (_, sourceOf) => {
 const NAMES = ['a', 'b', '10', '9', '09', '4294967295', '4294967294', '-1', '__proto__', ''];
 const STRANGE = ['constructor', 'toString', 'é', '😀', '\u{ff5e}', '"\\/\n\u0007', '\ud800', 'b c'];
 
-/** What `JSON.parse` might make of a text, members in any order. */
+/** A random object as `JSON.parse` might return it, with members in any order. */
 function objectOf({ below, pick, value }: Random): Record<string, unknown> {
   const members = Array.from({ length: below(6) }, () => {
     const name = pick([...NAMES, ...STRANGE]);
@@ -80,7 +80,7 @@ function objectOf({ below, pick, value }: Random): Record<string, unknown> {
   return JSON.parse(`{${members.join(',')}}`);
 }
 
-/** The rules of a patch as JavaScript has them. */
+/** The rules of a patch, written in JavaScript. */
 function applyTo(rows: Map<string, unknown>, operation: PatchOperation): void {
   if (operation.op === 'put') rows.set(operation.key, operation.value);
   else if (operation.op === 'del') rows.delete(operation.key);
@@ -95,7 +95,7 @@ function applyTo(rows: Map<string, unknown>, operation: PatchOperation): void {
   }
 }
 
-it('does with objects what JavaScript does, to the order of members', async () => {
+it('merges objects like JavaScript, including the order of members', async () => {
   await forSeeds(60, async (chance, _, begin) => {
     const { below, next, pick } = chance;
     const key = () => pick(['a', 'b', 'c', '\u{ff5e}', '😀', 'k/1', 'k/2', 'k/3']);
@@ -125,7 +125,7 @@ it('does with objects what JavaScript does, to the order of members', async () =
   });
 });
 
-describe('what is refused tells its position', () => {
+describe('a refused operation is reported with its position', () => {
   const good: PatchOperation = { op: 'put', key: 'new', value: 1 };
   const last: PatchOperation = { op: 'put', key: 'last', value: 1 };
   const around = (bad: unknown) => [good, good, bad, last] as PatchOperation[];
@@ -189,7 +189,7 @@ describe('what is refused tells its position', () => {
     await refuses(db, () => db.applyPatch(new Blob([text]), { format: 'ndjson' }), error);
   });
 
-  it('what is no patch at all', async () => {
+  it('malformed patches', async () => {
     const db = await scene();
     for (const bad of [5, null, undefined, {}]) {
       const patch = bad as unknown as Patch;
@@ -208,7 +208,7 @@ describe('what is refused tells its position', () => {
   });
 });
 
-it('values are kept as they are put', async () => {
+it('values are stored unchanged', async () => {
   const db = await storeOf([['old', 1]]);
   const big = 'x'.repeat(300_000);
   const reused = Uint8Array.of(1, 2, 3);
@@ -239,7 +239,7 @@ it('values are kept as they are put', async () => {
   expectSame(await db.get('big'), { big, at: 1 });
 });
 
-it('a patch of many operations is one commit, in whatever order they come', async () => {
+it('a patch of many operations is one commit, in any order', async () => {
   const rows = Array.from({ length: 20_000 }, (_, at): Entry => [`k${1e6 + at}`, { at, n: 0 }]);
   const patch = rows.flatMap(([key], at): PatchOperation[] => {
     if (at % 10 === 0) return [{ op: 'update', key, merge: { n: at } }];
@@ -252,7 +252,7 @@ it('a patch of many operations is one commit, in whatever order they come', asyn
     const filled = await open('test', { storage });
     await filled.putMany(rows);
     await filled.close();
-    // Opened anew, it must read what it updates.
+    // After reopening, it must read the rows that it updates.
     const db = await open('test', { storage });
     const fractions: number[] = [];
     const onProgress = ({ fraction = -1 }) => fractions.push(fraction);
@@ -265,7 +265,7 @@ it('a patch of many operations is one commit, in whatever order they come', asyn
   expect(roots.size).toBe(1);
 });
 
-it('edits that were called for later win, and what others wrote stays', async () => {
+it('edits of later calls win, and writes of other handles stay', async () => {
   const storage = memory();
   const db = await open('test', { storage });
   const other = await open('test', { storage });
@@ -297,7 +297,7 @@ it('edits that were called for later win, and what others wrote stays', async ()
   ]);
 });
 
-it('an abort, or a source that throws, leaves all as it was', async () => {
+it('an abort, or a source that throws, changes nothing', async () => {
   const db = await storeOf([['a', { n: 1 }]]);
   const control = new AbortController();
   const endless = async function* (): AsyncGenerator<PatchOperation> {
@@ -323,14 +323,14 @@ it('an abort, or a source that throws, leaves all as it was', async () => {
   await refuses(db, () => db.applyPatch(parts()), reason);
 });
 
-it('an update of what is no object is refused, unless the patch has a later word on its row', async () => {
+it('an update of a row that is not an object is refused, unless a later operation overrides it', async () => {
   const db = await storeOf([['a', 5]]);
   const update: PatchOperation = { op: 'update', key: 'a', merge: { n: 1 } };
   const refused = failure('invalid-patch', { row: 1 });
   const other: PatchOperation = { op: 'put', key: 'b', value: 1 };
   await refuses(db, () => db.applyPatch([other, update]), refused);
   await refuses(db, () => db.applyPatch([other, update, { ...update }]), refused);
-  // What the row was is then not looked at.
+  // Then the old row is not checked.
   for (const [last, value] of [
     [{ op: 'put', key: 'a', value: 'put' }, 'put'],
     [{ op: 'del', key: 'a' }, undefined],

@@ -1,4 +1,4 @@
-/** Where `putMany` takes rows from, and what becomes of them. */
+/** The sources of `putMany`, and what it stores. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { all, type Entry, expectSame, failure, refuses, sorted, storeOf } from './model.js';
@@ -19,7 +19,7 @@ async function* slowly<T>(items: Iterable<T>, every = 1): AsyncGenerator<T> {
   }
 }
 
-/** More rows than one block takes, of which every third key comes again. */
+/** More rows than fit in one block; every third key is repeated. */
 function manyPairs(count = 30_000): Entry[] {
   return Array.from({ length: count }, (_, at): Entry => {
     const id = at % 3 === 0 ? at : (at * 7919) % count;
@@ -68,7 +68,7 @@ describe('putMany takes pairs from', () => {
     });
   }
 
-  it('no array with members beyond the pair, as objects and as bytes', async () => {
+  it('no array longer than a pair, as objects and as bytes', async () => {
     const db = await storeOf();
     const rows = [
       ['a', 1],
@@ -155,7 +155,7 @@ describe('putMany finds the key of a row', () => {
     });
   }
 
-  it('as the whole row, with the empty pointer', async () => {
+  it('in the whole row, with the empty pointer', async () => {
     const db = await storeOf();
     await db.putMany(['b', 'a'], { key: '' });
     expect(await all(db)).toEqual([
@@ -164,7 +164,7 @@ describe('putMany finds the key of a row', () => {
     ]);
   });
 
-  it('of bytes, with a function', async () => {
+  it('in bytes, with a function', async () => {
     const db = await storeOf();
     await db.putMany([Uint8Array.of(2), Uint8Array.of(1)], { key: (row) => `b${row[0]}` });
     expect(await all(db)).toEqual([
@@ -184,7 +184,7 @@ describe('putMany finds the key of a row', () => {
     expect(seen).toEqual([5, 3, 4]);
   });
 
-  it('and puts a prefix before it, of pairs too', async () => {
+  it('and adds a prefix, also to keys of pairs', async () => {
     const db = await storeOf();
     await db.putMany(
       [
@@ -202,7 +202,7 @@ describe('putMany finds the key of a row', () => {
   });
 });
 
-describe('of equal keys the last wins', () => {
+describe('the last of equal keys wins', () => {
   it('in one block', async () => {
     const db = await storeOf([
       ['a', 1],
@@ -237,7 +237,7 @@ describe('of equal keys the last wins', () => {
     }
   });
 
-  it('when one key comes in every row', async () => {
+  it('when all rows have the same key', async () => {
     const db = await storeOf();
     const result = await db.putMany(Array.from({ length: 25_000 }, (_, at): Entry => ['k', at]));
     expect(result.rows).toBe(25_000);
@@ -245,7 +245,7 @@ describe('of equal keys the last wins', () => {
     expect(db.root).toBe((await storeOf([['k', 24_999]])).root);
   });
 
-  it('when large values come again', async () => {
+  it('when large values are repeated', async () => {
     const from = random(3);
     const rows = Array.from({ length: 60 }, (_, at): Entry => [`k${at % 7}`, from.bytes(50_000)]);
     expectSame(await all(await storeOf(rows)), sorted(rows));
@@ -264,7 +264,7 @@ it('an empty source changes nothing', async () => {
   }
 });
 
-it('putMany puts into what is there, and leaves the rest', async () => {
+it('putMany adds to existing rows, and keeps the others', async () => {
   await forSeeds(8, async (from, _, begin) => {
     const db = await storeOf();
     const model = new Map<string, unknown>();
@@ -282,7 +282,7 @@ it('putMany puts into what is there, and leaves the rest', async () => {
   });
 });
 
-it('many stores are loaded side by side', async () => {
+it('many stores are loaded at the same time', async () => {
   const storage = memory();
   const pairs = manyPairs(10_000);
   const stores = await Promise.all(['a', 'b', 'c', 'd'].map((name) => open(name, { storage })));

@@ -1,4 +1,4 @@
-/** Every way to read, held against a sorted array. */
+/** All kinds of reads, compared with a sorted array. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memory, open, type ScanOptions, type Store } from '../src/index.js';
 import { compareKeys, type Entry, expectSame, failure, select, sorted, storeOf } from './model.js';
@@ -42,8 +42,8 @@ describe('reads of a store of several leaves', () => {
     expect(await db.count(range), message).toBe(select(entries, range).length);
   }
 
-  it('scan gives all rows in the order of their keys', () => check({}));
-  it('scan in reverse gives them from the end', () => check({ reverse: true }));
+  it('scan yields all rows in the order of their keys', () => check({}));
+  it('a reverse scan yields them from the end', () => check({ reverse: true }));
 
   it.each<ScanOptions>([
     { prefix: '' },
@@ -109,7 +109,7 @@ describe('reads of a store of several leaves', () => {
     });
   });
 
-  it('scan and count keep to random ranges', async () => {
+  it('scan and count respect random ranges', async () => {
     await forSeeds(30, async (from, _, begin) => {
       const bound = () => {
         const key = from.pick(keys);
@@ -128,14 +128,14 @@ describe('reads of a store of several leaves', () => {
     });
   });
 
-  it('get gives each value, and undefined for an absent key', async () => {
+  it('get returns each value, and undefined for an absent key', async () => {
     for (const [key, value] of entries) expectSame(await db.get(key), value, key);
     for (const key of ['', 'city', 'city/00001x', 'zzz']) {
       expect(await db.get(key)).toBeUndefined();
     }
   });
 
-  it('getMany gives values in the order of its keys, repeated and absent ones too', async () => {
+  it('getMany returns values in the order of its keys, with repeated and absent ones', async () => {
     await forSeeds(20, async (from, _, begin) => {
       const wanted = Array.from({ length: from.below(500) }, () =>
         from.next() < 0.2 ? `absent ${from.below(9)}` : from.pick(keys),
@@ -157,7 +157,7 @@ describe('reads of a store of several leaves', () => {
     expectSame(await db.getMany([]), []);
   });
 
-  it('has tells whether there is a row', async () => {
+  it('has returns whether a row exists', async () => {
     for (const key of keys.filter((_, at) => at % 50 === 0)) {
       expect(await db.has(key)).toBe(true);
       expect(await db.has(`${key}\0`)).toBe(false);
@@ -165,7 +165,7 @@ describe('reads of a store of several leaves', () => {
     }
   });
 
-  it('a scan can be iterated, again too, and left early', async () => {
+  it('a scan can be iterated, repeated, and left early', async () => {
     const scan = db.scan();
     for (let round = 0; round < 2; round++) {
       const seen: Entry[] = [];
@@ -190,7 +190,7 @@ describe('reads of a store of several leaves', () => {
     });
   });
 
-  it('each read makes new values', async () => {
+  it('each read returns new values', async () => {
     const [key = ''] = entries.find(([, value]) => !(value instanceof Uint8Array)) ?? [];
     const [first, second] = [await db.get<{ at: number }>(key), await db.get(key)];
     expect(first).not.toBe(second);
@@ -202,11 +202,11 @@ describe('reads of a store of several leaves', () => {
     expect(bytes).toEqual(again);
     bytes?.fill(99);
     expect(await db.get(bytesKey)).toEqual(again);
-    // Bytes of their own: not a view into something larger.
+    // The bytes have a buffer of their own: they are not a view of a larger one.
     expect(again?.buffer.byteLength).toBe(again?.length);
   });
 
-  it('a scan is ended by its signal', async () => {
+  it('a signal ends a scan', async () => {
     const signal = AbortSignal.abort('enough');
     await expect(db.scan({ signal }).toArray()).rejects.toEqual(
       failure('aborted', { cause: 'enough' }),
@@ -254,7 +254,7 @@ it('an empty store has no rows to read', async () => {
   expect(await db.has('a')).toBe(false);
 });
 
-it('reads are the same with hardly any cache, from storage alone', async () => {
+it('reads have the same results from storage, with almost no cache', async () => {
   const storage = memory();
   const writer = await open('test', { storage });
   const entries = sorted(

@@ -1,4 +1,4 @@
-/** Damage to sum trees: it is found, told apart from that of rows, and mended where rows tell how. */
+/** Damage to sum trees: it is found, distinguished from damage to rows, and repaired if the tree follows rows. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { all, type Entry, expectSame, sorted } from './model.js';
@@ -17,7 +17,7 @@ beforeEach(() => {
   storage = watched(memory());
 });
 
-/** Flips a bit in the middle of a chunk of a kind, whenever it is read. */
+/** Flips a bit in the middle of the chunks of a kind, at each read. */
 function damage(kind: number): void {
   const found = [...storage.stored.values()].flatMap((segment) =>
     chunksOf(segment)
@@ -36,7 +36,7 @@ const reopened = (sums?: typeof SUMS) => open('test', { storage, ...(sums && { s
 
 describe('a sum tree that follows rows', () => {
   for (const kind of [PIECE, TOP]) {
-    it(`is made again when a chunk of kind ${kind.toString(16)} is damaged`, async () => {
+    it(`is built again when a chunk of kind ${kind.toString(16)} is damaged`, async () => {
       const db = await reopened(SUMS);
       await db.putMany(ROWS);
       const { root } = db.sumTree('cents');
@@ -65,8 +65,8 @@ describe('a sum tree that follows rows', () => {
   }
 });
 
-describe('a sum tree made by hand', () => {
-  it('is lost by a salvage alone, and nothing else with it', async () => {
+describe('a sum tree written by hand', () => {
+  it('is dropped only by a salvage, which drops nothing else', async () => {
     const db = await reopened();
     const value = new Uint8Array(20);
     const leaves = Array.from({ length: 200 }, (_, n) => ({ key: `k${n}`, value, sum: 1n }));
@@ -74,7 +74,7 @@ describe('a sum tree made by hand', () => {
     await db.sumTree('hand').putMany(leaves);
     await db.close();
     damage(PIECE);
-    // The commits before are of no use: they have the same chunk, or none of the rows.
+    // Earlier commits do not help: they have the same chunk, or no rows.
     const damaged = await reopened();
     await damaged.putMany(ROWS);
     const found = await damaged.verify();

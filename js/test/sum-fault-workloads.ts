@@ -1,17 +1,17 @@
-/** What stores with sum trees do in the sweeps of faults. */
+/** The workloads of stores with sum trees in fault sweeps. */
 import type { SumItem } from '../src/index.js';
 import { type Operation, rows as rowsOf, slowly } from './fault-workloads.js';
 import type { Entry } from './model.js';
 import { random } from './random.js';
 import { sha256 } from './sum-reference.js';
 
-/** The tree that follows rows, and the one that is changed by hand. */
+/** The tree that follows rows, and the one that is written by hand. */
 export const FOLLOWED = 'balances';
 export const BY_HAND = 't';
 
 export const SUMS = { [FOLLOWED]: { sum: '/cents', prefix: 'acct/' } };
 
-/** Where the model has a leaf of the tree that is changed by hand: no row has such a key. */
+/** The key of a leaf of the tree written by hand in the model; no row has such a key. */
 export const leafKey = (key: string) => `\u{10ffff}${Buffer.from(sha256(key)).toString('hex')}`;
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -56,7 +56,7 @@ function load(title: string, entries: readonly Entry[]): Operation {
   return { title, run: ({ db }) => db.putMany(entries), model: putRows(entries) };
 }
 
-/** Of a model, the sums that the followed tree should have, in no order. */
+/** The expected sums of the tree that follows the rows of a model, unordered. */
 export function followed(entries: readonly Entry[]): bigint[] {
   return entries
     .filter(([key]) => key.startsWith('acct/'))

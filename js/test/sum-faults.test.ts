@@ -1,4 +1,4 @@
-/** Storage that fails at every call made while sum trees change: rows and sums agree, or nothing is. */
+/** Storage fails at every call in turn while sum trees change: rows and sums always agree. */
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Store } from '../src/index.js';
 import { sweep } from './fault-sweep.js';
@@ -8,9 +8,9 @@ import { BY_HAND, FOLLOWED, followed, SUM_WORKLOADS, SUMS } from './sum-fault-wo
 let runs = 0;
 afterAll(() => console.info(`${runs} runs of ${Object.keys(SUM_WORKLOADS).length} workloads`));
 
-/** Rows, and after them the leaves put by hand; those that follow are held to the rows. */
+/** The rows, then the leaves put by hand. Checks that the tree that follows rows matches them. */
 async function holds(db: Store): Promise<Entry[]> {
-  // All of one commit, whatever others make meanwhile.
+  // Read one commit, whatever others commit meanwhile.
   const snap = db.snapshot();
   try {
     const rows = await snap.scan().toArray();
@@ -32,7 +32,7 @@ async function holds(db: Store): Promise<Entry[]> {
 }
 
 for (const [title, operations] of Object.entries(SUM_WORKLOADS)) {
-  describe(`with ${title}, whatever storage call fails`, () => {
+  describe(`with ${title}, whichever storage call fails`, () => {
     for (const when of ['before', 'after'] as const) {
       for (const lasting of [false, true]) {
         const how = lasting ? 'as do all until they are healed' : 'once';

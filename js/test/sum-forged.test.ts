@@ -1,4 +1,4 @@
-/** Changed and forged proofs of sums: none verifies. */
+/** Changed and forged proofs of sums do not verify. */
 import { describe, expect, it, vi } from 'vitest';
 import { verifySumProof, verifySumProofs } from '../src/sum-proof/index.js';
 import { type Random, random } from './random.js';
@@ -17,7 +17,7 @@ function without(of: Uint8Array, from: number, to: number): Uint8Array {
   return Uint8Array.of(...of.subarray(0, from), ...of.subarray(to));
 }
 
-/** A claim and what is said to prove it. */
+/** A claim and its alleged proof. */
 interface Proved {
   readonly key: Uint8Array;
   readonly claim: Leaf | null;
@@ -43,7 +43,7 @@ describe.each(SUBJECTS)('the proof of $what in $name', ({ root, key, claim, proo
   const count = proof[0]! * 256 + proof[1]!;
   const bitmap = 2 + 40 * count;
 
-  it('verifies, and with any bit of it changed does not', () => {
+  it('verifies, but not with any bit of it flipped', () => {
     expect(verifySumProof(root, key, claim, proof)).toBe(true);
     for (const bit of bitsOf(proof)) {
       expect(verifySumProof(root, key, claim, flipped(proof, bit)), `bit ${bit}`).toBe(false);
@@ -70,7 +70,7 @@ describe.each(SUBJECTS)('the proof of $what in $name', ({ root, key, claim, proo
       return;
     }
     const { value, sum } = claim;
-    // An absent key beside an absent one may have the same siblings; a leaf stands where it stands.
+    // Two absent keys may have the same siblings; two leaves never do.
     for (const bit of bitsOf(key)) {
       expect(verifySumProof(root, flipped(key, bit), claim, proof)).toBe(false);
     }
@@ -103,7 +103,7 @@ describe.each(SUBJECTS)('the proof of $what in $name', ({ root, key, claim, proo
     expect(verifySumProof(root, key, claim, many)).toBe(false);
   });
 
-  it('tells no sibling that it has no bit for, and none that it lacks', () => {
+  it('has neither superfluous nor missing siblings', () => {
     for (const at of [0, count]) {
       const node = at === 0 ? EMPTY[256]!.hash : EMPTY[0]!.hash;
       const spare = Uint8Array.of(...node, 0, 0, 0, 0, 0, 0, 0, 5);
@@ -120,22 +120,22 @@ describe.each(SUBJECTS)('the proof of $what in $name', ({ root, key, claim, proo
     expect(verifySumProof(root, key, claim, shorter)).toBe(false);
   });
 
-  it('tells no empty sibling in full', () => {
-    let told = 0;
+  it('has no empty sibling in full', () => {
+    let fullCount = 0;
     for (let bit = 0; bit < 256; bit++) {
       if (((proof[bitmap + (bit >> 3)]! >> (bit & 7)) & 1) === 0) {
-        told += 1;
+        fullCount += 1;
         continue;
       }
-      // The same siblings, one of them by its hash: 0 as sum, as the empty subtree has.
-      const at = 2 + 40 * told;
+      // The same siblings, but an empty one with its hash and the sum 0.
+      const at = 2 + 40 * fullCount;
       const node = [...EMPTY[256 - bit]!.hash, 0, 0, 0, 0, 0, 0, 0, 0];
       const longer = Uint8Array.of(...proof.subarray(0, at), ...node, ...proof.subarray(at));
       new DataView(longer.buffer).setUint16(0, count + 1);
       const other = flipped(longer, 8 * (bitmap + 40) + bit);
       expect(verifySumProof(root, key, claim, other)).toBe(false);
     }
-    expect(told).toBe(count);
+    expect(fullCount).toBe(count);
   });
 });
 
@@ -157,7 +157,7 @@ describe.each(MANY)('proofs of many keys: $name', ({ root, leaves, proofs }) => 
     }
   });
 
-  it('do not verify with a bit changed, those of the padding neither', () => {
+  it('do not verify with a bit flipped, even in the padding', () => {
     const from = random(5);
     for (const { claims, proof } of all) {
       const last = 8 * (proof.length - 1);
@@ -194,7 +194,7 @@ describe.each(MANY)('proofs of many keys: $name', ({ root, leaves, proofs }) => 
   });
 });
 
-/** Each of the 1,110 ways to make up to three changes comes some 18 times. */
+/** Enough for about 18 proofs for each of the 1,110 ways to make up to three changes. */
 const PROOFS = Number(process.env.PROOFS ?? 20_000);
 
 describe('forged proofs', () => {
@@ -215,7 +215,7 @@ describe('forged proofs', () => {
     return new ReferenceTree(Array.from({ length: count }, leaf));
   }
 
-  /** Changes a claim and its proof once; they may come to something true. */
+  /** Changes a claim and its proof once; the result may be true. */
   function change(forged: Proved): Proved {
     const { key, claim, proof } = forged;
     const other = from.pick(honest);
@@ -238,7 +238,7 @@ describe('forged proofs', () => {
       case 6:
         return { ...forged, key: flipped(key, from.below(256)) };
       case 7: {
-        // One of its nodes in the place of another, or in another's proof.
+        // Replace one of its nodes by another, or by one of another proof.
         const nodes = Math.floor((other.proof.length - 34) / 40);
         const count = Math.floor((proof.length - 34) / 40);
         if (nodes < 1 || count < 1) return forged;
@@ -250,7 +250,7 @@ describe('forged proofs', () => {
       case 8:
         return { ...forged, proof: flipped(proof, 8 * place + from.below(8)) };
       default: {
-        // Two bits of the bitmap, so that their number may still be right.
+        // Flip two bits of the bitmap, so that the count may still be right.
         const bitmap = 8 * (proof.length - 32);
         if (bitmap < 0) return forged;
         const once = flipped(proof, bitmap + from.below(256));
@@ -259,7 +259,7 @@ describe('forged proofs', () => {
     }
   }
 
-  it(`are refused, ${PROOFS} of them, all but those that came to the truth`, () => {
+  it(`are refused, ${PROOFS} of them, except for those that are true`, () => {
     let [refused, truths] = [0, 0];
     while (refused < PROOFS) {
       let forged = from.pick(honest);
@@ -278,7 +278,7 @@ describe('forged proofs', () => {
     expect(truths).toBeLessThan(refused / 5);
   });
 
-  it('are refused when they are nothing but noise', () => {
+  it('are refused when they are random bytes', () => {
     for (let at = 0; at < 20_000; at++) {
       const { key, claim } = from.pick(honest);
       const count = from.below(6);

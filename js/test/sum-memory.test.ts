@@ -1,4 +1,4 @@
-/** Linear memory that cannot grow, while sum trees are at work: the call fails, and no other. */
+/** Linear memory that cannot grow during work on sum trees: only that call fails. */
 import { expect, it } from 'vitest';
 import { memory, open, type Store, type SumItem } from '../src/index.js';
 import { all, failure, within } from './model.js';
@@ -10,7 +10,7 @@ limitMemory(512); // 32 MiB
 const outOfMemory = failure('out-of-memory', { retryable: false });
 const SUMS = { balances: { sum: '/cents', prefix: 'acct/' } };
 
-/** Far more than there is room for: leaves wait in memory until all are known. */
+/** Far more leaves than fit: they stay in memory until all are known. */
 function* tooMany(): Generator<SumItem> {
   const from = random(1);
   for (let at = 0; at < 2000; at++) {

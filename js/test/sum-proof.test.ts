@@ -1,4 +1,4 @@
-/** Proofs of sums: what is true verifies, and nothing else does; `sum-forged.test.ts` goes on. */
+/** Proofs of sums: only true claims verify. `sum-forged.test.ts` has changed and forged proofs. */
 import { describe, expect, it, vi } from 'vitest';
 import { sumKey, verifySumProof, verifySumProofs } from '../src/sum-proof/index.js';
 import { emptyHashes } from '../src/sum-proof/rules.js';
@@ -18,10 +18,10 @@ function flipped(of: Uint8Array, bit: number): Uint8Array {
 const claimsOf = (tree: ReferenceTree, keys: readonly Uint8Array[]) =>
   keys.map((key) => [key, tree.claim(key)] as const);
 
-/** All leaves of a tree, and keys beside them that are absent. */
-function expectAllProved(tree: ReferenceTree, beside: number): void {
+/** Checks the proofs of all leaves of a tree, and of absent keys near them. */
+function expectAllProved(tree: ReferenceTree, absentCount: number): void {
   const keys = [...tree.leaves.keys()].map(bytes);
-  const others = keys.slice(0, beside).map((key, at) => flipped(key, (at * 37) % 256));
+  const others = keys.slice(0, absentCount).map((key, at) => flipped(key, (at * 37) % 256));
   for (const key of [...keys, ...others, sha256('absent')]) {
     const [claim, proof] = [tree.claim(key), tree.prove(key)];
     expect(verifySumProof(tree.root, key, claim, proof)).toBe(true);
@@ -37,7 +37,7 @@ describe('the vectors of taproot-assets', () => {
     );
   });
 
-  it.each(CASES)('$name: what is listed verifies, and all else that is true', (vector) => {
+  it.each(CASES)('$name: the listed claims verify, and all other true ones', (vector) => {
     for (const [at, { key, claim, proof }] of vector.proofs.entries()) {
       expect(claim !== null).toBe(at < vector.included);
       expect(verifySumProof(vector.root, key, claim, proof)).toBe(true);
@@ -64,11 +64,11 @@ describe('proofs of many keys that the core made', () => {
     for (const { keys, proof } of proofs) {
       const claims = claimsOf(tree, keys);
       expect(tree.proveMany(keys)).toEqual(proof);
-      // Without a claim nothing is proved.
+      // An empty list of claims does not verify.
       expect(verifySumProofs(root, claims, proof)).toBe(keys.length > 0);
       expect(verifySumProofs(root, claims.toReversed(), proof)).toBe(keys.length > 0);
       if (keys.length === 0) continue;
-      // No claim may be missing, be another, or be there twice.
+      // No claim may be missing, changed or repeated.
       expect(verifySumProofs(root, claims.slice(1), proof)).toBe(false);
       expect(verifySumProofs(root, [...claims, claims[0]!], proof)).toBe(false);
       for (const [at, [key, claim]] of claims.entries()) {
@@ -97,7 +97,7 @@ describe('a thousand leaves', () => {
   ]);
   const tree = new ReferenceTree(leaves);
 
-  it('all prove, and so does what is beside them', () => {
+  it('all have proofs, and so do absent keys near them', () => {
     expect(tree.root).toEqual(THOUSAND.root);
     expectAllProved(tree, 200);
   });
@@ -121,7 +121,7 @@ describe('a thousand leaves', () => {
     expect(verifySumProofs(tree.root, claimsOf(tree, keys), proof)).toBe(true);
   });
 
-  it('may be claimed from memory that is used again', () => {
+  it('may be claimed from an iterator that reuses its memory', () => {
     const { keys, proof } = THOUSAND.proofs[0]!;
     function* claims() {
       const key = new Uint8Array(32);
@@ -161,34 +161,34 @@ describe('sums', () => {
     expect(verifySumProofs(tree.root, claimsOf(tree, [a, b]), tree.proveMany([a, b]))).toBe(true);
   });
 
-  /** A tree of two leaves that writes `total` at the branch over them, whatever they add up to. */
+  /** A tree of two leaves with `total` as the sum of the branch above them, whatever they add up to. */
   function dishonest(left: bigint, right: bigint, total: bigint) {
-    const told = (sum: bigint) => bytes(BigInt.asUintN(64, sum).toString(16).padStart(16, '0'));
+    const sumBytes = (sum: bigint) => bytes(BigInt.asUintN(64, sum).toString(16).padStart(16, '0'));
     const empty = emptyHashes();
-    let [x, y] = [sha256('a', told(left)), sha256('b', told(right))];
+    let [x, y] = [sha256('a', sumBytes(left)), sha256('b', sumBytes(right))];
     for (let depth = 255; depth > 77; depth--) {
-      x = sha256(x, empty[depth + 1]!, told(left));
-      y = sha256(y, empty[depth + 1]!, told(right));
+      x = sha256(x, empty[depth + 1]!, sumBytes(left));
+      y = sha256(y, empty[depth + 1]!, sumBytes(right));
     }
-    let node = sha256(x, y, told(total));
+    let node = sha256(x, y, sumBytes(total));
     for (let depth = 76; depth >= 0; depth--) {
-      node = sha256(node, empty[depth + 1]!, told(total));
+      node = sha256(node, empty[depth + 1]!, sumBytes(total));
     }
     const bitmap = flipped(new Uint8Array(32).fill(0xff), 255 - 77);
-    const beside = (hash: Uint8Array, sum: bigint) =>
-      Uint8Array.from(Buffer.concat([Uint8Array.of(0, 1), hash, told(sum), bitmap]));
+    const proofWith = (hash: Uint8Array, sum: bigint) =>
+      Uint8Array.from(Buffer.concat([Uint8Array.of(0, 1), hash, sumBytes(sum), bitmap]));
     const root = { hash: hex(node), sum: BigInt.asUintN(64, total) };
     const claims = [
       [a, { value: utf8('a'), sum: left }],
       [b, { value: utf8('b'), sum: right }],
     ] as const;
-    return { root, claims, sibling: { x, y }, beside };
+    return { root, claims, sibling: { x, y }, proofWith };
   }
 
-  it('that do not fit are of no tree, though they wrap around to that of the root', () => {
+  it('that overflow are refused, even if they wrap around to that of the root', () => {
     const wrapped = (left: bigint, right: bigint) => {
-      const { root, claims, sibling, beside } = dishonest(left, right, left + right);
-      const proof = beside(sibling.y, right);
+      const { root, claims, sibling, proofWith } = dishonest(left, right, left + right);
+      const proof = proofWith(sibling.y, right);
       const many = Uint8Array.from([0, 0, ...proof]);
       expect(verifySumProofs(root, [claims[0]], many)).toBe(left + right <= max);
       return verifySumProof(root, ...claims[0], proof);
@@ -201,10 +201,10 @@ describe('sums', () => {
   });
 
   it('of a dishonest tree verify one by one, which is its rule, but not together', () => {
-    // 30 and 12 under a total of 30: each is told that the other has what is left.
-    const { root, claims, sibling, beside } = dishonest(30n, 12n, 30n);
-    expect(verifySumProof(root, ...claims[0], beside(sibling.y, 0n))).toBe(true);
-    expect(verifySumProof(root, ...claims[1], beside(sibling.x, 18n))).toBe(true);
+    // 30 and 12 with a total of 30: each proof says that the sibling has the rest.
+    const { root, claims, sibling, proofWith } = dishonest(30n, 12n, 30n);
+    expect(verifySumProof(root, ...claims[0], proofWith(sibling.y, 0n))).toBe(true);
+    expect(verifySumProof(root, ...claims[1], proofWith(sibling.x, 18n))).toBe(true);
     const keys = claims.map(([key]) => key);
     const both = new ReferenceTree(claims.map(([key, leaf]) => [hex(key), leaf])).proveMany(keys);
     expect(verifySumProofs(root, claims, both)).toBe(false);
@@ -212,10 +212,10 @@ describe('sums', () => {
     expect(verifySumProofs(honest.root, honest.claims, both)).toBe(true);
   });
 
-  it('below 0 are none, though they would add up', () => {
-    const { root, claims, sibling, beside } = dishonest(-1n, 43n, 42n);
-    expect(verifySumProof(root, ...claims[0], beside(sibling.y, 43n))).toBe(false);
-    expect(verifySumProof(root, ...claims[1], beside(sibling.x, -1n))).toBe(false);
+  it('below 0 are refused, even if they add up', () => {
+    const { root, claims, sibling, proofWith } = dishonest(-1n, 43n, 42n);
+    expect(verifySumProof(root, ...claims[0], proofWith(sibling.y, 43n))).toBe(false);
+    expect(verifySumProof(root, ...claims[1], proofWith(sibling.x, -1n))).toBe(false);
   });
 
   it('outside of 64 bits, and the empty leaf, are claims that never hold', () => {
@@ -238,7 +238,7 @@ describe('sums', () => {
   });
 });
 
-describe('questions that are none', () => {
+describe('malformed arguments', () => {
   const key = sumKey('ann');
   const claim = { value: utf8('a'), sum: 5n };
   const tree = new ReferenceTree([[hex(key), claim]]);
@@ -274,7 +274,7 @@ describe('questions that are none', () => {
     expect(() => many(of, [[under, what]], by)).toThrow(expect.objectContaining({ code }));
   });
 
-  it('are claims that are no list of pairs', () => {
+  it('include claims that are not a list of pairs', () => {
     const many = verifySumProofs as (...all: unknown[]) => boolean;
     for (const claims of [undefined, null, {}, 5, 'ab', [null], [5], ['ab']]) {
       const code = 'invalid-argument';
@@ -283,7 +283,7 @@ describe('questions that are none', () => {
   });
 });
 
-describe('the key that a string stands for', () => {
+describe('the key of a string', () => {
   it('is SHA-256 of its UTF-8', () => {
     const empty = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
     expect(hex(sumKey(''))).toBe(empty);

@@ -1,4 +1,4 @@
-/** Sum trees among others at work: races and collections. */
+/** Sum trees with other writers: races and collections. */
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import { random } from './random.js';
@@ -7,7 +7,7 @@ import { accounts, leaves, pause, SUMS, sumsOf, value } from './sum-rows.js';
 import { watched } from './watched-storage.js';
 
 describe('races', () => {
-  it('of many changes of one tree, from two handles, some in bulk, none is lost', async () => {
+  it('of many changes of one tree by two handles, some in bulk, lose none', async () => {
     const storage = memory();
     const dbs = [await open('s', { storage }), await open('s', { storage })];
     const slowly = async function* (prefix: string) {
@@ -37,7 +37,7 @@ describe('races', () => {
     await Promise.all(dbs.map((db) => db.close()));
   });
 
-  it('of rows that a tree follows, in bulk and one by one, leave it that of the rows', async () => {
+  it('of rows that a tree follows, in bulk and one by one, leave the tree correct', async () => {
     const storage = memory();
     const dbs = [
       await open('s', { storage, sums: SUMS }),
@@ -74,12 +74,12 @@ describe('races', () => {
     await Promise.all(dbs.map((db) => db.close()));
   });
 
-  it('do not touch what is being read', async () => {
+  it('do not disturb reads', async () => {
     const db = await open('s', { storage: memory() });
     const tree = db.sumTree('t');
     await tree.putMany(leaves('a', 3000));
     const before = db.root;
-    // A root that nothing holds may be collected at any time.
+    // A root without a hold may be collected at any time.
     const held = db.snapshot();
     const read = tree.entries()[Symbol.asyncIterator]();
     const [first, ...proofs] = await Promise.all([read.next(), tree.prove('a1'), tree.prove('b1')]);
@@ -105,10 +105,10 @@ describe('races', () => {
 });
 
 describe('collection', () => {
-  it('beside changes of sums loses nothing and leaves nothing', async () => {
+  it('during changes of sums loses nothing and leaves no garbage', async () => {
     const storage = watched({ ...memory(), isShared: true });
     const db = await open('s', { storage, sums: SUMS });
-    // Whoever comes first tells the store what is to be followed.
+    // The first change makes the trees that follow rows.
     await db.put('acct/first', { cents: 0 });
     const other = await open('s', { storage, cacheBytes: 0 });
     for (let round = 0; round < 8; round++) {
@@ -133,7 +133,7 @@ describe('collection', () => {
     expect(cold.sumTree('balances').root.sum).toBe(BigInt(total));
     await Promise.all([cold.close(), other.close()]);
 
-    // All deleted and collected, nothing of the leaves is left.
+    // Once all are deleted and collected, no chunk of the leaves is left.
     await db.sumTree('t').deleteMany((await keysOf(db)) as Uint8Array[]);
     await db.clear();
     expect(db.root).toBe('0'.repeat(64));

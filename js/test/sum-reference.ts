@@ -1,6 +1,6 @@
 /**
- * A sum tree as the rules tell it, node by node, all in memory: slow, and sharing nothing with the
- * code under test, not even the hash.
+ * A sum tree by the rules, node by node, in memory. It is slow, and shares nothing with the code under
+ * test, not even the hash.
  */
 import { createHash } from 'node:crypto';
 
@@ -37,7 +37,7 @@ function branch(left: Node, right: Node): Node {
   return { hash, sum, sides: [left, right] };
 }
 
-/** Empty subtrees by the depth at which they stand. */
+/** Empty subtrees by their depth. */
 export const EMPTY: Node[] = [leafNode({ value: new Uint8Array(), sum: 0n })];
 while (EMPTY.length <= 256) EMPTY.unshift(branch(EMPTY[0]!, EMPTY[0]!));
 
@@ -54,7 +54,7 @@ function build(leaves: readonly (readonly [Uint8Array, Leaf])[], depth: number):
   return branch(below(0), below(1));
 }
 
-/** Writes siblings in the order in which they are told. */
+/** Writes siblings in the order of the proof. */
 class Proof {
   readonly #nodes: Buffer[] = [];
   readonly #bits: boolean[] = [];
@@ -90,7 +90,7 @@ export class ReferenceTree {
     return { hash: hex(this.#root.hash), sum: this.#root.sum };
   }
 
-  /** The claim that is true of a key. */
+  /** The true claim of a key. */
   claim(key: Uint8Array): Leaf | null {
     return this.leaves.get(hex(key)) ?? null;
   }
@@ -112,7 +112,7 @@ export class ReferenceTree {
       for (const side of [0, 1]) {
         if (asked[side]!.length > 0) visit(sides[side]!, asked[side]!, depth + 1);
       }
-      // A side of which nothing is asked is told after the other.
+      // A side without a claim is written after the other.
       for (const side of [0, 1]) if (asked[side]!.length === 0) proof.tell(sides[side]!, depth + 1);
     };
     if (keys.length > 0) visit(this.#root, keys, 0);

@@ -1,12 +1,12 @@
-/** What sum trees refuse, and that it changes nothing. */
+/** What sum trees refuse; a refused call changes nothing. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { failure, within } from './model.js';
 import { hex, sha256 } from './sum-reference.js';
 import { leaves, SUMS, sumsOf, value } from './sum-rows.js';
 
-describe('what is refused', () => {
-  it('has its code, and changes nothing', async () => {
+describe('refused calls', () => {
+  it('reject with their codes, and change nothing', async () => {
     const db = await open('s', { storage: memory(), sums: SUMS });
     const tree = db.sumTree('t');
     await tree.put('a', { value, sum: 5n });
@@ -97,7 +97,7 @@ describe('what is refused', () => {
     await db.close();
   });
 
-  it('are definitions that are none, at open', async () => {
+  it('include open with malformed definitions', async () => {
     const refused = [
       { b: { sum: 'cents' } },
       { b: {} as never },
@@ -112,7 +112,7 @@ describe('what is refused', () => {
     }
   });
 
-  it('a tree named as none can be is refused, not lost', async () => {
+  it('a tree with an invalid name is refused, not lost', async () => {
     const db = await open('s', { storage: memory() });
     for (const name of ['x'.repeat(300), 'ü'.repeat(130)]) {
       const put = async () => db.sumTree(name).put('a', { value, sum: 1n });

@@ -1,4 +1,4 @@
-/** Leaves, rows that a sum tree follows, and the sums that a store holds. */
+/** Leaves, rows that a sum tree follows, and the sums in a store. */
 import type { Store, SumItem } from '../src/index.js';
 import { hex } from './sum-reference.js';
 

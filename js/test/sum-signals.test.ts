@@ -1,4 +1,4 @@
-/** Changes of sum trees under way: signals, closing, slices and progress. */
+/** Changes of sum trees in progress: signals, closing, slices and progress reports. */
 import { describe, expect, it } from 'vitest';
 import { turn } from '../src/base/scheduler.js';
 import { memory, open, type SumItem } from '../src/index.js';
@@ -7,7 +7,7 @@ import { accounts, codeOf, leaves, pause, SUMS, sumsOf, value } from './sum-rows
 import { watched } from './watched-storage.js';
 
 describe('signals and closing', () => {
-  it('that are aborted in mid-change are noticed within a slice, and nothing stays', async () => {
+  it('that are aborted in mid-change are noticed within a slice, and nothing is stored', async () => {
     for (const after of [0, 1, 2, 5, 10, 20]) {
       const storage = watched(memory());
       const db = await open('s', { storage, sliceMs: 1 });
@@ -26,7 +26,7 @@ describe('signals and closing', () => {
       for (let count = 0; count < after; count++) await turn();
       expect(settled, `${after}`).toBe(false);
       controller.abort();
-      // One slice may be under way, and one more be begun by who was not told; no more.
+      // A slice may be in progress, and code that has not noticed the abort may begin one more.
       for (let count = 0; count < 5 && !settled; count++) await turn();
       expect(settled, `after ${after} turns`).toBe(true);
       expect(await end).toEqual(failure('aborted'));
@@ -38,7 +38,7 @@ describe('signals and closing', () => {
     }
   });
 
-  it('that are aborted beforehand, or while a source is waited for, end it', async () => {
+  it('that are aborted before the call, or while it waits for a source, end it', async () => {
     const db = await open('s', { storage: memory() });
     const gone = AbortSignal.abort();
     const tree = db.sumTree('t');
@@ -75,7 +75,7 @@ describe('signals and closing', () => {
     await db.close();
   });
 
-  it('closing in the making of trees that follow ends it, and the next handle makes them', async () => {
+  it('closing ends the build of trees that follow rows, and the next handle builds them', async () => {
     for (const after of [0, 1, 2, 3, 5, 8, 13]) {
       const storage = memory();
       const plain = await open('s', { storage });
@@ -97,7 +97,7 @@ describe('signals and closing', () => {
     }
   });
 
-  it('a store that is closed waits for changes under way, and refuses what comes later', async () => {
+  it('closing waits for changes in progress, and refuses later ones', async () => {
     const storage = memory();
     const db = await open('s', { storage });
     const tree = db.sumTree('t');
@@ -118,7 +118,7 @@ describe('signals and closing', () => {
 });
 
 describe('slices', () => {
-  it('of 20,000 leaves let others go on: many, none of which does much', async () => {
+  it('of 20,000 leaves let other tasks run: there are many, and all are short', async () => {
     const db = await open('s', { storage: memory(), sliceMs: 2 });
     let [turns, running] = [0, true];
     const other = (async () => {
@@ -133,7 +133,7 @@ describe('slices', () => {
     await other;
     expect(done.leaves).toBe(20_000);
     expect(done.root.sum).toBe(20_000n);
-    // In slices of 2 ms even a machine many times faster needs some; timers have come in between.
+    // With slices of 2 ms even a much faster machine needs several, and timers ran in between.
     expect(done.slices).toBeGreaterThan(10);
     expect(turns - started).toBeGreaterThan(done.slices / 4);
     const { rows } = await db.stats();
@@ -141,7 +141,7 @@ describe('slices', () => {
     await db.close();
   });
 
-  it('the whole store in one slice gives the same', async () => {
+  it('the whole store in one slice has the same root', async () => {
     const roots: string[] = [];
     for (const sliceMs of [1, 8, 1e9]) {
       const db = await open('s', { storage: memory(), sliceMs, sums: SUMS });
@@ -154,7 +154,7 @@ describe('slices', () => {
     expect(new Set(roots).size).toBe(1);
   });
 
-  it('progress is told, and ends at all leaves', async () => {
+  it('progress is reported, and ends at all leaves', async () => {
     const db = await open('s', { storage: memory() });
     const told: number[] = [];
     const onProgress = ({ leaves }: { leaves: number }) => told.push(leaves);

@@ -60,7 +60,7 @@ async function deleteIn(tree: SumTree, keys: readonly string[], one: number): Pr
   else for (const key of keys) await tree.delete(bytes(key));
 }
 
-/** All keys prove what they hold, as the reference proves it, alone and together. */
+/** The proofs of all keys equal those of the reference, alone and together. */
 async function expectProved(
   tree: SumTree,
   leaves: ReadonlyMap<string, Leaf>,
@@ -111,7 +111,7 @@ describe.each(VECTORS)('%s', (_, vector) => {
       const keys = [...leaves.keys()].slice(0, 30).map(bytes);
       await expectProved(tree, leaves, [...keys, ...beside]);
 
-      // The same store as of the leaves alone, whatever was deleted and replaced on the way.
+      // The root is that of the remaining leaves alone, whatever was deleted and replaced before.
       const fresh = await open('fresh', { storage: memory() });
       const items = [...leaves].map(([key, leaf]) => ({ ...leaf, key: bytes(key) }));
       await fresh.sumTree('t').putMany(items);
@@ -143,12 +143,12 @@ describe.each(VECTORS.filter(([, { error_test_cases: cases }]) => (cases ?? []).
   },
 );
 
-it('every key of random trees proves what it holds, present or absent', async () => {
+it('every key of random trees has the right proof, present or absent', async () => {
   await forSeeds(3, async (from, seed, begin) => {
     const storage = memory();
     const db = await open('random', { storage });
     const leaves = new Map<string, Leaf>();
-    // Keys that differ in one bit alone are among them.
+    // They include keys that differ in only one bit.
     const base = sha256(`${seed}`);
     const key = () => {
       const near = Uint8Array.from(base);
@@ -172,7 +172,7 @@ it('every key of random trees proves what it holds, present or absent', async ()
       await db.sumTree('t').deleteMany(gone.map(bytes));
       for (const one of gone) leaves.delete(one);
     }
-    // Read from storage: another handle has nothing in memory.
+    // Another handle has nothing in memory, and reads from storage.
     const cold = await open('random', { storage, cacheBytes: 0 });
     const absent = Array.from({ length: 30 }, key).filter((one) => !leaves.has(hex(one)));
     const keys = [...leaves.keys()].map(bytes);
@@ -184,7 +184,7 @@ it('every key of random trees proves what it holds, present or absent', async ()
   });
 });
 
-it('texts stand for the same keys in a store and in a proof', async () => {
+it('texts have the same keys in a store and in a proof', async () => {
   const db = await open('texts', { storage: memory() });
   const tree = db.sumTree('t');
   const texts = ['', 'a', 'ä', '😀', 'x'.repeat(3000)];

@@ -1,9 +1,9 @@
-/** Random calls on sum trees, each of which may fail, and what a store holds after them. */
+/** Random calls on sum trees, each of which may fail, and a model of the store after them. */
 import type { Store, SumLeaf } from '../src/index.js';
 import type { Random } from './random.js';
 import { hex, sha256 } from './sum-reference.js';
 
-/** What a store holds: rows, and leaves put by hand, by the texts that their keys stand for. */
+/** The model: rows, and leaves put by hand, by the texts of their keys. */
 export interface SumModel {
   readonly rows: Map<string, { cents: number }>;
   readonly leaves: Map<string, bigint>;
@@ -11,7 +11,7 @@ export interface SumModel {
 
 export const SUMS = { balances: { sum: '/cents', prefix: 'acct/' } };
 
-/** One call: what it does, and what it makes of the model; a read checks what it finds. */
+/** A call, and its effect on the model. A read checks its result. */
 export interface SumCall {
   readonly title: string;
   run(db: Store, model: SumModel): Promise<unknown>;

@@ -1,4 +1,4 @@
-/** The core traps while sum trees are at work: the next call finds them as they were. */
+/** The core traps during work on sum trees: the next call finds them intact. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { failure, within } from './model.js';
@@ -24,7 +24,7 @@ describe(`${TRAPS} traps, each in a random call`, () => {
     console.info(sums.map(([name, count]) => `${name} ${count}`).join(', '));
   });
 
-  it('lose nothing, and tear no sums from their rows', async () => {
+  it('lose nothing, and rows and sums still agree', async () => {
     const from = random(SEED);
     let [traps, rejected, most] = [0, 0, 0];
     let storage = memory();
@@ -69,7 +69,7 @@ describe(`${TRAPS} traps, each in a random call`, () => {
       expect(db.root).toBe(fresh.root);
       await fresh.close();
       most = Math.max(most, await alive());
-      // That of the store, and some just closed; never one for each trap.
+      // The store's instance and some that were just closed, but not one for each trap.
       expect(most, `instances after ${traps} traps`).toBeLessThan(8);
       if (traps % 200 === 0) {
         await db.close();
@@ -86,7 +86,7 @@ describe(`${TRAPS} traps, each in a random call`, () => {
 
 describe('a trap in each call of the later part', () => {
   it.each(['sum_want', 'sum_stage', 'sum_begin', 'sum_bring', 'sum_forget'])(
-    '%s: a change fails or is made, whole, and the next is made',
+    '%s: a change fails or is made as a whole, and the next one is made',
     async (name) => {
       const storage = memory();
       const db = await open('test', { storage, sums: SUMS });
@@ -94,11 +94,11 @@ describe('a trap in each call of the later part', () => {
       for (let round = 0; round < 5; round++) {
         const key = `k${round}`;
         const put = () => db.sumTree('t').put(key, leaf);
-        // The part is linked anew, with the definitions, to whatever instance comes next.
+        // The later part is linked to each new instance, with the definitions.
         if (name === 'sum_want') {
           trapIn(1, 'sum_begin');
           await expect(put()).rejects.toEqual(crashed);
-          // Of two traps in a row the second would be the last.
+          // A second trap in a row would close the store.
           await db.get('acct/0');
         }
         trapIn(1, name);
@@ -110,7 +110,7 @@ describe('a trap in each call of the later part', () => {
           },
         );
         expect(isPending(), name).toBe(false);
-        // One that was given to storage is not undone.
+        // A commit that storage has received is not undone.
         expect(made).toBe(name === 'sum_forget');
         if (made) model.leaves.set(key, 1n);
         await expectHeld(db, model);
@@ -124,7 +124,7 @@ describe('a trap in each call of the later part', () => {
       await db.put('acct/again', { cents: 7 });
       model.rows.clear();
       model.rows.set('acct/again', { cents: 7 });
-      // Definitions outlive the instance that was told of them.
+      // The definitions survive the instance that trapped.
       await expectHeld(db, model);
       await db.close();
     },
@@ -137,7 +137,7 @@ describe('a trap in each call of the later part', () => {
     ['sum_diff', 'diff'],
     ['sum_step', 'get'],
     ['sum_verify', 'verify'],
-  ] as const)('%s: %s fails, and the next is right', async (name, what) => {
+  ] as const)('%s: %s fails, and the next call works', async (name, what) => {
     const db = await open('test', { storage: memory(), sums: SUMS });
     await db.sumTree('t').put('a', leaf);
     const tree = db.sumTree('t');
@@ -158,7 +158,7 @@ describe('a trap in each call of the later part', () => {
   });
 });
 
-it('a trap while trees that are to follow are made fails who waits, and they are made later', async () => {
+it('a trap while trees that follow rows are built rejects waiting calls, and they are built later', async () => {
   const storage = memory();
   const rows = new Map(Array.from({ length: 300 }, (_, at) => [`acct/${at}`, { cents: at }]));
   const plain = await open('test', { storage });
@@ -175,7 +175,7 @@ it('a trap while trees that are to follow are made fails who waits, and they are
       .sumTree('balances')
       .get('acct/7')
       .catch((cause: unknown) => cause);
-    // Whether the making or the reading was hit, what is read next is whole.
+    // Whether the build or the read trapped, the next read is complete.
     if (got instanceof Error) expect(got, name).toEqual(crashed);
     trapIn(never);
     await expectHeld(db, { rows, leaves: new Map() });
@@ -183,7 +183,7 @@ it('a trap while trees that are to follow are made fails who waits, and they are
   }
 });
 
-it('a trap in one change fails the others under way, and leaves nothing of them', async () => {
+it('a trap in one change fails the others in progress, and stores nothing of them', async () => {
   const storage = watched(memory());
   const db = await open('test', { storage, sums: SUMS });
   await db.putMany([['acct/1', { cents: 1 }]]);
@@ -198,9 +198,9 @@ it('a trap in one change fails the others under way, and leaves nothing of them'
   await expect(db.put('acct/2', { cents: 2 })).rejects.toEqual(crashed);
   const model = { rows: new Map([['acct/1', { cents: 1 }]]), leaves: new Map() };
   await expectHeld(db, model);
-  // It waits for its source, or is told at once; that it can never be made is certain.
-  const told = await Promise.race([slow.catch((cause: unknown) => cause), pause()]);
-  expect(told).toEqual(crashed);
+  // It waits for its source or rejects at once; it can never be committed.
+  const outcome = await Promise.race([slow.catch((cause: unknown) => cause), pause()]);
+  expect(outcome).toEqual(crashed);
   expect((await db.stats()).segments).toBe(storage.stored.size);
   await db.close();
 });

@@ -1,4 +1,4 @@
-/** Sum trees of a store: by hand, beside rows, and following them. */
+/** Sum trees of a store: written by hand, next to rows, and following rows. */
 import { describe, expect, it } from 'vitest';
 import type { SumItem, SumLeaf } from '../src/core/sum-types.js';
 import { memory, open } from '../src/index.js';
@@ -35,7 +35,7 @@ describe('by hand', () => {
     await db.close();
   });
 
-  it('puts, reads, deletes, and comes back to nothing', async () => {
+  it('puts, reads, deletes, and is empty again', async () => {
     const storage = memory();
     const db = await open('s', { storage });
     const sums = db.sumTree('balances');
@@ -60,7 +60,7 @@ describe('by hand', () => {
     await again.close();
   });
 
-  it('has the root of the same leaves, whatever the order, the parts and the store', async () => {
+  it('has the same root for the same leaves, in any order, in any parts, in any store', async () => {
     const from = random(7);
     const items = Array.from({ length: 300 }, (_, n) => item(n + 1));
     const one = await open('one', { storage: memory() });
@@ -79,7 +79,7 @@ describe('by hand', () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('refuses what is no leaf, and a sum that does not fit, and is as before', async () => {
+  it('refuses malformed leaves and a sum that does not fit, and stays unchanged', async () => {
     const db = await open('s', { storage: memory() });
     const sums = db.sumTree('t');
     await sums.put('a', { value: bytes('a'), sum: 2n ** 64n - 2n });
@@ -98,13 +98,13 @@ describe('by hand', () => {
       await expect(sums.putMany([item(1), bad]), code).rejects.toMatchObject({ code });
       expect([db.root, sums.root]).toEqual(before);
     }
-    // A replacement counts only its change.
+    // For a replaced leaf only the difference counts.
     await sums.put('a', { value: bytes('a'), sum: 2n ** 64n - 1n });
     expect(sums.root.sum).toBe(2n ** 64n - 1n);
     await db.close();
   });
 
-  it('is not written to in a snapshot, which stays as it was', async () => {
+  it('cannot be written in a snapshot, which does not change', async () => {
     const db = await open('s', { storage: memory() });
     await db.sumTree('t').put('a', { value: bytes('a'), sum: 1n });
     const snap = db.snapshot();
@@ -121,7 +121,7 @@ describe('by hand', () => {
     await db.close();
   });
 
-  it('takes rows with pointers, and what another store has', async () => {
+  it('accepts rows with pointers, and leaves of another store', async () => {
     const db = await open('s', { storage: memory() });
     const rows = Array.from({ length: 10 }, (_, n) => ({ id: `k${n}`, balance: { cents: n } }));
     await db.sumTree('t').putMany(rows, { key: '/id', sum: '/balance/cents' });
@@ -134,7 +134,7 @@ describe('by hand', () => {
     await Promise.all([db.close(), other.close()]);
   });
 
-  it('of two handles, both changes are there', async () => {
+  it('has the changes of both handles', async () => {
     const storage = memory();
     const one = await open('s', { storage });
     const two = await open('s', { storage });
@@ -154,7 +154,7 @@ describe('by hand', () => {
 
 type Row = { owner?: string; cents?: number | string | null };
 
-/** The leaves that rows should have. */
+/** The expected leaves of rows. */
 function leavesOf(rows: Map<string, Row>): Map<string, bigint> {
   const leaves = new Map<string, bigint>();
   for (const [key, { cents }] of rows) {
@@ -178,7 +178,7 @@ async function check(db: Store, rows: Map<string, Row>): Promise<void> {
 }
 
 describe('following rows', () => {
-  it('is there with the first load, and moves with every change', async () => {
+  it('exists after the first load, and follows every change', async () => {
     const storage = memory();
     const db = await open('f', { storage, sums: SUMS });
     const from = random(11);
@@ -210,7 +210,7 @@ describe('following rows', () => {
       rows.set(one, value);
       await check(db, rows);
     }
-    // Whoever was not opened with it brings it along, too.
+    // A handle that does not name the tree updates it, too.
     const other = await open('f', { storage });
     await other.put('acct/other', { cents: 5 });
     rows.set('acct/other', { cents: 5 });
@@ -228,7 +228,7 @@ describe('following rows', () => {
     await Promise.all([db.close(), other.close(), fresh.close()]);
   });
 
-  it('is made of what is there, changed and dropped at open', async () => {
+  it('is built from existing rows, changed and dropped at open', async () => {
     const storage = memory();
     const rows = new Map<string, Row>(
       Array.from({ length: 500 }, (_, n) => [`acct/${n}`, { owner: `o${n}`, cents: n }]),
@@ -252,7 +252,7 @@ describe('following rows', () => {
     await none.close();
   });
 
-  it('takes the place of no tree that was made by hand', async () => {
+  it('does not replace a tree that was written by hand', async () => {
     for (const rows of [[], [['acct/1', { cents: 1 }]]] as [string, Row][][]) {
       const storage = memory();
       const before = await open('h', { storage });
@@ -274,7 +274,7 @@ describe('following rows', () => {
     }
   });
 
-  it('refuses rows without a whole sum, and two of one key, and nothing is changed', async () => {
+  it('refuses rows without a whole sum and two rows of one key, and changes nothing', async () => {
     const db = await open('f', { storage: memory(), sums: { b: { key: '/id', sum: '/n' } } });
     await db.putMany([['r1', { id: 'a', n: 1 }]]);
     const before = db.root;
@@ -290,7 +290,7 @@ describe('following rows', () => {
       );
       expect(db.root).toBe(before);
     }
-    // One row gives a key up and another takes it, in one commit.
+    // In one commit, one row gives up a key and another takes it.
     await db.putMany([
       ['r1', { id: 'c', n: 1 }],
       ['r2', { id: 'a', n: 2 }],

@@ -1,4 +1,4 @@
-/** The vectors of sum trees as trees and claims. */
+/** The test vectors of sum trees, as trees and claims. */
 import { readFileSync } from 'node:fs';
 import { bytes, type Leaf } from './sum-reference.js';
 
@@ -46,7 +46,7 @@ const rootOf = (told: { root_hash: string; root_sum: string }) => ({
 /** Empty hashes in hexadecimal, by depth. */
 export const EMPTY_HASHES: Record<string, string> = read('empty_tree_hashes');
 
-/** The cases of taproot-assets: what the tree holds in the end, its root and its proofs. */
+/** The cases of taproot-assets: the final leaves of the tree, its root and its proofs. */
 export const CASES = [
   'mssmt_tree_deletion',
   'mssmt_tree_replacement',
@@ -83,7 +83,7 @@ const many: {
 const proofsOf = ({ proofs }: ManyTree) =>
   proofs.map(({ keys, proof }) => ({ keys: keys.map(bytes), proof: bytes(proof) }));
 
-/** Trees of which the core proved many keys at once. */
+/** Trees with proofs of many keys that the core made. */
 export const MANY = many.trees.map((tree) => ({
   name: tree.name,
   root: rootOf(tree),
@@ -91,5 +91,5 @@ export const MANY = many.trees.map((tree) => ({
   proofs: proofsOf(tree),
 }));
 
-/** The same of a tree of the leaves 0 to 999, which are made by a rule. */
+/** The same for a tree of the leaves 0 to 999, which a rule generates. */
 export const THOUSAND = { root: rootOf(many.thousand), proofs: proofsOf(many.thousand) };

@@ -1,4 +1,4 @@
-/** Changes that watching reports, rows to watch, and callbacks that keep what they get. */
+/** Changes that watches report, rows to watch, and callbacks that record their calls. */
 import type { Change } from '../src/index.js';
 import type { Entry } from './model.js';
 
@@ -13,7 +13,7 @@ export const change = (key: string, oldValue: unknown, newValue: unknown) => ({
 export const rows = (count: number, value: unknown = 0): Entry[] =>
   Array.from({ length: count }, (_, at) => [`k${String(at).padStart(6, '0')}`, { at, value }]);
 
-/** Watches, and hands out the changes of each call. */
+/** A callback, and the changes of each of its calls. */
 export function calls() {
   const told: (readonly Change[])[] = [];
   return { told, take: (changes: readonly Change[]) => void told.push(changes) };

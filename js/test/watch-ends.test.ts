@@ -1,4 +1,4 @@
-/** A watch that can tell no more ends, and says why, once; nothing is tried for ever. */
+/** A watch that can report no more changes ends, and reports its error once; no retry goes on for ever. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { turn } from '../src/base/scheduler.js';
 import { HedgerowError, memory, open, type Store, type WatchOptions } from '../src/index.js';
@@ -17,15 +17,15 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Watches in both ways; what they were told of their end. */
+/** Watches with and without `initial`; returns the errors with which they end. */
 function ends(db: Store, options: WatchOptions = {}) {
-  const told: unknown[][] = [];
+  const errors: unknown[][] = [];
   const stops = [false, true].map((initial, at) => {
-    told.push([]);
-    const onError = (error: unknown) => told[at]?.push(error);
+    errors.push([]);
+    const onError = (error: unknown) => errors[at]?.push(error);
     return db.watch({}, () => {}, { ...options, initial, onError });
   });
-  return { told, stops, areOver: () => told.every(({ length }) => length > 0) };
+  return { errors, stops, areOver: () => errors.every(({ length }) => length > 0) };
 }
 
 describe('storage that cannot be read', () => {
@@ -41,23 +41,23 @@ describe('storage that cannot be read', () => {
       const error = new HedgerowError(code, 'never again');
       const before = storage.calls('read');
       storage.fail({ call: 'read', at: 1, lasting: true, when: 'before', error });
-      const told: unknown[] = [];
-      db.watch({}, () => {}, { initial: true, onError: (cause) => told.push(cause) });
+      const errors: unknown[] = [];
+      db.watch({}, () => {}, { initial: true, onError: (cause) => errors.push(cause) });
       const tries: number[] = [];
-      for (let ms = 0; ms <= 20_000 && told.length === 0; ms += 500) {
+      for (let ms = 0; ms <= 20_000 && errors.length === 0; ms += 500) {
         for (let at = 0; at < 30; at++) await turn();
         tries.push(storage.calls('read') - before);
         await vi.advanceTimersByTimeAsync(500);
       }
-      expect(told).toEqual([error]);
+      expect(errors).toEqual([error]);
       // At 0, 0.5, 1.5, 3.5 and 7.5 seconds.
       expect(tries).toEqual([1, 2, 2, ...Array(4).fill(3), ...Array(8).fill(4)]);
       expect(storage.calls('read') - before).toBe(5);
-      // Node does not stay alive for a try.
+      // The timers of retries do not keep Node alive.
       for (const { value } of timers.mock.results) expect(value.hasRef()).toBe(false);
-      // Nothing goes on, and with room to read again a new watch works.
+      // No retry goes on, and once storage works, a new watch works.
       await vi.advanceTimersByTimeAsync(60_000);
-      expect([told.length, storage.calls('read') - before]).toEqual([1, 5]);
+      expect([errors.length, storage.calls('read') - before]).toEqual([1, 5]);
       storage.heal();
       vi.restoreAllMocks();
       vi.useRealTimers();
@@ -68,34 +68,34 @@ describe('storage that cannot be read', () => {
     },
   );
 
-  it('ends those that were up to date, too, and stays away from those that it does not concern', async () => {
+  it('ends watches that were up to date, too, but not those of other rows', async () => {
     const shared = { ...memory(), isShared: true };
     const other = await open('ends', { storage: shared });
     await other.putMany(rows(20_000));
     const storage = faulty(shared);
     const db = await open('ends', { storage, cacheBytes: 0 });
     const copy = new Copy(rows(20_000));
-    const told: unknown[] = [];
-    db.watch({}, copy.take, { onError: (cause) => told.push(cause) });
+    const errors: unknown[] = [];
+    db.watch({}, copy.take, { onError: (cause) => errors.push(cause) });
     await rest();
     const error = new HedgerowError('storage', 'never again');
     storage.fail({ call: 'read', at: 1, lasting: true, when: 'before', error });
-    // Another handle's commit is followed; what has changed cannot be read.
+    // The watch follows a commit of another handle, whose changes cannot be read.
     await other.put('k000005', 'changed');
-    await until(() => told.length > 0);
-    expect(told).toEqual([error]);
+    await until(() => errors.length > 0);
+    expect(errors).toEqual([error]);
     expect(copy.calls).toBe(0);
     storage.heal();
-    // A watch of another time goes on from where it began.
+    // A watch that began at another commit goes on from there.
     const later = new Copy((await db.scan().toArray()) as Entry[]);
     db.watch({}, later.take);
     await db.put('later', 1);
     await later.becomes((await db.scan().toArray()) as Entry[]);
-    expect(told).toEqual([error]);
+    expect(errors).toEqual([error]);
     await Promise.all([db.close(), other.close()]);
   });
 
-  it('for a while is waited for', async () => {
+  it('for a while does not end a watch', async () => {
     const storage = faulty(memory());
     const writing = await open('test', { storage });
     await writing.putMany(rows(20_000));
@@ -119,33 +119,33 @@ describe('a handle that is closed', () => {
     const [own, drafts] = [ends(db), ends(draft)];
     await rest();
     await draft.close();
-    expect(drafts.told).toEqual([[failure('closed')], [failure('closed')]]);
-    expect(own.told).toEqual([[], []]);
+    expect(drafts.errors).toEqual([[failure('closed')], [failure('closed')]]);
+    expect(own.errors).toEqual([[], []]);
     const again = await db.branch('draft');
     const others = ends(again);
     await db.close();
-    expect([...own.told, ...others.told]).toEqual(Array(4).fill([failure('closed')]));
+    expect([...own.errors, ...others.errors]).toEqual(Array(4).fill([failure('closed')]));
     expect(() => db.watch({}, () => {})).toThrow(failure('closed'));
   });
 
-  it('also those that have not read their rows yet, or wait for an index', async () => {
+  it('also ends those that have not read their rows yet, or wait for an index', async () => {
     const storage = memory();
     const made = await open('test', { storage });
     await made.putMany(rows(20_000));
     await made.close();
     const db = await open('test', { storage, cacheBytes: 0, indexes: { x: { path: '/x' } } });
-    const told: unknown[] = [];
-    const onError = (cause: unknown) => told.push(cause);
+    const errors: unknown[] = [];
+    const onError = (cause: unknown) => errors.push(cause);
     const called = vi.fn();
     db.watch({}, called, { initial: true, onError });
     db.watch({ index: 'x' }, called, { initial: true, onError });
     await db.close();
-    expect(told).toEqual([failure('closed'), failure('closed')]);
+    expect(errors).toEqual([failure('closed'), failure('closed')]);
     await rest();
     expect(called).not.toHaveBeenCalled();
   });
 
-  it('reports nothing for those that do not ask, who have closed it themselves', async () => {
+  it('reports nothing without `onError`, since the caller has closed it', async () => {
     const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
     const storage = memory();
     const db = await open('test', { storage });
@@ -153,19 +153,19 @@ describe('a handle that is closed', () => {
     await db.close();
     await rest();
     expect(reported).not.toHaveBeenCalled();
-    // Not so when it was deleted under them.
-    const gone = await open('test', { storage });
-    gone.watch({}, () => {});
-    gone.watch({}, () => {}, { initial: true });
+    // A deleted store is reported.
+    const deleted = await open('test', { storage });
+    deleted.watch({}, () => {});
+    deleted.watch({}, () => {}, { initial: true });
     await storage.destroy('test');
     await until(() => reported.mock.calls.length === 2);
     expect(reported.mock.calls).toEqual([[failure('closed')], [failure('closed')]]);
   });
 
-  it('tells nobody who has stopped, and tells the others though one of them throws', async () => {
+  it('calls no watch that was stopped, and calls the others even if one throws', async () => {
     const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
     const db = await open('test', { storage: memory() });
-    const { told, stops } = ends(db);
+    const { errors, stops } = ends(db);
     for (const stop of stops) stop();
     const abort = new AbortController();
     const aborted = ends(db, { signal: abort.signal });
@@ -178,7 +178,7 @@ describe('a handle that is closed', () => {
     });
     const last = vi.fn();
     db.watch({}, () => {}, { onError: last });
-    // An end that calls the store again finds it closed.
+    // An `onError` that calls the store finds it closed.
     const calls: unknown[] = [];
     db.watch({}, () => {}, {
       onError: () => {
@@ -189,7 +189,7 @@ describe('a handle that is closed', () => {
       },
     });
     await db.close();
-    expect([told, aborted.told]).toEqual([
+    expect([errors, aborted.errors]).toEqual([
       [[], []],
       [[], []],
     ]);
@@ -217,8 +217,8 @@ describe('a branch that is deleted', () => {
     await other.deleteBranch('draft');
     await until(() => watches.every(({ areOver }) => areOver()));
     await until(() => reported.mock.calls.length === drafts.length);
-    for (const { told } of watches) {
-      expect(told).toEqual([[failure('branch-not-found')], [failure('branch-not-found')]]);
+    for (const { errors } of watches) {
+      expect(errors).toEqual([[failure('branch-not-found')], [failure('branch-not-found')]]);
     }
     for (const [cause] of reported.mock.calls) expect(cause).toEqual(failure('branch-not-found'));
     for (const db of drafts) {
@@ -226,8 +226,8 @@ describe('a branch that is deleted', () => {
     }
     await one.put('k', 1);
     await rest();
-    for (const { told } of mains) expect(told).toEqual([[], []]);
-    // Made anew it is another one, which can be watched.
+    for (const { errors } of mains) expect(errors).toEqual([[], []]);
+    // A new branch of that name can be watched.
     const recovered = vi.fn();
     for (const db of drafts) db.onRecovery(recovered);
     const anew = await one.branch('draft');
@@ -236,19 +236,19 @@ describe('a branch that is deleted', () => {
     drafts[0]?.watch({}, copy.take, { initial: true });
     await anew.put('new', 1);
     await copy.becomes((await anew.scan().toArray()) as Entry[]);
-    for (const { told } of watches) expect(told.map(({ length }) => length)).toEqual([1, 1]);
+    for (const { errors } of watches) expect(errors.map(({ length }) => length)).toEqual([1, 1]);
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('that a handle would switch to, which there is not, leaves its watches alone', async () => {
+  it('that never existed ends no watches of a handle that tries to switch to it', async () => {
     const db = await open('test', { storage: memory() });
-    const { told } = ends(db);
+    const { errors } = ends(db);
     await expect(db.switchTo('none')).rejects.toEqual(failure('branch-not-found'));
     const copy = new Copy([]);
     db.watch({}, copy.take);
     await db.put('a', 1);
     await copy.becomes([['a', 1]]);
-    expect(told).toEqual([[], []]);
+    expect(errors).toEqual([[], []]);
     await db.close();
   });
 });

@@ -1,4 +1,4 @@
-/** What watches do when the core traps, storage fails, chunks are damaged or collected. */
+/** Watches when the core traps, storage fails, or chunks are damaged or collected. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HedgerowError, memory, open } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
@@ -30,7 +30,7 @@ describe('after a trap', () => {
       await db.put('k000100', 1);
       await until(() => copy.calls === 1);
       for (let round = 0; round < 5; round++) {
-        // The commit is made, the diff after it traps.
+        // The commit succeeds, and the diff after it traps.
         await db.putMany(rows(500, round));
         trapIn(1 + round, name);
         await rest(round);
@@ -60,7 +60,7 @@ describe('after a trap', () => {
 });
 
 describe('when storage fails', () => {
-  it('what could not be read is told later', async () => {
+  it('changes that could not be read are reported later', async () => {
     const storage = faulty(memory());
     const writing = await open('test', { storage });
     await writing.putMany(rows(20_000));
@@ -77,13 +77,13 @@ describe('when storage fails', () => {
     await db.close();
   });
 
-  it('a watch ends where chunks are damaged, and the others go on', async () => {
+  it('a watch of damaged chunks ends, and the others go on', async () => {
     const storage = watched(memory());
     const writing = await open('test', { storage });
     await writing.putMany(rows(20_000));
     await writing.close();
     const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
-    // Of leaves alone, some of which hold the first rows.
+    // Segments with leaves only, some of which contain the first rows.
     const [first] = [...storage.stored.keys()];
     const segment = storage.stored.get(first as number);
     segment?.segmentBytes.fill(0x55, 20_000, 22_000);
@@ -95,7 +95,7 @@ describe('when storage fails', () => {
     db.watch({ gte: 'z' }, sound.take);
     await db.put('z', 1);
     await until(() => sound.calls === 1);
-    // The diff of all rows runs into the damage.
+    // The diff of all rows reads the damaged chunk.
     await db.deleteMany({ lt: 'k010000' });
     await until(() => onError.mock.calls.length === 1);
     expect(onError).toHaveBeenCalledWith(failure('corrupt-chunk'));
@@ -109,7 +109,7 @@ describe('when storage fails', () => {
 });
 
 describe('a collection', () => {
-  it('takes nothing of what a slow watch is still to be told', async () => {
+  it('deletes nothing that a slow watch still needs', async () => {
     const [one, other] = await handles(2);
     await one.putMany(rows(3000));
     const before = (await other.scan().toArray()) as Entry[];
@@ -134,7 +134,7 @@ describe('a collection', () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('takes what no watch needs any more', async () => {
+  it('deletes what no watch needs any more', async () => {
     const db = await open('test', { storage: memory() });
     const stop = db.watch({}, () => {}, { initial: true });
     for (let round = 0; round < 4; round++) await db.putMany(rows(10_000, round));
@@ -147,7 +147,7 @@ describe('a collection', () => {
 });
 
 describe('changes since a root', () => {
-  it('are those up to the head when it is read, also from the empty store', async () => {
+  it('are those up to the head at the time of the read, also from the empty store', async () => {
     const storage = memory();
     const closed = await open('test', { storage });
     const empty = closed.root;
@@ -176,7 +176,7 @@ describe('changes since a root', () => {
     expectSame(all, await db.scan().keys().toArray());
   });
 
-  it('are those that a watch that begins next goes on from', async () => {
+  it('are continued by a watch that begins next', async () => {
     const [one, other] = await handles(2);
     await one.putMany(rows(500));
     const { root } = one;
@@ -190,7 +190,7 @@ describe('changes since a root', () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('fail with a code when what the root was of is not stored any more', async () => {
+  it('reject with a code when the commit of the root is not stored any more', async () => {
     const db = await open('test', { storage: memory() });
     await db.putMany(rows(3000));
     const { root } = db;

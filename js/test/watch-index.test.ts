@@ -1,4 +1,4 @@
-/** Watching the entries of an index: the copies are what scans of it give. */
+/** Watching the entries of an index: copies equal the results of scans. */
 import { expect, it } from 'vitest';
 import { type Change, type IndexRange, memory, open, type Store } from '../src/index.js';
 import { compareKeys, failure } from './model.js';
@@ -28,7 +28,7 @@ function rangeFrom(from: Random): IndexRange {
   ])();
 }
 
-/** A copy of what a range of an index lists, in the order in which it was told. */
+/** A copy of the entries in a range of an index, in the order in which they were reported. */
 class Listed {
   readonly rows = new Map<string, readonly [string, unknown, unknown]>();
   calls = 0;
@@ -64,7 +64,7 @@ class Listed {
   }
 }
 
-it('copies are what the index lists, after random commits', async () => {
+it('copies equal the index after random commits', async () => {
   await forSeeds(10, async (from, seed, begin) => {
     const db = await open(`indexed ${seed}`, { storage: memory(), indexes });
     const watching: { range: IndexRange; copy: Listed }[] = [];
@@ -126,7 +126,7 @@ it('changes come in the order of secondary keys, then of keys', async () => {
     { op: 'change', key: 'k1', secondary: 'b', oldValue: old, newValue: value },
     { op: 'del', key: 'k1', secondary: '\u{1f600}', oldValue: old },
   ]);
-  // More than are sorted at once.
+  // More than are sorted without a break.
   const many = Array.from(
     { length: 9000 },
     (_, at) => [`k${at}`, { tags: [`t${(at * 7919) % 9000}`] }] as const,

@@ -32,7 +32,7 @@ describe('stopping', () => {
     expect(third.told.length).toBe(2);
   });
 
-  it('is done by a signal, also by one that was aborted before', async () => {
+  it('works with a signal, also with one that was aborted before', async () => {
     const db = await storeOf();
     const aborting = new AbortController();
     const { told, take } = calls();
@@ -56,7 +56,7 @@ describe('stopping', () => {
     expect(told).toEqual([]);
   });
 
-  it('is done by close, which waits for no callback', async () => {
+  it('happens at close, which does not wait for callbacks', async () => {
     const db = await storeOf(rows(5000));
     const { told, take } = calls();
     db.watch({}, take, { initial: true });
@@ -90,7 +90,7 @@ describe('stopping', () => {
 });
 
 describe('many watchers', () => {
-  it('of ranges that overlap in every way are each told of their own', async () => {
+  it('of ranges that overlap in every way get the changes of their own range', async () => {
     const db = await storeOf();
     const model = new Map<string, unknown>();
     const ranges = Array.from({ length: 300 }, (_, at) => {
@@ -120,7 +120,7 @@ describe('many watchers', () => {
     expect(hit.length).toBeLessThan(30);
   });
 
-  it('that are far apart do not read what lies between', async () => {
+  it('that are far apart do not read the rows between', async () => {
     const db = await open('gap', { storage: memory() });
     await db.putMany([
       ['a', 1],
@@ -154,7 +154,7 @@ describe('bad arguments', () => {
     expect(() => db.watch(range, () => {})).toThrow(failure(code));
   });
 
-  it('what is no function is refused', async () => {
+  it('a callback must be a function', async () => {
     const db = await storeOf();
     expect(() => db.watch({}, 5 as unknown as () => void)).toThrow(failure('invalid-argument'));
   });

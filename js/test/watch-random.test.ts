@@ -1,4 +1,4 @@
-/** Random commits by several handles, watched in random ranges: copies are what the store holds. */
+/** Random commits by several handles, watched in random ranges: copies equal the store. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { KeyRange } from '../src/index.js';
 import { intervalOf, isEmpty } from '../src/watch/interval.js';
@@ -11,7 +11,7 @@ import { Copy, handles, rest } from './watching.js';
 
 const SEEDS = seedCount(40);
 
-/** Keys of few characters, some of which UTF-16 puts in another order. */
+/** Keys of few characters, some of which have a different order in UTF-16. */
 const CHARS = [
   '',
   'a',
@@ -38,7 +38,7 @@ function rangeFrom(from: Random): KeyRange {
 afterEach(() => void vi.restoreAllMocks());
 
 describe('an interval', () => {
-  it('holds the keys of its range, and no others', async () => {
+  it('contains the keys of its range, and no others', async () => {
     await forSeeds(3000, async (from) => {
       const range = rangeFrom(from);
       const { low, high } = intervalOf(range);
@@ -50,7 +50,7 @@ describe('an interval', () => {
     });
   });
 
-  it('is found among others by what it holds', async () => {
+  it('is found among others by a position in it', async () => {
     await forSeeds(100, async (from) => {
       const count = from.pick([0, 1, 2, 10, 50]);
       const intervals = Array.from({ length: count }, () => intervalOf(rangeFrom(from)));
@@ -73,7 +73,7 @@ describe('an interval', () => {
   });
 });
 
-it(`copies are what the store holds, after each of ${SEEDS} random histories`, async () => {
+it(`copies equal the store after each of ${SEEDS} random histories`, async () => {
   const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
   const reportedBy = () => reported.mock.calls.map(([error]) => (error as Error).message);
   let [throws, rejections, calls] = [0, 0, 0];
@@ -93,7 +93,7 @@ it(`copies are what the store holds, after each of ${SEEDS} random histories`, a
         (...told) => {
           calls += 1;
           copy.take(...told);
-          // Others come and go while it is called.
+          // Other watches begin and end during its calls.
           if (!isFirst && kind === 0 && watching.size < 30) watch();
           if (!isFirst && kind === 1 && watching.size > 3) end(from.pick([...watching]));
           isFirst = false;
@@ -146,7 +146,7 @@ it(`copies are what the store holds, after each of ${SEEDS} random histories`, a
 
     const agree = async () => {
       for (const watcher of watching) {
-        // Another one's callback may end it meanwhile.
+        // Another watch's callback may end it meanwhile.
         const isOver = () => !watching.has(watcher);
         await watcher.copy.becomes(rows, watcher.range, isOver);
       }
@@ -169,7 +169,7 @@ it(`copies are what the store holds, after each of ${SEEDS} random histories`, a
       'calls, when nothing changes',
     ).toEqual(before);
     for (const check of ended) check();
-    // What a copy finds wrong is thrown in a callback, and so reported.
+    // A copy throws a mismatch in its callback, so that it is reported.
     const wrong = reportedBy().filter((message) => !/^(thrown|rejected)$/.test(message));
     expect(wrong, 'what copies found wrong').toEqual([]);
     await Promise.all(dbs.map((db) => db.close()));

@@ -1,4 +1,4 @@
-/** Watching a range: what callbacks are told, and when. */
+/** Watching a range: what callbacks get, and when. */
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Change } from '../src/index.js';
@@ -40,7 +40,7 @@ describe('vectors', () => {
 });
 
 describe('a callback', () => {
-  it('is told what one commit has changed, in the order of keys, with its root', async () => {
+  it('gets the changes of one commit, in the order of keys, with its root', async () => {
     const db = await storeOf([
       ['a', 1],
       ['b', 2],
@@ -66,7 +66,7 @@ describe('a callback', () => {
     expect(copy.root).toBe(db.root);
   });
 
-  it('is not called for what is put as it was, nor for what is outside its range', async () => {
+  it('is not called for puts of equal values, nor for rows outside its range', async () => {
     const db = await storeOf([['a', { x: [1] }]]);
     const { told, take } = calls();
     db.watch({ lt: 'b' }, take);
@@ -93,12 +93,12 @@ describe('a callback', () => {
     expectSame(told.flat(), [add('bytes', Uint8Array.of(1, 2, 3)), add('large', large)]);
   });
 
-  it('is told all rows first with `initial`, and goes on from there', async () => {
+  it('gets all rows first with `initial`, and then their changes', async () => {
     const entries = rows(5000);
     const db = await storeOf(entries);
     const copy = new Copy();
     db.watch({ prefix: 'k' }, copy.take, { initial: true });
-    // In the same turn, and while rows are read.
+    // Put in the same turn, and while the rows are read.
     const first = db.put('k000007', 'first');
     await rest(2);
     const second = db.put('k1', 'second');
@@ -108,7 +108,7 @@ describe('a callback', () => {
     expect(copy.root).toBe(db.root);
   });
 
-  it.each([1, 3])('misses nothing when it begins while commits are made (every %i)', async (n) => {
+  it.each([1, 3])('misses nothing when it begins during commits (every %i)', async (n) => {
     const db = await storeOf(rows(50));
     const copies: [Copy, string][] = [];
     for (let round = 0; round < 40; round++) {
@@ -116,11 +116,11 @@ describe('a callback', () => {
       if (round % n === 0) {
         for (let turns = 0; turns < round % 5; turns++) await Promise.resolve();
         const { root } = db;
-        // Of a snapshot, which does not wait for the put.
+        // Scan a snapshot, which does not wait for the put.
         const snapshot = db.snapshot();
         const copy = new Copy(await snapshot.scan().toArray());
         snapshot.release();
-        // What was read is what the watch begins with only when nothing has moved since.
+        // The watch begins at the rows that were read only if the head has not moved since.
         if (db.root === root) {
           db.watch({}, copy.take);
           copies.push([copy, root]);
@@ -133,7 +133,7 @@ describe('a callback', () => {
     for (const [copy] of copies) await copy.becomes(expected);
   });
 
-  it('is told of the commits of other handles, and of bulk loads', async () => {
+  it('gets the commits of other handles, and bulk loads', async () => {
     const [one, other] = await handles(2);
     const copies = [new Copy(), new Copy()] as const;
     one.watch({}, copies[0].take, { initial: true });
@@ -147,12 +147,12 @@ describe('a callback', () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('is told in one call what was committed while another callback was called', async () => {
+  it('gets in one call what was committed during the call of another callback', async () => {
     const db = await storeOf();
     const { told, take } = calls();
     const writes: Promise<void>[] = [];
     db.watch({ lte: 'a' }, () => {
-      // Commits cannot overtake the call that follows: it is made in the same turn, or slice.
+      // No commit can precede the next call, which is made in the same turn or slice.
       writes.push(db.put('b', 1));
     });
     db.watch({ lte: 'b' }, take);
@@ -162,7 +162,7 @@ describe('a callback', () => {
     expect(told).toEqual([[add('a', 1)], [add('b', 1)]]);
   });
 
-  it('that is slow is told the sum of what it has missed, and others do not wait', async () => {
+  it('that is slow gets the sum of the changes that it has missed, and others do not wait', async () => {
     const db = await storeOf();
     const copy = new Copy();
     let go = () => {};
@@ -195,7 +195,7 @@ describe('a callback', () => {
     ]);
     go();
     await rest();
-    // Nothing was missed, or only what was taken back: it is silent.
+    // It missed nothing, or only changes that were reverted: it is not called.
     await db.put('n', 5);
     await until(() => slow.mock.calls.length === 3);
     await db.put('k9', 9);
@@ -208,7 +208,7 @@ describe('a callback', () => {
     await copy.becomes(await db.scan().toArray());
   });
 
-  it('that throws or rejects is reported, and stops neither itself nor others', async () => {
+  it('that throws or rejects is reported, and ends neither its watch nor others', async () => {
     const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
     const db = await storeOf();
     const copy = new Copy([]);

@@ -1,4 +1,4 @@
-/** Storage that a test can look into, and change what a store reads from. */
+/** Storage that records writes, and lets a test change what a store reads. */
 import type {
   Loaded,
   SegmentRecord,
@@ -8,7 +8,7 @@ import type {
 } from '../src/storage/segment-store.js';
 
 export interface Hooks {
-  /** Called before each write; may take its time or throw. */
+  /** Called before each write; may delay it or throw. */
   write?(batch: WriteBatch): void | Promise<void>;
   /** Changes what is loaded. */
   load?(loaded: Loaded): Loaded;
@@ -18,14 +18,14 @@ export interface Hooks {
 
 export interface WatchedStorage extends Storage {
   readonly hooks: Hooks;
-  /** Segments stored and not deleted again, in the order of their writing. */
+  /** The segments that are stored, in the order in which they were written. */
   readonly stored: Map<number, SegmentRecord>;
-  /** Batches that were written, those refused left out. */
+  /** The batches that were written, without refused ones. */
   readonly written: WriteBatch[];
   closed: number;
 }
 
-/** Wraps `inner`; without hooks it behaves as `inner` does. */
+/** Wraps `inner`; without hooks it behaves like `inner`. */
 export function watched(inner: Storage, hooks: Hooks = {}): WatchedStorage {
   const storage: WatchedStorage = {
     ...inner,
@@ -75,7 +75,7 @@ function wrap(store: SegmentStore, storage: WatchedStorage): SegmentStore {
   };
 }
 
-/** Where a segment's table says that its chunks lie, see `docs/format.md`. */
+/** The positions of the chunks in a segment, from its table; see `docs/format.md`. */
 export function chunksOf({
   tableBytes,
 }: SegmentRecord): { start: number; end: number; hash: string }[] {

@@ -1,10 +1,10 @@
-/** What tests of watching have in common. */
+/** Helpers of the watch tests. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, vi } from 'vitest';
 import { type Change, type KeyRange, memory, open, type Store } from '../src/index.js';
 import { compareKeys, type Entry, expectSame, select, sorted } from './model.js';
 
-/** Handles of one store in memory, who hear of each other as tabs do. */
+/** Handles of one store in memory that see each other's commits, like tabs. */
 export async function handles<Count extends 1 | 2 | 3>(count: Count, name = 'watched') {
   const storage = { ...memory(), isShared: true };
   const opening = Array.from({ length: count }, () => open(name, { storage }));
@@ -12,8 +12,8 @@ export async function handles<Count extends 1 | 2 | 3>(count: Count, name = 'wat
 }
 
 /**
- * A copy of what a range holds, kept up by what a callback is told. It takes no empty call, no
- * change out of order, and none that does not fit what it has.
+ * A copy of the rows of a range, updated by a watch callback. It throws for an empty call, for changes
+ * out of order, and for a change that does not fit its rows.
  */
 export class Copy {
   readonly rows: Map<string, unknown>;
@@ -22,7 +22,7 @@ export class Copy {
   /** The changes of each call. */
   readonly told: (readonly Change[])[] = [];
 
-  /** Begins with `rows`; without, with a first call that tells all rows. */
+  /** Begins with `rows`, or without them with a first call that has all rows. */
   constructor(rows?: readonly Entry[]) {
     this.rows = new Map(rows ?? []);
     this.#isInitial = rows === undefined;
@@ -56,7 +56,7 @@ export class Copy {
     this.#isInitial = false;
   };
 
-  /** Waits until it holds what `entries` has in `range`, or is no longer kept up. */
+  /** Waits until it equals `entries` in `range`, or it is not updated any more. */
   async becomes(
     entries: Iterable<readonly [string, unknown]>,
     range: KeyRange = {},
@@ -76,7 +76,7 @@ export function until(isTrue: () => boolean): Promise<void> {
   return vi.waitFor(() => expect(isTrue()).toBe(true), { timeout: 20_000, interval: 1 });
 }
 
-/** Gives all that is under way the time to go on. */
+/** Lets all work in progress continue for some turns. */
 export async function rest(turns = 20): Promise<void> {
   for (let at = 0; at < turns; at++) await new Promise((resolve) => setTimeout(resolve, 0));
 }

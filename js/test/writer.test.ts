@@ -1,4 +1,4 @@
-/** The synchronous-first writer. */
+/** The writer with synchronous puts. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
@@ -23,7 +23,7 @@ async function putAll(
 }
 
 describe('a writer', () => {
-  it('puts as putMany does, with few promises', async () => {
+  it('puts like putMany, with few promises', async () => {
     const [db, other] = await Promise.all(
       ['a', 'b'].map((name) => open(name, { storage: memory() })),
     );
@@ -42,7 +42,7 @@ describe('a writer', () => {
     expect(db.root).toBe(root);
   });
 
-  it('takes values as they are at that time', async () => {
+  it('copies values at the call', async () => {
     const db = await open('copies', { storage: memory() });
     const writer = db.writer();
     const [row, bytes] = [{ n: 0 }, Uint8Array.of(0)];
@@ -82,7 +82,7 @@ describe('a writer', () => {
     });
   });
 
-  it('commits every so many rows when asked', async () => {
+  it('commits after every `commitEvery` rows', async () => {
     const db = await open('every', { storage: memory() });
     const writer = db.writer({ commitEvery: 1000 });
     const seen = new Set<number>();
@@ -98,14 +98,14 @@ describe('a writer', () => {
     expect(seen.size).toBeGreaterThan(5);
   });
 
-  it('may come to nothing', async () => {
+  it('may write nothing', async () => {
     const db = await open('nothing', { storage: memory() });
     await db.put('a', 1);
     const { root } = db;
     expect(await db.writer().finish()).toMatchObject({ root, rows: 0, chunks: 0 });
   });
 
-  it('leaves nothing when it is aborted', async () => {
+  it('stores nothing when it is aborted', async () => {
     const storage = memory();
     const db = await open('aborted', { storage });
     for (const count of [1, 100_000]) {
@@ -133,7 +133,7 @@ describe('a writer', () => {
     expect(await all(db)).toEqual([['a', 1]]);
   });
 
-  it('tells of a failure in the next call that is awaited', async () => {
+  it('reports a failure in the next awaited call', async () => {
     for (const end of ['put', 'finish'] as const) {
       const storage = faulty(memory());
       const db = await open('failing', { storage });
@@ -141,7 +141,7 @@ describe('a writer', () => {
       storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error });
       const writer = db.writer();
       let refused = false;
-      // In the order of keys, so that segments are written on the way.
+      // In the order of keys, so that segments are written before the end.
       for (const [key, value] of sorted(rows(200_000))) {
         refused = !writer.tryPut(key, value);
         if (refused) {
@@ -161,7 +161,7 @@ describe('a writer', () => {
     }
   });
 
-  it('does not hold up other writes, which it respects', async () => {
+  it('does not block other writes, and keeps them', async () => {
     const db = await open('others', { storage: memory() });
     const writer = db.writer();
     await putAll(writer, rows(20_000));
@@ -188,14 +188,14 @@ describe('a writer', () => {
     expect((await (await open('closed', { storage })).stats()).segments).toBe(0);
   });
 
-  it('is told what it cannot do', async () => {
+  it('rejects bad arguments', async () => {
     const db = await open('options', { storage: memory() });
     for (const commitEvery of [0, -1, Number.NaN]) {
       expect(() => db.writer({ commitEvery })).toThrow(failure('invalid-argument'));
     }
   });
 
-  it('keeps its buffer bounded when nobody awaits', async () => {
+  it('keeps its buffer bounded when no call is awaited', async () => {
     const db = await open('bounded', { storage: memory() });
     const writer = db.writer();
     const { next } = random(3);

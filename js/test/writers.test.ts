@@ -1,4 +1,4 @@
-/** Several handles on one store, as several tabs have. */
+/** Several handles of one store, as in several tabs. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../src/index.js';
 import type { Storage } from '../src/storage/segment-store.js';
@@ -12,7 +12,7 @@ async function twoHandles(storage: Storage = memory()) {
 }
 
 describe('a handle that is behind', () => {
-  it('puts on top of what another has put', async () => {
+  it('puts on top of the commits of another handle', async () => {
     const [one, other] = await twoHandles();
     await one.put('a', 1);
     await other.put('b', 2);
@@ -29,7 +29,7 @@ describe('a handle that is behind', () => {
     ]);
   });
 
-  it('sees a row of another after its own write', async () => {
+  it('sees a row of another handle after its own write', async () => {
     const [one, other] = await twoHandles();
     await one.put('k', 1);
     await other.put('mine', 1);
@@ -43,7 +43,7 @@ describe('a handle that is behind', () => {
     ]);
   });
 
-  it('has its bulk changes on top of what another has put', async () => {
+  it('commits its bulk changes on top of those of another handle', async () => {
     const [one, other] = await twoHandles();
     const rows = Array.from({ length: 2000 }, (_, at): Entry => [`k${at}`, at]);
     await one.putMany([
@@ -60,7 +60,7 @@ describe('a handle that is behind', () => {
     expectSame(await all(other), sorted([['k1', 'again'], ['late', 1], ...rest]));
   });
 
-  it('keeps what another has put while its rows were coming', async () => {
+  it('keeps what another handle puts while its own rows arrive', async () => {
     await forSeeds(20, async (from, _, begin) => {
       const storage = memory();
       const [one, other] = await twoHandles(storage);
@@ -95,7 +95,7 @@ describe('a handle that is behind', () => {
     });
   });
 
-  it('reads what it saw until it looks again', async () => {
+  it('reads its last head until it refreshes', async () => {
     const [one, other] = await twoHandles();
     await one.put('a', 1);
     expect([undefined, 1]).toContain(await other.get('a'));
@@ -107,7 +107,7 @@ describe('a handle that is behind', () => {
 });
 
 describe('calls on one handle', () => {
-  it('are done in their order, whoever awaits them', async () => {
+  it('run in their order, whether or not they are awaited', async () => {
     await forSeeds(60, async (from, _, begin) => {
       const db = await open('test', { storage: memory() });
       const keys = Array.from({ length: 12 }, (_, at) => `k${at}`);
@@ -155,7 +155,7 @@ describe('calls on one handle', () => {
     });
   });
 
-  it('that edit a row while a load is under way have the last word on it', async () => {
+  it('that edit a row during a load override the load', async () => {
     const db = await open('test', { storage: memory() });
     await db.putMany([
       ['same', 1],
@@ -196,7 +196,7 @@ describe('calls on one handle', () => {
 });
 
 describe('a race', () => {
-  it('lost again and again is won at last', async () => {
+  it('lost again and again is won in the end', async () => {
     const storage = watched(memory());
     const [one, other] = await twoHandles(storage);
     let races = 0;
@@ -217,7 +217,7 @@ describe('a race', () => {
     ]);
   });
 
-  it('lost for ever ends with conflict, and the store works', async () => {
+  it('lost for ever rejects with conflict, and the store works', async () => {
     const storage = watched(memory());
     const [one, other] = await twoHandles(storage);
     let races = 0;
@@ -238,7 +238,7 @@ describe('a race', () => {
     ]);
   });
 
-  it('of many handles loses no row', async () => {
+  it('between many handles loses no row', async () => {
     const storage = memory();
     const handles = await Promise.all(Array.from({ length: 5 }, () => open('test', { storage })));
     await Promise.all(
@@ -257,7 +257,7 @@ describe('a race', () => {
     expect(new Set(roots).size).toBe(1);
   });
 
-  it('of random changes comes to one order of them', async () => {
+  it('of random changes has the effect of a serial order', async () => {
     await forSeeds(10, async (from, _, begin) => {
       const storage = memory();
       const handles = await twoHandles(storage);
@@ -266,7 +266,7 @@ describe('a race', () => {
         const db = from.pick(handles);
         const key = `k${from.below(200)}`;
         begin({ put: key, by: handles.indexOf(db) });
-        // A value of its own each time, so that every put changes something.
+        // A new value each time, so that every put changes something.
         await db.put(key, { turn, text: from.text(50) });
         model.set(key, await db.get(key));
       }
@@ -275,7 +275,7 @@ describe('a race', () => {
   });
 });
 
-it('segments of a load that is given up are not relied on by another writer', async () => {
+it('no writer relies on segments of an aborted load', async () => {
   const from = random(8);
   const rows = Array.from({ length: 150 }, (_, at): Entry => [`k${at + 100}`, from.bytes(40_000)]);
   for (const cacheBytes of [64 << 20, 0]) {
@@ -305,7 +305,7 @@ it('segments of a load that is given up are not relied on by another writer', as
   }
 });
 
-it('stores of different names do not meet', async () => {
+it('stores of different names are independent', async () => {
   const storage = memory();
   const [one, other] = [await open('one', { storage }), await open('other', { storage })];
   await one.put('a', 1);

@@ -1,5 +1,5 @@
-// The boundary of the core: functions that take and return numbers, and a memory. So the module that rustc
-// makes needs nothing of wasm-bindgen's tool but that it forgets what that tool would read.
+// The boundary of the core: functions that take and return numbers, and a memory. So the module of rustc does not
+// need wasm-bindgen's tool: this only removes what that tool would read.
 
 import binaryen from 'binaryen';
 import { withoutCustomSections } from './sections.mjs';
@@ -30,7 +30,7 @@ export function keepBoundary(wasmBytes) {
   return { bytes, functions: functions.sort((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 
-/** Has the module import nothing: the wrapper would have nothing to give. */
+/** Throws if the module has imports: the wrapper provides none. */
 function refuseImports(wasmBytes) {
   const imports = WebAssembly.Module.imports(new WebAssembly.Module(wasmBytes));
   if (imports.length === 0) return;

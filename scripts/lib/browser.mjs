@@ -1,4 +1,4 @@
-// Finds the Chromium that tests and benchmarks drive, and installs one when there is none.
+// Finds the Chromium for tests and benchmarks, and installs one if it is missing.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,33 +13,33 @@ const PATHS = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ];
 
-/** Path of a browser, or `undefined`. What `CHROMIUM_PATH` names goes before all others. */
+/** Path of a browser, or `undefined`. `CHROMIUM_PATH` has priority. */
 export function findBrowser() {
   const chosen = process.env.CHROMIUM_PATH;
   if (chosen) {
     if (existsSync(chosen)) return chosen;
     throw new CommandFailed(`CHROMIUM_PATH is ${chosen}, and there is no such file`);
   }
-  // Ubuntu's package is a shim which, without snapd, only prints how to get the snap:
-  // so a path counts only when the program there can tell its version.
-  // (Not asked elsewhere: on Windows it would open a window.)
+  // Ubuntu's package is a shim that, without snapd, only prints how to install the snap. So accept
+  // only a program that prints its version. Other systems are not checked: on Windows that would
+  // open a window.
   const answers = (path) => process.platform !== 'linux' || Boolean(ask(path, ['--version']));
   const usable = (path) => existsSync(path) && answers(path);
   return PATHS.find(usable) ?? playwrightBrowser();
 }
 
-/** Path of the browser that Playwright has downloaded, if it has. */
+/** Path of the browser that Playwright has downloaded, or `undefined`. */
 function playwrightBrowser() {
   try {
     const require = createRequire(join(ROOT, 'e2e', 'package.json'));
     const path = require('@playwright/test').chromium.executablePath();
     return existsSync(path) ? path : undefined;
   } catch {
-    return undefined; // npm packages are not installed yet
+    return undefined; // The npm packages are not installed yet.
   }
 }
 
-/** Installs a browser: Debian's own package where that can be done, else Playwright's. */
+/** Installs a browser: Debian's package if possible, otherwise Playwright's. */
 export async function installBrowser() {
   if (mayInstallPackages()) return installPackages(['chromium']);
   const isRoot = process.getuid?.() === 0;
@@ -47,13 +47,13 @@ export async function installBrowser() {
   await run('playwright', ['install', ...systemLibraries, 'chromium'], { quiet: true });
 }
 
-/** Whether `installPackages` can do anything: on Debian, and by root. */
+/** Whether `installPackages` can work: on Debian, as root. */
 export const mayInstallPackages = () => isDebian() && process.getuid?.() === 0;
 
-/** The lists of packages, which are read once. */
+/** The update of the package lists, which runs once. */
 let updated;
 
-/** Installs packages of Debian; rejects where there are none, or nobody may. */
+/** Installs Debian packages; rejects on other systems, and without root. */
 export async function installPackages(names) {
   if (!mayInstallPackages()) throw new CommandFailed('only on Debian, and by root');
   const options = { env: { DEBIAN_FRONTEND: 'noninteractive' }, quiet: true };
@@ -62,7 +62,7 @@ export async function installPackages(names) {
   await run('apt-get', ['install', '-y', '--no-install-recommends', ...names], options);
 }
 
-// Only Debian's: on Ubuntu `chromium` is the snap's shim.
+// Not Ubuntu: its `chromium` is a shim for the snap.
 function isDebian() {
   try {
     return /^ID=debian$/m.test(readFileSync('/etc/os-release', 'utf8'));

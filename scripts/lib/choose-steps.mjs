@@ -1,9 +1,9 @@
-// What `npm test` was asked to do.
+// Parses the arguments of `npm test`.
 
 import { parseArgs } from 'node:util';
 import { CommandFailed } from './run.mjs';
 
-/** The steps that the arguments name, with what they need built; `undefined` when a list of them is asked for. */
+/** The steps that the arguments name, and the builds that they need; `undefined` for `--list`. */
 export function chooseSteps(args, steps) {
   const { only, list } = read(args, steps);
   if (list) return undefined;

@@ -6,7 +6,7 @@ import { ROOT, run } from './run.mjs';
 
 const TARGET = 'wasm32-unknown-unknown';
 
-/** The module as rustc makes it, by a profile of `Cargo.toml`. `rustflags` replace those of `.cargo/config.toml`. */
+/** Returns the module of rustc, with a profile of `Cargo.toml`. `rustflags` replace those of `.cargo/config.toml`. */
 export async function compileCore({
   profile,
   targetDir = join(ROOT, 'target'),
@@ -17,7 +17,7 @@ export async function compileCore({
   const what = ['--package', 'hedgerow', '--lib', '--crate-type', 'cdylib', '--target', TARGET];
   const how = ['--locked', '--profile', profile, '--target-dir', targetDir];
   await run('cargo', ['rustc', ...what, ...how, ...args], {
-    // Flags of the environment would replace those of the repository, and with them SIMD.
+    // Remove flags of the environment: they would replace those of the repository, and switch off SIMD.
     env: { ...env, RUSTFLAGS: rustflags, CARGO_ENCODED_RUSTFLAGS: undefined },
   });
   return readFile(join(targetDir, TARGET, profile, 'hedgerow.wasm'));

@@ -1,5 +1,5 @@
-// Finds the browsers beside Chromium that tests drive, and installs them where that can be done. Uses
-// Node's built-ins only, since `setup.mjs` needs it before `npm ci` has run.
+// Finds the browsers for tests other than Chromium, and installs them where possible. Uses only
+// built-ins of Node, since `setup.mjs` needs it before `npm ci` has run.
 
 import { existsSync } from 'node:fs';
 import { installPackages } from './browser.mjs';
@@ -32,16 +32,16 @@ export function findFirefox() {
   return undefined;
 }
 
-/** The Python that has the bindings of WebKitGTK, and its version; `undefined` without them or a screen. */
+/** The Python with the bindings of WebKitGTK, and its version; `undefined` without them or a screen. */
 export function findWebKit() {
-  // Debian's own, whose packages have the bindings.
+  // Debian's Python, for which Debian packages the bindings.
   const path = process.env.WEBKIT_PYTHON ?? '/usr/bin/python3';
   const version = existsSync(path) ? ask(path, ['-c', WEBKIT_VERSION]) : undefined;
   const hasScreen = ask('which', ['Xvfb']) !== undefined;
   return version !== undefined && hasScreen ? { path, version: `WebKitGTK ${version}` } : undefined;
 }
 
-/** What `setup.mjs` needs to know of each. */
+/** The tools for `setup.mjs`. */
 export const OTHER_ENGINES = [
   {
     name: 'firefox',

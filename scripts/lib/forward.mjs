@@ -1,4 +1,4 @@
-// A module in two parts for development: all of it in the first, and a later part that hands its exports on.
+// A module in two parts for development: the first contains everything, the later part only forwards exports.
 
 import binaryen from 'binaryen';
 

@@ -1,5 +1,5 @@
-// `hedgerow/full`: the package in one file, with all that is else loaded when it is first called. For
-// service workers and worklets, which may not call `import()`.
+// `hedgerow/full`: the package in one file, including the parts that are otherwise loaded later. For
+// service workers and worklets, which must not call `import()`.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { ROOT } from './run.mjs';
 
 const DIST = join(ROOT, 'js', 'dist');
 
-/** Makes it of the compiled package. */
+/** Bundles it from the compiled package. */
 export async function buildFull() {
   // Imported late: its package is only there once `setup` has run.
   const { rolldown } = await import('rolldown');

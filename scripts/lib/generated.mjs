@@ -1,4 +1,4 @@
-// Writes the TypeScript files that are made of the compiled core: the module as text, and its exports.
+// Writes the TypeScript files that are generated from the compiled core: the module as text, and its exports.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const write = (name, text) => writeFile(join(GENERATED_DIR, name), HEAD + text);
 
 /**
  * Writes all of them. `deflate` packs the bytes of a module, `functions` are the exports of the core,
- * `isLater` tells which of them the later part has, and `mark` ends the text of the first part.
+ * `isLater` selects those of the later part, and `mark` is appended to the file of the first part.
  */
 export async function generate({ first, later, functions, isLater, deflate, mark = '' }) {
   await mkdir(GENERATED_DIR, { recursive: true });
@@ -28,7 +28,7 @@ export async function generate({ first, later, functions, isLater, deflate, mark
   await write('module.ts', firstText + mark);
   await write('later-module.ts', laterText);
   await write('exports.ts', exportsText(functions, isLater));
-  // The file itself is only there once `scripts/build-react-native.mjs` has run.
+  // The file itself exists only once `scripts/build-react-native.mjs` has run.
   await write(
     'plain.d.ts',
     '/** Starts an instance; throws `RangeError` when there is no memory for it. */\nexport function start(): unknown;\n',
@@ -37,7 +37,7 @@ export async function generate({ first, later, functions, isLater, deflate, mark
 
 async function moduleText(constant, wasmBytes, title, deflate) {
   const deflatedBytes = Buffer.from(await deflate(wasmBytes));
-  // The type is spelled out, or the declaration file would repeat the whole string.
+  // Write the type, or the declaration file would repeat the whole string.
   return (
     `/** ${title}: raw DEFLATE, in base64. */\n` +
     `export const ${constant}_BASE64: string =\n  '${deflatedBytes.toString('base64')}';\n\n` +

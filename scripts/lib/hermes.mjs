@@ -1,5 +1,5 @@
-// Runs a program in Hermes as an app for phones would: bundled by Metro with React Native's own preset,
-// compiled to bytecode by hermesc -O, and run by the interpreter, which has no compiler at run time.
+// Runs a program in Hermes like an app for phones: bundled by Metro with React Native's own preset,
+// compiled to bytecode by `hermesc -O`, and run by the interpreter, which has no JIT compiler.
 
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -14,11 +14,11 @@ const PLATFORMS = { linux: 'linux64-bin', darwin: 'osx-bin', win32: 'win64-bin' 
 const TOOLS = join(ROOT, 'node_modules', 'hermes-engine-cli', PLATFORMS[process.platform] ?? '');
 
 /**
- * Bundles a file of `dir`, a folder under the root, with Metro. `setUp` is run before it; `polyfills`
- * are put before everything. Returns the code.
+ * Bundles a file of `dir`, a folder under the root, with Metro. `setUp` runs before it; `polyfills`
+ * run before everything. Returns the code.
  */
 export async function bundleWithMetro(dir, entry, { setUp = [], polyfills = [] } = {}) {
-  // Found from the example, whose packages they are; and late, since `setup` installs them.
+  // Resolve from the example, which depends on them; and late, since `setup` installs them.
   const require = createRequire(join(EXAMPLE, 'package.json'));
   const Metro = require('metro');
   const { getDefaultConfig } = require('metro-config');
@@ -28,7 +28,7 @@ export async function bundleWithMetro(dir, entry, { setUp = [], polyfills = [] }
   const config = {
     ...defaults,
     projectRoot,
-    // Not all of the repository: Metro reads the names of all files, and there are many in `target`.
+    // Not the whole repository: Metro lists all files, and `target` has many.
     watchFolders: [dir, 'node_modules', 'js'].map((folder) => join(ROOT, folder)),
     reporter: { update: () => {} },
     cacheStores: [new FileStore({ root: join(OUT_DIR, 'metro') })],
@@ -38,7 +38,7 @@ export async function bundleWithMetro(dir, entry, { setUp = [], polyfills = [] }
       ...defaults.resolver,
       useWatchman: false,
       nodeModulesPaths: [join(ROOT, 'node_modules')],
-      // As React Native's own configuration has it.
+      // Like the configuration of React Native.
       platforms: ['android', 'ios'],
       unstable_conditionNames: ['react-native'],
     },
@@ -64,7 +64,7 @@ export async function bundleWithMetro(dir, entry, { setUp = [], polyfills = [] }
   return code;
 }
 
-/** Compiles code to bytecode as an app ships it; returns the file. */
+/** Compiles code to bytecode like a released app; returns the path of the file. */
 export async function compileForHermes(name, code) {
   await mkdir(OUT_DIR, { recursive: true });
   const [source, bytecode] = [join(OUT_DIR, `${name}.js`), join(OUT_DIR, `${name}.hbc`)];
@@ -73,7 +73,7 @@ export async function compileForHermes(name, code) {
   return bytecode;
 }
 
-/** The interpreter. */
+/** The path of the interpreter. */
 export const hermesPath = () => join(TOOLS, 'hermes');
 
 /** Runs a file of bytecode; returns what it printed. Rejects when Hermes itself fails. */

@@ -1,6 +1,6 @@
-// Reads which files a source tree's files name, and judges that by a table of layers
-// (see `check-layers.mjs`). It reads text, not syntax trees: good enough for `use` and
-// `import`, and for paths in code that is formatted.
+// Reads the imports of a source tree, and checks them against a table of layers (see
+// `check-layers.mjs`). It reads text, not syntax trees: that is enough for `use` and `import`, and
+// for paths in formatted code.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix, sep } from 'node:path';
@@ -46,7 +46,7 @@ export function typeScriptNames(sourceDir) {
   );
 }
 
-/** Chains of names that come back to where they began, one for each way found back. */
+/** The cycles among the files, each as a chain of names. */
 export function circlesOf(named) {
   const circles = [];
   const isDone = new Set();
@@ -100,7 +100,7 @@ function judge(own, target, name) {
   return isAllowed ? undefined : `names \`${name}\`, which is not in a lower layer`;
 }
 
-/** The layer's number and the room of `name`, or `undefined` when it is in no room. */
+/** The number of the layer and the room of `name`; `undefined` if it is in no room. */
 function placeOf(layers, name) {
   const matches = (pattern) =>
     pattern.endsWith('/*') ? `${name}/`.startsWith(pattern.slice(0, -1)) : name === pattern;
@@ -113,22 +113,22 @@ function placeOf(layers, name) {
 
 const TYPESCRIPT_NOISE = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g;
 
-/** Blanks comments. Strings stay: they name the imports. */
+/** Blanks comments. Strings stay: they contain the imports. */
 function blankTypeScript(text) {
   return text.replace(TYPESCRIPT_NOISE, (match) =>
     match.startsWith('/') ? match.replace(/[^\n]/g, ' ') : match,
   );
 }
 
-/** Every module named by a path from the crate's root, or from above by `super`. */
+/** Every module that a path from the root of the crate, or with `super`, names. */
 function rustImports(file, code, placeOfModule) {
   const imports = [];
   for (const { 0: start, index } of code.matchAll(/(?<!\$)\bcrate::\s*/g)) {
     const names = namesAt(code, index + start.length);
     imports.push(...names.map((name) => ({ index, name })));
   }
-  // A `super` that leads out of the crate's modules, or out of an inline `mod tests` into
-  // this very file: only the names of modules tell the two apart.
+  // `super` may lead out of this file, or out of an inline `mod tests` into this file: only the
+  // names of modules distinguish the two.
   const depth = file.replace(/(\/mod)?\.rs$/, '').split('/').length;
   for (const { 0: start, index } of code.matchAll(/\b(?:super::\s*)+/g)) {
     if (start.match(/super/g).length < depth) continue;
@@ -138,7 +138,7 @@ function rustImports(file, code, placeOfModule) {
   return imports;
 }
 
-/** The first names of the path, or of the group `{a::b, c}` of paths, that starts at `at`. */
+/** The first names of the path at `at`, or of the paths of a group `{a::b, c}` there. */
 function namesAt(code, at) {
   if (code[at] !== '{') return [/^(?:\w+|\*)?/.exec(code.slice(at))[0]];
   let depth = 0;
@@ -155,7 +155,7 @@ function namesAt(code, at) {
     .filter((name) => name !== undefined && name !== 'self');
 }
 
-/** Every file of the package that is named by `import`, `export ... from` or `import()`. */
+/** Every file of the package in an `import`, `export ... from` or `import()`. */
 function typeScriptImports(file, code) {
   const imports = [];
   const specifier = /\b(?:from|import)\s*\(?\s*(['"])(\.[^'"]*)\1/g;

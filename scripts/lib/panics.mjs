@@ -1,6 +1,6 @@
-// What is left of a panic in the module: the trap at its end. Nobody sees its message, since
-// WebAssembly has nowhere to print it; yet each check of an index carries a file, a line
-// and numbers for it, and the formatting behind them is kept alive.
+// Reduces panics in the module to traps. WebAssembly cannot print the message of a panic. Yet each
+// check of an array index carries a file, a line and numbers for it, and keeps the code that formats
+// them.
 
 import binaryen from 'binaryen';
 
@@ -13,10 +13,10 @@ const DIVERGING = [
   /^hashbrown::raw::Fallibility::(capacity_overflow|alloc_err)/,
 ];
 
-// Those of them that are called when memory could not be had.
+// Those of them that are called when an allocation fails.
 const OUT_OF_MEMORY = /^(alloc::|hashbrown::)/;
 
-// What only a panic calls, through the vtables of what could be told of it.
+// Functions that only a panic calls, through vtables of the values in its message.
 const TELLING =
   /^<?core::fmt::|^<.* as core::fmt::\w+>::|^(<|core::ptr::drop_in_place::<)std::panicking::/;
 const TELLS = /^<?(core::fmt|std::panicking)::/;
@@ -24,9 +24,9 @@ const TELLS = /^<?(core::fmt|std::panicking)::/;
 const plainName = (name) => name.replace(/\[[0-9a-f]+\]/g, '').replace(/::h[0-9a-f]{16}$/, '');
 
 /**
- * Has functions that only panic trap at once. wasm-opt then drops their arguments, and all
- * that is reached through them alone. The host learns of a trap for want of memory by the
- * exported global `out_of_memory`, which is then 1.
+ * Makes functions that only panic trap at once. wasm-opt then drops their arguments, and all code
+ * that only they reach. If the cause is a failed allocation, the exported global `out_of_memory`
+ * becomes 1, so that the host can tell.
  */
 export function trapAtOnce(wasmBytes) {
   binaryen.setDebugInfo(true); // the names of functions, for profiles
@@ -36,7 +36,7 @@ export function trapAtOnce(wasmBytes) {
     ({ name, module: importedFrom }) =>
       importedFrom === '' && DIVERGING.some((pattern) => pattern.test(plainName(name))),
   );
-  // Names change with compilers: a module without the most common ones was not understood.
+  // Names change with compilers: if the most common ones are missing, fail.
   for (const expected of ['panic_bounds_check', 'handle_alloc_error']) {
     if (diverging.some(({ name }) => name.includes(expected))) continue;
     throw new Error(`no ${expected} found by its name: see scripts/lib/panics.mjs`);
@@ -66,8 +66,8 @@ const functionsOf = (module) =>
   );
 
 /**
- * The functions of tables that tell of a panic; none when something formats beside them: then
- * nobody knows which of them it calls.
+ * The functions in tables that only format messages of panics. None if any other code formats, since
+ * that might call them.
  */
 function tellingOf(module) {
   const others = binaryen.readBinary(module.emitBinary());
@@ -86,12 +86,12 @@ function tellingOf(module) {
   return tells ? [] : functionsOf(module).filter(({ name }) => isTelling(name));
 }
 
-// A file of Rust, as a panic would name it.
+// The path of a Rust source file, as in the message of a panic.
 const SOURCE_FILE = /(?:crate|\/rustc|\/[^\0"<>|]*?\/(?:registry|toolchains))\/[\w+./@-]*?\.rs/g;
 
 /**
- * Zeroes where panics happen: nothing reads that once they trap at once. These are the paths of source files, and
- * records of four words that begin with the address and the length of such a path: line and column follow.
+ * Zeroes the source locations of panics, which nothing reads once panics trap at once: paths of source files, and
+ * records of four words: the address and the length of a path, line and column.
  */
 export function blankLocations(wasmBytes) {
   const bytes = Uint8Array.from(wasmBytes);
@@ -116,7 +116,7 @@ export function blankLocations(wasmBytes) {
   return bytes;
 }
 
-/** Where the data of each active segment of memory 0 is in the module, and its address in memory. */
+/** For each active data segment of memory 0: the range of its bytes in the module, and its address. */
 function dataSegments(bytes) {
   let at = 8;
   const number = () => {
@@ -135,7 +135,7 @@ function dataSegments(bytes) {
     const end = at + length;
     if (section === 11) {
       for (let left = number(); left > 0; left--) {
-        // Active, and its address is `i32.const`: else the module was not understood.
+        // It must be active, with an address that is an `i32.const`; otherwise fail.
         if (number() !== 0 || bytes[at++] !== 0x41) throw new Error('an unknown segment of data');
         const address = number();
         at++;

@@ -16,7 +16,7 @@ const STAMP_FILE = join(TARGET_DIR, '.inputs');
 
 const INPUTS = [...WASM_INPUTS, 'scripts/lib/plain.mjs'];
 
-// Copying and filling stay single operations: `copyWithin` and `fill` are native everywhere.
+// Keep copying and filling as single operations: `copyWithin` and `fill` are native everywhere.
 const FEATURES = [
   '--enable-bulk-memory',
   '--enable-bulk-memory-opt',
@@ -37,17 +37,17 @@ const OPTIMIZE = [
   '--strip-target-features',
 ];
 
-// Addresses are taken for signed numbers.
+// The generated code treats addresses as signed numbers.
 const MAX_PAGES = 2 ** 15 - 1;
 
-/** Whether what was built last is still right. */
+/** Whether the last build is up to date. */
 export async function isPlainCurrent() {
   const stamp = await hashInputs(INPUTS);
   const isThere = existsSync(PLAIN_FILE) && existsSync(STAMP_FILE);
   return isThere && (await readFile(STAMP_FILE, 'utf8')) === stamp;
 }
 
-/** Builds it if it is out of date. Returns whether there was anything to do. */
+/** Builds it if it is out of date. Returns whether it has built. */
 export async function buildPlain() {
   if (await isPlainCurrent()) return false;
   await rm(STAMP_FILE, { force: true });
@@ -60,13 +60,13 @@ export async function buildPlain() {
   return true;
 }
 
-// The one place that says which module this is: all of the core, not split.
+// Compiles the whole core, not split.
 function compile() {
   return compileCore({
     profile: 'release',
     targetDir: TARGET_DIR,
     args: ['--no-default-features', '--features', 'std'],
-    // Those of `.cargo/config.toml` without SIMD, and without its limit to what is inlined.
+    // The flags of `.cargo/config.toml`, without SIMD and without its limit on inlining.
     rustflags: '-Ctarget-feature=+bulk-memory -Csymbol-mangling-version=v0 -Clink-arg=--demangle',
     // An interpreter runs it: fewer operations are worth more than fewer bytes.
     env: { CARGO_PROFILE_RELEASE_OPT_LEVEL: '3' },
@@ -83,7 +83,7 @@ async function prepare(compiled) {
   return optimized;
 }
 
-/** What wasm2js wrote, an instance made as it is loaded, as a function that makes instances. */
+/** Turns the output of wasm2js, which makes one instance when it is loaded, into a function that makes instances. */
 function asFunction(text) {
   const end = text.indexOf('var retasmFunc');
   if (end < 0 || text.includes('import ')) throw new Error('wasm2js wrote another form of module');
@@ -96,11 +96,11 @@ function asFunction(text) {
     '__wasm_memory_grow',
     GROW,
   );
-  // All that it keeps is inside, so that instances share nothing.
+  // Its state is inside the function, so that instances share nothing.
   return `export function start() {\n${body}\nreturn asmFunc({});\n}\n`;
 }
 
-/** Without spaces and with short names; nothing else, or it would no more be what wasm2js wrote. */
+/** Removes spaces and shortens names. Does nothing else, so that the code stays that of wasm2js. */
 async function packed(text) {
   const { minify } = await import('rolldown/utils');
   const options = {
@@ -114,15 +114,15 @@ async function packed(text) {
   return `// Written by \`node scripts/build-react-native.mjs\`; not for editing.\n${code}`;
 }
 
-/** Replaces a function that stands by itself; its end is the first brace as far in as its start. */
+/** Replaces a top-level function, which ends at the first brace with the indentation of its start. */
 function replaceFunction(text, name, replacement) {
   const found = new RegExp(`^( *)function ${name}\\([^]*?^\\1\\}`, 'm').exec(text);
   if (found === null) throw new Error(`wasm2js wrote no ${name}`);
   return text.slice(0, found.index) + replacement + text.slice(found.index + found[0].length);
 }
 
-// Room for half as much again whenever memory grows: wasm2js would copy all of it for each 64 KiB
-// that the allocator asks for. Answers -1 when there is none, as WebAssembly does.
+// Grows memory by half whenever it grows: wasm2js would copy all of it for each 64 KiB that the
+// allocator asks for. Returns -1 if that fails, like WebAssembly.
 const GROW = `
  var pages = buffer.byteLength >> 16;
  function __wasm_memory_grow(pagesToAdd) {

@@ -1,6 +1,6 @@
-// Builds `js/dist/react-native`: the wrapper over the core in plain JavaScript, with what Hermes lacks
-// put in its place, and nothing of the platform touched. Metro takes it by the condition
-// `react-native` of the package's exports.
+// Builds `js/dist/react-native`: the wrapper with the core in plain JavaScript. It replaces globals
+// that Hermes lacks, without changing the globals of the app. Metro selects it by the condition
+// `react-native` in the package's exports.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ const SOURCE_DIR = join(ROOT, 'js', 'src');
 const STAND_INS = join(SOURCE_DIR, 'react-native');
 
 /**
- * The entries, each under its name. One build, so that they share what they
- * have in common: an error of one must be an error of the other.
+ * The entries by their names. One build makes all of them, so that they share code: all must have the
+ * same error class.
  */
 const ENTRIES = {
   index: 'index.ts',
@@ -19,7 +19,7 @@ const ENTRIES = {
   'sql/op-sqlite': 'storage/sql/op-sqlite.ts',
 };
 
-/** Sources that are left out, and what stands in for them. */
+/** Sources that are left out, and the files that replace them. */
 const SWAPPED = new Map(
   [
     ['core/module.ts', 'core.ts'],
@@ -31,7 +31,7 @@ const SWAPPED = new Map(
   ].map(([from, to]) => [join(SOURCE_DIR, from), join(STAND_INS, to)]),
 );
 
-/** Globals, and members of them, that a Hermes may lack. */
+/** Globals, and members of them, that Hermes may lack. */
 const INJECTED = {
   TextEncoder: [join(STAND_INS, 'text.ts'), 'TextEncoder'],
   TextDecoder: [join(STAND_INS, 'text.ts'), 'TextDecoder'],
@@ -54,7 +54,7 @@ const swap = {
   },
 };
 
-/** Builds it; the core in plain JavaScript must be there. */
+/** Builds it. The core in plain JavaScript must exist. */
 export async function buildReactNative(outDir = join(ROOT, 'js', 'dist', 'react-native')) {
   // Imported late: its package is only there once `setup` has run.
   const { rolldown } = await import('rolldown');
@@ -68,7 +68,7 @@ export async function buildReactNative(outDir = join(ROOT, 'js', 'dist', 'react-
     platform: 'neutral',
     external: /^(?![A-Za-z]:)[^./]/, // packages, which the app's Metro finds
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
-    // What is not there must fail the build, not the app.
+    // Fail the build, not the app, if an import is missing.
     onLog(level, log) {
       if (level === 'warn' && log.code !== 'PLUGIN_TIMINGS') throw new Error(log.message);
     },
@@ -80,7 +80,7 @@ export async function buildReactNative(outDir = join(ROOT, 'js', 'dist', 'react-
     format: 'esm',
     minify: 'dce-only',
     chunkFileNames: '[name].js',
-    // The core in a file of its own: it is nine tenths of all.
+    // Put the core in a file of its own: it is nine tenths of the size.
     codeSplitting: { groups: [{ name: 'core', test: /generated[\\/]plain/ }] },
   });
   await build.close();

@@ -1,5 +1,5 @@
-// Runs the commands that the scripts are made of. Uses Node's built-ins only, since
-// `setup.mjs` needs it before `npm ci` has run.
+// Runs commands for the scripts. Uses only built-ins of Node, since `setup.mjs` needs it before
+// `npm ci` has run.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { homedir } from 'node:os';
@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 /** The root of the repository. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-// Tools of the repository come first, so that a different version on the machine does
-// no harm; Cargo's folder comes last, for shells that have not read its `env` file.
+// Tools of the repository come first, so that they are used even if the machine has other versions.
+// Cargo's folder comes last, for shells that have not read its `env` file.
 const SEARCH_PATH = [
   join(ROOT, 'node_modules', '.bin'),
   process.env.PATH ?? '',
@@ -20,21 +20,21 @@ const SEARCH_PATH = [
 const isWindows = process.platform === 'win32';
 
 function options({ cwd = ROOT, env = {} }) {
-  // A value of `undefined` takes the variable away.
+  // A value of `undefined` removes the variable.
   return { cwd, env: { ...process.env, PATH: SEARCH_PATH, ...env }, shell: isWindows };
 }
 
 /** A command that failed: `message` says which and how. */
 export class CommandFailed extends Error {
-  /** What it wrote, as far as that was captured. */
+  /** The captured part of its output. */
   output = '';
   exitCode = 1;
 }
 
 /**
- * Runs a command to its end with its output on the terminal. Rejects with `CommandFailed` when it does not exit
- * with 0. With `capture` it returns what the command wrote to stdout, too; with `quiet` what it wrote to stdout
- * and stderr, of which the terminal gets nothing.
+ * Runs a command to its end, with its output on the terminal. Rejects with `CommandFailed` unless it exits with 0.
+ * With `capture` it also returns the command's stdout. With `quiet` it returns stdout and stderr, and the terminal
+ * gets nothing.
  */
 export async function run(command, args = [], { capture = false, quiet = false, ...rest } = {}) {
   const stdout = capture || quiet ? 'pipe' : 'inherit';
@@ -56,13 +56,13 @@ export async function run(command, args = [], { capture = false, quiet = false, 
   throw Object.assign(failure, { output, exitCode: code ?? 1 });
 }
 
-/** What a command writes to stdout, trimmed, or `undefined` when it fails or is not there. */
+/** The trimmed stdout of a command; `undefined` if the command fails or does not exist. */
 export function ask(command, args = [], rest = {}) {
   const result = spawnSync(command, args, { ...options(rest), encoding: 'utf8' });
   return result.status === 0 ? result.stdout.trim() : undefined;
 }
 
-/** Ends the process with one clear line when `main` fails; a stack only for our own bugs. */
+/** Runs `main`. If that fails, exits with one clear line; prints a stack only for bugs of the scripts. */
 export async function runMain(main) {
   try {
     await main();

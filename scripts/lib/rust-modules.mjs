@@ -1,12 +1,12 @@
-// Reads which files of a crate use which others, and finds circles among them. It reads text, not syntax
-// trees: good enough for code that is formatted. A name that a `mod.rs` exports again counts for the file that
-// defines it, and that export does not count as a use. Inline test modules do not count either.
+// Reads which files of a crate use which others, to find cycles among them. It reads text, not syntax trees:
+// that is enough for formatted code. A name that a `mod.rs` re-exports counts as one of the file that defines
+// it, and the re-export does not count as a use. Inline test modules do not count either.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
-// Comments, strings and characters. Strings are matched so that what looks like a comment in them is not taken
-// for one, and the other way round.
+// Comments, strings and characters. All are matched together, so that a comment marker in a string does not begin
+// a comment, and a quote in a comment does not begin a string.
 const NOISE =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|\br(#*)"[\s\S]*?"\1|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[^']+|[^'\\])'/g;
 
@@ -15,7 +15,7 @@ export function blankRust(text) {
   return text.replace(NOISE, (match) => match.replace(/[^\n]/g, ' '));
 }
 
-/** The files of `sourceDir`, a crate's `src`, each with those that it uses, all without extensions. */
+/** The files of `sourceDir`, a crate's `src`, each with the files that it uses, without extensions. */
 export function rustUses(sourceDir) {
   const modules = readModules(sourceDir);
   return new Map(
@@ -30,7 +30,7 @@ export function rustUses(sourceDir) {
   );
 }
 
-/** The modules by their paths (the root is ''): file, code without noise and tests, and exports from elsewhere. */
+/** The modules by their paths (the root is ''): file, code without noise and tests, and re-exports. */
 function readModules(sourceDir) {
   const modules = new Map();
   const files = readdirSync(sourceDir, { recursive: true })
@@ -42,7 +42,7 @@ function readModules(sourceDir) {
     const text = readFileSync(join(sourceDir, name), 'utf8');
     const code = blankRust(text)
       .replace(/#\[cfg\(test\)\]\s*mod\s+\w+\s*\{[\s\S]*?\n\}/g, '')
-      // In any other module of the same file `super` is this file.
+      // In any other inline module, `super` is this file.
       .replace(/\bmod\s+\w+\s*\{[\s\S]*?\n\}/g, (inner) => inner.replaceAll('super::', 'self::'));
     const exports = new Map();
     for (const [, use] of code.matchAll(/\bpub(?:\([^)]*\))?\s+use\s+([^;]*);/g)) {
@@ -87,7 +87,7 @@ function flatten(tree) {
   );
 }
 
-/** Splits at the commas that are in no braces. */
+/** Splits at the commas outside of braces. */
 function branches(text) {
   const parts = [''];
   let depth = 0;

@@ -1,9 +1,9 @@
-// Runs the steps of a job side by side, as far as they allow.
+// Runs the steps of a job in parallel, as far as they allow.
 
 /**
- * Runs `steps` in their order, at most `slots` at a time. `run` makes a step, and resolves to whether it went
- * well. A step waits for those among `steps` that it `needs`; steps of one `lane` never overlap; a step that is
- * `alone` overlaps with none. After a failure no step begins; those that have begun come to their ends.
+ * Runs `steps` in their order, at most `slots` at a time. `run` runs a step, and resolves to whether it passed.
+ * A step waits for those among `steps` that it `needs`; steps of one `lane` never overlap; a step that is `alone`
+ * overlaps with none. After a failure no step begins, but those that have begun finish.
  */
 export async function runSteps(steps, run, { slots = 2 } = {}) {
   const names = new Set(steps.map(({ name }) => name));
@@ -30,10 +30,10 @@ export async function runSteps(steps, run, { slots = 2 } = {}) {
     isGood &&= isOk;
   };
   for (;;) {
-    // One at a time: what may begin depends on what has begun.
+    // Start one at a time: the next choice depends on the steps that run.
     for (let at = 0; isGood && at < waiting.length; ) {
       if (!mayBegin(waiting[at])) {
-        // What is alone would wait for ever if others went past it.
+        // Others must not overtake a step that is alone, or it would wait for ever.
         if (waiting[at].alone) break;
         at += 1;
         continue;

@@ -1,8 +1,8 @@
-// The sections of a WebAssembly module, for what Binaryen's API does not give.
+// The sections of a WebAssembly module, which Binaryen's API does not expose.
 
 const CUSTOM = 0;
 
-/** Reads numbers in LEB128 from bytes, and strings with their length before them. */
+/** Reads LEB128 numbers and length-prefixed strings from bytes. */
 export class WasmReader {
   constructor(bytes, at = 0) {
     this.bytes = bytes;
@@ -26,7 +26,7 @@ export class WasmReader {
 
 /** Each section: its id, where it starts, where its content starts, and where it ends. */
 export function* sectionsOf(wasmBytes) {
-  const reader = new WasmReader(wasmBytes, 8); // behind the magic number and the version
+  const reader = new WasmReader(wasmBytes, 8); // after the magic number and the version
   while (reader.at < wasmBytes.length) {
     const start = reader.at;
     const id = wasmBytes[reader.at++];
@@ -37,7 +37,7 @@ export function* sectionsOf(wasmBytes) {
   }
 }
 
-/** The module without its custom sections of that name. */
+/** The module without its custom sections called `name`. */
 export function withoutCustomSections(wasmBytes, name) {
   const kept = [wasmBytes.subarray(0, 8)];
   for (const { id, start, content, end } of sectionsOf(wasmBytes)) {

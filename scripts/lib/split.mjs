@@ -1,6 +1,6 @@
-// Cuts the module in two: what a page downloads at its start, and what is loaded when it is first
-// called. Both work on one memory, one stack and one table, so that no function need know in which
-// part it is. Binaryen has `wasm-split` for that, but its npm package does not.
+// Splits the module in two: a part that a page downloads at its start, and one that is loaded at the
+// first call. Both share one memory, one stack and one table, so that functions do not depend on the
+// part in which they are. Binaryen has `wasm-split` for that, but its npm package does not.
 
 import binaryen from 'binaryen';
 import { sectionsOf, WasmReader } from './sections.mjs';
@@ -8,18 +8,18 @@ import { sectionsOf, WasmReader } from './sections.mjs';
 /** The name of the module that the later part imports from: the exports of the first part. */
 const FIRST = 'first';
 
-// The later part has its own copies of functions of up to so many bytes of code (before wasm-opt),
-// and imports larger ones. An import costs the first part an export, of which wasm-opt then has to
-// keep the signature; a copy costs the first part nothing.
+// The later part has its own copies of functions of up to this many bytes of code (before wasm-opt),
+// and imports larger ones. For an import the first part needs an export, whose signature wasm-opt
+// must keep; a copy costs the first part nothing.
 const COPIED_BYTES = 1_000;
 
-// Takes away what neither an export nor a function reaches that one of them reaches.
+// Removes what the exports do not reach.
 const DROP_UNREACHED = ['remove-unused-module-elements'];
 
 /**
- * Splits a module that has the names of its functions. `isLater` tells which exports the later
- * part has. The first part keeps all that the other exports reach, and every function of a table,
- * as its index may be in memory. It keeps all data, too.
+ * Splits a module that has the names of its functions. `isLater` selects the exports of the later
+ * part. The first part keeps all that the other exports reach, and every function in a table, since
+ * its index may be in memory. It also keeps all data.
  *
  * Returns `first`, which is `wasmBytes` itself when no export is later; `later`, which imports
  * from `first`; and `kept`, the names and bytes of code of the functions in `first`.
@@ -49,7 +49,7 @@ export function split(wasmBytes, isLater, copiedBytes = COPIED_BYTES) {
   return parts;
 }
 
-/** Neither is in a module of rustc without threads. */
+/** Refuses a start function and passive data. Without threads, rustc makes neither. */
 function refuseWhatIsNotSplit(module) {
   if (module.getStart() !== 0) throw new Error('a module with a start function is not split');
   const isPassive = (n) => module.getDataSegmentInfo(module.getDataSegmentByIndex(n)).passive;
@@ -63,7 +63,7 @@ function refuseWhatIsNotSplit(module) {
 function functionsKept(wasmBytes, isLater) {
   const module = binaryen.readBinary(wasmBytes);
   for (const { name } of exportsOf(module)) if (isLater(name)) module.removeExport(name);
-  // Of a table that is exported, all is taken to be called.
+  // All functions of an exported table count as called.
   for (const { name } of tablesOf(module)) module.addTableExport(name, `all of ${name}`);
   module.runPasses(DROP_UNREACHED);
   const kept = functionsOf(module);
@@ -87,7 +87,7 @@ function laterPart(wasmBytes, isLater, functions) {
   for (const { name, type, mutable } of globalsOf(module)) {
     module.addGlobalImport(name, FIRST, name, type, mutable);
   }
-  // Without its data, and of whatever size the memory has become.
+  // Import the memory without its data, and with any size that it has reached.
   const { initial } = module.getMemoryInfo(memory.value);
   module.setMemory(initial, -1, null, [], false, false, memory.value);
   module.addMemoryImport(memory.value, FIRST, memory.name);
@@ -95,7 +95,7 @@ function laterPart(wasmBytes, isLater, functions) {
   return module;
 }
 
-/** Has `first` export all that `later` imports, by names as short as can be. */
+/** Makes `first` export all that `later` imports, under the shortest names. */
 function linkNames(first, later) {
   const exported = exportsOf(first);
   const taken = new Set(exported.map(({ name }) => name));

@@ -1,4 +1,4 @@
-// Counts tests in what the runners themselves report. Each returns
+// Counts tests in the reports of the runners. Each function returns
 // `{ passed, failed, skipped }`.
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences start with one
@@ -16,7 +16,7 @@ export function countLibtest(output) {
   return counts;
 }
 
-/** From the output of `node --test`: one line for each total, after a sign, at its end. */
+/** From the end of the output of `node --test`: one line for each total, after a sign. */
 export function countNodeTest(output) {
   const plain = output.replace(COLORS, '');
   const total = (name) => Number(new RegExp(`^\\S ${name} (\\d+)$`, 'm').exec(plain)?.[1] ?? 0);
@@ -44,7 +44,7 @@ export function countVitest(report) {
 
 /** From the report of Playwright's `json` reporter. */
 export function countPlaywright({ stats }) {
-  // There are no retries, so a flaky test cannot be; were there one, it has failed.
+  // There are no retries, so no test is flaky; one would count as failed.
   return {
     passed: stats.expected,
     failed: stats.unexpected + stats.flaky,

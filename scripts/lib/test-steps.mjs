@@ -1,7 +1,7 @@
-// The checks that `npm test` makes, in order: the cheap ones first. A step has the
-// commands to run and, when these are tests, a way to count them. `needs` names what must be
-// done before, `lane` and `alone` say what it may overlap with (see `schedule.mjs`),
-// `needsBrowser` marks what drives a browser.
+// The checks of `npm test` in their order: cheap ones first. A step has the commands to run and, if
+// these are tests, a function that counts them. `needs` names the steps that must run before, `lane`
+// and `alone` restrict the steps that it may overlap (see `schedule.mjs`), and `needsBrowser` marks
+// steps that drive a browser.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import {
 
 const REPORT_DIR = join(ROOT, '.cache', 'test');
 
-/** Reads a runner's report, and takes it away so that it is never counted twice. */
+/** Reads a runner's report and deletes it, so that it is never counted twice. */
 function takeReport(name) {
   const file = join(REPORT_DIR, name);
   const report = JSON.parse(readFileSync(file, 'utf8'));
@@ -26,7 +26,7 @@ function takeReport(name) {
 }
 
 const VITEST_REPORT = join(REPORT_DIR, 'vitest.json');
-// Named one by one: a folder is not taken by newer versions of Node, a pattern not by older.
+// List the files: newer versions of Node do not accept a folder, older ones no pattern.
 const SCRIPT_TESTS = readdirSync(join(ROOT, 'scripts', 'test')).map(
   (file) => `scripts/test/${file}`,
 );
@@ -47,8 +47,8 @@ function playwright(project) {
 }
 
 /**
- * The steps. Those of one lane never overlap: Cargo's wait for each other anyway, and browsers are heavy. What
- * is timed is alone. `seconds` is about what a step takes by itself on two cores.
+ * The steps. Those of one lane never overlap: Cargo's wait for each other anyway, and browsers are heavy. Timed
+ * steps run alone. `seconds` is about what a step takes by itself on two cores.
  */
 export const STEPS = [
   {
@@ -222,7 +222,7 @@ export const STEPS = [
   },
 ];
 
-/** Removes what an earlier run may have left: only this run's reports are counted. */
+/** Removes reports of an earlier run, so that only those of this run are counted. */
 export function clearReports() {
   rmSync(REPORT_DIR, { recursive: true, force: true });
   mkdirSync(REPORT_DIR, { recursive: true });

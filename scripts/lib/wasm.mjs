@@ -16,15 +16,15 @@ import { ROOT, run } from './run.mjs';
 const PKG_DIR = join(ROOT, 'js', 'pkg');
 /** The finished module: what a page downloads at its start. */
 export const WASM_FILE = join(PKG_DIR, 'hedgerow_bg.wasm');
-/** What is loaded when it is first called, see `split.mjs`. */
+/** The later part, which is loaded at its first call: see `split.mjs`. */
 export const LATER_WASM_FILE = join(PKG_DIR, 'hedgerow_later.wasm');
 /** Both parts in one, before wasm-opt and with the names of functions. */
 export const UNSPLIT_WASM_FILE = join(PKG_DIR, 'hedgerow_unsplit.wasm');
 const STAMP_FILE = join(PKG_DIR, '.inputs');
-/** What the stamp of a build begins with. */
+/** The first word in the stamp of a build. */
 const [RELEASE, DEVELOPMENT] = ['release', 'development'];
 
-// What is not needed to open a store, and to read and write rows.
+// The exports that are not needed to open a store, and to read and write rows.
 const isLater = (exportName) => /^(sum|check)_/.test(exportName);
 const LATER_CODE = [
   /\bhedgerow_sums::/,
@@ -32,10 +32,10 @@ const LATER_CODE = [
   /\bhedgerow_trees::tree::(verify|census)::/,
 ];
 
-// So much of that code may be in the first part all the same, before wasm-opt.
+// Most bytes of that code that may still be in the first part, before wasm-opt.
 const STRAY_BYTES = 2_048;
 
-// The features of `.cargo/config.toml`, and those that rustc turns on by itself.
+// The features of `.cargo/config.toml`, and those that rustc enables by default.
 const WASM_OPT_ARGS = [
   '-O3',
   '--converge', // until it gets no smaller
@@ -51,7 +51,7 @@ const WASM_OPT_ARGS = [
   '--strip-target-features',
 ];
 
-// All that the outputs depend on. The scripts count, too: they decide their form.
+// All inputs of the outputs, including the scripts, which decide their form.
 export const WASM_INPUTS = [
   'crate/src',
   'crate/sums/src',
@@ -77,13 +77,13 @@ export const WASM_INPUTS = [
   ].map((name) => `scripts/lib/${name}.mjs`),
 ];
 
-/** Builds what is out of date; with `dev` for a fast loop, see `dev-build.mjs`. Returns whether anything was. */
+/** Builds what is out of date; with `dev`, see `dev-build.mjs`. Returns whether anything was out of date. */
 export async function buildWasm({ dev = false } = {}) {
   const stamp = `${dev ? DEVELOPMENT : RELEASE} ${await hashInputs(WASM_INPUTS)}`;
-  // Imported late: their packages are only there once `setup` has run.
+  // Imported late: their packages exist only once `setup` has run.
   const { generate, GENERATED_FILES } = await import('./generated.mjs');
   if (await isCurrent(stamp, GENERATED_FILES)) return false;
-  // Emptied first, the stamp too, so that a build that stops half-way is never taken for a whole one.
+  // Empty it first, including the stamp, so that an interrupted build never counts as complete.
   await rm(PKG_DIR, { recursive: true, force: true });
   await mkdir(PKG_DIR, { recursive: true });
   const built = await (dev ? buildForDevelopment() : buildForRelease());
@@ -95,7 +95,7 @@ export async function buildWasm({ dev = false } = {}) {
   return true;
 }
 
-/** Rebuilds for development unless the last build, of either kind, is of the sources as they are. */
+/** Rebuilds for development, unless the last build (of either kind) is up to date. */
 export async function refreshWasm() {
   const hash = await hashInputs(WASM_INPUTS);
   const { GENERATED_FILES } = await import('./generated.mjs');
@@ -110,7 +110,7 @@ async function isCurrent(stamp, generatedFiles) {
   return outputs.every(existsSync) && (await readFile(STAMP_FILE, 'utf8')) === stamp;
 }
 
-/** The core without what only wasm-bindgen's tool reads, and with panics that trap. */
+/** The compiled core, without data for wasm-bindgen's tool, and with panics that trap. */
 async function compiled(profile) {
   const { keepBoundary } = await import('./boundary.mjs');
   const { blankLocations, trapAtOnce } = await import('./panics.mjs');
@@ -124,7 +124,7 @@ async function buildForRelease() {
   const { first, later, kept } = split(unsplit, isLater);
   refuseStrays(kept.filter(({ name }) => LATER_CODE.some((code) => code.test(name))));
   const parts = await Promise.all([optimized('first', first), optimized('later', later)]);
-  // Five per cent less than zlib's best; a page waits for each byte.
+  // Five per cent smaller than the best of zlib: a page waits for each byte.
   const { default: zopfli } = await import('@gfx/zopfli');
   const deflate = (wasmBytes) => zopfli.deflateAsync(wasmBytes, { numiterations: 15 });
   return { unsplit, functions, first: parts[0], later: parts[1], deflate };

@@ -10,7 +10,7 @@ const COUNT = 10_000;
 
 const since = (start) => Date.now() - start;
 
-/** Gaps between tasks while `run` is under way: for so long nothing else can run. */
+/** The gaps between tasks during `run`, in which nothing else can run. */
 async function watched(run) {
   let last = Date.now();
   let longest = 0;
@@ -72,7 +72,7 @@ async function hedgerow(rows) {
   print(`hedgerow open, empty: ${since(start)} ms`);
 }
 
-/** What else may hold the thread. */
+/** Measures other calls that may block the thread. */
 async function gaps(rows) {
   const db = await open('gaps', {
     storage: memory(),
@@ -88,7 +88,7 @@ async function gaps(rows) {
   await db.close();
 }
 
-/** Nothing but a load, for `scripts/figures-hermes.mjs` to count what the processor does. */
+/** Only a load, whose CPU time `scripts/figures-hermes.mjs` measures. */
 async function load(rows) {
   const db = await open('load', { storage: memory() });
   await db.putMany(rows, { key: '/id' });

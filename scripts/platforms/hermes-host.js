@@ -1,5 +1,5 @@
-// What React Native brings to Hermes and its command line does not: timers that wait, a console. The
-// command line calls all functions given to its `setTimeout` one after the other, whenever they are due.
+// What Hermes has in React Native, but not on the command line: timers that wait, and a console. The
+// command line calls all functions given to its `setTimeout` one after the other, without waiting.
 
 (() => {
   const next = globalThis.setTimeout;
@@ -7,7 +7,7 @@
   let lastId = 0;
   let isAsked = false;
 
-  // As a phone's: one task for each timer that is due, earliest first, in the order they were set.
+  // Like on a phone: one task for each timer that is due, earliest first, then in the order they were set.
   function turn() {
     isAsked = false;
     let first;
@@ -33,7 +33,7 @@
     ask();
     return lastId;
   };
-  /** Has the program end: nothing that is waiting is run any more. */
+  /** Ends the program: no waiting timer runs any more. */
   globalThis.endHost = () => {
     timers.clear();
     globalThis.setTimeout = () => 0;

@@ -1,4 +1,4 @@
-// What Replicache asks of its platform, and React Native or an app with it would bring.
+// What Replicache needs from its platform, which React Native or an app provides.
 
 (() => {
   globalThis.AbortController ??= class {

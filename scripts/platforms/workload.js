@@ -1,5 +1,5 @@
-// One history of a store, the same on every platform: what it is given are `open` and a storage, what
-// it tells is the root after each step. Syntax that all of them take; nothing of any platform.
+// One history of a store, the same on every platform: it gets `open` and a storage, and returns the root
+// after each step. It uses only syntax that all platforms support, and no platform APIs.
 
 /** Numbers that look random and are the same everywhere. */
 function randomFrom(seed) {

@@ -1,4 +1,4 @@
-// The numbers that both sides of the wasm boundary know are the same on both sides.
+// The numbers of the wasm boundary are the same on both sides.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ function changed(from, to) {
   return RUST.replace(from, to);
 }
 
-/** The constants of a file that was written. */
+/** The constants in a written file. */
 const constants = (text) =>
   new Map(
     [...text.matchAll(/const (\w+) = (\S+);/g)].map(([, name, value]) => [
@@ -104,7 +104,7 @@ test('a limit is the same in both languages', () => {
     'MAX_SEGMENT_CHUNKS',
   ]);
   for (const name of shared) {
-    // The wrapper's is without the letter before the name that tells what the tree is.
+    // The wrapper's limit does not count the leading letter for the kind of the tree.
     const own = wrapper.get(name) + (name === 'MAX_TREE_NAME_BYTES' ? 1 : 0);
     assert.equal(own, rust.get(name), name);
   }

@@ -1,4 +1,4 @@
-// Holds docs/api.md to the sources, and the links between the docs to what they point at.
+// Compares docs/api.md with the sources, and checks the links between the docs.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path) => readFileSync(join(ROOT, path), 'utf8');
 const uncommented = (text) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
 
-/** The source of a file of declarations, such as `./dist/react/index.d.ts`. The full one is made from the index. */
+/** The source of a declaration file such as `./dist/react/index.d.ts`. `full.d.ts` is generated from the index. */
 const sourceOf = (types) =>
   types
     .replace('./dist/', 'js/src/')
@@ -46,7 +46,7 @@ function exportsOf(file) {
   return found;
 }
 
-/** The public members of a class or an interface, those of what it extends left out. */
+/** The public members of a class or an interface, without inherited ones. */
 function membersOf(name, file) {
   const text = uncommented(read(file));
   const head = new RegExp(`^export (?:class|interface) ${name}\\b(?:[^{]*\\{\\}|[^]*?^})`, 'm');
@@ -58,7 +58,7 @@ function membersOf(name, file) {
 
 const PAGE = read('docs/api.md');
 const codeOf = (text) => (text.match(/`[^`]+`/g) ?? []).join(' ');
-/** What stands in code, section by section. */
+/** The text in code style, section by section. */
 const SECTIONS = PAGE.split(/^#{2,3} /m).map(codeOf);
 const isWord = (word) => new RegExp(`(?<!\\w)${word}(?!\\w)`);
 const naming = (word) => SECTIONS.filter((code) => isWord(word).test(code));

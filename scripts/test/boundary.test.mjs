@@ -1,4 +1,4 @@
-// What the scripts make of the module that rustc made.
+// How the scripts change the module of rustc.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { RUST_LAYERS, TYPESCRIPT_LAYERS } from '../check-layers.mjs';
 import { checkRust, checkTypeScript } from '../lib/layers.mjs';
 
-/** Checks a source tree that exists only for the time of the call. */
+/** Checks a source tree that exists only during the call. */
 function problemsOf(check, layers, files) {
   const dir = mkdtempSync(join(tmpdir(), 'hedgerow-layers-'));
   try {

@@ -1,4 +1,4 @@
-// What `npm test` makes of its arguments.
+// How `npm test` reads its arguments.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

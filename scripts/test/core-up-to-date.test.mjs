@@ -1,4 +1,4 @@
-// Wrapper tests run over the core that was built last: they notice when its sources are newer.
+// Tests of the wrapper use the last build of the core: they notice when its sources are newer.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Builds for development are refused where they must not be, and never published.
+// Builds for development are refused where a release is needed, and never published.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { ROOT } from '../lib/run.mjs';
 test('a package with the mark is refused, one without it is not', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'hedgerow-dev-build-'));
   t.after(() => rmSync(root, { recursive: true, force: true }));
-  refuseDevBuild(root); // nothing is built
+  refuseDevBuild(root); // No build exists.
   const folder = join(root, 'js', 'dist', 'core', 'generated');
   mkdirSync(folder, { recursive: true });
   const text = "export const MODULE_BASE64 = '';\n";

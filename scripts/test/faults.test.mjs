@@ -1,4 +1,4 @@
-// The numbers by which the core tells of faults mean the same on both sides of the boundary.
+// The fault numbers of the core mean the same on both sides of the boundary.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

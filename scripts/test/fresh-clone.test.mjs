@@ -1,5 +1,5 @@
-// The commands of package.json start before anything is installed: what they import at once
-// must come with Node or with the repository.
+// The commands of package.json must start before anything is installed: their static imports must come
+// with Node or with the repository.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { ROOT } from '../lib/run.mjs';
 
-/** Packages named by static imports of `file`, and of the files that it imports, with the namer. */
+/** Packages that `file` and the files that it imports import statically, each with the importing file. */
 function packagesOf(file, seen = new Set()) {
   if (seen.has(file)) return [];
   seen.add(file);

@@ -29,7 +29,7 @@ test('paths of sources and records of lines are zeroed, and no other data', () =
   const low = Buffer.concat([Buffer.from(`${PATHS.join('\0')}\0`), kept]);
   const at = (path) => 1024 + low.indexOf(path);
   const records = PATHS.map((path) => words(at(path), path.length, 77, 9));
-  // Of another length, of another address, and none at all.
+  // Records with another length, with another address, and with neither.
   const others = words(at(PATHS[0]), 5, 77, 9, at(PATHS[0]) + 1, 13, 77, 9, 1, 2, 3, 4);
   const padding = Buffer.from('xx');
   const high = Buffer.concat([padding, ...records, others, padding]);

@@ -1,11 +1,11 @@
-// Steps run side by side, and only those that may.
+// Steps run in parallel, as far as they may.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runSteps } from '../lib/schedule.mjs';
 import { STEPS } from '../lib/test-steps.mjs';
 
-/** Runs steps that take a turn each; returns what began and ended, and the most that ran at once. */
+/** Runs steps that take one turn each; returns their starts and ends, and the most that ran at once. */
 async function trace(steps, { slots, failing = [] } = {}) {
   const events = [];
   let [now, most] = [0, 0];

@@ -1,4 +1,4 @@
-// The two parts of a split module do what the whole one does, on one memory, stack and table.
+// The two parts of a split module behave like the whole one, on one memory, stack and table.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { split } from '../lib/split.mjs';
 
 const isLater = (name) => name.startsWith('sum_');
 
-/** Assembles a module that says which features it uses, as those of rustc do. */
+/** Assembles a module that declares its features, like those of rustc. */
 function assemble(text) {
   const module = binaryen.parseText(`(module ${text})`);
   const { MutableGlobals, BulkMemory, BulkMemoryOpt } = binaryen.Features;
@@ -22,8 +22,8 @@ function assemble(text) {
   return bytes;
 }
 
-// A log in memory at 1024, whose length is at 1020, tells who was called with what, and where the
-// stack stood. Functions 1 and 2 of the table differ, so that a mistaken index is seen.
+// A log in memory at 1024, whose length is at 1020, records each function, its argument and the stack
+// pointer. Functions 1 and 2 of the table differ, so that a wrong index is noticed.
 const WHOLE = assemble(`
   (type $binary (func (param i32 i32) (result i32)))
   (import "host" "tell" (func $tell (param i32)))
@@ -93,7 +93,7 @@ function instantiate(bytes, imports) {
   return new WebAssembly.Instance(new WebAssembly.Module(bytes), imports).exports;
 }
 
-/** As `wasm-opt` does to each part by itself. */
+/** Optimises a part by itself, like `wasm-opt`. */
 function optimized(bytes) {
   const module = binaryen.readBinary(bytes);
   binaryen.setOptimizeLevel(3);
@@ -103,7 +103,7 @@ function optimized(bytes) {
   return smaller;
 }
 
-/** Runs a thousand calls; returns what they gave, what the host was told, and the memory. */
+/** Runs a thousand calls; returns their results, the calls to the host, and the memory. */
 function trace(start) {
   const told = [];
   const exports = start({ host: { tell: (value) => told.push(value) } });
@@ -115,7 +115,7 @@ function trace(start) {
     try {
       given.push([call, exports[call]((seed >>> 8) % 5)]);
     } catch (cause) {
-      // No function has index 0, or 3 and more: such a call traps in either part.
+      // No function has the index 0, or 3 or more: such a call traps in both parts.
       assert.ok(cause instanceof WebAssembly.RuntimeError, cause);
       given.push([call, 'trap']);
     }
@@ -238,7 +238,7 @@ test('a module that cannot be split is refused', () => {
   assert.throws(() => split(start, isLater), /start function/);
   const hidden = assemble('(memory 1) (func (export "sum_a"))');
   assert.throws(() => split(hidden, isLater), /exports no memory/);
-  // The later part would need data of its own.
+  // The later part would need its own data.
   const passive = assemble(`${memory} (data $data "abc") (func (export "sum_a")
     (memory.init $data (i32.const 0) (i32.const 0) (i32.const 3)))`);
   assert.throws(() => split(passive, isLater), /passive data/);

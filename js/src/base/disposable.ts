@@ -1,10 +1,10 @@
-/** What `using` calls, also where the symbols for it come with a polyfill, which may be loaded late. */
+/** Support for `using`, even where a polyfill that is loaded late defines its symbols. */
 
 type Name = 'dispose' | 'asyncDispose';
 
 /**
- * Has `using` (`await using`) call `release` on what has this prototype. Call it when an instance is
- * made: a class body would ask for the symbol too early, and make a method named "undefined".
+ * Makes `using` (or `await using`) call `release` on objects with this prototype. Call it in the
+ * constructor: a class body reads the symbol too early, and may define a method named "undefined".
  */
 export function disposable<T extends object>(
   prototype: T,
@@ -12,7 +12,7 @@ export function disposable<T extends object>(
   release: (this: T) => unknown,
   symbols: { readonly [Symbol in Name]?: symbol } = Symbol,
 ): void {
-  // Compilers look for this one where there is none.
+  // Compilers fall back to this symbol.
   const symbol = symbols[name] ?? Symbol.for(`Symbol.${name}`);
   if (symbol in prototype) return;
   Object.defineProperty(prototype, symbol, { value: release, configurable: true, writable: true });

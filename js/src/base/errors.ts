@@ -30,15 +30,15 @@ export type ErrorCode =
 /** A key that two branches have changed to different values. Absent rows are `undefined`. */
 export interface Conflict {
   readonly key: string;
-  /** What it was when the branches parted. */
+  /** Its value when the branches parted. */
   readonly base: unknown;
-  /** What it is in the branch that is merged into. */
+  /** Its value in the branch that is merged into. */
   readonly ours: unknown;
-  /** What it is in the branch that is merged. */
+  /** Its value in the branch that is merged. */
   readonly theirs: unknown;
 }
 
-/** Facts that some errors carry beside their message, and what the platform threw, if that was the cause. */
+/** Facts of some errors besides their message. `cause` is what the platform threw, if that was the cause. */
 export type ErrorFacts = Omit<HedgerowError, keyof Error | 'code' | 'retryable' | 'toString'> &
   Pick<Error, 'cause'>;
 
@@ -58,27 +58,27 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
 
 /** The one error that Hedgerow throws. `message` does not repeat the code, which `String(error)` has. */
 export class HedgerowError extends Error {
-  /** `AbortError` with the code `aborted`: what catches aborted calls of the platform asks for that name. */
+  /** `AbortError` with the code `aborted`: code that catches aborted calls of the platform checks that name. */
   override readonly name: 'HedgerowError' | 'AbortError';
   /** What failed; stable, meant for `switch`. */
   readonly code: ErrorCode;
   /** Position of the offending row, or operation of a patch, in its source, from 0. */
   declare readonly row?: number | undefined;
-  /** Key of the offending row, where a sum tree refuses it. */
+  /** Key of the offending row, if a sum tree refuses it. */
   declare readonly key?: string | undefined;
-  /** Byte offset of the fault in a source of bytes, where there is one. */
+  /** Byte offset of the fault, if the source is bytes. */
   declare readonly offset?: number | undefined;
   /** JSON pointer to the fault in the offending value; `''` when the whole value is the fault. */
   declare readonly pointer?: string | undefined;
-  /** Hash of the offending chunk in hexadecimal, where there is one. */
+  /** Hash of the offending chunk in hexadecimal, if a chunk caused the error. */
   declare readonly chunk?: string | undefined;
   /** Status of the offending HTTP response, with the code `bad-response`. */
   declare readonly status?: number | undefined;
-  /** Of a merge without `onConflict`: its conflicts in the order of keys, the first 100 of them. */
+  /** For a merge without `onConflict`: its first 100 conflicts, in the order of keys. */
   declare readonly conflicts?: readonly Conflict[] | undefined;
 
   constructor(code: ErrorCode, message: string, { cause, ...facts }: ErrorFacts = {}) {
-    // V8 begins the stack with the message of this moment: so the console shows the code.
+    // V8 copies the message into the stack here, so that the console shows the code.
     super(`${code}: ${message}`, cause === undefined ? undefined : { cause });
     this.message = message;
     this.code = code;
@@ -86,7 +86,7 @@ export class HedgerowError extends Error {
     Object.assign(this, facts);
   }
 
-  /** Whether the same call may succeed when it is made again. */
+  /** Whether the same call may succeed if it is made again. */
   get retryable(): boolean {
     const { code, status = 0 } = this;
     return code === 'bad-response'
@@ -99,12 +99,12 @@ export class HedgerowError extends Error {
   }
 }
 
-/** Whether there was no room. */
+/** Whether storage is full. */
 export function isFull(cause: unknown): boolean {
   return cause instanceof HedgerowError && cause.code === 'quota-exceeded';
 }
 
-/** Whether a chunk was not where it should be. */
+/** Whether a chunk is missing. */
 export function isMissing(cause: unknown): boolean {
   return cause instanceof HedgerowError && cause.code === 'missing-chunk';
 }

@@ -1,10 +1,10 @@
 /**
- * `T`, while `Names` are all of its members. Code that takes options apart, or puts them together, names them here:
- * once a member is added to `T`, it does not compile until it says what it does with that one.
+ * `T`, if `Names` are all of its members. Code that takes options apart, or assembles them, names them here: once a
+ * member is added to `T`, that code does not compile until it handles the member.
  */
 export type Exactly<T, Names extends MembersOf<T>> = [MembersOf<T>] extends [Names]
   ? T
   : { readonly forgotten: Exclude<MembersOf<T>, Names> };
 
-/** The members of a type; of a union, those of each. */
+/** The names of the members of a type; for a union, those of all its types. */
 export type MembersOf<T> = T extends unknown ? keyof T : never;

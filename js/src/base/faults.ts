@@ -1,7 +1,7 @@
 /**
- * What the core calls by numbers: why a row was refused, and which part of a chunk is malformed.
- * `crate/trees/src/error.rs` has the same lists in the same order; `scripts/test/faults.test.mjs`
- * holds them together.
+ * Texts for the fault numbers of the core: why a row was refused, and which part of a chunk is
+ * malformed. `crate/trees/src/error.rs` has the same lists in the same order;
+ * `scripts/test/faults.test.mjs` compares them.
  */
 import { MAX_JSON_DEPTH, MAX_KEY_BYTES } from './limits.js';
 
@@ -13,7 +13,7 @@ const KEY_FAULTS = [
   'the key holds half of a surrogate pair', // KeyLoneSurrogate
 ];
 
-/** All faults of rows, those of keys first. */
+/** All faults of rows; those of keys come first. */
 const ROW_FAULTS = [
   ...KEY_FAULTS,
   'the value is larger than 64 MiB', // ValueTooLarge
@@ -28,7 +28,7 @@ const ROW_FAULTS = [
   'changes of an index (`secondary`) are no patch', // IndexEntry
 ];
 
-/** The parts of chunks and tables, as the variants of `Field` are named. */
+/** The parts of chunks and tables: the names of the variants of `Field`. */
 const FIELDS =
   'kind,version,count,length,offset,key length,key text,key order,value length,entry count,child level,child key,child count,boundary,value text,sum,sum hash'.split(
     ',',
@@ -39,7 +39,7 @@ export function rowFault(number: number): string {
   return ROW_FAULTS[number] ?? `fault ${number}`;
 }
 
-/** Whether it was refused for its key. */
+/** Whether a row was refused because of its key. */
 export function isKeyFault(number: number): boolean {
   return number < KEY_FAULTS.length;
 }

@@ -1,6 +1,6 @@
-/** What is held for objects that nobody may ever give back. */
+/** Releases resources of objects that callers drop without releasing them. */
 
-/** Releases what objects held when nobody can reach these any more, where engines tell. */
+/** Releases what an object held once it is garbage-collected, where `FinalizationRegistry` exists. */
 export class Forgotten<Held> {
   readonly #release: (held: Held) => void;
   #registry: FinalizationRegistry<Held> | undefined;
@@ -10,28 +10,28 @@ export class Forgotten<Held> {
     this.#release = release;
   }
 
-  /** `owner` holds `held`, which must not hold `owner`. */
+  /** Registers that `owner` holds `held`. `held` must not reference `owner`. */
   add(owner: object, held: Held): void {
     if (typeof FinalizationRegistry === 'undefined') return;
     this.#registry ??= new FinalizationRegistry(this.#release);
     this.#registry.register(owner, held, owner);
   }
 
-  /** `owner` holds nothing any more. */
+  /** Registers that `owner` holds nothing any more. */
   delete(owner: object): void {
     this.#registry?.unregister(owner);
   }
 }
 
-/** Something that is read to its end, or is ended. */
+/** A generator that is read to its end or ended. */
 type Reading = AsyncGenerator<unknown, void, void>;
 
 const readings = new Forgotten<Reading>((reading) => void reading.return().catch(() => {}));
 
 /**
- * An iterator of what `read` yields. One that is dropped in the middle, as by who calls `next` by
- * hand, is ended when it is forgotten. `read` gets an object to set `isOver` of when it holds
- * nothing any more: what ends with its first part is in no registry.
+ * An iterator of what `read` yields. If it is dropped in the middle, for example after a manual call
+ * of `next`, it is ended once it is garbage-collected. `read` sets `isOver` of its argument when it
+ * holds nothing any more: an iterator that ends with its first part needs no registry.
  */
 export function endedWhenForgotten<T>(
   read: (state: { isOver?: boolean }) => AsyncGenerator<T, void, void>,

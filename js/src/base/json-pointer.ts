@@ -1,16 +1,16 @@
 /** JSON pointers (RFC 6901): the names on the way to a member of a value. */
 
-/** Without half of a surrogate pair, by which no member can be named. */
+/** Excludes lone surrogates, which no name of a member contains. */
 const POINTER = /^(\/([^~\p{Surrogate}]|~[01])*)?$/u;
 
-/** The names in a pointer; `undefined` when it is none. */
+/** The names in a pointer; `undefined` if it is malformed. */
 export function namesOf(pointer: unknown): string[] | undefined {
   if (typeof pointer !== 'string' || !POINTER.test(pointer)) return undefined;
   const names = pointer.split('/').slice(1);
   return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** What stands in a value where the names lead; `undefined` when nothing does. */
+/** The member of a value that the names lead to; `undefined` if it does not exist. */
 export function memberAt(value: unknown, names: readonly string[]): unknown {
   let at = value;
   for (const name of names) {

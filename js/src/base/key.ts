@@ -1,25 +1,25 @@
-/** What a key may be. */
+/** Keys: their check and their order. */
 import { HedgerowError } from './errors.js';
 import { isList, kindOf } from './kind.js';
 import { MAX_KEY_BYTES } from './limits.js';
 
-/** Half of a surrogate pair without the other. */
+/** Matches half of a surrogate pair without the other half. */
 export const LONE_SURROGATE = /[\ud800-\udfff]/u;
 
-/** Bytes of a well-formed string in UTF-8. */
+/** The number of bytes of a well-formed string in UTF-8. */
 export function utf8Length(text: string): number {
   let length = text.length;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
-    // Each half of a pair counts one more than its unit: four bytes in all.
+    // Each half of a pair counts 2: four bytes for the pair.
     if (unit >= 0x80) length += unit < 0x800 || (unit & 0xf800) === 0xd800 ? 1 : 2;
   }
   return length;
 }
 
 /**
- * Throws `invalid-key` unless `key` is a string that can be a key. `at` is the row that it is of, or
- * the argument.
+ * Throws `invalid-key` unless `key` is a valid key. `at` is the number of its row, or the name of its
+ * argument.
  */
 export function checkKey(key: unknown, at?: number | string): asserts key is string {
   const fault = keyFault(key);
@@ -29,15 +29,15 @@ export function checkKey(key: unknown, at?: number | string): asserts key is str
   throw new HedgerowError('invalid-key', where ? `${where}: ${fault}` : fault, { row });
 }
 
-/** Throws `invalid-argument` unless `keys` is a list of keys: of a text the characters are none. */
+/** Throws `invalid-argument` unless `keys` is iterable. A string is refused: its characters are not keys. */
 export function checkKeys<Key>(call: string, keys: Iterable<Key>): Iterable<Key> {
   if (isList(keys)) return keys;
   throw new HedgerowError('invalid-argument', `${call} takes a list of keys, not ${kindOf(keys)}`);
 }
 
 /**
- * The order of keys: by their bytes in UTF-8. JavaScript's own is by units of UTF-16, where the
- * halves of a surrogate pair come before U+E000 to U+FFFF; as bytes they come after.
+ * Compares keys by their bytes in UTF-8. JavaScript compares units of UTF-16, in which surrogate
+ * pairs come before U+E000 to U+FFFF; in UTF-8 they come after.
  */
 export function compareKeys(a: string, b: string): number {
   const end = Math.min(a.length, b.length);
@@ -48,7 +48,7 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Where a unit of UTF-16 stands among others in the order of UTF-8. */
+/** The rank of a unit of UTF-16 in the order of UTF-8. */
 function rank(unit: number): number {
   return (unit & 0xf800) === 0xd800 ? unit + 0x1_0000 : unit;
 }

@@ -1,6 +1,6 @@
-/** What kind of thing a caller gave, whatever it is: nothing here throws. */
+/** Finds out what kind of value a caller gave. Nothing here throws. */
 
-/** What to call `value` in a message. */
+/** The name of the type of `value`, for a message. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (typeof value !== 'object') return typeof value;
@@ -16,17 +16,17 @@ export function shownAs(value: unknown): string {
   return Object(value) === value ? kindOf(value) : String(value);
 }
 
-/** Whether nothing can be asked of `value` any more, not even what it is an instance of. */
+/** Whether `value` is a revoked proxy, for which even `instanceof` throws. */
 export function isRevoked(value: unknown): boolean {
   try {
-    // A bundler may drop what is done for its exception alone.
+    // Use the result: a bundler may drop a call that is made only for its exception.
     return Array.isArray(value) && value.length < 0;
   } catch {
     return true;
   }
 }
 
-/** Whether `value` is an object that can be iterated, which a text is not. */
+/** Whether `value` is an iterable object; a string is not. */
 export function isList(value: unknown): value is Iterable<unknown> | AsyncIterable<unknown> {
   try {
     if (typeof value !== 'object' || value === null) return false;
@@ -36,7 +36,7 @@ export function isList(value: unknown): value is Iterable<unknown> | AsyncIterab
   }
 }
 
-/** Whether `value` is an object of no class, of this realm or another. */
+/** Whether `value` is a plain object, of this realm or another. */
 export function isPlain(value: unknown): value is object {
   try {
     if (typeof value !== 'object' || value === null) return false;

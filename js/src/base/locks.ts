@@ -1,9 +1,9 @@
 /**
- * How those who have a store open tell each other what they use: by locks, which end when their
- * holder does. In a browser these are Web Locks, seen by all tabs of an origin.
+ * Locks, by which handles announce to each other what they use. A lock ends with its holder. In
+ * browsers these are Web Locks, which all tabs of an origin share.
  */
 
-/** What is used of a `LockManager`. */
+/** The part of `LockManager` that Hedgerow uses. */
 export interface Locks {
   request<T>(
     name: string,
@@ -16,11 +16,11 @@ export interface Locks {
     hold: (lock: unknown) => Promise<T>,
   ): Promise<T>;
   query(): Promise<{ held?: readonly { name?: string }[] }>;
-  /** Whether nobody can `steal` a lock here: those who share these locks are not suspended one by one. */
+  /** Whether locks cannot be stolen: their holders are never suspended one by one. */
   readonly areKept?: boolean;
 }
 
-/** A name that nobody else has. */
+/** A random name of 128 bits. */
 export function uniqueName(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }
@@ -30,7 +30,7 @@ interface Holder {
   start(): void;
 }
 
-/** The locks of one name: who holds it, and who waits, in the order of asking. */
+/** The holders of one name, and the requests that wait, in their order. */
 class Queue {
   readonly held = new Set<Holder>();
   readonly waiting: Holder[] = [];
@@ -49,7 +49,7 @@ class Queue {
   }
 }
 
-/** Locks among those who share this value, as the Web Locks API has them. */
+/** Locks like those of the Web Locks API, shared by all users of the returned object. */
 export function localLocks(): Locks {
   const queues = new Map<string, Queue>();
   return {

@@ -1,11 +1,11 @@
 /**
- * The one check of all options and ranges that callers give. A member of one name is of one kind in
- * every call that has it.
+ * The one check of all options and ranges of callers. A member has the same kind in every call that
+ * takes it.
  */
 import { HedgerowError } from './errors.js';
 import { isPlain, kindOf, shownAs } from './kind.js';
 
-/** What a member may be, and how a message says so. */
+/** The check of a member, and what its message says is expected. */
 type Kind = readonly [is: (value: never) => unknown, what: string];
 
 const ofType = (type: string): Kind => [(value) => typeof value === type, `a ${type}`];
@@ -17,12 +17,12 @@ const number = (is: (value: number) => boolean, what: string): Kind => [
   (value) => typeof value === 'number' && is(value),
   what,
 ];
-// What is left of infinity is no number.
+// Allows infinity: `Infinity % 1` is NaN.
 const countFrom = (low: number): Kind =>
   number((value) => value >= low && !(value % 1), `a whole number from ${low} on`);
 
 const PLAIN: Kind = [isPlain, 'a plain object'];
-/** Only the call that has such a member knows more. */
+/** For members that only their call can check. */
 const ANY: Kind = [() => true, ''];
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -54,14 +54,14 @@ function kindOfMember(name: string): Kind {
   return KINDS[name] ?? ANY;
 }
 
-/** `T` without members that are `undefined`. */
+/** `T` with members that are never `undefined`. */
 export type Defined<T> = { readonly [Name in keyof T]: Exclude<T[Name], undefined> };
 
 function refuse(what: string, cause?: unknown): never {
   throw new HedgerowError('invalid-argument', what, { cause });
 }
 
-/** The kinds of all members of a list of names. */
+/** For each list of names the kinds of its members. */
 const lists = new Map<string, Map<string, Kind>>();
 
 /**
@@ -108,7 +108,7 @@ export function checkName(name: unknown): void {
   refuse(`the name of a store is well-formed text, not ${kindOf(name)}`);
 }
 
-/** Members of ranges: of keys, of entries of an index too, and of what reads them. */
+/** The members of ranges, for the calls that take them. */
 const KEYS = 'prefix gt gte lt lte';
 const ENTRIES = `${KEYS} index equals`;
 const WAITING = `${ENTRIES} wait`;
@@ -122,7 +122,7 @@ export const RANGE = {
   scanned: `${COUNTED} reverse offset limit`,
 } as const;
 
-/** As `optionsOf`, of a range. */
+/** As `optionsOf`, for a range. */
 export function rangeOf<T extends object>(
   call: string,
   given: T,

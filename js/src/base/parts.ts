@@ -1,7 +1,7 @@
-/** Parts of the library that are loaded when they are first wanted. */
+/** Parts of the library that are loaded at their first use. */
 import { HedgerowError } from './errors.js';
 
-/** What `load` brings, by `import()`; rejects with `not-loaded` when it cannot be had. */
+/** Loads a part: `load` calls `import()`. Rejects with `not-loaded` if that fails. */
 export async function part<Part>(load: () => Promise<Part>): Promise<Part> {
   try {
     return await load();

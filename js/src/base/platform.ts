@@ -1,7 +1,7 @@
-/** What the library needs of the platform. Loaded when somebody asks for it. */
+/** Checks the platform for the features that the library needs. Loaded at the first use. */
 import { HedgerowError } from './errors.js';
 
-/** What is missing here, each with what to do about it; nothing where the library works. */
+/** The missing features, each with its likely cause or remedy; empty where the library works. */
 export function missingFeatures(): string[] {
   const missing: string[] = [];
   // The smallest module with an instruction of SIMD: `(func i32.const 0 i8x16.splat drop)`.

@@ -1,4 +1,4 @@
-/** Ranges of keys, and how they are written for the core. */
+/** Ranges of keys, and their encoding for the core. */
 import * as ReadFlag from './abi/read-flag.js';
 import { HedgerowError } from './errors.js';
 import type { Exactly } from './exactly.js';
@@ -6,7 +6,7 @@ import { checkKey, compareKeys } from './key.js';
 import { isList, isPlain } from './kind.js';
 import { RANGE, rangeOf } from './options.js';
 
-/** The keys that satisfy all that is given, in the order of their UTF-8 bytes. */
+/** The keys that satisfy all given members, in the order of their UTF-8 bytes. */
 export interface KeyRange {
   /** Keys that start with this. */
   readonly prefix?: string | undefined;
@@ -20,7 +20,7 @@ export interface KeyRange {
   readonly lte?: string | undefined;
 }
 
-/** The flag of each part, in the order in which the core reads them. */
+/** The parts and their flags, in the order in which the core reads them. */
 const PARTS = [
   ['prefix', ReadFlag.prefix],
   ['gt', ReadFlag.gt],
@@ -31,7 +31,7 @@ const PARTS = [
 
 let encoder: TextEncoder | undefined;
 
-/** A range as the core reads it: flags, and for each part its length and its bytes. */
+/** A range for the core: flags, and the length and the bytes of each part. */
 export interface EncodedRange {
   readonly flags: number;
   readonly rangeBytes: Uint8Array;
@@ -79,7 +79,7 @@ export function encodeRange(range: Exactly<KeyRange, (typeof PARTS)[number][0]>)
   return { flags, rangeBytes };
 }
 
-/** A key is the range that holds it alone. */
+/** Encodes a range to prove; a key becomes the range of that key alone. */
 export function encodeProved(keyOrRange: string | KeyRange): EncodedRange {
   const isKey = typeof keyOrRange === 'string';
   return encodeRange(
@@ -87,12 +87,12 @@ export function encodeProved(keyOrRange: string | KeyRange): EncodedRange {
   );
 }
 
-/** Whether keys are meant by what they lie between, and not by a list of them. */
+/** Whether `keys` is a range rather than a list of keys. */
 export function isRange(keys: unknown): boolean {
   return isPlain(keys) && !isList(keys);
 }
 
-/** Checks a range to delete: one without a bound is all rows, which nobody deletes by mistake. */
+/** Checks a range to delete. Refuses one without a bound, which would delete all rows by mistake. */
 export function deletedRange<Range extends object>(call: string, range: Range): Range {
   const wanted = rangeOf(call, range, RANGE.waiting);
   if (Object.keys(wanted).some((name) => /^(prefix|[gl]te?|equals)$/.test(name))) return wanted;

@@ -1,10 +1,10 @@
-/** Sources of bytes: NDJSON or a JSON array, as it comes from the network or a file. */
+/** Sources of bytes: NDJSON or a JSON array, such as from the network or a file. */
 import { HedgerowError } from './errors.js';
 
-/** How rows follow each other in bytes. */
+/** The format of rows in bytes: a row a line, or members of one array. */
 export type ByteFormat = 'ndjson' | 'json';
 
-/** What bytes of rows come in. */
+/** A source of bytes of rows. */
 export type ByteSource =
   | Response
   | Blob
@@ -14,14 +14,14 @@ export type ByteSource =
   | Iterable<Uint8Array>
   | AsyncIterable<Uint8Array>;
 
-/** Bytes to be read part by part. */
+/** Bytes to read part by part. */
 export interface ByteParts {
   readonly parts: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
-  /** Their number, when it is known. */
+  /** The number of bytes, if it is known. */
   readonly total?: number;
 }
 
-/** The parts of a source that is made of bytes by its kind; `undefined` for all others. */
+/** The parts of a source whose type says that it is bytes; `undefined` for all other sources. */
 export function partsOf(source: unknown): ByteParts | undefined {
   if (source instanceof Uint8Array) return { parts: [source].values(), total: source.length };
   if (source instanceof ArrayBuffer) return partsOf(new Uint8Array(source));
@@ -33,12 +33,12 @@ export function partsOf(source: unknown): ByteParts | undefined {
   return undefined;
 }
 
-/** Whether a member of an iterable is a part of its bytes: no row is one. */
+/** Whether a member of an iterable is a part of its bytes. No row is a byte array or a buffer. */
 export function isPart(member: unknown): member is Uint8Array | ArrayBuffer {
   return member instanceof Uint8Array || member instanceof ArrayBuffer;
 }
 
-/** A stream as an iterator, where the platform has no such thing. */
+/** Makes an iterator of a stream, since some platforms cannot iterate streams. */
 export function streamIterator<T>(stream: ReadableStream<T>): AsyncIterator<T> {
   const reader = stream.getReader();
   return {
@@ -50,7 +50,7 @@ export function streamIterator<T>(stream: ReadableStream<T>): AsyncIterator<T> {
   };
 }
 
-/** React Native's responses have no stream. */
+/** Reads a response without a stream, as in React Native. */
 async function* wholeBody(response: Response): AsyncGenerator<Uint8Array> {
   yield new Uint8Array(await response.arrayBuffer());
 }
@@ -65,7 +65,7 @@ function partsOfResponse(response: Response): ByteParts {
   }
   if (response.body === null) return { parts: [].values(), total: 0 };
   const parts = response.body ? streamIterator(response.body) : wholeBody(response);
-  // The length is that of the encoded bytes.
+  // `content-length` counts encoded bytes: use it only without an encoding.
   const length = response.headers.get('content-length');
   const isPlain = response.headers.get('content-encoding') === null;
   const total = length !== null && isPlain ? Number(length) : Number.NaN;

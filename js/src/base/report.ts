@@ -1,16 +1,19 @@
-/** Callbacks that callers gave: what they throw is theirs, and changes nothing here. */
+/** Calls callbacks of callers. Their exceptions are reported, and never change the outcome of a call. */
 
-/** Tells of an error that no caller waits for. */
+/** Reports an error that no caller waits for, like an uncaught one. */
 export function report(error: unknown): void {
-  // Node has no `reportError`, and an exception that nobody catches would end it.
+  // Node has no `reportError`, and an uncaught exception would end it.
   if (typeof reportError === 'function') reportError(error);
   else console.error(error);
 }
 
-/** Calls `callback`; reports what it throws, or what its promise rejects with. */
-export function notify<Told>(callback: ((told: Told) => unknown) | undefined, told: Told): void {
+/** Calls `callback` with `value`; reports its exception, or the rejection of its promise. */
+export function notify<Value>(
+  callback: ((value: Value) => unknown) | undefined,
+  value: Value,
+): void {
   try {
-    const result = callback?.(told) as PromiseLike<unknown> | undefined;
+    const result = callback?.(value) as PromiseLike<unknown> | undefined;
     if (typeof result?.then === 'function') Promise.resolve(result).catch(report);
   } catch (cause) {
     report(cause);

@@ -1,8 +1,8 @@
-/** Roots as they are told to users: hashes of commits in hexadecimal. */
+/** Roots as users see them: hashes of commits in hexadecimal. */
 import { HedgerowError } from './errors.js';
 import { shownAs } from './kind.js';
 
-/** The hash that a root stands for. */
+/** The hash in a root. Throws `invalid-argument` if the root is malformed. */
 export function bytesOf(root: string): Uint8Array {
   if (typeof root !== 'string' || !/^[0-9a-f]{64}$/.test(root)) {
     const message = `not a root, 64 hexadecimal digits: ${shownAs(root)}`;

@@ -1,6 +1,6 @@
 import { sameBytes } from './bytes.js';
 
-/** Whether two values, as a store gives them, are the same. The order of members is part of a value. */
+/** Whether two values of a store are equal. The order of members is part of a value. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

@@ -1,10 +1,10 @@
 /**
- * One queue for the whole realm: however many stores and ingests are at work, one slice
- * runs in each turn of the event loop, and those waiting take turns.
+ * One queue for the whole realm: however many stores and ingests work, each turn of the event loop
+ * runs one slice, and the waiting ones take turns.
  *
- * `scheduler.yield` would not do: its continuations overtake ordinary tasks. A message to
- * oneself is an ordinary task, so that timers, input, network and frames go in between,
- * and it is not slowed down in a hidden page.
+ * `scheduler.yield` does not fit: its continuations overtake ordinary tasks. A message that the page
+ * posts to itself is an ordinary task, so that timers, input, network and frames run in between, and
+ * it is not slowed down in a hidden page.
  */
 import { poster } from './task.js';
 
@@ -17,7 +17,7 @@ function runOne(): void {
   next?.();
 }
 
-/** Resolves when it is the caller's turn to work for one slice. Costs about 0.1 ms. */
+/** Resolves when the caller may work for one slice. Costs about 0.1 ms. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
@@ -28,28 +28,28 @@ export function turn(): Promise<void> {
   });
 }
 
-/** The part of a slice that is planned for. */
+/** The share of a slice that is planned for. */
 const ROOM = 0.8;
 
-/** Milliseconds of work in which any clock ticks, though most ticks may come between slices. */
+/** Milliseconds of work within which any clock ticks, even if most ticks come between slices. */
 const COARSEST_MS = 2000;
-/** What one tick of a coarse clock counts for: the more seldom it ticks, the more that is chance. */
+/** The weight of one tick of a coarse clock: the more rarely it ticks, the more its time is chance. */
 const weightOf = (grain: number) => Math.min(0.3, 2.5 / grain);
 
-/** How much work fits in a slice, learned from the slices before. */
+/** Learns from earlier slices how much work fits in a slice. */
 export class Pace {
   readonly #sliceMs: number;
   readonly #first: number;
   #perMs: number;
-  /** As it was when a time last told something. */
+  /** `#perMs` at the last useful measurement. */
   #told: number;
-  /** The clock was seen to stand still for a slice. Then the least time that it has told, */
+  /** Whether the clock has stood still for a whole slice. */
   #isCoarse = false;
+  /** For a coarse clock: the shortest time that it has measured, and the work since its last tick. */
   #grain = Number.POSITIVE_INFINITY;
-  /** and the work since it last ticked. */
   #gathered = 0;
 
-  /** `perMs` is a first guess, in the caller's unit of work, to be on the safe side. */
+  /** `perMs` is a low first guess of the work in a millisecond, in the caller's unit. */
   constructor(sliceMs: number, perMs: number) {
     this.#sliceMs = sliceMs;
     this.#first = perMs;
@@ -57,19 +57,19 @@ export class Pace {
     this.#told = perMs;
   }
 
-  /** Units of work for a slice, with some room for what a guess can miss. */
+  /** Units of work for a slice, with a margin for errors of the guess. */
   get units(): number {
     return Math.max(1, Math.floor(this.#perMs * this.#sliceMs * ROOM));
   }
 
-  /** Work of another kind comes next, which may be slower: begins with less of it. */
+  /** Reduces the next slices: work of another kind begins, which may be slower. */
   doubt(): void {
     this.#perMs = Math.max(this.#perMs / 4, Math.min(this.#perMs, this.#first));
   }
 
-  /** Learns that `units` of work took `ms`, by a clock that may tick seldom. */
+  /** Learns that `units` of work took `ms` milliseconds, by a clock that may tick rarely. */
   learn(units: number, ms: number): void {
-    // By a clock that tells nothing of a slice, several slices are measured as one.
+    // If the clock is too coarse to measure a slice, measure several slices as one.
     if (ms === 0 && units > this.#perMs) this.#isCoarse = true;
     if (this.#isCoarse) {
       this.#gathered += units;
@@ -78,7 +78,7 @@ export class Pace {
         return;
       }
       this.#grain = Math.min(this.#grain, ms);
-      // What it took for sure, though the clock had been about to tick.
+      // The slice took at least `ms - grain`, even if the clock was about to tick at its start.
       const isSlow = units < (ms - this.#grain) * this.#perMs;
       const gathered = this.#gathered;
       this.#gathered = 0;
@@ -87,7 +87,7 @@ export class Pace {
     } else if (ms < 0.2) this.#speedUp(2 * units);
     else {
       const measured = units / ms;
-      // Slow down at once, speed up with care: one slice too long is worse than many short.
+      // Slow down at once and speed up with care: one long slice is worse than many short ones.
       this.#adjust(measured, measured < this.#perMs ? 0.7 : 0.3);
     }
   }
@@ -98,9 +98,9 @@ export class Pace {
   }
 
   /**
-   * Below the clock's resolution: as much as can be told is that there is room. Part of the slice may
-   * have been over before, so that all of the units are hardly ever given. Nor need they have been used
-   * up: what is told so goes only so far.
+   * Speeds up after a time below the clock's resolution: it only shows that more work fits. `units` may
+   * be less than a whole slice's, and the work may have ended early. So the speed grows only up to a
+   * limit, until there is a real measurement.
    */
   #speedUp(units: number): void {
     this.#gathered = 0;

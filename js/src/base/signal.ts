@@ -1,16 +1,16 @@
 /**
- * Abort signals: what ends a call before its time, and waiting that hears of it.
+ * Abort signals: how they end calls, and waits that they end.
  *
- * A call that takes a signal runs by `ending`: its caller hears of an abort at once, whatever is waited for
- * within, unless a commit is with storage. What runs within ends at its next look at the signal; only where it
- * waits for code of the caller must it listen, too (`until`, `AbortableWait`).
+ * A call that takes a signal runs through `ending`: its promise rejects at once on an abort, whatever the call waits
+ * for, unless storage already has its commit. The work inside ends at its next check of the signal. Only where it
+ * waits for code of the caller must it also listen to the signal (`until`, `AbortableWait`).
  */
 import { HedgerowError } from './errors.js';
 
-/** Reasons of this package, which callers are told as they are. */
+/** Reasons of this package: calls reject with them instead of with `aborted`. */
 const own = new WeakSet<object>();
 
-/** Ends what listens to `controller`; callers are told `reason` instead of `aborted`. */
+/** Aborts `controller`; calls that it ends reject with `reason` instead of `aborted`. */
 export function endWith(controller: AbortController, reason: HedgerowError): void {
   own.add(reason);
   controller.abort(reason);
@@ -21,19 +21,19 @@ function abortedBy({ reason }: AbortSignal): unknown {
   return new HedgerowError('aborted', 'the signal was aborted', { cause: reason });
 }
 
-/** Throws `aborted` when the signal says so. */
+/** Throws `aborted` if the signal is aborted. */
 export function checkSignal(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw abortedBy(signal);
 }
 
-/** Calls `listener` when the signal is aborted, at once if it is; returns how to end that. */
+/** Calls `listener` when the signal is aborted, at once if it is; returns a function that stops that. */
 function onAbort(signal: AbortSignal, listener: () => void): () => void {
   if (signal.aborted) listener();
   else signal.addEventListener('abort', listener, { once: true });
   return () => signal.removeEventListener('abort', listener);
 }
 
-/** What `promise` resolves to, unless what is listened to ends the wait. */
+/** What `promise` resolves to, unless the listener that `listen` adds ends the wait. */
 async function raced<T>(
   promise: T | PromiseLike<T>,
   listen: (end: (reason: unknown) => void) => () => void,
@@ -45,7 +45,7 @@ async function raced<T>(
   return Promise.race([promise, ended]).finally(stop);
 }
 
-/** What `promise` resolves to, unless the signal ends the wait; `drop` takes what comes after that. */
+/** What `promise` resolves to, unless the signal ends the wait; then `drop` gets a late result. */
 export async function until<T>(
   promise: T | PromiseLike<T>,
   signal: AbortSignal | undefined,
@@ -60,24 +60,24 @@ export async function until<T>(
   );
 }
 
-/** Waits that end together. Not a signal: Node complains of one with many listeners. */
+/** Waits that end together. Not a signal: Node warns about a signal with many listeners. */
 export class Waits {
   readonly #ends = new Set<(reason: HedgerowError) => void>();
   #reason: HedgerowError | undefined;
 
-  /** Has `end` called when they end; returns how to take that back. */
+  /** Calls `end` when they end; returns a function that stops that. */
   add(end: (reason: HedgerowError) => void): () => void {
     this.#ends.add(end);
     if (this.#reason !== undefined) end(this.#reason);
     return () => this.#ends.delete(end);
   }
 
-  /** What `promise` resolves to, unless they end before. */
+  /** What `promise` resolves to, unless they end first. */
   until<T>(promise: T | PromiseLike<T>): Promise<T> {
     return raced(promise, (end) => this.add(end));
   }
 
-  /** Ends them, and those that come later. */
+  /** Ends them, and all later ones. */
   end(reason: HedgerowError): void {
     this.#reason = reason;
     for (const end of this.#ends) end(reason);
@@ -96,26 +96,26 @@ export async function* untilEnded<T>(
       yield next.value;
     }
   } finally {
-    // It may be waiting: what it holds it lets go of when that has ended.
+    // After an abort, do not wait: the source releases what it holds once its own wait has ended.
     const ended = source.return();
     if (signal?.aborted === true) ended.catch(() => {});
     else await ended;
   }
 }
 
-/** A call that runs by `ending`. */
+/** A call that runs through `ending`. */
 interface Call {
-  /** A commit of it is with storage. */
+  /** Storage has its commit. */
   isCommitting: boolean;
-  /** Tells its caller that it was ended, if it was. */
+  /** Rejects its promise if it was aborted, unless storage has its commit. */
   tell(): void;
 }
 
 const calls = new WeakMap<AbortSignal, Call>();
 
 /**
- * Runs `work` with a signal that is aborted with the caller's, or with others; the caller hears of that at once.
- * A result that comes too late is given to `drop`. `over` settles when nothing is under way any more.
+ * Runs `work` with a signal that is aborted with the caller's, or with `others`. `result` rejects at once then, and
+ * `drop` gets a result that comes too late. `over` settles once the work has ended.
  */
 export function ending<T>(
   given: AbortSignal | undefined,
@@ -155,8 +155,8 @@ export function ending<T>(
 }
 
 /**
- * A commit of the call that `signal` may end is handed to storage in this turn: from here on its outcome decides,
- * unless the returned function is called, since it was not made. Throws when the call has ended.
+ * Marks that the call of `signal` hands its commit to storage in this turn: from here on the outcome of the commit
+ * decides. If it is not made, call the returned function. Throws if the call was aborted before.
  */
 export function committing(signal: AbortSignal | undefined): () => void {
   checkSignal(signal);
@@ -170,8 +170,8 @@ export function committing(signal: AbortSignal | undefined): () => void {
 }
 
 /**
- * Waits for promises one after the other, each until the signal is aborted. Unlike a race
- * for each of them it leaves nothing behind on a promise that outlives them all.
+ * Waits for promises one after the other, each until the signal is aborted. Unlike `Promise.race` it
+ * leaves no listeners behind on a promise that outlives the waits.
  */
 export class AbortableWait {
   readonly #signal: AbortSignal | undefined;
@@ -186,7 +186,7 @@ export class AbortableWait {
     signal?.addEventListener('abort', this.#listener, { once: true });
   }
 
-  /** Makes the wait under way, or the next one, reject with `cause`. */
+  /** Makes the current wait, or the next one, reject with `cause`. */
   fail(cause: unknown): void {
     this.#failure = cause;
     this.#reject?.(cause);
@@ -198,7 +198,7 @@ export class AbortableWait {
       this.#reject = reject;
       if (this.#signal?.aborted === true) this.#listener();
       if (this.#failure !== undefined) reject(this.#failure);
-      // Also when it is refused: nobody else hears of its failure.
+      // Even if the wait has failed: otherwise a rejection of `promise` would be unhandled.
       promise.then(resolve, reject);
     });
   }

@@ -1,23 +1,23 @@
 /**
- * Waiting for other tabs, always with a limit: a tab that is suspended lets go of no lock and answers
- * no message. So a lock that another tab may hold is a courtesy, and what is done under it must be
- * right without it, too.
+ * Waits for other tabs, always with a limit: a suspended tab releases no lock and answers no message.
+ * So a lock that another tab may hold only saves work: the work under it must be correct without it,
+ * too.
  */
 import { HedgerowError } from './errors.js';
 import { MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from './limits.js';
 import type { Locks } from './locks.js';
 import { turn } from './scheduler.js';
 
-/** A limit is counted in so many parts. */
+/** The number of parts in which a limit is counted. */
 const PARTS = 4;
-/** A part that ends this much too late was not spent awake, in milliseconds. Hidden pages get timers once a second. */
+/** A part that ends more than this late, in milliseconds, does not count. Hidden pages get timers once a second. */
 const LATE_MS = 2000;
-/** So many late parts at most are not counted: a page that is always late must come to an end, too. */
+/** Most late parts that do not count: a page that is always late must reach the limit, too. */
 const MAX_LATE = 3;
 
 /**
- * Calls `over` after `ms` milliseconds in which this page could work: not because the machine slept
- * meanwhile, or the page was frozen. Returns how to call it off.
+ * Calls `over` after `ms` milliseconds in which this page could work. Time in which the machine slept
+ * or the page was frozen does not count. Returns a function that cancels it.
  */
 export function afterAwake(ms: number, over: () => void): () => void {
   const partMs = ms / PARTS;
@@ -36,7 +36,7 @@ export function afterAwake(ms: number, over: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** What `promise` resolves to, or `undefined` when it has not settled after `ms` milliseconds awake. */
+/** What `promise` resolves to, or `undefined` if it has not settled after `ms` milliseconds awake. */
 export async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
   let stop = () => {};
   const late = new Promise<undefined>((resolve) => {
@@ -46,9 +46,9 @@ export async function within<T>(ms: number, promise: Promise<T>): Promise<T | un
 }
 
 /**
- * Runs `work` under a lock, or without it when another tab has not let go of it after `ms`
- * milliseconds, or the browser refuses it; `hasLock` tells which. Rejects with the reason of `signal`
- * when that is aborted before `work` has begun.
+ * Runs `work` under a lock. Runs it without the lock if another tab does not release that within `ms`
+ * milliseconds, or the browser refuses it; `hasLock` says which. Rejects with the reason of `signal`
+ * if that is aborted before `work` begins.
  */
 export async function withLock<T>(
   locks: Locks | undefined,
@@ -74,7 +74,7 @@ export async function withLock<T>(
       await working.catch(() => {});
     });
   } catch {
-    // It took too long, the browser refused the lock, or took it away: then without.
+    // The wait took too long, or the browser refused the lock or broke it: go on without it.
   } finally {
     stop();
     signal?.removeEventListener('abort', giveUp);
@@ -84,14 +84,14 @@ export async function withLock<T>(
   return work(false);
 }
 
-/** Waits for so many milliseconds. */
+/** Waits for `ms` milliseconds. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /**
- * As `pause`, for a few milliseconds that others may wait for: a hidden page gets its timers once a second
- * or once a minute, and so counts the time by messages to itself.
+ * As `pause`, for short waits that other tabs may depend on. A hidden page gets its timers once a second or once a
+ * minute, so it takes turns until the time is over.
  */
 export async function soon(ms: number): Promise<void> {
   if (typeof document === 'undefined' || document.visibilityState !== 'hidden') return pause(ms);
@@ -101,9 +101,9 @@ export async function soon(ms: number): Promise<void> {
 }
 
 /**
- * Calls `attempt` until it has a result; `undefined` means that another writer was first. After the second lost race
- * it waits longer each time: a writer that commits again and again is quicker than one that must first read what
- * the other wrote. Rejects with `conflict` in the end; `lost` begins that message.
+ * Calls `attempt` until it returns a result; `undefined` means that another writer was first. After the second lost
+ * race it waits a random time, with a growing limit: a writer that commits again and again is faster than one that
+ * must first read what the other wrote. Rejects with `conflict` in the end; `lost` begins that message.
  */
 export async function untilWon<T>(
   attempt: (tries: number) => Promise<T | undefined>,

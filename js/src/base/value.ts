@@ -1,6 +1,6 @@
 /**
- * What a value may be: what JSON keeps whole, or a `Uint8Array`. `JSON.stringify` makes `null` or `{}`
- * of what it has no word for, without a sound, so that a value is walked once it is text.
+ * Checks values: one that JSON can represent in full, or a `Uint8Array`. `JSON.stringify` silently
+ * turns anything else into `null` or `{}`, so a value is also walked.
  */
 import { HedgerowError } from './errors.js';
 import { utf8Length } from './key.js';
@@ -13,7 +13,7 @@ function refuse(what: string, row?: number, pointer?: string, cause?: unknown): 
   throw new HedgerowError('invalid-value', where + what + place, { row, pointer, cause });
 }
 
-/** What JSON has no word for, when a walk has found something. */
+/** The message for the loss that the last walk has found. */
 let lost = '';
 
 function lose(what: string): string {
@@ -21,7 +21,7 @@ function lose(what: string): string {
   return '';
 }
 
-/** The pointer to what JSON would lose of `value`; `undefined` when it keeps all. */
+/** The pointer to the part of `value` that JSON would lose; `undefined` if JSON keeps all. */
 function lossIn(value: unknown): string | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return undefined;
   if (typeof value === 'object')
@@ -38,7 +38,7 @@ function lossInArray(values: readonly unknown[]): string | undefined {
   return undefined;
 }
 
-/** Written for objects of no class, whose members are mostly texts and numbers. */
+/** Optimised for plain objects whose members are mostly strings and numbers. */
 function lossInObject(value: object): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(value);
   const isOfClass = prototype !== Object.prototype && prototype !== null;
@@ -52,14 +52,14 @@ function lossInObject(value: object): string | undefined {
   }
   let isEmpty = true;
   for (const name in value) {
-    // What a class gives, of the platform above all, is no part of the value.
+    // Skip members of a prototype, above all of classes of the platform.
     if (isOfClass && !Object.hasOwn(value, name)) continue;
     isEmpty = false;
     const member = (value as Record<string, unknown>)[name];
     switch (typeof member) {
       case 'string':
       case 'boolean':
-      // As in JSON these are left out.
+      // JSON leaves these out.
       case 'undefined':
       case 'symbol':
         continue;
@@ -81,7 +81,7 @@ function lossInObject(value: object): string | undefined {
   return lose(`JSON keeps nothing of ${kindOf(value)}; make it an array or a plain object`);
 }
 
-/** What is lost of what `toJSON` makes of `value`. */
+/** What JSON loses of the result of `toJSON`. */
 function lossInMade(value: object, toJSON: unknown): string | undefined {
   const isDate = value instanceof Date;
   if (isDate && !Number.isNaN(value.getTime())) return undefined;
@@ -91,20 +91,20 @@ function lossInMade(value: object, toJSON: unknown): string | undefined {
     : lossIn(made);
 }
 
-/** Throws `invalid-value` for what JSON loses of a value, or why it has `failed`. */
+/** Throws `invalid-value` if JSON loses a part of a value, or if `JSON.stringify` has `failed`. */
 export function checkKept(value: unknown, row?: number, failed?: { cause: unknown }): void {
   let loss: string | undefined;
   try {
     loss = lossIn(value);
   } catch (cause) {
-    // Of a getter, or for want of stack: what holds itself has no end.
+    // A getter has thrown, or a circular value has exhausted the stack.
     failed ??= { cause };
   }
   if (loss !== undefined) refuse(lost, row, loss, failed?.cause);
   if (failed !== undefined) refuse('JSON cannot hold it', row, undefined, failed.cause);
 }
 
-/** A value's JSON text, which holds all of it; throws `invalid-value`. */
+/** The JSON text of a value. Throws `invalid-value` if it would not represent all of it. */
 export function stringify(value: unknown, row?: number): string {
   let text = '';
   let failed: { cause: unknown } | undefined;
@@ -117,7 +117,7 @@ export function stringify(value: unknown, row?: number): string {
   return text;
 }
 
-/** A value as it is kept, as it is now, which the core will not refuse; throws `invalid-value`. */
+/** A copy of a value as it is stored: JSON text or bytes. Throws `invalid-value`. */
 export function keptValue(value: unknown): string | Uint8Array {
   if (isBytes(value)) return new Uint8Array(value);
   const text = stringify(value);
@@ -127,9 +127,9 @@ export function keptValue(value: unknown): string | Uint8Array {
   return text;
 }
 
-/** Whether a value is kept as bytes; throws `invalid-value` when there are too many. */
+/** Whether a value is stored as bytes. Throws `invalid-value` if it is larger than 64 MiB. */
 export function isBytes(value: unknown, row?: number): value is Uint8Array {
-  // Of a revoked proxy nobody can ask what it is an instance of.
+  // `instanceof` throws for a revoked proxy, `isView` does not.
   if (!ArrayBuffer.isView(value) || !(value instanceof Uint8Array)) return false;
   if (value.length > MAX_VALUE_BYTES) refuse('the value is larger than 64 MiB', row);
   return true;

@@ -6,14 +6,14 @@ import type { LaterOutput } from './generated/exports.js';
 import type { Host, Runner } from './host.js';
 import { laterCore } from './later-link.js';
 
-/** What speaks with the instance that works now. */
+/** The calls of the later part, for the current instance. */
 export async function checkEngine(host: Host): Promise<CheckEngine> {
   return new CheckEngine(host.engine, await laterCore(host));
 }
 
 /**
- * Speaks with the part of the core that makes and verifies proofs, verifies what is stored, and takes
- * the census. It is loaded when it is first needed: see `crate/src/wasm/checks.rs`.
+ * Calls the later part of the core to make and verify proofs, to verify the store, and for the census.
+ * That part is loaded at its first use; see `crate/src/wasm/checks.rs`.
  */
 export class CheckEngine implements Runner {
   readonly #engine: Engine;
@@ -26,7 +26,7 @@ export class CheckEngine implements Runner {
     this.#epoch = engine.epoch;
   }
 
-  /** Passes a range and the root after it; throws when another instance works by now. */
+  /** Passes a range and the root after it. Throws if the instance has trapped. */
   #pass(rangeBytes: Uint8Array, commitBytes: Uint8Array): void {
     this.#engine.own(this.#epoch);
     this.#engine.pass(new Uint8Array([...rangeBytes, ...commitBytes]));
@@ -59,30 +59,30 @@ export class CheckEngine implements Runner {
     return this.#engine.given(this.#core.check_verify(this.#engine.own(view), nth));
   }
 
-  /** Starts to check that the nth index is what its rows make; see `verify/index-check.ts`. */
+  /** Starts to check the nth index against its rows; see `verify/index-check.ts`. */
   checkIndex(view: number, nth: number, randomBytes: Uint8Array): Op | undefined {
     this.#engine.pass(randomBytes);
     const op = this.#core.check_index(this.#engine.own(view), nth);
     return op >>> 0 === Status.noOp ? undefined : this.#engine.given(op);
   }
 
-  /** Goes on with one of them for about `budget` bytes of work. */
+  /** Continues an operation for about `budget` bytes of work. */
   step(op: Op, budget: number): number {
     return this.#core.check_step(this.#engine.own(op), Math.min(budget, 0x7fff_ffff));
   }
 
-  /** The segments that a verification will want next. Overwrites the reply of its last step. */
+  /** The segments that a verification will need next. Overwrites the reply to its last step. */
   ahead(op: Op): number[] {
     const status = this.#core.check_ahead(this.#engine.own(op));
     return status === Status.need ? this.#engine.needed() : [];
   }
 
-  /** Frees one of them, if its instance has not done so by a trap. */
+  /** Frees an operation, unless its instance has trapped. */
   free(op: Op): void {
     if (op >= this.#engine.epoch) this.#core.check_free(this.#engine.own(op));
   }
 
-  /** What a verification of a tree has found sound so far. */
+  /** What a verification has found intact so far. */
   tally(): { rows: number; nodes: number; values: number; bytes: number } {
     return {
       rows: this.#engine.word(Reply.tallyRows),
@@ -92,13 +92,13 @@ export class CheckEngine implements Runner {
     };
   }
 
-  /** The root of the index that was checked, when it is not what its rows make. */
+  /** The root of the checked index, if it does not match its rows; otherwise `undefined`. */
   wrongIndex(): Uint8Array | undefined {
     if (this.#engine.word(Reply.indexCheckedIsSame) === 1) return undefined;
     return this.#engine.hash(Reply.indexCheckedRoot);
   }
 
-  /** The proof that was made. */
+  /** The proof in the last reply. */
   proof(): Uint8Array {
     return this.#engine.replyBytes();
   }

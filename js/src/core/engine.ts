@@ -5,39 +5,39 @@ import { HedgerowError } from '../base/errors.js';
 import { type Core, guard, refuse } from './guard.js';
 import { instantiate } from './module.js';
 
-/** An operation under way in the core. */
+/** The handle of an operation in the core. */
 export type Op = number;
 
-/** Handles of an instance are above those of all before it. */
+/** The distance between the handles of one instance and the next: no handle is used twice. */
 const HANDLES = 2 ** 32;
 
-/** So many traps without a successful call in between are final. */
+/** This many traps without a successful call in between close the store. */
 const FINAL_TRAPS = 2;
 
 /**
- * Owns one instance of the core: its life, its memory and its handles. `calls/` has what is asked of
- * it. Everything but the start is synchronous; `host.ts` adds time and storage.
+ * Owns one instance of the core: its lifetime, its memory and its handles. `calls/` has the calls.
+ * Everything except the start is synchronous; `host.ts` adds time and storage.
  *
- * An instance that traps is let go of at once, with all its memory. Its handles are refused
- * from then on; `history/branch-head.ts` has another one started, and brings it to where the store stands.
+ * An instance that traps is dropped at once, with all its memory. From then on its handles are
+ * refused. `history/branch-head.ts` starts another one and moves it to the stored commit.
  *
- * Views of linear memory are taken anew after every call that may grow it. Bytes that
- * leave are copied.
+ * Make new views of linear memory after every call that may grow it. Bytes that leave the core are
+ * copied.
  */
 export class Engine {
   readonly #onTrap = new Set<(error: HedgerowError) => void>();
   readonly #cacheBytes: number;
   #core: Core;
-  /** As it was instantiated. */
+  /** The exports as they were instantiated, without the guard. */
   #raw: Core;
   #reply = 0;
   #firstHandle = 0;
   #isReady = false;
   #trap: HedgerowError | undefined;
   #trapsInARow = 0;
-  /** Called when another instance has started, which knows nothing yet. */
+  /** Called when a new instance has started, which has no state yet. */
   onStart: () => void = () => {};
-  /** Bytes that a character of the last blocks took: see `calls/ingest.ts`. */
+  /** Bytes for each UTF-16 unit of text to reserve for the next block: see `calls/ingest.ts`. */
   bytesPerUnit = 1;
   readonly encoder = new TextEncoder();
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -54,12 +54,12 @@ export class Engine {
     this.#isReady = true;
   }
 
-  /** Starts an engine that keeps about `cacheBytes` of stored segments in memory. */
+  /** Starts an engine that caches about `cacheBytes` of stored segments. */
   static async create(cacheBytes: number): Promise<Engine> {
     return new Engine(await instantiate(), cacheBytes);
   }
 
-  /** Starts a new instance in the place of one that trapped. It knows nothing yet. */
+  /** Starts a new instance after a trap. It has no state yet. */
   async restart(): Promise<void> {
     this.#start(await instantiate());
   }
@@ -68,7 +68,7 @@ export class Engine {
     this.#raw = core;
     this.#core = guard(core, (error) => this.#trapped(error));
     this.#scratchLength = 0;
-    // Nobody else may know by what the core hashes keys that others have chosen.
+    // A secret seed for the core's hash tables: others may choose the keys.
     const [a = 0, b = 0, c = 0, d = 0] = crypto.getRandomValues(new Uint32Array(4));
     this.#reply = this.#core.start(this.#cacheBytes, a, b, c, d);
     this.onStart();
@@ -92,54 +92,54 @@ export class Engine {
     return new HedgerowError(cause?.code ?? 'crashed', message, { cause });
   }
 
-  /** Has `listener` called when an instance traps; returns how to end that. */
+  /** Calls `listener` when an instance traps; returns a function that stops that. */
   onTrap(listener: (error: HedgerowError) => void): () => void {
     this.#onTrap.add(listener);
     return () => this.#onTrap.delete(listener);
   }
 
-  /** Whether new calls may be made: not from a trap until `ready` is called. */
+  /** Whether calls are possible: `false` from a trap until `ready` is called. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** A new instance stands where the store stands. */
+  /** Call it when a new instance is at the stored commit. */
   ready(): void {
     this.#isReady = true;
   }
 
-  /** A call of a user has succeeded. */
+  /** Call it when a call of a user has succeeded. */
   succeeded(): void {
     this.#trapsInARow = 0;
   }
 
-  /** The trap after which no other instance is worth a try. */
+  /** The trap after which no new instance is started. */
   get finalTrap(): HedgerowError | undefined {
     return this.#trapsInARow < FINAL_TRAPS ? undefined : this.#trap;
   }
 
-  /** Changes with each trap: what began before it is of no use to the next instance. */
+  /** Changes with each trap: handles and replies of an earlier epoch are invalid. */
   get epoch(): number {
     return this.#firstHandle;
   }
 
-  /** A handle that the core gave, as it is known outside. */
+  /** Turns a handle of the core into one for the wrapper, which is unique among all instances. */
   given(handle: number): number {
     return this.#firstHandle + (handle >>> 0);
   }
 
-  /** A handle as the core gave it; throws when that was another instance. */
+  /** The core's own number of a handle. Throws if it is of an earlier instance. */
   own(handle: number): number {
     if (handle < this.#firstHandle) throw this.#refusal();
     return handle - this.#firstHandle;
   }
 
-  /** The exports of the instance. They throw once that has trapped. */
+  /** The exports of the instance. They throw once it has trapped. */
   get core(): Core {
     return this.#core;
   }
 
-  /** For what nobody waits for: the next call is told of a trap. */
+  /** Makes a call that no caller waits for. A trap in it is not thrown here, but by the next call. */
   quietly(call: () => void): void {
     const { epoch } = this;
     try {
@@ -149,7 +149,7 @@ export class Engine {
     }
   }
 
-  /** Linear memory, until the next call. */
+  /** Linear memory, valid until the next call. */
   get memory(): Uint8Array {
     const { buffer } = this.#core.memory;
     if (this.#bytes.buffer !== buffer) {
@@ -159,18 +159,18 @@ export class Engine {
     return this.#bytes;
   }
 
-  /** Bytes of linear memory. */
+  /** The size of linear memory in bytes. */
   get memoryBytes(): number {
     return this.#core.memory.buffer.byteLength;
   }
 
-  /** The number at `index` of the last call's reply. */
+  /** The number at `index` in the reply to the last call. */
   word(index: number): number {
     void this.memory;
     return this.#words[index] ?? 0;
   }
 
-  /** The address of a buffer of at least `length` bytes for the argument of the next call. */
+  /** The address of a buffer of at least `length` bytes, for the argument of the next call. */
   scratch(length: number): number {
     if (length > this.#scratchLength) {
       this.#scratch = this.#core.scratch(length);
@@ -192,50 +192,50 @@ export class Engine {
     return this.encoder.encodeInto(text, this.memory.subarray(at, at + room)).written;
   }
 
-  /** Text of which the core has given bytes. */
+  /** Decodes text of the core. */
   decode(bytes: Uint8Array): string {
     return this.#decoder.decode(bytes);
   }
 
-  /** The doubles that the last reply tells of: the ids of segments, after `Status.need`. */
+  /** The numbers in the last reply: after `Status.need`, the ids of segments. */
   needed(): number[] {
     const { buffer } = this.memory;
     const count = this.word(Reply.numbersCount);
     return [...new Float64Array(buffer, this.word(Reply.numbersAddress), count)];
   }
 
-  /** A copy of bytes whose address and length are at these places of the last reply. */
+  /** A copy of bytes; `address` and `length` are indexes of words in the last reply. */
   copy(address: number, length: number): Uint8Array {
     const { memory } = this;
     const at = this.word(address);
     return memory.slice(at, at + this.word(length));
   }
 
-  /** A copy of the bytes that the last reply tells of. */
+  /** A copy of the bytes in the last reply. */
   replyBytes(): Uint8Array {
     return this.copy(Reply.bytesAddress, Reply.bytesLength);
   }
 
-  /** Opens a view of a commit; `openedView` then tells of it. */
+  /** Opens a view of a commit and returns a status; then `openedView` has the view. */
   openView(commitBytes: Uint8Array): number {
     this.pass(commitBytes);
     return this.#core.open_view();
   }
 
-  /** The view that was opened. */
+  /** The view in the reply to `openView`. */
   openedView(): { view: number; rows: number } {
     return { view: this.given(this.word(Reply.viewHandle)), rows: this.word(Reply.viewRows) };
   }
 
-  /** Closes a view. */
+  /** Closes a view; does nothing for one of an earlier instance. */
   closeView(view: number): void {
     if (view < this.#firstHandle) return;
     this.quietly(() => this.#core.close_view(this.own(view)));
   }
 
   /**
-   * The exports of a part of the module that is loaded later, as `link` makes them from those of
-   * the instance. They throw once that has trapped.
+   * The exports of the instance and of its later part, which `link` starts. They report traps like
+   * those of the first part.
    */
   async linked<Part extends object>(
     link: (exports: WebAssembly.Exports) => Promise<Part>,
@@ -252,23 +252,23 @@ export class Engine {
     this.memory.set(bytes, at);
   }
 
-  /** Goes on with an operation for about `budget` bytes of work. */
+  /** Continues an operation for about `budget` bytes of work. */
   step(op: Op, budget: number): number {
     return this.#core.step(this.own(op), Math.min(budget, 0x7fff_ffff));
   }
 
-  /** The segments that a scan will want next. Overwrites the reply of its last step. */
+  /** The segments that a scan will need next. Overwrites the reply to its last step. */
   ahead(op: Op): number[] {
     return this.#core.ahead(this.own(op)) === Status.need ? this.needed() : [];
   }
 
-  /** Frees an operation; segments of an ingest are forgotten unless it is committed. */
+  /** Frees an operation. Unless it is `committed`, an ingest forgets its segments. */
   free(op: Op, committed = true): void {
     if (op < this.#firstHandle) return;
     this.quietly(() => this.#core.free(this.own(op), committed ? 1 : 0));
   }
 
-  /** The hash whose address is in the reply at `index`. */
+  /** A copy of the hash whose address is at `index` in the last reply. */
   hash(index: number): Uint8Array {
     const { memory } = this;
     const at = this.word(index);

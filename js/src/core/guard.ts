@@ -1,19 +1,19 @@
 /**
- * Stands between the wrapper and an instance of the core. After a trap nothing in the memory of
- * an instance can be trusted: the first exception is the last thing that is heard of it.
+ * Guards the calls to an instance of the core. After a trap nothing in its memory can be trusted:
+ * the first exception ends its use.
  */
 import { HedgerowError } from '../base/errors.js';
 import type { InitOutput } from './generated/exports.js';
 
-/** What an instance exports. */
+/** The exports of an instance. */
 export type Core = InitOutput & {
-  /** 1 when it trapped for want of memory; added by `scripts/lib/panics.mjs`. */
+  /** 1 if it trapped because memory ran out; added by `scripts/lib/panics.mjs`. */
   readonly out_of_memory: WebAssembly.Global;
 };
 
 type Call = (a: unknown, b: unknown, c: unknown, d: unknown, e: unknown) => unknown;
 
-/** Exports that turn an exception into a typed error, and tell `onTrap` of it before. */
+/** Wraps exports: an exception becomes a typed error, which is passed to `onTrap` and then thrown. */
 export function guard(core: Core, onTrap: (error: HedgerowError) => void): Core {
   return withCalls(core, core.memory, (call) => (a, b, c, d, e) => {
     try {
@@ -26,7 +26,7 @@ export function guard(core: Core, onTrap: (error: HedgerowError) => void): Core 
   });
 }
 
-/** Exports of nothing: each call, and each look at memory, throws what `refusal` makes. */
+/** Exports that throw what `refusal` makes, at each call and each access to memory. */
 export function refuse(core: Core, refusal: () => HedgerowError): Core {
   const memory = {
     get buffer(): ArrayBuffer {
@@ -50,8 +50,8 @@ function errorOf(core: Core, cause: unknown): HedgerowError {
     core.out_of_memory.value === 1
       ? new HedgerowError('out-of-memory', 'the core has no memory left', { cause })
       : new HedgerowError('crashed', 'the core has crashed', { cause });
-  // Engines that write a stack only when it is asked for hold the frames until then, and by
-  // them the instance with all its memory, for as long as somebody keeps the error.
+  // Read the stacks now. Engines that format a stack lazily keep its frames until then, and with
+  // them the instance and its memory, as long as the error is referenced.
   for (const { stack } of [error, cause as Error]) void stack;
   return error;
 }

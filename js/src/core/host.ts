@@ -10,7 +10,7 @@ import { Engine, type Op } from './engine.js';
 import { QUICK_WORK, WORK_IN_MS } from './speed.js';
 import { fail } from './status.js';
 
-/** What slices came to. */
+/** The number of slices, and the longest. */
 export interface Slices {
   slices: number;
   longestSliceMs: number;
@@ -18,44 +18,44 @@ export interface Slices {
   onSlice?(): void;
 }
 
-/** What the slices of an operation came to. */
+/** The times of an operation. */
 export interface SliceTimes extends Slices {
-  /** Time spent waiting for storage. */
+  /** Milliseconds of waiting for storage. */
   storageMs: number;
 }
 
-/** A slice that began at `startMs` is over. */
+/** Counts a slice that began at `startMs` and ends now. */
 export function endSlice(times: Slices, startMs: number): void {
   times.slices += 1;
   times.longestSliceMs = Math.max(times.longestSliceMs, performance.now() - startMs);
   times.onSlice?.();
 }
 
-/** The part of the core that has an operation: the first one, or one that is loaded later. */
+/** The part of the core that runs an operation: the first one, or the later one. */
 export type Runner = Pick<Engine, 'step' | 'ahead' | 'free'>;
 
 /**
- * Drives operations of the core: the only code that knows of both time and storage. It
- * fetches the segments that an operation needs, and hands out the thread between slices.
+ * Runs operations of the core: the only code that knows both time and storage. It loads the segments
+ * that an operation needs, and yields the thread between slices.
  */
 export class Host {
   readonly engine: Engine;
   readonly segments: SegmentStore;
   readonly sliceMs: number;
   readonly indexes: IndexSet;
-  /** Sum trees that are to follow rows, in the handles of this store: definitions by name. */
+  /** The wanted sum trees that follow rows, for all handles of this store: definitions by name. */
   readonly sums: ReadonlyMap<string, string> | undefined;
-  /** Resolves when the core works again after a trap. */
+  /** Resolves once the core works again after a trap. */
   recover: () => Promise<void> = async () => {};
   readonly #pace: Pace;
   readonly #loading = new Map<number, Promise<void>>();
-  /** Has sum trees follow what an ingest changes, maybe `alone`; returns what goes on with that. */
+  /** Starts the sum update of an ingest; if `alone`, drops other trees that follow rows. Returns its step function. */
   bringSums: (op: Op, alone: boolean) => Promise<(budget: number) => number> = async () => {
     throw new HedgerowError('storage', 'nothing brings sum trees here');
   };
-  /** Called before an ingest is freed, whose handle another one will have. */
+  /** Called before an ingest is freed: its handle will be reused. */
   forgetSums?: (op: Op) => void;
-  /** Called when a segment is gone: another handle may have moved what was in it. */
+  /** Called when a segment is not stored any more: another handle may have moved its chunks. */
   onGone: () => Promise<void> = async () => {};
 
   constructor(
@@ -73,7 +73,7 @@ export class Host {
     this.#pace = new Pace(sliceMs, WORK_IN_MS);
   }
 
-  /** A host over a core of its own, without storage: what it works on is given to it. */
+  /** A host with a core of its own and without storage, for work on bytes in memory. */
   static async alone(cacheBytes: number, sliceMs: number): Promise<Host> {
     return new Host(await Engine.create(cacheBytes), {} as SegmentStore, sliceMs);
   }
@@ -90,7 +90,7 @@ export class Host {
     await Promise.all(wanted.map((id) => this.#loading.get(id)));
   }
 
-  /** Loads segments that will be wanted. A failure is told to whoever needs them. */
+  /** Loads segments ahead of their use. A failure is reported only by the operation that needs them. */
   prefetch(wanted: readonly number[]): void {
     if (wanted.length > 0) this.load(wanted).catch(() => {});
   }
@@ -98,37 +98,37 @@ export class Host {
   async #read(ids: readonly number[]): Promise<void> {
     const { epoch } = this.engine;
     const found = await this.segments.read(ids);
-    // Whoever works on another instance by now asks again.
+    // After a trap, the operations of the new instance ask again.
     if (this.engine.epoch !== epoch) return;
     if (found.includes(undefined)) await this.onGone();
     if (this.engine.epoch !== epoch) return;
     for (const [index, id] of ids.entries()) {
       const segmentBytes = found[index];
-      // Without its segment the core finds the chunk elsewhere, or says that it is missing.
+      // Without the segment, the core finds the chunk in another one, or reports it as missing.
       if (segmentBytes === undefined) removeSegment(this.engine, id);
       else loadSegment(this.engine, id, segmentBytes);
     }
   }
 
-  /** One step of work for what is left of a slice that began at `startMs`. */
+  /** Runs one step that fits in the rest of a slice that began at `startMs`; returns its status. */
   step(op: Op, startMs: number, run = (budget: number) => this.engine.step(op, budget)): number {
     const before = performance.now();
     const left = Math.max(this.sliceMs - (before - startMs), 1);
-    // The core reads 32 bits.
+    // The core takes a signed number of 32 bits.
     const budget = Math.min(Math.ceil((this.#pace.units * left) / this.sliceMs), 0x7fff_ffff);
     const status = run(budget);
     if (status === Status.yield) this.#pace.learn(budget, performance.now() - before);
     return status;
   }
 
-  /** Has the next steps begin with less work: it is of another kind than that of the last ones. */
+  /** Makes the next steps smaller: a different kind of work begins. */
   doubt(): void {
     this.#pace.doubt();
   }
 
   /**
-   * Runs a read to its end and returns what `answer` takes from the reply. Work that is
-   * small and in memory is done in the caller's own turn.
+   * Runs a read to its end, frees it, and returns what `answer` takes from the reply. Small reads
+   * from memory take no turn of the event loop.
    */
   async read<T>(op: Op, answer: () => T, runner: Runner = this.engine): Promise<T> {
     const run = (budget: number) => runner.step(op, budget);

@@ -1,8 +1,8 @@
-/** Modules that come as text: how they are unpacked, compiled once, and instantiated. */
+/** Unpacks modules from text, compiles them once, and instantiates them. */
 import { HedgerowError } from '../base/errors.js';
 import { part } from '../base/parts.js';
 
-/** Bytes of base64. It is on the way of every start: nothing is called for each of them. */
+/** Decodes base64. Every start runs it, so it avoids a callback for each byte. */
 export function bytesOfBase64(base64: string): Uint8Array<ArrayBuffer> {
   const { fromBase64 } = Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> };
   if (fromBase64 !== undefined) return fromBase64.call(Uint8Array, base64);
@@ -13,7 +13,7 @@ export function bytesOfBase64(base64: string): Uint8Array<ArrayBuffer> {
 }
 
 async function compile(base64: string): Promise<WebAssembly.Module> {
-  // By a response, since the `Blob` of jsdom is no stream.
+  // A `Response` rather than a `Blob`: that of jsdom has no stream.
   const packed = new Response(bytesOfBase64(base64)).body;
   const stream = packed?.pipeThrough(new DecompressionStream('deflate-raw'));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
@@ -27,7 +27,7 @@ async function failureOf(cause: unknown): Promise<HedgerowError> {
   return unsupported(cause);
 }
 
-/** How to make instances of a module, raw DEFLATE in base64. The first call compiles it. */
+/** Returns a function that makes instances of a module (raw DEFLATE in base64). Its first call compiles. */
 export function instances<Exports>(
   base64: string,
 ): (imports?: WebAssembly.Imports) => Promise<Exports> {

@@ -1,6 +1,6 @@
 /**
- * Links the part of the core that is loaded later to the instance that needs it, once. Only for files
- * that are loaded later themselves.
+ * Links the later part of the core to an instance, once. Only files that are loaded later themselves
+ * may import this one.
  */
 import type { Engine } from './engine.js';
 import type { LaterOutput } from './generated/exports.js';
@@ -9,11 +9,11 @@ import { instantiateLater } from './later-module.js';
 
 const linked = new WeakMap<Engine, { epoch: number; core: Promise<LaterOutput> }>();
 
-/** The later part of the instance that works now. */
+/** The later part of the current instance. */
 export async function laterCore(host: Host): Promise<LaterOutput> {
   const { engine } = host;
   if (!engine.isReady) await host.recover();
-  // There is none, and will be none: whoever has it throws it away.
+  // No new instance will start. Throw the refusal.
   if (!engine.isReady) engine.own(-1);
   const { epoch } = engine;
   const known = linked.get(engine);
@@ -25,7 +25,7 @@ export async function laterCore(host: Host): Promise<LaterOutput> {
     if (linked.get(engine) === link) linked.delete(engine);
   };
   core.catch(forget);
-  // The memory of an instance that trapped is let go of at once.
+  // Release the memory of an instance that trapped at once.
   const end = engine.onTrap(() => {
     end();
     forget();

@@ -1,4 +1,4 @@
-/** Starts instances of the core. `react-native/core.ts` stands in for it where there is no WebAssembly. */
+/** Starts instances of the core. `react-native/core.ts` replaces this file where WebAssembly is missing. */
 import { MODULE_BASE64 } from './generated/module.js';
 import type { Core } from './guard.js';
 import { instances } from './instances.js';

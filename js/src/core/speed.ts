@@ -1,12 +1,12 @@
 /**
- * What a slow machine does at first guess, until the slices of a store have told better.
- * `react-native/speed.ts` stands in for it where the core is interpreted.
+ * First guesses of the speed of a slow machine, used until slices were measured.
+ * `react-native/speed.ts` replaces this file where the core is interpreted.
  */
 
 /** Bytes of work of the core in a millisecond. */
 export const WORK_IN_MS = 30_000;
 
-/** Bytes of work that a read may do in the caller's own turn. */
+/** Bytes of work that a read may do in the turn of its caller. */
 export const QUICK_WORK = 64 << 10;
 
 /** Rows taken and fed in a millisecond. */

@@ -1,4 +1,4 @@
-/** What the leaves of a sum tree that follows rows are made of, checked and as the core reads it. */
+/** Definitions of sum trees that follow rows: their check, and their text for the core. */
 import { HedgerowError } from '../base/errors.js';
 import { namesOf } from '../base/json-pointer.js';
 import { LONE_SURROGATE } from '../base/key.js';
@@ -7,13 +7,13 @@ import { MAX_SUM_DEFINITION_BYTES } from '../base/limits.js';
 import { optionsOf } from '../base/options.js';
 import { checkName } from './sum-name.js';
 
-/** What the leaves of a sum tree that follows rows are made of. */
+/** How a sum tree that follows rows makes a leaf of each row. */
 export interface SumDefinition {
-  /** Pointer to the text (or number) that its key stands for; the key of the row by default. */
+  /** JSON pointer to the key of the leaf, a text or a number; by default the key of the row. */
   readonly key?: string | undefined;
-  /** Pointer to its sum: a whole number, or the digits of one in a string. */
+  /** JSON pointer to the sum: a whole number, or a string of its digits. */
   readonly sum: string;
-  /** Pointer to its value, which is the JSON text of what is there; the whole row by default. */
+  /** JSON pointer to the value, which is kept as JSON text; by default the whole row. */
   readonly value?: string | undefined;
   /** Only rows whose keys start with this. */
   readonly prefix?: string | undefined;
@@ -24,7 +24,7 @@ export type SumDefinitions = Readonly<Record<string, SumDefinition>>;
 
 const encoder = new TextEncoder();
 
-/** The text of a definition; throws `invalid-argument`. */
+/** The text of a definition. Throws `invalid-argument`. */
 function definitionText({ key, sum, value, prefix }: SumDefinition): string {
   for (const pointer of [key ?? '', sum, value ?? '']) {
     if (namesOf(pointer) !== undefined) continue;
@@ -36,13 +36,13 @@ function definitionText({ key, sum, value, prefix }: SumDefinition): string {
   return JSON.stringify([key ?? '', sum, value ?? '', prefix ?? '']);
 }
 
-/** The bytes of a name; throws `invalid-argument` when it is none. */
+/** The bytes of a name. Throws `invalid-argument` if it cannot name a sum tree. */
 export function nameBytes(name: string): Uint8Array {
   checkName(name);
   return encoder.encode(name);
 }
 
-/** Their texts by name; throws `invalid-argument` when one of them is no definition. */
+/** The texts of definitions, by name. Throws `invalid-argument` if one of them is malformed. */
 export function definitionTexts(definitions: SumDefinitions): Map<string, string> {
   const texts = Object.entries(definitions).map(([name, definition]): [string, string] => {
     nameBytes(name);

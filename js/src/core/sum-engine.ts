@@ -11,7 +11,7 @@ import { fail } from './status.js';
 import { nameBytes } from './sum-definition.js';
 import type { SumLeaf } from './sum-types.js';
 
-/** What a row is refused for. */
+/** Why a sum tree refuses a row. */
 const REASONS: Readonly<Record<number, string>> = {
   [Status.sumKeyTwice]: 'another row has the same key there',
   [Status.sumNotWhole]: 'its sum is no whole number from 0 to 2^64 - 1',
@@ -22,16 +22,16 @@ const REASONS: Readonly<Record<number, string>> = {
 
 const MAX_BUDGET = 0x7fff_ffff;
 
-/** Work that a read may do in the caller's own turn. */
+/** Bytes of work that a read may do in the turn of its caller. */
 const QUICK_BUDGET = 64 << 10;
 
-/** A leaf, and what it is there for. */
+/** A leaf of an answer, and its place in it. */
 export interface FoundLeaf extends SumLeaf {
-  /** Of a search, the position of its key; of a diff, 0 for the old leaf and 1 for the new one. */
+  /** For a search, the position of its key; for a diff, 0 for the old leaf and 1 for the new one. */
   readonly mark: number;
 }
 
-/** What a verification of a tree has found sound. */
+/** What a verification of a tree has found intact so far. */
 export interface SumTally {
   readonly leaves: number;
   readonly pieces: number;
@@ -41,7 +41,7 @@ export interface SumTally {
 const encoder = new TextEncoder();
 const engines = new WeakMap<LaterOutput, SumEngine>();
 
-/** What speaks with the instance that works now. */
+/** The calls for sum trees, for the current instance. */
 export async function sumEngine(host: Host): Promise<SumEngine> {
   const core = await laterCore(host);
   const known = engines.get(core);
@@ -52,8 +52,8 @@ export async function sumEngine(host: Host): Promise<SumEngine> {
 }
 
 /**
- * Speaks with the part of the core that has the sum trees. It is loaded when it is first needed, and
- * linked to the memory of the instance that it is needed in.
+ * Calls the later part of the core for sum trees. That part is loaded at its first use, and linked
+ * to the memory of the current instance.
  */
 export class SumEngine {
   readonly #engine: Engine;
@@ -64,7 +64,7 @@ export class SumEngine {
     this.#engine = engine;
     this.#core = core;
     host.forgetSums = (op) => this.#forget(op);
-    // What holds an instance that trapped holds its memory.
+    // Drop the reference to an instance that trapped: it would keep its memory.
     const end = engine.onTrap(() => {
       end();
       delete host.forgetSums;
@@ -90,7 +90,7 @@ export class SumEngine {
     return [start.length, both.length];
   }
 
-  /** Throws the error that `status` stands for. */
+  /** Throws the error of a status. */
   fail(status: number): never {
     if (status === Status.sumOverflow) {
       throw new HedgerowError('sum-overflow', 'the sum of all leaves would not fit in 64 bits');
@@ -102,7 +102,7 @@ export class SumEngine {
     throw new HedgerowError('invalid-value', message, { key });
   }
 
-  /** The tree and the row that the reply tells of. */
+  /** The names of the tree and of the row in the reply to a refused update. */
   #refused(): [tree: string, key: string] {
     const { memory } = this.#engine;
     const at = this.#engine.word(Reply.sumFaultName);
@@ -123,20 +123,20 @@ export class SumEngine {
     if (status !== Status.done) fail(this.#engine, status);
   }
 
-  /** Has an ingest make the trees that are to follow rows, though it may change none. */
+  /** Makes an ingest build the trees that follow rows, even if it changes no row. */
   extend(op: Op): void {
     this.#core.sum_extend(this.#engine.own(op));
   }
 
-  /** Has an ingest drop a tree unread. */
+  /** Makes an ingest drop a tree, without reading it. */
   drop(op: Op, name: string): void {
     const [nameLength] = this.#pass(name);
     this.#core.sum_drop(this.#engine.own(op), nameLength);
   }
 
   /**
-   * Begins to bring the trees of an ingest, and to drop those that follow rows and are not wanted, if it is to be
-   * `alone` with its own; returns what goes on with it for some budget.
+   * Starts the sum update of an ingest; if `alone`, it also drops unwanted trees that follow rows. Returns its step
+   * function, which takes a budget and returns a status.
    */
   begin(op: Op, alone: boolean): (budget: number) => number {
     const begun = this.#core.sum_begin(this.#engine.own(op), Number(alone));
@@ -153,13 +153,13 @@ export class SumEngine {
     };
   }
 
-  /** Forgets what was staged for an ingest, and what was made for it. */
+  /** Drops what was staged and made for an ingest. */
   #forget(op: Op): void {
     if (op < this.#engine.epoch) return;
     try {
       this.#core.sum_forget(this.#engine.own(op));
     } catch {
-      // The next call is told of a trap: nobody waits for this one.
+      // No caller waits for this one. After a trap the next call throws.
     }
   }
 
@@ -193,7 +193,7 @@ export class SumEngine {
     return this.#engine.given(this.#core.sum_prove(own, nameLength, length, isMany ? 1 : 0));
   }
 
-  /** Checks all of a tree; tells leaves, pieces and long values that are sound so far. */
+  /** Checks a whole tree; yields the numbers of leaves, pieces and long values that are intact so far. */
   verify(host: Host, view: number, name: string): AsyncGenerator<SumTally, void, void> {
     const [nameLength] = this.#pass(name);
     const op = this.#engine.given(this.#core.sum_verify(this.#engine.own(view), nameLength));
@@ -205,8 +205,8 @@ export class SumEngine {
   }
 
   /**
-   * Runs a read; calls `take` after each step that has an answer, and once it is done. Yields the
-   * thread between.
+   * Runs a read and frees it. Yields what `take` returns after each step with an answer, and at the
+   * end. Lets other tasks run between steps.
    */
   async *read<T>(host: Host, op: Op, take: () => T): AsyncGenerator<T, void, void> {
     const run = (budget: number) =>
@@ -249,7 +249,7 @@ export class SumEngine {
     return leaves;
   }
 
-  /** The bytes of which the last reply tells address and length. */
+  /** A copy of the bytes in the last reply. */
   bytes(): Uint8Array {
     return this.#engine.replyBytes();
   }

@@ -1,4 +1,4 @@
-/** What the name of a sum tree may be. */
+/** The check of names of sum trees. */
 import { HedgerowError } from '../base/errors.js';
 import { LONE_SURROGATE, utf8Length } from '../base/key.js';
 import { MAX_TREE_NAME_BYTES } from '../base/limits.js';

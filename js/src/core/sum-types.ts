@@ -1,4 +1,4 @@
-/** What is put into sum trees, and what comes out. */
+/** The types that sum trees take and return. */
 import type { Durability } from '../storage/segment-store.js';
 
 /** The root of a sum tree: all that a verifier needs to know of it. */
@@ -9,10 +9,10 @@ export interface SumRoot {
   readonly sum: bigint;
 }
 
-/** The key of a leaf: 32 bytes, or a text that stands for its SHA-256 (of its UTF-8). */
+/** The key of a leaf: 32 bytes, or a text, whose key is the SHA-256 of its UTF-8. */
 export type SumKey = Uint8Array | string;
 
-/** A leaf as it is put. A leaf without a value and with the sum 0 is none: it deletes. */
+/** A leaf to put. An empty value with the sum 0 deletes the leaf. */
 export interface SumItem {
   readonly key: SumKey;
   /** At most 1 MiB. */
@@ -21,14 +21,14 @@ export interface SumItem {
   readonly sum: bigint;
 }
 
-/** A leaf as it is read. */
+/** A leaf that was read. */
 export interface SumLeaf {
   readonly key: Uint8Array;
   readonly value: Uint8Array;
   readonly sum: bigint;
 }
 
-/** A leaf that changed; without `before` it is new, without `after` it is gone. */
+/** A leaf that changed. Without `before` it was added, without `after` it was deleted. */
 export interface SumChange {
   readonly key: Uint8Array;
   readonly before?: SumLeaf;
@@ -41,18 +41,18 @@ export interface SumChangeOptions {
   readonly durability?: Durability | undefined;
 }
 
-/** How many leaves are put. */
+/** How leaves are put. */
 export interface SumPutOptions<Row = SumItem> extends SumChangeOptions {
-  /** Where key, sum and value are in rows that are no `SumItem`s: pointers, as in a definition. */
+  /** JSON pointers to key, sum and value, for rows that are not `SumItem`s; as in a definition. */
   readonly key?: string | undefined;
   readonly sum?: string | undefined;
   readonly value?: string | undefined;
   readonly onProgress?: ((progress: { readonly leaves: number }) => void) | undefined;
-  /** Only for its type. */
+  /** Never set: it only carries the type of a row. */
   readonly row?: Row;
 }
 
-/** What a change came to. */
+/** The result of a change. */
 export interface SumResult {
   readonly root: SumRoot;
   /** Leaves taken from the source. */
@@ -62,9 +62,9 @@ export interface SumResult {
   readonly longestSliceMs: number;
 }
 
-/** Which leaves are read. */
+/** Which leaves to read. */
 export interface SumScanOptions {
-  /** The key to begin with, or what would come after it. */
+  /** The first key, whether or not it exists. */
   readonly from?: SumKey | undefined;
   readonly signal?: AbortSignal | undefined;
 }

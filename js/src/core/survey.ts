@@ -1,4 +1,4 @@
-/** Looks at all that a commit reaches, without a look at storage: tables tell what there is. */
+/** Counts the bytes that a commit reaches. The core knows from the tables what is stored. */
 
 import * as CollectFlag from '../base/abi/collect-flag.js';
 import * as Status from '../base/abi/status.js';
@@ -8,7 +8,7 @@ import type { Op } from './engine.js';
 import { endSlice, type Host, type Slices } from './host.js';
 import { fail } from './status.js';
 
-/** Steps a collection until the core is done, and takes `answer` from its reply at once. */
+/** Steps a collection until the core is done; returns what `answer` takes from the last reply. */
 export async function stepped<T>(
   host: Host,
   op: Op,
@@ -21,7 +21,7 @@ export async function stepped<T>(
     const status = host.step(op, startMs);
     if (status >= Status.row) fail(host.engine, status);
     const needed = status === Status.need ? host.engine.needed() : [];
-    // Before anybody else asks the core: the reply is of the last step.
+    // Take the answer before any other call overwrites the reply.
     const done = status === Status.done ? { answer: answer() } : undefined;
     endSlice(times, startMs);
     if (done !== undefined) return done.answer;
@@ -30,8 +30,8 @@ export async function stepped<T>(
 }
 
 /**
- * Bytes of what a commit reaches, which somebody holds; rejects with `missing-chunk` when it is
- * not whole. Reads internal nodes, and leaves where values are stored out of line.
+ * The bytes that a commit reaches. The caller must hold it. Rejects with `missing-chunk` if a chunk
+ * of it is missing. Reads internal nodes, and leaves with values out of line.
  */
 export async function survey(host: Host, commitBytes: Uint8Array): Promise<number> {
   const { engine } = host;

@@ -1,6 +1,6 @@
 /**
- * Secondary keys as the core writes them: text whose order is that of values. The drawing is in
- * `crate/src/index/encode.rs`.
+ * Encodes secondary keys like the core does: as text in the order of the values. The format is drawn
+ * in `crate/src/index/encode.rs`.
  */
 import { HedgerowError } from '../base/errors.js';
 import type { Exactly } from '../base/exactly.js';
@@ -16,23 +16,23 @@ import {
 import type { KeyRange } from '../base/range.js';
 import type { Index } from './definition.js';
 
-/** What can be indexed. Booleans come before numbers, and those before strings. */
+/** A value that can be indexed. Booleans are ordered before numbers, and numbers before strings. */
 export type Scalar = string | number | boolean;
 
-/** The key of an entry of an index: a scalar, or one for each column. */
+/** The key of an index entry: a scalar, or an array with one for each column. */
 export type SecondaryKey = Scalar | readonly Scalar[];
 
 /** A range of an index. */
 export interface IndexRange {
   /** The name of the index. */
   readonly index: string;
-  /** Rows with this secondary key; of several columns the first may be given alone. */
+  /** Rows with this secondary key. For several columns, the first ones are enough. */
   readonly equals?: SecondaryKey | undefined;
-  /** Rows whose secondary key, or its first column, is a string that begins with this. */
+  /** Rows whose secondary key (its first column) is a string that starts with this. */
   readonly prefix?: string | undefined;
   /**
-   * A bound. Where there is one bound only, it takes in values of its type alone; one with fewer
-   * columns than the index stands for all keys that begin with them.
+   * A bound. A range with one bound includes only values of the type of that bound. A bound with
+   * fewer columns than the index stands for all keys that start with these columns.
    */
   readonly gt?: SecondaryKey | undefined;
   readonly gte?: SecondaryKey | undefined;
@@ -42,7 +42,7 @@ export interface IndexRange {
 
 /** An entry of an index. */
 export interface IndexEntry {
-  /** Where it stands: entries are in the order of these. */
+  /** The key of the entry in its tree: the encoded secondary key and the key of the row. */
   readonly position: string;
   readonly secondary: SecondaryKey;
 }
@@ -53,7 +53,7 @@ const END = '\0';
 const double = new DataView(new ArrayBuffer(8));
 
 function encodeNumber(number: number): string {
-  // Of zero there is no negative.
+  // Zero and negative zero are equal.
   double.setFloat64(0, number === 0 ? 0 : number);
   let [high, low] = [double.getUint32(0), double.getUint32(4)];
   if (high >>> 31 === 0) high |= 0x8000_0000;
@@ -65,11 +65,11 @@ function encodeNumber(number: number): string {
 }
 
 function escaped(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is escaped
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it escapes control characters
   return text.replace(/[\0\x01]/g, (char) => (char === END ? '\x01\x01' : '\x01\x02'));
 }
 
-/** A scalar as text; `undefined` for what cannot be indexed. */
+/** Encodes a scalar; `undefined` for a value that cannot be indexed. */
 function encode(value: unknown): string | undefined {
   if (typeof value === 'string') {
     return LONE_SURROGATE.test(value) ? undefined : `${Tag.string}${escaped(value)}${END}`;
@@ -92,17 +92,17 @@ function encodeKey(index: Index, key: SecondaryKey): string {
   return encoded.join('');
 }
 
-/** Where the entry of a row stands. */
+/** The position of the entry of a row. Throws `invalid-argument`. */
 export function positionOf(index: Index, secondary: SecondaryKey, key: string): string {
   return encodeKey(index, secondary) + key;
 }
 
-/** The first text after all those that begin with `text`, whose last character is ASCII. */
+/** The first text after all that start with `text`, whose last character must be ASCII. */
 function after(text: string): string {
   return text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
 }
 
-/** The range of positions that a range of an index is. Throws `invalid-argument`. */
+/** The range of positions of a range of an index. Throws `invalid-argument`. */
 export function positionsOf(index: Index, range: IndexRange): KeyRange {
   const {
     equals,
@@ -134,29 +134,29 @@ export function positionsOf(index: Index, range: IndexRange): KeyRange {
   return { ...start, gte: lower, lt: upper };
 }
 
-/** What all keys of the type of a bound's first column begin with; of booleans the first or last. */
+/** The tag of the type of a bound's first column; for booleans that of `false`, or of `true` if `last`. */
 function typeOf(bound: SecondaryKey | undefined, last = false): string {
   const scalar: unknown = Array.isArray(bound) ? bound[0] : bound;
   if (typeof scalar === 'boolean') return last ? Tag.true : Tag.false;
   return typeof scalar === 'number' ? Tag.number : Tag.string;
 }
 
-/** The most bytes that the entries of an array may take in an index: see the core's `most_bytes`. */
+/** Most bytes of the entries of a row with an array: see `most_bytes` in the core. */
 function mostBytes(key: string, value: unknown): number {
   const row = utf8Length(key) + utf8Length(JSON.stringify(value));
   return Math.min(MAX_ROW_ENTRIES_BYTES, FREE_ROW_ENTRIES_BYTES + ROW_ENTRIES_FACTOR * row);
 }
 
-/** The entries of a row, in no order, none of them twice: as `Definition::entries` of the core. */
+/** The entries of a row, unordered and without duplicates: like `Definition::entries` in the core. */
 export function entriesOf(index: Index, key: string, value: unknown): IndexEntry[] {
   if (!key.startsWith(index.prefix) || value instanceof Uint8Array) return [];
   const members = index.columns.map((names) => memberAt(value, names));
   const column = members.findIndex(Array.isArray);
   if (members.some((member, at) => at !== column && Array.isArray(member))) return [];
-  // What is longer than a key is not read.
+  // A text that is longer than a key is not indexed: skip its encoding.
   const text = (member: unknown) =>
     typeof member === 'string' && member.length > MAX_KEY_BYTES ? undefined : encode(member);
-  // Each column once, however many members the array has.
+  // Encode each other column once, however many members the array has.
   const encoded = members.map((member, at) => (at === column ? '' : text(member)));
   if (encoded.includes(undefined)) return [];
   const before = encoded.slice(0, column).join('');

@@ -1,4 +1,4 @@
-/** Definitions of indexes, and how the core is told of them. */
+/** Definitions of indexes: their check, and their text for the core. */
 import { HedgerowError } from '../base/errors.js';
 import { namesOf } from '../base/json-pointer.js';
 import { LONE_SURROGATE, utf8Length } from '../base/key.js';
@@ -6,25 +6,25 @@ import { shownAs } from '../base/kind.js';
 import { MAX_COLUMNS, MAX_DEFINITION_BYTES } from '../base/limits.js';
 import { optionsOf } from '../base/options.js';
 
-/** What an index is made of. */
+/** Which rows an index lists, and under which keys. */
 export interface IndexDefinition {
   /**
-   * A JSON pointer into the value of a row, such as `/owner`, or several for a composite key. What
-   * stands there is a string, a number or a boolean; or an array of those, in one of the columns,
-   * for an entry each. Rows that have something else there are not in the index.
+   * A JSON pointer into the value of a row, such as `/owner`, or several for a composite key. It leads
+   * to a string, a number or a boolean. One of the columns may be an array of these: each member makes
+   * an entry. Rows with anything else there are not in the index.
    */
   readonly path: string | readonly string[];
   /** Only rows whose keys begin with this. */
   readonly prefix?: string | undefined;
 }
 
-/** A definition that was checked. */
+/** A checked definition. */
 export interface Index {
   readonly name: string;
-  /** As it stands in the name of its tree. */
+  /** The definition as text: the name of the index's tree. */
   readonly text: string;
   readonly prefix: string;
-  /** For each column the names on the way to it. */
+  /** For each column the names in its pointer. */
   readonly columns: readonly (readonly string[])[];
 }
 

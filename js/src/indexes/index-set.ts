@@ -1,4 +1,4 @@
-/** Definitions of the indexes that a handle was opened with, and how far a commit has each. */
+/** The indexes that a handle was opened with, and how much of each a commit has. */
 
 import * as State from '../base/abi/index-state.js';
 import * as ReadFlag from '../base/abi/read-flag.js';
@@ -11,15 +11,15 @@ import { type Index, type IndexDefinition, indexOf } from './definition.js';
 /** Definitions by the names that `scan` takes. */
 export type IndexDefinitions = Readonly<Record<string, IndexDefinition>>;
 
-/** Checks definitions; throws `invalid-argument`. */
+/** Checks definitions. Throws `invalid-argument`. */
 export function indexesOf(definitions: IndexDefinitions = {}): Index[] {
   return Object.entries(definitions).map(([name, definition]) => indexOf(name, definition));
 }
 
-/** How far an index is there. */
+/** How much of an index a commit has. */
 export { State };
 
-/** Whether a range is one of an index. It may be anything: `base/options.ts` says what is wrong with it. */
+/** Whether a range is one of an index. `range` may be malformed: `base/options.ts` reports that. */
 export function isOfIndex(range: KeyRange | IndexRange): range is IndexRange {
   try {
     return (range as IndexRange).index !== undefined;
@@ -28,10 +28,10 @@ export function isOfIndex(range: KeyRange | IndexRange): range is IndexRange {
   }
 }
 
-/** What the core tells of indexes; it knows each by its number, from 1, in the order of `setIndexes`. */
+/** The core's view of indexes. It numbers them from 1, in the order of `setIndexes`. */
 export interface IndexCore {
   setIndexes(definitions: readonly string[]): void;
-  /** How far the commit of a view has an index: a `State`. */
+  /** How much of an index the commit of a view has: a `State`. */
   indexState(view: number, index: number): number;
   /** How many indexes the commit of a view has, complete or not. */
   indexCount(view: number): number;
@@ -41,9 +41,9 @@ export interface IndexCore {
 export class IndexSet {
   readonly all: readonly Index[];
   readonly #core: IndexCore;
-  /** Definitions, each once: two names may have the same. */
+  /** Definitions without duplicates: two names may have the same definition. */
   readonly #texts: readonly string[];
-  /** Who waits, each for those that one of the handles makes. */
+  /** Reads that wait for indexes; each waits for one builder (`by`). */
   readonly #waiting = new Set<{ readonly by: object; settle(failure?: unknown): void }>();
   readonly #makers = new Map<object, () => void>();
 
@@ -54,7 +54,7 @@ export class IndexSet {
     core.setIndexes(this.#texts);
   }
 
-  /** The index of a name; throws `invalid-argument`. */
+  /** The index with a name. Throws `invalid-argument` if `open` was not given it. */
   get(name: string): Index {
     const found = this.all.find((index) => index.name === name);
     if (found !== undefined) return found;
@@ -66,13 +66,13 @@ export class IndexSet {
     return this.#texts.indexOf(text) + 1;
   }
 
-  /** Whether a commit has others, too. */
+  /** Whether a commit also has indexes that are not in this set. */
   hasOthers(view: number): boolean {
-    const isThere = (_: string, at: number) => this.#core.indexState(view, at + 1) !== State.none;
-    return this.#core.indexCount(view) > this.#texts.filter(isThere).length;
+    const exists = (_: string, at: number) => this.#core.indexState(view, at + 1) !== State.none;
+    return this.#core.indexCount(view) > this.#texts.filter(exists).length;
   }
 
-  /** How far a commit has an index. */
+  /** How much of an index the commit of a view has. */
   state(view: number, index: Index): number {
     return this.#core.indexState(view, this.#numberOf(index));
   }
@@ -85,16 +85,16 @@ export class IndexSet {
     return { flags: flags | (this.#numberOf(index) << ReadFlag.indexShift), rangeBytes };
   }
 
-  /** `make` has the commits of `by` get what they lack; none does when it is absent. */
+  /** Registers `make`, which starts building the missing indexes of `by`; without `make`, removes it. */
   madeBy(by: object, make?: () => void): void {
     if (make === undefined) this.#makers.delete(by);
     else this.#makers.set(by, make);
   }
 
-  /** Resolves when one of them may have come further; rejects when that failed. */
+  /** Starts building, and resolves at the next progress; rejects if building fails. */
   async progress(by: object, signal?: AbortSignal): Promise<void> {
     checkSignal(signal);
-    const told = new Promise<void>((resolve, reject) => {
+    const settled = new Promise<void>((resolve, reject) => {
       const waiting = {
         by,
         settle: (failure?: unknown) => {
@@ -108,10 +108,10 @@ export class IndexSet {
     const make = this.#makers.get(by);
     if (make === undefined) this.tell(by, new HedgerowError('closed', 'the store is closed'));
     else make();
-    await until(told, signal);
+    await until(settled, signal);
   }
 
-  /** Tells those who wait for `by` of progress, or of a failure. */
+  /** Settles the reads that wait for `by`: they reject if there is a `failure`. */
   tell(by: object, failure?: unknown): void {
     for (const waiting of [...this.#waiting]) if (waiting.by === by) waiting.settle(failure);
   }

@@ -1,6 +1,6 @@
 /**
- * Starts instances of the core where there is no WebAssembly: the same Rust, turned into plain
- * JavaScript by `scripts/lib/plain.mjs`.
+ * Starts instances of the core without WebAssembly: `scripts/lib/plain.mjs` turns the same Rust into
+ * plain JavaScript.
  */
 import { HedgerowError } from '../base/errors.js';
 import { start } from '../core/generated/plain.js';

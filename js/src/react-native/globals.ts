@@ -1,6 +1,6 @@
 /**
- * What a Hermes may lack, under the names that the rest of the wrapper knows. The build puts these in
- * the place of the globals (`scripts/lib/react-native.mjs`), so that nothing of an app's own is changed.
+ * Globals that Hermes may lack, under their usual names. The build uses these in place of the globals
+ * (`scripts/lib/react-native.mjs`), so that an app's own globals are not changed.
  */
 interface Clock {
   now(): number;
@@ -8,16 +8,16 @@ interface Clock {
 
 export const performance: Clock = (globalThis as { performance?: Clock }).performance ?? Date;
 
-// By another name, or the build would put this very file in the place of its members.
+// An alias: the build would replace members of `Symbol` itself by this file.
 const symbols: { readonly asyncIterator?: symbol } = Symbol;
 
-/** Under this name Babel looks for it, too, in what it makes of `for await`. */
+/** Babel's code for `for await` falls back to the same name. */
 export const asyncIterator: symbol | string = symbols.asyncIterator ?? '@@asyncIterator';
 
 export const queueMicrotask: (run: () => void) => void =
   globalThis.queueMicrotask ?? ((run) => void Promise.resolve().then(run));
 
-/** As much of a signal as is needed within Hedgerow. */
+/** The part of `AbortSignal` that Hedgerow uses. */
 class PlainSignal {
   aborted = false;
   reason: unknown;
@@ -50,7 +50,7 @@ class PlainController {
 
 export const AbortController = globalThis.AbortController ?? PlainController;
 
-/** Tells one ref from another of its name; nothing here is a secret. */
+/** Not cryptographic: these numbers distinguish refs of one name, and are no secret. */
 const plainCrypto = {
   getRandomValues<T extends Uint32Array>(numbers: T): T {
     for (let index = 0; index < numbers.length; index++) numbers[index] = Math.random() * 2 ** 32;

@@ -1,11 +1,11 @@
-/** Stands in for IndexedDB, which React Native does not have. */
+/** Replaces the IndexedDB adapter: React Native has no IndexedDB. */
 import { HedgerowError } from '../base/errors.js';
 import type { Storage } from '../storage/segment-store.js';
 
-/** Nothing is loaded here. */
+/** Does nothing: this build loads nothing later. */
 export async function loadRest(): Promise<void> {}
 
-/** Refuses: there is no storage by default. */
+/** Its methods reject: React Native has no default storage. */
 export function idb(): Storage {
   const refuse = async (): Promise<never> => {
     const message = 'give `storage`: React Native has no IndexedDB; see `hedgerow/op-sqlite`';

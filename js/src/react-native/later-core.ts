@@ -1,7 +1,7 @@
-/** The later part of the core, where the core is not cut in two: it is there already. */
+/** The later part of the core, where the core is not split: the first part contains it. */
 import type { LaterOutput } from '../core/generated/exports.js';
 
-/** What a running core exports, those of the later part among it. */
+/** The exports of a running core, which include those of the later part. */
 export async function instantiateLater(first: WebAssembly.Exports): Promise<LaterOutput> {
   return first as unknown as LaterOutput;
 }

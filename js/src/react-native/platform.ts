@@ -1,4 +1,4 @@
-/** What the library needs of React Native: nothing that Hermes lacks, since its core is plain JavaScript. */
+/** Platform check for React Native. Hermes lacks nothing that is needed, since the core is plain JavaScript. */
 
 /** Nothing is missing. */
 export function missingFeatures(): string[] {

@@ -1,10 +1,10 @@
 /**
- * How the next task is asked for in React Native. Its `setImmediate` will not do: all immediates, and
- * those that they ask for, run before anything else does, so that a long load would hold the thread
- * to its end. A timer of 0 ms is queued at once, without waiting for a frame, behind what is due.
+ * How to post a task in React Native. Not with its `setImmediate`: all immediates, including those
+ * that they post, run before anything else, so that a long load would block the thread to its end. A
+ * timer of 0 ms is queued at once behind the tasks that are due, without waiting for a frame.
  */
 
-/** What asks for a task of its own in which `run` is called. */
+/** Returns a function that posts a task, which calls `run`. */
 export function poster(run: () => void): () => void {
   return () => void setTimeout(run, 0);
 }

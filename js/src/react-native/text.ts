@@ -1,6 +1,6 @@
 /**
- * Text as UTF-8 and back, for a Hermes that has neither. What there is in newer ones is native, and is
- * taken; a stand-in that an app has put there is not, since few of them know `encodeInto`.
+ * Encodes and decodes UTF-8 for versions of Hermes that cannot. Uses the native classes of newer
+ * versions, but not a polyfill of the app: few of these have `encodeInto`.
  */
 
 /** The part of the standard that Hedgerow uses. */
@@ -57,12 +57,12 @@ class PlainEncoder implements Encoder {
   }
 }
 
-/** Arguments of one call: engines refuse some tens of thousands. */
+/** Arguments of one call: engines refuse tens of thousands. */
 const UNITS = 4096;
 
-/** The bytes that follow the first one of a sequence, by its upper five bits less 0b11000. */
+/** The number of bytes after the first of a sequence, by its upper five bits minus 0b11000. */
 const FOLLOWING = [1, 1, 1, 1, 2, 2, 3] as const;
-/** The least code point that needs so many. */
+/** The least code point for each number of following bytes. */
 const LEAST = [0, 0x80, 0x800, 0x10000] as const;
 
 class PlainDecoder implements Decoder {
@@ -93,7 +93,7 @@ function bad(units: number[], at: number): number {
   return at;
 }
 
-/** Reads what follows the first byte of a sequence; returns where the next one begins. */
+/** Reads the rest of a sequence after its first byte; returns the offset of the next sequence. */
 function sequence(
   bytes: Uint8Array,
   start: number,
@@ -105,7 +105,7 @@ function sequence(
   let at = start;
   for (let left = following - 1; left >= 0; left--) {
     const byte = bytes[at] ?? 0;
-    // As far as a sequence can be the start of a valid one, it is one fault.
+    // The longest prefix that could start a valid sequence is one fault, as the standard demands.
     if ((byte & 0xc0) !== 0x80) return bad(units, at);
     point = (point << 6) | (byte & 0x3f);
     const least = point << (6 * left);
@@ -119,7 +119,7 @@ function sequence(
   return at;
 }
 
-/** What the engine itself has, as opposed to what an app has put there. */
+/** A class of the engine itself; `undefined` if it is missing, or a polyfill. */
 function native<T>(name: string, member: string): T | undefined {
   const found = (globalThis as Record<string, unknown>)[name];
   if (typeof found !== 'function' || !(member in found.prototype)) return undefined;
@@ -134,5 +134,5 @@ export const TextDecoder =
     'decode',
   ) ?? PlainDecoder;
 
-/** For tests, which run where both are there. */
+/** Exported for tests, which run where the native classes exist. */
 export { PlainDecoder, PlainEncoder };

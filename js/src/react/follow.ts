@@ -1,4 +1,4 @@
-/** How a row, or the rows of a scan, are kept up to date. */
+/** Keeps the rows of a scan up to date. */
 
 import type { Exactly } from '../base/exactly.js';
 import { compareKeys } from '../base/key.js';
@@ -7,25 +7,25 @@ import { isOfIndex } from '../indexes/index-set.js';
 import { optionsOfPlan, type ScanOptions, type ScanPlan, UNLIMITED } from '../read/scan-options.js';
 import { changed, type Row, reconciled } from './rows.js';
 
-/** What is used of a store: one opened, or a branch of it. */
+/** A store or a branch of one: the members that hooks use. */
 export type Watchable = Pick<Store, 'watch' | 'scan'> & Partial<Pick<Store, 'onRecovery'>>;
 
-/** What is shown, or why it is not. */
+/** The rows to show, or the error. */
 export interface Shown {
   readonly status: 'ready' | 'error';
-  /** The rows; when there is an error, those from before it. */
+  /** The rows; after an error, the last ones before it. */
   readonly rows: readonly Row[];
   readonly error: unknown;
 }
 
 const NONE: readonly Row[] = [];
 
-/** Keeps the rows of a scan up to date; `before` are those that were shown last, if any were. */
+/** Keeps the rows of a scan up to date. `before` are the rows that were shown last, if any. */
 export function followScan(
   db: Watchable,
   plan: ScanPlan,
 ): (set: (state: Shown) => void, before?: readonly Row[]) => () => void {
-  // The last two matter to the scan alone.
+  // `wait` and `signal` matter only to the scan itself.
   const {
     range,
     reverse,
@@ -48,7 +48,7 @@ export function followScan(
       if (!isOver) set({ status: 'error', rows: shown ?? NONE, error });
     };
     const keep = (take: (changes: readonly Change[]) => unknown, initial: boolean) => {
-      // What is read from then on would not be kept up to date.
+      // After that, rows would not be kept up to date: show none that are read later.
       const onEnd = (error: unknown) => {
         onError(error);
         isOver = true;
@@ -72,7 +72,7 @@ export function followScan(
       }, true);
     }
 
-    // Which row comes into the window when another one leaves it, the watch does not say: it is read again.
+    // A watch does not report which row moves into the window when another one leaves it: scan again.
     let hasFailed = false;
     let reading = Promise.resolve();
     const read = () => {
@@ -96,7 +96,7 @@ export function followScan(
       if (isIndex || hasFailed || isFirst || shown?.length !== limit) return false;
       return last === undefined || (reverse ? -1 : 1) * compareKeys(key, last[0]) > 0;
     };
-    // It is not called again before it has read.
+    // The promise of `read` delays the next call of the watch until it has settled.
     const stop = keep((changes) => (changes.every(isBelow) ? undefined : read()), false);
     void read();
     return stop;

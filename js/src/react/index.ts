@@ -1,7 +1,7 @@
 /**
- * Hooks for React 18 and later. A component is rendered again when, and only when, something that
- * it shows has changed, in this tab or another; what has not changed keeps its identity, so that
- * `memo` and dependencies work. Components that show the same share one watch.
+ * Hooks for React 18 and later. A component renders again only when something that it shows has
+ * changed, in this tab or another. Unchanged rows keep their identity, so that `memo` and
+ * dependencies work. Components that show the same data share one watch.
  */
 import { useCallback, useSyncExternalStore } from 'react';
 import { HedgerowError } from '../base/errors.js';
@@ -18,10 +18,10 @@ export type { Row, Watchable };
 export type RowState<Value = unknown> =
   | { readonly status: 'loading'; readonly value: undefined; readonly error: undefined }
   | { readonly status: 'ready'; readonly value: Value | undefined; readonly error: undefined }
-  /** `value` is the last one that was read, if one was. */
+  /** `value` is the last one that was read, if any. */
   | { readonly status: 'error'; readonly value: Value | undefined; readonly error: unknown };
 
-/** A row as an index lists it. */
+/** An entry of an index: a row and its secondary key. */
 export type IndexRow<Value = unknown> = readonly [
   key: string,
   value: Value,
@@ -56,7 +56,7 @@ function useShown<State extends Status>(
   );
 }
 
-/** Options that scan the same have the same text, which holds them, or what is wrong with them. */
+/** The text of options: equal for equal scans. It contains the options (`s`), or their error (`e`). */
 function textOf(options: ScanOptions | IndexScanOptions): string {
   try {
     const { range, signal: _, ...control } = checkedScan('useScan', options);
@@ -67,7 +67,7 @@ function textOf(options: ScanOptions | IndexScanOptions): string {
   }
 }
 
-/** What is wrong with arguments, which stands in the name of what shows them. */
+/** The error in the name of a subscription with malformed arguments. */
 const refusalOf = (name: string) => new HedgerowError('invalid-argument', name.slice(1));
 
 const beginScan =
@@ -95,11 +95,11 @@ const beginRow =
   };
 
 /**
- * The row of a key, now and whenever it changes. Without a store, on a server, and until it was
- * read, it is `loading`. When it can be read no more it is an `error`, with the cause: storage could not be read in
- * five tries within 7.5 seconds, the row is damaged, the branch (`branch-not-found`) or the store (`closed`) was deleted. It
- * is read again when the component, or another one with the same row, is mounted, and after `repair`, `resetTo` or
- * `switchTo` of the store.
+ * The row of a key, now and whenever it changes. Its status is `loading` without a store, on a server, and until
+ * the row was read. It is `error` once the row cannot be read any more: storage could not be read in five tries
+ * within 7.5 seconds, the row is damaged, or the branch (`branch-not-found`) or the store (`closed`) was deleted. The
+ * row is read again when a component with the same row is mounted, and after `repair`, `resetTo` or `switchTo` of
+ * the store.
  */
 export function useRow<Value = unknown>(db: Watchable | undefined, key: string): RowState<Value> {
   const isKey = typeof key === 'string';
@@ -108,10 +108,10 @@ export function useRow<Value = unknown>(db: Watchable | undefined, key: string):
 }
 
 /**
- * The rows of a scan, now and whenever one of them changes: a new list then, in which each other row
- * is the same pair with the same value. Options may be written anew for each render: they count by
- * what they say. All rows that are shown are in memory; with a `limit` or an `index`, what is shown
- * is read again after a change that it may concern, and else changes are made to the list.
+ * The rows of a scan, now and whenever one of them changes. A change gives a new list, in which each
+ * unchanged row is the same object. Options are compared by value, so each render may create them
+ * anew. All shown rows are in memory. With a `limit`, an `offset` or an `index`, a change that may
+ * concern them reads all shown rows again; otherwise only the changes are applied to the list.
  */
 export function useScan<Value = unknown>(
   db: Watchable | undefined,

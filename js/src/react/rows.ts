@@ -1,13 +1,13 @@
-/** Rows as they are shown: a new list for each change, in which what has not changed is the same. */
+/** Lists of shown rows: a new list for each change, with the same objects for unchanged rows. */
 
 import { compareKeys } from '../base/key.js';
 import { sameValue } from '../base/same-value.js';
 import type { Change } from '../index.js';
 
-/** A row that is shown. */
+/** A shown row. */
 export type Row<Value = unknown> = readonly [key: string, value: Value];
 
-/** `rows` with `changes` made to them, which are ordered as the store tells them. */
+/** A new list: `rows` with `changes` applied, which are in ascending order of their keys. */
 export function changed(
   rows: readonly Row[],
   changes: readonly Change[],
@@ -33,7 +33,7 @@ export function changed(
   return all;
 }
 
-/** `rows`, but what was there `before`, and is the same, is what it was. */
+/** `rows`, with the old object for each row that is equal to one `before`; `before` itself if all are. */
 export function reconciled(before: readonly Row[], rows: readonly Row[]): readonly Row[] {
   // An index lists a row more than once when it has several entries.
   const known = new Map<string, Row[]>();

@@ -1,26 +1,26 @@
 /**
- * What components show of a store, kept up to date once for all that show the same. A store's
- * subscriptions are found by their names, and live as long as somebody listens.
+ * Subscriptions to data of a store. Components that show the same data share one, which they find
+ * by its name. It ends with its last listener.
  */
 
-/** What every state tells. */
+/** The common part of all states. */
 export interface Status {
   readonly status: string;
 }
 
 /**
- * Keeps a state up to date: calls `set` with each new one, until it is stopped. `before` is the last state, if
- * it is begun again after a failure.
+ * Keeps a state up to date: calls `set` with each new state; returns a function that stops that. After a
+ * failure it begins again, with the last state as `before`.
  */
 export type Follow<State> = (set: (state: State) => void, before?: State) => () => void;
 
-/** A store, of which some tell when what has failed may be read again. */
+/** A store. It may report when a failed read may succeed again. */
 export interface Followed {
   onRecovery?(listener: () => void): () => void;
 }
 
 class Subscription<State extends Status> {
-  /** `undefined` before there is one. */
+  /** `undefined` until there is a state. */
   state: State | undefined;
   readonly #follow: Follow<State>;
   readonly #listeners = new Set<() => void>();
@@ -42,7 +42,7 @@ class Subscription<State extends Status> {
     }, this.state);
   }
 
-  /** Reads again what could not be read. */
+  /** After an error, begins again. */
   again(): void {
     if (this.state?.status !== 'error') return;
     this.#stop();
@@ -50,12 +50,12 @@ class Subscription<State extends Status> {
   }
 
   add(listener: () => void): () => void {
-    // One of its own for each call: two components may share a function.
+    // A function of its own for each call: two components may pass the same one.
     const own = () => listener();
     this.#listeners.add(own);
     return () => {
       this.#listeners.delete(own);
-      // React lets go and takes hold again in one turn: in StrictMode, and when a key moves.
+      // React may unsubscribe and subscribe again in one turn: in StrictMode, and when a `key` moves.
       queueMicrotask(() => {
         if (this.#listeners.size > 0) return;
         this.#stop();
@@ -68,13 +68,13 @@ class Subscription<State extends Status> {
 
 const stores = new WeakMap<object, Map<string, Subscription<Status>>>();
 
-/** The state of a subscription; `undefined` when there is none, or it has none yet. */
+/** The state of a subscription; `undefined` if the subscription or its state does not exist yet. */
 export function stateOf<State>(store: object | undefined, name: string): State | undefined {
   const named = store && stores.get(store)?.get(name);
   return named?.state as State | undefined;
 }
 
-/** Listens to the subscription `name`, which is begun with `follow` when there is none. */
+/** Adds a listener to the subscription `name`. If it does not exist, `follow` begins it. */
 export function subscribe<State extends Status>(
   store: Followed,
   name: string,

@@ -1,32 +1,32 @@
 import type { HedgerowError } from '../base/errors.js';
 import { ending, endWith, Waits } from '../base/signal.js';
 
-/** Milliseconds that closing gives code of the caller, such as the function of a transaction, to end. */
+/** Milliseconds that closing waits for code of the caller, such as the function of a transaction. */
 export const CLOSING_MS = 1000;
 
-/** The changes of a handle that are under way: closing waits for them, but not for ever. */
+/** The changes of a handle that are in progress. Closing waits for them. */
 export class Changes {
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
-  /** Waits for code of the caller, which closing ends. */
+  /** Waits for code of the caller. Closing ends them. */
   readonly waits = new Waits();
 
-  /** Aborted when closing begins: for work that no caller waits for. */
+  /** Aborted when closing begins. For work in the background. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
 
-  /** Whether there are none. */
+  /** Whether no change is in progress. */
   get areOver(): boolean {
     return this.#underWay.size === 0;
   }
 
-  /** Resolves when all that are under way now are over. */
+  /** Resolves once all changes that are in progress now have settled. */
   async over(): Promise<void> {
     await Promise.all(this.#underWay);
   }
 
-  /** Takes note of a change until it is over. */
+  /** Registers a change until it settles. */
   note<T>(change: Promise<T>): Promise<T> {
     const over = change.then(
       () => {},
@@ -38,8 +38,8 @@ export class Changes {
   }
 
   /**
-   * Runs a change that its caller's signal ends; when it waits for code of the caller, which may never answer,
-   * closing ends it, too.
+   * Runs a change that `signal` can end. If it `waitsForCaller`, closing can end it as well: code of the caller
+   * may never answer.
    */
   run<T>(
     signal: AbortSignal | undefined,
@@ -53,8 +53,8 @@ export class Changes {
   }
 
   /**
-   * Begins to close. Those that wait for code of the caller are ended after a while, or at once where nothing
-   * can be written any more; `reason` is what they reject with. Returns how to end the wait for that.
+   * Begins to close. Ends the changes that wait for code of the caller, with `reason`, after `CLOSING_MS`; at once
+   * if the storage `isLost`. Returns a function that cancels that timer.
    */
   close(reason: HedgerowError, isLost: boolean): () => void {
     endWith(this.#closing, reason);

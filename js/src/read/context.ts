@@ -1,4 +1,4 @@
-/** Where reads and writes of a handle, or of a snapshot, are made. */
+/** What reads and writes of a handle, or reads of a snapshot, work on. */
 
 import type { Host } from '../core/host.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
@@ -6,25 +6,25 @@ import type { Pending } from '../history/pending.js';
 import type { Durability } from '../storage/segment-store.js';
 import type { Changes } from './changes.js';
 
-/** Where a reader stands. */
+/** The commit and the store that a reader reads. */
 export interface ReadContext {
   readonly host: Host;
   readonly branchHead: BranchHead;
-  /** What is read, while `isReady`. */
+  /** The commit that is read; valid while `isReady`. */
   readonly head: Head;
-  /** Whether a read can be made in the turn of its call. */
+  /** Whether a read can run in the turn of its call. */
   readonly isReady: boolean;
-  /** It stays at one commit. */
+  /** Whether it always reads the same commit, like a snapshot. */
   readonly isPinned?: boolean;
-  /** Edits of the handle that its reads come after; a snapshot has none. */
+  /** Edits of the handle that its reads wait for; a snapshot has none. */
   readonly pending?: Pending;
-  /** Throws when nothing can be read any more. */
+  /** Throws if nothing can be read any more, such as after `close`. */
   check(): void;
-  /** Resolves when `isReady`. */
+  /** Resolves once `isReady`. */
   ready(): Promise<void>;
-  /** Holds what is read. */
+  /** Holds the commit that is read. */
   holdHead(): Promise<HeldHead>;
-  /** Runs a change of several steps: see `Changes.run`. None can be made of a snapshot. */
+  /** Runs a change of several steps: see `Changes.run`. A snapshot has no `write`. */
   readonly write?:
     | (<T>(
         signal: AbortSignal | undefined,
@@ -34,11 +34,11 @@ export interface ReadContext {
     | undefined;
   /** See `Changes.closing`. */
   readonly closing?: AbortSignal | undefined;
-  /** A chunk of `head` was missing: whether there is another head to read from. */
+  /** After a chunk of `head` was missing: whether there is a newer head to read. */
   moveOn(head: Head): Promise<boolean>;
 }
 
-/** Where a handle of a store stands: reads see the head, which nobody holds for a short one. */
+/** The context of a handle: reads see the head. Short reads do not hold it. */
 export function readContext(
   host: Host,
   branchHead: BranchHead,

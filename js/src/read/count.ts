@@ -1,4 +1,4 @@
-/** What `count` is given, by a store, a snapshot or a transaction. */
+/** The options of `count` of a store, a snapshot or a transaction. */
 
 import type { Exactly } from '../base/exactly.js';
 import { RANGE, rangeOf } from '../base/options.js';
@@ -7,15 +7,15 @@ import { checkSignal } from '../base/signal.js';
 import type { IndexRange } from '../indexes/columns.js';
 import type { WaitOptions } from './holder.js';
 
-/** Which rows, or entries of an index, are counted. */
+/** Which rows, or entries of an index, to count. */
 export type CountOptions = (KeyRange & Pick<WaitOptions, 'signal'>) | (IndexRange & WaitOptions);
 
-/** Options of a count, checked. */
+/** The checked options of a count. */
 export interface CountPlan extends WaitOptions {
   readonly range: KeyRange | IndexRange;
 }
 
-/** Checks the options of a count. */
+/** Checks the options of a count. Throws `invalid-argument`, or `aborted`. */
 export function checkedCount(call: string, options: CountOptions): CountPlan {
   const {
     wait,

@@ -1,4 +1,4 @@
-/** Changes of rows as the core tells them; what lies between two roots is in `differences.ts`. */
+/** Changes of rows, decoded from the output of the core. `differences.ts` has the diff of two roots. */
 
 import type { EncodedRange, KeyRange } from '../base/range.js';
 import * as reads from '../core/calls/reads.js';
@@ -6,7 +6,7 @@ import type { Op } from '../core/engine.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead } from '../history/branch-head.js';
 
-/** What became of a row; of an entry of an index, when that is watched. */
+/** A change of a row, or of an index entry where an index is watched. */
 export type Change<Value = unknown> = (
   | { readonly op: 'add'; readonly newValue: Value }
   | { readonly op: 'change'; readonly oldValue: Value; readonly newValue: Value }
@@ -14,7 +14,7 @@ export type Change<Value = unknown> = (
 ) & {
   /** The key of the row. */
   readonly key: string;
-  /** Of an index: what it lists the row under. */
+  /** For an index: the secondary key of the entry. */
   readonly secondary?: unknown;
 };
 
@@ -24,7 +24,7 @@ export interface DiffOptions extends KeyRange {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The change at `at` among the members of a block; a code tells how many it has. */
+/** The change that begins at `at` in the members of a block. Its first member is its kind. */
 export function changeAt(members: readonly unknown[], at: number): Change {
   const [code, key, first] = [members[at], members[at + 1] as string, members[at + 2]];
   if (code === 0) return { op: 'add', key, newValue: first };
@@ -32,17 +32,17 @@ export function changeAt(members: readonly unknown[], at: number): Change {
   return { op: 'change', key, oldValue: first, newValue: members[at + 3] };
 }
 
-/** How many members the change at `at` has. */
+/** The number of members of the change at `at`. */
 export function widthAt(members: readonly unknown[], at: number): number {
   return members[at] === 1 ? 4 : 3;
 }
 
-/** Takes the changes out of a block. */
+/** The changes in a block. */
 export function* changesOf(members: unknown[]): Generator<Change, void, void> {
   for (let at = 0; at < members.length; at += widthAt(members, at)) yield changeAt(members, at);
 }
 
-/** Starts a diff of two commits, which the caller holds while it runs. */
+/** Starts a diff of two commits. The caller must hold both until it ends. */
 export async function startDiff(
   { engine }: Host,
   branchHead: BranchHead,

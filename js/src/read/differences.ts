@@ -1,4 +1,4 @@
-/** The changes between two roots. Loaded when they are first asked for. */
+/** The changes between two roots. Loaded at the first use. */
 
 import { HedgerowError, isMissing } from '../base/errors.js';
 import { RANGE, rangeOf } from '../base/options.js';
@@ -10,7 +10,7 @@ import type { Hold } from '../tabs/pins.js';
 import { type Change, changesOf, type DiffOptions, startDiff } from './diff.js';
 import { blocks } from './scan.js';
 
-/** The changes that lead from one root to another, or to the head, in the order of keys. */
+/** The changes from one root to another (by default the head), in the order of keys. */
 export async function* differences(
   host: Host,
   branchHead: BranchHead,
@@ -23,18 +23,18 @@ export async function* differences(
   const [fromBytes, toBytes] = [bytesOf(from), to === undefined ? undefined : bytesOf(to)];
   const start = async () => {
     const old = await branchHead.shared.hold(fromBytes);
-    let young: Hold | undefined;
+    let newer: Hold | undefined;
     const end = () => {
       old.release();
-      young?.release();
+      newer?.release();
     };
     try {
       if (toBytes !== undefined) {
-        young = await branchHead.shared.hold(toBytes);
+        newer = await branchHead.shared.hold(toBytes);
         return { op: await startDiff(host, branchHead, fromBytes, toBytes, range), end };
       }
       const head = await branchHead.holdHead();
-      young = head;
+      newer = head;
       const { commitBytes } = head.head;
       return { op: await startDiff(host, branchHead, fromBytes, commitBytes, range), end };
     } catch (cause) {

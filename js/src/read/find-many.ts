@@ -7,13 +7,13 @@ import type { Engine } from '../core/engine.js';
 import type { Host } from '../core/host.js';
 import { ROWS_IN_MS } from '../core/speed.js';
 
-/** So many keys are a small part of a slice. */
+/** Keys of the first part: a small share of a slice. */
 const KEYS_AT_ONCE = 32 * ROWS_IN_MS;
 
-/** So many are the most at once: of absent ones any number would be found in no time. */
+/** Most keys in one part: absent keys are fast, so that the pace alone would not limit it. */
 const MOST_KEYS = 8192;
 
-/** What a search has found, in the order of its keys. */
+/** The values that a search has found, in the order of its keys. */
 export function foundOf(engine: Engine, count: number): unknown[] {
   const values = new Array<unknown>(count).fill(undefined);
   const members = reads.output(engine);
@@ -22,17 +22,17 @@ export function foundOf(engine: Engine, count: number): unknown[] {
   return values;
 }
 
-/** Keys that are checked, and taken from where they come, part by part. */
+/** Takes keys from an iterable part by part, and checks them. */
 export class KeyParts {
   part: string[] = [];
-  /** There are no more. */
+  /** Whether `part` is the last one. */
   isLast = false;
   #most = KEYS_AT_ONCE;
   readonly #parts: Generator<string[], void, void>;
 
   /** Takes the first part. */
   constructor(keys: Iterable<string>) {
-    // An array may be changed meanwhile.
+    // Copy: the caller may change the array meanwhile.
     this.#parts = this.#take(Array.isArray(keys) ? keys.slice() : keys);
     this.advance(KEYS_AT_ONCE);
   }
@@ -41,7 +41,7 @@ export class KeyParts {
     let row = 0;
     let part: string[] = [];
     for (const key of keys) {
-      // Only now: a part that is full may have been the last.
+      // Yield a full part only once another key follows: it may be the last.
       if (part.length >= this.#most) {
         yield part;
         part = [];
@@ -53,21 +53,21 @@ export class KeyParts {
     yield part;
   }
 
-  /** Takes the next part, of `most` keys at most. */
+  /** Takes the next part, of at most `most` keys. */
   advance(most: number): void {
     this.#most = most;
     this.part = this.#parts.next().value ?? [];
   }
 
-  /** No more is wanted. */
+  /** Ends the iterable early. */
   end(): void {
     this.#parts.return();
   }
 }
 
 /**
- * Searches a view that is held; `check` throws when it is to be given up. What `own` knows of a
- * key is not searched for.
+ * Reads the values of many keys from a view that the caller holds. `check` throws to stop it between
+ * slices. Keys for which `own` returns a value are not searched.
  */
 export async function findMany(
   host: Host,
@@ -78,7 +78,7 @@ export async function findMany(
 ): Promise<unknown[]> {
   const { engine } = host;
   const values: unknown[] = [];
-  // Half of a slice: the last step of a search is in the same one.
+  // Half of a slice: the last step of the search shares the slice.
   const pace = new Pace(host.sliceMs / 2, ROWS_IN_MS);
   try {
     for (let beginMs = performance.now(); ; ) {

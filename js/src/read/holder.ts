@@ -1,4 +1,4 @@
-/** Reads wait for an index that is still being made. */
+/** How reads wait for an index that is not built yet. */
 
 import { HedgerowError } from '../base/errors.js';
 import type { Exactly } from '../base/exactly.js';
@@ -10,9 +10,9 @@ import type { Pending } from '../history/pending.js';
 import type { IndexRange } from '../indexes/columns.js';
 import { isOfIndex, State } from '../indexes/index-set.js';
 
-/** What a read does when its index is not ready. */
+/** What a read does while its index is not built. */
 export interface WaitOptions {
-  /** `false`: fail with `not-ready` instead of waiting. */
+  /** `false`: reject with `not-ready` instead of waiting. */
   readonly wait?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -22,15 +22,15 @@ export interface Holder {
   readonly host: Host;
   readonly branchHead: BranchHead;
   readonly head: Head;
-  /** It stays at one commit. */
+  /** Whether it always reads the same commit, like a snapshot. */
   readonly isPinned?: boolean;
   readonly pending?: Pending;
   holdHead(): Promise<HeldHead>;
 }
 
 /**
- * Resolves when the edits of the handle are done with that a read of this range comes after;
- * `undefined` when there are none.
+ * Resolves once the handle's own edits in a range are committed or refused; `undefined` if there are
+ * none. For a range of an index, waits for all edits.
  */
 export function ownEdits(
   { pending }: Holder,
@@ -39,7 +39,7 @@ export function ownEdits(
   return pending?.ofAll((key) => isOfIndex(range) || isInRange(key, range));
 }
 
-/** Holds a head that has the index of a range, if it is one of an index. */
+/** Holds the head. For a range of an index, waits until the head has the whole index. */
 export async function holdWith(
   from: Holder,
   range: KeyRange | IndexRange,
@@ -58,11 +58,11 @@ export async function holdWith(
     } finally {
       if (!isReady) held.release();
     }
-    // A snapshot stays as it is.
+    // A snapshot never changes.
     if (!wait || from.isPinned) {
       throw new HedgerowError('not-ready', `the index ${name} is not made yet`);
     }
-    // Another commit may have come with it meanwhile.
+    // Try again at once if the head has moved: the new one may have the index.
     if (from.head === head) await indexes.progress(from.branchHead, signal);
   }
 }

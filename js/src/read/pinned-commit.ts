@@ -1,4 +1,4 @@
-/** One commit of a store, which stays readable whatever is committed or collected meanwhile. */
+/** One commit of a store that stays readable until it is released. */
 
 import { HedgerowError } from '../base/errors.js';
 import type { Host } from '../core/host.js';
@@ -7,16 +7,16 @@ import type { HeldCommit } from '../history/branch-refs.js';
 import type { Hold } from '../tabs/pins.js';
 import type { ReadContext } from './context.js';
 
-/** What a snapshot reads: one commit, held until it is released. It must not hold the snapshot, which may be forgotten. */
+/** The commit of a snapshot. It must not reference the snapshot, so that a dropped one can be garbage-collected. */
 export class PinnedCommit implements ReadContext {
   readonly isPinned = true;
   readonly host: Host;
   readonly branchHead: BranchHead;
   readonly #checkStore: () => void;
   #head: Head;
-  /** The instance of the core that the view is of. */
+  /** The epoch of the core instance that has the view. */
   #epoch: number;
-  /** Uses of the view; the snapshot is one. */
+  /** Uses of the view; the snapshot itself is one. */
   #uses = 1;
   #isReleased = false;
   #view: Hold;
@@ -33,8 +33,8 @@ export class PinnedCommit implements ReadContext {
     this.#head = head;
     const { engine } = this.host;
     this.#epoch = engine.isReady ? engine.epoch : -1;
-    // In this turn: what is whole now is then kept, the announcement to other tabs included,
-    // for which a lock is held already.
+    // In this turn, while the handle's own lock pins the head: a commit that is whole now stays
+    // whole, and other tabs never see it without a pin.
     this.#view = branchHead.useView(head.view);
     const holding = isWhole ? shared.hold(head.commitBytes) : shared.holdAny(head.commitBytes);
     this.#holding = holding.then((hold) => {
@@ -72,7 +72,7 @@ export class PinnedCommit implements ReadContext {
     }
   }
 
-  /** Opens the view again in an instance that has taken the place of one that trapped. */
+  /** Opens the view again in the instance that replaced one that trapped. */
   async #reopen(): Promise<void> {
     const { host, branchHead } = this;
     const { engine } = host;
@@ -114,7 +114,7 @@ export class PinnedCommit implements ReadContext {
     this.#unuse();
   }
 
-  /** Holds the commit for a change of the store that `commits` is of. */
+  /** Holds the commit for a change of the store of `branchHead`. Throws `invalid-argument` for another store. */
   async holdFor(branchHead: BranchHead): Promise<HeldCommit> {
     if (this.branchHead.shared !== branchHead.shared) {
       throw new HedgerowError('invalid-argument', 'the snapshot is of another store');
@@ -127,21 +127,21 @@ export class PinnedCommit implements ReadContext {
   }
 }
 
-/** A snapshot, for those who only ask which commit it holds. */
+/** A snapshot, reduced to its root. */
 export interface Pinned {
-  /** The hash of all that it holds, in hexadecimal. */
+  /** The hash of its commit, in hexadecimal. */
   readonly root: string;
   release(): void;
 }
 
 const pinnedCommits = new WeakMap<object, PinnedCommit>();
 
-/** Notes what a snapshot holds. */
+/** Registers the commit of a snapshot. */
 export function notePinned(snapshot: Pinned, pinned: PinnedCommit): void {
   pinnedCommits.set(snapshot, pinned);
 }
 
-/** What `value` holds, if it is a snapshot that this copy of the package has made. */
+/** The commit of `value`, if that is a snapshot that this copy of the package made. */
 export function pinnedOf(value: unknown): PinnedCommit | undefined {
   return typeof value === 'object' && value !== null ? pinnedCommits.get(value) : undefined;
 }

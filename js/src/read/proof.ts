@@ -1,6 +1,6 @@
 /**
- * Evidence of rows, for who knows nothing but a root: made from a store, verified without one.
- * `crate/src/proof.rs` knows what is in it.
+ * Proofs of rows: made from a store, and verified with nothing but a root. `crate/src/proof.rs`
+ * describes what is in them.
  */
 
 import { HedgerowError } from '../base/errors.js';
@@ -12,18 +12,18 @@ import { Host } from '../core/host.js';
 import type { Head } from '../history/branch-head.js';
 import { blocks } from './scan.js';
 
-/** What a proof shows of a key. */
+/** What a proof shows for a key. */
 export type Proved<Value = unknown> = { readonly value: Value } | { readonly absent: true };
 
-/** What a proof shows of a range: all of its rows, in the order of their keys. */
+/** What a proof shows for a range: all of its rows, in the order of their keys. */
 export interface ProvedRange<Value = unknown> {
   readonly entries: [key: string, value: Value][];
 }
 
-/** An instance with more memory than this is not kept: linear memory never shrinks. */
+/** Instances with more memory than this are dropped: linear memory never shrinks. */
 const MAX_KEPT_BYTES = 16 << 20;
 
-/** Proves a range of a commit, which the caller holds. */
+/** Proves a range of a commit. The caller must hold it. */
 export async function prove(
   host: Host,
   { commitBytes }: Head,
@@ -33,23 +33,23 @@ export async function prove(
   return host.read(checks.prove(commitBytes, range), () => checks.proof(), checks);
 }
 
-/** An instance of the core without a store, for all verifications. */
+/** An instance of the core without a store, shared by all verifications. */
 let verifier: Promise<Host> | undefined;
 
 /**
- * What `proof` shows of a key under `root`, as `db.root` tells it: its value, or that there is
- * none. Needs no store and no storage. Rejects with `invalid-proof` when it is not the one proof of
- * this key under this root, whatever it is instead.
+ * What `proof` shows for a key under `root` (a `db.root`): its value, or that it is absent. Needs no
+ * store and no storage. Rejects with `invalid-proof` unless these bytes are the one valid proof of
+ * this key under this root.
  *
- * A promise, since the core is compiled at the first call, and since large proofs are verified in
- * slices. Costs a hash and a check of each chunk; 128 MiB are verified at most.
+ * Asynchronous, since the first call compiles the core, and large proofs are verified in slices.
+ * Hashes and checks each chunk. A proof has at most 128 MiB.
  */
 export function verifyProof<Value = unknown>(
   root: string,
   key: string,
   proof: Uint8Array,
 ): Promise<Proved<Value>>;
-/** What `proof` shows of a range: all of its rows, of which none is left out. */
+/** What `proof` shows for a range: all of its rows; it also proves that none is left out. */
 export function verifyProof<Value = unknown>(
   root: string,
   range: KeyRange,

@@ -1,6 +1,6 @@
 /**
- * The options of scans, and their one check. Stores, snapshots, transactions, hooks and watches hand on the checked
- * form whole; where one takes it apart, `Exactly` makes it name every member.
+ * The options of scans, and their one check. Stores, snapshots, transactions, hooks and watches pass on the checked
+ * form as a whole. `Exactly` makes code that takes it apart name every member.
  */
 import type { Exactly } from '../base/exactly.js';
 import { RANGE, rangeOf } from '../base/options.js';
@@ -12,9 +12,9 @@ import type { WaitOptions } from './holder.js';
 export interface ScanControl {
   /** Descending order. */
   readonly reverse?: boolean | undefined;
-  /** Leaves out so many rows before the first. Costs O(log n), however many these are. */
+  /** Rows to skip at the start. Costs O(log n), however many these are. */
   readonly offset?: number | undefined;
-  /** At most so many. */
+  /** The most rows to yield. */
   readonly limit?: number | undefined;
   /** Ends the scan with `aborted`. */
   readonly signal?: AbortSignal | undefined;
@@ -26,18 +26,18 @@ export interface ScanOptions extends KeyRange, ScanControl {}
 /** Which rows a scan of an index yields. */
 export interface IndexScanOptions extends IndexRange, ScanControl, WaitOptions {}
 
-/** Options of a scan, checked, with all defaults. */
+/** The checked options of a scan, with all defaults. */
 export interface ScanPlan {
   readonly range: KeyRange | IndexRange;
   readonly reverse: boolean;
   readonly offset: number;
   readonly limit: number;
-  /** Waits for its index. */
+  /** Whether the scan waits for its index. */
   readonly wait: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What the core is asked for: a scan of one commit, and the parts of rows, as `ReadFlag`. */
+/** A scan of one commit by the core. `parts` are the wanted parts of rows, as `ReadFlag`. */
 export type StoredScan = Omit<ScanPlan, 'wait' | 'signal'> & { readonly parts: number };
 
 /** The limit of a scan without one. */
@@ -56,7 +56,7 @@ export function checkedScan(call: string, options: ScanOptions | IndexScanOption
     IndexScanOptions,
     keyof IndexRange | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'
   > = rangeOf(call, options as IndexScanOptions, RANGE.scanned);
-  // So that sums of them are whole numbers.
+  // Limit both, so that their sum is exact.
   const [from, most] = [Math.min(offset, UNLIMITED), Math.min(limit, UNLIMITED)];
   return { range, reverse, offset: from, limit: most, wait, signal };
 }

@@ -1,4 +1,4 @@
-/** Reads ranges: blocks come from the core as one JSON text each, and are handed out in rows. */
+/** Reads ranges. Each block comes from the core as one output, and is yielded as rows. */
 
 import * as ReadFlag from '../base/abi/read-flag.js';
 import * as Status from '../base/abi/status.js';
@@ -20,13 +20,13 @@ import {
   type StoredScan,
 } from './scan-options.js';
 
-/** A stream of rows, read when it is iterated. */
+/** A stream of rows that is read while it is iterated. */
 export interface Rows<T> extends AsyncIterable<T> {
-  /** All of them. */
+  /** Reads all rows into an array. */
   toArray(): Promise<T[]>;
 }
 
-/** What `scan` returns: entries, or only their keys or values. */
+/** The result of `scan`: entries, or only their keys or values. */
 export interface Scan<Value> extends Rows<[key: string, value: Value]> {
   /** Only the keys: values are not read. */
   keys(): Rows<string>;
@@ -34,28 +34,28 @@ export interface Scan<Value> extends Rows<[key: string, value: Value]> {
   values(): Rows<Value>;
 }
 
-/** What `scan` returns of an index: entries with their secondary keys, or only parts of them. */
+/** The result of `scan` of an index: entries with their secondary keys, or only parts of them. */
 export interface IndexScan<Value>
   extends Rows<[key: string, value: Value, secondary: SecondaryKey]> {
-  /** Only the keys of rows: these are not read. */
+  /** Only the keys: the rows are not read. */
   keys(): Rows<string>;
   /** Only the values. */
   values(): Rows<Value>;
 }
 
-/** Bytes of the first block: a screenful comes at once. */
+/** Bytes of the first block: enough for a screen, and fast. */
 const FIRST_BLOCK = 32 << 10;
 const LARGEST_BLOCK = 4 << 20;
 
-/** An operation that has an output, and what to do when it has ended. */
+/** An operation with an output, and what to do when it ends. */
 export interface Started {
   readonly op: Op;
-  /** The part of the core that has it, if not the first one. */
+  /** The part of the core that runs it; by default the first part. */
   readonly runner?: Runner;
   end?(): void;
 }
 
-/** Reads the members of an output, block by block. */
+/** Yields the output of an operation, block by block. */
 export function blocks(
   host: Host,
   start: () => Started | Promise<Started>,
@@ -64,7 +64,7 @@ export function blocks(
   return endedWhenForgotten((state) => read(host, start, signal, state));
 }
 
-/** As `blocks`, for who reads to the end or says so; `isOver` is set when nothing is held any more. */
+/** As `blocks`, for callers that end it themselves. Sets `isOver` once it holds nothing any more. */
 function read(
   host: Host,
   start: () => Started | Promise<Started>,
@@ -105,7 +105,7 @@ async function* steps(
         const growth = Math.min(4, Math.max(0.25, (0.7 * sliceMs) / Math.max(ms, 0.05)));
         budget = Math.min(LARGEST_BLOCK, Math.max(FIRST_BLOCK, budget * growth));
         if (status === Status.yield) host.prefetch(runner.ahead(op));
-        // Whoever has the last rows may never ask for more.
+        // Release now: a caller that has the last rows may never ask for more.
         else release();
         if (members.length > 0) yield members;
         if (status === Status.done) return;
@@ -135,7 +135,7 @@ export function startScan(
   return reads.scan(engine, view, { range: indexes.encode(range), parts, reverse, offset, limit });
 }
 
-/** Rows of what `iterate` begins to read. */
+/** Makes `Rows` of a function that begins to read. */
 export function rowsOf<T>(iterate: () => AsyncGenerator<T, void, void>): Rows<T> {
   return {
     [Symbol.asyncIterator]: iterate,
@@ -147,14 +147,14 @@ export function rowsOf<T>(iterate: () => AsyncGenerator<T, void, void>): Rows<T>
   };
 }
 
-/** What `load` gives, which is yet to be loaded. */
+/** Yields what `load` resolves to. */
 export async function* loaded<T>(
   load: () => Promise<AsyncIterable<T>>,
 ): AsyncGenerator<T, void, void> {
   yield* await load();
 }
 
-/** How rows are taken from the members of a block. */
+/** How to make rows of the members of a block. */
 interface Shape<T> {
   readonly parts: number;
   readonly width: number;
@@ -171,7 +171,7 @@ function single<T>(parts: number): Shape<T> {
   return { parts, width: 1, at: (members, index) => members[index] as T };
 }
 
-/** Blocks with the wanted parts of rows. */
+/** Reads blocks with the wanted parts of rows. */
 type Source = (parts: number, state?: { isOver?: boolean }) => ReturnType<typeof read>;
 
 class BlockRows<T> implements Rows<T> {
@@ -189,13 +189,13 @@ class BlockRows<T> implements Rows<T> {
     for await (const members of this.source(parts)) {
       if (width === 1) blocks.push(members as T[]);
       else {
-        // In the slice that has read them.
+        // Make the rows in the slice that has read them.
         const rows = new Array<T>(members.length / width);
         for (let index = 0; index < rows.length; index++) rows[index] = at(members, index * width);
         blocks.push(rows);
       }
     }
-    // In one piece: an array that grows row by row is copied again and again.
+    // Join at once: an array that grows row by row is copied again and again.
     return blocks.length === 1 ? (blocks[0] as T[]) : ([] as T[]).concat(...blocks);
   }
 
@@ -204,7 +204,7 @@ class BlockRows<T> implements Rows<T> {
     const source = endedWhenForgotten((state) => this.source(parts, state));
     let members: unknown[] = [];
     let index = 0;
-    // Calls that did not wait for the one before wait here.
+    // Serialises calls that were made before the last one settled.
     let tail: Promise<unknown> = Promise.resolve();
     let waiting = 0;
     const take = (): IteratorResult<T, void> => {
@@ -258,7 +258,7 @@ class EntryRows<T> extends BlockRows<T> {
   }
 }
 
-/** A scan of the head as it is when it begins to be read. */
+/** A scan of the head at the moment at which the caller begins to read. */
 export function scanOf(
   host: () => Host,
   from: Holder,

@@ -1,4 +1,4 @@
-/** What an open store holds, and the shape of its tree. */
+/** What an open store contains, and the shape of its tree. */
 
 import { hex } from '../base/hex.js';
 import { type Persistence, persistence } from '../base/persistence.js';
@@ -20,28 +20,28 @@ export interface LevelStats {
   readonly maxBytes: number;
 }
 
-/** What a store holds, and what the platform tells of the storage of the whole origin. */
+/** What a store contains, and the platform's figures for the storage of the whole origin. */
 export interface Stats extends Persistence {
   readonly root: string;
   readonly rows: number;
-  /** From the top. */
+  /** From the top down. */
   readonly levels: readonly LevelStats[];
-  /** Stored segments and chunks, those included that no commit reaches any more. */
+  /** Stored segments and chunks, including those that no commit reaches any more. */
   readonly segments: number;
   readonly chunks: number;
   readonly storedBytes: number;
-  /** How many of the segments are small. */
+  /** How many segments are small. */
   readonly smallSegments: number;
   /** Bytes of the chunks that the root reaches. */
   readonly liveBytes: number;
   /**
-   * Which handle compacts the store: this one; another one, in this tab or elsewhere; or none, where there are no
+   * Which handle compacts the store: this one, another one (in this tab or elsewhere), or none, where there are no
    * Web Locks: see `idb({ exclusive })`.
    */
   readonly compactor: 'this' | 'other' | 'none';
   /**
-   * Why the last compaction by this handle failed, if it did. After `corrupt-chunk` and `missing-chunk` no room comes
-   * back before `db.repair()`, since nobody knows what the lost chunk reaches.
+   * The error of the last compaction by this handle, if it failed. After `corrupt-chunk` and `missing-chunk` no space
+   * is freed until `db.repair()`, since it is unknown what the lost chunk reaches.
    */
   readonly compactFailure?: unknown;
   /** Bytes of segments in memory, and all linear memory. */

@@ -1,22 +1,22 @@
-/** Brings leaves up to the root of their tree, from left to right. */
+/** Hashes from leaves up to the root of their tree, from left to right. */
 import { DEPTH, emptyHashes, hashBranch, SIDES, sideOf } from './rules.js';
 import { EMPTY, NONE, type Siblings } from './siblings.js';
 
-/** A subtree: its hash, or none when it is empty, and the halves of its sum. */
+/** A subtree: its hash (`undefined` when it is empty), and the halves of its sum. */
 export interface Subtree {
   readonly hash: Uint8Array | undefined;
   readonly high: number;
   readonly low: number;
 }
 
-/** One that waits for its sibling, under a branch at `depth`. */
+/** A subtree that waits for its sibling, under a branch at `depth`. */
 interface Waiting extends Subtree {
   readonly depth: number;
 }
 
-/** A way up. All share the memory that they hash in: one goes to its end before the next begins. */
+/** One verification. All instances hash in the same memory: finish one before the next begins. */
 export class Climb {
-  /** The subtree that was reached, its hash and the halves of its sum. */
+  /** The subtree that `up` has reached: its hash and the halves of its sum. */
   hash: Uint8Array = SIDES[0]!;
   high = 0;
   low = 0;
@@ -28,8 +28,8 @@ export class Climb {
   }
 
   /**
-   * Brings a leaf up to the subtree at `top`, where it waits for the next leaf unless it is the root.
-   * Returns whether there is such a subtree.
+   * Hashes from a leaf up to the subtree at depth `top`. Unless that is the root, it then waits for
+   * its sibling. Returns `false` when a sibling is missing or malformed, or a sum exceeds 64 bits.
    */
   up(key: Uint8Array, leaf: Subtree, top: number): boolean {
     const empties = emptyHashes();
@@ -37,7 +37,7 @@ export class Climb {
     const waiting = this.#waiting;
     let { high, low } = leaf;
     let isEmpty = leaf.hash === undefined;
-    // The hash of the subtree, unless it is empty, is always on the side of the branch above it.
+    // The hash of a subtree that is not empty is always in its place in the branch above.
     let side = sideOf(key, DEPTH - 1);
     if (leaf.hash !== undefined) SIDES[side]!.set(leaf.hash);
     for (let depth = DEPTH - 1; depth >= top; depth--) {

@@ -1,6 +1,6 @@
 /**
- * Verifies what a sum tree holds, for who has nothing but its root: no store, no WebAssembly, no
- * promise. `docs/sum-tree.md` tells the rules and the bytes.
+ * Verifies proofs of sum trees, given only a root: without a store, WebAssembly or promises.
+ * `docs/sum-tree.md` describes the rules and the bytes.
  */
 import { HedgerowError } from '../base/errors.js';
 import { kindOf } from '../base/kind.js';
@@ -19,24 +19,24 @@ export interface SumRoot {
   readonly sum: bigint;
 }
 
-/** What a sum tree holds under a key. */
+/** The leaf of a key. */
 export interface SumLeaf {
   readonly value: Uint8Array;
   /** At least 0 and below 2 ** 64. */
   readonly sum: bigint;
 }
 
-/** A key of 32 bytes, or a string that stands for one, see `sumKey`. */
+/** A key of 32 bytes, or a string that `sumKey` turns into one. */
 export type SumKey = Uint8Array | string;
 
 /**
- * Whether `proof` shows that the tree of `root` holds `claim` under `key`; with `null`, that it holds
- * nothing there. There is one proof of one truth: whatever other bytes `proof` has, a claim that no
- * tree can hold, and sums of 2 ** 64 and more on the way make it `false`.
+ * Whether `proof` shows that the tree of `root` holds `claim` under `key`, or no leaf if `claim` is
+ * `null`. Each claim has exactly one valid proof: any other bytes give `false`. So do a claim that no
+ * tree can hold, and a sum of 2 ** 64 or more on the path.
  *
- * Throws only for what is no question: `invalid-argument` for a root that is none and a claim that
- * is neither `null` nor a value with a sum, `invalid-key` for a key that is none, `invalid-proof`
- * for a proof that is no `Uint8Array`.
+ * Throws only for malformed arguments: `invalid-argument` for a malformed root, or a claim that is
+ * neither `null` nor a value with a sum; `invalid-key` for a malformed key; `invalid-proof` for a
+ * proof that is not a `Uint8Array`.
  */
 export function verifySumProof(
   root: SumRoot,
@@ -48,9 +48,9 @@ export function verifySumProof(
 }
 
 /**
- * As `verifySumProof`, for many keys with one proof, as `proveMany` makes it. All claims hold, or the
- * answer is `false`; so it is when two are of the same key, and when there is none. In one go: each key takes as long as a
- * proof of its own.
+ * As `verifySumProof`, for many keys with one proof that `proveMany` made. Returns `false` unless all
+ * claims hold; also when two have the same key, and when the list is empty. Synchronous: each key
+ * takes as long as a proof of its own.
  */
 export function verifySumProofs(
   root: SumRoot,
@@ -60,7 +60,7 @@ export function verifySumProofs(
   return verify(root, claims, proof, 4);
 }
 
-/** What is claimed to stand under a key. */
+/** The leaf that is claimed for a key. */
 interface Claim {
   readonly key: Uint8Array;
   readonly leaf: Subtree;
@@ -72,7 +72,7 @@ function verify(
   proof: Uint8Array,
   width: 2 | 4,
 ): boolean {
-  // All that is the caller's is read before the climb: whoever lists claims may reuse their memory.
+  // Read all arguments before hashing: an iterator of claims may reuse its memory.
   const { hash: hex, sum } = root ?? {};
   const hash = bytesOf(hex);
   if (typeof sum !== 'bigint' || !isSum(sum)) {
@@ -128,7 +128,7 @@ function leafOf(claim: SumLeaf | null): Subtree | undefined {
       'a claim is null, or a value that is a Uint8Array and a sum that is a bigint',
     );
   }
-  // Nothing with the sum 0 is what an absent key holds.
+  // An absent key is a leaf with an empty value and the sum 0.
   if (!isSum(sum) || (value.length === 0 && sum === 0n)) return undefined;
   const [high, low] = [highOf(sum), lowOf(sum)];
   return { hash: hashLeaf(value, high, low), high, low };

@@ -1,4 +1,4 @@
-/** Keys of sum trees: 32 bytes, and strings that stand for them. */
+/** Keys of sum trees: 32 bytes, or strings that are hashed to 32 bytes. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { HedgerowError } from '../base/errors.js';
 import { LONE_SURROGATE } from '../base/key.js';
@@ -8,8 +8,8 @@ import { kindOf } from '../base/kind.js';
 export const SUM_KEY_BYTES = 32;
 
 /**
- * The key that a string stands for: SHA-256 of its UTF-8. Any length will do, the empty string too;
- * nothing is normalised. Throws `invalid-key` for half of a surrogate pair, which has no UTF-8.
+ * The key of a string: SHA-256 of its UTF-8. Any length is allowed, even 0; nothing is normalised.
+ * Throws `invalid-key` for half of a surrogate pair, which UTF-8 cannot represent.
  */
 export function sumKey(text: string): Uint8Array {
   if (typeof text !== 'string') {
@@ -21,7 +21,7 @@ export function sumKey(text: string): Uint8Array {
   return sha256(new TextEncoder().encode(text));
 }
 
-/** A key as bytes. Throws `invalid-key` for what is none. */
+/** A key as bytes. Throws `invalid-key` if it is malformed. */
 export function sumKeyBytes(key: Uint8Array | string): Uint8Array {
   if (typeof key === 'string') return sumKey(key);
   if (!(key instanceof Uint8Array) || key.length !== SUM_KEY_BYTES) {

@@ -1,8 +1,8 @@
 /**
- * What is hashed, and how: the rules of the Merkle-sum sparse Merkle tree of taproot-assets, told in
- * `docs/sum-tree.md`. The core has them in `crate/src/sum_tree/rules.rs`; these share nothing with it.
+ * What is hashed, and how: the rules of the Merkle-sum sparse Merkle tree of taproot-assets, see
+ * `docs/sum-tree.md`. The core has its own in `crate/sums/src/rules.rs`; no code is shared.
  *
- * A sum is two halves of 32 bits: a `bigint` would be allocated at each level.
+ * A sum is two halves of 32 bits, since each level would allocate a `bigint`.
  */
 import { _SHA256, sha256 } from '@noble/hashes/sha2.js';
 
@@ -12,16 +12,16 @@ export const DEPTH = 256;
 /** Bytes of a hash. */
 export const HASH_BYTES = 32;
 
-/** The two blocks that are hashed for a branch: its sides, its sum, and the padding. */
+/** The two SHA-256 blocks of a branch: the hashes of its sides, its sum, and padding. */
 const BLOCKS = /* @__PURE__ */ new Uint8Array(128);
 const VIEW = /* @__PURE__ */ new DataView(BLOCKS.buffer);
 
-/** The hashes on both sides of the branch that is hashed next, left and right. */
+/** The left and the right hash of the branch that is hashed next. */
 export const SIDES = /* @__PURE__ */ [0, 1].map((side) =>
   BLOCKS.subarray(side * HASH_BYTES, (side + 1) * HASH_BYTES),
 );
 
-/** SHA-256 of nothing but branches: what is hashed lies in place, and so does its padding. */
+/** SHA-256 of branches only: hashes `BLOCKS` in place, padding included. */
 class Branches extends _SHA256 {
   readonly #start = this.get();
 
@@ -43,7 +43,7 @@ class Branches extends _SHA256 {
 
 let branches: Branches | undefined;
 
-/** Hashes the branch over {@link SIDES}, and writes its hash to one of them. */
+/** Hashes the branch over {@link SIDES}, and writes the hash to `SIDES[side]`. */
 export function hashBranch(high: number, low: number, side: number): void {
   branches ??= new Branches();
   branches.hash(high, low, side);
@@ -60,7 +60,7 @@ export function hashLeaf(value: Uint8Array, high: number, low: number): Uint8Arr
 
 let made: readonly Uint8Array[] | undefined;
 
-/** The hashes of empty subtrees, by the depth at which they stand, from 0 to 256. */
+/** The hashes of empty subtrees, by their depth, from 0 to 256. */
 export function emptyHashes(): readonly Uint8Array[] {
   if (made !== undefined) return made;
   const hashes = [hashLeaf(new Uint8Array(), 0, 0)];
@@ -73,12 +73,12 @@ export function emptyHashes(): readonly Uint8Array[] {
   return hashes;
 }
 
-/** The side to which a key goes at a depth: 0 is left. */
+/** The side of a key at a depth: 0 is left, 1 is right. */
 export function sideOf(key: Uint8Array, depth: number): number {
   return (key[depth >> 3]! >> (depth & 7)) & 1;
 }
 
-/** The depth at which two keys part; 256 for a key and itself. */
+/** The depth at which the paths of two keys part; 256 for equal keys. */
 export function partingOf(a: Uint8Array, b: Uint8Array): number {
   for (let at = 0; at < a.length; at++) {
     const differing = a[at]! ^ b[at]!;

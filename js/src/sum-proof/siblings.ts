@@ -1,5 +1,5 @@
 /**
- * Reads the siblings that a proof tells, of which nobody vouches for any byte.
+ * Reads the siblings in a proof. None of its bytes is trusted.
  *
  * ```text
  * of one key    n:u16 | n x ( hash:32 | sum:u64 ) | bitmap:32
@@ -7,41 +7,41 @@
  * ```
  *
  * Bit `i` of the bitmap, the lowest of each byte first, is set when the `i`-th sibling is empty. The
- * bitmap is as long as it has to be, its last bits zero.
+ * bitmap is as short as possible; its unused bits are zero.
  */
 import { HASH_BYTES } from './rules.js';
 
 const NODE_BYTES = HASH_BYTES + 8;
 
-/** What {@link Siblings.next} found. */
+/** What {@link Siblings.next} found: no valid sibling, an empty one, or one with a hash and a sum. */
 export const NONE = 0;
 export const EMPTY = 1;
 export const TOLD = 2;
 
 /** The siblings of a proof, in their order. */
 export class Siblings {
-  /** The sum of the sibling that was told last. */
+  /** The halves of the sum of the last sibling that was not empty. */
   high = 0;
   low = 0;
   readonly #proof: Uint8Array;
-  /** Where the next node and the bitmap are, and the number of bits that were read. */
+  /** The offsets of the next node and of the bitmap, and the number of bits read. */
   #node: number;
   readonly #bitmap: number;
   #bit = 0;
 
-  /** `width` is that of the count of nodes. */
+  /** `width` is the number of bytes of the count of nodes. */
   constructor(proof: Uint8Array, width: 2 | 4) {
     this.#proof = proof;
     this.#node = width;
     let count = 0;
-    // A count that is cut off is told by a bitmap that begins after the end.
+    // If the proof ends within the count, the bitmap begins after the end, and `next` finds none.
     for (let at = 0; at < width; at++) count = count * 256 + (proof[at] ?? 0);
     this.#bitmap = width + NODE_BYTES * count;
   }
 
   /**
-   * Reads the next sibling; when it is told in full, writes its hash to `hash`. `empty` is the hash
-   * that it has when it is empty, which is told by its bit alone: one proof of one thing.
+   * Reads the next sibling. Writes its hash to `hash` unless it is empty. `empty` is the hash of an
+   * empty sibling, which must be marked by its bit alone, so that each claim has one proof.
    */
   next(hash: Uint8Array, empty: Uint8Array): number {
     const proof = this.#proof;
@@ -64,7 +64,7 @@ export class Siblings {
     return differs === 0 && this.high === 0 && this.low === 0 ? NONE : TOLD;
   }
 
-  /** Whether nothing is left over. */
+  /** Whether the proof ends here, without unused bytes or bits. */
   isAtEnd(): boolean {
     const { length } = this.#proof;
     const used = this.#bit & 7;

@@ -1,9 +1,9 @@
-/** Brings the sum trees of a store to what a commit changes, in that commit. */
+/** Updates the sum trees of a store within the commit of a change. */
 import type { Op } from '../core/engine.js';
 import type { Host } from '../core/host.js';
 import { sumEngine } from '../core/sum-engine.js';
 
-/** Begins with an ingest that awaits it; returns what goes on with it for some budget. */
+/** Starts the update for an ingest that waits for it; returns its step function, which takes a budget. */
 export async function bring(
   host: Host,
   op: Op,

@@ -1,6 +1,6 @@
 /**
- * Makes the sum trees that are to follow rows and do not yet: of all rows, in one commit, beside
- * other work. So does every commit that changes rows; this is for rows that nobody changes.
+ * Builds the missing sum trees that follow rows: from all rows, in one commit, in the background.
+ * Every commit of rows also builds them; this is for a store whose rows do not change.
  */
 
 import { HedgerowError } from '../base/errors.js';
@@ -13,10 +13,10 @@ import type { BranchHead, Head } from '../history/branch-head.js';
 import type { ReadContext } from '../read/context.js';
 import { guarded, Ingest } from '../write/ingest.js';
 
-/** What is being made, and where the branch stood when that was begun. */
+/** For each branch the build in progress, and the head at which it began. */
 const making = new WeakMap<BranchHead, { readonly head: Head; readonly made: Promise<void> }>();
 
-/** Whether a commit lacks one of the trees that are wanted or, if it is to be `alone` with them, has others. */
+/** Whether a commit lacks a wanted tree or, if `alone`, has other trees that follow rows. */
 export async function isBehind(host: Host, view: number, alone: boolean): Promise<boolean> {
   const { sums: wanted } = host;
   if (wanted === undefined) return false;
@@ -35,13 +35,13 @@ export async function isBehind(host: Host, view: number, alone: boolean): Promis
   return names.some((name) => !wanted.has(name) && definition(name) !== '');
 }
 
-/** Resolves when the trees that follow rows do; at once when there is nothing to make. */
+/** Resolves once all wanted trees follow the rows; at once if no tree is missing. */
 export async function followed(from: ReadContext): Promise<void> {
   const { host, branchHead } = from;
   if (host.sums === undefined) return;
   await sumEngine(host);
   const { leftovers } = branchHead;
-  // A snapshot stays as it is.
+  // A snapshot never changes.
   const alone = leftovers.sums && from.write !== undefined;
   const held = await from.holdHead();
   const check = async ({ rows, view }: Head) => rows > 0 && isBehind(host, view, alone);
@@ -57,7 +57,7 @@ export async function followed(from: ReadContext): Promise<void> {
   const before = making.get(branchHead);
   if (before !== undefined) {
     return before.made.catch((cause: unknown) => {
-      // The rows that it failed of may have changed since.
+      // The rows that made it fail may have changed since.
       if (before.head === branchHead.head) throw cause;
       return followed(from);
     });
@@ -70,7 +70,7 @@ export async function followed(from: ReadContext): Promise<void> {
       if (await isBehind(host, view, leftovers.sums))
         await make(host, branchHead, durability, closing);
     };
-    // Two that make them only race.
+    // The lock saves work only: two builds are safe, one of them loses the race.
     await branchHead.pins.alone('sums', MAX_BUILD_WAIT_MS, work, closing);
   });
   making.set(branchHead, { head, made });

@@ -1,4 +1,4 @@
-/** All that sum trees do. It is loaded when one of them is first used. */
+/** The work of sum trees. Loaded when a sum tree is first used. */
 
 export { definitionTexts } from '../core/sum-definition.js';
 export { bring } from './bring.js';

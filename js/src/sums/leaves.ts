@@ -1,16 +1,16 @@
-/** Leaves and keys on their way into the core. */
+/** Packs leaves and keys for the core. */
 import { HedgerowError } from '../base/errors.js';
 import { memberAt, namesOf } from '../base/json-pointer.js';
 import { shownAs } from '../base/kind.js';
 import { MAX_SUM_VALUE_BYTES } from '../base/limits.js';
 import type { SumItem, SumKey, SumPutOptions } from '../core/sum-types.js';
 
-/** The length that stands for a key of 32 bytes, and for a leaf that is deleted. */
+/** In place of a length, this marks a key of 32 bytes, or a leaf to delete. */
 const NONE = 0xffff_ffff;
 const KEY_BYTES = 32;
 const MAX_SUM = 2n ** 64n - 1n;
 
-/** Bytes of leaves after which they are handed over. */
+/** The packed bytes at which a packer is full. */
 const FULL_BYTES = 256 << 10;
 
 const encoder = new TextEncoder();
@@ -19,7 +19,7 @@ function bad(code: 'invalid-key' | 'invalid-value', row: number, what: string): 
   return new HedgerowError(code, `leaf ${row}: ${what}`, { row });
 }
 
-/** A growing run of leaves or keys. */
+/** A growing buffer of leaves or keys. */
 export class LeafPacker {
   #bytes = new Uint8Array(64 << 10);
   #view = new DataView(this.#bytes.buffer);
@@ -31,7 +31,7 @@ export class LeafPacker {
     return this.#length >= FULL_BYTES;
   }
 
-  /** Takes what was packed. It is valid until more is. */
+  /** Returns the packed bytes and starts anew. They are valid until the next call that packs. */
   take(): Uint8Array {
     const bytes = this.#bytes.subarray(0, this.#length);
     this.#length = 0;
@@ -47,7 +47,7 @@ export class LeafPacker {
     this.#view = new DataView(bytes.buffer);
   }
 
-  /** Adds a key: the hash of a text is made in the core. */
+  /** Adds a key. The core hashes keys that are texts. */
   key(key: SumKey): void {
     const isText = typeof key === 'string';
     if (isText ? !isWellFormed(key) : !(key instanceof Uint8Array) || key.length !== KEY_BYTES) {
@@ -60,7 +60,7 @@ export class LeafPacker {
     this.#length += 4 + keyBytes.length;
   }
 
-  /** Adds a leaf to be put. */
+  /** Adds a leaf to put. Throws `invalid-key` or `invalid-value`. */
   put({ key, value, sum }: SumItem): void {
     if (typeof sum !== 'bigint' || sum < 0n || sum > MAX_SUM) {
       throw bad('invalid-value', this.leaves, 'its sum is no bigint from 0 to 2^64 - 1');
@@ -77,7 +77,7 @@ export class LeafPacker {
     this.leaves += 1;
   }
 
-  /** Adds a key to be deleted. */
+  /** Adds a key to delete. Throws `invalid-key`. */
   delete(key: SumKey): void {
     this.key(key);
     this.#room(12);
@@ -88,7 +88,7 @@ export class LeafPacker {
   }
 }
 
-/** Keys, as the core reads them. */
+/** Packs keys as the core reads them. */
 export function packKeys(keys: Iterable<SumKey>): { keyBytes: Uint8Array; count: number } {
   const packer = new LeafPacker();
   for (const key of keys) {
@@ -98,12 +98,12 @@ export function packKeys(keys: Iterable<SumKey>): { keyBytes: Uint8Array; count:
   return { keyBytes: packer.take(), count: packer.leaves };
 }
 
-/** Half of a surrogate pair has no UTF-8. */
+/** Whether a text has no lone surrogates, which UTF-8 cannot represent. */
 function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }
 
-/** How a row is read as a leaf. */
+/** Returns a function that reads a leaf from a row. Throws `invalid-argument` for a malformed pointer. */
 export function itemOf<Row>({ key, sum, value }: SumPutOptions<Row>): (row: Row) => SumItem {
   if (key === undefined && sum === undefined && value === undefined) {
     return (row) => Object(row) as SumItem;
@@ -134,7 +134,7 @@ function wholeOf(sum: unknown, row: number): bigint {
   throw bad('invalid-value', row, 'its sum is no whole number');
 }
 
-/** Bytes as they are; of anything else its JSON text, as of rows that are followed. */
+/** Bytes as they are; for anything else its JSON text, like in trees that follow rows. */
 function bytesOf(value: unknown, row: number): Uint8Array {
   if (value instanceof Uint8Array) return value;
   const text = JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));

@@ -14,10 +14,10 @@ import type { ReadContext } from '../read/context.js';
 import { followed } from './follow.js';
 import { packKeys } from './leaves.js';
 
-/** Bytes of keys that are sought or proved in one go. */
+/** Most bytes of keys in one search or proof. */
 const MAX_KEY_BYTES = 16 << 20;
 
-/** Holds what is read, and frees it. */
+/** Holds the head while a read runs. */
 async function* reading<T>(
   from: ReadContext,
   start: (sums: SumEngine, held: HeldHead) => Op,
@@ -48,7 +48,7 @@ function checkedKeys(keys: Iterable<SumKey>): { keyBytes: Uint8Array; count: num
   );
 }
 
-/** The leaves of keys, in their order. */
+/** The leaves of `keys`, in the order of `keys`. */
 export async function getMany(
   from: ReadContext,
   name: string,
@@ -63,7 +63,7 @@ export async function getMany(
   return found;
 }
 
-/** All leaves from a key on. */
+/** The leaves from a key on, or all. */
 export function entries(
   ...args: Parameters<typeof leavesFrom>
 ): AsyncIterableIterator<SumLeaf, void> {

@@ -21,14 +21,12 @@ import { loaded, type Rows, rowsOf } from '../read/scan.js';
 import type { Durability } from '../storage/segment-store.js';
 import { isFed, type Source } from '../write/source.js';
 
-/** All that reads and writes of sum trees need. */
+/** Loads the code of reads and writes of sum trees. */
 export const loadSums = () => part(() => import('./index.js'));
 
 /**
- * Sum trees: what a page sees of them at once. All that they do is loaded when one of them is first
- * used; only their roots are told by the part that every page loads.
- *
- * Made by `db.sumTree(name)`, of a store, a branch or a snapshot.
+ * A handle of a sum tree of a store, a branch or a snapshot. `db.sumTree(name)` makes it. Its root
+ * can be read at once; all other code is loaded when a sum tree is first used.
  */
 export class SumTree {
   readonly name: string;
@@ -41,18 +39,19 @@ export class SumTree {
   }
 
   /**
-   * Hash and sum of all leaves, as the last commit has them. Throws `not-ready` while a tree that is
-   * to follow rows is made for the first time: any read waits for that.
+   * Hash and sum of all leaves in the last commit. Throws `not-ready` until a tree that follows rows
+   * is built for the first time; every other read waits for that.
    */
   get root(): SumRoot {
     this.#from.check();
     checkName(this.name);
     const { head, host } = this.#from;
-    const told = total(host.engine, head.view, this.name);
-    const [wanted, found] = [host.sums?.get(this.name), toldDefinition(told)];
-    // One that was made by hand stays what it is.
-    const isOurs = wanted === undefined || found === wanted || (found === '' && told.length > 0);
-    if (isOurs || head.rows === 0) return rootOf(told);
+    const totalBytes = total(host.engine, head.view, this.name);
+    const [wanted, found] = [host.sums?.get(this.name), toldDefinition(totalBytes)];
+    // A tree that was written by hand has no definition, and is never replaced.
+    const isOurs =
+      wanted === undefined || found === wanted || (found === '' && totalBytes.length > 0);
+    if (isOurs || head.rows === 0) return rootOf(totalBytes);
     throw new HedgerowError(
       'not-ready',
       `the sum tree ${this.name} is being made: await a read of it`,
@@ -64,12 +63,12 @@ export class SumTree {
     return (await this.getMany([key]))[0];
   }
 
-  /** The leaves of keys, in their order. */
+  /** The leaves of `keys`, in the order of `keys`; `undefined` for each absent one. */
   async getMany(keys: Iterable<SumKey>): Promise<(SumLeaf | undefined)[]> {
     return (await loadSums()).getMany(this.#from, this.name, keys);
   }
 
-  /** All leaves, in the order of the tree: that of keys with the bits of each byte reversed. */
+  /** All leaves in the order of the tree: by their keys, with the bits of each byte reversed. */
   entries(options: SumScanOptions = {}): Rows<SumLeaf> {
     const load = async () => {
       const wanted = optionsOf('entries', options, 'from signal');
@@ -78,19 +77,18 @@ export class SumTree {
     return rowsOf(() => loaded(load));
   }
 
-  /** The leaves that differ between two roots of the store (`db.root`), of which the second is the
-   * head by default. */
+  /** The leaves that differ between two roots of the store (`db.root`). `to` is the head by default. */
   diff(from: string, to?: string): Rows<SumChange> {
     const load = async () => (await loadSums()).diff(this.#from, this.name, from, to);
     return rowsOf(() => loaded(load));
   }
 
-  /** A proof of what is under a key, or that nothing is, for `verifySumProof`. */
+  /** A proof for `verifySumProof` of the leaf of a key, or of its absence. */
   async prove(key: SumKey): Promise<Uint8Array> {
     return (await loadSums()).prove(this.#from, this.name, [key], false);
   }
 
-  /** One proof of many keys, for `verifySumProofs`. */
+  /** One proof of many keys for `verifySumProofs`. */
   async proveMany(keys: Iterable<SumKey>): Promise<Uint8Array> {
     return (await loadSums()).prove(this.#from, this.name, keys, true);
   }
@@ -106,7 +104,7 @@ export class SumTree {
   }
 
   /**
-   * Puts many leaves in one commit, all of them or none. Of equal keys the last wins. Fails with
+   * Puts many leaves in one commit, all of them or none. The last of equal keys wins. Rejects with
    * `sum-overflow` when the sum of all leaves would not fit in 64 bits.
    */
   async putMany<Row = SumItem>(
@@ -132,7 +130,7 @@ export class SumTree {
     );
   }
 
-  /** Closing waits for it from the call on, not only once what does it is loaded. */
+  /** Registers the change before its code is loaded, so that closing waits for it. */
   async #change<T>(
     source: unknown,
     { signal, durability }: SumChangeOptions,

@@ -1,4 +1,4 @@
-/** Changes of sum trees that are made by hand. */
+/** Changes of sum trees that are written by hand. */
 
 import { HedgerowError } from '../base/errors.js';
 import { notify } from '../base/report.js';
@@ -21,13 +21,13 @@ import { guarded, Ingest } from '../write/ingest.js';
 import { endSource, isAtHand, openSource, type Source } from '../write/source.js';
 import { itemOf, LeafPacker } from './leaves.js';
 
-/** How often the clock is read while leaves are taken. */
+/** Leaves between two reads of the clock. */
 const CLOCK_LEAVES = 32;
 
-/** Options of a change that lack nothing. */
+/** Options of a change, with their defaults. */
 type Checked<Options> = Options & { readonly durability: Durability };
 
-/** Puts leaves in one commit; the options were checked. */
+/** Puts leaves in one commit. The caller has checked the options. */
 export async function putMany<Row>(
   from: ReadContext,
   name: string,
@@ -38,7 +38,7 @@ export async function putMany<Row>(
   return change(from, name, source, options, (packer, row) => packer.put(item(row)));
 }
 
-/** Deletes leaves in one commit; the options were checked. */
+/** Deletes leaves in one commit. The caller has checked the options. */
 export async function deleteMany(
   from: ReadContext,
   name: string,
@@ -64,8 +64,8 @@ async function change<Row>(
     const ingest = await Ingest.begin(host, branchHead, durability, { signal, bulk });
     return await guarded(ingest, async () => {
       const sums = await sumEngine(host);
-      const told = () => total(host.engine, branchHead.head.view, name);
-      if (toldDefinition(told()) !== '' || host.sums?.has(name)) {
+      const totalBytes = () => total(host.engine, branchHead.head.view, name);
+      if (toldDefinition(totalBytes()) !== '' || host.sums?.has(name)) {
         throw new HedgerowError(
           'invalid-argument',
           `the sum tree ${name} follows rows: change these instead`,
@@ -80,7 +80,7 @@ async function change<Row>(
       await take(source, ingest, options, host.sliceMs, adding, packer, stage);
       stage();
       await ingest.commit();
-      const root = await rootAfter(host, told);
+      const root = await rootAfter(host, totalBytes);
       const { slices, longestSliceMs } = ingest.times;
       const ms = performance.now() - startMs;
       return { root, leaves: packer.leaves, ms, slices, longestSliceMs };
@@ -90,12 +90,12 @@ async function change<Row>(
   }
 }
 
-/** The root of what is committed: no trap of the core from then on makes it undone. */
-async function rootAfter(host: Host, told: () => Uint8Array): Promise<SumRoot> {
+/** The root after a commit. A trap does not undo a commit: recover and read again. */
+async function rootAfter(host: Host, totalBytes: () => Uint8Array): Promise<SumRoot> {
   for (;;) {
     if (!host.engine.isReady) await host.recover();
     try {
-      return rootOf(told());
+      return rootOf(totalBytes());
     } catch (cause) {
       if (host.engine.isReady) throw cause;
     }
@@ -103,8 +103,7 @@ async function rootAfter(host: Host, told: () => Uint8Array): Promise<SumRoot> {
 }
 
 /**
- * Takes rows slice by slice. A source is waited for only while there is somebody to give its rows
- * to: a signal that is aborted and a core that traps end that.
+ * Takes rows slice by slice. An aborted signal and a trap of the core end the wait for a source.
  */
 async function take<Row>(
   source: Source<Row>,

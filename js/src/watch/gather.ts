@@ -9,25 +9,25 @@ import { blocks } from '../read/scan.js';
 import { type Interval, intervalOf, isEmpty, rangeOf } from './interval.js';
 import { Matcher } from './matcher.js';
 
-/** Where positions of changes lie that are not the keys of rows: an index. */
+/** An ordered space of positions other than the keys of rows: an index. */
 export interface Space {
   /** The rows that it is made from. */
   readonly rows: KeyRange;
-  /** The entries of a row, none of them twice. */
+  /** The entries of a row, without duplicates. */
   entriesOf(key: string, value: unknown): readonly IndexEntry[];
   /** Holds a head that has the index. */
   hold(): Promise<HeldHead>;
 }
 
-/** Changes between two looks at the clock, and the part of a slice that they may take. */
+/** Changes between two reads of the clock, and the share of a slice that gathering may use. */
 const CLOCK_CHANGES = 256;
 const PART_OF_SLICE = 0.25;
-/** A first block with more changes than this is hardly the last. */
+/** After a first block with more members than this, a jump to the next watched range is worth a new diff. */
 const MANY_CHANGES = 64;
-/** So many are sorted at once. */
+/** Positions that are sorted without a break. */
 const RUN = 2048;
 
-/** Work that goes on beside blocks of a diff, in what they leave of their slices. */
+/** Limits the work between the blocks of a diff to a share of a slice. */
 export class Slices {
   readonly #partMs: number;
   #startMs = 0;
@@ -36,12 +36,12 @@ export class Slices {
     this.#partMs = sliceMs * PART_OF_SLICE;
   }
 
-  /** A slice begins. */
+  /** Starts a slice. */
   begin(): void {
     this.#startMs = performance.now();
   }
 
-  /** Waits for the next slice when this one is used up. */
+  /** Waits for the next slice if this one is used up. */
   async breathe(): Promise<void> {
     if (performance.now() - this.#startMs < this.#partMs) return;
     await turn();
@@ -49,18 +49,18 @@ export class Slices {
   }
 }
 
-/** An interval of rows that wants to know of their changes. */
+/** An interval of rows that receives their changes. */
 interface Taker<Watcher> extends Interval {
   take(change: Change, touched: Set<Gathered<Watcher>>): void;
 }
 
-/** The changes in an interval, in a pass; all who watch the same one share them. */
+/** The changes of one interval in a pass. Watchers of the same interval share them. */
 export class Gathered<Watcher> implements Taker<Watcher> {
   readonly low: string;
   readonly high: string | undefined;
   readonly watchers = new Set<Watcher>();
   #changes: Change[] = [];
-  /** Of an index: where the changes lie. */
+  /** For an index: the position of each change. */
   #positions: string[] | undefined;
 
   constructor({ low, high }: Interval) {
@@ -78,7 +78,7 @@ export class Gathered<Watcher> implements Taker<Watcher> {
     this.take(change, touched);
   }
 
-  /** Takes the changes away, in order. */
+  /** Returns the changes in order and forgets them. */
   async finish(slices: Slices): Promise<readonly Change[]> {
     const [changes, positions] = [this.#changes, this.#positions];
     this.drop();
@@ -93,7 +93,7 @@ export class Gathered<Watcher> implements Taker<Watcher> {
   }
 }
 
-/** Where `positions` stand when they are in order. */
+/** The indices of `positions` in the order of the positions. A merge sort in slices. */
 async function sorted(positions: readonly string[], slices: Slices): Promise<number[]> {
   const compare = (a: number, b: number) =>
     compareKeys(positions[a] as string, positions[b] as string);
@@ -123,7 +123,7 @@ async function sorted(positions: readonly string[], slices: Slices): Promise<num
   return runs[0] ?? [];
 }
 
-/** The rows of an index: their changes become changes of its entries. */
+/** The rows of an index. Turns changes of rows into changes of entries. */
 class SpaceTaker<Watcher> implements Taker<Watcher> {
   readonly low: string;
   readonly high: string | undefined;
@@ -139,30 +139,30 @@ class SpaceTaker<Watcher> implements Taker<Watcher> {
   take(change: Change, touched: Set<Gathered<Watcher>>): void {
     const { key } = change;
     const space = this.#space;
-    const old = 'oldValue' in change ? space.entriesOf(key, change.oldValue) : [];
-    const young = 'newValue' in change ? space.entriesOf(key, change.newValue) : [];
-    const tell = ({ position, secondary }: IndexEntry, told: Change) => {
+    const oldEntries = 'oldValue' in change ? space.entriesOf(key, change.oldValue) : [];
+    const newEntries = 'newValue' in change ? space.entriesOf(key, change.newValue) : [];
+    const add = ({ position, secondary }: IndexEntry, entryChange: Change) => {
       const found = this.#matcher.at(position);
-      for (const range of found) range.takeAt(position, { ...told, secondary }, touched);
+      for (const range of found) range.takeAt(position, { ...entryChange, secondary }, touched);
     };
-    const gone = new Map(old.map((entry) => [entry.position, entry]));
-    for (const entry of young) {
+    const removed = new Map(oldEntries.map((entry) => [entry.position, entry]));
+    for (const entry of newEntries) {
       const { newValue } = change as Change & { op: 'add' };
-      tell(entry, gone.delete(entry.position) ? change : { op: 'add', key, newValue });
+      add(entry, removed.delete(entry.position) ? change : { op: 'add', key, newValue });
     }
     const { oldValue } = change as Change & { op: 'del' };
-    for (const entry of gone.values()) tell(entry, { op: 'del', key, oldValue });
+    for (const entry of removed.values()) add(entry, { op: 'del', key, oldValue });
   }
 }
 
-/** Who watches what. */
+/** What is watched. */
 export interface Watched {
   readonly interval: Interval;
-  /** The index that is watched, if it is not the rows. */
+  /** The watched index; `undefined` when rows are watched. */
   readonly space: Space | undefined;
 }
 
-/** One pass over the changes between two commits, handed out to the ranges that hold them. */
+/** One pass over the changes between two commits. Gives each change to the ranges that contain it. */
 export class Pass<Watcher extends Watched> {
   readonly #matcher: Matcher<Taker<Watcher>>;
   /** The ranges that had changes. */
@@ -175,7 +175,7 @@ export class Pass<Watcher extends Watched> {
       if (isEmpty(interval)) continue;
       const ranges = spaces.get(space) ?? new Map<string, Gathered<Watcher>>();
       spaces.set(space, ranges);
-      // No key has half of a pair, and so no bound.
+      // A lone surrogate separates the bounds: no key, and so no bound, contains one.
       const name = `${interval.low}\ud800${interval.high ?? '\ud800'}`;
       const range = ranges.get(name) ?? new Gathered<Watcher>(interval);
       ranges.set(name, range);
@@ -189,16 +189,16 @@ export class Pass<Watcher extends Watched> {
     this.#matcher = new Matcher(takers);
   }
 
-  /** Forgets what was gathered. */
+  /** Drops what was gathered. */
   clear(): void {
     for (const range of this.touched) range.drop();
     this.touched.clear();
   }
 
   /**
-   * Gathers the changes that lead from one commit to another. Both must be held. Costs the nodes
-   * that they do not share, where somebody watches: what lies between ranges is left out, but for
-   * a block of changes before each.
+   * Gathers the changes from one commit to another. The caller must hold both. Reads the nodes in
+   * watched ranges that the commits do not share. Skips the gaps between ranges, except for about
+   * a block of changes in each. Stops when `isWanted` returns `false`.
    */
   async run(
     host: Host,

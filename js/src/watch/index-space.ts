@@ -7,9 +7,8 @@ import { holdWith } from '../read/holder.js';
 import type { Space } from './gather.js';
 
 /**
- * An index as it is watched: its entries follow from the rows that have changed.
- *
- * It need not be made to be watched, but for its rows to be told first.
+ * A watched index. Its changes are computed from the rows that changed, so the index need not be
+ * built for that. It must be built for the first call of a watch with `initial`.
  */
 export class IndexSpace implements Space {
   readonly rows: KeyRange;

@@ -1,10 +1,10 @@
-/** Ranges of keys as intervals, each from a key to before another. */
+/** Ranges of keys as half-open intervals. */
 import type { Exactly } from '../base/exactly.js';
 import { compareKeys, utf8Length } from '../base/key.js';
 import { MAX_KEY_BYTES } from '../base/limits.js';
 import type { KeyRange } from '../base/range.js';
 
-/** The strings from `low` to before `high`, or to the end, in the order of their UTF-8 bytes. */
+/** The strings from `low` on and below `high` (without it: all), in the order of their UTF-8 bytes. */
 export interface Interval {
   readonly low: string;
   readonly high: string | undefined;
@@ -13,13 +13,13 @@ export interface Interval {
 /** The first string after another one. */
 const after = (text: string) => `${text}\0`;
 
-/** The first string after all that start with `prefix`, if there is one. */
+/** The first string after all that start with `prefix`, if one exists. */
 function afterAll(prefix: string): string | undefined {
   const points = Array.from(prefix, (char) => char.codePointAt(0) as number);
   for (;;) {
     const last = points.pop();
     if (last === undefined) return undefined;
-    // After U+D7FF come the halves of pairs, which no key has.
+    // Skip the surrogates after U+D7FF: no key contains one.
     const next = last === 0xd7ff ? 0xe000 : last + 1;
     if (last < 0x10_ffff) return String.fromCodePoint(...points, next);
   }
@@ -43,12 +43,12 @@ export function intervalOf({
   return { low, high };
 }
 
-/** Whether nothing is in it. */
+/** Whether an interval contains no string. */
 export function isEmpty({ low, high }: Interval): boolean {
   return high !== undefined && compareKeys(low, high) >= 0;
 }
 
-/** The range of an interval; it may hold more, where a bound is longer than a key can be. */
+/** The range of an interval. It is wider where the upper bound is longer than a key can be. */
 export function rangeOf({ low, high }: Interval): KeyRange {
   const lower = low.endsWith('\0') ? { gt: low.slice(0, -1) } : { gte: low };
   if (high?.endsWith('\0')) return { ...lower, lte: high.slice(0, -1) };

@@ -1,29 +1,29 @@
-/** Finds the intervals that hold a position, among many. */
+/** Finds those of many intervals that contain a position. */
 import { compareKeys } from '../base/key.js';
 import type { Interval } from './interval.js';
 
 const NONE: readonly never[] = [];
 
 /**
- * The bounds of all intervals cut the line of strings into stretches; which intervals cover a
- * stretch is told by a tree of them, the middle of the sorted list being its top, that knows for
- * each subtree how far it reaches. Ascending positions in one stretch cost one comparison each,
- * others O(log n), and one step for each interval found.
+ * The bounds of all intervals cut the ordered strings into stretches. An interval tree finds the
+ * intervals that cover a stretch. It is a sorted array: the middle is the top of the tree, and
+ * each node knows how far its subtree reaches. A position in the same stretch as the last one
+ * costs one or two comparisons; any other costs O(log n), and a step for each interval found.
  */
 export class Matcher<Target extends Interval> {
-  /** All bounds, ascending: stretch `i` goes from cut `i` to before the next. */
+  /** All bounds, ascending. Stretch `i` begins at cut `i` and ends before the next. */
   readonly #cuts: string[];
-  /** By where they begin. */
+  /** Ordered by their lower bounds. */
   readonly #targets: Target[];
-  /** The first stretch of each target, and the one after its last. */
+  /** For each target its first stretch, and the stretch after its last. */
   readonly #firsts: number[];
   readonly #ends: number[];
-  /** As `#ends`, the largest in the subtree. */
+  /** For each target the largest of `#ends` in its subtree. */
   readonly #reach: number[];
   #stretch = -1;
   #found: readonly Target[] = NONE;
 
-  /** Takes intervals of which none is empty. */
+  /** No interval may be empty. */
   constructor(targets: Iterable<Target>) {
     const all = [...targets];
     const bounds = new Set<string>();
@@ -50,13 +50,13 @@ export class Matcher<Target extends Interval> {
     return reach;
   }
 
-  /** From where the first one begins to where the last one ends. */
+  /** The smallest interval that contains all of them. */
   get hull(): { low: string | undefined; high: string | undefined } {
     const isBounded = this.#reach[this.#targets.length >> 1] !== Infinity;
     return { low: this.#cuts[0], high: isBounded ? this.#cuts[this.#cuts.length - 1] : undefined };
   }
 
-  /** The intervals that hold `position`. The list is good until the next call. */
+  /** The intervals that contain `position`. */
   at(position: string): readonly Target[] {
     if (!this.#isInStretch(position)) {
       this.#stretch = this.#stretchOf(position);
@@ -67,7 +67,7 @@ export class Matcher<Target extends Interval> {
     return this.#found;
   }
 
-  /** When the last position was in no interval: where the next one begins, if any does. */
+  /** After a position that is in no interval: where the next interval begins, if one follows. */
   get next(): string | undefined {
     return this.#cuts[this.#stretch + 1];
   }

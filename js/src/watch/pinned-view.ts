@@ -1,6 +1,6 @@
 import type { Hold } from '../tabs/pins.js';
 
-/** A commit that somebody stands at, held until nobody does. */
+/** A commit that watchers are at. It is held until the last of them releases it. */
 export class Stand {
   readonly commitBytes: Uint8Array;
   readonly #held: Promise<Hold>;
@@ -9,7 +9,7 @@ export class Stand {
   constructor(commitBytes: Uint8Array, held: Hold | Promise<Hold>) {
     this.commitBytes = commitBytes;
     this.#held = Promise.resolve(held);
-    // Whoever reads it finds out.
+    // A pass that reads the commit reports the failure.
     this.#held.catch(() => {});
   }
 

@@ -1,12 +1,12 @@
 import { notify } from '../base/report.js';
 
-/** Who waits for what has failed to be readable again. */
+/** Listeners that wait until what has failed can be read again. */
 export class Recovery {
   readonly #listeners = new Set<() => void>();
 
-  /** Has `listener` called each time; returns how to stop. */
+  /** Calls `listener` each time; returns a function that stops that. */
   on(listener: () => void): () => void {
-    // One of its own for each call: two may share a function.
+    // A function of its own for each call: two callers may pass the same one.
     const own = () => listener();
     this.#listeners.add(own);
     return () => {
@@ -14,7 +14,7 @@ export class Recovery {
     };
   }
 
-  /** It may be tried again. */
+  /** Calls the listeners: reading may succeed again. */
   tell(): void {
     for (const listener of [...this.#listeners]) notify(listener, undefined);
   }

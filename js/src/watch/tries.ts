@@ -1,17 +1,17 @@
 import { HedgerowError } from '../base/errors.js';
 
-/** Milliseconds before each further try: five in all, within 7.5 seconds. */
+/** Milliseconds before each retry: five tries in all, within 7.5 seconds. */
 const DELAYS_MS = [500, 1000, 2000, 4000] as const;
-/** After so many traps in a row it is given up. After a trap there is another instance at once. */
+/** The trap in a row that ends the tries. After a trap the next try comes at once, in a new instance. */
 const MAX_TRAPS = 3;
 const TRAPS: ReadonlySet<string> = new Set(['crashed', 'out-of-memory']);
 
-/** How often what cannot be read is tried again before it is given up. */
+/** Counts the failures of a read, and decides when to give up. */
 export class Tries {
   #traps = 0;
   #failures = 0;
 
-  /** Milliseconds until the next try after a failure; `undefined` when it is given up. */
+  /** Milliseconds from a failure to the next try; `undefined` to give up. */
   delayAfter(cause: unknown): number | undefined {
     if (!(cause instanceof HedgerowError)) return undefined;
     if (TRAPS.has(cause.code)) return this.#traps + 1 < MAX_TRAPS ? 0 : undefined;
@@ -24,14 +24,14 @@ export class Tries {
     else this.#failures += 1;
   }
 
-  /** It has worked. */
+  /** Call it after a success. */
   reset(): void {
     this.#traps = 0;
     this.#failures = 0;
   }
 }
 
-/** Calls `run` after so many milliseconds, for which Node does not stay alive; returns how to stop that. */
+/** Calls `run` after `ms` milliseconds; returns a function that cancels it. The timer does not keep Node alive. */
 export function later(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms);
   (timer as { unref?(): void }).unref?.();

@@ -1,4 +1,4 @@
-/** How a range is watched, and what is known of one who does. */
+/** How a range is watched, and the state of a watcher. */
 
 import type { KeyRange } from '../base/range.js';
 import type { IndexRange } from '../indexes/columns.js';
@@ -8,40 +8,40 @@ import type { Stand } from './pinned-view.js';
 
 /** How a range is watched. */
 export interface WatchOptions {
-  /** The first call tells all rows of the range as `add`, also when there are none. */
+  /** The first call gets all rows of the range as `add`; it is made even when there are none. */
   readonly initial?: boolean | undefined;
-  /** Ends the watch, as the function that `watch` returns does. */
+  /** Ends the watch, like the function that `watch` returns. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Called once, when the watch has ended because changes can be told no more: they are damaged or lost, storage
-   * could not be read in five tries within 7.5 seconds, the branch was deleted (`branch-not-found`), the store was deleted or
-   * closed (`closed`). Whoever goes on must read anew what it shows. Without it the error is reported as an
-   * uncaught one is, unless it is that the handle was closed by `close()`.
+   * Called once, when the watch ends because it can report no more changes: they are damaged or lost, storage could
+   * not be read in five tries within 7.5 seconds, the branch was deleted (`branch-not-found`), or the store was deleted
+   * or closed (`closed`). To go on, watch again and read anew what is shown. Without `onError` the error is
+   * reported like an uncaught one, unless its cause is `close()` of the handle.
    */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /**
- * Told the ordered changes since its last call, and the root that they lead to. Others may be given
- * the same objects. When it returns a promise it is not called again before that is settled.
+ * Gets the changes since its last call, in order, and the root that they lead to. Other watchers may
+ * get the same objects. When it returns a promise, it is not called again until that settles.
  */
 export type WatchCallback<Value = unknown> = (
   changes: readonly Change<Value>[],
   at: { readonly root: string },
 ) => unknown;
 
-/** One of those who watch. */
+/** The state of one watch. */
 export interface Watcher extends Watched {
   readonly order: number;
   readonly range: KeyRange | IndexRange;
   readonly callback: WatchCallback;
   readonly onError: ((error: unknown) => void) | undefined;
   readonly end: () => void;
-  /** Where it stands, unless it is up to date. */
+  /** The commit it is at, if that is not `#main` of `Watchers`, or while it is busy. */
   behind: Stand | undefined;
-  /** It is taking what it was told. */
+  /** Its callback has not settled yet. */
   isBusy: boolean;
-  /** Something was changed for it since. */
+  /** Its range may have changed since `behind`. */
   hasMissed: boolean;
   isOver: boolean;
 }

@@ -23,11 +23,11 @@ import { later, Tries } from './tries.js';
 import type { WatchCallback, Watcher, WatchOptions } from './watcher.js';
 
 /**
- * Who watches a store. All who are up to date stand at one commit, `#main`. When the head has
- * moved, one pass over the diff from there to the head gathers what each of them is told, and
- * they all stand at the head. Whoever is not with them (it has begun elsewhere, or is slow to
- * take what it was told) stands behind, at a commit of its own, until a pass from there has
- * brought it to `#main`. Nobody is told of what a commit has changed before that is the head.
+ * The watchers of a branch. All that are up to date are at one commit, `#main`. When the head has
+ * moved, one pass over the diff from `#main` to the head gathers the changes of all of them, and
+ * moves them to the head. A watcher that began at another commit, or whose callback is slow, is
+ * behind: it stays at a commit of its own until a pass from there brings it to `#main`. A watcher
+ * gets the changes of a commit only once that is the head.
  */
 export class Watchers {
   readonly #host: Host;
@@ -35,17 +35,17 @@ export class Watchers {
   readonly #slices: Slices;
   readonly #spaces = new Map<string, Space>();
   readonly #all = new Set<Watcher>();
-  /** Those that read what they are to be told first. */
+  /** Those that still read the rows for their first call. */
   readonly #beginning = new Set<Watcher>();
   readonly #behind = new Set<Watcher>();
   #main: Stand | undefined;
-  /** For all watchers, until these change. */
+  /** The pass for all watchers; `undefined` once the set of watchers has changed. */
   #pass: Pass<Watcher> | undefined;
   #isGathering = false;
   #running: Promise<void> | undefined;
   #isStale = false;
   readonly #tries = new Tries();
-  /** Where those stand who began last, if they still do. */
+  /** The commit at which the last watcher began; shared by others that begin there. */
   #last: Stand | undefined;
   #stopTimer = () => {};
   #isClosed = false;
@@ -59,7 +59,7 @@ export class Watchers {
     this.#slices = new Slices(host.sliceMs);
   }
 
-  /** The head has moved, or its branch was deleted or made anew. */
+  /** Call it when the head has moved, or its branch was deleted or created again. */
   moved(): void {
     const wasGone = this.#isGone;
     this.#isGone = this.#branchHead.isGone;
@@ -72,7 +72,7 @@ export class Watchers {
     if (this.#all.size > 0) this.#wake();
   }
 
-  /** Watches a range of rows, or of positions in an index; returns how to stop. */
+  /** Watches a range of rows or of an index; returns a function that ends the watch. */
   watch(
     range: KeyRange | IndexRange,
     callback: WatchCallback,
@@ -119,8 +119,8 @@ export class Watchers {
   }
 
   /**
-   * Ends all watches with `reason`, of which those without `onError` need not hear when it `isAsked` for;
-   * resolves when nothing is under way.
+   * Ends all watches with `reason`; resolves when no work is in progress. If the close `isAsked` for,
+   * watches without `onError` end silently.
    */
   async close(reason: HedgerowError, isAsked: boolean): Promise<void> {
     this.#failAll(reason, isAsked);
@@ -129,19 +129,19 @@ export class Watchers {
     await this.#running;
   }
 
-  /** Takes in a watcher that stands at a commit. */
+  /** Adds a watcher that is at a commit. */
   #add(watcher: Watcher, commitBytes: Uint8Array, stand: () => Stand): void {
     this.#all.add(watcher);
     this.#beginning.delete(watcher);
     this.#pass = undefined;
-    // A pass under way goes on without it.
+    // A pass in progress does not include it.
     watcher.hasMissed = this.#isGathering || !this.#isAtMain(commitBytes);
     if (!watcher.hasMissed && !watcher.isBusy) return;
     watcher.behind = stand();
     this.#behind.add(watcher);
   }
 
-  /** Those who begin at one commit share it. */
+  /** Watchers that begin at the same commit share its `Stand`. */
   #standAt(commitBytes: Uint8Array): Stand {
     const last = this.#last;
     if (last?.isHeld && sameBytes(last.commitBytes, commitBytes)) return last.use();
@@ -178,14 +178,14 @@ export class Watchers {
     return watcher.isOver || this.#isClosed;
   }
 
-  /** When nobody watches, nothing is held. */
+  /** Releases `#main` when no watcher is left. */
   #rest(): void {
     if (this.#all.size > 0) return;
     this.#main?.release();
     this.#main = undefined;
   }
 
-  /** A watcher stands where the others stand, or watches no more. */
+  /** Marks a watcher as no longer behind: it is at `#main`, or has ended. */
   #join(watcher: Watcher): void {
     this.#behind.delete(watcher);
     watcher.behind?.release();
@@ -193,12 +193,12 @@ export class Watchers {
     watcher.hasMissed = false;
   }
 
-  /** Whether nothing was changed for a watcher between where it stands and `#main`. */
+  /** Whether a watcher has missed no changes up to `#main`. */
   #isUpToDate({ hasMissed, behind }: Watcher): boolean {
     return !hasMissed || (behind !== undefined && this.#isAtMain(behind.commitBytes));
   }
 
-  /** Tells all rows of a range, and has the watcher go on from there. */
+  /** Makes the first call, with all rows of the range. The watcher continues from their commit. */
   async #begin(watcher: Watcher): Promise<void> {
     const tries = new Tries();
     while (!this.#isOver(watcher)) {
@@ -245,12 +245,12 @@ export class Watchers {
         rows.push(space ? { ...row, secondary: members[at + 2] } : row);
       }
     }
-    // A slice of their own for those who take them.
+    // The callback gets a slice of its own.
     await turn();
     return rows;
   }
 
-  /** Has all watchers brought to the head, soon. */
+  /** Starts bringing all watchers to the head, unless that is in progress. */
   #wake(): void {
     this.#isStale = true;
     if (this.#running !== undefined || this.#isClosed) return;
@@ -288,11 +288,11 @@ export class Watchers {
 
   #gather(pass: Pass<Watcher>, from: Stand, to: Stand): Promise<void> {
     const isWanted = () => this.#all.size > 0;
-    const [old, young] = [from.commitBytes, to.commitBytes];
-    return pass.run(this.#host, this.#branchHead, old, young, this.#slices, isWanted);
+    const [oldBytes, newBytes] = [from.commitBytes, to.commitBytes];
+    return pass.run(this.#host, this.#branchHead, oldBytes, newBytes, this.#slices, isWanted);
   }
 
-  /** Brings those who are up to date from `#main` to the head. */
+  /** Brings the watchers that are up to date from `#main` to the head. */
   async #advance(from: Stand, to: Stand): Promise<void> {
     this.#pass ??= new Pass(this.#all);
     const pass = this.#pass;
@@ -304,7 +304,7 @@ export class Watchers {
         to.release();
         throw cause;
       }
-      // Whom it concerns is found when each of them is brought to the head by itself.
+      // Bring each watcher to the head by itself: only those whose changes cannot be read fail.
       pass.clear();
       for (const watcher of this.#all) {
         watcher.hasMissed = true;
@@ -323,7 +323,7 @@ export class Watchers {
     });
   }
 
-  /** Brings those who stand behind to `#main`, unless they are busy. */
+  /** Brings the watchers that are behind to `#main`, unless they are busy. */
   async #catchUp(): Promise<void> {
     const groups = new Map<Stand, Watcher[]>();
     for (const watcher of this.#behind) {
@@ -355,7 +355,7 @@ export class Watchers {
     await this.#tell(pass, to, () => true);
   }
 
-  /** Tells watchers what a pass has gathered, in the order in which they began. */
+  /** Calls watchers with what a pass has gathered, in the order in which they began. */
   async #tell(pass: Pass<Watcher>, at: Stand, isDue: (watcher: Watcher) => boolean): Promise<void> {
     const root = hex(at.commitBytes);
     const due = [...pass.touched].map(
@@ -389,7 +389,7 @@ export class Watchers {
     }
   }
 
-  /** A watcher has taken what it was told. */
+  /** Call it when a watcher's callback has settled. */
   #settled(watcher: Watcher): void {
     watcher.isBusy = false;
     if (watcher.isOver) return;

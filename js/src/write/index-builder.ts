@@ -12,18 +12,18 @@ import { State } from '../indexes/index-set.js';
 import type { Durability } from '../storage/segment-store.js';
 import { guarded, Ingest } from './ingest.js';
 
-/** How far the indexes are made. */
+/** The progress of building indexes. */
 export interface IndexProgress {
-  /** Rows that are in those of them that are furthest behind. */
+  /** Rows that every index includes. */
   readonly rows: number;
   readonly total: number;
 }
 
-/** Bytes of rows in the first part; twice as many in each that follows, up to the last. */
+/** Bytes of rows in the first part; each part doubles that, up to `LARGEST_PART`. */
 const FIRST_PART = 4 << 20;
 const LARGEST_PART = 32 << 20;
 
-/** How they are made. */
+/** How indexes are built. */
 export interface BuilderOptions {
   readonly durability: Durability;
   /** Drop indexes that the handle does not name. */
@@ -32,8 +32,8 @@ export interface BuilderOptions {
 }
 
 /**
- * Makes the indexes that a store lacks, and drops others if the handle says so, beside other work. Each part
- * of an index is a commit, so that what was made stays made, and whoever writes meanwhile keeps it.
+ * Builds missing indexes in the background, and drops indexes that the handle does not name, if it asks for that.
+ * Each part of an index is a commit: it is never lost, and other writers keep it up to date.
  */
 export class IndexBuilder {
   readonly #host: Host;
@@ -55,7 +55,7 @@ export class IndexBuilder {
     this.look();
   }
 
-  /** Begins to make what the head lacks. */
+  /** Starts building what the head lacks. */
   look(): void {
     const { engine, indexes } = this.#host;
     if (this.#running !== undefined || this.#failed || !engine.isReady) return;
@@ -65,7 +65,7 @@ export class IndexBuilder {
     }
     this.#running = this.#buildAlone()
       .catch((cause: unknown) => {
-        // Not again with every commit: when somebody waits for it.
+        // Try again when a read waits for an index, not with every commit.
         this.#failed = true;
         indexes.tell(this.#branchHead, cause);
       })
@@ -79,15 +79,15 @@ export class IndexBuilder {
     const { indexes } = this.#host;
     const { leftovers, head } = this.#branchHead;
     const { view } = head;
-    // Others are dropped once: a handle of another version may want them back.
+    // Drop other indexes only once: a tab with another version may build them again.
     leftovers.indexes &&= this.#options.alone && indexes.hasOthers(view);
     if (leftovers.indexes) return true;
     return indexes.all.some((index) => indexes.state(view, index) !== State.complete);
   }
 
   /**
-   * Builds when no other tab does. One that gets no further is not waited for: two that build only race,
-   * and a part that is made twice is stored once.
+   * Builds unless another tab does. If that tab makes no progress, builds as well: two builders are
+   * safe, one of them loses each race, and a part that both build is stored once.
    */
   async #buildAlone(): Promise<void> {
     const { signal } = this.#closing;
@@ -103,7 +103,7 @@ export class IndexBuilder {
     }
   }
 
-  /** How far the indexes are made. */
+  /** The state of all indexes as text, to see whether another tab makes progress. */
   #reach(): string {
     const { engine, indexes } = this.#host;
     const { view } = this.#branchHead.head;
@@ -160,7 +160,7 @@ export class IndexBuilder {
     }
   }
 
-  /** Stops; resolves when nothing is under way. */
+  /** Stops; resolves once no work is in progress. */
   async close(): Promise<void> {
     const { indexes } = this.#host;
     this.#closing.abort();

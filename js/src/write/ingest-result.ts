@@ -1,23 +1,23 @@
-/** What callers are told of an ingest, on its way and at its end. */
+/** The progress and the result of an ingest. */
 import type { SliceTimes } from '../core/host.js';
 
-/** How far an ingest has come. */
+/** The progress of an ingest. */
 export interface Progress {
   /** Rows taken from the source. */
   readonly rows: number;
-  /** Bytes of those rows as they went in: JSON text and byte values. */
+  /** Bytes of those rows as they were fed: JSON text and byte values. */
   readonly bytes: number;
   /**
-   * Rows whose segments storage has, though no reader sees them before the end. Of keys that ascend
-   * into an empty store it grows as they come. Otherwise, and for every patch, rows are gathered and
-   * sorted first: it stays 0 until they are merged, and is all of them at the end.
+   * Rows whose segments are stored. Readers see them only after the commit. It grows while ascending
+   * keys stream into an empty store. Otherwise, and for every patch, rows are gathered and sorted
+   * first: it is 0 until they are merged, and all rows at the end.
    */
   readonly durableRows: number;
-  /** How much of the source was taken, from 0 to 1, when its length is known. */
+  /** The part of the source that was taken, from 0 to 1; absent when its length is unknown. */
   readonly fraction?: number;
 }
 
-/** What an ingest came to. */
+/** The result of an ingest. */
 export interface IngestResult extends SliceTimes {
   /** The new root of the store, in hexadecimal. */
   readonly root: string;

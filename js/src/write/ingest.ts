@@ -20,13 +20,13 @@ import { type PipedChange, SegmentPipe, timed } from './segment-pipe.js';
 
 export type { Block, IngestResult, Progress };
 
-/** Segments of a change that builds on stored rows are held back up to this many bytes. */
+/** A change that builds on stored rows holds up to this many bytes of segments before it writes them. */
 const HELD_BYTES = 4 * WRITE_BYTES;
 
-/** So many bytes of segments at most go into the transaction that moves the ref. */
+/** Most bytes of segments in the transaction that moves the ref. */
 const LAST_BYTES = WRITE_BYTES / 2;
 
-/** The commit that an ingest has made. */
+/** The commit of an ingest. */
 export interface Committed {
   readonly commitBytes: Uint8Array;
   /** Chunks made for it. */
@@ -35,27 +35,27 @@ export interface Committed {
   readonly rowsBefore: number;
 }
 
-/** What an ingest is fed, and how. */
+/** How an ingest reads its rows and makes its commit. */
 export interface IngestOptions {
   readonly prefix?: string | undefined;
-  /** Where the key of a row is. */
+  /** JSON pointer to the key of a row. */
   readonly pointer?: string | undefined;
-  /** Rows come as bytes: in this format, or in one to be found out. */
+  /** Rows come as bytes. Without a format it is detected. */
   readonly bytes?: {
     readonly format: 'ndjson' | 'json' | undefined;
-    /** They are operations of a patch. */
+    /** The rows are operations of a patch. */
     readonly isPatch?: boolean;
   };
   readonly signal?: AbortSignal | undefined;
-  /** Of a bulk change: see `Bulks.begin`. */
+  /** For a bulk change: see `Bulks.begin`. */
   readonly bulk?: { readonly overrides: Overrides; readonly before: Promise<void> };
-  /** Other refs that are moved with the commit. */
+  /** Other refs to move together with the commit. */
   readonly also?: WriteBatch['also'];
-  /** It only deletes: see `WriteBatch.makesRoom`. */
+  /** The change only deletes: see `WriteBatch.makesRoom`. */
   readonly makesRoom?: boolean | undefined;
 }
 
-/** So few bytes are handed to storage in the slice that made them. */
+/** Up to this many bytes are handed to storage in the slice that made them. */
 const QUICK_BYTES = 32 << 10;
 
 /** One change on its way to a commit. */
@@ -65,18 +65,18 @@ export class Ingest implements PipedChange {
   readonly #branchHead: BranchHead;
   readonly #durability: Durability;
   readonly #pipe: SegmentPipe;
-  /** In the core. */
+  /** The operation in the core. */
   readonly op: Op;
   readonly #signal: AbortSignal | undefined;
   readonly #isBytes: boolean;
   readonly #bulk: IngestOptions['bulk'];
   readonly #also: IngestOptions['also'];
   readonly #makesRoom: boolean;
-  /** What it builds on and what it has written, which nobody may collect. */
+  /** Protect what it builds on, and what it has written, from collections. */
   readonly #holds: Hold[] = [];
   #finished = false;
   #ended = false;
-  /** Whether sum trees that follow rows and are not wanted may be left over in what it builds on. */
+  /** Whether what it builds on may contain unwanted sum trees that follow rows. */
   #dropsSums: boolean;
   /** The generation that the change builds on. */
   #onto: number;
@@ -85,7 +85,7 @@ export class Ingest implements PipedChange {
   bytes = 0;
   durableRows = 0;
 
-  /** A change that may take its time, and is brought onto what others commit meanwhile. */
+  /** Starts a change that may take long: it is rebased onto what others commit meanwhile. */
   static async begin(
     host: Host,
     branchHead: BranchHead,
@@ -103,8 +103,8 @@ export class Ingest implements PipedChange {
   }
 
   /**
-   * A change that is made while no commit is, or else with `held`. Call `shared.prepareIds`
-   * first.
+   * Without `held`, the caller must keep other commits of this handle away until it ends. Call
+   * `shared.prepareIds` first.
    */
   constructor(
     host: Host,
@@ -131,26 +131,26 @@ export class Ingest implements PipedChange {
         ? calls.ingest(host.engine, view, prefix, pointer ?? '')
         : calls.ingestBytes(host.engine, view, { prefix, pointer, ...bytes });
     this.#dropsSums = branchHead.leftovers.sums;
-    // Where one is missing it is made.
+    // A missing tree is made in this commit.
     if (host.sums !== undefined && host.sums.size > 0) calls.expectSums(host.engine, this.op);
   }
 
-  /** How many segments it has made. */
+  /** The number of segments made so far. */
   get segments(): number {
     return this.#pipe.made;
   }
 
-  /** A bulk change waits for room until its rows end: then others wait for its commit. */
+  /** A bulk change waits for space until its rows end; after that others wait for its commit. */
   get waitsForRoom(): boolean {
     return this.#bulk !== undefined && !this.#finished;
   }
 
-  /** Keeps a hold until it has ended. */
+  /** Keeps a hold until the ingest ends. */
   keep(hold: Hold): void {
     this.#holds.push(hold);
   }
 
-  /** Has `listener` called when the core traps, and the ingest is lost with it. */
+  /** Calls `listener` when the core traps, which loses the ingest; returns a function that stops that. */
   onLost(listener: (cause: unknown) => void): () => void {
     return this.#host.engine.onTrap(listener);
   }
@@ -164,24 +164,24 @@ export class Ingest implements PipedChange {
     if (this.#pipe.heldBytes >= this.#holdBytes) await this.#pipe.flush(0);
   }
 
-  /** Takes bytes, to be read by the next `drain`. Copies them. */
+  /** Copies bytes for the next `drain`. */
   append(bytes: Uint8Array): void {
     calls.append(this.#host.engine, this.op, bytes);
     this.bytes += bytes.length;
   }
 
-  /** There are no more bytes. */
+  /** Marks the end of the bytes. */
   end(): void {
     calls.end(this.#host.engine, this.op);
   }
 
-  /** Reads all complete rows of the bytes so far, from the slice that began at `startMs` on. */
+  /** Reads all complete rows of the bytes so far. The first slice of that began at `startMs`. */
   async drain(startMs: number): Promise<void> {
     await this.#work(startMs);
     if (this.#pipe.heldBytes >= this.#holdBytes) await this.#pipe.flush(0);
   }
 
-  /** Makes a part of the indexes that are wanted, of about `work` bytes of rows. */
+  /** Builds a part of the wanted indexes, from about `work` bytes of rows; if `alone`, drops other indexes. */
   extendIndexes(alone: boolean, work: number): void {
     calls.extendIndexes(this.#host.engine, this.op, alone, work);
   }
@@ -192,14 +192,14 @@ export class Ingest implements PipedChange {
     await this.#work(performance.now());
   }
 
-  /** Steps until the core is done with what it was given. */
+  /** Steps until the core has done all that it was given. */
   async #work(startMs: number, run?: (budget: number) => number): Promise<void> {
     let start = startMs;
     for (;;) {
       this.check();
       const status = this.#host.step(this.op, start, run);
       if (status >= Status.row) fail(this.#host.engine, status, this.#isBytes);
-      // Before anything else asks the core: the ids are in its last reply.
+      // Read the ids before any other call: they are in the last reply.
       const needed = status === Status.need ? this.#host.engine.needed() : [];
       if (this.#isBytes && run === undefined && status !== Status.need)
         this.rows = calls.ingestedRows(this.#host.engine);
@@ -213,15 +213,15 @@ export class Ingest implements PipedChange {
     }
   }
 
-  /** Throws why it does not go on, if it does not. */
+  /** Throws if a segment could not be written, or the signal is aborted. */
   check(): void {
     this.#pipe.check();
     checkSignal(this.#signal);
   }
 
   /**
-   * Makes the commit, when no other commit is being made. It is atomic and the last word: of
-   * what other writers have committed since this change began, all stays that it did not touch.
+   * Makes the commit once no other commit is in progress. The commit is atomic. It wins for the keys
+   * that this change touches; for all other keys the commits of other writers since its start stay.
    */
   async commit(): Promise<Committed> {
     await this.#finish();
@@ -231,15 +231,15 @@ export class Ingest implements PipedChange {
     return this.#branchHead.exclusively(() => this.commitNow(), this.#signal);
   }
 
-  /** As `commit`, for a caller that makes sure that no other commit is being made. */
+  /** As `commit`, for a caller that makes sure that no other commit is in progress. */
   async commitNow(): Promise<Committed> {
     await this.#finish();
     return this.#branchHead.retry(() => this.#attempt());
   }
 
   /**
-   * As `commitNow`, once: `undefined` when another writer was first. Without a hold on what it
-   * builds on, the change must then be made again from the start.
+   * As `commitNow`, with one try: returns `undefined` when another writer was first. An ingest without
+   * a hold must then be made again from the start.
    */
   async commitOnce(): Promise<Committed | undefined> {
     await this.#finish();
@@ -249,7 +249,7 @@ export class Ingest implements PipedChange {
   async #finish(): Promise<void> {
     if (this.#finished) return;
     this.#finished = true;
-    // Gathering is done, merging begins.
+    // Merging begins: a different kind of work.
     if (this.#bulk !== undefined) this.#host.doubt();
     calls.finish(this.#host.engine, this.op);
     await this.#work(performance.now());
@@ -264,8 +264,8 @@ export class Ingest implements PipedChange {
   }
 
   /**
-   * Brings in, beside what it was fed, what was changed between the commits of two views, but for
-   * keys that it was fed. It is then committed by `commitOnce`.
+   * Adds the changes between the commits of two views, except for keys that it was fed. Call
+   * `commitOnce` afterwards.
    */
   async bringIn(from: number, to: number): Promise<void> {
     await this.#finish();
@@ -275,13 +275,13 @@ export class Ingest implements PipedChange {
     await this.#work(performance.now());
   }
 
-  /** `undefined` when another writer was first. */
+  /** Tries to commit; `undefined` when another writer was first. */
   async #attempt(): Promise<Committed | undefined> {
     const { engine } = this.#host;
     let { head } = this.#branchHead;
     const overrides = this.#bulk?.overrides ?? new Set();
     if (head.generation !== this.#onto || overrides.size > 0) {
-      // What it will be made of is of that commit, even if yet another one comes first.
+      // Hold the new base: the commit reuses its chunks, even if yet another writer is first.
       const held = await this.#branchHead.holdNow();
       this.#holds.push(held);
       ({ head } = held);
@@ -291,16 +291,16 @@ export class Ingest implements PipedChange {
       await this.#work(performance.now());
     }
     await this.#bringSums();
-    // The reply of the last step is gone by now: ask once more.
+    // Other calls may have overwritten the reply of the last step: ask once more.
     engine.step(this.op, 1);
     const { chunks, commitBytes } = calls.ingested(engine);
     await this.#pipe.flush(LAST_BYTES);
     await this.#pipe.settle(0);
     checkSignal(this.#signal);
     if (this.#branchHead.isHead(commitBytes)) {
-      // Nothing to write, if nobody else has moved the store.
+      // There is nothing to write, unless another writer has moved the ref.
       if (await this.#branchHead.refresh()) return undefined;
-      // Yet what is there already may not be durable: then a flush has to carry something.
+      // The head itself may not be durable. Moving the ref onto itself flushes it.
       const isSafe = this.#durability === 'relaxed' || this.#branchHead.isHeadDurable;
       if (!isSafe && !(await this.#move(commitBytes, []))) return undefined;
       if (!isSafe) await this.#branchHead.moveOnto(commitBytes, head.generation + 1);
@@ -308,7 +308,7 @@ export class Ingest implements PipedChange {
       this.durableRows = this.rows;
       return { chunks: 0, commitBytes, rowsBefore: head.rows };
     }
-    // Copying much into storage is a slice of its own; a small commit does not wait for one.
+    // Copying many bytes to storage needs a slice of its own; a small commit does not.
     if (this.#pipe.heldBytes > QUICK_BYTES) await turn();
     const moving = this.#move(commitBytes, this.#pipe.held);
     if (!(await timed(this.times, moving))) return undefined;
@@ -320,7 +320,7 @@ export class Ingest implements PipedChange {
   }
 
   async #move(commitBytes: Uint8Array, segments: readonly MadeSegment[]): Promise<boolean> {
-    // What is stored and announced by nobody may have been collected.
+    // If other tabs no longer see a hold, its chunks may have been collected.
     if (this.#holds.some(({ isSeen }) => isSeen === false)) {
       throw new HedgerowError('disconnected', 'the browser has suspended the page: try again');
     }
@@ -331,7 +331,7 @@ export class Ingest implements PipedChange {
       const options = { durability: this.#durability, makesRoom, ...(also && { also }) };
       isKept = await this.#branchHead.move(commitBytes, segments, options, () => {
         isKept = true;
-        // The ref may point at what was written: rather debris than a hole.
+        // The ref may have moved to the commit: keep its segments, even if they become garbage.
         this.#stay();
       });
       return isKept;
@@ -340,7 +340,7 @@ export class Ingest implements PipedChange {
     }
   }
 
-  /** What it has written stays. */
+  /** Ends the ingest and keeps what it has written. */
   #stay(): void {
     this.#free(true);
     this.#release();
@@ -357,7 +357,7 @@ export class Ingest implements PipedChange {
     for (const hold of this.#holds.splice(0)) hold.release();
   }
 
-  /** Drops the change and deletes what was written of it. Idempotent. */
+  /** Drops the change and deletes its segments. Idempotent. */
   async abandon(): Promise<void> {
     if (this.#ended) return;
     this.#free(false);

@@ -13,13 +13,13 @@ import { endIterator } from './source.js';
 /** Milliseconds between two reports. */
 const PROGRESS_MS = 16;
 
-/** How long what an asynchronous source gave may wait for more to share its slice. */
+/** Milliseconds that rows of an asynchronous source wait for more to share their slice. */
 const GATHER_MS = 4;
 
-/** Bytes after which they are read without waiting for more: about a slice of work. */
+/** Bytes that are read without waiting for more: about a slice of work. */
 const GATHER_BYTES = 512 << 10;
 
-/** Tells how far an ingest has come, not too often. */
+/** Reports the progress of an ingest, at most once in `PROGRESS_MS`, and at its end. */
 export class Reporter {
   readonly #ingest: Ingest;
   readonly #onProgress: ((progress: Progress) => void) | undefined;
@@ -36,7 +36,7 @@ export class Reporter {
     this.#fraction = fraction;
   }
 
-  /** Reports, unless it did so less than a frame ago; the last time in any case. */
+  /** Reports, unless the last report is too recent; `last` reports in any case. */
   report(last = false): void {
     if (this.#onProgress === undefined) return;
     const now = performance.now();
@@ -44,12 +44,12 @@ export class Reporter {
     this.#reportedMs = now;
     const { rows, bytes, durableRows } = this.#ingest;
     const fraction = last ? 1 : this.#fraction();
-    const told = { rows, bytes, durableRows, ...(fraction === undefined ? {} : { fraction }) };
-    notify(this.#onProgress, told);
+    const progress = { rows, bytes, durableRows, ...(fraction === undefined ? {} : { fraction }) };
+    notify(this.#onProgress, progress);
   }
 }
 
-/** Takes rows of an iterable: as many as fit in a slice, again and again. */
+/** Takes rows of an iterable, slice by slice. */
 export async function takeRows<Row>(
   rows: Iterable<Row>,
   gatherer: RowGatherer<Row>,
@@ -68,7 +68,7 @@ export async function takeRows<Row>(
   if (gatherer.rows > 0) await feed(gatherer, ingest, startMs);
 }
 
-/** Takes rows as they come. A source that waits is waited for, and nothing else. */
+/** Takes rows as they come. Stops waiting for the source when `signal` is aborted or the core traps. */
 export async function takeAsyncRows<Row>(
   rows: AsyncIterator<Row>,
   gatherer: RowGatherer<Row>,
@@ -81,12 +81,12 @@ export async function takeAsyncRows<Row>(
     const now = performance.now();
     if (gatherer.rows === 0) firstMs = now;
     const full = gatherer.add(row);
-    // A slow source should not hold back rows that have come; a fast one fills blocks.
+    // A slow source must not delay rows that have come; a fast one fills blocks.
     if (!full && now - firstMs < GATHER_MS) return;
     await turn();
     await feed(gatherer, ingest, performance.now());
     reporter.report();
-    // Else a source that is always ready would fill the next block in the same slice.
+    // Otherwise a source that is always ready would fill the next block in the same slice.
     await turn();
   });
   if (gatherer.rows > 0) await feed(gatherer, ingest, performance.now());
@@ -100,7 +100,7 @@ async function feed<Row>(
 ): Promise<void> {
   const block = gatherer.take();
   const feeding = ingest.feed(block, startMs);
-  // The first step has run by now, in this slice.
+  // The first step of `feed` has already run, in this slice.
   gatherer.learn(block.rows, performance.now() - startMs);
   await feeding;
 }
@@ -139,8 +139,8 @@ export async function takeBytes(
 }
 
 /**
- * Calls `take` for each member; while it works, the next one is on its way. When something
- * fails, or the signal is aborted, the source is ended and not waited for.
+ * Calls `take` for each member, and asks for the next one meanwhile. On a failure, or when the
+ * signal is aborted, ends the source without waiting for it.
  */
 async function each<T>(
   source: AsyncIterator<T> | Iterator<T>,
@@ -149,7 +149,7 @@ async function each<T>(
   take: (member: T) => Promise<void>,
 ): Promise<void> {
   const wait = new AbortableWait(signal);
-  // A source may keep it waiting for long.
+  // Do not wait for a slow source after the ingest is lost.
   const stop = ingest.onLost((cause) => wait.fail(cause));
   let ended = false;
   const ask = async () => {
@@ -168,7 +168,7 @@ async function each<T>(
       const result = await wait.for(next);
       if (result.done === true) return;
       next = ask();
-      // Its failure is told when its turn comes.
+      // A failure is thrown when its turn comes.
       next.catch(() => {});
       await take(result.value);
     }

@@ -1,4 +1,4 @@
-/** Patches: what a server says has changed, applied as a whole or not at all. */
+/** Patches: changes from a server, applied as a whole or not at all. */
 
 import { HedgerowError } from '../base/errors.js';
 import type { ByteFormat, ByteSource } from '../base/read-bytes.js';
@@ -9,20 +9,20 @@ import { type Job, type PutManyOptions, putMany } from './put-many.js';
 import type { Source } from './source.js';
 
 /**
- * One step of a patch: an operation of Replicache, or a change as `diff`, `changes` and `watch` give it. Members that it
- * does not name are ignored. A change of an index, which has `secondary`, is refused.
+ * An operation of a patch: one of Replicache, or a change that `diff`, `changes` or `watch` gave. Other members are
+ * ignored, except that a change of an index, which has `secondary`, is refused.
  */
 export type PatchOperation =
   /** The row gets this value. */
   | { readonly op: 'put'; readonly key: string; readonly value: unknown }
-  /** The row goes, if it is there. */
+  /** Deletes the row, if it exists. */
   | { readonly op: 'del'; readonly key: string }
-  /** All rows go. */
+  /** Deletes all rows. */
   | { readonly op: 'clear' }
   /**
-   * The row becomes `{ ...row, ...merge }`, or `merge` when it is not there; then only the
-   * members of it stay that `constrain` names, if it names some. A row that holds no object refuses the patch, unless
-   * a later operation of it has the last word on the row.
+   * The row becomes `{ ...row, ...merge }`, or `merge` if it does not exist. A non-empty `constrain` then removes
+   * all members that it does not name. If the row is not an object, the whole patch fails, unless a later put,
+   * delete or clear of the patch overrides this operation.
    */
   | {
       readonly op: 'update';
@@ -30,16 +30,16 @@ export type PatchOperation =
       readonly merge?: Readonly<Record<string, unknown>> | undefined;
       readonly constrain?: readonly string[] | undefined;
     }
-  /** The row gets the new value, whatever it was before. */
+  /** The row gets the new value, regardless of its old one. */
   | { readonly op: 'add' | 'change'; readonly key: string; readonly newValue: unknown };
 
-/** Operations one by one, or bytes of them: NDJSON, or one JSON array. */
+/** Operations, or their bytes: NDJSON or one JSON array. */
 export type Patch = Source<PatchOperation> | ByteSource;
 
 /** How a patch is applied. */
 export interface PatchOptions
   extends Pick<PutManyOptions<unknown>, 'signal' | 'onProgress' | 'durability'> {
-  /** How operations follow each other in bytes; found out from the first of them by default. */
+  /** The format of bytes; by default it is detected from their start. */
   readonly format?: ByteFormat | undefined;
 }
 

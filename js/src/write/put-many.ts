@@ -25,28 +25,28 @@ import { endSource, isAtHand, type OpenSource, openSource, type Source } from '.
 /** How rows are put. */
 export interface PutManyOptions<Row> {
   /**
-   * The key of a row: a JSON pointer into it, such as `/id`, or a function of it, which rows
-   * that come as bytes cannot have. Without it rows are `[key, value]`. What the pointer leads to
-   * is a string: of a number, `(row) => String(row.id)` makes one. A row is read up to a
-   * slice after it was given: it must not be changed and given again.
+   * Where the key of a row is: a JSON pointer such as `/id`, or a function of the row (not for rows
+   * that come as bytes). Without it rows are `[key, value]`. The pointer must lead to a string; for a
+   * number use `(row) => String(row.id)`. A row is read up to a slice after the source yields it: a
+   * source must not change a row and yield it again.
    */
   readonly key?: KeyOf<Row> | undefined;
-  /** Put before every key. */
+  /** Added before every key. */
   readonly prefix?: string | undefined;
-  /** How rows follow each other in bytes; found out from the first of them by default. */
+  /** The format of bytes; by default it is detected from their start. */
   readonly format?: ByteFormat | undefined;
-  /** Ends the call with `aborted`, whatever it waits for; the store is then as it was. */
+  /** Rejects the call at once with `aborted`; the store is unchanged. */
   readonly signal?: AbortSignal | undefined;
-  /** Called at most once in 16 ms, and at the end. */
+  /** Called at most once every 16 ms, and at the end. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Instead of the store's. */
+  /** By default that of the store. */
   readonly durability?: Durability | undefined;
 }
 
-/** What is done with the rows of a source. */
+/** What to do with the rows of a source. */
 export interface Job<Row> extends PutManyOptions<Row> {
   readonly durability: Durability;
-  /** Rows are keys to delete, or operations of a patch, instead of what is put. */
+  /** Rows are keys to delete, or operations of a patch; by default they are put. */
   readonly deletes?: boolean;
   readonly isPatch?: boolean;
 }
@@ -61,7 +61,7 @@ export async function putMany<Row>(
   const startMs = performance.now();
   const { prefix, signal } = job;
   if (prefix !== undefined) checkKey(prefix, 'prefix');
-  // In the turn of the call: the order of calls is that of commits.
+  // In the turn of the call, so that bulk changes commit in the order of their calls.
   const bulk = branchHead.bulks.begin(isAtHand(source));
   try {
     await turn();
@@ -83,7 +83,7 @@ async function ingestAll<Row>(
   startMs: number,
 ): Promise<IngestResult> {
   const { signal, durability } = job;
-  // With a function even bytes may be a row.
+  // With a function as key, bytes may be rows.
   const mayBeBytes = typeof job.key !== 'function' && job.deletes !== true;
   const opened = await openSource(source, signal, mayBeBytes, job.format !== undefined);
   let taken = false;
@@ -166,7 +166,7 @@ export async function deleteRange(
   }
 }
 
-/** What is told of a bulk change. */
+/** The result of a bulk change. */
 export function resultOf(
   ingest: Ingest,
   { chunks, commitBytes }: Committed,

@@ -1,4 +1,4 @@
-/** Turns what `putMany` is given into blocks of rows, each as much as fits in a slice. */
+/** Turns the rows of `putMany` into blocks that fit in a slice. */
 import { HedgerowError } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
 import { kindOf } from '../base/kind.js';
@@ -7,13 +7,13 @@ import { checkKept, isBytes, stringify } from '../base/value.js';
 import { ROWS_IN_MS } from '../core/speed.js';
 import type { Block } from './ingest.js';
 
-/** Where the key of a row is: at a JSON pointer, or what a function makes of it. */
+/** The key of a row: a JSON pointer to it, or a function of the row. */
 export type KeyOf<Row> = string | ((row: Row) => string);
 
 /** Bytes of byte values after which a block ends. */
 const MAX_BLOCK_BYTES = 1 << 20;
 
-/** How often the clock is read while rows are taken. */
+/** Rows between two reads of the clock. */
 const CLOCK_ROWS = 64;
 
 /** Gathers rows into blocks. */
@@ -30,8 +30,8 @@ export class RowGatherer<Row> {
   #startMs = 0;
 
   /**
-   * Rows of `deletes` are keys; of `patch`, operations; of `rows`, anything that `keyOf` points
-   * into.
+   * Rows of the format `deletes` are keys, those of `patch` are operations, and those of `rows` are
+   * values that `keyOf` points into.
    */
   constructor(format: Block['format'], keyOf: KeyOf<Row> | undefined, sliceMs: number) {
     this.#format = format;
@@ -40,12 +40,12 @@ export class RowGatherer<Row> {
     this.#pace = new Pace(sliceMs, ROWS_IN_MS);
   }
 
-  /** Rows gathered for the next block. */
+  /** The number of rows in the next block. */
   get rows(): number {
     return this.#rows;
   }
 
-  /** Adds a row; `true` when the block is full. */
+  /** Adds a row; returns `true` when the block is full. */
   add(row: Row): boolean {
     if (this.#rows === 0) this.#startMs = performance.now();
     if (this.#format === 'pairs') this.#addPair(row);
@@ -61,7 +61,7 @@ export class RowGatherer<Row> {
 
   #addRow(row: Row): void {
     if (this.#format === 'deletes') checkKey(row, this.#first + this.#rows);
-    // What JSON has no word for becomes `null`, which has no key.
+    // A row that JSON cannot represent becomes `null`, which has no key.
     this.#members.push(row);
   }
 
@@ -72,10 +72,10 @@ export class RowGatherer<Row> {
     this.#members.push(key, this.#valueOf(value, at));
   }
 
-  /** What stands for a value in the text. */
+  /** The value to write in the text: a placeholder for bytes, which are passed after it. */
   #valueOf(value: unknown, at: number): unknown {
     if (!isBytes(value, at)) return value;
-    // A copy, and not by `slice`, which for a Node `Buffer` is a view: buffers are reused.
+    // Copy: callers reuse buffers. Not by `slice`, which makes a view of a Node `Buffer`.
     this.#values.push({ row: this.#rows, bytes: new Uint8Array(value) });
     this.#valueBytes += value.length;
     return 0;
@@ -83,7 +83,7 @@ export class RowGatherer<Row> {
 
   #addOperation(row: unknown): void {
     const at = this.#first + this.#rows;
-    // What is no operation is refused by the core.
+    // The core refuses a row that is not an operation.
     const { op, key, value, newValue, merge, constrain, oldValue, secondary } = Object(
       row,
     ) as Record<string, unknown>;
@@ -94,7 +94,7 @@ export class RowGatherer<Row> {
     if (op === 'put') this.#members.push({ op, key, value: this.#valueOf(value, at) });
     else if (op === 'update') this.#members.push({ op, key, merge, constrain });
     else {
-      // Of the last two the core asks only whether they are there.
+      // The core only checks whether the last two exist.
       const put = isChange ? this.#valueOf(newValue, at) : undefined;
       this.#members.push({
         op,
@@ -109,7 +109,7 @@ export class RowGatherer<Row> {
   #split(row: Row, at: number): readonly [unknown, unknown] {
     if (typeof this.#keyOf === 'function') return [this.#keyOf(row), row];
     const isArray = Array.isArray(row);
-    // A third member would be lost.
+    // Refuse a third member: it would be lost.
     if (isArray && row.length <= 2) return [row[0], row[1]];
     const [code, what] = isArray
       ? (['invalid-row', `an array of ${row.length}`] as const)
@@ -117,7 +117,7 @@ export class RowGatherer<Row> {
     throw new HedgerowError(code, `row ${at}: not [key, value] but ${what}`, { row: at });
   }
 
-  /** Takes what was gathered as a block. */
+  /** Returns the gathered rows as a block, and begins the next one. */
   take(): Block {
     const block: Block = {
       text: this.#text(),
@@ -140,13 +140,13 @@ export class RowGatherer<Row> {
       return text;
     } catch (cause) {
       if (cause instanceof HedgerowError) throw cause;
-      // One of them is to blame: which?
+      // Find the row that failed, and report that.
       this.#check(stringify);
       throw new HedgerowError('invalid-value', 'JSON cannot hold these rows together', { cause });
     }
   }
 
-  /** Calls `check` with each value, or row, and its position. */
+  /** Calls `check` with each value (or row) and its position. */
   #check(check: (value: unknown, row: number) => unknown): void {
     const members = this.#members;
     const format = this.#format;
@@ -154,12 +154,12 @@ export class RowGatherer<Row> {
     const step = format === 'pairs' ? 2 : 1;
     for (let row = 0; row < this.#rows; row++) {
       const member = members[row * step + step - 1];
-      // A row that is no object has no key: the core says so.
+      // The core refuses a row that is not an object: it has no key.
       if (format !== 'rows' || typeof member === 'object') check(member, this.#first + row);
     }
   }
 
-  /** Learns that a block of `rows` took `ms` of a slice. */
+  /** Records that a block of `rows` took `ms` milliseconds. */
   learn(rows: number, ms: number): void {
     this.#pace.learn(rows, ms);
   }

@@ -1,4 +1,4 @@
-/** Takes finished segments of a change to storage, in slices of their own, while the core makes the next ones. */
+/** Writes finished segments of a change to storage, in slices of their own, while the core makes the next ones. */
 import { MAX_IN_FLIGHT_BYTES } from '../base/limits.js';
 import { turn } from '../base/scheduler.js';
 import { type MadeSegment, removeSegment, takeSegment } from '../core/calls/segments.js';
@@ -11,24 +11,24 @@ import type { Hold } from '../tabs/pins.js';
 /** The change whose segments these are. */
 export interface PipedChange {
   readonly times: SliceTimes;
-  /** Rows read so far, and those of them that are stored. */
+  /** Rows read so far, and how many of them are stored. */
   readonly rows: number;
   durableRows: number;
-  /** It holds up no other change, and so waits for room. */
+  /** It blocks no other change, and so waits for space. */
   readonly waitsForRoom: boolean;
-  /** Keeps a hold until the change has ended. */
+  /** Keeps a hold until the change ends. */
   keep(hold: Hold): void;
-  /** Throws when it has been aborted. */
+  /** Throws if the change was aborted. */
   check(): void;
 }
 
-/** The segments of one change: held here, in flight, stored. */
+/** The segments of one change: held here, in flight, or stored. */
 export class SegmentPipe {
   readonly #change: PipedChange;
   readonly #host: Host;
   readonly #branchHead: BranchHead;
   readonly #options: Pick<WriteBatch, 'durability' | 'makesRoom'>;
-  /** The writers whose segments have been announced. */
+  /** The writer numbers that have been announced to other tabs. */
   readonly #writers = new Set<number>();
   #held: MadeSegment[] = [];
   #heldBytes = 0;
@@ -37,7 +37,7 @@ export class SegmentPipe {
   #writingBytes = 0;
   #written: number[] = [];
   #failure: unknown;
-  /** How many were made. */
+  /** The number of segments made. */
   made = 0;
 
   constructor(
@@ -52,7 +52,7 @@ export class SegmentPipe {
     this.#options = options;
   }
 
-  /** Made, and not yet handed to storage. */
+  /** Segments that are made and not yet handed to storage. */
   get held(): readonly MadeSegment[] {
     return this.#held;
   }
@@ -61,7 +61,7 @@ export class SegmentPipe {
     return this.#heldBytes;
   }
 
-  /** Throws when a segment could not be written. */
+  /** Throws if a segment could not be written. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }
@@ -80,15 +80,15 @@ export class SegmentPipe {
     }
   }
 
-  /** So many bytes more are of this change alone. */
+  /** Adds to the bytes that no commit reaches yet. */
   #use(bytes: number): void {
     this.#madeBytes += bytes;
     this.#branchHead.shared.unusedBytes += bytes;
   }
 
   /**
-   * Hands segments to storage until at most `bytes` are held, in slices of their own: half
-   * of what a load costs this thread is the copying that IndexedDB does in `put`.
+   * Hands segments to storage until at most `bytes` are held. Uses slices of its own: IndexedDB
+   * copies in `put`, which is half of the time that a load takes on this thread.
    */
   async flush(bytes: number): Promise<void> {
     const change = this.#change;
@@ -105,7 +105,7 @@ export class SegmentPipe {
     }
   }
 
-  /** Announces to other tabs that segments will be stored which no commit reaches yet. */
+  /** Announces segments to other tabs before they are stored, since no commit reaches them yet. */
   async #announce(): Promise<void> {
     for (const { id } of this.#held) {
       const writer = this.#branchHead.shared.writerOf(id);
@@ -115,7 +115,7 @@ export class SegmentPipe {
     }
   }
 
-  /** Writes the segment held longest, in a transaction of its own. */
+  /** Writes the oldest held segment, in a transaction of its own. */
   #write(): void {
     const segment = this.#held.shift();
     if (segment === undefined) return;
@@ -148,12 +148,12 @@ export class SegmentPipe {
     this.#change.check();
   }
 
-  /** A commit reaches the segments from now on, or they are dropped. */
+  /** Ends the count of bytes that no commit reaches: the change is committed or dropped. */
   end(): void {
     this.#use(-this.#madeBytes);
   }
 
-  /** Drops what is held, and deletes what was written. */
+  /** Drops held segments, and deletes written ones. */
   async discard(): Promise<void> {
     const { inventory } = this.#branchHead;
     for (const { id } of this.#held) inventory.unmade(id);
@@ -162,17 +162,17 @@ export class SegmentPipe {
     const written = this.#written;
     this.#written = [];
     for (const id of written) inventory.unmade(id);
-    // Debris costs space until it is collected: that it stays is no reason to hide the failure.
+    // If deleting fails, the segments take space until a collection; report the first failure.
     if (written.length > 0) await this.#host.segments.delete(written).catch(() => {});
     for (const id of written) {
-      // An instance that was started meanwhile may have seen them.
+      // A new instance of the core may have listed them meanwhile.
       inventory.unmade(id);
       removeSegment(this.#host.engine, id);
     }
   }
 }
 
-/** Counts the wait for storage. */
+/** Adds the time until `promise` settles to `storageMs`. */
 export async function timed<T>(times: SliceTimes, promise: Promise<T>): Promise<T> {
   const start = performance.now();
   const result = await promise;

@@ -10,11 +10,11 @@ import { tryEdits } from './try-edits.js';
 
 /** A put or a delete of one key. */
 export interface Edit {
-  /** As JSON text. */
+  /** JSON text. */
   readonly key: string;
-  /** As JSON text or bytes; absent when the row is to be deleted. */
+  /** JSON text or bytes; absent for a delete. */
   readonly value?: string | Uint8Array;
-  /** The bulk changes that were under way when it was called for. */
+  /** The overrides of the bulk changes in progress at the call. */
   readonly over: readonly Overrides[];
 }
 
@@ -23,7 +23,7 @@ interface Waiter {
   reject(cause: unknown): void;
 }
 
-/** What an edit itself is to blame for. */
+/** Errors that the edit itself causes. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'invalid-key',
   'invalid-value',
@@ -32,14 +32,14 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Puts and deletes of single rows. Those made in one turn, or while a commit is under way,
+ * Puts and deletes of single rows. Those made in one turn, or while a commit is in progress,
  * share the next commit.
  */
 export class SingleEdits {
   readonly #host: Host;
   readonly #branchHead: BranchHead;
   readonly #durability: Durability;
-  /** What reads wait for. */
+  /** The edits that reads wait for. */
   readonly pending = new Pending();
   #edits: Edit[] = [];
   #waiters: Waiter[] = [];
@@ -51,7 +51,7 @@ export class SingleEdits {
     this.#durability = durability;
   }
 
-  /** Puts one row. The value is taken as it is now. */
+  /** Puts one row. Copies the value at once. */
   put(key: string, value: unknown): Promise<void> {
     checkKey(key);
     const kept = isBytes(value) ? new Uint8Array(value) : stringify(value);
@@ -76,12 +76,12 @@ export class SingleEdits {
     return done;
   }
 
-  /** Resolves when the edits that wait for their commit now are committed or refused. */
+  /** Resolves once the edits that wait now are committed or refused. */
   async flushed(): Promise<void> {
     await this.#flushing;
   }
 
-  /** Resolves when all edits so far are committed or refused. */
+  /** Resolves once no edits wait any more, those made meanwhile included. */
   async settled(): Promise<void> {
     while (this.#flushing !== undefined) await this.#flushing;
   }
@@ -96,7 +96,7 @@ export class SingleEdits {
         await this.#commitAll(edits, waiters);
       })
       .catch((cause: unknown) => {
-        // It did not even begin.
+        // The queue failed before the commit began: reject all edits.
         const waiters = this.#waiters;
         this.#edits = [];
         this.#waiters = [];
@@ -113,7 +113,7 @@ export class SingleEdits {
     );
   }
 
-  /** Commits edits, and settles those who wait for them: one that is refused is refused alone. */
+  /** Commits edits and settles their promises. A refused edit does not make the others fail. */
   async #commitAll(edits: readonly Edit[], waiters: readonly Waiter[]): Promise<void> {
     if (edits.length === 0) return;
     try {
@@ -122,7 +122,7 @@ export class SingleEdits {
       const isRefusal = cause instanceof HedgerowError && REFUSALS.has(cause.code);
       const { key, row = lastOf(edits, key) } = cause as HedgerowError;
       if (isRefusal && row >= 0) {
-        // Its position means nothing to the caller of a single put.
+        // Remove the position: it means nothing to the caller of a single put.
         const message = cause.message.replace(/^row \d+: /, '');
         waiters[row]?.reject(new HedgerowError(cause.code, message, { cause, key }));
         const isOther = (_: unknown, at: number) => at !== row;
@@ -132,7 +132,7 @@ export class SingleEdits {
         for (const { reject } of waiters) reject(cause);
         return;
       }
-      // By a sum tree, which does not say which of them.
+      // A sum tree refused one of them, without saying which: bisect.
       const half = edits.length >> 1;
       await this.#commitAll(edits.slice(0, half), waiters.slice(0, half));
       return this.#commitAll(edits.slice(half), waiters.slice(half));
@@ -142,12 +142,12 @@ export class SingleEdits {
   }
 }
 
-/** The last edit of a key, which is the one that counts; -1 when there is none. */
+/** The position of the last edit of a key, which is the one that counts, or -1. */
 function lastOf(edits: readonly Edit[], key: string | undefined): number {
   return edits.map((edit) => edit.key).lastIndexOf(JSON.stringify(key));
 }
 
-/** Splits edits where puts and deletes meet: a block holds either. */
+/** Splits edits into runs of puts and runs of deletes: a block holds one kind. */
 function groups(edits: readonly Edit[]): Edit[][] {
   const split: Edit[][] = [];
   let isPut: boolean | undefined;
@@ -159,7 +159,7 @@ function groups(edits: readonly Edit[]): Edit[][] {
   return split;
 }
 
-/** The block of some edits: all puts, or all deletes. */
+/** The block of edits that are all puts or all deletes. */
 export function blockOf(edits: readonly Edit[]): Block {
   const values: { row: number; bytes: Uint8Array }[] = [];
   const members: string[] = [];

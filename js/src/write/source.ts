@@ -1,14 +1,14 @@
-/** What `putMany` is given, opened: rows one by one, rows as they come, or bytes of rows. */
+/** Opens the sources of `putMany`: iterables of rows, asynchronous ones, or bytes of rows. */
 
 import { HedgerowError } from '../base/errors.js';
 import { isList, isPlain, isRevoked } from '../base/kind.js';
 import { type ByteSource, isPart, partsOf, streamIterator } from '../base/read-bytes.js';
 import { AbortableWait } from '../base/signal.js';
 
-/** Where rows come from. What it throws comes through as it is. */
+/** Where rows come from. Callers get its exceptions unchanged. */
 export type Source<Row> = Iterable<Row> | AsyncIterable<Row> | ReadableStream<Row>;
 
-/** A source that was opened. Whoever gets it ends its iterator. */
+/** An opened source. Its owner must end its iterator. */
 export type OpenSource<Row> =
   | { readonly kind: 'rows'; readonly rows: Iterable<Row>; readonly total?: number }
   | { readonly kind: 'async-rows'; readonly rows: AsyncIterator<Row> }
@@ -23,7 +23,7 @@ function refuse(): never {
   throw new HedgerowError('invalid-argument', 'the source must be an iterable, or bytes');
 }
 
-/** Whether a source is all there: it has an end, and waits for nobody. */
+/** Whether a source is in memory as a whole: it is finite and never waits. */
 function isWhole(source: unknown): boolean {
   if (isRevoked(source)) refuse();
   const isBlob = typeof Blob !== 'undefined' && source instanceof Blob;
@@ -31,7 +31,7 @@ function isWhole(source: unknown): boolean {
   return isBlob || isBytes || Array.isArray(source) || isCollection(source);
 }
 
-/** Whether a change by `source` waits for whoever gives its members; it may be a range of keys. */
+/** Whether reading `source` runs or waits for code of the caller. `source` may also be a range of keys. */
 export function isFed(source: unknown): boolean {
   return !isWhole(source) && (isList(source) || !isPlain(source));
 }
@@ -40,7 +40,7 @@ function isCollection(source: unknown): source is ReadonlySet<unknown> {
   return source instanceof Map || source instanceof Set;
 }
 
-/** Whether a source has its rows at hand, and never waits for a network or a program. */
+/** Whether a source yields its rows synchronously, without waiting for a network or other code. */
 export function isAtHand(source: unknown): boolean {
   if (isWhole(source)) return true;
   if (typeof source !== 'object' || source === null) return false;
@@ -48,8 +48,8 @@ export function isAtHand(source: unknown): boolean {
 }
 
 /**
- * Opens a source. Whether an iterable holds bytes is told by its first member, if that may
- * be so; one without members holds bytes if they are formatted.
+ * Opens a source. If it `mayBeBytes`, the first member of an iterable decides whether it holds bytes;
+ * an empty one holds bytes if a format is given (`isFormatted`).
  */
 export async function openSource<Row>(
   source: Source<Row> | ByteSource,
@@ -58,7 +58,7 @@ export async function openSource<Row>(
   isFormatted = false,
 ): Promise<OpenSource<Row>> {
   if (isRevoked(source)) refuse();
-  // Where a format is named, what has no members has no bytes.
+  // With a format, an empty source is an empty source of bytes.
   const isBytes = ({ done, value }: IteratorResult<unknown>) =>
     mayBeBytes && (done === true ? isFormatted : isPart(value));
   const bytes = partsOf(source);
@@ -90,7 +90,7 @@ export async function openSource<Row>(
 
 function asyncIteratorOf<T>(source: unknown): AsyncIterator<T> | undefined {
   if (typeof source !== 'object' || source === null) return undefined;
-  // Not every engine can iterate a stream, and this one is cancelled alike everywhere.
+  // Not every engine can iterate a stream, and this iterator cancels it in the same way everywhere.
   if (typeof ReadableStream !== 'undefined' && source instanceof ReadableStream) {
     return streamIterator<T>(source);
   }
@@ -119,14 +119,14 @@ async function firstOf<T>(
   }
 }
 
-/** Ends an iterator early. It may be waiting and never answer: nobody waits for it. */
+/** Ends an iterator early, without waiting for it: it may never answer. */
 export function endIterator(iterator: AsyncIterator<unknown> | Iterator<unknown>): void {
   void Promise.resolve()
     .then(() => iterator.return?.())
     .catch(() => {});
 }
 
-/** Ends a source that was opened and not read. */
+/** Ends an opened source that was not read. */
 export function endSource<Row>(opened: OpenSource<Row>): void {
   if (opened.kind === 'bytes') endIterator(opened.parts);
   else if (opened.kind === 'async-rows') endIterator(opened.rows);

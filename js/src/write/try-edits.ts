@@ -1,4 +1,4 @@
-/** A few edits on their way to a commit, which are made again from the start when others win. */
+/** Commits a few edits. After a lost race they are made again from the start. */
 
 import { isMissing } from '../base/errors.js';
 import { turn } from '../base/scheduler.js';
@@ -8,9 +8,9 @@ import type { Durability } from '../storage/segment-store.js';
 import { type Block, type Committed, Ingest, type IngestOptions } from './ingest.js';
 
 /**
- * Commits edits, for a caller that makes sure that no other commit is being made here;
- * `undefined` when another tab was first. Nobody holds for it what it builds on, which would
- * cost more than the edits: what was collected meanwhile counts as a race that was lost.
+ * Commits edits, for a caller that makes sure that no other commit of this tab is in progress.
+ * Returns `undefined` when another tab was first. The base commit is not held, since that would cost
+ * more than the edits: if chunks of it were collected meanwhile, that counts as a lost race.
  */
 export async function tryEdits(
   host: Host,

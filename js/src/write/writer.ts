@@ -12,27 +12,27 @@ import { type Block, type Committed, Ingest, type IngestResult } from './ingest.
 
 /** How a writer writes. */
 export interface WriterOptions {
-  /** Commits after so many rows each; by default once, in `finish`. */
+  /** Rows for each commit; by default there is one commit, in `finish`. */
   readonly commitEvery?: number | undefined;
-  /** Instead of the store's. */
+  /** By default that of the store. */
   readonly durability?: Durability | undefined;
 }
 
-/** A full buffer: UTF-16 units of text and bytes of byte values. */
+/** Size of the buffer: UTF-16 units of text plus bytes of byte values. */
 const BUFFER_UNITS = 1 << 20;
 
-/** What is fed in one slice, in the same unit; a flush begins when there is so much. */
+/** Size of a block, in the same unit. A flush begins once this much is buffered. */
 const BLOCK_UNITS = 1 << 18;
 
 interface Row {
   readonly units: number;
   /** The key as JSON text. */
   readonly key: string;
-  /** Absent when the row is to be deleted. */
+  /** Absent for a delete. */
   readonly value?: string | Uint8Array;
 }
 
-/** What lives on while rows are flushed: it must not hold the writer, which may be forgotten. */
+/** The work of a writer. It must not reference the writer, so that a dropped writer can be garbage-collected. */
 export class Flusher {
   readonly #host: Host;
   readonly #branchHead: BranchHead;
@@ -44,18 +44,18 @@ export class Flusher {
   #rows: Row[] = [];
   #units = 0;
   #ingest: Ingest | undefined;
-  /** Rows of the commit under way. */
+  /** Rows of the next commit that were fed. */
   #uncommitted = 0;
   #flushing: Promise<void> | undefined;
-  /** All rows are to be flushed, not only full blocks. */
+  /** Flush all rows, not only full blocks. */
   #all = false;
   #failure: unknown;
-  /** Why no more rows are taken. */
+  /** Why it takes no more rows. */
   #ended: string | undefined;
   readonly #total = { rows: 0, bytes: 0, chunks: 0, segments: 0, slices: 0, storageMs: 0 };
   #longestSliceMs = 0;
 
-  /** `onEnd` is called once, when nothing is left of it. */
+  /** `onEnd` is called when the writer has ended. */
   constructor(
     host: Host,
     branchHead: BranchHead,
@@ -71,21 +71,21 @@ export class Flusher {
     this.#bulk = branchHead.bulks.begin(false);
   }
 
-  /** Buffers a row, or says no. */
+  /** Buffers a row; returns `false` when the buffer is full or a flush has failed. */
   tryAdd(row: Row): boolean {
     this.#check();
     if (this.#failure !== undefined) return false;
-    // A row larger than the buffer has it for itself.
+    // A row larger than the buffer is buffered alone.
     if (this.#units + row.units > BUFFER_UNITS && this.#units > 0) return false;
     this.#rows.push(row);
     this.#units += row.units;
-    // Of edits that came before this row it is the last word.
+    // This row overrides earlier edits of its key.
     this.#bulk.overrides.delete(row.key);
     if (this.#units >= BLOCK_UNITS) this.#flush();
     return true;
   }
 
-  /** Buffers a row when there is room for it. */
+  /** Buffers a row once the buffer has space for it. */
   async add(row: Row): Promise<void> {
     while (!this.tryAdd(row)) {
       this.#throwFailure();
@@ -108,7 +108,7 @@ export class Flusher {
     }
   }
 
-  /** Drops what is not committed. */
+  /** Drops rows that are not committed. */
   async abort(reason: string): Promise<void> {
     this.#ended ??= reason;
     this.#rows = [];
@@ -142,11 +142,11 @@ export class Flusher {
       });
   }
 
-  /** Feeds blocks while there are full ones; when all is to go, the rest as well. */
+  /** Feeds full blocks; with `#all` also the rest. */
   async #pump(): Promise<void> {
     while (this.#units >= BLOCK_UNITS || (this.#all && this.#rows.length > 0)) {
       await turn();
-      // It may have been aborted meanwhile.
+      // The writer may have been aborted meanwhile.
       if (this.#rows.length === 0) break;
       if (this.#ingest === undefined) {
         const bulk = this.#bulk;
@@ -190,7 +190,7 @@ export class Flusher {
     const { chunks }: Committed = await ingest.commit();
     this.#ingest = undefined;
     this.#uncommitted = 0;
-    // The next commit begins on top of the edits so far.
+    // The next commit builds on the edits so far.
     this.#bulk.overrides.clear();
     const { rows, bytes, segments, times } = ingest;
     this.#total.rows += rows;
@@ -216,14 +216,12 @@ const writers = new Forgotten<Flusher>((flusher) => {
 });
 
 /**
- * The synchronous-first writer: rows are buffered without a promise for each, and flushed in
- * slices behind the caller's back. Only when the buffer is full is there something to await.
- *
- * Made by `db.writer()`.
+ * A writer with synchronous puts: it buffers rows without a promise for each, and flushes them in
+ * slices in the background. The caller awaits only a full buffer. `db.writer()` makes it.
  */
 export class Writer {
   readonly #flusher: Flusher;
-  /** As `abort`, for `await using`: after `finish` it does nothing. */
+  /** As `abort`, for `await using`; does nothing after `finish`. */
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
 
   /** Call `db.writer()`. */
@@ -234,29 +232,29 @@ export class Writer {
   }
 
   /**
-   * Buffers a row and returns `true`; returns `false`, with nothing buffered, when the buffer
-   * is full or a flush has failed: then await `put`. The value is taken as it is now.
+   * Buffers a row, copies its value at once, and returns `true`. Returns `false` without buffering
+   * when the buffer is full or a flush has failed: then await `put`.
    */
   tryPut(key: string, value: unknown): boolean {
     return this.#flusher.tryAdd(rowOf(key, value));
   }
 
-  /** As `tryPut`, for a row to be deleted. */
+  /** As `tryPut`, but deletes a row. */
   tryDelete(key: string): boolean {
     return this.#flusher.tryAdd(deleteOf(key));
   }
 
-  /** Buffers a row as soon as there is room, or rejects with what made a flush fail. */
+  /** Buffers a row once the buffer has space; rejects with the failure of a flush. */
   async put(key: string, value: unknown): Promise<void> {
     return this.#flusher.add(rowOf(key, value));
   }
 
-  /** As `put`, for a row to be deleted. */
+  /** As `put`, but deletes a row. */
   async delete(key: string): Promise<void> {
     return this.#flusher.add(deleteOf(key));
   }
 
-  /** Commits all rows. The writer is then of no more use. */
+  /** Commits all rows and ends the writer. */
   finish(): Promise<IngestResult> {
     writers.delete(this);
     return this.#flusher.finish();

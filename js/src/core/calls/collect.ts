@@ -2,12 +2,12 @@
 import * as Reply from '../../base/abi/reply.js';
 import type { Engine, Op } from '../engine.js';
 
-/** Starts a collection of what is stored now; `flags` are those of `base/abi/collect-flag.ts`. */
+/** Starts a collection of the segments known now; `flags` are those of `base/abi/collect-flag.ts`. */
 export function collect(engine: Engine, flags: number, valuesBefore: number): Op {
   return engine.given(engine.core.collect(flags, valuesBefore));
 }
 
-/** Has a collection take all for live that a commit reaches, or what is left of it if it may be gone. */
+/** Marks all that a commit reaches as live. If it `mayBeGone`, marks what is left of it. */
 export function collectCommit(
   engine: Engine,
   op: Op,
@@ -18,17 +18,17 @@ export function collectCommit(
   engine.core.collect_commit(engine.own(op), Number(mayBeGone));
 }
 
-/** Has a collection keep the segments from `from` to before `to`. */
+/** Makes a collection keep the segments from `from` up to, but not including, `to`. */
 export function collectKeep(engine: Engine, op: Op, from: number, to: number): void {
   engine.core.collect_keep(engine.own(op), from, to);
 }
 
-/** What a collection asked for is stored, and what it named is deleted. */
+/** Confirms to a collection that its new segments are stored, and the old ones are deleted. */
 export function collectExchanged(engine: Engine, op: Op): void {
   engine.core.collect_exchanged(engine.own(op));
 }
 
-/** What a collection has come to: `values` only if they were counted. */
+/** The reply of a collection; `valueBytes` only if values were counted. */
 export function collected(engine: Engine): {
   segments: number[];
   liveBytes: number;

@@ -1,11 +1,11 @@
-/** Indexes, each by its number: the n-th, from 1, of those that were named. */
+/** Calls for indexes. Each has a number, from 1, in the order of their definitions. */
 import * as Reply from '../../base/abi/reply.js';
 import * as Status from '../../base/abi/status.js';
 import { HedgerowError } from '../../base/errors.js';
 import type { IndexCore } from '../../indexes/index-set.js';
 import type { Engine } from '../engine.js';
 
-/** What an engine tells of indexes. */
+/** An engine's view of indexes. */
 export function indexCore(engine: Engine): IndexCore {
   return {
     setIndexes(definitions) {
@@ -15,7 +15,7 @@ export function indexCore(engine: Engine): IndexCore {
         throw new HedgerowError('invalid-argument', 'the definition of an index was refused');
       };
       name();
-      // An instance without names has no indexes.
+      // A new instance needs the definitions, too.
       engine.onStart = name;
     },
     indexState(view, index) {
@@ -31,7 +31,7 @@ export function indexCount(engine: Engine, view: number): number {
   return engine.core.index_count(engine.own(view));
 }
 
-/** The last key of a row that an index is made of which is there in part, in the reply to `indexState`. */
+/** The last key that a partial index includes, in the reply to `indexState`. */
 export function indexReach(engine: Engine): string {
   return engine.decode(engine.copy(Reply.indexReachKey, Reply.indexReachKeyLength));
 }

@@ -1,4 +1,4 @@
-/** An ingest: how it begins, what it is fed, and how it is brought onto another commit. */
+/** Calls for an ingest: start, feed, finish, rebase. */
 import * as Format from '../../base/abi/block-format.js';
 import * as Framing from '../../base/abi/framing.js';
 import * as Reply from '../../base/abi/reply.js';
@@ -19,7 +19,7 @@ const FORMATS: Readonly<Record<BlockFormat, number>> = {
   patch: Format.patch,
 };
 
-/** How a stream of bytes is read; without a pointer rows are `[key, value]`. */
+/** How to read a stream of bytes. Without a pointer rows are `[key, value]`. */
 export interface StreamCall {
   readonly prefix: string;
   readonly pointer: string | undefined;
@@ -60,18 +60,18 @@ function passBoth(engine: Engine, prefix: string, pointer: string): [number, num
   return [prefixBytes.length, pointerBytes.length];
 }
 
-/** Gives an ingest of bytes the next ones. */
+/** Appends bytes to an ingest of bytes. */
 export function append(engine: Engine, op: Op, bytes: Uint8Array): void {
   const at = engine.core.ingest_room(engine.own(op), bytes.length);
   engine.memory.set(bytes, at);
 }
 
-/** Tells an ingest of bytes that it has all of them. */
+/** Ends the bytes of an ingest. */
 export function end(engine: Engine, op: Op): void {
   engine.core.ingest_end(engine.own(op));
 }
 
-/** A block of rows: an array as JSON text, and the byte values that belong to some of its rows. */
+/** A block of rows: an array as JSON text, and the values of rows whose value is bytes. */
 export interface FedBlock {
   readonly text: string;
   readonly format: BlockFormat;
@@ -84,7 +84,7 @@ export function feed(engine: Engine, op: Op, { text, format, values }: FedBlock)
   const bufferFor = (length: number) => engine.core.ingest_buffer(engine.own(op), length);
   const valueBytes = values.reduce((sum, { bytes }) => sum + bytes.length, 0);
   const extra = valueBytes + 12 * values.length;
-  // Room as the blocks before needed it; only when it proves too little, for the worst case.
+  // Reserve as much as earlier blocks needed; if that is too little, the worst case.
   let room = Math.ceil(text.length * engine.bytesPerUnit);
   let at = bufferFor(room + extra);
   let encoded = encoder.encodeInto(text, engine.memory.subarray(at, at + room));
@@ -110,35 +110,35 @@ export function feed(engine: Engine, op: Op, { text, format, values }: FedBlock)
   return length;
 }
 
-/** Has an ingest delete all rows of a range. */
+/** Makes an ingest delete all rows of a range. */
 export function drop(engine: Engine, op: Op, { flags, rangeBytes }: EncodedRange): void {
   engine.pass(rangeBytes);
   engine.core.ingest_drop(engine.own(op), flags, rangeBytes.length);
 }
 
-/** Has an ingest make a part of the wanted indexes, of about `work` bytes of rows. */
+/** Makes an ingest build a part of the wanted indexes, from about `work` bytes of rows. */
 export function extendIndexes(engine: Engine, op: Op, alone: boolean, work: number): void {
   engine.core.extend_indexes(engine.own(op), Number(alone), work);
 }
 
-/** Whether an ingest that was finished waits for its sum trees: see `sums/bring.ts`. */
+/** Whether a finished ingest waits for its sum update: see `sums/bring.ts`. */
 export function awaitsSums(engine: Engine, op: Op): boolean {
   return engine.core.awaits_sums(engine.own(op)) !== 0;
 }
 
-/** Has an ingest wait for them. */
+/** Makes an ingest wait for its sum update. */
 export function expectSums(engine: Engine, op: Op): void {
   engine.core.expect_sums(engine.own(op));
 }
 
-/** Tells an ingest that it has all rows. */
+/** Ends the rows of an ingest. */
 export function finish(engine: Engine, op: Op): void {
   engine.core.ingest_finish(engine.own(op));
 }
 
 /**
- * Brings an ingest whose commit was made onto the commit of a view; `kept` are the keys, as
- * JSON texts, that stay as they are in that.
+ * Rebases a finished ingest onto the commit of a view. `kept` are the keys, as JSON texts, whose
+ * rows stay as they are in that commit.
  */
 export function rebase(engine: Engine, op: Op, view: number, kept: Iterable<string>): void {
   const text = `[${[...kept].join(',')}]`;
@@ -147,17 +147,17 @@ export function rebase(engine: Engine, op: Op, view: number, kept: Iterable<stri
   if (status !== Status.done) fail(engine, status);
 }
 
-/** Has the next `rebase` of an ingest bring in what was changed since the commit of a view. */
+/** Makes the next `rebase` of an ingest bring in the changes since the commit of a view. */
 export function since(engine: Engine, op: Op, view: number): void {
   engine.core.ingest_since(engine.own(op), engine.own(view));
 }
 
-/** Rows in the reply to a step. */
+/** The number of rows in the reply to a step. */
 export function ingestedRows(engine: Engine): number {
   return engine.word(Reply.ingestedRows);
 }
 
-/** Chunks and hash of the commit, in the reply to the last step. */
+/** The number of chunks and the commit's hash, in the reply to the last step. */
 export function ingested(engine: Engine): { chunks: number; commitBytes: Uint8Array } {
   return {
     chunks: engine.word(Reply.ingestedChunks),

@@ -1,4 +1,4 @@
-/** Reads of views: how they begin, and what they answer. */
+/** Calls for reads of views, and their replies. */
 
 import * as ReadFlag from '../../base/abi/read-flag.js';
 import * as Reply from '../../base/abi/reply.js';
@@ -10,26 +10,26 @@ import type { EncodedRange } from '../../base/range.js';
 import type { Engine, Op } from '../engine.js';
 import { fail } from '../status.js';
 
-/** What is scanned, and how. */
+/** What to scan, and how. */
 export interface ScanCall {
   /** Of rows, or of an index: see `indexes/index-set.ts`. */
   readonly range: EncodedRange;
   /** Which members of each row are wanted: `ReadFlag.keys`, `values`, `secondary`. */
   readonly parts: number;
   readonly reverse: boolean;
-  /** How many rows at the start of the range are left out. */
+  /** How many rows at the start of the range to skip. */
   readonly offset: number;
   readonly limit: number;
 }
 
-/** Looks up a key, which must be well-formed and within its limit; then `found` has its value. */
+/** Looks up a key, which the caller has checked, and returns a status; then `found` has the value. */
 export function get(engine: Engine, view: number, key: string): number {
   const status = engine.core.get(engine.own(view), passKey(engine, key));
   engine.succeeded();
   return status;
 }
 
-/** Passes a key; for short ASCII a loop is more than twice as fast as `encodeInto`. */
+/** Passes a key. For short ASCII keys a loop is more than twice as fast as `encodeInto`. */
 function passKey(engine: Engine, key: string): number {
   const { length } = key;
   if (length > 48) return engine.passText(key);
@@ -111,13 +111,13 @@ export function diff(
   { flags, rangeBytes }: EncodedRange,
 ): Op {
   engine.pass(rangeBytes);
-  const [old, young] = [engine.own(from), engine.own(to)];
-  return engine.given(engine.core.diff(old, young, flags, rangeBytes.length));
+  const [oldView, newView] = [engine.own(from), engine.own(to)];
+  return engine.given(engine.core.diff(oldView, newView, flags, rangeBytes.length));
 }
 
 /**
- * The members of the output in the reply: keys, values and what else the core says. Values are a
- * text of their own, so that one that is not JSON cannot add a key; `null` holds their places.
+ * The members of the output in the reply: keys, values, and codes or secondary keys. Values come as
+ * a separate text, so that a value that is not JSON cannot add a key; `null` marks their places.
  */
 export function output(engine: Engine): unknown[] {
   const { memory } = engine;
@@ -146,7 +146,7 @@ export function output(engine: Engine): unknown[] {
   return members;
 }
 
-/** What a commit tells of a sum tree: see `core/sum-root.ts`. */
+/** The record of a sum tree in a commit: see `core/sum-root.ts`. */
 export function total(engine: Engine, view: number, name: string): Uint8Array {
   engine.core.total(engine.own(view), engine.passText(name));
   return engine.replyBytes();

@@ -1,4 +1,4 @@
-/** Segments: those that are stored and known by their tables, and those that were made here. */
+/** Calls for segments: stored ones, which the core knows by their tables, and new ones. */
 import * as Reply from '../../base/abi/reply.js';
 import * as Status from '../../base/abi/status.js';
 import type { Engine, Op } from '../engine.js';
@@ -10,24 +10,24 @@ export interface MadeSegment {
   readonly tableBytes: Uint8Array;
 }
 
-/** Makes room for tables of so many bytes in all. */
+/** Reserves memory for tables of `tableBytes` bytes in all. */
 export function reserve({ core }: Engine, tableBytes: number): void {
   core.reserve_tables(tableBytes);
 }
 
-/** Makes a stored segment known by its table; `false` when the table is malformed. */
+/** Adds a stored segment by its table; returns `false` if the table is malformed. */
 export function addTable(engine: Engine, id: number, tableBytes: Uint8Array): boolean {
   engine.pass(tableBytes);
   return engine.core.add_table(id, tableBytes.length) === Status.done;
 }
 
-/** Takes the bytes of a known segment. */
+/** Gives the core the bytes of a known segment. */
 export function loadSegment(engine: Engine, id: number, segmentBytes: Uint8Array): void {
   engine.incoming(segmentBytes);
   engine.core.load_segment(id);
 }
 
-/** A segment made here is stored, and may leave memory. */
+/** Marks a new segment as stored: it may leave memory. */
 export function storedSegment(engine: Engine, id: number): void {
   engine.quietly(() => engine.core.stored_segment(id));
 }
@@ -37,7 +37,7 @@ export function removeSegment(engine: Engine, id: number): void {
   engine.quietly(() => engine.core.remove_segment(id));
 }
 
-/** Sets the id of the next segment made here. */
+/** Sets the id of the next new segment. */
 export function setNextSegment({ core }: Engine, id: number): void {
   core.set_next_segment(id);
 }
@@ -52,7 +52,7 @@ export function takeSegment(engine: Engine, op: Op): MadeSegment | undefined {
   };
 }
 
-/** Segments, chunks and bytes known, bytes in memory, and how many segments are small. */
+/** Counts of known segments, chunks, bytes and small segments, and the bytes in memory. */
 export function cacheStats(engine: Engine): {
   segments: number;
   chunks: number;
