@@ -33,7 +33,7 @@ it('takes no view of the core from another handle, which would read and write an
       .scan()
       .toArray()
       .catch((cause: unknown) => cause);
-    await within(5000, twin.close());
+    await within(twin.close());
     release();
     await busy;
     await until(() => draft.root === theirs.root);
@@ -46,7 +46,7 @@ it('takes no view of the core from another handle, which would read and write an
     await draft.delete('none');
     expect(draft.root).toBe(theirs.root);
     expect(draft.root).not.toBe(db.root);
-    const read = await within(5000, reading);
+    const read = await within(reading);
     if (read instanceof Error) expect(read).toEqual(failure('closed'));
     else expect(new Map(read as [string, unknown][]).get('of')).toBe('draft');
   }

@@ -38,7 +38,7 @@ describe('storage that fails for long', () => {
       storage.fail({ at: storage.calls() + 1, lasting: true, when: 'before', error });
       const { root } = db;
       const calls = [db.put('b', 1), db.delete('a'), db.putMany([['c', 1]])];
-      for (const result of await within(5000, Promise.allSettled(calls))) {
+      for (const result of await within(Promise.allSettled(calls))) {
         expect(result).toEqual({ status: 'rejected', reason: error });
       }
       expect(db.root).toBe(root);
@@ -66,7 +66,7 @@ describe('storage that fails for long', () => {
     });
     const count = db.count({ gte: 'a01000' });
     const calls = [db.get('a00001'), db.getMany(['a02000']), db.scan().toArray(), count];
-    for (const result of await within(5000, Promise.allSettled(calls))) {
+    for (const result of await within(Promise.allSettled(calls))) {
       expect(result).toEqual({ status: 'rejected', reason: error });
     }
     storage.heal();
@@ -86,7 +86,7 @@ describe('storage that fails for long', () => {
         returned++;
       }
     };
-    await expect(within(10_000, db.putMany(source()))).rejects.toBe(error);
+    await expect(within(db.putMany(source()))).rejects.toBe(error);
     await new Promise((resolve) => setTimeout(resolve, 0));
     expect(returned).toBe(1);
     storage.heal();

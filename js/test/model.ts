@@ -87,8 +87,11 @@ export async function refuses(
   expect(db.root, message).toBe(root);
 }
 
-/** Settles with a call, or fails when it takes longer than `ms`. */
-export async function within<T>(ms: number, call: Promise<T>): Promise<T> {
+/** Time after which a call counts as hung, in milliseconds: far more than it takes, since the machine may be busy. */
+const HUNG_MS = 20_000;
+
+/** Settles with a call; rejects when it takes longer than `ms`. */
+export async function within<T>(call: Promise<T>, ms = HUNG_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`not settled after ${ms} ms`)), ms);

@@ -42,7 +42,7 @@ describe('memory that cannot grow', () => {
       await db.putMany(BEFORE);
       const { root } = db;
       for (let round = 0; round < 3; round++) {
-        await expect(within(30_000, call(db))).rejects.toEqual(outOfMemory);
+        await expect(within(call(db), 30_000)).rejects.toEqual(outOfMemory);
         expectSame(await all(db), sorted(BEFORE));
         expect(db.root).toBe(root);
         await db.put('a', round);

@@ -51,7 +51,7 @@ describe('a signal', () => {
           expect(await standing(db)).toBe(before);
         }
       }
-      await within(5000, db.close());
+      await within(db.close());
     });
   }
 
@@ -74,7 +74,7 @@ describe('a signal', () => {
         if (stuck === 'no') {
           // There were not as many.
           expect(state.end, `${nth}`).toBeDefined();
-          await within(5000, db.close());
+          await within(db.close());
           break;
         }
         abort.abort('mine');
@@ -83,7 +83,6 @@ describe('a signal', () => {
           for (let at = 0; at < TURNS; at++) await turn();
           storage.release();
           await within(
-            5000,
             (async () => {
               while (state.end === undefined) await turn();
             })(),
@@ -93,7 +92,7 @@ describe('a signal', () => {
           storage.release();
         }
         const end = state.end as End;
-        await within(5000, db.close());
+        await within(db.close());
         const again = await open('signals', { storage });
         if ('cause' in end) {
           expect(end, `at call ${nth}`).toEqual({ cause: failure('aborted', { cause: 'mine' }) });

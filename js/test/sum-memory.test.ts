@@ -33,7 +33,7 @@ it.each(calls)('too many %s fail that call, and nothing is changed', async (_, c
   await db.putMany(Array.from({ length: 500 }, (_, at) => [`acct/${at}`, { cents: 1 }] as const));
   const { root } = db;
   for (let round = 0; round < 2; round++) {
-    await expect(within(60_000, call(db))).rejects.toEqual(outOfMemory);
+    await expect(within(call(db), 60_000)).rejects.toEqual(outOfMemory);
     expect(db.root).toBe(root);
     expect((await tree.get('a'))?.sum).toBe(5n);
     expect(db.sumTree('balances').root.sum).toBe(500n);

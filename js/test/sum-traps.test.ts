@@ -35,7 +35,6 @@ describe(`${TRAPS} traps, each in a random call`, () => {
       if (!isPending()) trapIn(1 + from.below(from.pick([3, 30, 100])));
       const call = sumCallFrom(from);
       const caught = await within(
-        20_000,
         call.run(db, model).then(
           () => undefined,
           (cause: unknown) => cause,

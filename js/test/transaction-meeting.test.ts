@@ -75,7 +75,7 @@ describe('transactions that meet', () => {
         await one.transaction((inner) => inner.put('inner', runs));
       }
     });
-    await within(5000, done);
+    await within(done);
     expect(await one.getMany(['sum', 'within', 'inner'])).toEqual([9, 2, 2]);
   });
 
@@ -87,7 +87,7 @@ describe('transactions that meet', () => {
       tx.put('b', await tx.get('a'));
       await two.put('a', runs + 100);
     });
-    await expect(within(20_000, done)).rejects.toEqual(failure('conflict', { retryable: true }));
+    await expect(within(done)).rejects.toEqual(failure('conflict', { retryable: true }));
     expect(runs).toBe(64);
     expect(await one.get('b')).toBe(2);
     await one.transaction(async (tx) => tx.put('b', await tx.get('a')));

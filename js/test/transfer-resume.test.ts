@@ -342,7 +342,6 @@ describe('a storage call of an import that fails', () => {
           const storage = faulty(inner, { at, when, lasting, error });
           const importing = importStore('copy', [bytes], { storage });
           const failed = await within(
-            20_000,
             importing.then(
               () => undefined,
               (cause: unknown) => cause,

@@ -63,7 +63,7 @@ describe('stopping', () => {
     db.watch({}, () => new Promise(() => {}), { initial: true });
     await until(() => told.length === 1);
     const writing = db.put('a', 1);
-    await within(5000, db.close());
+    await within(db.close());
     await writing;
     await rest();
     expect(told.length).toBe(1);
