@@ -101,7 +101,7 @@ pub mod block_format {
 
 /// How a stream of bytes is divided into rows.
 pub mod framing {
-    /// The first byte decides.
+    /// The first bytes decide.
     pub const UNKNOWN: u32 = 0;
     /// One row in each line.
     pub const LINES: u32 = 1;

@@ -1,7 +1,7 @@
 // Written by scripts/write-abi.mjs from crate/src/wasm/abi.rs; not for editing.
 /** How a stream of bytes is divided into rows. */
 
-/** The first byte decides. */
+/** The first bytes decide. */
 export const unknown = 0;
 /** One row in each line. */
 export const lines = 1;
