@@ -1,25 +1,25 @@
 //! The core of Hedgerow: an ordered key/value map in content-addressed trees.
 //!
-//! This crate does no I/O, knows no clock and needs no standard library. A host feeds it
-//! rows and stored segments as bytes, and persists the segments that it makes. What a host
-//! calls, in the order in which a store needs it:
+//! This crate does no I/O, has no clock and needs no standard library. A host feeds it
+//! rows and stored segments as bytes, and persists the segments that it makes. The host
+//! uses these, in the order in which a store needs them:
 //!
 //! - [`Cache`](cache::Cache): which chunks are stored where, and which are in memory.
 //! - [`Forest`](forest::Forest): reads the commit chunk, which names the trees.
 //! - [`tree::get`], [`tree::MultiGet`], [`tree::Scan`], [`tree::Count`]: reads.
 //! - [`Ingest`](ingest::Ingest): takes rows and makes the segments of a new commit.
-//! - [`Collect`](collect::Collect): gives back the room of what no commit reaches any more.
-//! - [`Prove`](proof::Prove), [`VerifyProof`](proof::VerifyProof): evidence of rows.
-//! - [`SumMerge`](sum_tree::SumMerge), [`SumProve`](sum_tree::SumProve): sum trees, and evidence
+//! - [`Collect`](collect::Collect): frees the space of chunks that no commit reaches.
+//! - [`Prove`](proof::Prove), [`VerifyProof`](proof::VerifyProof): proofs of rows.
+//! - [`SumMerge`](sum_tree::SumMerge), [`SumProve`](sum_tree::SumProve): sum trees, and proofs
 //!   of their leaves and totals.
 //!
 //! Operations that may wait or take long follow the [`Step`](step::Step) protocol.
-//! The formats are drawn in `docs/format.md`, the rooms in `docs/architecture.md`.
+//! `docs/format.md` describes the formats, `docs/architecture.md` the modules.
 
 #![no_std]
 
 extern crate alloc;
-// Only for its allocator and panic handler, which a cdylib must have.
+// Only for its allocator and panic handler, which a cdylib needs.
 #[cfg(feature = "std")]
 extern crate std;
 

@@ -1,20 +1,20 @@
-//! Proofs of what the tree of rows holds in a range, for who knows nothing but the store's root.
+//! Proofs of the rows in a range, for a verifier that knows only the store's root.
 //!
 //! ```text
 //! proof    0xf0 | version | n x ( length:u32 | chunk )
 //! ```
 //!
-//! A proof is the record of a read: the chunks that an ordinary walk over the range asks for,
-//! each where it is asked for first. That is the commit, the nodes on the way, the leaves and,
-//! of the entries in the range, the chunks of values out of line. A key is proved by the range
-//! that holds it alone: the leaf in which it would stand shows that it is absent, or an internal
-//! node of which no child can hold it.
+//! A proof is the record of a read: the chunks that a walk over the range asks for, in the order in
+//! which it first asks. These are the commit, the nodes on the path, the leaves, and the chunks of
+//! values out of line of the entries in the range. A key is proved by the range that holds only it.
+//! An absent key is proved by the leaf where it would be, or by an internal node of which no child
+//! can hold it.
 //!
-//! Both sides run the same walk, over a cache that begins empty. When the walk misses a chunk,
-//! the prover copies it from the store, and the verifier takes the next one of the proof, which
-//! must have the very hash that was asked for. So the root and the range determine each byte of
-//! the proof: nothing can be left out, added, repeated or moved. All that the cache and the
-//! cursor hold any chunk to (form, level, count, last key, order of keys) holds here as well.
+//! Both sides run the same walk, over a cache that begins empty. When the walk misses a chunk, the
+//! prover copies it from the store, and the verifier takes the next one of the proof, which must have
+//! the hash that was asked for. So the root and the range determine each byte of the proof: nothing
+//! can be left out, added, repeated or moved. The checks of the cache and the cursor (form, level,
+//! count, last key, order of keys) apply here as well.
 
 use crate::cache::{Cache, Fetch};
 use crate::chunk::{ChunkKind, VERSION};
@@ -34,28 +34,28 @@ use alloc::vec::Vec;
 /// The first byte of a proof.
 const PROOF: u8 = 0xf0;
 
-/// How far ahead a prover asks for segments.
+/// The most segments that a prover asks for at once.
 const AHEAD: usize = 8;
 
 enum Walked {
     Done,
     Yield,
-    /// This chunk comes next.
+    /// The walk needs this chunk next.
     Wants(Hash),
 }
 
-/// The walk of which a proof is the record.
+/// The walk that a proof records.
 struct Walk {
     root: Hash,
     range: Range,
     /// The chunks given so far.
     given: Cache,
     chunks: u64,
-    /// There is none before the commit is given.
+    /// `None` until the commit is given.
     cursor: Option<Cursor>,
-    /// The value out of line of the entry at the cursor, as far as it is read.
+    /// The value out of line of the entry at the cursor, as far as it has been read.
     reading: Option<(ValueReader, Vec<u8>)>,
-    /// Bytes of entries found: a few chunks of values may stand for many.
+    /// Bytes of the entries found. They can exceed the proof, as values may share chunks.
     found: usize,
     scanner: Scanner,
 }
@@ -67,8 +67,8 @@ impl Walk {
         Self { root, range, given, chunks: 0, cursor: None, reading: None, found: 0, scanner }
     }
 
-    /// Takes bytes that claim to be the chunk that the walk wants. The cache checks that when the walk asks
-    /// again.
+    /// Adds bytes that claim to be the chunk that the walk needs. The cache checks their hash when the walk
+    /// asks again.
     fn accept_chunk(&mut self, hash: &Hash, chunk: &[u8], budget: &mut Budget) {
         let Sealed { bytes, table } = Sealed::of_one(hash, chunk);
         self.given.add_table(self.chunks, table);
@@ -77,7 +77,7 @@ impl Walk {
         budget.spend(chunk.len());
     }
 
-    /// Adds the entries that it comes by to `out`, if there is one.
+    /// Continues the walk, and adds the entries that it passes to `out`, if given.
     fn step(&mut self, budget: &mut Budget, out: Option<&mut Output>) -> Result<Walked, Error> {
         match self.walk(budget, out) {
             Err(Error::MissingChunk(hash)) => Ok(Walked::Wants(hash)),
@@ -114,7 +114,7 @@ impl Walk {
             if self.found > MAX_PROOF_BYTES {
                 return Err(Error::ProofTooLarge);
             }
-            // A prover has read the value already.
+            // Reading a value out of line was charged by the reader.
             budget.spend(entry.key.len() + entry.value.len() + 32);
             if let Some(out) = &mut out {
                 budget.spend(value.len());
@@ -138,7 +138,7 @@ fn rows(cache: &Cache, root: &Hash) -> Result<Tree, Error> {
     Ok(forest.map_err(cause)?.tree(ROWS))
 }
 
-/// Adds an entry that a proof shows, and its whole value.
+/// Adds a proved entry and its whole value.
 fn emit_entry(
     entry: &Entry<'_>,
     value: &[u8],
@@ -146,7 +146,7 @@ fn emit_entry(
     out: &mut Output,
 ) -> Result<(), Error> {
     let kind = entry.tag.kind;
-    // Else what stands in it could pass for other entries in the text of all.
+    // A value that is not JSON could look like further entries in the text of the output.
     Value::parse(kind, value, scanner).map_err(|_| Error::InvalidProof)?;
     out.key(&entry.key);
     out.value(kind, |text| text.extend_from_slice(value));
@@ -160,8 +160,7 @@ pub struct Prove {
 }
 
 impl Prove {
-    /// A proof of all that the rows of the commit `root` hold in `range`, and of that they hold
-    /// nothing else there.
+    /// A proof that the rows of the commit `root` in `range` are exactly those that a scan finds.
     #[must_use]
     pub fn new(root: Hash, range: Range) -> Self {
         Self { walk: Walk::new(root, range), proof: Vec::from([PROOF, VERSION]) }
@@ -173,8 +172,8 @@ impl Prove {
         &self.proof
     }
 
-    /// Goes on. Costs a lookup and two copies of each chunk of the proof, which are in memory
-    /// until the end.
+    /// Continues. Costs a lookup and two copies of each chunk of the proof, which stay in memory until
+    /// the end.
     ///
     /// # Errors
     /// As [`Cache::node`], and [`Error::ProofTooLarge`].
@@ -205,7 +204,7 @@ impl Prove {
     }
 }
 
-/// Verifies a proof, of which nobody vouches for any byte.
+/// Verifies a proof from an untrusted source.
 pub struct VerifyProof {
     walk: Walk,
     proof: Vec<u8>,
@@ -213,18 +212,18 @@ pub struct VerifyProof {
 }
 
 impl VerifyProof {
-    /// A verification of `proof` for what the rows of the commit `root` hold in `range`.
+    /// A verification that `proof` proves the rows of the commit `root` in `range`.
     #[must_use]
     pub fn new(root: Hash, range: Range, proof: Vec<u8>) -> Self {
         Self { walk: Walk::new(root, range), proof, at: 0 }
     }
 
-    /// Goes on, and adds the keys and values proved to `out`, whole entries in the order of
-    /// their keys. They count only when it is done: any step may still refuse the proof. Holds
-    /// two copies of the proof and the largest value.
+    /// Continues, and adds the keys and values to `out`, whole entries in the order of their keys. They
+    /// are proved only when it is done: until then, any step may refuse the proof. Holds two copies of
+    /// the proof and the largest value.
     ///
     /// # Errors
-    /// [`Error::UnsupportedFormat`], or [`Error::InvalidProof`] for whatever else it is.
+    /// [`Error::UnsupportedFormat`]; [`Error::InvalidProof`] for any other fault.
     pub fn step(&mut self, budget: &mut Budget, out: &mut Output) -> Result<Step<()>, Error> {
         self.advance(budget, out).map_err(|error| match error {
             Error::UnsupportedFormat { .. } => error,

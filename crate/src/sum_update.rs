@@ -1,9 +1,8 @@
-//! Updates the sum trees of a commit: those that are edited by hand by the edits of this commit, those that
-//! follow rows by the changes of the rows.
+//! Updates the sum trees of a commit: hand-edited trees by their edits, and trees that follow rows by the
+//! changes of the rows.
 //!
 //! It runs while an [`Ingest`] waits for it, and its chunks go into the segments of the same commit. It
-//! starts from the trees of the commit that the new one follows: when another writer was first, it runs
-//! again, from the trees of that writer.
+//! starts from the trees of the parent commit. After a lost race it runs again, from the winner's trees.
 
 use crate::cache::Cache;
 use crate::error::Error;
@@ -15,7 +14,7 @@ use crate::tree::Tree;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// The leaves of all rows are put in parts that take about so much memory.
+/// A tree that is built from all rows is built in parts that take about this much memory.
 const SPILL_BYTES: usize = 32 << 20;
 
 /// Edits of a sum tree.
@@ -30,9 +29,9 @@ pub struct Staged {
 /// The sum trees that are to follow rows, of the handle that makes a commit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted<'a> {
-    /// Each is made, if it is not there with this definition.
+    /// Each is made, unless it exists with this definition.
     pub followers: &'a [Follower],
-    /// Others are dropped.
+    /// Drops all other followers.
     pub alone: bool,
 }
 
@@ -45,7 +44,7 @@ pub struct Follower {
     pub definition: Vec<u8>,
 }
 
-/// A tree that follows rows, made for a commit that came too late: another writer was first.
+/// A tree that follows rows, made for a commit that lost a race.
 #[derive(Clone, Debug)]
 pub struct Base {
     follower: Follower,
@@ -57,11 +56,11 @@ pub struct Base {
 #[derive(Debug, Default)]
 struct Job {
     name: TreeName,
-    /// None of a tree made by hand.
+    /// Empty for a hand-edited tree.
     definition: Vec<u8>,
     tree: Tree,
     edits: Option<SumBatch>,
-    /// Of a tree made by hand, the edits that were merged.
+    /// The merged edits of a hand-edited tree.
     done: Option<SumBatch>,
     follow: Option<Box<Follow>>,
     merge: Option<Box<SumMerge>>,
@@ -69,8 +68,8 @@ struct Job {
     root_claim: Option<Vec<u8>>,
 }
 
-/// Updates the sum trees of a commit: those that are edited by hand by the edits of this commit, those that
-/// follow rows by the changes of the rows.
+/// Updates the sum trees of a commit: hand-edited trees by their edits, and trees that follow rows by the
+/// changes of the rows.
 #[derive(Debug)]
 pub struct SumUpdate {
     rules: Rules,
@@ -78,13 +77,13 @@ pub struct SumUpdate {
     rows: Tree,
     bases: Vec<Base>,
     staged: Vec<Staged>,
-    /// Why it can do nothing.
+    /// The error that every step returns.
     fault: Option<Error>,
 }
 
 impl SumUpdate {
-    /// The update that `ingest` waits for, with the `staged` edits of trees that are edited by hand. Trees that
-    /// follow rows are brought to the new rows, and `wanted` ones made; `bases` are what an earlier try made.
+    /// The update that `ingest` waits for. It applies the `staged` edits of hand-edited trees, updates trees that
+    /// follow rows to the new rows, and makes `wanted` ones. `bases` are the trees that an earlier try made.
     #[must_use]
     pub fn new(
         rules: &Rules,
@@ -95,19 +94,19 @@ impl SumUpdate {
     ) -> Self {
         let (old, new) = ingest.row_trees();
         let forest = ingest.forest();
-        // A tree that is edited by hand is never replaced.
+        // A hand-edited tree is never replaced.
         let is_free = |follower: &&Follower| {
             forest.named(&follower.name).is_none_or(|named| !named.sum_definition().is_empty())
         };
         let mut followers: Vec<_> = wanted.followers.iter().filter(is_free).cloned().collect();
-        for there in followers_of(forest) {
-            if followers.contains(&there) {
+        for existing in followers_of(forest) {
+            if followers.contains(&existing) {
                 continue;
             }
             if wanted.alone {
-                forest.set_sum(&there.name, Tree::EMPTY, Vec::new());
-            } else if followers.iter().all(|follower| follower.name != there.name) {
-                followers.push(there);
+                forest.set_sum(&existing.name, Tree::EMPTY, Vec::new());
+            } else if followers.iter().all(|follower| follower.name != existing.name) {
+                followers.push(existing);
             }
         }
         let (mut jobs, mut fault) = (Vec::new(), None);
@@ -117,7 +116,7 @@ impl SumUpdate {
                 forest.set_sum(name, Tree::EMPTY, Vec::new());
                 continue;
             }
-            // One of another definition is made anew.
+            // A tree with another definition is rebuilt.
             let same = forest.named(name).filter(|named| named.sum_definition() == &definition[..]);
             let (mut from, mut tree) =
                 same.map_or((Tree::EMPTY, Tree::EMPTY), |same| (old, same.tree));
@@ -136,7 +135,7 @@ impl SumUpdate {
                 continue;
             };
             let follow = Some(Box::new(Follow::new(parsed, from, new)));
-            // Deletions must not be put in parts.
+            // Deletions must all be in one part.
             let spill_bytes = if from.is_empty() { SPILL_BYTES } else { usize::MAX };
             jobs.push(Job {
                 name,
@@ -156,33 +155,33 @@ impl SumUpdate {
         Self { rules: rules.clone(), jobs, rows: new, bases, staged, fault }
     }
 
-    /// Which tree a step that failed was about, and the key of a row that it refused: empty where
-    /// it was none.
+    /// After a failed step: the tree that failed, and the key of the row that it refused, or an empty
+    /// key.
     #[must_use]
     pub fn stopped_at(&self) -> Option<(&TreeName, &[u8])> {
         let job = self.jobs.last()?;
         Some((&job.name, job.follow.as_ref().map_or(&[], |follow| follow.key())))
     }
 
-    /// Has it put the leaves of all rows in parts when they take more than so many bytes.
+    /// Sets the bytes above which a tree is built in parts, instead of 32 MiB.
     pub fn spill_at(&mut self, bytes: usize) {
         let jobs = self.jobs.iter_mut().filter(|job| job.spill_bytes == SPILL_BYTES);
         jobs.for_each(|job| job.spill_bytes = bytes);
     }
 
-    /// What was made, and the edits: for another try, when another writer was first.
+    /// The trees that were made, and the edits, for another try after a lost race.
     #[must_use]
     pub fn into_retry_state(self) -> (Vec<Base>, Vec<Staged>) {
         (self.bases, self.staged)
     }
 
-    /// Goes on. Take the ingest's sealed segments into the cache after each step. When it is done,
-    /// the ingest has made the commit.
+    /// Continues. Add the ingest's sealed segments to the cache after each step. When it is done, the
+    /// ingest has made the commit.
     ///
     /// # Errors
     /// [`Error::SumOverflow`], [`Error::SumKeyTwice`]; of a row [`Error::SumNotWhole`],
     /// [`Error::SumKeyNotText`] and [`Error::SumValueTooLarge`]; [`Error::CommitTooLarge`],
-    /// [`Error::UnsupportedFormat`], and as [`Cache::node`]. The ingest is then of no more use.
+    /// [`Error::UnsupportedFormat`], and as [`Cache::node`]. Discard the ingest then.
     pub fn step(
         &mut self,
         cache: &Cache,
@@ -234,7 +233,7 @@ impl Job {
                 let stepped = ingest.pack(|packer| {
                     let step = merge.step(cache, budget, packer);
                     if step == Ok(Step::Done(())) && self.follow.is_some() {
-                        // The next part reads it.
+                        // The next part reads these chunks.
                         packer.seal();
                     }
                     step
@@ -266,7 +265,7 @@ impl Job {
                 }
             }
             match self.edits.take() {
-                // A tree without leaves is named, too, if it follows rows.
+                // A follower without leaves needs a merge, too, as the commit names its root.
                 Some(edits)
                     if !edits.is_empty() || (self.tree.is_empty() && self.root_claim.is_none()) =>
                 {

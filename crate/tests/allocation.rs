@@ -1,6 +1,6 @@
-//! Hostile counts allocate nothing: what decoding asks for is bounded by its input.
+//! Hostile counts cause no allocation: decoding allocates in proportion to its input.
 
-// The allocator that counts is unsafe to implement; it hands everything on to the system's.
+// A counting allocator is unsafe to implement; it forwards every call to that of the system.
 #![allow(unsafe_code)]
 
 use hedgerow::chunk::{ChunkKind, piece_list};
@@ -18,10 +18,10 @@ thread_local! {
     static ALLOCATED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Counts the bytes that each thread asks for.
+/// Counts the bytes that each thread allocates.
 struct Counting;
 
-// SAFETY: all is handed on as it comes.
+// SAFETY: every call is forwarded unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = ALLOCATED.try_with(|total| total.set(total.get() + layout.size()));
@@ -41,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes that `act` asks for, all in all.
+/// All bytes that `act` allocates.
 fn allocated<T>(act: impl FnOnce() -> T) -> usize {
     let before = ALLOCATED.get();
     let result = act();

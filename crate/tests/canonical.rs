@@ -1,5 +1,5 @@
-//! The canonical form. A verification without faults means that no other tree holds these rows: each
-//! other one is told, with what of it is not in its form.
+//! The canonical form. A verification without faults means that this is the only tree of these rows. For
+//! any other tree, it reports the parts that are not in canonical form.
 
 use hedgerow::boundary::Shape;
 use hedgerow::error::{Error, Field};
@@ -15,7 +15,7 @@ use std::ops::Bound;
 
 const SMALL: Shape = Shape::with_target(128);
 
-/// A host that stands at `tree`, whose chunks it has.
+/// A host whose tree of rows is `tree`, and that has its chunks.
 fn at(mut host: Host, tree: Tree) -> Host {
     let mut forest = Forest::new();
     forest.set_rows(tree);
@@ -99,14 +99,14 @@ proptest! {
         let mut other = split(&rows, &cuts);
         let (tally, faults) = verify(&mut other);
         prop_assert_eq!(faults.is_empty(), other.tree() == made.tree());
-        // Its rows can be read, whatever the form of its nodes is.
+        // Its rows can be read even if its nodes are not in canonical form.
         prop_assert!(faults.iter().all(|fault| fault.part == Part::Form), "{:?}", faults);
         prop_assert_eq!(tally.rows, rows.len() as u64);
     }
 }
 
 #[test]
-fn what_one_shape_has_made_is_not_in_the_form_of_another() {
+fn a_tree_of_one_shape_is_not_canonical_under_another() {
     let rows: Rows = (0..3000).map(issue).collect();
     let mut host = Host::of(Shape::STORED, &rows);
     assert_eq!(verify(&mut host).1, []);
@@ -123,7 +123,7 @@ fn what_one_shape_has_made_is_not_in_the_form_of_another() {
 }
 
 #[test]
-fn a_root_with_one_child_is_not_in_its_form() {
+fn a_root_with_one_child_is_not_canonical() {
     let rows: Rows = (0..2).map(issue).collect();
     let mut host = Host::of(Shape::STORED, &rows);
     let tree = host.tree();
@@ -137,7 +137,7 @@ fn a_root_with_one_child_is_not_in_its_form() {
     assert_eq!(faults, [Fault { hash: root, part: Part::Form, error, range, rows: 2 }]);
 }
 
-/// What is wrong with a tree of `a`, `b` and `c`, of which `b` has this value, in the leaf or far from it.
+/// The faults of a tree of `a`, `b` and `c`, where `b` has this value, inline or out of line.
 fn with_value(text: &[u8], is_far: bool) -> (u64, Vec<Fault>) {
     let mut host = Host::new(SMALL);
     let value = if is_far {
@@ -154,7 +154,7 @@ fn with_value(text: &[u8], is_far: bool) -> (u64, Vec<Fault>) {
 }
 
 #[test]
-fn a_value_that_is_not_in_normal_form_is_told_and_not_lost() {
+fn a_value_that_is_not_in_normal_form_is_reported_and_not_lost() {
     let key = || Bound::Included(b"b".to_vec());
     for text in [
         "{\"a\": 1}",
@@ -185,7 +185,7 @@ fn a_value_that_is_not_in_normal_form_is_told_and_not_lost() {
 }
 
 #[test]
-fn a_value_that_is_no_json_is_lost() {
+fn a_value_that_is_not_json_is_lost() {
     for text in ["", " 1", "1 ", "{", "[1,]", "nul", "\"\\x\"", "1 2", "+1", "01", "\"\n\""] {
         let long = format!("[{},{text}", "1,".repeat(MAX_INLINE_VALUE_BYTES / 2) + "1");
         for (text, is_far) in [(text, false), (&long, true)] {

@@ -1,4 +1,4 @@
-//! Collection: what commits reach stays, byte for byte; the room of all else is given back.
+//! Collection: chunks that commits reach stay, byte for byte; the space of all others is freed.
 
 use hedgerow::boundary::Shape;
 use hedgerow::cache::SegmentId;
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 const BOTH: Parts = Parts { keys: true, values: true };
 
 #[test]
-fn the_room_of_dead_chunks_is_given_back_and_all_rows_stay() {
+fn the_space_of_dead_chunks_is_freed_and_all_rows_stay() {
     let mut host = rewritten(20_000, 3);
     let (rows, root) = (host.contents(), host.root);
     let needed = needed_bytes(&mut host);
@@ -33,12 +33,12 @@ fn the_room_of_dead_chunks_is_given_back_and_all_rows_stay() {
     assert!(stored_bytes(&host) <= needed + needed / 15);
     host.reopen(64 << 20);
     assert_eq!((host.contents(), host.root), (rows, root));
-    // And there is nothing left to do.
+    // A second collection has nothing to do.
     assert_eq!(collect(&mut host, FULL, &[]).1, 0);
     assert_eq!(collect(&mut host, USUAL, &[]).1, 0);
 }
 
-/// What each exchange of a collection copies, in bytes, and how many segments go for that.
+/// For each exchange of a collection: the bytes copied, and the number of segments deleted.
 fn exchanges(host: &mut Host, spares_room: bool) -> Vec<(usize, usize)> {
     let mut collect = Collect::new(&host.cache, FULL);
     if spares_room {
@@ -72,7 +72,7 @@ fn partly_dead() -> Host {
 }
 
 #[test]
-fn what_is_dead_goes_before_anything_is_copied() {
+fn dead_segments_are_deleted_before_anything_is_copied() {
     let mut host = partly_dead();
     let rows = host.contents();
     let made = exchanges(&mut host, false);
@@ -84,7 +84,7 @@ fn what_is_dead_goes_before_anything_is_copied() {
 }
 
 #[test]
-fn where_there_is_little_room_little_is_copied_at_a_time() {
+fn with_little_space_little_is_copied_at_a_time() {
     let mut host = partly_dead();
     let rows = host.contents();
     let made = exchanges(&mut host, true);
@@ -108,7 +108,7 @@ fn small_segments_are_merged() {
 }
 
 #[test]
-fn what_a_pinned_commit_reaches_stays_until_it_is_let_go() {
+fn chunks_of_a_pinned_commit_stay_until_it_is_released() {
     let mut host = Host::of(Shape::STORED, &(0..5000).map(issue).collect());
     let old: (Hash, Forest, Rows) = (host.root, host.forest.clone(), host.contents());
     host.put(&(0..5000).map(|index| (issue(index).0, place(index).1)).collect::<Vec<_>>());
@@ -128,10 +128,10 @@ fn what_a_pinned_commit_reaches_stays_until_it_is_let_go() {
 }
 
 #[test]
-fn segments_that_a_change_under_way_may_need_stay_and_nothing_relies_on_them() {
+fn segments_of_an_uncommitted_change_stay_and_nothing_relies_on_them() {
     let mut host = Host::of(Shape::STORED, &(0..3000).map(issue).collect());
     let own: BTreeSet<_> = host.stored.keys().copied().collect();
-    // The same rows again, as a change writes them that is not committed and may be given up.
+    // The same rows again, written by a change that is not committed and may be abandoned.
     let (root, forest) = (host.root, host.forest.clone());
     host.forest = Forest::new();
     host.put_blocks(&(0..3000).map(issue).collect::<Vec<_>>(), 3000);
@@ -150,7 +150,7 @@ fn segments_that_a_change_under_way_may_need_stay_and_nothing_relies_on_them() {
 }
 
 #[test]
-fn a_damaged_copy_is_not_kept_in_place_of_a_whole_one() {
+fn a_damaged_copy_is_not_kept_instead_of_a_sound_one() {
     for damage_newest in [true, false] {
         for thoroughness in [FULL, USUAL] {
             let rows: Vec<_> = (0..3000).map(issue).collect();
@@ -184,18 +184,18 @@ fn place_at(key: &str) -> (String, String) {
 }
 
 #[test]
-fn values_stay_until_it_is_known_which_are_live() {
+fn values_stay_until_leaves_are_read() {
     let mut host = Host::new(Shape::STORED);
     for seed in 0..4 {
         host.put_values(&big(seed * 100));
     }
     let all = stored_bytes(&host);
-    // Their nodes are dead and the values in segments of their own are not looked at.
+    // Their nodes are dead, but values in segments of their own are not examined.
     let before = Thoroughness { values_before: all, ..USUAL };
     let (totals, _) = collect(&mut host, before, &[]);
     assert!(!totals.exact);
     assert!(stored_bytes(&host) > all - all / 20);
-    // Once they take too much, they are.
+    // Once the values take too much space, they are.
     let (totals, _) = collect(&mut host, USUAL, &[]);
     assert!(totals.exact);
     assert!(totals.live < all / 3, "{totals:?}");
@@ -208,7 +208,7 @@ fn values_stay_until_it_is_known_which_are_live() {
 }
 
 #[test]
-fn a_survey_tells_what_is_live_and_changes_nothing() {
+fn a_survey_counts_live_chunks_and_changes_nothing() {
     let mut host = rewritten(3000, 2);
     host.put_values(&big(0));
     let before: Vec<_> = host.stored.keys().copied().collect();
@@ -223,7 +223,7 @@ fn a_survey_tells_what_is_live_and_changes_nothing() {
 }
 
 #[test]
-fn the_segments_that_a_survey_names_hold_all_that_is_live() {
+fn the_segments_that_a_survey_names_hold_all_live_chunks() {
     let mut host = rewritten(20_000, 2);
     host.put_values(&big(0));
     let (rows, root) = (host.contents(), host.root);
@@ -247,10 +247,10 @@ fn the_segments_that_a_survey_names_hold_all_that_is_live() {
 }
 
 #[test]
-fn nothing_goes_where_it_is_not_known_what_is_live() {
+fn nothing_is_deleted_if_a_node_is_damaged() {
     let mut host = rewritten(20_000, 2);
     let tree = host.tree();
-    // A node below the root is gone.
+    // A node below the root is damaged.
     let hashes: Vec<_> = host.chunks().map(|(id, hash, chunk)| (id, hash, chunk[0])).collect();
     let root_level = hashes.iter().find(|(_, hash, _)| *hash == tree.root).expect("the root").2;
     assert!(root_level > 0);
@@ -265,7 +265,7 @@ fn nothing_goes_where_it_is_not_known_what_is_live() {
 }
 
 #[test]
-fn a_segment_with_a_damaged_chunk_stays_as_it_is() {
+fn a_segment_with_a_damaged_chunk_is_unchanged() {
     let mut sound = rewritten(20_000, 3);
     let before: Vec<_> = sound.stored.keys().copied().collect();
     collect(&mut sound, USUAL, &[]);
@@ -307,8 +307,8 @@ fn op() -> impl Strategy<Value = Op> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Whatever was written and pinned, in steps of any size, with segments that leave memory
-    /// at any time: pinned commits and the last one read back from what is stored.
+    /// Random writes and pins, in steps of any size, with segments that leave memory at any time: pinned
+    /// commits and the last one read back from storage.
     #[test]
     fn commits_that_are_pinned_read_back_whole(ops in prop::collection::vec(op(), 1..12)) {
         let mut host = Host::new(Shape::with_target(128));

@@ -1,4 +1,4 @@
-//! Collections at rest, beside surveys, and beside pins of those who do not know yet that a commit is gone.
+//! Collections of an idle store, during surveys, and with pins of commits that are partly deleted.
 
 use hedgerow::boundary::Shape;
 use hedgerow::collect::{Collect, Thoroughness};
@@ -14,7 +14,7 @@ use hedgerow_support::pace::Pace;
 use hedgerow_support::rows::{issue, place};
 
 #[test]
-fn at_rest_no_more_than_an_eighth_of_any_segment_is_left_dead() {
+fn in_an_idle_store_at_most_an_eighth_of_any_segment_stays_dead() {
     let mut host = Host::of(Shape::STORED, &(0..30_000).map(issue).collect());
     // Leaves here and there, so that no segment comes to a quarter.
     for index in (0..30_000).step_by(150) {
@@ -34,22 +34,22 @@ fn at_rest_no_more_than_an_eighth_of_any_segment_is_left_dead() {
 }
 
 #[test]
-fn a_survey_goes_on_when_a_collection_moves_what_it_looks_at() {
+fn a_survey_continues_when_a_collection_moves_its_chunks() {
     for work in [0, 1, 20_000, 100_000, 200_000] {
         let mut host = rewritten(20_000, 2);
         let root = host.root;
         let mut survey = Collect::new(&host.cache, Thoroughness { survey: true, ..USUAL });
         survey.add_commit(root);
         survey.step(&host.cache, &mut Budget::of(work)).expect("a step");
-        let (totals, went) = collect(&mut host, FULL, &[]);
-        assert!(went > 0);
+        let (totals, deleted) = collect(&mut host, FULL, &[]);
+        assert!(deleted > 0);
         host.run(|cache, budget| survey.step(cache, budget)).expect("a survey");
         assert_eq!(survey.totals().live, totals.live);
     }
 }
 
 #[test]
-fn a_pinned_commit_that_is_gone_in_part_hinders_nothing_and_keeps_what_is_left_of_it() {
+fn a_partly_deleted_pinned_commit_keeps_its_remaining_chunks() {
     for thoroughness in [USUAL, FULL] {
         let mut host = Host::of(Shape::STORED, &(0..5000).map(issue).collect());
         host.put_values(&big(0));
@@ -75,7 +75,7 @@ fn a_pinned_commit_that_is_gone_in_part_hinders_nothing_and_keeps_what_is_left_o
                 assert_eq!(host.contents(), *rows);
             }
         }
-        // One that must be whole is another matter.
+        // For a commit that must be complete, it is an error.
         let mut collect = Collect::new(&host.cache, thoroughness);
         collect.add_commit(gone);
         let failed = host.run(|cache, budget| collect.step(cache, budget)).map(|_| ());
@@ -84,7 +84,7 @@ fn a_pinned_commit_that_is_gone_in_part_hinders_nothing_and_keeps_what_is_left_o
 }
 
 #[test]
-fn of_a_pinned_commit_without_one_of_its_leaves_all_others_stay() {
+fn a_pinned_commit_without_one_leaf_keeps_all_its_other_leaves() {
     let mut host = Host::new(Shape::STORED);
     host.pace = Some(Pace::new(&[5]));
     host.put_blocks(&(0..3000).map(issue).collect::<Vec<_>>(), 3000);

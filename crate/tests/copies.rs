@@ -1,8 +1,8 @@
-//! Damage where a second, whole copy is stored: every operation ends as if nothing were damaged.
+//! Damage with a second, sound copy: every operation ends as if nothing were damaged.
 //!
 //! Each chunk of a store is kept twice, in its segment and in one of its own. Then all copies of the
-//! first kind are damaged, all of the second, or one of each chunk by chance; and all that a store
-//! can do is done, with segments loaded and thrown out in any order.
+//! first kind are damaged, all of the second, or a random one of each chunk. Every operation of a store
+//! runs, with segments that enter and leave memory in any order.
 
 use hedgerow::collect::{Collect, Thoroughness};
 use hedgerow::forest::Forest;
@@ -51,13 +51,13 @@ fn definition() -> Definition {
 /// A key, and a value with its sum.
 type Leaf = ([u8; 32], (Vec<u8>, u64));
 
-/// Leaves of a sum tree made by hand; some values are out of line.
+/// Leaves of a sum tree that is edited by hand; some values are out of line.
 fn leaves(from: u8) -> Vec<Leaf> {
     let value = |at: u8| vec![at; if at % 20 == 3 { 300 } else { usize::from(at % 30) }];
     (from..from + 90).map(|at| ([at.wrapping_mul(37); 32], (value(at), u64::from(at)))).collect()
 }
 
-/// A store with an index, a sum tree that follows rows and one made by hand, and its two commits.
+/// A store with an index, a sum tree that follows rows and one that is edited by hand, and its two commits.
 struct Store {
     host: Host,
     states: [(Hash, Forest); 2],
@@ -88,8 +88,8 @@ fn store() -> Store {
     Store { host, states: [old, new] }
 }
 
-/// Each chunk twice: in its segment, and in one of its own. `damaged` tells of each chunk, by its
-/// number, whether the first copy is the one that is damaged; `None` leaves both as they are.
+/// Stores each chunk twice: in its segment, and in one of its own. `damaged` says for each chunk, by its
+/// number, whether the first copy is the damaged one; `None` damages neither.
 fn doubled(store: &Store, damaged: Option<&dyn Fn(usize) -> bool>) -> Store {
     let mut host = Host::new(SHAPE);
     host.indexes = vec![definition()];
@@ -138,43 +138,43 @@ impl Store {
         let old = self.states[0].1.tree("r");
         let host = self.reset();
         let tree = host.tree();
-        let mut told = Vec::new();
+        let mut results = Vec::new();
         for reverse in [false, true] {
             let (out, result) = host.scanned(tree, &Range::ALL, reverse, u64::MAX, BOTH);
-            told.push(format!(
+            results.push(format!(
                 "{result:?} {}",
                 Hash::of(&[&out.keys[..], &out.text, &out.bytes].concat())
             ));
         }
         let keys: Vec<_> = (0..260).map(|at| format!("r/{at:04}")).collect();
-        told.push(format!(
+        results.push(format!(
             "{:?}",
             host.get_many(&keys).iter().map(Option::is_some).collect::<Vec<_>>()
         ));
         for key in
             keys.iter().step_by(3).filter(|key| !["r/0007", "r/0031", "r/0077"].contains(&&***key))
         {
-            told.push(format!("{:?}", host.look_up(tree, key)));
+            results.push(format!("{:?}", host.look_up(tree, key)));
         }
         let range = Range {
             lower: Bound::Included(b"r/0050".to_vec()),
             upper: Bound::Excluded(b"r/0200".to_vec()),
         };
-        told.push(format!("{} {}", host.count(&Range::ALL), host.count(&range)));
+        results.push(format!("{} {}", host.count(&Range::ALL), host.count(&range)));
         for (from, to) in [(old, tree), (tree, old), (Tree::EMPTY, tree)] {
             let out = host.differ(from, to, &Range::ALL).expect("a diff");
-            told.push(format!("{}", Hash::of(&[&out.keys[..], &out.text, &out.bytes].concat())));
+            results.push(format!("{}", Hash::of(&[&out.keys[..], &out.text, &out.bytes].concat())));
         }
         let mut census = Census::new(tree);
         host.run(|cache, budget| census.step(cache, budget)).expect("a census");
-        told.push(format!("{:?}", census.levels()));
+        results.push(format!("{:?}", census.levels()));
         let mut verify = Verify::new(tree, host.shape);
         host.run(|cache, budget| Ok(verify.step(cache, budget))).expect("a verification");
-        told.push(format!("{:?} {:?}", verify.tally(), verify.take_faults()));
+        results.push(format!("{:?} {:?}", verify.tally(), verify.take_faults()));
         for range in [Range::ALL, range, proofs::only("r/0007"), proofs::only("nothing")] {
             let proof = proofs::prove(host, &range).expect("a proof");
             proofs::verify(host.root, &range, &proof, usize::MAX).expect("it verifies");
-            told.push(format!("{}", Hash::of(&proof)));
+            results.push(format!("{}", Hash::of(&proof)));
         }
         let name = definition().name(hedgerow::forest::INDEX);
         let wanted = Wanted { parts: BOTH, secondary: true, reverse: false, limit: u64::MAX };
@@ -182,8 +182,8 @@ impl Store {
         let mut scan = IndexScan::new(index, 1, tree, Range::ALL, wanted);
         let mut out = Output::new();
         host.run(|cache, budget| scan.step(cache, budget, &mut out)).expect("a scan of the index");
-        told.push(format!("{}", Hash::of(&[&out.keys[..], &out.text, &out.bytes].concat())));
-        told
+        results.push(format!("{}", Hash::of(&[&out.keys[..], &out.text, &out.bytes].concat())));
+        results
     }
 
     fn sum_reads(&mut self) -> Vec<String> {
@@ -191,31 +191,31 @@ impl Store {
         let host = self.reset();
         let named =
             host.forest.named(&tree_name("hand").expect("a name")).expect("a sum tree").clone();
-        let mut told = vec![format!("{:?}", verify_all(host))];
+        let mut results = vec![format!("{:?}", verify_all(host))];
         let mut verify =
             SumVerify::new(&Rules::new(), named.tree, &named.reach.unwrap_or_default());
         host.run(|cache, budget| verify.step(cache, budget)).expect("it verifies");
-        told.push(format!("{:?}", verify.tally()));
+        results.push(format!("{:?}", verify.tally()));
         let mut sums = Sums::new(std::mem::replace(host, Host::new(SHAPE)));
         sums.tree = named.tree;
         let keys: Vec<_> = leaves(40).into_iter().map(|(key, _)| key).collect();
-        told.push(format!("{:?}", sums.contents()));
-        told.push(format!("{:?}", sums.find(&keys)));
-        told.push(format!("{:?}", keys.iter().map(|key| sums.get(key)).collect::<Vec<_>>()));
-        told.push(format!("{:?}", sums.diff(old)));
-        // Of this tree the host does not know the root, which a proof tells.
+        results.push(format!("{:?}", sums.contents()));
+        results.push(format!("{:?}", sums.find(&keys)));
+        results.push(format!("{:?}", keys.iter().map(|key| sums.get(key)).collect::<Vec<_>>()));
+        results.push(format!("{:?}", sums.diff(old)));
+        // The host does not know the root of this tree; a proof has it.
         let told_root = sums.merge(batch(&Leaves::new())).map(|()| sums.root);
-        told.push(format!("{told_root:?}"));
-        told.push(format!("{:?}", sums.prove(&keys, true)));
-        told.push(format!("{:?}", sums.prove(&keys[..1], false)));
+        results.push(format!("{told_root:?}"));
+        results.push(format!("{:?}", sums.prove(&keys, true)));
+        results.push(format!("{:?}", sums.prove(&keys[..1], false)));
         let edits: Leaves = leaves(100).into_iter().collect();
-        told.push(format!("{:?} {:?}", sums.merge(batch(&edits)), sums.root));
+        results.push(format!("{:?} {:?}", sums.merge(batch(&edits)), sums.root));
         self.host = sums.host;
-        told
+        results
     }
 
     fn changes(&mut self) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut results = Vec::new();
         let old = self.states[0].clone();
         let put = |host: &mut Host, text: &str, format: Format| {
             let mut change = Change::default();
@@ -241,7 +241,7 @@ impl Store {
             for name in &followers {
                 host.forest.set_sum(name, Tree::EMPTY, Vec::new());
             }
-            told.push(format!("{:?} {}", put(host, &text, format), host.root));
+            results.push(format!("{:?} {}", put(host, &text, format), host.root));
         }
         let host = self.reset();
         let followers: Vec<_> = host.forest.sums().map(|named| named.name.clone()).collect();
@@ -252,7 +252,7 @@ impl Store {
             lower: Bound::Excluded(b"r/0030".to_vec()),
             upper: Bound::Unbounded,
         });
-        told.push(format!("{}", host.root));
+        results.push(format!("{}", host.root));
         // Sum trees follow.
         let host = self.reset();
         let change = Change {
@@ -261,7 +261,7 @@ impl Store {
             wanted: std::collections::BTreeMap::new(),
             alone: false,
         };
-        told.push(format!("{:?} {}", commit(host, &change, usize::MAX), host.root));
+        results.push(format!("{:?} {}", commit(host, &change, usize::MAX), host.root));
         // Brought onto what another writer made of the first commit, and merged with it.
         let host = self.reset();
         let theirs = host.forest.clone();
@@ -280,12 +280,12 @@ impl Store {
             host.drive(&mut ingest).expect("a rebase");
             ingest.name().expect("a commit");
             host.store(ingest.sealed());
-            told.push(format!("{:?}", ingest.committed().map(|(root, _)| root)));
+            results.push(format!("{:?}", ingest.committed().map(|(root, _)| root)));
         }
-        told
+        results
     }
 
-    /// After a collection all is read as before it.
+    /// Reads are the same before and after a collection.
     fn collects(&mut self) -> Vec<String> {
         let pin = self.states[0].0;
         let host = self.reset();
@@ -307,11 +307,11 @@ impl Store {
     }
 
     fn everything(&mut self) -> Vec<String> {
-        let mut told = self.reads();
-        told.extend(self.sum_reads());
-        told.extend(self.changes());
-        told.extend(self.collects());
-        told
+        let mut results = self.reads();
+        results.extend(self.sum_reads());
+        results.extend(self.changes());
+        results.extend(self.collects());
+        results
     }
 }
 
@@ -322,7 +322,7 @@ fn same(damaged: &mut Store, expected: &[String]) {
 }
 
 #[test]
-fn damage_beside_a_whole_copy_changes_nothing() {
+fn damage_with_a_sound_second_copy_changes_nothing() {
     let store = store();
     let expected = doubled(&store, None).everything();
     let faults: [&dyn Fn(usize) -> bool; 4] =

@@ -1,19 +1,19 @@
-//! No input buys more than its bytes: a mebibyte of the worst of each kind costs no more than ten times
-//! what a mebibyte of ordinary rows does, and no step much more than what it was given.
+//! The cost of an input is in proportion to its bytes. A mebibyte of the worst of each kind costs at most ten
+//! times as much as a mebibyte of ordinary rows, and no step exceeds its budget by much.
 //!
-//! Work is counted in units of the budget. That units are work is checked by hand: the example `cost`
-//! prints the time of the processor beside them.
+//! Work is counted in units of the budget. The example `cost` prints these units and the time of the
+//! processor, to check by hand that they match.
 
 #![expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 
 use hedgerow_support::inputs::{Cost, Input, SLICE, inputs};
 use std::collections::BTreeMap;
 
-/// The most that a byte of anything costs, against a byte of ordinary rows.
+/// The most that a byte of any input costs, relative to a byte of ordinary rows.
 const MOST: f64 = 10.0;
 
-/// The most that a byte costs of rows with arrays under an index, against a byte of ordinary rows: each
-/// member makes an entry, which is a row in the tree of the index. README's limits tell it.
+/// The most that a byte of rows with indexed arrays costs, relative to a byte of ordinary rows: each member
+/// makes an entry, which is a row in the tree of the index. The README names this limit.
 const MOST_OF_ARRAYS: f64 = 140.0;
 
 /// The most that a step goes beyond its budget, besides what it does with one row: it sorts what was
@@ -29,7 +29,7 @@ fn per_byte(input: &Input, cost: &Cost) -> f64 {
 }
 
 #[test]
-fn no_input_buys_more_than_its_bytes() {
+fn the_cost_of_an_input_is_in_proportion_to_its_bytes() {
     let inputs = inputs();
     let costs: BTreeMap<_, _> = inputs.iter().map(|input| (input.name, input.run())).collect();
     assert_eq!(costs.len(), inputs.len(), "two kinds of one name");
@@ -42,7 +42,7 @@ fn no_input_buys_more_than_its_bytes() {
     for input in &inputs {
         let cost = &costs[input.name];
         assert!(cost.rows.is_some_and(|rows| rows > 0), "{} was refused", input.name);
-        // A pass over the text is counted in any case.
+        // At least a pass over the text is counted.
         assert!(cost.units >= input.text.len(), "{}: {} units", input.name, cost.units);
         let ratio = per_byte(input, cost) / ordinary[input.against.unwrap_or(input.name)];
         if ratio > MOST {
@@ -62,7 +62,7 @@ fn no_input_buys_more_than_its_bytes() {
 /// An array makes many entries of few bytes. Each is a row in the tree of the index, and costs no more
 /// than the one entry of a row without arrays.
 #[test]
-fn an_entry_of_an_array_costs_what_any_entry_does() {
+fn an_entry_of_an_array_costs_no_more_than_any_entry() {
     let inputs = inputs();
     let units = |name: &str, entries: u64| {
         let cost = inputs.iter().find(|input| input.name == name).expect("a kind").run();

@@ -1,5 +1,5 @@
-//! Stored segments that are gone, cut off or damaged: the chunk is named, and the rest stays
-//! readable.
+//! Stored segments that are missing, cut off or damaged: the error names the chunk, and all other chunks
+//! stay readable.
 
 use hedgerow::boundary::Shape;
 use hedgerow::cache::{Cache, Fetch, SegmentId};
@@ -47,13 +47,13 @@ fn a_chunk_with_a_flipped_bit_is_refused_by_its_hash() {
         for _ in 0..2 {
             assert_eq!(failed(cache.node(&hashes[0])), (hashes[0], None), "bit {bit}");
         }
-        // What else is in the segment stays readable.
+        // Other chunks in the segment stay readable.
         assert!(matches!(cache.node(&hashes[1]), Ok(Fetch::Here(Node::Leaf(_)))));
     }
 }
 
 #[test]
-fn a_segment_that_is_too_short_loses_only_what_is_cut_off() {
+fn a_segment_that_is_too_short_loses_only_the_chunks_cut_off() {
     let chunks = [good_leaf(), leaf(&[(0, b"x", b"y")])];
     let (hashes, mut sealed) = seal(&[&chunks[0], &chunks[1]]);
     let Sealed { bytes, table } = sealed.remove(0);
@@ -67,7 +67,7 @@ fn a_segment_that_is_too_short_loses_only_what_is_cut_off() {
 }
 
 #[test]
-fn a_later_version_is_told_from_a_fault() {
+fn a_later_version_is_distinguished_from_a_fault() {
     for (version, later) in [(0, false), (2, true), (255, true)] {
         let chunk = with(&good_leaf(), 1, &[version]);
         let (cache, hashes) = cache(&[&chunk]);
@@ -173,7 +173,7 @@ impl Torn {
         assert_eq!(self.host.scan(&beyond, false, u64::MAX).len(), self.rows.len() - lost.end);
         assert_eq!(self.host.count(&Range::ALL), self.rows.len() as u64);
         assert_eq!(self.host.count(&range(first, "z")), self.rows.len() as u64);
-        // A write elsewhere goes on; one that needs the leaf leaves the store as it was.
+        // A write elsewhere succeeds; one that needs the leaf fails and leaves the store unchanged.
         let root = self.host.root;
         let row = |at: usize| [(self.rows[at].0.clone(), "1".to_owned())];
         let [there, elsewhere] = [lost.start, 0].map(|at| pairs(&row(at)));
@@ -188,7 +188,7 @@ impl Torn {
 }
 
 #[test]
-fn a_leaf_that_is_gone_is_named_and_the_rest_stays_readable() {
+fn a_missing_leaf_is_named_and_all_others_stay_readable() {
     let mut torn = torn();
     let index = torn.leaves.len() / 2;
     let (id, hash, _) = torn.leaves[index].clone();
@@ -197,7 +197,7 @@ fn a_leaf_that_is_gone_is_named_and_the_rest_stays_readable() {
 }
 
 #[test]
-fn a_leaf_that_is_damaged_is_named_and_the_rest_stays_readable() {
+fn a_damaged_leaf_is_named_and_all_others_stay_readable() {
     let mut torn = torn();
     let index = torn.leaves.len() / 3;
     let (id, hash, _) = torn.leaves[index].clone();
@@ -250,7 +250,7 @@ fn a_lost_piece_fails_the_value_and_no_other() {
     }
 }
 
-/// A leaf with one far value of `len` bytes at `hash`, and `chunks` beside it, as a store.
+/// A store of a leaf with one value out of line, of `len` bytes at `hash`, and of `chunks`.
 fn lying(len: usize, hash: Hash, chunks: &[&[u8]]) -> Host {
     let mut host = Host::new(Shape::STORED);
     for chunk in chunks {
@@ -262,7 +262,7 @@ fn lying(len: usize, hash: Hash, chunks: &[&[u8]]) -> Host {
 }
 
 #[test]
-fn a_value_whose_chunks_do_not_fit_its_length_is_refused() {
+fn a_value_whose_chunks_do_not_match_its_length_is_refused() {
     let piece = |len: usize| layout::piece(&bytes(len, 1));
     let (full, small) = (piece(PIECE_BYTES), piece(5000));
     let pair = layout::piece_list(&[Hash::of(&full), Hash::of(&small)]);

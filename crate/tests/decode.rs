@@ -1,5 +1,5 @@
-//! Strict decoding: good chunks with exactly one fault each, built byte by byte. Every fault
-//! is refused where it is, whatever stands around it.
+//! Strict decoding: good chunks with exactly one fault each, built byte by byte. Every fault is
+//! refused, and the error has its offset.
 
 use hedgerow::boundary::Shape;
 use hedgerow::cache::Cache;
@@ -126,7 +126,7 @@ fn a_leaf_with_one_fault_is_refused() {
 }
 
 #[test]
-fn a_leaf_at_its_limits_is_taken() {
+fn a_leaf_at_its_limits_is_accepted() {
     let key = [b'k'; MAX_KEY_BYTES];
     let value = [b'1'; MAX_INLINE_VALUE_BYTES];
     for bytes in [
@@ -211,7 +211,7 @@ fn an_internal_node_may_have_any_level_up_to_the_highest() {
 }
 
 #[test]
-fn no_count_follows_the_highest() {
+fn a_count_above_the_highest_is_refused() {
     let hash = Hash([1; 32]);
     for second in [0, 1, u64::MAX] {
         let bytes = inner(1, &[(b"b", u64::MAX, hash), (b"d", second, hash)]);

@@ -1,6 +1,6 @@
-//! Numbers as RFC 8785 has them printed: the samples that belong to it, a sequence of doubles that anyone
-//! can make, with published SHA-256 checksums of its lines. All of them are also read: what is printed is
-//! in normal form, and longer ways to write the same number become what is printed.
+//! Numbers as RFC 8785 prints them. Its samples are a sequence of doubles that anyone can generate, with
+//! published SHA-256 checksums of its lines. All of them are also read: the printed form is the normal
+//! form, and longer ways to write a number become the printed one.
 
 use hedgerow::json::{Scanner, double, push_double};
 use hedgerow_support::sum_models::sha256;
@@ -231,7 +231,7 @@ fn numbers_are_printed_as_the_published_samples_are() {
     }
 }
 
-/// What a reader of rows makes of a text, if it is not in normal form.
+/// The normal form of a text by a reader of rows, if the text is not in normal form.
 fn read(scanner: &mut Scanner, text: &str) -> Option<String> {
     let scanned = scanner.scan(text.as_bytes(), 0, None).expect("a number");
     assert_eq!(scanned.end, text.len());
@@ -240,7 +240,7 @@ fn read(scanner: &mut Scanner, text: &str) -> Option<String> {
 }
 
 #[test]
-fn every_way_to_write_a_number_becomes_the_one_way_to_print_it() {
+fn every_way_to_write_a_number_becomes_its_printed_form() {
     let mut scanner = Scanner::default();
     for number in samples().take(20_000) {
         let expected = printed(number);

@@ -1,5 +1,6 @@
-//! The first row by an index asks for the path to its entry and the path to the row, and for nothing
-//! else; a scan with an offset for at most two paths, however many rows it leaves out. Each chunk lies in a segment of its own here, so that segments asked for are nodes.
+//! The first row by an index asks only for the path to its entry and the path to the row. A scan with an
+//! offset asks for at most two paths, with any number of skipped rows. Each chunk has a segment of its own
+//! here, so that the segments asked for are the nodes read.
 
 use core::ops::Bound;
 use hedgerow::boundary::Shape;
@@ -52,7 +53,7 @@ fn by_index(host: &mut Host, index: Tree, reverse: bool, limit: u64) -> Vec<Stri
 }
 
 #[test]
-fn the_first_row_by_an_index_asks_for_two_paths_alone() {
+fn the_first_row_by_an_index_asks_for_two_paths_only() {
     let mut host = cold();
     let index = host.forest.tree(&format!("i{DEFINITION}"));
     for reverse in [false, true] {
@@ -72,7 +73,7 @@ fn the_first_row_by_an_index_asks_for_two_paths_alone() {
 }
 
 #[test]
-fn an_offset_asks_for_two_paths_however_large_it_is() {
+fn an_offset_of_any_size_asks_for_two_paths() {
     let mut host = cold();
     let range = Range { lower: Bound::Included(b"k000500".to_vec()), upper: Bound::Unbounded };
     let levels = {

@@ -1,6 +1,6 @@
-//! A hundred thousand forged proofs. One that was changed in any byte is refused, however well it
-//! is made; one that is valid for another key, range or root never gives a wrong answer. How many
-//! of each there were is printed (`cargo test --test forged -- --nocapture`).
+//! A hundred thousand forged proofs. A proof that differs in any byte is refused, even a careful forgery.
+//! A proof that is valid for another key, range or root never gives a wrong answer. The numbers of each
+//! are printed (`cargo test --test forged -- --nocapture`).
 
 use hedgerow::boundary::Shape;
 use hedgerow::error::Error;
@@ -30,7 +30,7 @@ struct Store {
     rows: Values,
 }
 
-/// What was asked of which store, and the proof of it.
+/// A query of a store, and its proof.
 struct Proof {
     store: usize,
     range: Range,
@@ -124,7 +124,7 @@ fn other_node(random: &mut ChaCha8Rng, chunk: &[u8]) -> Option<(Vec<u8>, bool)> 
     })
 }
 
-/// Changes the bytes of a proof, and tells how.
+/// Changes the bytes of a proof; returns the name of the change.
 fn change(random: &mut ChaCha8Rng, proof: &mut Vec<u8>, other: &[u8]) -> &'static str {
     let head = proof.len().min(80);
     let end = if random.random() { head } else { proof.len() };
@@ -141,7 +141,7 @@ fn change(random: &mut ChaCha8Rng, proof: &mut Vec<u8>, other: &[u8]) -> &'stati
     "bytes"
 }
 
-/// Changes the chunks of a proof, and tells how.
+/// Changes the chunks of a proof; returns the name of the change.
 fn shuffle(random: &mut ChaCha8Rng, proof: &mut Vec<u8>, other: &[u8]) -> &'static str {
     let (mut own, other) = (chunks(proof), chunks(other));
     let at = random.random_range(0..=own.len());
@@ -206,7 +206,7 @@ fn a_hundred_thousand_forged_proofs_are_refused_or_true() {
             let bytes = prove(host, &range).expect("a proof");
             let out = verify(host.root, &range, &bytes, usize::MAX).expect("it is valid");
             check_proved(rows, &range, &out, &range);
-            // Large values take time to hash, and show nothing that small ones do not.
+            // Large values take time to hash, and test no more than small ones.
             if bytes.len() < 10_000 || random.random_range(0..20) == 0 {
                 proofs.push(Proof { store, range, bytes });
             }
@@ -221,7 +221,7 @@ fn a_hundred_thousand_forged_proofs_are_refused_or_true() {
         let mut bytes = proof.bytes.clone();
         let how = random.random_range(0..10);
         if how >= 8 {
-            // Valid, but asked for something else.
+            // A valid proof for another query.
             let (range, store, kind) = match random.random_range(0..3) {
                 0 => (&proof.range, other.store, "another root"),
                 1 => (&other.range, other.store, "all else"),
@@ -262,7 +262,7 @@ fn a_hundred_thousand_forged_proofs_are_refused_or_true() {
     for (kind, [refused, accepted]) in &counts {
         println!("| {kind} | {refused} | {accepted} |");
     }
-    // All ways are taken, or this shows nothing.
+    // The test is useful only if all changes were made.
     assert!(counts["bytes"][0] > 20_000);
     assert!(counts["all hashes fit but the root"][0] > 10_000);
     for kind in ["another root", "another range", "all else"] {

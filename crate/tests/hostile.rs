@@ -1,8 +1,8 @@
-//! Keys mined against the boundary function: whatever they are, limits hold, contents and
-//! roots are right, and an edit costs no more than the hostile run that it falls in.
+//! Keys mined against the boundary function. Limits hold, contents and roots are right, and an edit costs
+//! no more than the hostile run that it is in.
 //!
-//! Each run of mined keys lies between ordinary rows. What came of it is printed as a row of
-//! Markdown (`cargo test --test hostile -- --nocapture --test-threads 1`).
+//! Each run of mined keys is between ordinary rows. The results are printed as rows of Markdown
+//! (`cargo test --test hostile -- --nocapture --test-threads 1`).
 
 #![allow(clippy::cast_precision_loss, reason = "figures for people to read")]
 
@@ -29,10 +29,10 @@ const SHAPE: Shape = Shape::STORED;
 const NODE_HEADER_BYTES: usize = 4;
 const LEAF_ENTRY_BYTES: usize = 4;
 const CHILD_BYTES: usize = 42;
-/// What bounds heights: said here again, so that the crate cannot change it unnoticed.
+/// Repeats the constant that bounds heights, so that a change of it in the crate fails here.
 const MIN_CHILDREN: usize = 2;
 
-/// What is known of a tree after every chunk of it was read and checked.
+/// The measures of a tree, after each of its chunks was read and checked.
 #[derive(Debug, Default)]
 struct Census {
     level: u8,
@@ -42,8 +42,8 @@ struct Census {
     most_entries: usize,
 }
 
-/// Reads every chunk of the tree anew, so that its hash and form are checked, and holds
-/// each node to the limits, to the boundary function and to `model`.
+/// Reads every chunk of the tree again, so that its hash and form are checked. Checks each node against
+/// the limits, the boundary function and `model`.
 fn census(host: &mut Host, model: &Rows) -> Census {
     host.reopen(256 << 20);
     let tree = host.tree();
@@ -58,7 +58,7 @@ fn census(host: &mut Host, model: &Rows) -> Census {
     census
 }
 
-/// Looks at a node, loading it first when it must be.
+/// Reads a node, and loads it first if needed.
 fn fetch<T>(host: &mut Host, hash: &Hash, look: impl FnOnce(Node<'_>) -> T) -> T {
     if let Some(id) = host.cache.missing(hash).expect("a known chunk") {
         host.load(id);
@@ -124,7 +124,7 @@ fn visit<'m>(
     }
 }
 
-/// A node says by itself whether it ends where the boundary function ends it.
+/// Checks that a node ends where the boundary function ends it.
 fn check_boundary(level: u8, entries: &[(&[u8], usize)], rightmost: bool) {
     let mut from = 0;
     for (at, (key, size)) in entries.iter().enumerate() {
@@ -218,7 +218,7 @@ fn ordeal(name: &str, run: &[(String, String)]) -> Census {
         run_bytes as f64 / 1024.0,
         bytes as f64 / 1024.0,
     );
-    // Every hundredth row goes, another comes in its place.
+    // Every hundredth row is replaced by another.
     let gone: Vec<String> = run.iter().skip(5).step_by(100).map(|row| row.0.clone()).collect();
     let new: Vec<_> = gone.iter().map(|key| (within(key), "3".to_owned())).collect();
     for key in &gone {
@@ -256,14 +256,14 @@ fn a_run_whose_leaves_never_end_their_parents_makes_wide_nodes() {
 }
 
 #[test]
-fn a_run_without_boundaries_is_cut_where_nodes_are_full() {
+fn a_run_without_boundaries_ends_nodes_when_they_are_full() {
     let run = mined(100_000, 10, 2, "1", |_, key| dodges(0, key, LEAF_ENTRY_BYTES + 11));
     let census = ordeal("boundary-free", &run);
     assert!(census.most_entries > 1000, "{census:?}");
 }
 
 #[test]
-fn a_largest_entry_after_a_nearly_full_leaf_makes_the_largest() {
+fn the_largest_entry_in_a_nearly_full_leaf_makes_the_largest_leaf() {
     // 315 entries of 52 bytes are 4 bytes less than full.
     let mut run = mined(60 * 316, 12, 2, &text(36), |_, key| dodges(0, key, 52));
     for (key, value) in run.iter_mut().skip(315).step_by(316) {
@@ -317,7 +317,7 @@ fn entries_of_the_largest_size_stay_within_a_chunk() {
 }
 
 #[test]
-fn keys_that_share_a_prefix_of_900_bytes_are_keys_like_others() {
+fn keys_with_a_common_prefix_of_900_bytes_are_ordinary_keys() {
     let prefix = format!("m/{}", "p".repeat(898));
     let run: Vec<_> =
         (0..20_000).map(|row| (format!("{prefix}{row:06}"), "1".to_owned())).collect();
@@ -325,7 +325,7 @@ fn keys_that_share_a_prefix_of_900_bytes_are_keys_like_others() {
 }
 
 #[test]
-fn rows_as_large_as_the_target_are_not_cut_anew_by_an_insert() {
+fn an_insert_does_not_move_boundaries_of_rows_as_large_as_the_target() {
     let row = |row: usize| (format!("m/{row:06}"), text(MAX_INLINE_VALUE_BYTES));
     let rows: Vec<_> = (0..1000).map(|at| row(2 * at)).collect();
     ordeal("values of 4,096 B", &rows);

@@ -1,6 +1,6 @@
-//! Trees whose chunks are well formed and have the right hashes, and that no store makes:
-//! children that are not what their parents say, counts and levels beyond all bounds, nodes
-//! named again and again. Every operation that comes upon the fault refuses it, and ends.
+//! Trees whose chunks are well formed and have the right hashes, but that no store makes: children that
+//! differ from what their parents say, excessive counts and levels, nodes named repeatedly. Every
+//! operation that meets the fault refuses it, and ends.
 
 #[path = "hostile_trees/trees.rs"]
 mod trees;
@@ -18,7 +18,7 @@ use hedgerow_support::layout::{inner, leaf};
 use trees::{bomb, changed, check_nodes, crossed, descend, diffed, in_time, verified};
 
 #[test]
-fn a_child_that_is_not_what_its_parent_says_is_refused_on_descent() {
+fn a_child_that_contradicts_its_parent_is_refused_on_descent() {
     let child = leaf(&[(0, b"c", b"1"), (0, b"ddd", b"2")]);
     let level_1 = inner(1, &[(b"ddd", 2, Hash::of(&child))]);
     assert_eq!(descend(2, &child, b"ddd", 2), (Field::ChildLevel, 0, 1, 0));
@@ -103,13 +103,13 @@ fn a_tree_of_the_highest_level_grows_no_higher() {
 }
 
 #[test]
-fn a_census_of_nodes_named_again_and_again_ends() {
+fn a_census_of_nodes_that_are_named_repeatedly_ends() {
     let mut chunks = vec![leaf(&[(0, b"k59", b"1")])];
     bomb(&mut chunks, 12);
     in_time(move || {
         let (cache, hashes) = cache(&chunks);
         let mut census = Census::new(Tree { root: hashes[12], count: 60 });
-        // As many steps as there are nodes would do.
+        // As many steps as nodes would be enough.
         for _ in 0..1000 {
             match census.step(&cache, &mut Budget::of(4096)) {
                 Ok(Step::Yield) => {}
@@ -125,7 +125,7 @@ fn a_census_of_nodes_named_again_and_again_ends() {
 }
 
 #[test]
-fn looking_ahead_past_nodes_named_again_and_again_ends() {
+fn reading_ahead_past_nodes_that_are_named_repeatedly_ends() {
     let mut chunks = vec![leaf(&[(0, b"k59", b"1")])];
     bomb(&mut chunks, 12);
     let wanted = leaf(&[(0, b"a", b"1")]);
@@ -162,9 +162,9 @@ fn keys_that_do_not_ascend_across_nodes_are_refused_by_a_diff() {
     assert_eq!(diffed(&cache, tree, Tree::EMPTY), Ok(Step::Done(())));
 }
 
-/// The empty key is a key: nothing may come before it, and it may not come again.
+/// The empty key is a valid key: nothing may come before it, and it may not be repeated.
 #[test]
-fn an_empty_key_that_comes_again_is_refused_by_walks() {
+fn a_repeated_empty_key_is_refused_by_walks() {
     let (cache, tree) = crossed(
         &leaf(&[(0, b"", b"1")]),
         &leaf(&[(0, b"", b"1"), (0, b"a", b"2"), (0, b"b", b"3")]),
@@ -185,7 +185,7 @@ fn an_empty_key_that_comes_again_is_refused_by_walks() {
 }
 
 #[test]
-fn a_verification_of_nodes_named_again_and_again_ends() {
+fn a_verification_of_nodes_that_are_named_repeatedly_ends() {
     let mut chunks = vec![leaf(&[(0, b"k59", b"1")])];
     bomb(&mut chunks, 12);
     in_time(move || {
@@ -211,7 +211,7 @@ fn a_verification_of_a_tree_that_claims_the_highest_count_ends() {
 /// on every third level, a node whose children all begin with the one below it. That none
 /// of them may, their parents' parents would have to say.
 #[test]
-fn a_diff_of_a_subtree_that_comes_again_and_again_ends() {
+fn a_diff_of_a_repeated_subtree_ends() {
     const WIDTH: usize = 20;
     const ROUNDS: u8 = 9;
     let name = |round: u8, at: usize| format!("{round}/{at:02}");
@@ -261,9 +261,9 @@ fn a_diff_of_a_subtree_that_comes_again_and_again_ends() {
     panic!("nodes are walked again and again");
 }
 
-/// Where both trees hold a subtree, a diff passes it unread; but they must agree on it.
+/// A diff skips a subtree that both trees have without reading it; but they must agree on it.
 #[test]
-fn a_shared_subtree_of_which_two_trees_say_different_things_is_refused_by_a_diff() {
+fn a_shared_subtree_on_which_two_trees_disagree_is_refused_by_a_diff() {
     let shared = leaf(&[(0, b"c", b"1"), (0, b"p", b"2")]);
     let rest = leaf(&[(0, b"q", b"3")]);
     let of = |key: &[u8], count| {

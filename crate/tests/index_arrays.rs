@@ -1,4 +1,4 @@
-//! Arrays under indexes: what they cost is what their bytes are, however an index is composed.
+//! Indexed arrays: their cost is in proportion to their bytes, with any columns.
 
 use hedgerow::boundary::Shape;
 use hedgerow::forest::INDEX;
@@ -34,8 +34,8 @@ fn indexed(definition: &str, value: &str) -> u64 {
 }
 
 #[test]
-fn a_long_text_beside_an_array_is_read_once() {
-    // Read again for each member it takes 100 GB of copies, and the test minutes.
+fn a_long_text_in_a_row_with_an_array_is_read_once() {
+    // Reading it for each member would copy 100 GB, and take minutes.
     let value = format!("{{\"status\":\"{}\",\"tags\":{}}}", "x".repeat(1 << 20), numbers(100_000));
     let definition = Definition::parse(TWO).expect("a definition");
     let (mut members, mut out) = (Members::new(Secret::new(1, 2)), Entries::default());
@@ -45,15 +45,15 @@ fn a_long_text_beside_an_array_is_read_once() {
 }
 
 #[test]
-fn an_array_makes_no_more_entries_than_its_row_pays_for() {
+fn the_entries_of_an_array_are_limited_by_the_size_of_its_row() {
     for (status, tags, expected) in [
-        // What anybody would write.
+        // An ordinary row.
         ("open".to_owned(), numbers(20), 20),
         ("open".to_owned(), numbers(5000), 5000),
         ("x".repeat(900), numbers(4), 4),
         // 250 times 900 bytes for two kilobytes of row.
         ("x".repeat(900), numbers(250), 0),
-        // More than any row may have, however long it is.
+        // More than a row of any size may have.
         ("open".to_owned(), numbers(MAX_ROW_ENTRIES_BYTES / 18 + 1), 0),
         ("open".to_owned(), format!("[{}1]", "0,".repeat(500_000)), 2),
     ] {
@@ -63,7 +63,7 @@ fn an_array_makes_no_more_entries_than_its_row_pays_for() {
 }
 
 #[test]
-fn the_entries_of_a_row_are_charged_for_and_come_in_bounded_steps() {
+fn the_entries_of_a_row_are_counted_as_work_in_bounded_steps() {
     let definition = Definition::parse(r#"["","/tags"]"#).expect("a definition");
     let mut host = Host::new(Shape::STORED);
     host.indexes = vec![definition];

@@ -1,5 +1,5 @@
-//! Whether an index is what its rows make: the check says so of every index that is kept, and of no
-//! other tree, whatever is in memory and however small the steps are.
+//! The check that an index has exactly the entries of its rows. It accepts every index that a store
+//! maintains and no other tree, with any segments in memory and steps of any size.
 
 use hedgerow::boundary::Shape;
 use hedgerow::forest::{INDEX, Named, TreeName};
@@ -111,7 +111,7 @@ proptest! {
 }
 
 #[test]
-fn an_entry_more_or_less_or_with_a_value_is_found() {
+fn an_extra_or_missing_entry_or_one_with_a_value_is_found() {
     let rows: Rows =
         (0..9).map(|at| (format!("k{at}"), r#"{"a":["x",true,"x"]}"#.into())).collect();
     let mut host = Host::of(SMALL, &rows);
@@ -140,7 +140,7 @@ fn an_entry_more_or_less_or_with_a_value_is_found() {
 }
 
 #[test]
-fn what_is_no_index_is_not_checked() {
+fn a_tree_that_is_not_an_index_is_not_checked() {
     let named = |name: &str| Named {
         name: TreeName::parse(name).expect("a name"),
         tree: Tree { root: Hash::of(b"any"), count: 1 },

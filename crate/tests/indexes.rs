@@ -1,5 +1,5 @@
-//! Indexes follow their rows: after each commit of any kind every one holds what a model makes of
-//! the rows, in the order of values, and the root is that of a fresh store.
+//! Indexes follow their rows: after each commit of any kind, every index has the entries of a model, in
+//! the order of values, and the root is that of a fresh store.
 
 #[path = "indexes/model.rs"]
 mod model;
@@ -219,7 +219,7 @@ proptest! {
         host.slice = slice;
         let mut model = base;
         let definitions: Vec<_> = after.iter().map(|which| definition(*which)).collect();
-        // One part, and then edits, which keep what there is so far.
+        // One part, and then edits, which maintain the partial index.
         for ops in &edits {
             let mut ingest = host.ingest();
             ingest.extend_indexes(&definitions, true, work);
@@ -272,7 +272,7 @@ proptest! {
 
 /// Of the change that makes it reach further as well.
 #[test]
-fn an_index_is_made_beside_other_writers() {
+fn an_index_is_built_while_others_write() {
     for work in [1000, 20_000, usize::MAX] {
         let (first, last) = ([definition(0)], [definition(2)]);
         let mut host = Host::indexed(SMALL, &first, &issues(300));
@@ -326,7 +326,7 @@ fn more_entries_than_fit_in_memory_are_merged_in_parts() {
 }
 
 #[test]
-fn an_index_takes_as_many_commits_as_it_has_parts_and_none_once_it_is_there() {
+fn an_index_takes_one_commit_for_each_part_and_none_once_it_is_complete() {
     let mut host = Host::of(Shape::STORED, &issues(2000));
     assert!(reindex(&mut host, &[0, 2], 20_000) > 5);
     let root = host.root;
@@ -352,7 +352,7 @@ fn a_change_of_one_row_costs_a_path_in_each_index_that_it_concerns() {
 }
 
 #[test]
-fn an_index_that_does_not_fit_its_rows_is_corrupt() {
+fn an_index_that_does_not_match_its_rows_is_corrupt() {
     let mut host = Host::indexed(SMALL, &[definition(0)], &issues(10));
     let index = index_tree(&host.forest, 0);
     host.delete(&["b00000003".to_owned()]);

@@ -1,6 +1,6 @@
-//! The matrix of limits: whatever writes a row, at a limit, every reader reads it; one above, it is refused by
-//! name, and the store is what it was. The sizes of 64 MiB are in `limits_of_size.rs`, those of sum trees
-//! and commits in `limits_of_trees.rs`.
+//! The matrix of limits. A row at a limit, written by any writer, is read by every reader. A row above it is
+//! refused with the right error, and the store is unchanged. The sizes of 64 MiB are in `limits_of_size.rs`,
+//! those of sum trees and commits in `limits_of_trees.rs`.
 
 use hedgerow::boundary::Shape;
 use hedgerow::error::{Error, RowFault};
@@ -119,7 +119,7 @@ fn at_a_limit_all_readers_agree_and_one_above_nothing_is_written() {
                 assert_eq!(host.root, root, "{context}: after a refusal");
                 refused += 1;
             }
-            // However a row comes in, the store is the same.
+            // The store is the same with every writer.
             assert!(roots.iter().all(|root| *root == roots[0]), "{name} into {base:?}");
         }
     }

@@ -1,6 +1,6 @@
-//! The matrix of limits, for the largest values: 64 MiB. Every writer writes one into an empty store, and
-//! refuses one that is a byte larger; every reader reads it after one of them. Crossed with each other,
-//! with other stores before and with indexes, these would take minutes: that is left out.
+//! The matrix of limits for the largest values: 64 MiB. Every writer writes one into an empty store, and
+//! refuses one that is a byte larger. Every reader reads the one of one writer. All combinations, with
+//! other stores and with indexes, would take minutes.
 
 use hedgerow::boundary::Shape;
 use hedgerow::error::{Error, RowFault};

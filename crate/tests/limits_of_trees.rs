@@ -1,6 +1,6 @@
-//! The matrix of limits, for what is beside the rows: how many trees a commit names and what it tells of
-//! each, and the leaves of sum trees, made by hand or of rows. At a limit all is read, proved and
-//! verified; one above it is refused by name, and the store is what it was.
+//! The matrix of limits for commits and sum trees: the number of trees of a commit, their names and
+//! definitions, and the leaves of sum trees, edited by hand or following rows. At a limit everything is
+//! read, proved and verified; above it the right error is returned, and the store is unchanged.
 
 use hedgerow::boundary::Shape;
 use hedgerow::error::Error;
@@ -124,7 +124,7 @@ fn as_many_trees_as_a_commit_may_name_can_be_read_and_one_more_is_refused() {
 }
 
 #[test]
-fn the_longest_names_and_definitions_can_be_read_and_longer_ones_are_none() {
+fn the_longest_names_and_definitions_can_be_read_and_longer_ones_are_refused() {
     let longest = "n".repeat(MAX_TREE_NAME_BYTES - 1);
     assert_eq!(tree_name(&(longest.clone() + "n")), None);
     let leaf = (key_of(b"leaf"), (b"v".to_vec(), 1));
@@ -169,7 +169,7 @@ fn the_longest_names_and_definitions_can_be_read_and_longer_ones_are_none() {
 }
 
 #[test]
-fn an_index_has_as_many_columns_as_may_be_and_no_more() {
+fn an_index_has_at_most_the_highest_number_of_columns() {
     let text = |columns: usize| format!(r#"[""{}]"#, r#","/a""#.repeat(columns));
     assert_eq!(Definition::parse(&text(MAX_COLUMNS + 1)), None);
     let definition = Definition::parse(&text(MAX_COLUMNS)).expect("a definition");

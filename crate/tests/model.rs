@@ -1,5 +1,5 @@
-//! Trees against a model: whatever is done to a store, it holds what a `BTreeMap` holds, and
-//! its root is that of a store which was given the same rows at once.
+//! Trees against a model: after any operations, a store has the contents of a `BTreeMap`, and its root is
+//! that of a store with the same rows, written at once.
 
 use hedgerow::batch::{Batch, Edit};
 use hedgerow::boundary::Shape;
@@ -98,7 +98,7 @@ proptest! {
             steps.begin(&op);
             let (tree_before, rows_before) = (host.tree(), model.clone());
             if cold {
-                // So little that hardly more than one segment fits.
+                // A budget for hardly more than one segment.
                 host.reopen(1000);
             }
             match op {
@@ -222,7 +222,7 @@ fn many_commits_of_few_rows_give_the_root_of_one_of_many() {
 }
 
 #[test]
-fn a_row_over_a_stream_in_order_becomes_an_edit() {
+fn a_repeated_row_after_a_stream_in_order_becomes_an_edit() {
     let rows: Vec<_> = (0..2000).map(issue).collect();
     let mut host = Host::new(Shape::STORED);
     let mut twice = rows.clone();
@@ -236,7 +236,7 @@ fn a_row_over_a_stream_in_order_becomes_an_edit() {
 }
 
 #[test]
-fn a_bad_row_leaves_the_store_as_it_was() {
+fn a_bad_row_leaves_the_store_unchanged() {
     let mut host = Host::new(SMALL);
     host.put(&(0..100).map(issue).collect::<Vec<_>>());
     let (root, stored) = (host.root, host.stored.len());
@@ -260,7 +260,7 @@ fn a_bad_row_leaves_the_store_as_it_was() {
 }
 
 #[test]
-fn rows_that_take_more_than_is_gathered_are_merged_in_parts() {
+fn rows_that_take_too_much_memory_are_merged_in_parts() {
     let value = |row: usize| format!("\"{}{row:05}\"", "v".repeat(3900));
     let rows: Vec<_> = (0..16_000).map(|row| (format!("{row:05}"), value(row))).collect();
     assert!(rows.len() * 3900 > SPILL_BYTES, "or nothing spills");

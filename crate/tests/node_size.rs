@@ -1,5 +1,5 @@
-//! Nodes as large as no encoder makes them: refused where they are read, and never grown by an edit
-//! of one entry into what could not be read again.
+//! Nodes larger than any that encoders make are refused by reads. An edit of one entry never makes a node
+//! that is too large to be read again.
 
 use hedgerow::boundary::Shape;
 use hedgerow::error::{Error, Field};
@@ -28,7 +28,7 @@ fn host_of(chunks: &[Vec<u8>], count: u64) -> Host {
     host
 }
 
-/// All that is stored must be readable by who has nothing in memory.
+/// Checks that everything in storage can be read with an empty cache.
 fn check(host: &mut Host) {
     for (_, _, chunk) in host.chunks() {
         if chunk[0] <= 40 {
@@ -60,7 +60,7 @@ fn a_leaf_beyond_what_encoders_make_is_refused() {
 }
 
 #[test]
-fn an_edit_of_the_last_entry_of_an_overfull_leaf_makes_leaves_that_can_be_read() {
+fn an_edit_of_the_last_entry_of_an_overfull_leaf_makes_readable_leaves() {
     // As much as decoding lets through: more than is full, which no encoder leaves in one leaf.
     let (chunk, count) = leaf_of(21_000);
     assert!(chunk.len() > 20_000 && chunk.len() <= MAX_LEAF_BYTES);
@@ -80,7 +80,7 @@ fn an_edit_of_the_last_entry_of_an_overfull_leaf_makes_leaves_that_can_be_read()
 }
 
 #[test]
-fn the_last_key_of_a_large_node_does_not_grow_it_beyond_what_can_be_read() {
+fn a_longer_last_key_does_not_make_a_large_node_unreadable() {
     // A node of 1,000-byte keys, as large as decoding lets through, that ends with a short one.
     let long = |at: usize| format!("a{at:03}{}", "k".repeat(1020));
     let entry = |key: &str| leaf(&[(BYTES, key.as_bytes(), b"")]);

@@ -1,6 +1,5 @@
-//! Patches: whatever their operations and however they come, a store then holds what a plain
-//! model holds, under the root of a store that was given those rows at once; or, when an
-//! operation is refused, what it held before.
+//! Patches: with any operations, framed in any way, a store then has the rows of a plain model, and the
+//! root of a store with these rows, written at once. If an operation is refused, it is unchanged.
 
 #[path = "patch/model.rs"]
 mod model;
@@ -20,12 +19,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const SMALL: Shape = Shape::with_target(128);
 
-/// How a patch comes to the core.
+/// How a patch is fed to the core.
 #[derive(Clone, Copy, Debug)]
 enum Way {
-    /// In blocks of so many operations.
+    /// In blocks of this many operations.
     Blocks(usize),
-    /// As lines, or as an array, in parts of so many bytes.
+    /// As lines, or as an array, in parts of this many bytes.
     Bytes(Framing, usize),
 }
 
@@ -161,7 +160,7 @@ proptest! {
         let base: BTreeMap<_, _> = base.into_iter().map(|(key, row)| (key, unique(&row))).collect();
         let before = texts(&base);
         let mut host = Host::of(SMALL, &before);
-        // All that fails, and what fails though nothing after it makes it moot.
+        // All operations that fail, and those that fail and are not overridden by a later one.
         let (mut failing, mut fatal) = (BTreeSet::new(), false);
         let mut expected = base;
         for (at, op) in ops.iter().enumerate() {
@@ -197,7 +196,7 @@ proptest! {
 }
 
 #[test]
-fn malformed_operations_are_refused_where_they_are() {
+fn malformed_operations_are_refused_with_their_offsets() {
     use RowFault::{
         ConstrainNotNames, IndexEntry, KeyMissing, KeyNotString, KeyTooLong, MergeNotObject,
         NoOperation, NotObject, NumberTooLarge, Syntax, TooDeep, ValueMissing,
@@ -257,7 +256,7 @@ fn malformed_operations_are_refused_where_they_are() {
 }
 
 #[test]
-fn changes_put_their_new_value_whatever_stands_beside_it() {
+fn changes_put_their_new_value_with_any_other_members() {
     let rows: Rows =
         [("a", "1"), ("b", "2"), ("c", "3")].map(|(key, value)| (key.into(), value.into())).into();
     let ops = [
@@ -282,7 +281,7 @@ fn changes_put_their_new_value_whatever_stands_beside_it() {
 
 /// A patch of ten thousand operations on a hundred thousand rows, of all kinds.
 #[test]
-fn the_order_of_operations_costs_nothing() {
+fn the_cost_does_not_depend_on_the_order_of_operations() {
     let rows: Vec<_> = (0..30_000).map(issue).collect();
     let mut ops = Vec::new();
     for at in (0..30_000).step_by(10) {
@@ -320,7 +319,7 @@ fn the_order_of_operations_costs_nothing() {
 }
 
 #[test]
-fn a_clear_takes_what_others_have_added_meanwhile() {
+fn a_clear_deletes_rows_that_others_have_added_meanwhile() {
     let rows = |keys: &[&str]| -> Vec<(String, String)> {
         keys.iter().map(|key| ((*key).into(), "{}".into())).collect()
     };

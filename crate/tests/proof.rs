@@ -1,5 +1,5 @@
-//! Proofs against a model: whatever a store holds and does not hold is proved, and verified by
-//! who knows the root alone.
+//! Proofs against a model: present and absent keys and ranges are proved, and verified with the root
+//! only.
 
 use hedgerow::boundary::Shape;
 use hedgerow::cache::Fetch;
@@ -35,7 +35,7 @@ fn store(rows: &Values) -> Host {
     host
 }
 
-/// Proves `range` and holds what is verified to what there is; returns the number of chunks.
+/// Proves `range`, and compares the verified rows with the model; returns the number of chunks.
 fn holds(host: &mut Host, rows: &Values, range: &Range) -> usize {
     let proof = prove(host, range).expect("a proof");
     for slice in [usize::MAX, 1] {
@@ -56,7 +56,7 @@ fn levels(host: &mut Host) -> usize {
     usize::from(node.level()) + 1
 }
 
-/// Keys beside `key`: before it, after it, and where other nodes begin.
+/// Neighbours of `key`: before it, after it, and where other nodes begin.
 fn neighbours(key: &str) -> Vec<String> {
     let mut shorter = key.to_owned();
     shorter.pop();
@@ -64,7 +64,7 @@ fn neighbours(key: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_key_and_what_is_beside_it_is_proved_in_trees_of_every_size() {
+fn every_key_and_its_absent_neighbours_are_proved_in_trees_of_every_size() {
     for size in [0, 1, 2, 3, 10, 50, 400, 3000] {
         let rows = issues(size);
         let mut host = store(&rows);
@@ -114,9 +114,9 @@ fn every_range_is_proved_whole() {
 }
 
 #[test]
-fn values_out_of_line_come_with_what_is_proved_and_with_nothing_else() {
+fn a_proof_contains_values_out_of_line_of_its_range_only() {
     let mut rows = values();
-    // The same pieces again and again are in a proof once.
+    // Repeated pieces are in a proof once.
     rows.insert("zeros".to_owned(), (Kind::Bytes, vec![0; 5 * PIECE_BYTES]));
     rows.insert("zeros again".to_owned(), (Kind::Bytes, vec![0; 5 * PIECE_BYTES]));
     let mut host = store(&rows);
@@ -153,7 +153,7 @@ fn the_empty_store_has_the_shortest_proof() {
 }
 
 #[test]
-fn rows_are_proved_beside_other_trees_and_without_any() {
+fn rows_and_their_absence_are_proved_in_commits_with_other_trees() {
     let mut host = store(&issues(1));
     let tree = host.tree();
     for (rows, trees) in [
@@ -182,7 +182,7 @@ fn of_leaf(records: &[Record<'_>], more: &[Vec<u8>]) -> Host {
 }
 
 #[test]
-fn a_value_that_is_no_json_does_not_pass_for_other_entries() {
+fn a_value_that_is_not_json_cannot_look_like_other_entries() {
     let leaves: [&[Record<'_>]; 3] =
         [&[(0, b"a", b"[1"), (0, b"b", b"2],3,4")], &[(0, b"a", b"")], &[(0, b"a", b"\"\xff\"")]];
     for records in leaves {
@@ -194,7 +194,7 @@ fn a_value_that_is_no_json_does_not_pass_for_other_entries() {
 }
 
 #[test]
-fn a_small_proof_of_very_much_is_refused() {
+fn a_small_proof_of_too_many_bytes_is_refused() {
     let piece = layout::piece(&vec![7; PIECE_BYTES]);
     let list = layout::piece_list(&vec![Hash::of(&piece); MAX_VALUE_BYTES / PIECE_BYTES]);
     let far = layout::far(MAX_VALUE_BYTES as u32, &Hash::of(&list));
@@ -255,9 +255,9 @@ proptest! {
         host.reopen(0);
         host.pace = Some(Pace::new(&choices));
         let ranges = ranges.into_iter().map(|(lower, upper)| Range { lower, upper });
-        let beside = rows.keys().take(3).flat_map(|key| neighbours(key));
-        let beside = beside.filter(|key| key.len() <= 1024);
-        let keys = keys.into_iter().chain(beside).map(|key| only(&key));
+        let near = rows.keys().take(3).flat_map(|key| neighbours(key));
+        let near = near.filter(|key| key.len() <= 1024);
+        let keys = keys.into_iter().chain(near).map(|key| only(&key));
         for range in ranges.chain(keys) {
             holds(&mut host, &rows, &range);
         }

@@ -22,7 +22,7 @@ fn a_cache_far_too_small_reads_everything_and_stays_small() {
         assert_eq!(host.get(&rows[at].0).as_ref(), Some(&rows[at].1));
         assert!(host.cache.held_bytes() <= most);
     };
-    // Near and far in turn, so that what is used often stays.
+    // Near and distant rows in turn, so that segments in frequent use stay.
     for at in 0..1500 {
         same(&mut host, (at * 7919) % rows.len());
         same(&mut host, at);
@@ -39,7 +39,7 @@ fn a_cache_far_too_small_reads_everything_and_stays_small() {
 }
 
 #[test]
-fn what_leaves_memory_is_checked_anew_when_it_returns() {
+fn a_segment_is_checked_again_when_it_returns_to_memory() {
     let mut host = Host::new(Shape::STORED);
     host.put(&(0..100).map(issue).collect::<Vec<_>>());
     let (key, value) = issue(7);

@@ -1,5 +1,5 @@
-//! A change that lost its race is brought onto the commit of the winner: the outcome is that
-//! of the winner's edits and then its own, whatever they share.
+//! A change that lost a race is rebased onto the commit of the winner. The result is that of the winner's
+//! edits followed by its own.
 
 use hedgerow::boundary::Shape;
 use hedgerow::ingest::{Format, Ingest};
@@ -153,7 +153,7 @@ proptest! {
 }
 
 #[test]
-fn more_than_fits_in_memory_is_brought_over_in_parts() {
+fn changes_that_take_too_much_memory_are_rebased_in_parts() {
     let mut host = Host::new(Shape::STORED);
     host.put(&[("a".into(), "1".into())]);
     let mut ingest = host.ingest();
@@ -172,7 +172,7 @@ fn more_than_fits_in_memory_is_brought_over_in_parts() {
 }
 
 #[test]
-fn what_lies_between_two_bounds_only_is_touched() {
+fn a_deleted_range_touches_only_the_keys_between_its_bounds() {
     let mut host = Host::new(SMALL);
     let rows =
         |keys: &[&str]| keys.iter().map(|key| ((*key).into(), "1".into())).collect::<Vec<_>>();

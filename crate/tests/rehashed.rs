@@ -1,7 +1,6 @@
-//! A hundred thousand damaged chunks under their right hashes, as a hostile peer would send
-//! them: each is refused by name, or is a chunk like any other, of which an encoder that
-//! owes nothing to the core's makes the same bytes again. How many of each there were is
-//! printed (`cargo test --test rehashed -- --nocapture`).
+//! A hundred thousand damaged chunks under their right hashes, as a hostile peer would send them. Each is
+//! refused by name, or is a valid chunk: then an encoder that shares nothing with the core's makes the
+//! same bytes. The numbers of each are printed (`cargo test --test rehashed -- --nocapture`).
 
 use hedgerow::boundary::Shape;
 use hedgerow::cache::{Cache, Fetch};
@@ -120,7 +119,7 @@ fn accepted(cache: &Cache, hash: &Hash, bytes: &[u8]) -> Result<Vec<u8>, Error> 
             assert_eq!(pieces.len(), pieces_of(len));
             layout::piece_list(&pieces)
         }
-        // What is no node is refused.
+        // A chunk that is not a node is refused.
         Ok(ChunkKind::Node(_) | ChunkKind::SumPiece | ChunkKind::SumTop) | Err(_) => {
             layout::node(&here(cache.node(hash)?))
         }
@@ -182,7 +181,7 @@ fn a_hundred_thousand_damaged_chunks_are_refused_or_canonical() {
     }
     let total: usize = counts.values().flatten().sum();
     assert_eq!(total, CHUNKS);
-    // Both ways are taken, or this shows nothing. What has no kind is never accepted.
+    // The test is useful only with both results. A chunk of an unknown kind is never accepted.
     for kind in ["leaf", "internal node", "commit", "piece", "list of pieces"] {
         assert!(counts[kind].iter().all(|count| *count > 500), "{kind}: {:?}", counts[kind]);
     }

@@ -1,7 +1,6 @@
-//! One chunk in two roles, under its right hash: what it was first read as must not change what it
-//! is afterwards. Chunks of every kind are damaged, and each is read as a sum tree, a value, a
-//! commit or by a collection first, and as a node, a child or anything else then. Both reads end as
-//! they do with nothing in memory.
+//! One chunk in two roles, under its right hash: its first read must not affect later ones. Chunks of
+//! every kind are damaged. Each is first read as a sum tree, a value, a commit or by a collection, and
+//! then as a node, a child or anything else. Both reads end as they do with an empty cache.
 
 use hedgerow::boundary::Shape;
 use hedgerow::cache::{Cache, Fetch};
@@ -170,7 +169,7 @@ fn check(chunk: &[u8]) {
 }
 
 #[test]
-fn a_leaf_that_claims_more_entries_than_it_has_is_refused_whatever_read_it_first() {
+fn a_leaf_that_claims_too_many_entries_is_refused_after_any_first_read() {
     check(&[0, 1, 0xff, 0xff]);
     check(&[0, 1]);
     check(&[0]);
@@ -179,14 +178,14 @@ fn a_leaf_that_claims_more_entries_than_it_has_is_refused_whatever_read_it_first
 }
 
 #[test]
-fn honest_chunks_are_what_they_are_whatever_read_them_first() {
+fn honest_chunks_are_accepted_after_any_first_read() {
     for chunk in honest() {
         check(&chunk);
     }
 }
 
 #[test]
-fn damaged_chunks_are_refused_alike_whatever_read_them_first() {
+fn damaged_chunks_are_refused_equally_after_any_first_read() {
     let honest = honest();
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
     for _ in 0..CHUNKS {

@@ -1,5 +1,5 @@
-//! Slices of any size: with a budget of nothing every operation comes to its end, and long values are
-//! written and read in steps that cost little more than they may.
+//! Slices of any size: with a budget of zero every operation comes to its end, and long values are
+//! written and read in steps that exceed their budget by little.
 
 use hedgerow::boundary::Shape;
 use hedgerow::cache::Cache;
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 const BOTH: Parts = Parts { keys: true, values: true };
 const MIB: usize = 1 << 20;
 
-/// What reads and changes come to, with nothing in memory at first.
+/// The results of reads and changes, with an empty cache at first.
 fn everything(slice: usize) -> Vec<String> {
     let mut host = Host::new(Shape::with_target(256));
     host.slice = slice;
@@ -41,34 +41,34 @@ fn everything(slice: usize) -> Vec<String> {
     host.commit(&[(format!("[{}]", updates.join(",")), Format::Patch)]).expect("a patch");
     host.commit(&[(list(&[issue(3).0, issue(4).0]), Format::Deletes)]).expect("keys");
     host.delete_range(&Range::prefix(b"issue/0000003"));
-    let mut told = vec![format!("{}", host.root)];
-    let reopened = |told: &mut Vec<String>, host: &mut Host| {
+    let mut results = vec![format!("{}", host.root)];
+    let reopened = |results: &mut Vec<String>, host: &mut Host| {
         host.reopen(0);
-        told.push(format!("{:?}", host.contents().len()));
+        results.push(format!("{:?}", host.contents().len()));
         let keys: Vec<_> = (0..70).map(|at| issue(at).0).chain(["long".to_owned()]).collect();
-        told.push(format!("{:?}", host.get_many(&keys).iter().flatten().count()));
-        told.push(format!("{:?}", host.diff(old, &Range::ALL).len()));
+        results.push(format!("{:?}", host.get_many(&keys).iter().flatten().count()));
+        results.push(format!("{:?}", host.diff(old, &Range::ALL).len()));
         let mut census = Census::new(host.tree());
         host.run(|cache, budget| census.step(cache, budget)).expect("a census");
-        told.push(format!("{:?}", census.levels()));
+        results.push(format!("{:?}", census.levels()));
         let mut verify = Verify::new(host.tree(), host.shape);
         host.run(|cache, budget| Ok(verify.step(cache, budget))).expect("a verification");
-        told.push(format!("{:?} {:?}", verify.tally(), verify.take_faults()));
+        results.push(format!("{:?} {:?}", verify.tally(), verify.take_faults()));
         let mut prove = Prove::new(host.root, Range::ALL);
         host.run(|cache, budget| prove.step(cache, budget)).expect("a proof");
         let mut proved = VerifyProof::new(host.root, Range::ALL, prove.proof().to_vec());
         let mut out = Output::new();
         host.run(|_, budget| proved.step(budget, &mut out)).expect("it verifies");
-        told.push(format!("{} {}", prove.proof().len(), out.members()));
+        results.push(format!("{} {}", prove.proof().len(), out.members()));
         let index = host.forest.indexes().next().expect("an index").tree;
         let wanted = Wanted { parts: BOTH, secondary: true, reverse: true, limit: u64::MAX };
         let mut scan = IndexScan::new(index, 1, host.tree(), Range::ALL, wanted);
         let mut out = Output::new();
         host.run(|cache, budget| scan.step(cache, budget, &mut out)).expect("a scan");
-        told.push(format!("{}", out.members()));
+        results.push(format!("{}", out.members()));
     };
-    reopened(&mut told, &mut host);
-    // Brought onto what another writer has made.
+    reopened(&mut results, &mut host);
+    // A rebase onto the commit of another writer.
     let theirs = (host.root, host.forest.clone());
     let mut ingest = host.ingest();
     host.feed(&mut ingest, &pairs(&[issue(900)]), &Format::Pairs).expect("a row");
@@ -79,16 +79,16 @@ fn everything(slice: usize) -> Vec<String> {
     host.drive(&mut ingest).expect("a commit");
     ingest.rebase(winner, vec![issue(501).0.into_bytes()]);
     host.finish(&mut ingest).expect("a commit");
-    told.push(format!("{}", host.root));
+    results.push(format!("{}", host.root));
     let mut collect = Collect::new(&host.cache, collections::FULL);
     collect.add_commit(host.root);
     collect.add_commit(pinned);
     collections::run(&mut host, &mut collect).expect("a collection");
-    reopened(&mut told, &mut host);
-    told
+    reopened(&mut results, &mut host);
+    results
 }
 
-/// What sum trees come to.
+/// The results of operations on sum trees.
 fn sums(slice: usize) -> Vec<String> {
     let mut host = Host::new(Shape::with_target(256));
     host.slice = slice;
@@ -109,7 +109,7 @@ fn sums(slice: usize) -> Vec<String> {
         model.apply(&change);
         commit(&mut host, &change, usize::MAX).expect("sums that fit");
     }
-    let mut told = vec![format!("{}", host.root)];
+    let mut results = vec![format!("{}", host.root)];
     let leaves: Leaves = (0..120).map(leaf).collect();
     let keys: Vec<_> = leaves.keys().copied().collect();
     let mut sums = Sums::of(host, &leaves);
@@ -117,15 +117,15 @@ fn sums(slice: usize) -> Vec<String> {
     let old = sums.tree;
     sums.merge(batch(&(100..140).map(leaf).collect::<Leaves>())).expect("sums that fit");
     sums.host.reopen(0);
-    told.push(format!("{:?}", sums.contents().map(|leaves| leaves.len())));
-    told.push(format!("{:?}", sums.find(&keys).map(|found| found.len())));
-    told.push(format!("{:?}", sums.diff(old).map(|changes| changes.len())));
-    told.push(format!("{:?}", sums.prove(&keys[..3], true)));
-    told
+    results.push(format!("{:?}", sums.contents().map(|leaves| leaves.len())));
+    results.push(format!("{:?}", sums.find(&keys).map(|found| found.len())));
+    results.push(format!("{:?}", sums.diff(old).map(|changes| changes.len())));
+    results.push(format!("{:?}", sums.prove(&keys[..3], true)));
+    results
 }
 
 #[test]
-fn a_budget_of_nothing_comes_to_the_same_end() {
+fn a_budget_of_zero_gives_the_same_results() {
     assert_eq!(everything(0), everything(usize::MAX));
     assert_eq!(sums(0), sums(usize::MAX));
 }
@@ -212,7 +212,7 @@ fn put(host: &mut Host, rows: &BTreeMap<String, Value>, reverse: bool) -> Spent 
 }
 
 #[test]
-fn long_values_are_written_in_slices_however_they_come() {
+fn long_values_are_written_in_slices_by_every_kind_of_write() {
     const LEN: usize = 12 * MIB;
     let values = rows(3, LEN);
     let steps = 3 * LEN / MOST;
@@ -280,7 +280,7 @@ fn long_values_are_read_in_slices_by_every_read() {
 }
 
 #[test]
-fn nothing_is_handed_out_in_the_middle_of_a_value() {
+fn no_output_ends_in_the_middle_of_a_value() {
     let mut host = Host::new(Shape::STORED);
     host.put_values(&rows(2, 5 * PIECE_BYTES));
     host.reopen(64 << 20);

@@ -21,7 +21,7 @@ use std::ops::Bound;
 const ROW_COUNT: usize = 50_000;
 const CACHE_BYTES: usize = 64 << 20;
 
-/// The row at `index`; there is room for another between any two.
+/// The row at `index`; other keys fit between any two.
 fn row(index: usize) -> (String, String) {
     issue(2 * index)
 }
@@ -120,7 +120,7 @@ impl Form {
         Self { stored: host.stored.clone(), host, homes }
     }
 
-    /// Forgets what was done, and all that is in memory.
+    /// Restores the store, and empties the cache.
     fn reset(&mut self) {
         self.host.stored.clone_from(&self.stored);
         self.host.reopen(CACHE_BYTES);
@@ -279,7 +279,7 @@ fn check(
 }
 
 #[test]
-fn a_read_asks_for_what_is_on_its_paths_once_and_for_nothing_else() {
+fn a_read_asks_for_each_node_on_its_paths_once_and_for_nothing_else() {
     let mut store = Store::new();
     for index in [0, 1, 777, ROW_COUNT / 2, ROW_COUNT - 1] {
         let (key, value) = row(index);
@@ -348,7 +348,7 @@ fn a_scan_that_stops_early_reads_little_ahead() {
 }
 
 #[test]
-fn the_first_rows_of_a_range_ask_for_their_path_alone() {
+fn the_first_rows_of_a_range_ask_for_their_path_only() {
     let mut store = Store::new();
     for at in [0, 1, 777, 25_000, ROW_COUNT - 1] {
         for reverse in [false, true] {

@@ -1,4 +1,5 @@
-//! Collection of a store with sum trees: what commits reach stays and verifies, all else goes.
+//! Collection of a store with sum trees: chunks that commits reach stay and verify, all others are
+//! deleted.
 
 use hedgerow::boundary::Shape;
 use hedgerow::chunk::ChunkKind;

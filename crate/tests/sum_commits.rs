@@ -1,5 +1,5 @@
-//! Sum trees in commits: whatever becomes of rows and of leaves, by whom and in which order, a tree
-//! is the one of the leaves that there are, and a commit that cannot be leaves all as it was.
+//! Sum trees in commits: after any changes of rows and leaves, by any writers in any order, a tree depends
+//! only on its leaves. A commit that fails changes nothing.
 
 #[path = "sum_commits/histories.rs"]
 mod histories;
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 
 const SMALL: Shape = Shape::with_target(128);
 
-/// Holds an outcome to what the model says. Whether the change is made.
+/// Compares a result with the model; returns whether the change was made.
 fn is_made(outcome: Result<(), Error>, next: &Model) -> bool {
     match (outcome, next.trees()) {
         (Ok(()), Ok(_)) => true,
@@ -28,7 +28,7 @@ fn is_made(outcome: Result<(), Error>, next: &Model) -> bool {
     }
 }
 
-/// Has a change made. Whether it is.
+/// Makes a change; returns whether it succeeded.
 fn make(host: &mut Host, model: &mut Model, change: &Change, spill: usize) -> bool {
     let mut next = model.clone();
     next.apply(change);
@@ -39,7 +39,7 @@ fn make(host: &mut Host, model: &mut Model, change: &Change, spill: usize) -> bo
     is_made
 }
 
-/// Has a change made that others come before. Whether it is.
+/// Makes a change after a lost race; returns whether it succeeded.
 fn race(
     host: &mut Host,
     model: &mut Model,
@@ -161,7 +161,7 @@ fn steps_of_rebase(ours: &Change, theirs: &Change) -> [usize; 2] {
 }
 
 #[test]
-fn what_was_made_for_a_lost_race_is_not_made_again() {
+fn trees_made_for_a_lost_race_are_reused() {
     let (small, large) = (following(vec![rows(0..20)]), following(vec![rows(1000..3000)]));
     let [anew, again] = steps_of_rebase(&large, &small);
     assert!(again * 10 < anew, "{again} steps of {anew}");
@@ -208,7 +208,7 @@ fn put(at: u64, row: Row) -> Change {
 }
 
 #[test]
-fn a_commit_that_cannot_be_leaves_all_as_it_was() {
+fn a_commit_that_fails_changes_nothing() {
     // The leaves that are put come to too much by themselves, with those beside them, and with
     // those of another tree made of the same rows.
     let half = 1 << 63;
@@ -245,11 +245,11 @@ fn a_commit_that_cannot_be_leaves_all_as_it_was() {
 }
 
 #[test]
-fn sums_that_just_fit_are_taken() {
+fn sums_that_just_fit_are_accepted() {
     let (mut host, mut model) = store();
     assert!(make(&mut host, &mut model, &put(5, object(5, u64::MAX - 99)), 0));
     model.check(&mut host);
-    // What goes makes room for what comes.
+    // Deleted leaves make room for new ones.
     let moved = plain(vec![
         Edit::Delete(vec!["r/000005".into()]),
         Edit::Put(vec![("r/000200".into(), object(200, u64::MAX - 99))]),
@@ -267,7 +267,7 @@ fn sums_that_just_fit_are_taken() {
 }
 
 #[test]
-fn a_tree_that_is_not_in_memory_is_read_however_small_the_steps() {
+fn a_tree_that_is_not_in_memory_is_read_in_the_smallest_steps() {
     for slice in [1, 64, 65, 200] {
         let (mut host, mut model) = store();
         // Its pieces are in many segments.
@@ -285,7 +285,7 @@ fn a_tree_that_is_not_in_memory_is_read_however_small_the_steps() {
 }
 
 #[test]
-fn definitions_come_change_and_go_over_rows_that_are_there() {
+fn definitions_are_added_changed_and_dropped_over_existing_rows() {
     let (mut host, mut model) = store();
     let wanting = |defs: &[(&str, Def)]| Change {
         wanted: defs.iter().map(|(name, def)| ((*name).into(), def.clone())).collect(),
@@ -314,7 +314,7 @@ fn definitions_come_change_and_go_over_rows_that_are_there() {
 }
 
 #[test]
-fn all_rows_go_and_come_and_what_was_made_by_hand_stays() {
+fn hand_edited_trees_stay_when_all_rows_are_deleted() {
     for edit in [Edit::Clear, Edit::DeletePrefix(String::new())] {
         let (mut host, mut model) = store();
         assert!(make(&mut host, &mut model, &plain(vec![edit]), 0));
@@ -327,7 +327,7 @@ fn all_rows_go_and_come_and_what_was_made_by_hand_stays() {
 }
 
 #[test]
-fn rows_in_parts_make_the_tree_that_they_make_at_once() {
+fn rows_in_parts_and_at_once_make_the_same_tree() {
     for spill in [0, 5_000, 200_000] {
         let (mut host, mut model) = (Host::new(Shape::STORED), Model::default());
         // A part ends with a step.

@@ -1,4 +1,4 @@
-//! Pieces of sum trees that nobody vouches for: whatever is wrong with them is refused, by name.
+//! Untrusted pieces of sum trees: every fault is refused with the right error.
 
 use hedgerow::boundary::Shape;
 use hedgerow::error::{Error, Field};
@@ -34,7 +34,7 @@ fn under(sums: &mut Sums, top: &[u8], count: u64) -> Tree {
     Tree { root: sums.host.store_chunk(top), count }
 }
 
-/// What all operations make of a tree: the first error of each.
+/// The first error of each operation on a tree.
 fn errors(sums: &mut Sums, tree: Tree, keys: &[[u8; 32]]) -> Vec<Option<Error>> {
     let honest = std::mem::replace(&mut sums.tree, tree);
     let old_root = sums.root;
@@ -126,7 +126,7 @@ fn each_fault_of_a_piece_is_refused_by_name() {
 }
 
 #[test]
-fn a_top_that_is_not_what_it_says_is_refused_by_what_hashes() {
+fn a_top_with_a_wrong_root_is_refused_by_operations_that_hash() {
     let all = leaves(4);
     let mut sums = Sums::of(host(), &all);
     let top = bytes_of(&sums, sums.tree.root);
@@ -139,7 +139,7 @@ fn a_top_that_is_not_what_it_says_is_refused_by_what_hashes() {
         assert_eq!(fields(&found[3..]), BTreeSet::from([format!("{field:?}")]), "byte {at}");
         assert!(found[3..].iter().all(Option::is_some));
     };
-    // The hash and the sum told, and those of the leaves.
+    // The stated hash and sum, and those of the leaves.
     refuse(4, Field::SumHash, 2);
     refuse(4, Field::SumHash, 33);
     refuse(4, Field::Sum, 34);
@@ -164,7 +164,7 @@ fn a_leaf_that_does_not_have_its_hash_is_not_proved() {
 }
 
 #[test]
-fn links_are_held_to_their_pieces() {
+fn links_are_checked_against_their_pieces() {
     use Field::{Boundary, ChildCount, ChildKey, EntryCount, Length, Sum, SumHash};
     let all = leaves(300);
     let mut sums = Sums::of(host(), &all);
@@ -202,7 +202,7 @@ fn links_are_held_to_their_pieces() {
 }
 
 #[test]
-fn a_tree_cut_otherwise_is_refused() {
+fn a_tree_with_other_cuts_is_refused() {
     // Three leaves in one piece that the rule would cut nowhere, put behind a link.
     let all = leaves(3);
     let mut sums = Sums::of(host(), &all);
@@ -261,7 +261,7 @@ fn random_faults_under_right_hashes_are_refused_or_harmless() {
 }
 
 #[test]
-fn what_is_missing_or_damaged_is_told_and_stores_nothing() {
+fn a_missing_or_damaged_piece_is_reported_and_nothing_is_stored() {
     let all = leaves(400);
     let keys: Vec<_> = all.keys().copied().collect();
     let honest = Sums::of(host(), &all);

@@ -77,7 +77,7 @@ fn every_leaf_and_every_absent_key_proves_and_verifies() {
             assert_eq!(proof, encode(&full.siblings(key)));
             let leaf = borrowed(all.get(key));
             assert_eq!(verify(&rules, &sums.root, key, leaf, &proof), Ok(()));
-            // What is there is not absent, and the other way round.
+            // A present key is not absent, and the reverse.
             let other = if leaf.is_some() { None } else { Some((&b"v"[..], 1)) };
             let refused = verify(&rules, &sums.root, key, other, &proof);
             assert_eq!(refused, Err(Error::InvalidProof));
@@ -138,7 +138,7 @@ fn a_proof_is_refused_with_any_bit_changed() {
 }
 
 #[test]
-fn an_empty_sibling_that_is_told_in_full_is_refused() {
+fn an_empty_sibling_that_is_listed_in_full_is_refused() {
     let mut random = ChaCha8Rng::seed_from_u64(3);
     let all = leaves(&mut random, 5);
     let mut sums = tree(&all);
@@ -225,7 +225,7 @@ fn many_keys_share_a_proof() {
 }
 
 #[test]
-fn sums_that_would_not_fit_are_no_proof() {
+fn a_proof_whose_sums_overflow_is_refused() {
     let rules = Rules::new();
     // Two leaves of which the sums wrap around to the sum of the root.
     let (a, mut b) = ([0; 32], [0; 32]);
@@ -246,7 +246,7 @@ fn forged_proofs_are_refused() {
 }
 
 #[test]
-fn proofs_of_an_old_root_are_no_proofs_of_a_new_one() {
+fn proofs_of_an_old_root_do_not_verify_under_a_new_one() {
     let mut random = ChaCha8Rng::seed_from_u64(6);
     let all = leaves(&mut random, 100);
     let mut sums = tree(&all);
@@ -260,7 +260,7 @@ fn proofs_of_an_old_root_are_no_proofs_of_a_new_one() {
 }
 
 #[test]
-fn a_proof_of_no_claim_proves_nothing() {
+fn a_proof_without_claims_is_refused() {
     let mut random = ChaCha8Rng::seed_from_u64(8);
     let mut sums = tree(&leaves(&mut random, 50));
     let made = sums.prove(&[], true).expect("a proof");

@@ -1,5 +1,5 @@
-//! A sum tree that is not in memory is reached in steps of any size: what is missing is asked for
-//! at some time, however little of it a step looks at.
+//! A sum tree that is not in memory is read in steps of any size: missing segments are asked for in the
+//! end, even if a step examines few of them.
 
 use hedgerow::boundary::Shape;
 use hedgerow_support::host::Host;
@@ -14,7 +14,7 @@ fn rows(from: u64, to: u64) -> Edit {
 }
 
 #[test]
-fn a_cold_tree_is_brought_to_its_rows_in_the_smallest_steps() {
+fn a_tree_that_is_not_in_memory_is_updated_in_the_smallest_steps() {
     let (mut host, mut model) = (Host::new(Shape::STORED), Model::default());
     let first = Change {
         edits: vec![rows(0, 300)],

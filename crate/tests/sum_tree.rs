@@ -1,4 +1,4 @@
-//! Sum trees against models: random histories in all sorts of keys, steps and caches.
+//! Sum trees against models: random histories with keys, steps and caches of many kinds.
 
 #[path = "sum_tree/leaves.rs"]
 mod leaves;
@@ -108,7 +108,7 @@ fn random_histories_give_the_trees_of_fresh_stores_and_of_the_models() {
 }
 
 #[test]
-fn thousands_of_leaves_come_and_go_and_leave_nothing() {
+fn thousands_of_leaves_are_added_and_deleted_and_leave_nothing() {
     let mut random = ChaCha8Rng::seed_from_u64(5);
     let all = leaves(&mut random, 3000);
     let mut sums = Sums::of(host(), &all);
@@ -172,7 +172,7 @@ fn steps_and_caches_of_any_size_give_the_same_tree() {
 }
 
 #[test]
-fn equal_leaves_under_keys_that_differ_in_one_bit_survive_each_other() {
+fn equal_leaves_under_keys_that_differ_in_one_bit_are_independent() {
     for bit in [0, 7, 8, 100, 127, 248, 255] {
         let a = [0x5a; 32];
         let mut b = a;
@@ -192,7 +192,7 @@ fn equal_leaves_under_keys_that_differ_in_one_bit_survive_each_other() {
 }
 
 #[test]
-fn what_changes_nothing_packs_nothing() {
+fn a_batch_that_changes_nothing_packs_nothing() {
     let mut random = ChaCha8Rng::seed_from_u64(9);
     let all = leaves(&mut random, 400);
     let mut sums = Sums::of(host(), &all);

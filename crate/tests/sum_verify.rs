@@ -1,5 +1,5 @@
-//! A walk over all of a sum tree accepts what is sound, and finds every fault under right hashes of
-//! chunks: pieces are rewritten by one who makes good in those above whatever can be made good.
+//! A verification of a sum tree accepts sound trees, and finds every fault under right hashes of chunks:
+//! pieces are rewritten, and the pieces above them are adjusted as far as possible.
 
 use hedgerow::boundary::Shape;
 use hedgerow::error::{Error, Field};
@@ -29,12 +29,12 @@ fn leaves(random: &mut ChaCha8Rng, count: usize) -> Leaves {
     leaves
 }
 
-fn told(sums: &Sums) -> Vec<u8> {
+fn claim(sums: &Sums) -> Vec<u8> {
     [&sums.root.hash[..], &sums.root.sum.to_le_bytes()].concat()
 }
 
-fn walk(sums: &mut Sums, tree: Tree, told: &[u8]) -> Result<[u64; 3], Error> {
-    let mut verify = SumVerify::new(&sums.rules, tree, told);
+fn walk(sums: &mut Sums, tree: Tree, claim: &[u8]) -> Result<[u64; 3], Error> {
+    let mut verify = SumVerify::new(&sums.rules, tree, claim);
     sums.host.run(|cache, budget| verify.step(cache, budget))?;
     Ok(verify.tally())
 }
@@ -47,10 +47,10 @@ fn sound_trees_are_accepted_in_steps_of_any_size() {
         let mut sums = Sums::of(Host::new(Shape::STORED), &all);
         let far = all.values().filter(|(value, _)| value.len() > 256).count() as u64;
         let pieces = sums.reached().0.iter().filter(|hash| is_piece(&sums, hash)).count() as u64;
-        let (tree, told) = (sums.tree, told(&sums));
+        let (tree, claim) = (sums.tree, claim(&sums));
         sums.host.reopen(if slice == 1 { 0 } else { 1 << 20 });
         sums.host.slice = slice;
-        assert_eq!(walk(&mut sums, tree, &told), Ok([all.len() as u64, pieces, far]));
+        assert_eq!(walk(&mut sums, tree, &claim), Ok([all.len() as u64, pieces, far]));
     }
 }
 
@@ -60,15 +60,15 @@ fn is_piece(sums: &Sums, hash: &Hash) -> bool {
 }
 
 #[test]
-fn a_root_that_is_told_wrong_is_refused() {
+fn a_wrong_claim_of_the_root_is_refused() {
     let mut random = ChaCha8Rng::seed_from_u64(2);
     for count in [0, 1, 2, 300] {
         let mut sums = Sums::of(Host::new(Shape::STORED), &leaves(&mut random, count));
-        let (tree, honest) = (sums.tree, told(&sums));
+        let (tree, honest) = (sums.tree, claim(&sums));
         for at in 0..40 {
-            let mut told = honest.clone();
-            told[at] ^= 1 << random.random_range(0..8);
-            let error = walk(&mut sums, tree, &told).expect_err("another root");
+            let mut claim = honest.clone();
+            claim[at] ^= 1 << random.random_range(0..8);
+            let error = walk(&mut sums, tree, &claim).expect_err("another root");
             assert!(is_field(error, Field::SumHash), "{count} leaves, byte {at}: {error:?}");
         }
         if count > 0 {
@@ -78,9 +78,9 @@ fn a_root_that_is_told_wrong_is_refused() {
             }
         }
     }
-    let told = [&Rules::new().empty_hash(0)[..], &[0; 8]].concat();
+    let claim = [&Rules::new().empty_hash(0)[..], &[0; 8]].concat();
     let mut sums = Sums::new(Host::new(Shape::STORED));
-    assert_eq!(walk(&mut sums, Tree::EMPTY, &told), Ok([0; 3]));
+    assert_eq!(walk(&mut sums, Tree::EMPTY, &claim), Ok([0; 3]));
 }
 
 fn is_field(error: Error, field: Field) -> bool {
@@ -273,7 +273,7 @@ fn every_fault_of_a_rewritten_tree_is_found() {
     let mut found: BTreeMap<&str, u32> = BTreeMap::new();
     for count in [1, 2, 5, 60, 900] {
         let mut sums = Sums::of(Host::new(Shape::STORED), &leaves(&mut random, count));
-        let (tree, honest) = (sums.tree, told(&sums));
+        let (tree, honest) = (sums.tree, claim(&sums));
         let chunks: BTreeMap<Hash, Vec<u8>> =
             sums.host.chunks().map(|(_, hash, bytes)| (hash, bytes.to_vec())).collect();
         let pieces: Vec<_> =
@@ -301,8 +301,8 @@ fn every_fault_of_a_rewritten_tree_is_found() {
             let restated = if top.len() < 42 { honest.clone() } else { top[2..42].to_vec() };
             let forged =
                 Tree { root: made.hash, count: if mends { made.count.max(1) } else { tree.count } };
-            for told in [&honest, &restated, &Vec::new()] {
-                let walked = walk(&mut sums, forged, told);
+            for claim in [&honest, &restated, &Vec::new()] {
+                let walked = walk(&mut sums, forged, claim);
                 assert!(walked.is_err(), "{how} of a tree of {count}: {walked:?}");
             }
             *found.entry(how).or_default() += 1;

@@ -1,5 +1,5 @@
-//! Many updates of one key: they cost what their bytes do, and are refused only when what they come
-//! to is too large.
+//! Many updates of one key: their cost is in proportion to their bytes, and they are refused only if the
+//! resulting value is too large.
 
 use hedgerow::boundary::Shape;
 use hedgerow::error::{Error, RowFault};
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 const MIB: usize = 1 << 20;
 
-/// The value of the key `k`, wherever it is stored.
+/// The value of the key `k`, inline or out of line.
 fn value(host: &mut Host) -> Option<String> {
     let mut find = MultiGet::new(host.tree(), [&b"k"[..]]);
     let (mut out, mut found) = (Output::new(), Vec::new());
@@ -34,7 +34,7 @@ fn update(merge: &str, constrain: Option<&str>) -> String {
 }
 
 #[test]
-fn what_updates_come_to_is_held_to_the_limit_and_not_their_texts() {
+fn the_limit_applies_to_the_updated_value_and_not_to_the_updates() {
     let mut host = Host::new(Shape::STORED);
     let large = |letter: &str| format!("{{\"a\":\"{}\"}}", letter.repeat(33 * MIB));
     let ops: Vec<_> = ["x", "y", "z"].map(|letter| update(&large(letter), None)).into();
@@ -50,7 +50,7 @@ fn what_updates_come_to_is_held_to_the_limit_and_not_their_texts() {
 }
 
 #[test]
-fn many_updates_of_one_key_take_steps_in_proportion() {
+fn the_steps_of_many_updates_of_one_key_are_in_proportion_to_their_bytes() {
     for (name, op) in [
         (
             "the same member",
@@ -72,7 +72,7 @@ fn many_updates_of_one_key_take_steps_in_proportion() {
 }
 
 #[test]
-fn updates_that_constrain_a_large_object_do_not_read_it_again_and_again() {
+fn updates_that_constrain_a_large_object_do_not_each_read_it() {
     let mut host = Host::new(Shape::STORED);
     let large = format!("{{\"a\":\"{}\"}}", "x".repeat(4 * MIB));
     patch(&mut host, &[update(&large, None)]).expect("an object");

@@ -54,7 +54,7 @@ fn values_of_every_length_and_kind_read_back_whole() {
 }
 
 #[test]
-fn a_value_over_the_inline_limit_is_stored_apart() {
+fn a_value_over_the_inline_limit_is_stored_out_of_line() {
     let mut host = Host::new(Shape::STORED);
     let values = values();
     host.put_values(&values);
@@ -81,7 +81,7 @@ fn a_value_over_the_inline_limit_is_stored_apart() {
 }
 
 #[test]
-fn equal_values_have_one_root_whatever_their_kind_was_before() {
+fn equal_values_have_one_root_after_changes_of_their_kind() {
     let mut roots = Vec::new();
     for before in [vec![], text(PIECE_BYTES + 1, 1), text(10, 1)] {
         let mut host = Host::new(Shape::STORED);
@@ -98,7 +98,7 @@ fn equal_values_have_one_root_whatever_their_kind_was_before() {
 }
 
 #[test]
-fn keys_alone_never_load_values() {
+fn a_scan_of_keys_never_loads_values() {
     let mut host = Host::new(Shape::STORED);
     let values = values();
     host.put_values(&values);
@@ -112,7 +112,7 @@ fn keys_alone_never_load_values() {
 }
 
 #[test]
-fn an_output_taken_between_steps_holds_whole_entries() {
+fn an_output_taken_between_steps_has_complete_entries() {
     let values = values();
     let mut host = Host::new(Shape::STORED);
     host.put_values(&values);

@@ -1,5 +1,5 @@
-//! The walk that checks everything: it counts what is sound, tells of each damaged chunk which
-//! keys it covers, and goes on beside it. What it tells is enough to cut the damage out.
+//! Verification: it counts sound rows and nodes, reports the keys that each damaged chunk covers, and
+//! continues after it. The report is enough to cut the damage out.
 
 use hedgerow::boundary::Shape;
 use hedgerow::cache::SegmentId;
@@ -45,7 +45,7 @@ fn apart(rows: &Rows) -> Host {
     host
 }
 
-/// Chunks of the tree, with their segments; `None` for what is no node.
+/// Chunks of the tree, with their segments; `None` for a chunk that is not a node.
 fn nodes(host: &Host) -> Vec<(SegmentId, Hash, u8, u64)> {
     let mut reached = vec![host.tree().root];
     let mut found = Vec::new();
@@ -98,8 +98,8 @@ fn inside<'r>(rows: &'r Rows, faults: &'r [Fault]) -> impl Iterator<Item = &'r S
     rows.keys().filter(|key| faults.iter().any(|fault| fault.range.contains(key.as_bytes())))
 }
 
-/// Cuts the damage out, from the right to the left: what a deletion must read lies to the right
-/// of its range, and so is sound by then.
+/// Cuts the damage out, from right to left: a deletion must read only nodes to the right of its range,
+/// which are sound by then.
 fn cut_out(host: &mut Host, faults: &[Fault]) {
     for fault in faults.iter().rev() {
         host.delete_range(&fault.range);
@@ -107,7 +107,7 @@ fn cut_out(host: &mut Host, faults: &[Fault]) {
 }
 
 #[test]
-fn a_sound_tree_is_counted_whole_however_it_is_stepped() {
+fn all_of_a_sound_tree_is_counted_in_steps_of_any_size() {
     let all = rows(500);
     let mut host = apart(&all);
     let nodes = nodes(&host);
@@ -160,7 +160,7 @@ fn segments_are_asked_for_ahead_and_once() {
 }
 
 #[test]
-fn each_node_that_is_damaged_names_its_keys_and_can_be_cut_out() {
+fn each_damaged_node_is_reported_with_its_keys_and_can_be_cut_out() {
     let all = rows(300);
     let sound = apart(&all);
     let root = sound.tree().root;
@@ -192,7 +192,7 @@ fn each_node_that_is_damaged_names_its_keys_and_can_be_cut_out() {
 }
 
 #[test]
-fn many_faults_are_told_in_order_and_can_be_cut_out() {
+fn many_faults_are_reported_in_order_and_can_be_cut_out() {
     let mut seed = 7_u64;
     let mut below = |most: usize| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -224,7 +224,7 @@ fn many_faults_are_told_in_order_and_can_be_cut_out() {
             };
             assert!(end <= start, "{pair:?}");
         }
-        // However it is stepped, it tells the same.
+        // Steps of any size give the same report.
         host.pace = Some(Pace::new(&[0, 0xe8, 3, 1, 2, 7, 0xff, 0xe1, 5]));
         assert_eq!(verify(&mut host), (tally, faults.clone()), "round {round}");
         host.pace = None;
@@ -239,7 +239,7 @@ fn many_faults_are_told_in_order_and_can_be_cut_out() {
 }
 
 #[test]
-fn each_chunk_of_a_value_that_is_damaged_names_its_key_and_can_be_cut_out() {
+fn each_damaged_chunk_of_a_value_is_reported_with_its_key_and_can_be_cut_out() {
     let values = values();
     let store = || {
         let mut host = Host::new(Shape::STORED);
@@ -289,7 +289,7 @@ fn each_chunk_of_a_value_that_is_damaged_names_its_key_and_can_be_cut_out() {
     }
 }
 
-/// A store of one leaf, and `chunks` beside it.
+/// A store of one leaf and `chunks`.
 fn of_leaf(records: &[(u16, &[u8], &[u8])], chunks: &[Vec<u8>]) -> Host {
     let mut host = Host::new(Shape::STORED);
     for chunk in chunks {
@@ -315,7 +315,7 @@ fn a_stored_text_that_is_not_json_is_a_fault_of_its_row() {
     ];
     let (tally, faults) = verify(&mut of_leaf(&records, &[chunk]));
     assert_eq!((tally.rows, tally.values), (3, 1));
-    let told: Vec<_> = faults
+    let reported: Vec<_> = faults
         .iter()
         .map(|fault| {
             let Error::CorruptChunk { cause: Some(cause), .. } = fault.error else { panic!() };
@@ -325,7 +325,7 @@ fn a_stored_text_that_is_not_json_is_a_fault_of_its_row() {
         .collect();
     let at = |key: &[u8]| Bound::Included(key.to_vec());
     let in_leaf = Part::Node(Some(0));
-    assert_eq!(told, [(at(b"a"), in_leaf), (at(b"d"), in_leaf), (at(b"e"), Part::Value)]);
+    assert_eq!(reported, [(at(b"a"), in_leaf), (at(b"d"), in_leaf), (at(b"e"), Part::Value)]);
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn a_piece_of_the_wrong_length_is_a_fault() {
 }
 
 #[test]
-fn a_later_format_is_told_from_a_fault() {
+fn a_later_format_is_distinguished_from_a_fault() {
     let mut later = leaf(&[(0, b"b", b"1")]);
     later[1] = 9;
     let first = leaf(&[(0, b"a", b"1")]);
@@ -356,9 +356,9 @@ fn a_later_format_is_told_from_a_fault() {
     assert_eq!(faults[0].error, Error::UnsupportedFormat { version: 9 });
 }
 
-/// A node that was sound when the walk entered it, and is gone when it is wanted again.
+/// A node was sound when the walk entered it, and is missing when it is needed again.
 #[test]
-fn what_goes_while_it_is_walked_is_told_with_the_rows_that_are_left() {
+fn a_node_lost_during_the_walk_is_reported_with_its_remaining_rows() {
     let all = rows(300);
     let sound = apart(&all);
     for (id, hash, level, _) in nodes(&sound) {

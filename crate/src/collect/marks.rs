@@ -1,4 +1,4 @@
-//! Which stored chunks are live, and where in the order of trees they stand.
+//! Which stored chunks are live, and their positions in the order of trees.
 
 use crate::cache::{Cache, SegmentId};
 use crate::error::Error;
@@ -15,11 +15,11 @@ pub struct Marked {
     pub bytes: u64,
     /// Bytes of those that are live.
     pub live: u64,
-    /// It holds nothing but values, if its table is to be believed.
+    /// Its table says that it holds only values.
     pub only_values: bool,
     /// A change that is not committed yet may need it.
     pub kept: bool,
-    /// For each chunk 0, or its position among the live ones, from 1.
+    /// For each chunk: its position among the live ones, from 1; 0 for a dead chunk.
     ordinals: Vec<u32>,
 }
 
@@ -34,18 +34,18 @@ impl Marked {
     }
 }
 
-/// Which stored chunks are live, and where in the order of trees they stand.
+/// Which stored chunks are live, and their positions in the order of trees.
 #[derive(Debug)]
 pub struct Marks {
     /// In ascending order of ids.
     pub segments: Vec<Marked>,
-    /// What is marked now may be gone: then it is left out.
+    /// The chunks marked now may have been deleted: missing ones are left out.
     pub may_miss: bool,
     marked: u32,
 }
 
 impl Marks {
-    /// No chunk is live yet, of the segments that are stored now.
+    /// Marks for the segments that are stored now, with no chunk live yet.
     pub fn new(cache: &Cache) -> Self {
         // A heap sorts in a tenth of the code that `sort` takes.
         let ids = cache.stored_segments().collect::<BinaryHeap<_>>().into_sorted_vec();
@@ -56,7 +56,7 @@ impl Marks {
         marks
     }
 
-    /// Takes in a segment of which no chunk is live yet.
+    /// Adds a segment of which no chunk is live yet.
     fn insert(&mut self, cache: &Cache, at: usize, id: SegmentId, kept: bool) {
         let Some(table) = cache.table(id) else { return };
         let marked = Marked {
@@ -81,14 +81,14 @@ impl Marks {
         self.segments.get(at)
     }
 
-    /// Where the copy of a chunk is that was marked as live, and its position among those.
+    /// Where the copy of a chunk is that was marked as live, and its position among the live chunks.
     pub fn live_copy(&self, cache: &Cache, hash: &Hash) -> Option<(SegmentId, usize, u32)> {
         let marked = |(id, chunk, _)| Some((id, chunk, self.find(id)?.ordinal(chunk)?));
         cache.copies(hash).find_map(marked)
     }
 
-    /// Marks a chunk; whether it was not marked before. Of several copies one is live: the
-    /// newest that no change under way may still take back.
+    /// Marks a chunk; returns whether it was new. Of several copies one is live: the newest outside
+    /// of the segments that are kept for uncommitted changes, or else the newest of those.
     ///
     /// # Errors
     /// [`Error::MissingChunk`].
@@ -98,7 +98,7 @@ impl Marks {
             let at = match self.segments.binary_search_by_key(&id, |segment| segment.id) {
                 Ok(at) => at,
                 Err(_) if best.is_some() => continue,
-                // Another collection may have moved it since to where nothing is to be looked at.
+                // Another collection may have moved it meanwhile: add its segment, but do not collect that.
                 Err(at) => {
                     self.insert(cache, at, id, true);
                     at

@@ -1,12 +1,12 @@
-//! Collection: finds the chunks that no commit reaches any more, and gives their room back.
+//! Collection: finds the chunks that no commit reaches, and frees their space.
 //!
-//! Segments whose chunks are all dead go. Of those that are dead for a good part, and of small
-//! ones that are many, what is live moves into new segments. It is mark and copy, in steps:
-//! internal nodes are read to know which nodes are live. Which values are live only leaves tell,
-//! and they are read only when values may take much room for nothing; until then all stay.
+//! It is mark and copy, in steps. Segments whose chunks are all dead are deleted. Live chunks of mostly
+//! dead segments, and of small ones if there are many, move into new segments. To know which nodes are
+//! live, it reads internal nodes. To know which values are live, it must read leaves: it does so only
+//! when dead values may take much space, and keeps all values until then.
 //!
-//! What is dead when the collection begins stays dead, because whoever may bring a chunk back
-//! holds a commit that reaches it. `docs/reliability.md` tells how those are known.
+//! A chunk that is dead when the collection begins stays dead: a writer reuses only chunks that its
+//! own commit reaches, and that commit is pinned. See `docs/reliability.md`.
 
 mod marks;
 mod moving;
@@ -26,21 +26,21 @@ use walk::Walk;
 
 /// Small segments are merged when they are at least so many.
 const MANY: usize = 32;
-/// As few as a thorough collection may leave: one of each kind.
+/// The same for a full collection, which may leave one of each kind.
 const FEW: usize = 4;
-/// Values are looked at when they take this much more than twice what they were known to need.
+/// Leaves are read when values take this much more than twice the bytes that were last live.
 const VALUE_SLACK: u64 = 4 << 20;
 
 /// How far a collection goes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Thoroughness {
-    /// Only finds out what is live.
+    /// Only marks: nothing is moved or deleted.
     pub survey: bool,
-    /// Finds out which values are live, and moves what is only a little dead, too.
+    /// Reads leaves to know which values are live, and moves segments that are a sixteenth dead.
     pub full: bool,
-    /// Nobody writes: moves what is an eighth dead. Else a quarter, so that less is written.
+    /// The store is idle: moves segments that are an eighth dead. Otherwise a quarter, to write less.
     pub rest: bool,
-    /// Bytes of values that were live when that was last known.
+    /// Bytes of live values, as a collection that read leaves last counted them.
     pub values_before: u64,
 }
 
@@ -51,14 +51,13 @@ pub struct Totals {
     pub stored: u64,
     /// Bytes of those that are live.
     pub live: u64,
-    /// Bytes of live values out of line; where `exact` is false, those of all that are stored
-    /// in segments of their own.
+    /// Bytes of live values out of line; where `exact` is false, of all segments that hold only values.
     pub values: u64,
-    /// Whether leaves were read, so that the values which are live are known.
+    /// Whether it is known which values are live: leaves were read, or nothing is dead.
     pub exact: bool,
 }
 
-/// What takes one transaction of the host.
+/// What the host stores and deletes in one transaction.
 #[derive(Debug)]
 pub struct Exchange {
     /// Segments to be deleted, once `sealed` are stored.
@@ -74,8 +73,8 @@ enum State {
     Moving,
 }
 
-/// Collection: finds the chunks that no commit reaches any more, and gives their room back. Add
-/// commits and what is to be kept before the first step.
+/// Collection: finds the chunks that no commit reaches, and frees their space. Add commits, and
+/// the segments to keep, before the first step.
 #[derive(Debug)]
 pub struct Collect {
     thoroughness: Thoroughness,
@@ -83,7 +82,7 @@ pub struct Collect {
     walk: Walk,
     state: State,
     totals: Totals,
-    /// To be looked at, the last first; what a survey tells.
+    /// Segments to collect, the last one first; the result of a survey.
     chosen: Vec<SegmentId>,
     moving: Moving,
 }
@@ -108,22 +107,22 @@ impl Collect {
         self.walk.add(commit);
     }
 
-    /// All that is left of `commit` is live, which somebody has pinned and which may be gone.
+    /// Whatever is still stored of `commit` is live: a tab has pinned it, but it may be deleted already.
     pub fn add_pinned(&mut self, commit: Hash) {
         self.walk.add_pinned(commit);
     }
 
-    /// Copies no more at a time than it must: there is little room.
+    /// Copies as little as possible at a time, because little space is left.
     pub fn spare_room(&mut self) {
         self.moving.spare_room();
     }
 
-    /// The segments `from..to` stay: a change that is not committed yet may need them.
+    /// Keeps the segments `from..to`: a change that is not committed yet may need them.
     pub fn keep(&mut self, from: SegmentId, to: SegmentId) {
         self.marks.keep(from, to);
     }
 
-    /// What is known after the first step that is done.
+    /// The totals, once the first step is done.
     #[must_use]
     pub const fn totals(&self) -> Totals {
         self.totals
@@ -135,11 +134,11 @@ impl Collect {
         if self.thoroughness.survey { &self.chosen } else { &[] }
     }
 
-    /// Goes on until the host is to exchange segments, or, with `None`, to the end. An exchange
-    /// that fails is simply left out. Costs the internal nodes, and what is moved.
+    /// Continues until the host must exchange segments; `None` at the end. If an exchange fails, the
+    /// host may skip it. Costs a read of the internal nodes, and of what is moved.
     ///
     /// # Errors
-    /// As [`Cache::node`]: nothing is collected where it is not known what is live.
+    /// As [`Cache::node`]: without knowing what is live, nothing is collected.
     pub fn step(
         &mut self,
         cache: &Cache,
@@ -164,7 +163,7 @@ impl Collect {
             self.choose();
         }
         while let Some(id) = self.chosen.last() {
-            // What is dead goes without a copy, and so without any room, before anything is copied.
+            // Segments without live chunks come first, in exchanges that copy nothing: these need no space.
             let copies = self.marks.find(*id).is_some_and(|segment| segment.live > 0);
             let is_full = self.moving.is_full() || (copies && self.moving.frees_only());
             if self.thoroughness.survey || is_full {
@@ -183,7 +182,7 @@ impl Collect {
         Ok(Step::Done((!gone.is_empty()).then_some(Exchange { gone, sealed })))
     }
 
-    /// After the nodes: whether values must be known.
+    /// After the nodes: decides whether leaves must be read.
     fn choose_way(&mut self) {
         self.count();
         let Thoroughness { full, values_before, .. } = self.thoroughness;
@@ -231,7 +230,7 @@ impl Collect {
             if survey { segment.live > 0 } else { free(segment) && goes }
         };
         self.chosen.clear();
-        // The last one goes first: what is dead.
+        // The last one is taken first: so dead segments are pushed last.
         for is_dead in [false, true] {
             for segment in segments.iter().rev() {
                 if is_chosen(&segment) && (segment.live == 0) == is_dead {

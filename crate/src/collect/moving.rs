@@ -11,13 +11,13 @@ use alloc::vec::Vec;
 
 /// A segment below this is small.
 pub const SMALL_BYTES: usize = 64 << 10;
-/// So many bytes are moved, and so many segments go, in one transaction.
+/// About this many bytes are moved, and at most this many segments deleted, in one transaction.
 const BATCH_BYTES: usize = 2 << 20;
 const BATCH_SEGMENTS: usize = 256;
-/// Bytes that are moved at a time where there is little room: one segment, or some small ones.
+/// Bytes that are moved at a time when little space is left: one segment, or some small ones.
 const SPARING_BATCH_BYTES: usize = SMALL_BYTES;
 
-/// The position of values whose place in the order is not known: behind all others.
+/// The position of values whose place in the order is not known: after all others.
 const LAST: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -33,12 +33,12 @@ struct Moved {
 pub struct Moving {
     bytes: Vec<u8>,
     chunks: Vec<Moved>,
-    /// Positions among the live ones, and in `chunks`: small numbers both, in one.
+    /// For each chunk: its position among the live ones (high 32 bits), and in `chunks` (low).
     order: BinaryHeap<u64>,
     gone: Vec<SegmentId>,
-    /// There is little room: one segment is copied at a time.
+    /// Little space is left: one segment is copied at a time.
     spares_room: bool,
-    /// For the chunks of the segment that is being taken, so far: its position among the live ones.
+    /// Of the segment that is being taken: the position of each chunk among the live ones, so far.
     ordinals: Vec<Option<u32>>,
 }
 
@@ -52,15 +52,15 @@ impl Moving {
         self.bytes.len() >= most || self.gone.len() >= BATCH_SEGMENTS
     }
 
-    /// Whether segments go, and nothing is copied for that.
+    /// Whether there are segments to delete, and nothing to copy for that.
     pub fn frees_only(&self) -> bool {
         self.bytes.is_empty() && !self.gone.is_empty()
     }
 
-    /// Takes what is live of a segment, which then may go. Where `exact` is false nobody knows
-    /// which values are live: all are. The segment's id when it must be loaded first.
+    /// Copies the live chunks of a segment, which may then be deleted. Where `exact` is false, all
+    /// values count as live. Returns the id of a segment that must be loaded first.
     ///
-    /// A segment with a damaged chunk, or one that cannot be read, stays as it is.
+    /// Skips a segment that has a damaged chunk or cannot be read.
     pub fn take(
         &mut self,
         cache: &Cache,
@@ -94,8 +94,8 @@ impl Moving {
         None
     }
 
-    /// Finds out which chunks of a segment are live: those that were marked, and those of which
-    /// the copy that was marked turns out to be damaged. The id of a segment to be loaded first.
+    /// Finds the live chunks of a segment: those that were marked, and those whose marked copy, in
+    /// another segment, is damaged. Returns the id of a segment that must be loaded first.
     fn find_ordinals(&mut self, cache: &Cache, marks: &Marks, id: SegmentId) -> Option<SegmentId> {
         let (marked, table) = (marks.find(id)?, cache.table(id)?);
         while self.ordinals.len() < table.len() {
@@ -124,7 +124,7 @@ impl Moving {
             Ok(
                 ChunkKind::Node(_) | ChunkKind::Commit | ChunkKind::SumPiece | ChunkKind::SumTop,
             ) => Stream::Inner,
-            // Of a later format, perhaps: as little is known of it as of a value.
+            // A kind of chunk that this version does not know is treated like a value.
             Ok(ChunkKind::Piece | ChunkKind::PieceList) | Err(_) => Stream::Value,
         };
         let may_live = !exact && stream == Stream::Value;
@@ -135,7 +135,7 @@ impl Moving {
         self.chunks.push(Moved { stream, hash, start, len: chunk.len() });
     }
 
-    /// The segments that may go, and those that take their place; nothing is left.
+    /// Takes the segments to delete, and those that replace them; empties this.
     pub fn finish(&mut self) -> (Vec<SegmentId>, Vec<Sealed>) {
         let mut packer = Packer::new();
         for number in core::mem::take(&mut self.order).into_sorted_vec() {

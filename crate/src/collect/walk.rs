@@ -1,8 +1,8 @@
-//! Walks all that commits reach. Internal nodes are read and leaves are only named, so that
-//! the walk costs a hundredth of the store; leaves are read when their values are asked for.
+//! Walks all that commits reach. It reads internal nodes, but only marks leaves, so that
+//! the walk costs a hundredth of the store. It reads leaves only to find their values.
 //!
-//! First come the commits that must be whole, then those that somebody has pinned, perhaps without
-//! knowing yet that they are gone. Of these, what is there stays.
+//! First come the commits that must be complete. Then come pinned commits that may be deleted already:
+//! of these, the chunks that still exist are marked.
 
 use super::marks::Marks;
 use crate::cache::{Cache, Fetch};
@@ -16,9 +16,9 @@ use crate::sum_piece::{Named, Names};
 use crate::value::ValueRef;
 use alloc::vec::Vec;
 
-/// What reading a node counts as, in bytes of work.
+/// The cost of reading a node, in bytes of work.
 const NODE_WORK: usize = 4096;
-/// What marking a chunk counts as.
+/// The cost of marking a chunk.
 const MARK_WORK: usize = 64;
 
 /// Walks all that commits reach.
@@ -26,20 +26,20 @@ const MARK_WORK: usize = 64;
 pub struct Walk {
     commits: Vec<Hash>,
     pinned: Vec<Hash>,
-    /// How many of `leaves` and of `fars` are of commits that must be whole.
+    /// How many of `leaves` and of `value_refs` belong to commits that must be complete.
     sure: Option<(usize, usize)>,
-    /// Pieces and tops of sum trees, to be read.
+    /// Pieces and tops of sum trees that are still to be read.
     pieces: Vec<(Hash, ChunkKind)>,
-    /// Values that they hold out of line.
+    /// Values out of line of their leaves.
     value_refs: Vec<ValueRef>,
-    /// Nodes of a level, to be read, and how many of them were.
+    /// The nodes of one level, and how many of them were read.
     level: Vec<Hash>,
     at: usize,
     below: Vec<Hash>,
-    /// In the order of their keys, tree by tree.
+    /// All leaves, tree by tree, in the order of their keys.
     leaves: Vec<Hash>,
     leaves_read: usize,
-    /// Lists of pieces to be read, with the lengths of their values, and whether these may be gone.
+    /// Lists of pieces to be read, the lengths of their values, and whether these may be deleted.
     lists: Vec<(Hash, usize, bool)>,
 }
 
@@ -55,7 +55,7 @@ impl Walk {
         }
     }
 
-    /// Adds a commit of which not everything may be there.
+    /// Adds a commit of which chunks may be missing.
     pub fn add_pinned(&mut self, commit: Hash) {
         if commit != Hash::ZERO {
             self.pinned.push(commit);
@@ -146,7 +146,7 @@ impl Walk {
             if !names.is_whole() {
                 return Err(Error::CorruptChunk { hash, cause: None });
             }
-            // The first is read next.
+            // The last one is read next: let that be the first.
             self.pieces[first..].reverse();
             budget.spend(NODE_WORK);
         }
@@ -193,10 +193,10 @@ impl Walk {
         marks: &mut Marks,
         budget: &mut Budget,
     ) -> Result<Step<()>, Error> {
-        let (sure_leaves, sure_fars) = self.sure.unwrap_or_default();
+        let (sure_leaves, sure_refs) = self.sure.unwrap_or_default();
         loop {
             while let Some(value_ref) = self.value_refs.pop() {
-                marks.may_miss = self.value_refs.len() >= sure_fars;
+                marks.may_miss = self.value_refs.len() >= sure_refs;
                 self.value(cache, marks, value_ref)?;
                 budget.spend(MARK_WORK);
                 if budget.is_spent() {

@@ -3,7 +3,7 @@
 //! ```text
 //! commit   0xc0 | version | n:u16 | n x tree, in ascending order of names
 //! tree     name length:u8 | name | count:u64 | root:32 | reach, for names that begin with "j" or "s"
-//! reach    length:u16 | key of a row, of an index in the making ("j")
+//! reach    length:u16 | key of a row, of a partial index ("j")
 //!          length:u16 | hash:32 | sum:u64 | definition, of a sum tree ("s")
 //! ```
 
@@ -19,7 +19,7 @@ use crate::limits::{
 use crate::tree::Tree;
 use alloc::vec::Vec;
 
-/// What follows the root of a tree is the key of a row, or no longer than one.
+/// A reach is the key of a row, or no longer than one.
 pub(super) const MAX_REACH_BYTES: usize = MAX_KEY_BYTES;
 
 const _: () = assert!(SUM_ROOT_BYTES + MAX_SUM_DEFINITION_BYTES <= MAX_REACH_BYTES);
@@ -111,7 +111,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Vec<Named>, DecodeError> {
     Ok(trees)
 }
 
-/// Whether a commit may name so many trees, in so many bytes.
+/// Checks that a commit may name `trees` trees in `bytes` bytes.
 pub(super) const fn check_size(trees: usize, bytes: usize) -> Result<(), DecodeError> {
     if trees == 0 || trees > MAX_TREES {
         return Err(DecodeError::new(Field::Count, HEADER_BYTES, MAX_TREES as u64, trees as u64));

@@ -1,10 +1,10 @@
 //! All trees of a store, which a commit chunk names.
 //!
-//! A forest without trees has no commit chunk: its root is [`Hash::ZERO`]. Trees without entries
-//! are not named, except for indexes ("i" or "j"), which are named as long as there are rows: so an index
-//! without entries differs from one that does not exist. A "j" is an index in the making, made of the
-//! rows up to a key, its reach. A sum tree with a definition follows the rows, and is named like an index;
-//! one without a definition is edited by hand.
+//! A forest without trees has no commit chunk: its root is [`Hash::ZERO`]. Trees without entries are not
+//! named, except for indexes ("i" or "j"): these are named as long as the store has rows, so that an
+//! empty index differs from a missing one. A "j" is a partial index: it covers the rows up to a key, its
+//! reach. A sum tree with a definition follows the rows, and is named like an index; one without a
+//! definition is edited by hand.
 
 mod commit;
 mod name;
@@ -42,7 +42,7 @@ impl Forest {
         commit::decode(bytes).map(|trees| Self { trees })
     }
 
-    /// The tree `name`; the empty tree when there is none.
+    /// The tree `name`; the empty tree if the commit does not name it.
     #[must_use]
     pub fn tree(&self, name: &str) -> Tree {
         self.named(name).map_or(Tree::EMPTY, |named| named.tree)
@@ -54,7 +54,7 @@ impl Forest {
         self.trees.iter().find(|named| &*named.name == name)
     }
 
-    /// The trees of indexes, those in the making too.
+    /// The trees of indexes, partial ones too.
     pub fn indexes(&self) -> impl Iterator<Item = &Named> {
         self.trees.iter().filter(|named| is_index(&named.name))
     }
@@ -70,8 +70,8 @@ impl Forest {
         self.sums().any(Named::is_bound)
     }
 
-    /// Sets the sum tree `name`, of which `reach` tells. One without leaves is kept as long as it
-    /// follows rows.
+    /// Sets the sum tree `name`; `reach` is its root and definition. A tree without leaves is kept only
+    /// if it follows rows.
     pub fn set_sum(&mut self, name: &TreeName, tree: Tree, reach: Vec<u8>) {
         self.remove(name);
         let named = Named { name: name.clone(), tree, reach: Some(reach) };
@@ -102,7 +102,7 @@ impl Forest {
         self.trees.insert(at, named);
     }
 
-    /// Sets all indexes: of a forest without rows there are none.
+    /// Sets all indexes. A forest without rows has none.
     pub fn set_indexes(&mut self, indexes: impl IntoIterator<Item = Named>) {
         self.trees.retain(|named| !is_index(&named.name));
         if !self.tree(ROWS).is_empty() {
@@ -113,7 +113,7 @@ impl Forest {
     /// Packs the commit chunk, if there is one; its hash is the root of the store.
     ///
     /// # Errors
-    /// [`Error::CommitTooLarge`]; what was packed is then of no use.
+    /// [`Error::CommitTooLarge`]; discard the packer then.
     pub fn commit(&self, packer: &mut Packer) -> Result<Hash, Error> {
         if self.trees.is_empty() {
             return Ok(Hash::ZERO);
@@ -199,15 +199,15 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_tree_tells_its_root_and_its_definition() {
+    fn a_commit_stores_the_root_and_the_definition_of_a_sum_tree() {
         let mut forest = forest();
         let some = Tree { root: Hash([5; 32]), count: 2 };
-        let told = |definition: &[u8]| [&[1; SUM_ROOT_BYTES], definition].concat();
+        let reach = |definition: &[u8]| [&[1; SUM_ROOT_BYTES], definition].concat();
         let name = |name: &str| TreeName::of(SUMS, name).unwrap();
-        forest.set_sum(&name("hand"), some, told(b""));
-        forest.set_sum(&name("gone"), some, told(b""));
-        forest.set_sum(&name("gone"), Tree::EMPTY, told(b""));
-        forest.set_sum(&name("rows"), Tree::EMPTY, told(b"[]"));
+        forest.set_sum(&name("hand"), some, reach(b""));
+        forest.set_sum(&name("gone"), some, reach(b""));
+        forest.set_sum(&name("gone"), Tree::EMPTY, reach(b""));
+        forest.set_sum(&name("rows"), Tree::EMPTY, reach(b"[]"));
         let names: Vec<_> = forest.sums().map(|named| &*named.name).collect();
         assert_eq!(names, ["shand", "srows"]);
         assert!(forest.has_followers());
@@ -218,7 +218,7 @@ mod tests {
         for end in 0..bytes.len() {
             assert!(Forest::decode(&bytes[..end]).is_err(), "cut at {end}");
         }
-        // What follows rows is not there without them, and one made by hand not without leaves.
+        // A follower without rows is refused, and so is a hand-edited tree without leaves.
         let refused = |mut forest: Forest| {
             let mut bytes = Vec::new();
             forest.trees.retain(|named| &*named.name != "x");
@@ -229,7 +229,7 @@ mod tests {
         without.set_rows(Tree::EMPTY);
         assert_eq!(refused(without), Field::Count);
         let mut empty = forest.clone();
-        empty.insert(named("sz", Tree::EMPTY, Some(&told(b""))));
+        empty.insert(named("sz", Tree::EMPTY, Some(&reach(b""))));
         assert_eq!(refused(empty), Field::EntryCount);
         let mut short = forest.clone();
         short.insert(named("sz", some, Some(&[0; 39])));
@@ -243,17 +243,17 @@ mod tests {
         assert_eq!(packer.chunks(), 0);
     }
 
-    /// A forest of so many trees, those of rows and of sums; of each of these `told` bytes are told.
-    fn wide(trees: usize, told: usize) -> Forest {
+    /// A forest of `trees` trees: the rows and sum trees, each with a reach of `reach_len` bytes.
+    fn wide(trees: usize, reach_len: usize) -> Forest {
         let some = Tree { root: Hash([5; 32]), count: 2 };
-        let told = vec![b'a'; told];
-        let sums = |nth| named(&alloc::format!("s{nth:0254}"), some, Some(&told));
+        let reach = vec![b'a'; reach_len];
+        let sums = |nth| named(&alloc::format!("s{nth:0254}"), some, Some(&reach));
         let rows = named(ROWS, some, None);
         Forest { trees: [rows].into_iter().chain((1..trees).map(sums)).collect() }
     }
 
     #[test]
-    fn what_is_committed_can_be_read_and_what_could_not_be_is_refused() {
+    fn each_commit_that_is_made_can_be_read() {
         let check = |forest: &Forest| {
             let mut packer = Packer::new();
             let committed = forest.commit(&mut packer);
@@ -275,7 +275,7 @@ mod tests {
         assert!(check(&wide(MAX_TREES, SUM_ROOT_BYTES)));
         assert!(!check(&wide(MAX_TREES + 1, SUM_ROOT_BYTES)));
         assert!(!check(&wide(u16::MAX.into(), SUM_ROOT_BYTES)));
-        // Each takes 298 bytes and what is told of it, the rows 42; the whole 4 more.
+        // A sum tree takes 298 bytes and its reach, the rows take 42, the header and count 4.
         let most = (MAX_COMMIT_BYTES - 46) / (298 + MAX_REACH_BYTES);
         assert!(check(&wide(1 + most, MAX_REACH_BYTES)));
         assert!(!check(&wide(2 + most, MAX_REACH_BYTES)));

@@ -1,4 +1,4 @@
-//! Names of trees, and the one rule of what may be one. The first letter tells the kind of a tree.
+//! Names of trees, and the one check of them. The first letter is the kind of the tree.
 
 use crate::limits::MAX_TREE_NAME_BYTES;
 use alloc::string::String;
@@ -8,13 +8,13 @@ use core::ops::Deref;
 /// The name of the tree of rows; the trees of indexes and sums have longer names.
 pub const ROWS: &str = "r";
 
-/// What the names of trees of indexes begin with.
+/// The first letter of the name of a complete index.
 pub const INDEX: u8 = b'i';
 
-/// What the names of trees of indexes in the making begin with.
+/// The first letter of the name of a partial index.
 pub const PARTIAL_INDEX: u8 = b'j';
 
-/// What the names of sum trees begin with.
+/// The first letter of the name of a sum tree.
 pub const SUMS: u8 = b's';
 
 /// The name of a tree: text of at most [`MAX_TREE_NAME_BYTES`].
@@ -22,13 +22,13 @@ pub const SUMS: u8 = b's';
 pub struct TreeName(String);
 
 impl TreeName {
-    /// Takes `text` as a name; `None` when it is too long for one.
+    /// Checks `text` as a name; `None` if it is too long.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::of_string(text.into())
     }
 
-    /// The name of a tree of the kind that `first` tells, of which `rest` is all that follows.
+    /// The name that consists of the letter `first`, the kind of the tree, and `rest`; `None` if too long.
     #[must_use]
     pub fn of(first: u8, rest: &str) -> Option<Self> {
         let mut text = String::from(char::from(first));
@@ -36,13 +36,13 @@ impl TreeName {
         Self::of_string(text)
     }
 
-    /// The letter that tells the kind of the tree.
+    /// The letter that is the kind of the tree.
     #[must_use]
     pub fn kind(&self) -> Option<u8> {
         self.0.as_bytes().first().copied()
     }
 
-    /// What follows that letter, if it is `first`.
+    /// The name without its first letter, if that is `first`.
     #[must_use]
     pub fn rest(&self, first: u8) -> Option<&str> {
         if self.kind() == Some(first) { self.0.get(1..) } else { None }
@@ -73,7 +73,7 @@ impl fmt::Display for TreeName {
     }
 }
 
-// As long as a length of one byte can tell.
+// The length field has one byte.
 const _: () = assert!(MAX_TREE_NAME_BYTES == u8::MAX as usize);
 
 #[cfg(test)]

@@ -1,31 +1,31 @@
-//! A tree as a commit names it.
+//! A tree with its name, as a commit stores it.
 
 use super::name::{INDEX, PARTIAL_INDEX, SUMS, TreeName};
 use crate::tree::Tree;
 use alloc::vec::Vec;
 
-/// Bytes of hash and sum of the root of a sum tree, which stand before its definition.
+/// Bytes of hash and sum of the root of a sum tree, which come before its definition.
 pub const SUM_ROOT_BYTES: usize = 40;
 
-/// A tree by its name.
+/// A tree with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
     /// The name.
     pub name: TreeName,
     /// The tree.
     pub tree: Tree,
-    /// Of an index in the making: the last row that it is made of. Of a sum tree: hash and sum of
-    /// its root, and its definition.
+    /// Of a partial index: the key of the last row that it covers. Of a sum tree: hash and sum of its
+    /// root, and its definition.
     pub reach: Option<Vec<u8>>,
 }
 
-/// Whether it is the tree of an index, also of one in the making.
+/// Whether it is the tree of an index, complete or partial.
 pub(super) fn is_index(name: &TreeName) -> bool {
     matches!(name.kind(), Some(INDEX | PARTIAL_INDEX))
 }
 
 impl Named {
-    /// Of a sum tree, what its leaves are made of; empty when they are put by hand.
+    /// The definition of a sum tree that follows rows; empty for any other tree.
     #[must_use]
     pub fn sum_definition(&self) -> &[u8] {
         if self.name.kind() != Some(SUMS) {
@@ -34,7 +34,7 @@ impl Named {
         self.reach.as_deref().and_then(|reach| reach.get(SUM_ROOT_BYTES..)).unwrap_or_default()
     }
 
-    /// Whether it is made of the rows.
+    /// Whether it is derived from the rows.
     pub(super) fn is_bound(&self) -> bool {
         is_index(&self.name) || !self.sum_definition().is_empty()
     }

@@ -1,9 +1,8 @@
-//! Whether an index is what its rows make, no more and no less.
+//! Checks that an index has exactly the entries that its rows yield.
 //!
-//! Both are read once, in the order in which they are stored. Each entry is hashed under a key that
-//! nobody knows beforehand, and the hashes of each side are added up: the sums are equal if the
-//! entries are, and else but for a chance of one in 2^128. So nothing is sorted or looked up, and
-//! nothing grows with the number of rows.
+//! Both are read once, in the order in which they are stored. Each entry is hashed under a random key,
+//! and the hashes of each side are added up. Equal entries give equal sums; different entries do so with
+//! a chance of one in 2^128. So nothing is sorted or looked up, and memory does not grow with the rows.
 
 use crate::cache::{Cache, Fetch};
 use crate::error::Error;
@@ -17,7 +16,7 @@ use crate::value::Kind;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
-/// Whether an index is what its rows make, no more and no less.
+/// Checks that an index has exactly the entries that its rows yield.
 #[derive(Debug)]
 pub struct CheckIndex {
     definition: Definition,
@@ -34,8 +33,8 @@ pub struct CheckIndex {
 }
 
 impl CheckIndex {
-    /// A check that an index is made of `rows`, as far as it reaches. `key` is random. `None` for what
-    /// is no index that this code can keep.
+    /// A check of `index` against `rows`, up to its reach. `key` is random. `None` if this code does not
+    /// know the definition of the index.
     #[must_use]
     pub fn new(index: &Named, rows: Tree, key: [u8; 32]) -> Option<Self> {
         let (definition, _) = Definition::of_tree(&index.name)?;
@@ -57,8 +56,8 @@ impl CheckIndex {
         })
     }
 
-    /// Goes on; whether the index is what the rows make. Costs a pass over both, and over the
-    /// values of the rows.
+    /// Continues; returns whether the index is right. Costs a pass over both, and over the values of
+    /// the rows.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -109,7 +108,7 @@ impl CheckIndex {
                 Fetch::Here(None) => return Ok(Step::Done(self.made == self.held)),
             };
             let entry = run.leaf.entry(run.from);
-            // Whatever has a value is no entry of an index.
+            // Entries of an index have empty values.
             if entry.tag.kind != Kind::Bytes || !entry.value.is_empty() {
                 return Ok(Step::Done(false));
             }

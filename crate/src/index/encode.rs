@@ -3,13 +3,13 @@
 //! ```text
 //! false    02
 //! true     03
-//! number   04 | 10 x 7 bits of the double, highest first: all turned over when it is negative,
-//!             else with the sign turned over, so that order is that of numbers
+//! number   04 | 10 x 7 bits of the double, highest first; all bits are inverted if it is negative,
+//!             else only the sign, so that bytes have the order of numbers
 //! string   05 | UTF-8, where 00 is 01 01 and 01 is 01 02 | 00
 //! ```
 //!
-//! Booleans come before numbers, and those before strings. Each is its own end, so that columns
-//! follow each other and no string is before its own prefix. It is UTF-8 as keys are.
+//! Booleans come before numbers, and numbers before strings. Each encoding marks its own end, so that
+//! columns can be concatenated, and a string comes after its prefixes. All of it is UTF-8, as keys are.
 
 use crate::json::{double, push_double, push_string, unquote};
 use crate::limits::MAX_KEY_BYTES;
@@ -27,8 +27,8 @@ const NUMBER_BYTES: usize = 10;
 
 const SIGN: u64 = 1 << 63;
 
-/// Appends the JSON scalar `text`, which is in normal form; `false` when it is not one that can be
-/// indexed.
+/// Appends the JSON scalar `text`, which is in normal form; `false` if it cannot be indexed: null, an
+/// object, an array, or a string that is not valid text or too long. `out` may then have a part of it.
 pub fn push_scalar(text: &[u8], out: &mut Vec<u8>) -> bool {
     match text.first() {
         Some(b'f') => out.push(FALSE),
@@ -54,7 +54,7 @@ fn push_number(number: f64, out: &mut Vec<u8>) {
 }
 
 fn push_text(text: &[u8], out: &mut Vec<u8>) -> bool {
-    // Six bytes at most stand for one: what is longer fits no entry, and is not read.
+    // A byte is escaped by at most six: a longer text fits no entry, and is not decoded.
     if text.len() > 6 * MAX_KEY_BYTES + 2 {
         return false;
     }
@@ -76,7 +76,7 @@ fn push_text(text: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Where the secondary key of an entry ends, which has so many columns; `None` when it is malformed.
+/// Where the secondary key of an entry ends, which has `columns` columns; `None` if it is malformed.
 #[must_use]
 pub fn secondary_end(entry: &[u8], columns: usize) -> Option<usize> {
     let mut at = 0;
@@ -91,7 +91,7 @@ pub fn secondary_end(entry: &[u8], columns: usize) -> Option<usize> {
     (at <= entry.len()).then_some(at)
 }
 
-/// Writes a secondary key as JSON: its scalar, or an array of them when it has several columns.
+/// Writes a secondary key as JSON: a scalar, or an array of scalars if it has several columns.
 pub fn write_secondary(secondary: &[u8], columns: usize, out: &mut Vec<u8>) {
     let mut rest = secondary;
     for column in 0..columns {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_bytes_is_that_of_values_and_all_is_read_back() {
+    fn bytes_have_the_order_of_values_and_read_back() {
         let ascending = [
             "false",
             "true",
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_scalar_is_not_indexed_and_a_malformed_key_has_no_end() {
+    fn only_scalars_are_indexed_and_a_malformed_key_has_no_end() {
         for text in ["null", "{}", "[1]", "\"\\ud800\"", ""] {
             assert!(!push_scalar(text.as_bytes(), &mut Vec::new()), "{text}");
         }

@@ -14,42 +14,42 @@ pub struct Entries {
     ends: Vec<usize>,
 }
 
-/// What the entries of an array are made of: what they have in common, and which members there are.
+/// Makes the entries of an array: their common parts, and a hash table that drops repeated members.
 #[derive(Debug, Default)]
 pub struct Members {
     secret: Secret,
-    /// What comes before a member in each entry, and what comes after it.
+    /// The bytes before the member in each entry, and the bytes after it.
     before: Vec<u8>,
     after: Vec<u8>,
-    /// The member at hand.
+    /// The current member.
     member: Vec<u8>,
-    /// By their hashes: the numbers of entries from 1, and 0 for none. Of two to a power.
+    /// A hash table of entries: their numbers from 1, and 0 for a free place. Its size is a power of two.
     places: Vec<u32>,
 }
 
 impl Members {
-    /// Of no array yet. Who does not know the `secret` cannot choose members that take long to tell
-    /// apart.
+    /// Without an array yet. Without knowledge of the `secret`, members cannot be chosen so that their
+    /// hashes collide.
     #[must_use]
     pub fn new(secret: Secret) -> Self {
         Self { secret, ..Self::default() }
     }
 
-    /// Begins an array whose text takes so many bytes: what its entries have in common, before the
-    /// member and after it, is to be appended.
+    /// Begins an array whose text has `text_len` bytes. Returns two empty buffers, which the caller fills
+    /// with the bytes before and after the member of each entry.
     pub fn begin(&mut self, text_len: usize) -> (&mut Vec<u8>, &mut Vec<u8>) {
         let Self { before, after, places, .. } = self;
         before.clear();
         after.clear();
         places.clear();
-        // At least two for each member, with its comma, and for each entry that a row may have.
+        // At least two places for each member, which takes two bytes with its comma, up to the limit of a row.
         places.resize(text_len.min(MAX_ROW_ENTRIES_BYTES).next_power_of_two(), 0);
         (before, after)
     }
 
-    /// Adds the entry of the member that `write` appends, unless that returns `false`, it is there
-    /// already, or is too long. `out` has no other entries. Costs no more than the member, where it adds
-    /// nothing.
+    /// Adds the entry of the member that `write` appends, unless `write` returns `false`, or the entry
+    /// exists already or is too long. `out` has entries of this array only. If it adds nothing, it costs
+    /// no more than the member.
     pub fn push(&mut self, out: &mut Entries, write: impl FnOnce(&mut Vec<u8>) -> bool) {
         self.member.clear();
         let fits = write(&mut self.member)
@@ -62,14 +62,14 @@ impl Members {
                 }
                 true
             };
-            // Not, where the text is damaged.
+            // It fails where the text is damaged.
             if out.push(write) {
                 places[place] = out.len() as u32;
             }
         }
     }
 
-    /// The place of the member at hand; none when it is taken by the same member.
+    /// The free place of the current member; `None` if the member has an entry already.
     fn place(&self, out: &Entries) -> Option<usize> {
         let mut place = self.secret.hash(&self.member) as usize;
         loop {
@@ -88,14 +88,14 @@ impl Entries {
     /// Puts an entry into an index: its value is empty.
     pub const PUT: Edit<'static> = Edit::Put(Value::trusted(Kind::Bytes, &[]));
 
-    /// Makes it empty, keeping its memory.
+    /// Empties it and keeps its memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
     }
 
-    /// Adds the entry that `write` appends, unless that returns `false`, or the entry is no key;
-    /// whether it did.
+    /// Adds the entry that `write` appends, unless `write` returns `false` or the entry is not a valid key;
+    /// returns whether it was added.
     pub fn push(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
         let start = self.bytes.len();
         let is_key = write(&mut self.bytes) && Key::parse(&self.bytes[start..]).is_ok();
@@ -119,7 +119,7 @@ impl Entries {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether it has no entries.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.ends.is_empty()

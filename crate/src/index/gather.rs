@@ -1,4 +1,4 @@
-//! What a changed row means for indexes: the entries that go, and those that come.
+//! The entries that a changed row removes from indexes, and those that it adds.
 
 use super::pending::PendingIndex;
 use crate::batch::Edit;
@@ -11,16 +11,16 @@ use crate::tree::{Tree, ValueReader};
 use crate::value::Kind;
 use alloc::vec::Vec;
 
-/// What a walk over rows is for.
+/// The purpose of a walk over rows.
 #[derive(Debug)]
 pub(super) enum Goal {
-    /// The indexes made of the first tree are brought to the second.
+    /// Updates the indexes of the first tree to the second.
     Rows(Tree, Tree),
-    /// Those in the making reach further; how much work is left for that.
+    /// Extends partial indexes; the number is the work that is left for that, in bytes.
     Reach(usize),
 }
 
-/// The text of a value, which is read if it is out of line.
+/// Reads the text of a value that is out of line.
 #[derive(Debug, Default)]
 struct Text {
     reader: Option<ValueReader>,
@@ -44,7 +44,7 @@ impl Text {
         Ok(step)
     }
 
-    /// None for byte values: nothing points into them.
+    /// The text of the value; `None` for a byte value, which no pointer can point into.
     fn of<'a>(&'a self, entry: &Entry<'a>) -> Option<&'a [u8]> {
         let text = if entry.tag.is_ref { &self.bytes } else { entry.value };
         (entry.tag.kind == Kind::Json).then_some(text)
@@ -68,7 +68,7 @@ pub(super) struct Gatherer {
 }
 
 impl Gatherer {
-    /// Gathers what a change of rows means for the indexes that have that goal.
+    /// Gathers the entries of one changed row for the indexes that `goal` concerns.
     pub(super) fn gather(
         &mut self,
         indexes: &mut [PendingIndex],
@@ -110,7 +110,7 @@ impl Gatherer {
             if gone.is_same(come) {
                 continue;
             }
-            // Of an entry in both the later edit counts.
+            // If an entry is in both, the later edit wins: the put.
             for (entries, edit) in [(&*gone, Edit::Delete), (&*come, Entries::PUT)] {
                 for entry in entries.iter() {
                     cost += index.push(entry, edit);

@@ -1,10 +1,10 @@
-//! Keeps the indexes of a store in step with its rows.
+//! Updates the indexes of a store to its rows.
 //!
-//! Each index knows which tree of rows it was made of. [`IndexMaintainer::update`] walks that tree and the new
-//! one in lockstep. For each row that differs it removes the old entries and adds the new ones, sorted and
-//! merged into the tree of the index: the cost is that of the difference. Rows that stream into an empty
-//! store are added as they pass ([`IndexMaintainer::add`]) and not read again. An index in the making is made
-//! of the rows up to its reach; [`IndexMaintainer::extend`] has it reach further.
+//! Each index records the tree of rows that it was made from. [`IndexMaintainer::update`] walks that tree and
+//! the new one in lockstep. For each row that differs it removes the old entries and adds the new ones, sorted
+//! and merged into the tree of the index: the cost is that of the difference. Rows that stream into an empty
+//! store are added as they pass ([`IndexMaintainer::add`]) and not read again. A partial index covers the rows
+//! up to its reach; [`IndexMaintainer::extend`] extends that.
 
 use super::gather::{Gatherer, Goal};
 use super::pending::{PendingIndex, Reach, is_full};
@@ -27,32 +27,32 @@ use core::ops::Bound;
 struct Walk {
     lockstep: Box<Lockstep>,
     goal: Goal,
-    /// The last row that was passed.
+    /// The key of the last row that was passed.
     last: Option<Vec<u8>>,
 }
 
-/// Keeps the indexes of a store in step with its rows.
+/// Updates the indexes of a store to its rows.
 #[derive(Debug, Default)]
 pub struct IndexMaintainer {
     indexes: Vec<PendingIndex>,
     walk: Option<Walk>,
     gatherer: Gatherer,
-    /// The gathered entries take too much memory.
+    /// The gathered entries take too much memory and must be merged.
     full: bool,
-    /// Work that an extension may take.
+    /// The bytes of rows that an extension may read.
     extend: Option<usize>,
-    /// What an extension made, and whether others are dropped.
+    /// The indexes that an extension makes, and whether all others are dropped.
     extended: Vec<Definition>,
     alone: bool,
-    /// Of what is merged before the end.
+    /// The chunks of merges before the last.
     spilled: Packer,
 }
 
 impl IndexMaintainer {
-    /// Keeps the indexes of `forest`; if that has no rows, those that are `wanted`.
+    /// Maintains the indexes of `forest`; if that has no rows, the `wanted` ones.
     ///
     /// # Errors
-    /// [`Error::UnsupportedFormat`] for an index that this code cannot keep.
+    /// [`Error::UnsupportedFormat`] for an index that this code does not know.
     pub fn new(forest: &Forest, wanted: &[Definition], secret: Secret) -> Result<Self, Error> {
         let mut indexes = PendingIndex::all_of(forest)?;
         if forest.tree(ROWS).is_empty() {
@@ -72,19 +72,19 @@ impl IndexMaintainer {
         self.indexes.is_empty()
     }
 
-    /// Whether what was gathered should be merged before more is.
+    /// Whether the gathered entries should be merged before more are gathered.
     #[must_use]
     pub const fn is_full(&self) -> bool {
         self.full
     }
 
-    /// Whether rows have to be read for the indexes to be those of `rows`.
+    /// Whether rows must be read to update the indexes to `rows`.
     #[must_use]
     pub fn must_read(&self, rows: Tree) -> bool {
         self.extend.is_some() || (!rows.is_empty() && self.indexes.iter().any(|i| i.of != rows))
     }
 
-    /// Takes a row that is put into the empty tree; returns what it cost.
+    /// Adds the entries of a row that is put into the empty tree; returns the cost.
     pub fn add(&mut self, key: &[u8], kind: Kind, value: &[u8]) -> usize {
         let Self { indexes, gatherer: Gatherer { come, members, .. }, .. } = self;
         let mut cost = 0;
@@ -101,12 +101,12 @@ impl IndexMaintainer {
         cost
     }
 
-    /// Sorts what was gathered in a slice, see [`Batch::close_long_run`]; returns what that cost.
+    /// Sorts what was gathered in a slice, see [`Batch::close_long_run`]; returns the cost.
     pub fn close_long_runs(&mut self) -> usize {
         self.indexes.iter_mut().map(|index| index.batch.close_long_run()).sum()
     }
 
-    /// There are no rows any more.
+    /// Empties all indexes: all rows were deleted.
     pub fn clear(&mut self) {
         for index in &mut self.indexes {
             let definition = index.definition.clone();
@@ -115,13 +115,13 @@ impl IndexMaintainer {
         (self.walk, self.extend, self.full) = (None, None, false);
     }
 
-    /// All rows that were added make up `rows`.
+    /// Records that the rows that were added are the tree `rows`.
     pub fn added(&mut self, rows: Tree) {
         self.indexes.iter_mut().for_each(|index| index.of = rows);
     }
 
-    /// The change is now one of the commit `theirs`: its indexes are kept from now on. Where both
-    /// have one, that which reaches further.
+    /// Moves the change onto the commit `theirs`, and maintains the indexes of that. If both have an
+    /// index, the one that reaches further is kept.
     ///
     /// # Errors
     /// As [`IndexMaintainer::new`].
@@ -150,8 +150,8 @@ impl IndexMaintainer {
         }
     }
 
-    /// Has the `wanted` indexes reach further, by about `work` bytes of rows, before the next commit
-    /// of `rows`; drops all others if `alone`.
+    /// Extends the `wanted` indexes by about `work` bytes of rows in the next commit of `rows`; drops
+    /// all others if `alone`.
     pub fn extend(&mut self, rows: Tree, wanted: &[Definition], alone: bool, work: usize) {
         (self.extended, self.alone) = (wanted.to_vec(), alone);
         self.drop_others();
@@ -190,8 +190,8 @@ impl IndexMaintainer {
         (self.spilled.chunks(), self.spilled.bytes())
     }
 
-    /// Brings the indexes to `rows`, whose chunks are all in the cache if [`IndexMaintainer::must_read`]. Chunks
-    /// go to `packer`, the last of them not sealed.
+    /// Updates the indexes to `rows`. If [`IndexMaintainer::must_read`], all chunks of `rows` must be in the
+    /// cache. New chunks go to `packer`; the last of them are not sealed.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -221,7 +221,7 @@ impl IndexMaintainer {
         self.merge_all(shape, cache, budget, packer)
     }
 
-    /// Begins the next walk, if one is due.
+    /// Begins the next walk; returns `false` if none is due.
     fn start_walk(&mut self, rows: Tree) -> bool {
         let behind = self.indexes.iter().find(|index| index.of != rows);
         let (lockstep, goal) = if let Some(index) = behind {
@@ -242,7 +242,7 @@ impl IndexMaintainer {
         true
     }
 
-    /// Goes on with the walk; done when that has come to its end, or as far as it should.
+    /// Continues the walk; done at its end, or when an extension has used up its work.
     fn walk(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
         let Self { indexes, walk, gatherer, full, .. } = self;
         let Some(Walk { lockstep, goal, last }) = walk else { return Ok(Step::Done(())) };
@@ -288,8 +288,8 @@ impl IndexMaintainer {
         Ok(Step::Done(()))
     }
 
-    /// Merges what was gathered so far, in segments of its own; yields at the end, so that their
-    /// chunks can be found.
+    /// Merges what was gathered so far, in segments of its own. Yields at the end, so that the host can
+    /// add them to the cache.
     ///
     /// # Errors
     /// As [`Cache::node`].

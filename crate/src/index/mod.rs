@@ -1,10 +1,10 @@
-//! Secondary indexes: further trees of a store, made of its rows and of nothing else.
+//! Secondary indexes: further trees of a store, derived from its rows only.
 //!
 //! An entry of an index is `secondary key | primary key`, with an empty value: no value is copied.
-//! The secondary key is encoded so that the order of bytes is that of values
-//! ([`push_scalar`]). What a row yields depends on a [`Definition`] alone: equal rows make
-//! equal indexes, with equal roots. The name of its tree *is* its definition: so every writer can keep
-//! all indexes of a store, also those that it was not opened with.
+//! The secondary key is encoded so that its bytes have the order of values ([`push_scalar`]). The entries
+//! of a row depend on the [`Definition`] alone, so that equal rows have equal indexes, with equal roots.
+//! The name of an index's tree *is* its definition, so that every writer can maintain all indexes of a
+//! store, also those that it was not opened with.
 
 mod check;
 mod encode;
@@ -30,10 +30,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// What a member of an array costs besides its bytes.
+/// The cost of a member of an array, besides its bytes.
 const MEMBER_COST: usize = 16;
 
-/// What the entries of an index are made of.
+/// Defines an index: the rows that are in it, and the columns of their values that order it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
     text: String,
@@ -69,12 +69,12 @@ impl Definition {
             columns.push(Pointer::parse(core::str::from_utf8(path).ok()?)?);
         }
         let fits = (1..=MAX_COLUMNS).contains(&columns.len());
-        // Both of its names are as long.
+        // The name of the partial index has the same length.
         TreeName::of(INDEX, text).filter(|_| fits && again == bytes)?;
         Some(Self { text: text.into(), prefix: prefix.clone(), columns })
     }
 
-    /// The definition of the tree `name`, and whether it is complete; `None` if it is no index.
+    /// The definition of the tree `name`, and whether the index is complete; `None` if it is not an index.
     #[must_use]
     pub fn of_tree(name: &TreeName) -> Option<(Self, bool)> {
         let (text, complete) = match name.rest(INDEX) {
@@ -114,11 +114,11 @@ impl Definition {
         key.starts_with(&self.prefix)
     }
 
-    /// Makes `out` the entries of a row, whose value is JSON in normal form: one, or one for each of the
-    /// different members of an array in one of its columns; none where a column cannot be indexed,
-    /// where two hold arrays, or where those of an array come to more than `most_bytes`. An entry
-    /// that would be longer than a key is left out. Costs a pass over the value for each column, and the
-    /// bytes of the entries; returns what it cost. `members` is what it uses again for each row.
+    /// Sets `out` to the entries of a row, whose value is JSON in normal form. That is one entry, or one for
+    /// each different member if a column holds an array. There are none if a column cannot be indexed, if two
+    /// columns hold arrays, or if the entries of an array exceed `most_bytes`. An entry that is longer than a
+    /// key is left out. Costs a pass over the value for each column, and the bytes of the entries; returns
+    /// the cost. `members` is memory that is reused for each row.
     pub fn entries(
         &self,
         key: &[u8],
@@ -169,8 +169,8 @@ impl Definition {
     }
 }
 
-/// The most bytes that the entries of a row of so many bytes may take in an index, where an array makes
-/// them: so that no row makes an index much larger than it is itself.
+/// The most bytes that the entries of an array may take in an index, if its row has `row` bytes: so that
+/// an index does not grow much larger than the rows.
 const fn most_bytes(row: usize) -> usize {
     let most = ROW_ENTRIES_FACTOR.saturating_mul(row).saturating_add(FREE_ROW_ENTRIES_BYTES);
     if most < MAX_ROW_ENTRIES_BYTES { most } else { MAX_ROW_ENTRIES_BYTES }
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_definition_is_refused() {
+    fn an_invalid_definition_is_refused() {
         let of_length = |len: usize| alloc::format!(r#"["","/{}"]"#, "x".repeat(len - 8));
         let longest = of_length(MAX_TREE_NAME_BYTES - 1);
         assert!(Definition::parse(&longest).is_some_and(|read| read.text() == longest));
@@ -261,23 +261,23 @@ mod tests {
     }
 
     #[test]
-    fn an_array_takes_no_more_room_than_its_row_pays_for() {
+    fn the_entries_of_an_array_are_limited_by_the_size_of_its_row() {
         let row = |members: usize| {
             let members: Vec<_> = (0..members).map(|at| alloc::format!("{at}")).collect();
             alloc::format!(r#"{{"a":"{}","b":[{}]}}"#, "x".repeat(400), members.join(","))
         };
         let two = r#"["","/a","/b"]"#;
         let entry = 2 + 400 + 11 + 1;
-        // The most members that fit what a row of so many bytes pays for.
+        // The most members whose entries fit the limit of their row.
         let fits = |count: usize| entry * count <= most_bytes(1 + row(count).len());
         let most = (1..10_000).take_while(|count| fits(*count)).count();
         assert!(most > 40 && !fits(most + 1));
         assert_eq!(entries(two, "k", &row(most)).len(), most);
         assert_eq!(entries(two, "k", &row(most + 1)).len(), 0);
-        // Members that come twice take no room.
+        // Repeated members take no space.
         let twice = row(most).replace("0,1,", &"0,1,".repeat(1000));
         assert_eq!(entries(two, "k", &twice).len(), most);
-        // And in any case no more than so many bytes.
+        // The limit for rows of any size.
         let one = r#"["","/b"]"#;
         let most = MAX_ROW_ENTRIES_BYTES / 12;
         assert_eq!(entries(one, "k", &row(most)).len(), most);
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn many_members_are_told_apart() {
+    fn repeated_members_of_a_long_array_yield_one_entry_each() {
         let members: Vec<_> = (0..3000).map(|at| alloc::format!("\"m{}\"", at % 1000)).collect();
         let value = alloc::format!(r#"{{"a":[{}]}}"#, members.join(","));
         let got = entries(r#"["","/a"]"#, "k", &value);

@@ -1,4 +1,4 @@
-//! One index of a commit in the making: what it is made of, and the edits that were gathered for it.
+//! One index of a commit that is being made, and the edits that were gathered for it.
 
 use crate::batch::{Batch, Edit};
 use crate::error::Error;
@@ -12,10 +12,10 @@ use alloc::vec::Vec;
 /// Gathered entries are merged when they take more memory than this.
 const SPILL_BYTES: usize = 24 << 20;
 
-/// So many entries are sorted at once.
+/// The number of entries that are sorted at once.
 const RUN_ENTRIES: usize = 2048;
 
-/// Of which rows an index is made.
+/// The rows that an index covers: those up to a key, or all.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reach {
     Nothing,
@@ -33,18 +33,18 @@ impl Reach {
     }
 }
 
-/// An index of a commit in the making, and the edits of it that were gathered.
+/// One index of a commit that is being made, and the edits that were gathered for it.
 #[derive(Debug)]
 pub(super) struct PendingIndex {
     pub(super) definition: Definition,
     pub(super) reach: Reach,
     pub(super) tree: Tree,
-    /// The rows that it is made of.
+    /// The tree of rows that it was made from.
     pub(super) of: Tree,
     pub(super) batch: Batch,
     /// Entries since the last run was closed.
     open: usize,
-    /// A run was closed since memory was looked at.
+    /// A run was closed since memory was last measured.
     grown: bool,
     pub(super) merge: Option<Box<Merge>>,
 }
@@ -63,7 +63,7 @@ impl PendingIndex {
         }
     }
 
-    /// Adds an edit, and sorts those that make a run; returns what that cost.
+    /// Adds an edit, and sorts the open run when it is full; returns the cost.
     pub(super) fn push(&mut self, entry: Key<'_>, edit: Edit<'_>) -> usize {
         self.batch.push(entry, edit);
         self.open += 1;
@@ -75,13 +75,13 @@ impl PendingIndex {
         cost
     }
 
-    /// Sorts the edits since the last run; returns what that cost.
+    /// Sorts the edits since the last run; returns the cost.
     pub(super) fn close_run(&mut self) -> usize {
         self.open = 0;
         self.batch.close_run()
     }
 
-    /// The tree as a commit names it; none as long as it is made of no rows.
+    /// The tree as a commit names it; `None` if it covers no rows yet.
     pub(super) fn name(&self) -> Option<Named> {
         let (first, reach) = match &self.reach {
             Reach::Nothing => return None,
@@ -109,7 +109,7 @@ impl PendingIndex {
     }
 }
 
-/// Whether all that was gathered takes too much memory. That is looked at when a run was closed.
+/// Whether the gathered edits take too much memory, which is measured only after a run was closed.
 pub(super) fn is_full(indexes: &mut [PendingIndex]) -> bool {
     let mut grown = false;
     for index in indexes.iter_mut() {

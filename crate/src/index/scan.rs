@@ -1,7 +1,7 @@
 //! Reads rows in the order of an index: entries of a range, and the row of each.
 //!
-//! Entries are gathered in blocks, small ones first. All segments that the rows of a block lack
-//! are asked for at once.
+//! Entries are gathered in blocks, small ones first. Segments that the rows of a block need
+//! are asked for together.
 
 use crate::cache::{Cache, Fetch, SegmentId};
 use crate::error::Error;
@@ -14,12 +14,11 @@ use alloc::vec::Vec;
 
 const FIRST_BLOCK: usize = 32;
 const LARGEST_BLOCK: usize = 1024;
-/// Segments asked for at once.
+/// The most segments that are asked for at once.
 const MOST_AHEAD: usize = 8;
 
-/// Reads rows in the order of an index: entries of a range, and the row of each. Members of the
-/// output are those of a row that are wanted, and after
-/// them the secondary key, if that is.
+/// Reads rows in the order of an index: entries of a range, and the row of each. The output has the
+/// wanted parts of each row, and then its secondary key if that is wanted.
 #[derive(Debug)]
 pub struct IndexScan {
     cursor: Cursor,
@@ -37,21 +36,21 @@ pub struct IndexScan {
     reading: Option<(Kind, ValueReader)>,
 }
 
-/// What is wanted of each row, in which order, and of how many.
+/// The parts of each row that are wanted, the order, and the number of rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// Of the row.
+    /// The parts of the row.
     pub parts: Parts,
-    /// The secondary key.
+    /// Whether the secondary key is wanted.
     pub secondary: bool,
-    /// Descending order.
+    /// Whether the order is descending.
     pub reverse: bool,
-    /// At most so many.
+    /// The most rows.
     pub limit: u64,
 }
 
 impl IndexScan {
-    /// A scan of the entries of `index`, which has so many columns, that are in `range`.
+    /// A scan of the entries of `index` that are in `range`. The index has `columns` columns.
     #[must_use]
     pub fn new(index: Tree, columns: usize, rows: Tree, range: Range, wanted: Wanted) -> Self {
         let Wanted { parts, secondary, reverse, limit } = wanted;
@@ -82,7 +81,7 @@ impl IndexScan {
     /// are wanted.
     ///
     /// # Errors
-    /// As [`Cache::node`]; [`Error::CorruptChunk`] when the index and the rows do not fit.
+    /// As [`Cache::node`]; [`Error::CorruptChunk`] if an entry is malformed or has no row.
     pub fn step(
         &mut self,
         cache: &Cache,
@@ -113,7 +112,7 @@ impl IndexScan {
         }
     }
 
-    /// Takes the next entries; whether there are any.
+    /// Gathers the next block of entries; returns whether there are any.
     fn gather(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<bool>, Error> {
         self.entries.clear();
         self.next = 0;
@@ -130,7 +129,7 @@ impl IndexScan {
                 Fetch::Here(Some(run)) => run,
                 Fetch::At(_) if !self.entries.is_empty() => break,
                 Fetch::At(id) => {
-                    // The first block may be all that is wanted.
+                    // The first block may be enough: do not load much ahead.
                     let most = if self.block == FIRST_BLOCK { 1 } else { MOST_AHEAD / 2 };
                     return Ok(Step::Need(self.cursor.ahead(cache, Some(id), most)));
                 }
@@ -193,7 +192,7 @@ impl IndexScan {
         Ok(Step::Done(()))
     }
 
-    /// The segment `first`, and others that the rows of this block lack.
+    /// The segment `first`, and others that the rows of this block need.
     fn ahead(&self, cache: &Cache, first: SegmentId) -> Vec<SegmentId> {
         let mut wanted = Vec::from([first]);
         for at in self.next + 1..self.entries.len() {

@@ -1,4 +1,4 @@
-//! The end of a change: indexes and sum trees follow the rows, and a commit chunk names all trees.
+//! The end of a change: indexes and sum trees are updated, and a commit chunk names all trees.
 
 use super::Ingest;
 use super::state::State;
@@ -14,13 +14,13 @@ use crate::tree::Tree;
 use alloc::vec::Vec;
 
 impl Ingest {
-    /// Has the `wanted` indexes that the store lacks, or has in part, made of about `work` bytes of
-    /// rows more, in the commit of this change. Drops all others if `alone`.
+    /// Extends the `wanted` indexes that are missing or partial by about `work` bytes of rows, in the
+    /// commit of this change. Drops all others if `alone`.
     pub fn extend_indexes(&mut self, wanted: &[Definition], alone: bool, work: usize) {
         self.indexes.extend(self.tree, wanted, alone, work);
     }
 
-    /// Brings the indexes to the rows, and then names all trees.
+    /// Updates the indexes to the rows, and then names all trees unless sum trees are awaited.
     pub(super) fn step_index(
         &mut self,
         cache: &Cache,
@@ -39,13 +39,13 @@ impl Ingest {
         step
     }
 
-    /// Has it wait for sum trees before it names all trees: see [`Ingest::awaits_sums`].
+    /// Makes it wait for sum trees before it names all trees: see [`Ingest::awaits_sums`].
     pub const fn expect_sums(&mut self) {
         self.has_sums = true;
     }
 
-    /// Whether the rows and their indexes are done, and the sum trees of [`Ingest::forest`] are to be
-    /// brought to [`Ingest::row_trees`]; [`Ingest::name`] goes on from there.
+    /// Whether the rows and their indexes are done, and the host must update the sum trees of
+    /// [`Ingest::forest`] to [`Ingest::row_trees`] and then call [`Ingest::name`].
     #[must_use]
     pub const fn awaits_sums(&self) -> bool {
         matches!(self.state, State::Sums(_))
@@ -56,13 +56,13 @@ impl Ingest {
         &mut self.forest
     }
 
-    /// The tree of rows that the forest belongs to, and the one that takes its place.
+    /// The tree of rows of the forest, and the new one that replaces it.
     #[must_use]
     pub fn row_trees(&self) -> (Tree, Tree) {
         (self.forest.tree(ROWS), self.tree)
     }
 
-    /// Has `pack` add further chunks of the commit, while it awaits sums.
+    /// Calls `pack` to add further chunks to the commit; `None` unless it awaits sums.
     pub fn pack<T>(&mut self, pack: impl FnOnce(&mut Packer) -> T) -> Option<T> {
         let State::Sums(packer) = &mut self.state else { return None };
         let packed = pack(packer);
@@ -70,8 +70,8 @@ impl Ingest {
         Some(packed)
     }
 
-    /// Names all trees in a commit chunk, packed with what was not sealed: a small change is then
-    /// one segment. The host calls it once sum trees are set.
+    /// Makes the commit chunk, and packs it with the chunks that are not sealed yet: so a small change is
+    /// one segment. The host calls it once the sum trees are set.
     ///
     /// # Errors
     /// [`Error::CommitTooLarge`].

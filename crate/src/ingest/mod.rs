@@ -1,10 +1,9 @@
 //! Takes rows in blocks and makes a new commit of them.
 //!
-//! Into an empty tree, and as long as keys ascend, rows stream straight into the build, so
-//! that memory stays bounded however many there are. From the first key on that does not
-//! ascend, and always into a tree with entries, rows are gathered in a [`Batch`] and merged
-//! when they take [`SPILL_BYTES`] or the input ends. Then the indexes are brought to the new tree
-//! ([`IndexMaintainer`]), and the commit chunk names all of them.
+//! If the tree is empty, rows stream straight into the build as long as their keys ascend, so that
+//! memory stays bounded. From the first key that does not ascend, and always if the tree has entries,
+//! rows are gathered in a [`Batch`]. It is merged when it takes [`SPILL_BYTES`] or the input ends. Then
+//! the indexes are updated ([`IndexMaintainer`]), and a commit chunk names all trees.
 
 mod commit;
 mod rows;
@@ -32,28 +31,28 @@ pub use crate::rows::{ByteValue, Format};
 /// Gathered rows are merged into the tree when they take more memory than this.
 pub const SPILL_BYTES: usize = 48 << 20;
 
-/// Takes rows in blocks and makes a new commit of them. Feed its [`Reader`] a block, call [`Ingest::step`] until it
-/// is done, and so on; after the last, call [`Ingest::finish`] and step until it is done again. After each step,
-/// take [`Ingest::sealed`] into the cache.
+/// Takes rows in blocks and makes a new commit of them. For each block, feed its [`Reader`] and call
+/// [`Ingest::step`] until it is done. After the last, call [`Ingest::finish`] and step until it is done
+/// again. After each step, add the segments of [`Ingest::sealed`] to the cache.
 #[derive(Debug)]
 pub struct Ingest {
     shape: Shape,
     forest: Forest,
-    /// The tree of rows that the change began with, or was brought onto.
+    /// The tree of rows that the change began with, or was rebased onto.
     base: Tree,
-    /// What the change made, if it began with an empty tree and was brought onto another.
+    /// The tree that the change made, if it began with an empty tree and was then rebased.
     from_empty: Option<Tree>,
     touched: Touched,
     indexes: IndexMaintainer,
-    /// The next rebase brings in another branch.
+    /// The next rebase merges another branch.
     merging: bool,
-    /// Why no step can succeed.
+    /// The error that every step returns.
     fault: Option<Error>,
-    /// Instead of [`SPILL_BYTES`].
+    /// [`SPILL_BYTES`], or less in tests.
     spill_bytes: usize,
     tree: Tree,
     state: State,
-    /// What follows the merge at hand.
+    /// What follows the current merge.
     after: After,
     reader: Reader,
     key: Vec<u8>,
@@ -61,7 +60,7 @@ pub struct Ingest {
     rows: u64,
     finishing: bool,
     has_sums: bool,
-    /// Ranges to be emptied before the next block.
+    /// A range to be deleted before the next block.
     drop: Option<Range>,
     commit: Option<Hash>,
     sealed: Vec<Sealed>,
@@ -85,9 +84,9 @@ impl Ingest {
         Self::indexed(forest, reader, shape, &[], Secret::PUBLIC)
     }
 
-    /// An ingest of what `reader` reads on top of `forest`. It keeps the indexes of `forest`; if
-    /// that has no rows, those that are `wanted`. The `secret` salts hashes of keys: without it nobody
-    /// can choose keys that collide.
+    /// An ingest of what `reader` reads on top of `forest`. It maintains the indexes of `forest`; if that
+    /// has no rows, the `wanted` ones. The `secret` salts hashes of keys, so that keys cannot be chosen
+    /// to collide.
     #[must_use]
     pub fn indexed(
         forest: Forest,
@@ -135,12 +134,12 @@ impl Ingest {
         }
     }
 
-    /// Has it merge what it has gathered when that takes more than so many bytes.
+    /// Sets the bytes above which gathered rows are merged, instead of [`SPILL_BYTES`].
     pub const fn spill_at(&mut self, bytes: usize) {
         self.spill_bytes = bytes;
     }
 
-    /// Takes back the buffer of the last block, to be filled with the next.
+    /// Takes back the buffer of the last block, to reuse it for the next.
     pub fn take_buffer(&mut self) -> Vec<u8> {
         match &mut self.reader {
             Reader::Block(block) => block.take_buffer(),
@@ -148,7 +147,7 @@ impl Ingest {
         }
     }
 
-    /// Gives the next block, see [`Block::feed`].
+    /// Feeds the next block, see [`Block::feed`].
     pub fn feed(
         &mut self,
         bytes: Vec<u8>,
@@ -161,7 +160,7 @@ impl Ingest {
         }
     }
 
-    /// The stream of bytes, if it is one that is ingested.
+    /// The stream of bytes, if this is an ingest of one.
     pub const fn bytes(&mut self) -> Option<&mut Bytes> {
         match &mut self.reader {
             Reader::Block(_) => None,
@@ -169,16 +168,15 @@ impl Ingest {
         }
     }
 
-    /// Deletes all rows of `range`, instead of a block. Costs what is at its two ends.
+    /// Deletes all rows of `range`, instead of taking a block. Costs the nodes at its two ends.
     pub fn drop_range(&mut self, range: Range) {
         self.touched.add_range(range.clone());
         self.drop = Some(range);
     }
 
-    /// Brings the change, whose commit was made, onto the commit `theirs` that another writer
-    /// made meanwhile: the next steps make a commit of both. What this change has touched
-    /// stays as this change left it, but for the keys `keep_theirs`, which stay as they are in `theirs`.
-    /// Costs what the other writer changed.
+    /// Rebases the change, whose commit was made, onto the commit `theirs` that another writer made
+    /// meanwhile: the next steps make a commit of both. This change wins on the keys that it has touched,
+    /// except for `keep_theirs`, which stay as they are in `theirs`. Costs what the other writer changed.
     pub fn rebase(&mut self, theirs: Forest, keep_theirs: Vec<Vec<u8>>) {
         self.commit = None;
         if self.base.is_empty() && self.from_empty.is_none() {
@@ -199,9 +197,9 @@ impl Ingest {
         self.state = State::Rebase(Batch::new(), rebase);
     }
 
-    /// Has the next [`Ingest::rebase`] bring in what was changed since `forest`, an ancestor of
-    /// what this change began with and of the other commit: a merge of three. All trees but that of
-    /// rows, and their indexes, stay those that this change began with.
+    /// Makes the next [`Ingest::rebase`] a three-way merge: it applies what changed from `forest` to the
+    /// other commit. `forest` is an ancestor of that commit and of the one that this change began with.
+    /// Only rows and indexes are merged: all other trees stay those that this change began with.
     pub fn set_merge_base(&mut self, forest: &Forest) {
         let from_empty = if self.base.is_empty() { self.tree } else { Tree::EMPTY };
         self.from_empty.get_or_insert(from_empty);
@@ -209,16 +207,15 @@ impl Ingest {
         self.merging = true;
     }
 
-    /// There are no more rows: the next steps make the commit.
+    /// Ends the input: the next steps make the commit.
     pub const fn finish(&mut self) {
         self.finishing = true;
     }
 
-    /// Goes on with the block, or with the commit after [`Ingest::finish`].
+    /// Continues with the block, or with the commit after [`Ingest::finish`].
     ///
     /// # Errors
-    /// [`Error::Row`] for a bad row; as [`Cache::node`] while merging. The ingest is then of
-    /// no more use.
+    /// [`Error::Row`] for a bad row; as [`Cache::node`] while merging. Discard the ingest then.
     pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
         if let Some(fault) = &self.fault {
             return Err(*fault);

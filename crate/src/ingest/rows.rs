@@ -1,4 +1,4 @@
-//! Rows as they are read: streamed into a new tree, or gathered to be merged.
+//! Takes rows as they are read: streams them into a new tree, or gathers them for a merge.
 
 use super::Ingest;
 use super::state::State;
@@ -12,11 +12,11 @@ use crate::step::{Budget, Step};
 use crate::tree::{Builder, Merge, Tree};
 use alloc::boxed::Box;
 
-/// Bytes that are copied at the cost of one that is read.
+/// Copying this many bytes costs as much as reading one.
 const COPIED_BYTES: usize = 8;
 
 impl Ingest {
-    /// Streams rows into the build; `None` when that has ended.
+    /// Streams rows into the build; `None` when the stream has ended.
     pub(super) fn step_stream(
         &mut self,
         cache: &Cache,
@@ -41,7 +41,7 @@ impl Ingest {
         Ok(None)
     }
 
-    /// Gathers rows; `None` when they are to be merged, or there are no more.
+    /// Gathers rows; `None` when another state follows.
     pub(super) fn step_gather(&mut self, budget: &mut Budget) -> Result<Option<Step<()>>, Error> {
         let State::Gather(batch) = &mut self.state else { return Ok(None) };
         if batch.held_bytes() > self.spill_bytes {
@@ -51,7 +51,7 @@ impl Ingest {
         if !self.take_rows(budget)? {
             return Ok(Some(Step::Yield));
         }
-        // A clear makes it a stream again.
+        // A clear turns the state into a stream again.
         let State::Gather(batch) = &mut self.state else { return Ok(None) };
         budget.spend(batch.close_run());
         let is_empty = batch.is_empty();
@@ -73,8 +73,8 @@ impl Ingest {
         Ok(None)
     }
 
-    /// Reads rows until there are no more, the budget ends, or the first key comes that makes
-    /// the stream a batch. Whether there are no more.
+    /// Reads rows until the block or the budget ends, or a key does not ascend and so ends the stream.
+    /// Returns whether the block has ended.
     fn take_rows(&mut self, budget: &mut Budget) -> Result<bool, Error> {
         let taken = self.take_some(budget);
         budget.spend(self.reader.take_cost());
@@ -101,7 +101,7 @@ impl Ingest {
             };
             let ascends = || self.last_key.as_ref().is_none_or(|last| *last < self.key);
             match (&mut self.state, edit) {
-                // What deletes nothing is no reason to end the stream.
+                // The key cannot exist: the delete changes nothing, and the stream continues.
                 (State::Stream(_), Edit::Delete) if ascends() => {
                     budget.spend(self.touched.add(&self.key));
                 }
@@ -115,7 +115,7 @@ impl Ingest {
                     core::mem::swap(self.last_key.get_or_insert_default(), &mut self.key);
                 }
                 (State::Gather(batch), edit) => {
-                    // If the tree was empty, the new one says which keys were put.
+                    // If the tree was empty, the new tree has all keys that were put.
                     if !self.base.is_empty() || edit == Edit::Delete {
                         budget.spend(self.touched.add(&self.key));
                     }
@@ -125,7 +125,7 @@ impl Ingest {
                     batch.push(Key::trusted(&self.key), edit);
                 }
                 _ => {
-                    // The row stays next, for the batch.
+                    // The reader does not advance: the row goes into the batch.
                     self.end_stream();
                     return Ok(false);
                 }
@@ -145,7 +145,7 @@ impl Ingest {
         }
     }
 
-    /// Begins anew with an empty tree: what was made of the rows so far is dropped.
+    /// Restarts with an empty tree: drops what was made of the rows so far.
     fn clear(&mut self) {
         self.touched.add_all();
         self.indexes.clear();

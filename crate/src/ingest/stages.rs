@@ -1,4 +1,4 @@
-//! Gathered edits on their way into the tree: sorted, resolved, merged; and a rebase, which gathers more of them.
+//! Sorts, resolves and merges gathered edits into the tree; and a rebase, which gathers more of them.
 
 use super::state::{After, State};
 use super::{Ingest, SPILL_BYTES};
@@ -83,7 +83,7 @@ impl Ingest {
         }
     }
 
-    /// Gathers what another writer has changed, and has it merged when it takes too much memory.
+    /// Gathers what another writer has changed, and merges it at the end or when it takes too much memory.
     fn step_rebase(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
         let State::Rebase(batch, rebase) = &mut self.state else { return Ok(Step::Yield) };
         let step = rebase.step(cache, &self.touched, batch, budget)?;
@@ -105,7 +105,7 @@ impl Ingest {
         Ok(Step::Yield)
     }
 
-    /// Has what was gathered sorted and merged.
+    /// Starts to sort and merge what was gathered.
     pub(super) fn start_merge(&mut self) {
         if let State::Gather(batch) = &mut self.state {
             batch.close_run();
@@ -113,7 +113,7 @@ impl Ingest {
         }
     }
 
-    /// Has the updates that are resolved merged, and the others resolved after that.
+    /// Starts to merge the updates that are resolved; the others are resolved after that.
     fn merge_resolved(&mut self) {
         let state = core::mem::replace(&mut self.state, State::Gather(Batch::new()));
         if let State::Resolve(mut updates) = state {
@@ -125,9 +125,9 @@ impl Ingest {
         }
     }
 
-    /// Has a sorted batch without updates merged.
+    /// Starts to merge a sorted batch without updates.
     fn merge(&mut self, batch: Batch) {
-        // A long value is written in slices.
+        // A merge writes a long value in slices; a point edit does not.
         let is_small =
             |edit| !matches!(edit, Edit::Put(value) if value.bytes().len() > PIECE_BYTES);
         self.state = if batch.len() == 1 && is_small(batch.edit(0)) {
@@ -138,7 +138,7 @@ impl Ingest {
         };
     }
 
-    /// Ends a build or a merge. Whether its chunks must be in the cache for the next step.
+    /// Ends a build or a merge. Returns whether its chunks must be in the cache for the next step.
     pub(super) fn end(&mut self, tree: Tree, mut packer: Packer) -> bool {
         self.tree = tree;
         let after = core::mem::take(&mut self.after);

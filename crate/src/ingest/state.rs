@@ -1,4 +1,4 @@
-//! What an ingest does at a time, and what it does that with.
+//! The states of an ingest.
 
 use crate::batch::Batch;
 use crate::segment::{Packer, Sealed};
@@ -6,7 +6,7 @@ use crate::tree::{Builder, Merge, PointEdit, Rebase, ResolveUpdates};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// What an ingest does, and what it does that with.
+/// The state of an ingest, and its data.
 #[derive(Debug)]
 pub(super) enum State {
     /// Rows stream into a new tree.
@@ -17,27 +17,27 @@ pub(super) enum State {
     Sort(Batch),
     /// Updates are turned into puts.
     Resolve(Box<ResolveUpdates>),
-    /// The only edit is made.
+    /// The batch has one edit, which is made directly.
     PointEdit(Batch, Box<PointEdit>),
     /// Edits are merged into the tree.
     Merge(Batch, Box<Merge>),
     /// What another writer changed is gathered.
     Rebase(Batch, Box<Rebase>),
-    /// The rows are done; the commit chunk goes behind the last chunks of their indexes.
+    /// The rows are done and indexes are updated. The commit chunk follows the last chunks of these.
     Index(Packer),
-    /// So are those; sum trees are to be brought to the rows before all trees are named.
+    /// Rows and indexes are done. It waits for the host to update the sum trees.
     Sums(Packer),
 }
 
-/// What follows a merge, which may be one of a part of something larger.
+/// What follows a merge.
 #[derive(Debug, Default)]
 pub(super) enum After {
-    /// Further rows, if there are some.
+    /// Further rows, or the end.
     #[default]
     Rows,
-    /// The other updates.
+    /// The updates that are not resolved yet.
     Resolve(Box<ResolveUpdates>),
-    /// What else another writer changed.
+    /// Further changes of another writer.
     Rebase(Box<Rebase>),
 }
 

@@ -1,15 +1,15 @@
-//! Every number that both sides of the boundary know: statuses, flags, states, and where each word of a
-//! reply stands. `scripts/write-abi.mjs` writes `js/src/base/abi/` from this file, and `npm test` fails when
-//! that is out of date. Add a number here, then run the script.
+//! Every number that both sides of the boundary use: statuses, flags, states, and the position of each
+//! word of a reply. `scripts/write-abi.mjs` writes `js/src/base/abi/` from this file, and `npm test` fails
+//! when that is out of date. Add a number here, then run the script.
 //!
 //! The script reads constants of modules (a number, or a shift of one) and the table of replies at the end.
 
 #![allow(
     dead_code,
-    reason = "what is the last of its kind is what is left here, and named by the host"
+    reason = "some numbers are named by the host only: here they are the remaining case"
 )]
 
-/// What a call answers.
+/// The answer of a call.
 pub mod status {
     /// Finished.
     pub const DONE: u32 = 0;
@@ -21,9 +21,9 @@ pub mod status {
     pub const FAR: u32 = 3;
     /// There is a segment. Reply: `Segment`.
     pub const SEGMENT: u32 = 4;
-    /// A row was refused. Reply: `RowFault`. This error is the first: all that are below are none.
+    /// A row was refused. Reply: `RowFault`. This is the lowest error: smaller numbers are not errors.
     pub const ROW: u32 = 16;
-    /// No segment has a chunk. Reply: `ChunkFault`, its hash alone.
+    /// A chunk is in no segment. Reply: `ChunkFault` with its hash only.
     pub const MISSING_CHUNK: u32 = 17;
     /// A chunk is damaged. Reply: `ChunkFault`; its field is -1 when the hash is wrong.
     pub const CORRUPT_CHUNK: u32 = 18;
@@ -35,15 +35,15 @@ pub mod status {
     pub const INVALID_PROOF: u32 = 21;
     /// A proof would be too large.
     pub const PROOF_TOO_LARGE: u32 = 22;
-    /// The sums of a sum tree do not fit.
+    /// The total of a sum tree does not fit.
     pub const SUM_OVERFLOW: u32 = 23;
-    /// Two rows have the same key in a sum tree. Reply: `SumFault`, as of the next three.
+    /// Two rows have the same key in a sum tree. Reply: `SumFault`, as for the next three.
     pub const SUM_KEY_TWICE: u32 = 24;
-    /// A row has no whole number where its sum is.
+    /// The sum of a row is not a whole number.
     pub const SUM_NOT_WHOLE: u32 = 25;
-    /// A row has half of a surrogate pair in the key of its sum.
+    /// The key of a row's sum has half of a surrogate pair.
     pub const SUM_KEY_NOT_TEXT: u32 = 26;
-    /// A row has too large a value for a sum tree.
+    /// The value of a row is too large for a sum tree.
     pub const SUM_VALUE_TOO_LARGE: u32 = 27;
     /// A commit would name too many trees.
     pub const COMMIT_TOO_LARGE: u32 = 28;
@@ -51,7 +51,7 @@ pub mod status {
     pub const NO_OP: u32 = 0xffff_ffff;
 }
 
-/// Flags of a read. The number of an index, from 1, stands above them.
+/// Flags of a read. The bits above them are the number of an index, from 1.
 pub mod read_flag {
     /// Descending order.
     pub const REVERSE: u32 = 1;
@@ -61,33 +61,33 @@ pub mod read_flag {
     pub const VALUES: u32 = 4;
     /// The range has a prefix.
     pub const PREFIX: u32 = 8;
-    /// The range has a lower bound, which belongs to it.
+    /// The range has a lower bound, inclusive.
     pub const GTE: u32 = 1 << 4;
-    /// The range has a lower bound, which does not belong to it.
+    /// The range has a lower bound, exclusive.
     pub const GT: u32 = 1 << 5;
-    /// The range has an upper bound, which belongs to it.
+    /// The range has an upper bound, inclusive.
     pub const LTE: u32 = 1 << 6;
-    /// The range has an upper bound, which does not belong to it.
+    /// The range has an upper bound, exclusive.
     pub const LT: u32 = 1 << 7;
     /// Secondary keys are wanted.
     pub const SECONDARY: u32 = 1 << 8;
-    /// Where the number of an index begins; 0 reads rows.
+    /// The lowest bit of the number of an index; number 0 reads rows.
     pub const INDEX_SHIFT: u32 = 9;
 }
 
 /// Flags of a collection.
 pub mod collect_flag {
-    /// Only look: nothing is moved.
+    /// Only mark: nothing is moved or deleted.
     pub const SURVEY: u32 = 1;
     /// Collect all that is dead.
     pub const FULL: u32 = 2;
-    /// Nobody writes now.
+    /// The store is idle.
     pub const REST: u32 = 4;
-    /// There is little room.
+    /// Little space is left.
     pub const SPARING: u32 = 8;
 }
 
-/// What the members of a block of rows are.
+/// The format of a block of rows: what its members are.
 pub mod block_format {
     /// `[key, value, …]`.
     pub const PAIRS: u32 = 0;
@@ -99,17 +99,17 @@ pub mod block_format {
     pub const PATCH: u32 = 3;
 }
 
-/// How rows stand in a stream of bytes.
+/// How a stream of bytes is divided into rows.
 pub mod framing {
-    /// To be found out.
+    /// The first bytes decide.
     pub const UNKNOWN: u32 = 0;
-    /// A row a line.
+    /// One row in each line.
     pub const LINES: u32 = 1;
     /// Members of one array.
     pub const ARRAY: u32 = 2;
 }
 
-/// What rows of a stream of bytes are, in the place of the length of a pointer to their key.
+/// The shape of rows in a stream of bytes, passed instead of the length of a pointer to their key.
 pub mod row_shape {
     /// `[key, value]`.
     pub const PAIR: i32 = -1;
@@ -127,9 +127,9 @@ pub mod value_kind {
     pub const BYTES: u32 = 2;
 }
 
-/// How far a commit has an index.
+/// How much of an index a commit has.
 pub mod index_state {
-    /// It does not have it.
+    /// None.
     pub const NONE: u32 = 0;
     /// Up to some row.
     pub const PARTIAL: u32 = 1;
@@ -137,7 +137,7 @@ pub mod index_state {
     pub const COMPLETE: u32 = 2;
 }
 
-/// What a fault is told of that no level of a tree has.
+/// What a fault has instead of a level, if it is not in a node.
 pub mod fault_level {
     /// A value out of line.
     pub const VALUE: u32 = 255;
@@ -161,7 +161,7 @@ pub mod found_leaf {
     pub const BYTES: usize = 52;
 }
 
-/// What else both sides count with.
+/// Other sizes that both sides use.
 pub mod size {
     /// Doubles in a reply.
     pub const REPLY_WORDS: usize = 16;
@@ -171,7 +171,7 @@ pub mod size {
 
 const _: () = assert!(size::LEVEL_WORDS == crate::tree::LEVEL_WORDS);
 
-/// The words of a reply, or of the part of one that stands after another: in this order, from the first.
+/// Declares the words of each reply, in order. `after` declares a part that follows the words of another.
 macro_rules! replies {
     ($($(#[$doc:meta])* $name:ident $(after $before:ident)? { $($field:ident,)+ })+) => { $(
         $(#[$doc])*
@@ -191,21 +191,21 @@ macro_rules! replies {
     )+ };
 }
 
-// Of bytes, texts and numbers a reply tells the address.
+// For bytes, texts and numbers, a reply has their address.
 replies! {
     /// A view that was opened.
     View { handle, rows, }
-    /// A value; `kind` alone where there is none.
+    /// A value; only `kind` if it is absent.
     Value { kind, address, length, }
     /// Doubles: ids of segments, or the levels of a census.
     Numbers { address, count, }
-    /// What a collection has come to, after the segments that may go once its own are stored (of a survey:
-    /// those that hold anything live). None are left at its end.
+    /// The totals of a collection, after the segments to delete once its new ones are stored (for a survey:
+    /// those with live chunks). At the end there are none.
     Collected after Numbers { stored_bytes, live_bytes, value_bytes, is_exact, }
     /// A segment that was made, and its table.
     Segment { id, address, length, table, table_length, }
-    /// Members that were read. `text` has the values; marks tell where those are that are bytes; `keys` has
-    /// all other members, or nothing. Positions are those of the keys that a search has found.
+    /// Members that were read. `text` has the values, marks say where byte values are, `keys` has all other
+    /// members or is empty. Positions are those of the keys that a search has found.
     Output {
         text, text_length, bytes, marks, mark_count, value_count, positions, position_count, keys,
         keys_length,
@@ -214,26 +214,26 @@ replies! {
     Tally after Output { rows, nodes, values, bytes, }
     /// How many rows or entries a range has.
     Count { rows, }
-    /// What an ingest has come to; `commit` is a hash, and only there when it is done.
+    /// The progress of an ingest; `commit` is the address of a hash, 0 until it is done.
     Ingested { rows, chunks, chunk_bytes, commit, }
-    /// How far a view has an index, and in part, the last key of a row that it is made of.
+    /// How much of an index a view has; if a part, the key of the last row that it covers.
     IndexReach { state, key, key_length, }
-    /// Bytes: a proof, what a commit tells of a sum tree, or the names of all.
+    /// Bytes: a proof, the root and definition of a sum tree, or the names of all sum trees.
     Bytes { address, length, }
-    /// Whether an index is what its rows make, and the hash of its root.
+    /// Whether an index has exactly the entries of its rows, and the address of the hash of its root.
     IndexChecked { is_same, root, }
     /// Leaves of a sum tree, and their values.
     SumLeaves { address, count, values, }
     /// What a verification of a sum tree has found sound so far.
     SumTally { leaves, pieces, values, }
-    /// What is known and kept of segments.
+    /// The segments and chunks that the cache knows, and how many bytes are in memory.
     Cache { segments, chunks, stored_bytes, cached_bytes, small_segments, }
     /// Why a row was refused, and where.
     RowFault { row, offset, fault, }
     /// What is wrong with a chunk or a table, and where.
     ChunkFault { hash, field, offset, expected, got, }
-    /// The version that is not known.
+    /// The unknown version.
     FormatFault { version, }
-    /// Of which sum tree and which row a sum cannot be had; the key follows the name.
+    /// The sum tree and the row whose sum failed; the key of the row follows the name.
     SumFault { name, name_length, key_length, }
 }

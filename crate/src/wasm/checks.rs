@@ -1,7 +1,6 @@
-//! What exported functions do to show that rows, or all that is stored, are as they should be: proofs,
-//! verifications and the census. As all that is exported by `sums.rs`, it is in the second part of the
-//! module: the names of its exports begin with `check_`, and nothing in the first part calls any of
-//! it.
+//! Exported functions that prove and verify rows and indexes, and the census. They are in the later part
+//! of the module, like those of `sums/`: the names of its exports begin with `check_`, and nothing in the
+//! first part calls them.
 
 use super::abi::{IndexChecked, Tally, status};
 use super::engine::with;
@@ -44,16 +43,16 @@ pub fn check_census(view: u32) -> u32 {
     add(Check::Census(Census::new(with(|engine| engine.tree(view)))))
 }
 
-/// Starts a walk that checks all of the tree of rows, or of the `nth` index of the view. Its output has
-/// seven members for each fault (see `faults.rs`).
+/// Starts a verification of the tree of rows (`nth` 0), or of the `nth` index of the view, from 1. Its
+/// output has seven members for each fault (see `faults.rs`).
 #[wasm_bindgen]
 pub fn check_verify(view: u32, nth: u32) -> u32 {
     let verify = Box::new(Verify::new(with(|engine| engine.nth_tree(view, nth)), Shape::STORED));
     add(Check::Verify { verify, out: Output::new() })
 }
 
-/// Starts to check that the `nth` index of the view is what its rows make; `scratch` holds 32 random
-/// bytes. [`status::NO_OP`] for an index that this code cannot keep.
+/// Starts to check that the `nth` index of the view has exactly the entries of its rows; `scratch` holds
+/// 32 random bytes. [`status::NO_OP`] for an index that this code does not know.
 #[wasm_bindgen]
 pub fn check_index(view: u32, nth: u32) -> u32 {
     let made = with(|engine| {
@@ -65,16 +64,16 @@ pub fn check_index(view: u32, nth: u32) -> u32 {
     made.map_or(status::NO_OP, add)
 }
 
-/// Starts a proof of a range, given as to [`scan`](super::reads::scan), with the root after it in
-/// `scratch`.
+/// Starts a proof of a range. `scratch` holds the range, as for [`scan`](super::reads::scan), and then
+/// the root.
 #[wasm_bindgen]
 pub fn check_prove(flags: u32, len: u32) -> u32 {
     let prove = with(|engine| Prove::new(root(engine, len), engine.range(flags, len)));
     add(Check::Prove(Box::new(prove)))
 }
 
-/// Starts to verify the proof in the segment buffer, for a range and a root given as to
-/// [`check_prove`]. Its output is that of a scan, and counts for nothing before it is done.
+/// Starts to verify the proof in the segment buffer, for a range and a root as for [`check_prove`]. Its
+/// output is that of a scan, and proves nothing until it is done.
 #[wasm_bindgen]
 pub fn check_verify_proof(flags: u32, len: u32) -> u32 {
     let verify = with(|engine| {
@@ -84,15 +83,15 @@ pub fn check_verify_proof(flags: u32, len: u32) -> u32 {
     add(Check::VerifyProof { verify: Box::new(verify), out: Output::new() })
 }
 
-/// Goes on with one of them, as [`step`](super::step) does. The reply:
+/// Continues a check, as [`step`](super::step) does. The reply:
 ///
 /// | operation | when it is done | when it yields |
 /// |---|---|---|
 /// | census | [`Numbers`](super::abi::Numbers), [`LEVEL_WORDS`](super::abi::size::LEVEL_WORDS) for each level | the same, so far |
 /// | verify | [`Output`](super::abi::Output) with faults, and [`Tally`] | the same, so far |
 /// | index | [`IndexChecked`] | nothing |
-/// | prove | [`Bytes`](super::abi::Bytes), the proof | nothing that counts |
-/// | verify a proof | [`Output`](super::abi::Output), as of a scan | the same; it counts when all is done |
+/// | prove | [`Bytes`](super::abi::Bytes), the proof | ignore it |
+/// | verify a proof | [`Output`](super::abi::Output), as of a scan | the same; not proved until it is done |
 #[wasm_bindgen]
 pub fn check_step(op: u32, budget: u32) -> u32 {
     CHECKS.with(|checks| {
@@ -143,7 +142,7 @@ fn go_on(check: &mut Check, engine: &mut Engine, budget: &mut Budget) -> u32 {
     reply.step(step)
 }
 
-/// What a verification will want next, as [`ahead`](super::ahead) tells of a scan.
+/// The segments that a verification will need next, as [`ahead`](super::ahead) for a scan.
 #[wasm_bindgen]
 pub fn check_ahead(op: u32) -> u32 {
     CHECKS.with(|checks| {
@@ -155,7 +154,7 @@ pub fn check_ahead(op: u32) -> u32 {
     })
 }
 
-/// Frees one of them.
+/// Frees a check.
 #[wasm_bindgen]
 pub fn check_free(op: u32) {
     CHECKS.with(|checks| drop(checks.take(op)));

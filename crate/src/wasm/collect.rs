@@ -1,4 +1,4 @@
-//! What exported functions do with a collection.
+//! Exported functions of collections.
 
 use super::abi::collect_flag;
 use super::collect_op::CollectOp;
@@ -19,8 +19,8 @@ fn with_collect(op: u32, run: impl FnOnce(&mut CollectOp, &mut Cache)) {
     });
 }
 
-/// Starts a collection of the segments that are stored now. `flags` are [`collect_flag`]s; `values_before`:
-/// bytes of values that were live when that was last known.
+/// Starts a collection of the segments that are stored now. `flags` are [`collect_flag`]s; `values_before`
+/// is the bytes of live values, as a collection last counted them.
 #[wasm_bindgen]
 pub fn collect(flags: u32, values_before: f64) -> u32 {
     let thoroughness = Thoroughness {
@@ -39,8 +39,8 @@ pub fn collect(flags: u32, values_before: f64) -> u32 {
     })
 }
 
-/// Has a collection take all for live that the commit reaches whose hash is in the first 32
-/// bytes of `scratch`; all that is left of it, if it may be gone.
+/// Adds a live commit to a collection: its hash is in the first 32 bytes of `scratch`. With
+/// `may_be_gone`, chunks of it may be missing.
 #[wasm_bindgen]
 pub fn collect_commit(op: u32, may_be_gone: bool) {
     let commit = with(|engine| Hash::read(&engine.scratch[..HASH_BYTES]));
@@ -53,13 +53,13 @@ pub fn collect_commit(op: u32, may_be_gone: bool) {
     });
 }
 
-/// Has a collection keep the segments `from..to`.
+/// Makes a collection keep the segments `from..to`.
 #[wasm_bindgen]
 pub fn collect_keep(op: u32, from: f64, to: f64) {
     with_collect(op, |op, _| op.collect.keep(from as SegmentId, to as SegmentId));
 }
 
-/// The segments that a collection asked for are stored, and those that it named are deleted.
+/// Reports that the new segments of a collection are stored, and that the old ones are deleted.
 #[wasm_bindgen]
 pub fn collect_exchanged(op: u32) {
     with_collect(op, |op, cache| {

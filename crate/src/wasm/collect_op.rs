@@ -1,4 +1,4 @@
-//! A collection of a handle, and one step of it.
+//! A collection as an operation.
 
 use super::abi::Collected;
 use super::made::Made;
@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::step::{Budget, Step};
 use alloc::vec::Vec;
 
-/// A collection and what the host is to exchange for it.
+/// A collection, and the segments that the host must store and delete for it.
 pub struct CollectOp {
     pub collect: Collect,
     pub gone: Vec<SegmentId>,
@@ -31,7 +31,7 @@ impl CollectOp {
             Step::Yield => return Ok(Step::Yield),
         };
         let (gone, sealed) = exchange.map(|next| (next.gone, next.sealed)).unwrap_or_default();
-        // What was not exchanged stays as it was.
+        // Segments of an exchange that the host skipped are dropped.
         core::mem::take(&mut self.made).ids.iter().for_each(|id| cache.remove(*id));
         self.made.add(cache, next_segment, sealed);
         let ids = if gone.is_empty() { self.collect.surveyed() } else { &gone };

@@ -32,7 +32,7 @@ pub enum Op {
     Collect(Box<CollectOp>),
 }
 
-/// A commit that is open, and its tree of rows, which every `get` asks for.
+/// An open commit, and its tree of rows, which every `get` needs.
 pub struct View {
     pub forest: Forest,
     rows: Tree,
@@ -46,9 +46,9 @@ pub struct Engine {
     pub reply: Reply,
     pub views: Slots<View>,
     pub next_segment: SegmentId,
-    /// Those that the host has asked for.
+    /// The definitions that the host asked for.
     pub indexes: Vec<Definition>,
-    /// The key that the last reply points to.
+    /// The bytes that the last reply points to: a key, a name and a key, or names.
     pub reach: Vec<u8>,
     pub ops: Slots<Op>,
 }
@@ -60,7 +60,7 @@ pub fn with<T>(run: impl FnOnce(&mut Engine) -> T) -> T {
     ENGINE.with(run)
 }
 
-/// Starts the engine anew.
+/// Replaces the engine.
 pub fn start_engine(engine: Engine) {
     ENGINE.set(engine);
 }
@@ -202,7 +202,7 @@ impl Engine {
     }
 }
 
-/// Hands the output out unless it is to be continued; nothing where it ends in the middle of a value.
+/// Puts the output into the reply, unless segments are needed; an empty output if it ends within a value.
 pub fn hand_out(
     reply: &mut Reply,
     out: &mut Output,

@@ -1,4 +1,4 @@
-//! How the faults that a verification finds are told to the host.
+//! How the faults of a verification are passed to the host.
 
 use super::abi::{fault_level, status};
 use crate::error::Error;
@@ -7,8 +7,8 @@ use crate::tree::{Fault, Part};
 use alloc::vec::Vec;
 use core::ops::Bound;
 
-/// Writes a fault: its chunk, the status that stands for it, the level (or a
-/// [`fault_level`]; null where it is unknown), rows, whether the lower bound is in the range, both bounds or null.
+/// Writes a fault as seven members: hash of its chunk, status, level (or a [`fault_level`]; null if it is
+/// unknown), rows, whether the lower bound is inclusive, and both bounds, each of them or null.
 pub fn tell(fault: &Fault, out: &mut Output) {
     out.say(|text| {
         text.push(b'"');

@@ -1,8 +1,8 @@
-//! The state of a module, which exported functions reach.
+//! The global state of the module.
 
 use core::cell::RefCell;
 
-/// A value that a module has once, made when it is first reached.
+/// A global value, made at its first use.
 pub struct Global<T>(RefCell<Option<T>>);
 
 // SAFETY: the module is built without threads, so that no other thread can reach it.
@@ -13,12 +13,12 @@ impl<T: Default> Global<T> {
         Self(RefCell::new(None))
     }
 
-    /// Runs a function on it. Must not be called again meanwhile.
+    /// Runs a function on it. Panics if `run` calls it again.
     pub fn with<R>(&self, run: impl FnOnce(&mut T) -> R) -> R {
         run(self.0.borrow_mut().get_or_insert_default())
     }
 
-    /// Puts another value in its place.
+    /// Replaces the value.
     pub fn set(&self, value: T) {
         *self.0.borrow_mut() = Some(value);
     }

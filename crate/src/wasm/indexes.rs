@@ -1,5 +1,5 @@
-//! What exported functions do with indexes. The host speaks of them by number: the n-th, from 1, of
-//! those that it was opened with.
+//! Exported functions of indexes. The host names an index by its number, from 1, among those that it
+//! passed to [`set_indexes`].
 
 use super::abi::{IndexReach, index_state, status};
 use super::engine::with;
@@ -16,7 +16,7 @@ use crate::tree::Tree;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 impl Engine {
-    /// Takes the definitions in a JSON array of their texts.
+    /// Sets the definitions from a JSON array of their texts.
     fn set_indexes(&mut self, len: usize) -> u32 {
         let Ok(texts) = keys(&self.scratch[..len]) else { return status::NO_OP };
         self.indexes.clear();
@@ -35,7 +35,7 @@ impl Engine {
         Ingest::indexed(self.forest(view), reader, Shape::STORED, &self.indexes, secret)
     }
 
-    /// The definition of a number.
+    /// The definition with this number.
     pub fn definition(&self, number: usize) -> Option<&Definition> {
         self.indexes.get(number.checked_sub(1)?)
     }
@@ -48,12 +48,12 @@ impl Engine {
         }
     }
 
-    /// The nth index from 1.
+    /// The nth index of the view, from 1, in the order of names.
     pub fn nth_index(&self, view: u32, nth: u32) -> Option<Named> {
         self.forest(view).indexes().nth((nth as usize).checked_sub(1)?).cloned()
     }
 
-    /// The tree of rows, or the nth index from 1.
+    /// The tree of the nth index, from 1, or that of rows for 0.
     pub fn nth_tree(&self, view: u32, nth: u32) -> Tree {
         self.nth_index(view, nth).map_or_else(|| self.tree(view), |named| named.tree)
     }
@@ -66,7 +66,7 @@ impl Engine {
         Op::IndexScan { scan: scan.after(offset), out: Output::new() }
     }
 
-    /// How far a view has an index; in part, [`Engine::reach`] is set to the key that it reaches.
+    /// How much of an index a view has; if a part, sets [`Engine::reach`] to the last key that it covers.
     fn index_state(&mut self, view: u32, number: usize) -> u32 {
         let forest = self.forest(view);
         let Some(text) = self.definition(number).map(Definition::text) else {
@@ -94,14 +94,14 @@ impl Engine {
     }
 }
 
-/// Names the indexes that the host wants: `scratch` holds a JSON array of their definitions.
-/// [`status::NO_OP`] when one of them is none.
+/// Sets the indexes that the host wants: `scratch` holds a JSON array of their definitions.
+/// [`status::NO_OP`] if one of them is invalid.
 #[wasm_bindgen]
 pub fn set_indexes(len: u32) -> u32 {
     with(|engine| engine.set_indexes(len as usize))
 }
 
-/// How far a view has the index of that number. Reply: `IndexReach`; its state is an [`index_state`].
+/// How much a view has of an index. Reply: `IndexReach`; its state is an [`index_state`].
 #[wasm_bindgen]
 pub fn index_state(view: u32, number: u32) {
     with(|engine| {
@@ -111,14 +111,14 @@ pub fn index_state(view: u32, number: u32) {
     });
 }
 
-/// The number of indexes of a view, those in the making too.
+/// The number of indexes of a view, partial ones too.
 #[wasm_bindgen]
 pub fn index_count(view: u32) -> u32 {
     with(|engine| engine.forest(view).indexes().count() as u32)
 }
 
-/// Has an ingest make about `work` bytes of rows part of the indexes that the host wants and
-/// that are not complete; with `alone` others are dropped.
+/// Makes an ingest extend the wanted indexes that are not complete, by about `work` bytes of rows; with
+/// `alone` all others are dropped.
 #[wasm_bindgen]
 pub fn extend_indexes(op: u32, alone: bool, work: u32) {
     with(|engine| engine.extend_indexes(op, alone, work as usize));

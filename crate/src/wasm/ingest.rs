@@ -1,5 +1,4 @@
-//! What exported functions do with an ingest: how it begins, what it is fed, and how it is brought onto
-//! another commit.
+//! Exported functions of ingests: they start, feed, finish and rebase one.
 
 use super::abi::{framing, row_shape, status};
 use super::engine::{Engine, Op, keys, with};
@@ -11,13 +10,13 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// The pointer in a text.
+/// Parses a JSON pointer.
 fn pointer(text: &[u8]) -> Option<Pointer> {
     core::str::from_utf8(text).ok().and_then(Pointer::parse)
 }
 
 impl Engine {
-    /// The ingest of a handle.
+    /// The ingest with this handle.
     pub fn ingest_op(&mut self, op: u32) -> Option<&mut IngestOp> {
         match self.ops.get_mut(op) {
             Some(Op::Ingest(ingest)) => Some(ingest),
@@ -78,21 +77,21 @@ impl Engine {
 }
 
 /// Starts an ingest on top of a view. `scratch` holds the prefix of all keys and then the
-/// JSON pointer to the key of a row. [`status::NO_OP`] when that is no pointer.
+/// JSON pointer to the key of a row. [`status::NO_OP`] if the pointer is invalid.
 #[wasm_bindgen]
 pub fn ingest(view: u32, prefix_len: u32, pointer_len: u32) -> u32 {
     with(|engine| engine.ingest_blocks(view, prefix_len as usize, pointer_len as usize))
 }
 
-/// Starts an ingest of a stream of bytes on top of a view. `scratch` is as to [`ingest`];
-/// `pointer_len` may be a [`row_shape`] instead; `framing` is a [`framing`]. [`status::NO_OP`] when the pointer
-/// is none.
+/// Starts an ingest of a stream of bytes on top of a view. `scratch` is as for [`ingest`];
+/// `pointer_len` may be a [`row_shape`] instead; `framing` is a [`framing`]. [`status::NO_OP`] if the
+/// pointer is invalid.
 #[wasm_bindgen]
 pub fn ingest_bytes(view: u32, prefix_len: u32, pointer_len: i32, framing: u32) -> u32 {
     with(|engine| engine.ingest_stream(view, prefix_len as usize, pointer_len, framing))
 }
 
-/// Room for the next `len` bytes of the stream, to be filled before the next call.
+/// The address of a buffer for the next `len` bytes of the stream. Fill it before the next call.
 #[wasm_bindgen]
 pub fn ingest_room(op: u32, len: u32) -> u32 {
     with(|engine| {
@@ -136,7 +135,7 @@ pub fn ingest_feed(op: u32, text_len: u32, len: u32, values: u32, format: u32) {
     });
 }
 
-/// Has an ingest delete all rows of a range, given as to [`scan`](super::reads::scan), instead of a block.
+/// Makes an ingest delete all rows of a range, as for [`scan`](super::reads::scan), instead of taking a block.
 #[wasm_bindgen]
 pub fn ingest_drop(op: u32, flags: u32, len: u32) {
     with(|engine| {
@@ -147,13 +146,13 @@ pub fn ingest_drop(op: u32, flags: u32, len: u32) {
     });
 }
 
-/// Whether an ingest that has all rows waits for its sum trees: see `sums.rs`.
+/// Whether an ingest that has all rows waits for its sum trees: see `sums/`.
 #[wasm_bindgen]
 pub fn awaits_sums(op: u32) -> bool {
     with(|engine| engine.ingest_op(op).is_some_and(|op| op.ingest.awaits_sums()))
 }
 
-/// Has an ingest wait for sum trees.
+/// Makes an ingest wait for sum trees.
 #[wasm_bindgen]
 pub fn expect_sums(op: u32) {
     with(|engine| {
@@ -173,14 +172,14 @@ pub fn ingest_finish(op: u32) {
     });
 }
 
-/// Brings an ingest whose commit was made onto the commit of a view. `scratch` holds a JSON array
-/// of the keys that stay as they are in that. Step it until it is done again.
+/// Rebases an ingest whose commit was made onto the commit of a view. `scratch` holds a JSON array of
+/// the keys that stay as they are in that commit. Step the ingest until it is done again.
 #[wasm_bindgen]
 pub fn ingest_rebase(op: u32, view: u32, len: u32) -> u32 {
     with(|engine| engine.rebase_ingest(op, view, len as usize))
 }
 
-/// Has the next [`ingest_rebase`] bring in what was changed since the commit of a view.
+/// Makes the next [`ingest_rebase`] a three-way merge, with the commit of a view as the merge base.
 #[wasm_bindgen]
 pub fn ingest_since(op: u32, view: u32) {
     with(|engine| {

@@ -1,4 +1,4 @@
-//! An ingest of a handle: what it is fed, and one step of it.
+//! An ingest as an operation.
 
 use super::abi::{Ingested, block_format};
 use super::made::Made;
@@ -11,12 +11,12 @@ use crate::le::u32_at;
 use crate::step::{Budget, Step};
 use alloc::vec::Vec;
 
-/// An ingest and what the host is to fetch from it.
+/// An ingest, and the segments that the host must take from it.
 pub struct IngestOp {
     pub ingest: Ingest,
     pub made: Made,
     pub buffer: Vec<u8>,
-    /// To the key of a row in a block.
+    /// Points to the key of a row in a block.
     pub pointer: Pointer,
 }
 

@@ -1,10 +1,10 @@
-//! What an operation has made for the host.
+//! The segments that an operation has made for the host.
 
 use crate::cache::{Cache, SegmentId};
 use crate::segment::Sealed;
 use alloc::vec::Vec;
 
-/// Segments that an operation has made, and how many of them the host has taken.
+/// The segments that an operation has made, and how many of them the host has taken.
 #[derive(Default)]
 pub struct Made {
     pub ids: Vec<SegmentId>,

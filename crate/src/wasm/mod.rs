@@ -3,9 +3,9 @@
 //! One instance of the module serves one store. Bytes go in through buffers that the host
 //! asks for and fills ([`scratch`], [`segment_buffer`], [`ingest_buffer`]); they come out as
 //! addresses in the reply, an array of [`abi::size::REPLY_WORDS`] doubles at a fixed address, valid until
-//! the next call. Every function that can fail returns an [`abi::status`]; on an error the reply tells the
+//! the next call. Every function that can fail returns an [`abi::status`]; on an error the reply has the
 //! details. The host crosses once for a slice of work, never for a row. `abi.rs` has all numbers that both
-//! sides know, and where each word of a reply stands.
+//! sides use, and the position of each word of a reply.
 
 #![allow(unsafe_code, reason = "a module has one engine, reached from exported functions")]
 #![allow(clippy::cast_precision_loss, reason = "numbers that cross stay below 2^53")]
@@ -33,8 +33,8 @@ use crate::secret::Secret;
 use engine::{Engine, start_engine, with};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// Starts the engine with a budget for stored segments in memory, and with 128 random bits, for tables
-/// of what others have chosen; returns the address of the reply.
+/// Starts the engine with a budget for stored segments in memory, in bytes, and with 128 random bits that
+/// key the hash tables of untrusted data. Returns the address of the reply.
 #[wasm_bindgen]
 pub fn start(cache_bytes: u32, a: u32, b: u32, c: u32, d: u32) -> u32 {
     let word = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
@@ -42,7 +42,7 @@ pub fn start(cache_bytes: u32, a: u32, b: u32, c: u32, d: u32) -> u32 {
     with(|engine| engine.reply.address())
 }
 
-/// A buffer of `len` bytes, the address of which is returned, for the next call's argument.
+/// Returns the address of a buffer of `len` bytes for the arguments of the next call.
 #[wasm_bindgen]
 pub fn scratch(len: u32) -> u32 {
     with(|engine| {
@@ -51,13 +51,13 @@ pub fn scratch(len: u32) -> u32 {
     })
 }
 
-/// Goes on with an operation for about `budget` bytes of work. [`abi::status::NEED`] is answered with
-/// [`abi::Numbers`]; when it is done or yields, the reply is that of the operation:
+/// Continues an operation for about `budget` bytes of work. With [`abi::status::NEED`] the reply is
+/// [`abi::Numbers`]; when it is done or yields, it depends on the operation:
 ///
 /// | operation | reply when it is done | when it yields |
 /// |---|---|---|
 /// | find | [`abi::Output`], with positions | nothing |
-/// | scan, scan of an index, diff | [`abi::Output`], the last members | the next ones; maybe none |
+/// | scan, scan of an index, diff | [`abi::Output`], the last members | the next members, if any |
 /// | count | [`abi::Count`] | nothing |
 /// | ingest | [`abi::Ingested`], with the commit once it is finished | the same, so far |
 /// | collection | [`abi::Numbers`], then [`abi::Collected`] | nothing |
@@ -68,14 +68,14 @@ pub fn step(op: u32, budget: u32) -> u32 {
     with(|engine| engine.step(op, budget as usize))
 }
 
-/// What a scan will want next: [`abi::status::NEED`] with segment ids in the reply as in [`step`], or
-/// [`abi::status::DONE`]. Overwrites the reply of the last step.
+/// The segments that a scan will need next: [`abi::status::NEED`] with their ids in the reply as in
+/// [`step`], or [`abi::status::DONE`]. Overwrites the reply of the last step.
 #[wasm_bindgen]
 pub fn ahead(op: u32) -> u32 {
     with(|engine| engine.ahead(op))
 }
 
-/// Frees an operation. Segments of an ingest that is not committed are forgotten.
+/// Frees an operation. Unless `committed`, the segments that it made are removed from the cache.
 #[wasm_bindgen]
 pub fn free(op: u32, committed: bool) {
     with(|engine| engine.free(op, committed));

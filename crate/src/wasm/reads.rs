@@ -1,4 +1,4 @@
-//! What exported functions do with views and reads of them.
+//! Exported functions of views, and of reads of them.
 
 use super::abi::{read_flag, status};
 use super::engine::with;
@@ -19,13 +19,13 @@ pub struct ReadOptions {
     pub reverse: bool,
     /// The number of an index, from 1; 0 reads rows.
     pub index: usize,
-    /// How many rows at the start of the range are left out.
+    /// How many rows at the start of the range are skipped.
     pub offset: u64,
     pub limit: u64,
 }
 
 impl ReadOptions {
-    /// Takes apart what `js/src/base/range.ts` wrote.
+    /// Decodes what `js/src/base/range.ts` wrote.
     fn decode(flags: u32, range_bytes: &[u8], offset: f64, limit: f64) -> Self {
         Self {
             range: range(flags, range_bytes),
@@ -42,12 +42,12 @@ impl ReadOptions {
     }
 }
 
-/// The number of an index among flags.
+/// The number of an index in the flags.
 fn index(flags: u32) -> usize {
     (flags >> read_flag::INDEX_SHIFT) as usize
 }
 
-/// A range: for each of prefix, lower and upper bound that `flags` name, its length and its bytes.
+/// Decodes a range: the length and bytes of the prefix, lower and upper bound, as far as `flags` has them.
 fn range(flags: u32, mut rest: &[u8]) -> Range {
     let mut next = || {
         let (part, after) = rest[4..].split_at(u32_at(rest, 0) as usize);
@@ -126,14 +126,15 @@ pub fn get(view: u32, len: u32) -> u32 {
 }
 
 /// Starts a search for the keys in the first `len` bytes of `scratch`, a JSON array of
-/// strings. Returns the operation, or [`status::NO_OP`] when one of them is no key: the
-/// reply then tells which.
+/// strings. Returns the operation, or [`status::NO_OP`] if a key is invalid: the reply
+/// then says which.
 #[wasm_bindgen]
 pub fn find(view: u32, len: u32) -> u32 {
     with(|engine| engine.find(view, len as usize))
 }
 
-/// Starts a scan of at most `limit` rows or entries of an index, without the first `offset`, with flags and bounds as `js/src/base/range.ts` writes them.
+/// Starts a scan of at most `limit` rows or entries of an index, without the first `offset`. Flags and
+/// bounds are those that `js/src/base/range.ts` writes.
 #[wasm_bindgen]
 pub fn scan(view: u32, flags: u32, len: u32, offset: f64, limit: f64) -> u32 {
     with(|engine| {
@@ -143,7 +144,7 @@ pub fn scan(view: u32, flags: u32, len: u32, offset: f64, limit: f64) -> u32 {
     })
 }
 
-/// Starts a count of a range, given as to [`scan`].
+/// Starts a count of a range, as for [`scan`].
 #[wasm_bindgen]
 pub fn count(view: u32, flags: u32, len: u32) -> u32 {
     with(|engine| {
@@ -152,8 +153,8 @@ pub fn count(view: u32, flags: u32, len: u32) -> u32 {
     })
 }
 
-/// Starts a diff of two views over a range, given as to [`scan`]. Members of its output: a
-/// code, the key, and the old or the new value or both (see `crate/src/tree/diff.rs`).
+/// Starts a diff of two views over a range, as for [`scan`]. Members of its output: a code, the
+/// key, and the old or the new value or both (see `crate/trees/src/tree/diff.rs`).
 #[wasm_bindgen]
 pub fn diff(old: u32, new: u32, flags: u32, len: u32) -> u32 {
     with(|engine| {
@@ -162,8 +163,8 @@ pub fn diff(old: u32, new: u32, flags: u32, len: u32) -> u32 {
     })
 }
 
-/// What the commit of a view tells of the sum tree whose name is in the first `len` bytes of
-/// `scratch`. Reply: `Bytes`: hash and sum of its root, and its definition; none when there is no such tree.
+/// Reads the root of the sum tree whose name is in the first `len` bytes of `scratch`. Reply: `Bytes`, the
+/// hash and sum of its root, and its definition; empty if the tree does not exist.
 #[wasm_bindgen]
 pub fn total(view: u32, len: u32) {
     with(|engine| engine.total(view, len as usize));

@@ -1,4 +1,4 @@
-//! What a call tells the host besides its status.
+//! The reply of a call, besides its status.
 
 use super::abi::size::REPLY_WORDS;
 use super::abi::{
@@ -13,20 +13,20 @@ use crate::step::Step;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Whether a sum tree is at fault.
+/// Whether a status is an error of a sum tree.
 pub fn is_of_sums(status: u32) -> bool {
     (status::SUM_OVERFLOW..=status::SUM_VALUE_TOO_LARGE).contains(&status)
 }
 
-/// The address of what a reply points to.
+/// An address, as a word of a reply.
 pub fn address<T>(pointer: *const T) -> f64 {
     f64::from(pointer as u32)
 }
 
-/// What is handed out where there is nothing yet.
+/// The text of an empty output.
 static NOTHING: &[u8] = b"[]";
 
-/// What a call tells the host besides its status. Its address never changes.
+/// The reply of a call, besides its status. Its address never changes.
 pub struct Reply {
     words: Box<[f64; REPLY_WORDS]>,
     ids: Vec<f64>,
@@ -44,7 +44,7 @@ impl Reply {
         self.words.as_ptr() as u32
     }
 
-    /// Sets the words of a reply; others stay as they are.
+    /// Sets the words of a reply; other words stay as they are.
     #[inline]
     pub fn tell<T: Words>(&mut self, told: T) {
         self.set(T::AT, told.words().as_ref());
@@ -54,17 +54,17 @@ impl Reply {
         self.words[at..at + words.len()].copy_from_slice(words);
     }
 
-    /// Tells where bytes are.
+    /// Sets the reply to the address of bytes.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.tell(Bytes { address: address(bytes.as_ptr()), length: bytes.len() as f64 });
     }
 
-    /// Tells where numbers are.
+    /// Sets the reply to the address of numbers.
     pub fn numbers(&mut self, numbers: &[f64]) {
         self.tell(Numbers { address: address(numbers.as_ptr()), count: numbers.len() as f64 });
     }
 
-    /// Tells where all of an output is, and the positions of what a search has found.
+    /// Sets the reply to the parts of an output, and the positions of the keys that a search has found.
     pub fn output(&mut self, out: &Output, found: &[u32]) {
         self.tell(OutputReply {
             text: address(out.text.as_ptr()),
@@ -80,7 +80,7 @@ impl Reply {
         });
     }
 
-    /// Tells of an output without members.
+    /// Sets the reply to an output without members.
     pub fn no_output(&mut self) {
         self.tell(OutputReply {
             text: address(NOTHING.as_ptr()),
@@ -114,7 +114,7 @@ impl Reply {
         status::MALFORMED
     }
 
-    /// Tells what is wrong with a chunk, or that it does not have its hash.
+    /// Sets the reply to a fault of a chunk; without a `cause`, its hash is wrong.
     fn chunk_fault(&mut self, hash: f64, cause: Option<&DecodeError>) {
         let nowhere = ChunkFault { hash, field: -1.0, offset: 0.0, expected: 0.0, got: 0.0 };
         self.tell(cause.map_or(nowhere, |cause| ChunkFault {
@@ -126,7 +126,7 @@ impl Reply {
         }));
     }
 
-    /// What a step came to; of one that is done or yields, the rest is already told.
+    /// The status of a step. If it is done or yields, the reply is set already.
     pub fn step(&mut self, step: Result<Step<()>, Error>) -> u32 {
         match step {
             Ok(Step::Done(())) => status::DONE,
@@ -165,7 +165,7 @@ impl Reply {
             Error::SumKeyNotText => status::SUM_KEY_NOT_TEXT,
             Error::SumValueTooLarge => status::SUM_VALUE_TOO_LARGE,
             Error::CommitTooLarge => status::COMMIT_TOO_LARGE,
-            // Of another package, where there may be more of them.
+            // `Error` is of another package and non-exhaustive.
             _ => status::MALFORMED,
         }
     }

@@ -1,4 +1,4 @@
-//! What exported functions do with segments: those that are stored, and those that were made here.
+//! Exported functions of segments: those that are stored, and those that were made here.
 
 use super::abi::{Cache, status};
 use super::engine::with;
@@ -7,13 +7,13 @@ use crate::collect::SMALL_BYTES;
 use crate::segment::{TABLE_ENTRY_BYTES, Table};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// Makes room for tables of so many bytes in all.
+/// Reserves memory for tables of `bytes` bytes in all.
 #[wasm_bindgen]
 pub fn reserve_tables(bytes: u32) {
     with(|engine| engine.cache.reserve(bytes as usize / TABLE_ENTRY_BYTES));
 }
 
-/// Makes a stored segment known by its table, of which `scratch` holds the first `len` bytes.
+/// Adds a stored segment by its table, which is in the first `len` bytes of `scratch`.
 #[wasm_bindgen]
 pub fn add_table(id: f64, len: u32) -> u32 {
     with(|engine| match Table::decode(engine.scratch[..len as usize].to_vec()) {
@@ -25,17 +25,17 @@ pub fn add_table(id: f64, len: u32) -> u32 {
     })
 }
 
-/// A buffer for the bytes of a stored segment, to be taken by [`load_segment`].
+/// Returns the address of a buffer for the bytes of a stored segment, for [`load_segment`].
 #[wasm_bindgen]
 pub fn segment_buffer(len: u32) -> u32 {
     with(|engine| {
-        // Not zeroed by hand: fresh pages are zero already.
+        // `vec![0; n]` does not write to fresh pages, which are zero already.
         engine.incoming = alloc::vec![0; len as usize];
         engine.incoming.as_ptr() as u32
     })
 }
 
-/// Takes the bytes in the segment buffer as those of the segment `id`.
+/// Loads the segment `id` from the segment buffer.
 #[wasm_bindgen]
 pub fn load_segment(id: f64) {
     with(|engine| {
@@ -44,32 +44,32 @@ pub fn load_segment(id: f64) {
     });
 }
 
-/// The segment `id` is stored: it may leave memory.
+/// Reports that the segment `id` is stored: it may leave memory.
 #[wasm_bindgen]
 pub fn stored_segment(id: f64) {
     with(|engine| engine.cache.stored(id as SegmentId));
 }
 
-/// Forgets the segment `id` and its chunks.
+/// Removes the segment `id` and its chunks from the cache.
 #[wasm_bindgen]
 pub fn remove_segment(id: f64) {
     with(|engine| engine.cache.remove(id as SegmentId));
 }
 
-/// Sets the id that the next segment made here gets; those after it follow.
+/// Sets the id of the next segment that is made here; later ones count up from it.
 #[wasm_bindgen]
 pub fn set_next_segment(id: f64) {
     with(|engine| engine.next_segment = id as SegmentId);
 }
 
-/// Takes the next segment that an ingest or a collection has made: [`status::DONE`] when there is
-/// none, else [`status::SEGMENT`]. Reply: `Segment`.
+/// Takes the next segment that an ingest or a collection has made: [`status::SEGMENT`], with the reply
+/// `Segment`, or [`status::DONE`] if there are no more.
 #[wasm_bindgen]
 pub fn take_segment(op: u32) -> u32 {
     with(|engine| engine.take_segment(op))
 }
 
-/// What is known and kept of segments. Reply: `Cache`.
+/// The size of the cache. Reply: `Cache`.
 #[wasm_bindgen]
 pub fn cache_stats() {
     with(|engine| {

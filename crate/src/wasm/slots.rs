@@ -1,4 +1,4 @@
-//! What handles stand for: values in numbered places, each given again once it is free.
+//! Values by handles: numbers of places, which are reused once they are free.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,7 @@ impl<T> Default for Slots<T> {
 }
 
 impl<T> Slots<T> {
-    /// Takes a value in; returns its handle, the lowest that is free.
+    /// Adds a value; returns its handle, the lowest that is free.
     pub fn add(&mut self, value: T) -> u32 {
         let at = self.0.iter().position(Option::is_none).unwrap_or(self.0.len());
         if at == self.0.len() {
@@ -30,12 +30,12 @@ impl<T> Slots<T> {
         self.0.get_mut(handle as usize)?.as_mut()
     }
 
-    /// Frees a handle that was given. Any other is a mistake of the host: memory may be damaged, so it traps.
+    /// Frees a handle. Panics if it was never given: then memory may be damaged.
     pub fn free(&mut self, handle: u32) {
         self.0[handle as usize] = None;
     }
 
-    /// Takes a value out, if there is one: its handle is free.
+    /// Removes the value of a handle and frees the handle; `None` if it has no value.
     pub fn take(&mut self, handle: u32) -> Option<T> {
         self.0.get_mut(handle as usize)?.take()
     }

@@ -1,11 +1,11 @@
-//! Where the words of a reply stand.
+//! The positions of the words of a reply.
 
 /// The words of a reply, as `abi.rs` declares them.
 pub trait Words {
     type Words: AsRef<[f64]>;
-    /// Where the first of them stands.
+    /// The position of the first of them.
     const AT: usize;
-    /// Where what comes after them stands.
+    /// The position after the last of them.
     const END: usize;
     fn words(self) -> Self::Words;
 }

@@ -1,4 +1,4 @@
-//! Leaves to be put and keys to be deleted, in the order of their paths.
+//! A batch: leaves to put and keys to delete, in the order of their paths.
 
 use crate::rules::{path, sort_some};
 use alloc::vec::Vec;
@@ -6,16 +6,16 @@ use hedgerow_trees::error::Error;
 use hedgerow_trees::limits::MAX_SUM_VALUE_BYTES;
 use hedgerow_trees::step::{Budget, Step};
 
-/// What taking an edit in its order costs.
+/// The cost of taking an edit in its order.
 const TAKE_WORK: usize = 8;
 
-/// What becomes of a key. An empty value with the sum 0 is no leaf: it deletes.
+/// An edit of a key. An empty value with the sum 0 deletes the leaf.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edit {
     pub(crate) sum: u64,
     start: u32,
     len: u32,
-    /// No leaf may have its key before.
+    /// It is an error if the tree has a leaf of this key.
     pub(crate) is_new: bool,
 }
 
@@ -25,23 +25,23 @@ impl Edit {
     }
 }
 
-/// Leaves to be put and keys to be deleted, in the order of their paths.
+/// A batch: leaves to put and keys to delete, in the order of their paths.
 #[derive(Clone, Debug, Default)]
 pub struct SumBatch {
     bytes: Vec<u8>,
-    /// Each with the number of its edit.
+    /// The path of each edit, and its index in `edits`.
     given: Vec<([u8; 32], u32)>,
     edits: Vec<Edit>,
     paths: Vec<[u8; 32]>,
-    /// Of each path, in their order, the edit that counts.
+    /// For each of `paths`, the edit that counts.
     last: Vec<u32>,
-    /// What of `given` is still to be sorted, once that has begun.
+    /// The ranges of `given` that are not sorted yet, once sorting has begun.
     ranges: Option<Vec<(usize, usize)>>,
-    /// How many of `given` were taken to `paths`.
+    /// How many of `given` are in `paths` already.
     taken: usize,
-    /// The sums of all paths but the last.
+    /// The total of the sums of all paths but the last.
     total: u64,
-    /// A key is put at most once, see [`SumBatch::of_rows`].
+    /// Two puts of one key are an error, see [`SumBatch::of_rows`].
     is_unique: bool,
 }
 
@@ -52,21 +52,21 @@ impl SumBatch {
         Self::default()
     }
 
-    /// An empty batch for leaves that come from rows: [`SumBatch::add`], [`SumBatch::put`] and
-    /// [`SumBatch::delete`] may come in any order, and of each key one of a kind.
+    /// An empty batch for leaves of rows. Edits may come in any order. Each key may have one put (by
+    /// [`SumBatch::add`] or [`SumBatch::put`]) and one [`SumBatch::delete`]; the put counts.
     #[must_use]
     pub fn of_rows() -> Self {
         Self { is_unique: true, ..Self::default() }
     }
 
-    /// Bytes that it takes in memory, about.
+    /// About how many bytes it takes in memory.
     #[must_use]
     pub const fn held_bytes(&self) -> usize {
         self.bytes.len() + self.edits.len() * 128
     }
 
-    /// As [`SumBatch::put`], of a row that had no leaf of this key before: with another of the same
-    /// key, or where the tree has one that is not deleted, the merge fails.
+    /// As [`SumBatch::put`], for a row that had no leaf of this key before. The merge fails if another row
+    /// puts the same key, or if the tree has a leaf of it that the batch does not delete.
     ///
     /// # Errors
     /// As [`SumBatch::put`].
@@ -81,8 +81,8 @@ impl SumBatch {
     /// Puts a leaf; one without a value and with the sum 0 deletes. The last edit of a key counts.
     ///
     /// # Errors
-    /// [`Error::SumValueTooLarge`] when the value is longer than [`MAX_SUM_VALUE_BYTES`], or all
-    /// values together longer than 4 GiB.
+    /// [`Error::SumValueTooLarge`] if the value is longer than [`MAX_SUM_VALUE_BYTES`], or all values
+    /// together are longer than 4 GiB.
     pub fn put(&mut self, key: &[u8; 32], value: &[u8], sum: u64) -> Result<(), Error> {
         let start = u32::try_from(self.bytes.len());
         let (Ok(start), true) = (start, value.len() <= MAX_SUM_VALUE_BYTES) else {
@@ -118,10 +118,10 @@ impl SumBatch {
     /// Sorts, and keeps the last edit of each key.
     ///
     /// # Errors
-    /// [`Error::SumOverflow`] when the leaves to be put come to more than 64 bits hold: then no
-    /// tree can hold them all; [`Error::SumKeyTwice`] when two rows put one key.
+    /// [`Error::SumOverflow`] if the total of the puts exceeds 64 bits, as then no tree can hold them all;
+    /// [`Error::SumKeyTwice`] if two rows put one key.
     pub(crate) fn sort(&mut self, budget: &mut Budget) -> Result<Step<()>, Error> {
-        // One that was sorted for a merge before.
+        // It was sorted for an earlier merge.
         if self.given.is_empty() {
             return Ok(Step::Done(()));
         }
@@ -146,7 +146,7 @@ impl SumBatch {
                 *last = edit.max(*last);
                 continue;
             }
-            // One row gives the key up, and another takes it.
+            // One row gave up the key, and another row uses it now.
             let (a, b) = (self.edits[*last as usize], self.edits[edit as usize]);
             if !a.deletes() && !b.deletes() {
                 return Err(Error::SumKeyTwice);
@@ -161,7 +161,7 @@ impl SumBatch {
         Ok(Step::Done(()))
     }
 
-    /// Counts the sum of the last path, of which no more edits come.
+    /// Adds the sum of the last path to the total, once it has no more edits.
     fn count_last(&mut self) -> Result<(), Error> {
         let sum = self.last.last().map_or(0, |edit| self.edits[*edit as usize].sum);
         self.total = self.total.checked_add(sum).ok_or(Error::SumOverflow)?;

@@ -1,9 +1,9 @@
-//! A chain of branches, which is hashed from its lowest subtree up, and the state that SHA-256 starts from.
+//! A chain of branches, which is hashed from its lowest subtree up, and the initial state of SHA-256.
 
-/// The eight words of a hash, or of a state on the way to it.
+/// The eight words of a hash, or of an intermediate state.
 pub(crate) type State = [u32; 8];
 
-/// The state before the first block.
+/// The initial state.
 pub(crate) const START: State = [
     0x6a09_e667,
     0xbb67_ae85,
@@ -15,14 +15,14 @@ pub(crate) const START: State = [
     0x5be0_cd19,
 ];
 
-/// A chain of branches from a subtree up, in which all else is empty.
+/// A chain of branches above a subtree whose siblings are all empty.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chain {
     /// The path of the subtree.
     pub(crate) path: [u8; 32],
-    /// Its sum, and so that of each branch.
+    /// The sum of the subtree, and so of each branch.
     pub(crate) sum: u64,
-    /// The depth that the chain ends at.
+    /// The depth of the last branch.
     pub(crate) to: u16,
     /// The hash of the subtree; afterwards, that of the last branch.
     pub(crate) hash: State,

@@ -1,5 +1,5 @@
-//! The leaves in which two sum trees differ, from left to right. Pieces that both have are not
-//! read.
+//! The leaves in which two sum trees differ, from left to right. Pieces that both trees have are
+//! not read.
 
 use crate::leaves::{Cursor, SumLeaves};
 use crate::piece::{Form, Record};
@@ -42,9 +42,9 @@ impl SumDiff {
         Self { old: Cursor::new(old), new: Cursor::new(new), half: false }
     }
 
-    /// Adds to `out` the old leaf of each key that changed or is gone, with the mark 0, and then
-    /// the new leaf of each that changed or came, with the mark 1. Take what there is at the end
-    /// only: a change may be half there between steps.
+    /// Adds the differences to `out`. For each key, the old leaf (if there was one) has the mark 0, and
+    /// the new leaf (if there is one) has the mark 1. Read `out` only when it is done: between steps, it
+    /// may have half of a change.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -79,7 +79,7 @@ impl SumDiff {
                         self.new.pass();
                         continue;
                     }
-                    // Where one holds the other, they are on a level, and the higher is opened.
+                    // If one contains the other, the higher one is opened; on the same level, both are.
                     let (a, b) = (old.depth(), new.depth());
                     if common(&old.path, &new.path) < a.min(b) {
                         old.path.cmp(&new.path)

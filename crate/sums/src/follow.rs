@@ -1,4 +1,4 @@
-//! Leaves that follow rows: what a change of rows changes in a sum tree.
+//! Leaves that follow rows: the edits of a sum tree that follow from a change of rows.
 
 use crate::batch::SumBatch;
 use crate::rules::key_of;
@@ -12,23 +12,23 @@ use hedgerow_trees::output::Output;
 use hedgerow_trees::step::{Budget, Step};
 use hedgerow_trees::tree::{Diff, Range, Tree};
 
-/// A key, where the value of its row is, and the sum.
+/// The key, the range of the value in its row, and the sum.
 type Leaf = ([u8; 32], Bytes<usize>, u64);
 
-/// What the leaves of a sum tree are made of.
+/// Defines the leaves of a sum tree that follows rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Definition {
-    /// Where the text is that the key stands for; the key of the row where this is the root.
+    /// Points to the text whose hash is the key; the empty pointer stands for the key of the row.
     key: Pointer,
     sum: Pointer,
-    /// Where the value is; the whole row where this is the root.
+    /// Points to the value; the empty pointer points to the whole row.
     value: Pointer,
     prefix: Vec<u8>,
 }
 
 impl Definition {
-    /// Reads a definition: a JSON array of the pointers to key, sum and value, and of the prefix of
-    /// the keys of its rows; at most [`MAX_SUM_DEFINITION_BYTES`] long.
+    /// Parses a definition: a JSON array of the pointers to key, sum and value, and of the prefix of the
+    /// keys of its rows. `None` if it is malformed or longer than [`MAX_SUM_DEFINITION_BYTES`].
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
         if text.len() > MAX_SUM_DEFINITION_BYTES {
@@ -55,8 +55,7 @@ impl Definition {
         })
     }
 
-    /// The leaf of a row: its key, where its value is in `row`, its sum. None of a row that has no
-    /// sum or no key, or `null` in its place.
+    /// The leaf of a row; `None` if the row has no sum, value or key, or has `null` there.
     fn leaf(&self, key: &[u8], row: &[u8]) -> Result<Option<Leaf>, Error> {
         let at = |pointer: &Pointer| pointer.find(row).filter(|at| &row[at.clone()] != b"null");
         let (Some(sum), Some(value)) = (at(&self.sum), at(&self.value)) else { return Ok(None) };
@@ -77,7 +76,7 @@ impl Definition {
     }
 }
 
-/// A whole number, which may stand in a string: JSON numbers are exact up to 2^53 only.
+/// Reads a whole number, which may be in a string, as JSON numbers are exact only up to 2^53.
 fn whole(text: &[u8]) -> Option<u64> {
     let digits = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")).unwrap_or(text);
     if digits.is_empty() {
@@ -94,15 +93,15 @@ fn whole(text: &[u8]) -> Option<u64> {
     Some(number)
 }
 
-/// Goes over the rows that changed, and gathers what becomes of the leaves. Costs the nodes that the
-/// two trees do not share.
+/// Walks the rows that changed, and gathers the edits of the leaves. Costs the nodes that the two trees
+/// do not share.
 #[derive(Debug)]
 pub struct Follow {
     definition: Definition,
     diff: Diff,
     out: Output,
     batch: SumBatch,
-    /// The key of the row that was looked at last.
+    /// The key of the last row that was read.
     key: Vec<u8>,
     is_over: bool,
 }
@@ -116,11 +115,11 @@ impl Follow {
         Self { definition, diff, out, batch, key: Vec::new(), is_over: false }
     }
 
-    /// Goes on until all is gathered, or the batch takes more than `spill_bytes`.
+    /// Continues until all edits are gathered, or the batch takes more than `spill_bytes`.
     ///
     /// # Errors
-    /// [`Error::SumNotWhole`], [`Error::SumKeyNotText`] and [`Error::SumValueTooLarge`] for the row
-    /// that [`Follow::key`] tells; as [`Cache::node`].
+    /// [`Error::SumNotWhole`], [`Error::SumKeyNotText`] and [`Error::SumValueTooLarge`] for the row of
+    /// [`Follow::key`]; as [`Cache::node`].
     pub fn step(
         &mut self,
         cache: &Cache,
@@ -145,24 +144,24 @@ impl Follow {
         Ok(Step::Done(()))
     }
 
-    /// Takes what was gathered. The tree must not be told of it in parts if any of them deletes.
+    /// Takes the gathered edits. If there are deletions, all edits must be in one batch.
     pub fn take(&mut self) -> SumBatch {
         core::mem::replace(&mut self.batch, SumBatch::of_rows())
     }
 
-    /// Whether there is no more.
+    /// Whether all edits were gathered.
     #[must_use]
     pub const fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// The key of the row that was looked at last: the one that a failed step was about.
+    /// The key of the last row that was read. After a failed step, it is the row that failed.
     #[must_use]
     pub fn key(&self) -> &[u8] {
         &self.key
     }
 
-    /// Reads the changes written so far, see [`Diff`].
+    /// Reads the changes that the [`Diff`] has written so far.
     fn gather(&mut self) -> Result<(), Error> {
         let Self { definition, out, batch, key, .. } = self;
         out.close();
@@ -174,14 +173,14 @@ impl Follow {
             key.clear();
             let read = unquote(keys.next().unwrap_or_default(), key);
             debug_assert!(read.is_ok(), "a key of our own making");
-            let mut side = |is_there: bool| {
-                if !is_there {
+            let mut side = |exists: bool| {
+                if !exists {
                     return Ok(None);
                 }
-                // Its place among the keys.
+                // Skip the placeholder of the value.
                 keys.next();
                 let row = values.next().unwrap_or_default();
-                // A byte value is a number in the text, and marked.
+                // A byte value is 0 in the text, and has a mark.
                 let is_bytes = marks.next_if_eq(&value).is_some();
                 value += 1;
                 if is_bytes {
@@ -213,7 +212,7 @@ impl Follow {
     }
 }
 
-/// The members of an array, one after the other, as far as they are JSON.
+/// Iterates over the members of a JSON array; ends at the first fault.
 struct Parts<'t> {
     text: &'t [u8],
     at: usize,
@@ -235,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_are_read_and_others_are_not() {
+    fn only_whole_numbers_are_read() {
         for (text, number) in [
             ("0", Some(0)),
             ("17", Some(17)),
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_reads_and_nothing_else_does() {
+    fn only_valid_definitions_are_read() {
         assert!(Definition::parse(br#"["","/a","",""]"#).is_some());
         assert!(Definition::parse(br#"["/id","/a/0","/v","acct/"]"#).is_some());
         for bad in ["", "[]", r#"["","/a",""]"#, r#"["","/a","","",""]"#, r#"["","a","",""]"#] {
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_has_a_leaf_where_it_has_a_key_and_a_sum() {
+    fn a_row_with_a_key_and_a_sum_has_a_leaf() {
         let of = |definition: &str, row: &str| {
             let definition = Definition::parse(definition.as_bytes()).unwrap();
             definition.leaf(b"row", row.as_bytes())

@@ -1,4 +1,4 @@
-//! What a merge has changed in a trie: its hashes are made, and then its chunks.
+//! The changed nodes of a trie: computes their hashes, and then makes their chunks.
 
 use crate::piece::{LINK, REF, REF_BYTES, ref_and_hash};
 use crate::rules::{Chain, DEPTH, bytes, leaf, prefix};
@@ -10,28 +10,28 @@ use hedgerow_trees::segment::{Packer, Stream};
 use hedgerow_trees::step::{Budget, Step};
 use hedgerow_trees::tree::{Tree, put_value};
 
-/// Chains that are hashed between two looks at the budget.
+/// Chains that are hashed between two checks of the budget.
 const CHAINS: usize = 8;
-/// What looking at a branch costs.
+/// The cost of listing the leaves of a branch.
 const LIST_WORK: usize = 16;
 /// Bytes hashed for a branch.
 const BRANCH_BYTES: usize = 128;
 
-/// What a merge has changed in a trie.
+/// The nodes that a merge has changed in a trie.
 #[derive(Debug, Default)]
 pub(crate) struct Fresh {
-    /// Branches made, those below before those above.
+    /// New branches, lower ones before higher ones.
     pub(crate) branches: Vec<u32>,
-    /// Leaves that need a hash, and at which depth.
+    /// Leaves that need a hash, and the depth of that hash.
     leaves: Vec<(u32, u16)>,
-    /// The next branch or leaf of the phase at hand.
+    /// The next branch or leaf of the current phase.
     pub(crate) next: usize,
     /// The tree, once it is packed.
     pub(crate) tree: Tree,
 }
 
 impl Fresh {
-    /// Lists the leaves that are new, or no longer below the same branch.
+    /// Lists the leaves that are new, or now at another depth.
     pub(crate) fn list_leaves(&mut self, trie: &Trie, budget: &mut Budget) -> Step<()> {
         let Self { leaves, branches, next, .. } = self;
         let mut list = |at: u32, depth: u16| {
@@ -72,7 +72,7 @@ impl Fresh {
                 let Node { path, sum, .. } = *node;
                 budget.spend(BRANCH_BYTES * usize::from(DEPTH - to));
                 if node.at != UNKNOWN && node.at > *to {
-                    // It has moved up: its chain goes on.
+                    // It has moved up: its chain continues.
                     chain.hash = trie.hash_at(node, *to);
                     continue;
                 }
@@ -91,7 +91,7 @@ impl Fresh {
         Step::Done(())
     }
 
-    /// Hashes branches, those below first.
+    /// Hashes branches, lower ones first.
     pub(crate) fn hash_branches(&mut self, trie: &mut Trie, budget: &mut Budget) -> Step<()> {
         while let Some(at) = self.branches.get(self.next) {
             if budget.is_spent() {
@@ -104,7 +104,7 @@ impl Fresh {
         Step::Done(())
     }
 
-    /// Makes the chunks that are new, each after those that it names.
+    /// Packs the new chunks, each after those that it names.
     pub(crate) fn pack(
         &mut self,
         trie: &mut Trie,
@@ -160,7 +160,7 @@ impl Fresh {
 }
 
 impl Trie {
-    /// Packs the piece that begins with the node at `at`.
+    /// Packs the piece whose first node is at `at`.
     fn pack(&self, at: u32, header: &[u8], packer: &mut Packer) -> Hash {
         packer.put(Stream::Inner, |out| {
             out.extend_from_slice(header);

@@ -1,8 +1,8 @@
-//! SHA-256 over any number of lanes: one for a single hash, four side by side in a vector.
+//! SHA-256 over any number of lanes: one for a single hash, four in parallel in a vector.
 //!
-//! The code is written once, over [`Lanes`]. WebAssembly has no SHA instructions, and runs it
-//! on vectors of 128 bits, of which the instructions are safe to call where the whole module is
-//! built with them; tests run it on arrays, and hold it to the `sha2` crate.
+//! The code is generic over [`Lanes`]. WebAssembly has no SHA instructions, so it uses vectors of
+//! 128 bits. Their instructions are safe to call because the whole module is built with them. Tests
+//! use arrays, and compare with the `sha2` crate.
 
 use crate::chain::{Chain, START, bit};
 
@@ -73,9 +73,9 @@ const K: [u32; 64] = [
     0xc671_78f2,
 ];
 
-/// Some words of 32 bits, each in a lane of its own.
+/// Words of 32 bits, each in a lane of its own.
 pub(crate) trait Lanes: Copy {
-    /// How many.
+    /// The number of lanes.
     #[cfg_attr(test, allow(dead_code, reason = "for WebAssembly"))]
     const COUNT: usize;
     fn splat(word: u32) -> Self;
@@ -124,11 +124,11 @@ impl Lanes for u32 {
     }
 }
 
-/// What chains are followed in.
+/// The lanes that chains are hashed in.
 #[cfg(not(target_feature = "simd128"))]
 #[cfg(target_arch = "wasm32")]
 pub(crate) type Wide = u32;
-/// What chains are followed in.
+/// The lanes that chains are hashed in.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) type Wide = core::arch::wasm32::v128;
 
@@ -213,7 +213,7 @@ fn schedule<L: Lanes>(block: &[L; 16]) -> [L; 64] {
     words
 }
 
-/// Takes a block, scheduled, into the state of each lane.
+/// Adds a scheduled block to the state of each lane.
 #[inline(never)]
 fn rounds<L: Lanes>(state: &mut [L; 8], words: &[L; 64]) {
     let mut rounds = *state;
@@ -225,13 +225,13 @@ fn rounds<L: Lanes>(state: &mut [L; 8], words: &[L; 64]) {
     }
 }
 
-/// Takes a block into the state of each lane.
+/// Adds a block to the state of each lane.
 pub(crate) fn compress<L: Lanes>(state: &mut [L; 8], words: &[L; 16]) {
     rounds(state, &schedule(words));
 }
 
-/// Follows chains that start at the depth `from`, at most as many as there are lanes. The second
-/// block of a branch holds the sum and the padding, and so its schedule is the same along a chain.
+/// Hashes chains that start at the depth `from`, at most one for each lane. The second block of a
+/// branch has the sum and the padding, so its schedule is the same along a chain.
 pub(crate) fn follow<L: Lanes>(empty: &[[u32; 8]], chains: &mut [Chain], from: u16) {
     let gather = |chains: &[Chain], word: &dyn Fn(&Chain) -> u32| {
         L::gather(|at| chains.get(at).map_or(0, word))
@@ -297,7 +297,7 @@ mod tests {
             self.map(|word| word >> bits)
         }
         fn rotr(self, bits: u32) -> Self {
-            // As vectors do, which cannot rotate.
+            // Vectors have no rotation either.
             core::array::from_fn(|at| self[at].unbounded_shl(32 - bits) | self[at] >> bits)
         }
     }
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_follow_chains_of_any_lengths_as_the_rules_do() {
+    fn lanes_hash_chains_of_any_lengths_as_the_rules_do() {
         let rules = Rules::new();
         for seed in 0..60 {
             let from = if seed % 3 == 0 { 256 } else { 1 + seed as u16 * 4 };

@@ -1,4 +1,4 @@
-//! Leaves on their way out: a block of them, and where a walk over a tree stands.
+//! Blocks of leaves that reads return, and a cursor over the records of a tree.
 
 use crate::piece::{Form, Record, Records, fetch, ref_and_hash};
 use crate::rules::{leaf, path};
@@ -18,19 +18,19 @@ pub struct SumLeaf {
     pub sum: u64,
     /// Where its value starts and ends in the bytes of the block.
     pub value: (usize, usize),
-    /// What it is here for: of a search, the position of its key in the request; of a diff, 0 for
-    /// the old leaf and 1 for the new one.
+    /// For a search, the position of its key in the request. For a diff, 0 for the old leaf and 1 for
+    /// the new one.
     pub mark: u32,
 }
 
 /// A block of leaves.
 #[derive(Clone, Debug, Default)]
 pub struct SumLeaves {
-    /// Their values, one after the other.
+    /// Their values, concatenated.
     pub bytes: Vec<u8>,
     /// The leaves.
     pub leaves: Vec<SumLeaf>,
-    /// The longer value that is being read.
+    /// Reads the current longer value.
     reading: Option<ValueReader>,
 }
 
@@ -41,7 +41,7 @@ impl SumLeaves {
         &self.bytes[leaf.value.0..leaf.value.1]
     }
 
-    /// Forgets all leaves, of which none may be half read.
+    /// Removes all leaves. No value may be half read.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.leaves.clear();
@@ -53,8 +53,8 @@ impl SumLeaves {
         self.reading.is_some()
     }
 
-    /// Adds a leaf. When its value must be loaded, call this again with the same leaf: nothing is
-    /// added before all is there.
+    /// Adds a leaf. Until it is done, call it again with the same leaf: the leaf is added once its value
+    /// is complete.
     pub(crate) fn add(
         &mut self,
         cache: &Cache,
@@ -91,18 +91,18 @@ impl SumLeaves {
 
 #[derive(Clone, Debug)]
 struct Frame {
-    /// The link that led here; none to the top.
+    /// The link that led here; `None` for the top.
     link: Option<Record<'static>>,
-    /// Where the next record begins; 0 before the first.
+    /// The offset of the next record; 0 before the first.
     at: usize,
 }
 
-/// Goes over the records of a tree in order, into links or past them.
+/// Walks the records of a tree in order, and enters or skips links.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cursor {
     root: Hash,
     frames: Vec<Frame>,
-    /// Where the record after the one seen last begins.
+    /// The offset of the record after the last one returned.
     after: usize,
 }
 
@@ -115,14 +115,14 @@ impl Cursor {
         Self { root: tree.root, frames, after: 0 }
     }
 
-    /// The next record; none after the last one.
+    /// The next record; `None` after the last.
     pub(crate) fn peek<'c>(
         &mut self,
         cache: &'c Cache,
     ) -> Result<Fetch<Option<Record<'c>>>, Error> {
         while let Some(frame) = self.frames.last_mut() {
             let Frame { link, at } = frame;
-            // What a link says is checked once.
+            // A piece is checked against its link once.
             let chunk = match fetch(cache, self.root, link.as_ref(), *at == 0)? {
                 Fetch::At(id) => return Ok(Fetch::At(id)),
                 Fetch::Here(chunk) => chunk,
@@ -139,14 +139,14 @@ impl Cursor {
         Ok(Fetch::Here(None))
     }
 
-    /// Goes past the record seen last.
+    /// Skips the record returned last.
     pub(crate) fn pass(&mut self) {
         if let Some(frame) = self.frames.last_mut() {
             frame.at = self.after;
         }
     }
 
-    /// Goes into the record seen last, if it is a link.
+    /// Enters the record returned last if it is a link; otherwise skips it.
     pub(crate) fn enter(&mut self, record: &Record<'_>) {
         self.pass();
         if let Some(link) = record.link() {

@@ -1,9 +1,9 @@
 //! Sum trees: Merkle-sum sparse Merkle trees (MS-SMT), byte for byte those of taproot-assets. Use
 //! them through the crate `hedgerow`.
 //!
-//! They are a package of their own to be compiled for speed, and because a page loads their part
-//! of the module only when it uses them: nothing outside may call it. It has no trait objects
-//! either, since those are reached through the table, which is all in the first part.
+//! They are a package of their own, compiled for speed. A page loads them with the later part of the
+//! module, when it first uses them, so nothing in the first part may call them. There are no trait
+//! objects, because these are called through the table, which would put them in the first part.
 
 #![no_std]
 
@@ -49,7 +49,7 @@ pub fn leaf_hash(value: &[u8], sum: u64) -> [u8; 32] {
     rules::bytes(&rules::leaf(value, sum))
 }
 
-/// The hash of a branch over two subtrees with these hashes, and this sum of theirs.
+/// The hash of a branch over two subtrees with these hashes and this total.
 #[must_use]
 pub fn branch_hash(left: &[u8; 32], right: &[u8; 32], sum: u64) -> [u8; 32] {
     rules::bytes(&rules::branch(&rules::words(left), &rules::words(right), sum))

@@ -1,9 +1,9 @@
-//! Brings a batch into a sum tree, in one descent.
+//! Merges a batch into a sum tree, in one descent.
 //!
-//! First all pieces that the batch leads into are opened, level by level. Then the trie is changed
-//! in memory: each branch splits the edits between its two sides by their next bit, and the sums are
-//! checked. Then new leaves and branches are hashed, and only then are chunks made (`fresh.rs`): a
-//! merge that fails stores nothing.
+//! First it opens all pieces that the batch leads into, level by level. Then it changes the trie in
+//! memory: each branch splits the edits between its two sides by their next bit, and the sums are
+//! checked. Then it hashes new leaves and branches, and only then makes chunks (`fresh.rs`): a merge
+//! that fails stores nothing.
 
 use crate::batch::SumBatch;
 use crate::fresh::Fresh;
@@ -19,9 +19,9 @@ use hedgerow_trees::tree::Tree;
 
 #[derive(Clone, Copy, Debug)]
 enum Task {
-    /// Bring these edits into the tree at a node.
+    /// Merge these edits into the subtree of a node.
     Visit { node: u32, from: u32, to: u32 },
-    /// Join the last two results, in place of a branch.
+    /// Join the last two results into a branch, which may equal the old one.
     Join { old: u32, depth: u16 },
 }
 
@@ -37,7 +37,7 @@ enum Phase {
     Done,
 }
 
-/// Brings a batch into a sum tree, in one descent.
+/// Merges a batch into a sum tree, in one descent.
 #[derive(Debug)]
 pub struct SumMerge {
     tree: Tree,
@@ -70,16 +70,16 @@ impl SumMerge {
         }
     }
 
-    /// The tree made and what its root says, once it is done.
+    /// The new tree and its root, once it is done.
     #[must_use]
     pub fn made(&self) -> (Tree, Root) {
         (self.tree, self.trie.total())
     }
 
-    /// Goes on. Chunks come to `packer` in the last steps only, when nothing can fail any more.
+    /// Continues. Chunks are packed only in the last steps, when nothing can fail any more.
     ///
     /// # Errors
-    /// [`Error::SumOverflow`], and as [`Cache::node`].
+    /// [`Error::SumOverflow`], [`Error::SumKeyTwice`], and as [`Cache::node`].
     pub fn step(
         &mut self,
         cache: &Cache,
@@ -117,7 +117,7 @@ impl SumMerge {
             }
             Phase::Change => {
                 let root = self.results.pop().unwrap_or(NONE);
-                // No more is counted than what the batch changes.
+                // `added` and `removed` count the changes of the batch only.
                 let grows = self.added.saturating_sub(self.removed);
                 if self.before.checked_add(grows).is_none() {
                     return Err(Error::SumOverflow);
@@ -159,7 +159,7 @@ impl SumMerge {
                 }
             }
         }
-        // The root is never a link: the top holds its records.
+        // The root must not be a link, because the top contains its records.
         if let Some(root) = self.results.last()
             && *root != NONE
             && let Some(id) = self.open(cache, *root)?
@@ -177,8 +177,8 @@ impl SumMerge {
         }
     }
 
-    /// A branch over two results, of which either may be nothing. What is no longer cut off is
-    /// opened; the answer is what to load for that.
+    /// Joins two results, either of which may be empty. Opens pieces that are no longer cut off; returns
+    /// the segments that must be loaded first.
     fn join(
         &mut self,
         cache: &Cache,
@@ -223,7 +223,7 @@ impl SumMerge {
         }
         let paths = &self.batch.paths()[from as usize..to as usize];
         if node == NONE {
-            // The first leaf that is put, and then the others into that.
+            // Put the first leaf, and then merge the other edits into it.
             let put = (from..to).find(|at| !self.batch.edit(*at).0.deletes());
             let Some(put) = put else {
                 self.results.push(NONE);
@@ -234,7 +234,8 @@ impl SumMerge {
             return Ok(());
         }
         let Node { path, depth, kind, .. } = *self.trie.node(node);
-        // Where the first of them parts from the node. They ascend: it is at one of the ends.
+        // The depth of the first bit in which a path differs from the node. As paths ascend, one of the two
+        // ends has the lowest.
         let parts = common(&paths[0], &path).min(common(&paths[paths.len() - 1], &path));
         if parts == DEPTH && depth == DEPTH {
             let node = self.replace(node, from)?;
@@ -261,7 +262,7 @@ impl SumMerge {
         Ok(self.trie.leaf(self.batch.paths()[at as usize], edit.sum, held, value))
     }
 
-    /// What becomes of the leaf at `node` by the edit of its key.
+    /// Applies the edit at `at` to the leaf at `node`, which has the same key.
     fn replace(&mut self, node: u32, at: u32) -> Result<u32, Error> {
         let (edit, value) = self.batch.edit(at);
         if edit.is_new {
@@ -281,12 +282,12 @@ impl SumMerge {
         if is_same {
             return Ok(node);
         }
-        // The sums of leaves of one tree: they fit.
+        // This cannot overflow: all removed leaves are of one tree.
         self.removed = self.removed.saturating_add(old.sum);
         if edit.deletes() { Ok(NONE) } else { self.put(at) }
     }
 
-    /// The batch, sorted, for another merge.
+    /// Takes the batch, sorted, for another merge.
     pub fn take_batch(&mut self) -> SumBatch {
         core::mem::take(&mut self.batch)
     }

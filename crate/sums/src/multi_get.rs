@@ -9,8 +9,8 @@ use hedgerow_trees::error::Error;
 use hedgerow_trees::step::{Budget, Step};
 use hedgerow_trees::tree::Tree;
 
-/// Goes down from `link`, or from the top; moves `link` along, so that a search that has to wait
-/// goes on from there.
+/// Descends from `link`, or from the top. Moves `link` along, so that a search that has to wait continues
+/// from there.
 fn descend<'c>(
     cache: &'c Cache,
     tree: Tree,
@@ -34,7 +34,7 @@ fn descend<'c>(
     }
 }
 
-/// Whether there is a leaf of this key, and its sum. Costs one piece for some seven branches.
+/// The sum of the leaf of this key; `None` if there is no leaf. Costs one piece for about seven branches.
 ///
 /// # Errors
 /// As [`Cache::node`].
@@ -52,7 +52,7 @@ struct Wanted {
     link: Option<Record<'static>>,
 }
 
-/// Finds many leaves: what is missing on the way is asked for level by level.
+/// Finds many leaves; asks for missing segments level by level.
 #[derive(Clone, Debug)]
 pub struct SumMultiGet {
     tree: Tree,
@@ -69,8 +69,8 @@ impl SumMultiGet {
         Self { tree, wanted, waiting: Vec::new() }
     }
 
-    /// Adds the leaves that there are to `out`, each with the position of its key as its mark,
-    /// in no order.
+    /// Adds the leaves that exist to `out`, each with the position of its key as its mark, in no particular
+    /// order.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -88,7 +88,7 @@ impl SumMultiGet {
             }
             budget.spend(1024);
             match descend(cache, *tree, &next.path, &mut next.link)? {
-                // A value that is half read is read on before any other.
+                // Finish a value that is half read before any other.
                 Fetch::At(id) if out.is_reading() => return Ok(Step::Need(Vec::from([id]))),
                 Fetch::At(id) => {
                     if missing.len() < cache.window() && !missing.contains(&id) {
@@ -110,7 +110,7 @@ impl SumMultiGet {
         }
         waiting.reverse();
         core::mem::swap(wanted, waiting);
-        // After a yield some may be in memory that were not.
+        // After a yield, segments that were missing may be in memory.
         Ok(if missing.is_empty() { Step::Yield } else { Step::Need(missing) })
     }
 }

@@ -1,5 +1,5 @@
-//! Pieces of sum trees as this package reads them: [`sum_piece`](hedgerow_trees::sum_piece) has their
-//! form, which the cache has checked before anything is read of them.
+//! Reads pieces of sum trees. [`sum_piece`](hedgerow_trees::sum_piece) has their format. The cache checks
+//! their hash and header, and [`fetch`] the rest.
 
 use crate::rules::{State, words};
 use hedgerow_trees::cache::{Cache, Fetch};
@@ -14,22 +14,22 @@ pub(crate) use hedgerow_trees::sum_piece::{
 use hedgerow_trees::sum_piece::{check, value_ref};
 use hedgerow_trees::value::ValueRef;
 
-/// The address in the rest of a leaf with a longer value, and the hash of the leaf.
+/// The reference to the value, and the hash of the leaf, from the rest of a leaf with a longer value.
 pub(crate) fn ref_and_hash(rest: &[u8]) -> (ValueRef, State) {
     (value_ref(rest), words(&rest[REF_BYTES - HASH_BYTES..]))
 }
 
-/// The hash and the sum in the first bytes of what tells of a tree.
+/// The hash and the sum of a root, at the start of `bytes`.
 pub(crate) fn root_at(bytes: &[u8]) -> (State, u64) {
     (words(&bytes[..HASH_BYTES]), u64_at(bytes, HASH_BYTES))
 }
 
-/// The hash and the sum that a top tells of its tree.
+/// The hash and the sum that a top states for its tree.
 pub(crate) fn stated(top: &[u8]) -> (State, u64) {
     root_at(&top[HEADER_BYTES..])
 }
 
-/// The address of the piece that a link leads to; without a link of the top `root`.
+/// The hash of the piece that a link leads to; without a link, that of the top.
 pub(crate) const fn address_of(root: Hash, link: Option<&Record<'_>>) -> Hash {
     match link {
         Some(Record { form: Form::Link(link), .. }) => link.chunk,
@@ -37,8 +37,8 @@ pub(crate) const fn address_of(root: Hash, link: Option<&Record<'_>>) -> Hash {
     }
 }
 
-/// The piece that a link leads to; without a link the top `root`. When it `is_new` to whoever reads it,
-/// it is decoded, and held to what the link says of it.
+/// The piece that a link leads to; without a link, the top `root`. If it `is_new` to the reader, it is
+/// decoded and checked against the link.
 ///
 /// # Errors
 /// As [`Cache::node`].
@@ -58,7 +58,7 @@ pub(crate) fn fetch<'c>(
     Ok(fetched)
 }
 
-/// Checks that a piece, itself checked, is what a link to it says; all but the hash.
+/// Checks a piece, which [`check`] accepted, against a link to it, except for the hash.
 pub(crate) fn check_link(chunk: &[u8], of: &Record<'_>) -> Result<(), DecodeError> {
     let Form::Link(link) = &of.form else { return Ok(()) };
     let records = Records::of(chunk);
@@ -88,7 +88,7 @@ pub(crate) fn check_link(chunk: &[u8], of: &Record<'_>) -> Result<(), DecodeErro
     Ok(())
 }
 
-/// The pieces and the values that a piece, itself checked, names.
+/// Calls `each` with the pieces and the values that a piece names, which [`check`] accepted.
 pub fn names(chunk: &[u8], mut each: impl FnMut(Name)) {
     for record in Records::of(chunk) {
         match record.form {

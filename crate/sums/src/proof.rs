@@ -1,18 +1,18 @@
-//! Proofs of what a sum tree holds under keys, and that they hold, for who knows nothing but the
-//! root.
+//! Proofs of the leaves of keys in a sum tree, for a verifier that knows only the root; and their
+//! verification.
 //!
 //! ```text
 //! of one key    n:u16 | n x ( hash:32 | sum:u64 ) | bitmap:32
 //! of many       n:u32 | n x ( hash:32 | sum:u64 ) | bitmap           all numbers big-endian
 //! ```
 //!
-//! A proof tells the siblings on the way from the leaf up to the root: bit `i` of the bitmap,
-//! the lowest of each byte first, is set when the `i`-th sibling is empty; the others follow each
-//! other. A key is absent when its leaf is the empty one.
+//! A proof lists the siblings on the path from the leaf up to the root. Bit `i` of the bitmap, the
+//! lowest of each byte first, is set if the `i`-th sibling is empty; the others are listed in order.
+//! A key is absent if its leaf is the empty one.
 //!
-//! Of many keys, the leftmost goes up to where the next one parts from it; so does the next, and
-//! so on, and where two meet, they go on as one. So each sibling is told once, and none that the
-//! leaves tell themselves. The bitmap is as long as it has to be, its last bits zero.
+//! With many keys, each leaf from the left is hashed up to the branch with the next one. Where two
+//! meet, they continue as one. So each sibling is listed once, and none that follows from the leaves.
+//! The bitmap is as short as possible; its unused last bits are zero.
 
 use crate::rules::{DEPTH, Rules, State, bit, branch, bytes, common, leaf, path, sort, words};
 use crate::trie::Root;
@@ -20,22 +20,22 @@ use alloc::vec::Vec;
 use hedgerow_trees::error::Error;
 use hedgerow_trees::step::{Budget, Step};
 
-/// Bytes hashed for a key, at most.
+/// The most bytes that are hashed for a key.
 const KEY_WORK: usize = 128 * DEPTH as usize;
 
 /// A hash and a sum.
 pub(crate) type Side = (State, u64);
 
-/// Brings leaves up to their root, from left to right.
+/// Computes the root from leaves, from left to right.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Climb {
-    /// Those that wait for the next leaf, each with the depth at which it parts.
+    /// Subtrees that wait for the next leaf, each with the depth of the branch where they meet.
     waiting: Vec<(Side, u16)>,
 }
 
 impl Climb {
-    /// Brings a leaf up to where the next one parts from it, or to the root. `sibling` tells the
-    /// one at a depth.
+    /// Hashes a leaf up to the branch with the next one, or to the root. `sibling` returns the sibling
+    /// at a depth.
     pub(crate) fn leaf(
         &mut self,
         path: &[u8; 32],
@@ -61,10 +61,10 @@ impl Climb {
     }
 }
 
-/// Reads the siblings of a proof, of which nobody vouches for any byte.
+/// Reads the siblings of an untrusted proof.
 #[derive(Clone, Copy, Debug)]
 struct Siblings {
-    /// Where the next node, the bitmap, and the next bit are.
+    /// The offsets of the next node and of the bitmap, and the index of the next bit.
     node: usize,
     bitmap: usize,
     bit: usize,
@@ -97,11 +97,11 @@ impl Siblings {
         let sum = sum.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
         self.node = end;
         let side = (words(hash), sum);
-        // One proof of one thing: what is empty is told by its bit.
+        // A claim must have only one proof: an empty sibling must be in the bitmap.
         if side == empty { Err(Error::InvalidProof) } else { Ok(side) }
     }
 
-    /// Nothing may be left over.
+    /// Checks that nothing is left over.
     fn end(self, proof: &[u8]) -> Result<(), Error> {
         let rest = &proof[self.bitmap..];
         let last = self.bit % 8;
@@ -111,8 +111,8 @@ impl Siblings {
     }
 }
 
-/// Verifies that the tree of `root` holds `leaf`, a value and a sum, under `key`; `None` for
-/// nothing. Costs 514 compressions, and allocates nothing.
+/// Verifies that the tree of `root` has `leaf`, a value and a sum, under `key`; `None` if the key is
+/// absent. Costs 514 compressions, and allocates nothing.
 ///
 /// # Errors
 /// [`Error::InvalidProof`].
@@ -131,7 +131,7 @@ pub fn verify(
     is_root(made, root)
 }
 
-/// The leaf of a claim. No leaf is the empty one.
+/// The leaf of a claim; the empty leaf for an absent key.
 fn claimed(leaf_of: Option<(&[u8], u64)>) -> Result<Side, Error> {
     match leaf_of {
         Some(([], 0)) => Err(Error::InvalidProof),
@@ -145,7 +145,7 @@ fn is_root((hash, sum): Side, root: &Root) -> Result<(), Error> {
     if is_it { Ok(()) } else { Err(Error::InvalidProof) }
 }
 
-/// What is claimed of a key.
+/// A claim about a key.
 #[derive(Clone, Copy, Debug)]
 pub struct SumClaim {
     path: [u8; 32],
@@ -153,10 +153,10 @@ pub struct SumClaim {
 }
 
 impl SumClaim {
-    /// That `key` has this value and this sum; `None` for that it is absent.
+    /// Claims that `key` has this value and this sum; `None` claims that it is absent.
     ///
     /// # Errors
-    /// [`Error::InvalidProof`] for the empty value with the sum 0, which is no leaf.
+    /// [`Error::InvalidProof`] for the empty value with the sum 0, which cannot be a leaf.
     pub fn new(key: &[u8; 32], leaf: Option<(&[u8], u64)>) -> Result<Self, Error> {
         Ok(Self { path: path(key), leaf: claimed(leaf)? })
     }
@@ -178,8 +178,8 @@ impl VerifySums {
     /// A verification of claims about the tree of `root`.
     ///
     /// # Errors
-    /// [`Error::InvalidProof`] when there is no claim, which no root would bear out, when two are
-    /// of the same key, or when the proof is too short.
+    /// [`Error::InvalidProof`] if there are no claims, as then no root would be checked, if two claims
+    /// have the same key, or if the proof is too short.
     pub fn new(
         rules: &Rules,
         root: Root,
@@ -198,7 +198,7 @@ impl VerifySums {
         Ok(Self { rules: rules.clone(), root, claims, proof, siblings, climb, at: 0 })
     }
 
-    /// Goes on. The claims hold when it is done.
+    /// Continues. The claims are verified when it is done.
     ///
     /// # Errors
     /// [`Error::InvalidProof`].

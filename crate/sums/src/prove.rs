@@ -1,4 +1,4 @@
-//! Makes proofs of keys; [`proof`](super::proof) tells what they are.
+//! Makes proofs of keys; [`proof`](super::proof) describes them.
 
 use crate::piece::ref_and_hash;
 use crate::proof::{Climb, Side};
@@ -13,7 +13,7 @@ use hedgerow_trees::tree::Tree;
 /// Bytes hashed for a key.
 const KEY_WORK: usize = 128 * DEPTH as usize;
 
-/// Makes the proof of some keys.
+/// Makes a proof of keys.
 #[derive(Debug)]
 pub struct SumProve {
     trie: Trie,
@@ -49,7 +49,7 @@ impl SumProve {
         }
     }
 
-    /// The proof of one key, whether it is there or not.
+    /// The proof of one key, present or absent.
     #[must_use]
     pub fn new(rules: &Rules, tree: Tree, key: &[u8; 32]) -> Self {
         Self::of(rules, tree, core::slice::from_ref(key), false)
@@ -73,8 +73,8 @@ impl SumProve {
         (self.trie.total(), proof)
     }
 
-    /// Goes on. Costs the pieces on the way to each key and 512 compressions a key: the proof is
-    /// verified while it is made.
+    /// Continues. Costs the pieces on the path to each key, and 512 compressions for each key, because the
+    /// proof is verified while it is made.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -116,7 +116,7 @@ impl SumProve {
             let next = paths.get(*at + 1);
             let (hash, sum) = climb.leaf(path, next, leaf, &mut sibling)?;
             *at += 1;
-            // The hash of a leaf is stored, and nothing has recomputed it yet.
+            // Stored hashes of leaves are checked only now.
             if next.is_none() && trie.total() != (Root { hash: bytes(&hash), sum }) {
                 let cause = Some(DecodeError::new(Field::SumHash, 2, 0, 0));
                 return Err(Error::CorruptChunk { hash: self.tree.root, cause });
@@ -127,7 +127,7 @@ impl SumProve {
 }
 
 impl Trie {
-    /// The leaf at the end of a path and all siblings on the way.
+    /// The leaf at the end of a path, and all siblings on the path.
     fn siblings(&self, path: &[u8; 32], siblings: &mut [u32; DEPTH as usize]) -> Side {
         let mut at = self.root;
         while at != NONE {
@@ -157,7 +157,7 @@ impl Trie {
         }
     }
 
-    /// As [`Trie::hash_at`], also where the leaf stands higher than `depth` now.
+    /// As [`Trie::hash_at`], also if the stored hash of the leaf is for a higher place than `depth`.
     fn hash_below(&self, node: &Node, depth: u16) -> State {
         if node.at >= depth {
             return self.hash_at(node, depth);

@@ -1,4 +1,4 @@
-//! What is hashed, and how: the rules of the Merkle-sum sparse Merkle tree of taproot-assets.
+//! The hashes of the Merkle-sum sparse Merkle tree of taproot-assets.
 //!
 //! ```text
 //! leaf     SHA-256( value | sum:u64 )              sums are big-endian
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A tree has 256 levels of branches. At depth `d` a key goes to the right if the bit `d % 8` of
-//! its byte `d / 8` is set, the lowest bit first. Inside, keys are *paths*: with the bits of each
-//! byte reversed, so that paths in the order of their bytes are leaves from left to right.
+//! its byte `d / 8` is set, the lowest bit first. Internally keys are *paths*: the bits of each byte
+//! are reversed, so that the order of bytes is the order of leaves from left to right.
 
 use crate::chain::START;
 pub(crate) use crate::chain::{Chain, State, bit};
@@ -23,15 +23,15 @@ pub fn path(key: &[u8; 32]) -> [u8; 32] {
     key.map(u8::reverse_bits)
 }
 
-/// Sorts paths, each with a number, by parting them in place at the first bit in which any of them
-/// differ, and so on. Small: the sorts of the standard library take ten kilobytes each.
+/// Sorts paths, each with a number, in place: splits them at the first bit in which any of them differ,
+/// and so on. Each sort of the standard library would take ten kilobytes of code.
 pub(crate) fn sort(items: &mut [([u8; 32], u32)]) {
     let mut ranges = Vec::from([(0, items.len())]);
     sort_some(items, &mut ranges, &mut Budget::of(usize::MAX));
 }
 
-/// Sorts what is still to be sorted, as far as the budget goes; `ranges` begins with the range of
-/// all. Whether there is nothing left.
+/// Sorts the `ranges` that are not sorted yet, as far as the budget allows. At first, `ranges` must have
+/// the range of all items. Returns whether everything is sorted.
 pub(crate) fn sort_some(
     items: &mut [([u8; 32], u32)],
     ranges: &mut Vec<(usize, usize)>,
@@ -69,7 +69,7 @@ pub(crate) fn bytes(state: &State) -> [u8; 32] {
     bytes
 }
 
-/// A hash of bytes, of which there are 32.
+/// The words of a hash of 32 bytes.
 pub(crate) fn words(bytes: &[u8]) -> State {
     let mut state = [0; 8];
     for (word, bytes) in state.iter_mut().zip(bytes.chunks_exact(4)) {
@@ -116,7 +116,7 @@ pub(crate) fn leaf(value: &[u8], sum: u64) -> State {
     hash(value, &sum.to_be_bytes())
 }
 
-/// The key that a text stands for: its SHA-256.
+/// The key of a text: its SHA-256.
 #[must_use]
 pub fn key_of(text: &[u8]) -> [u8; 32] {
     bytes(&hash(text, &[]))
@@ -135,7 +135,7 @@ pub(crate) fn branch(left: &State, right: &State, sum: u64) -> State {
     state
 }
 
-/// The hashes of empty subtrees of every height, made once and shared.
+/// The hashes of empty subtrees of every height, computed once and shared.
 #[derive(Clone, Debug)]
 pub struct Rules {
     empty: Rc<[State]>,
@@ -159,7 +159,7 @@ impl Rules {
         Self { empty: empty.into() }
     }
 
-    /// The hash of an empty subtree at `depth`, which is at most [`DEPTH`].
+    /// The hash of an empty subtree at `depth`, at most [`DEPTH`].
     #[must_use]
     pub fn empty_hash(&self, depth: u16) -> [u8; 32] {
         bytes(&self.empty[usize::from(depth)])
@@ -174,7 +174,7 @@ impl Rules {
         &self.empty
     }
 
-    /// The hash at the depth `to` of a tree that holds nothing but a subtree at `from`.
+    /// The hash at the depth `to` of a subtree whose only content is a subtree at `from` with this hash.
     pub(crate) fn fold(
         &self,
         mut hash: State,
@@ -194,7 +194,7 @@ impl Rules {
         hash
     }
 
-    /// Follows chains that start at leaves, any number of them.
+    /// Hashes any number of chains that start at leaves.
     pub(crate) fn follow(&self, chains: &mut [Chain]) {
         #[cfg(target_arch = "wasm32")]
         {

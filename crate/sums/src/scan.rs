@@ -1,4 +1,4 @@
-//! The leaves of a sum tree from left to right: in the order of their paths.
+//! Scans the leaves of a sum tree from left to right, which is the order of their paths.
 
 use crate::leaves::{Cursor, SumLeaves};
 use crate::piece::Form;
@@ -9,7 +9,7 @@ use hedgerow_trees::error::Error;
 use hedgerow_trees::step::{Budget, Step};
 use hedgerow_trees::tree::Tree;
 
-/// The leaves of a sum tree from left to right: in the order of their paths.
+/// Scans the leaves of a sum tree from left to right, which is the order of their paths.
 #[derive(Clone, Debug)]
 pub struct SumScan {
     cursor: Cursor,
@@ -17,14 +17,14 @@ pub struct SumScan {
 }
 
 impl SumScan {
-    /// A scan of `tree` from `key` on, or from the first.
+    /// A scan of `tree` from `key`, or from the first leaf.
     #[must_use]
     pub fn new(tree: Tree, key: Option<&[u8; 32]>) -> Self {
         Self { cursor: Cursor::new(tree), from: key.map_or([0; 32], path) }
     }
 
-    /// Adds leaves to `out`, until the budget is spent or the tree at its end. Take what there is
-    /// whenever it yields.
+    /// Adds leaves to `out` until the budget is spent or the tree ends. Take the leaves each time it
+    /// yields.
     ///
     /// # Errors
     /// As [`Cache::node`].

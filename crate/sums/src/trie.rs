@@ -1,4 +1,4 @@
-//! Some of a sum tree in memory: the pieces that an operation has opened, as a binary trie.
+//! A part of a sum tree in memory: the pieces that an operation has opened, as a binary trie.
 
 use crate::piece::{
     FIXED_BYTES, Form, LINK_BYTES, Link, MAX_PIECE_BYTES, MIN_PIECE_BYTES, REF_BYTES, Record,
@@ -12,17 +12,17 @@ use hedgerow_trees::hash::Hash;
 use hedgerow_trees::step::{Budget, Step};
 use hedgerow_trees::tree::Tree;
 
-/// No node.
+/// Stands for "no node".
 pub(crate) const NONE: u32 = u32::MAX;
-/// The depth of a leaf's hash that is not known yet.
+/// The value of [`Node::at`] for a leaf whose hash is not known yet.
 pub(crate) const UNKNOWN: u16 = DEPTH + 1;
-/// What opening a piece costs: two compressions for each of some forty branches.
+/// The cost of opening a piece: two compressions for each of about forty branches.
 const OPEN_WORK: usize = 8 << 10;
 
-/// How the value of a leaf is held.
+/// How the trie has the value of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Held {
-    /// The value itself, as its record has it.
+    /// The value itself, which its record contains.
     Inline,
     /// The rest of the record of a longer value.
     Ref,
@@ -47,33 +47,33 @@ pub(crate) enum Kind {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
-    /// A path below it.
+    /// The path of a leaf below it.
     pub(crate) path: [u8; 32],
-    /// That of the node itself; of a leaf, that of the tree at `at` in which it is alone.
+    /// The hash of the node; for a leaf, of the subtree at the depth `at` in which it is the only leaf.
     pub(crate) hash: State,
     pub(crate) sum: u64,
     pub(crate) count: u64,
-    /// Where it branches; [`DEPTH`] for leaves.
+    /// The depth of the branch; [`DEPTH`] for a leaf.
     pub(crate) depth: u16,
     pub(crate) at: u16,
-    /// Bytes of the records that it takes in a piece.
+    /// Bytes of its records in a piece.
     pub(crate) size: u16,
     pub(crate) kind: Kind,
-    /// The piece that begins with it, if it is known.
+    /// The chunk of the piece whose first node it is, if known.
     pub(crate) chunk: Hash,
 }
 
-/// Some of a sum tree in memory: the pieces that an operation has opened, as a binary trie.
+/// A part of a sum tree in memory: the pieces that an operation has opened, as a binary trie.
 #[derive(Debug)]
 pub(crate) struct Trie {
     pub(crate) rules: Rules,
     pub(crate) nodes: Vec<Node>,
-    /// Values.
+    /// The values of leaves.
     pub(crate) bytes: Vec<u8>,
     pub(crate) root: u32,
-    /// Nodes that paths lead to, and the range of paths that they are for; see [`Trie::reach`].
+    /// Nodes on the way to paths, each with the range of its paths; see [`Trie::reach`].
     frontier: Vec<(u32, u32, u32)>,
-    /// Those whose pieces must be loaded first.
+    /// Nodes like those, whose pieces must be loaded first.
     missing: Vec<(u32, u32, u32)>,
 }
 
@@ -115,7 +115,7 @@ impl Trie {
         })
     }
 
-    /// How the value of a leaf is held, and its bytes.
+    /// How the trie has the value of a leaf, and the bytes.
     pub(crate) fn value(&self, node: &Node) -> (Held, &[u8]) {
         match node.kind {
             Kind::Leaf { held, start, len } => {
@@ -125,13 +125,13 @@ impl Trie {
         }
     }
 
-    /// Which of two neighbours are cut off, to be pieces of their own. It depends on the subtrees
-    /// alone, so that the same leaves are cut in the same way.
+    /// Which of two siblings are cut off as pieces of their own. It depends only on the two subtrees, so
+    /// that equal leaves are always cut in the same way.
     ///
-    /// When they are too large for one piece, both are. Above that, pieces hold links rather than
-    /// leaves, so that few of them lead to many. But where most leaves are on one side, only the
-    /// other is cut off, and earlier: so many such branches, one below the other, share a piece,
-    /// and no keys make many pieces of one path.
+    /// If they are too large for one piece, both are cut off. Further up, pieces have links rather than
+    /// leaves, so that few of them lead to many. But if most leaves are on one side, only the other side is
+    /// cut off, and earlier. So many such branches, one below the other, share a piece, and no keys can
+    /// make a path of many pieces.
     pub(crate) fn cuts(&self, left: u32, right: u32) -> (bool, bool) {
         let (left, right) = (self.node(left), self.node(right));
         let left_is_light = left.count <= right.count;
@@ -139,7 +139,7 @@ impl Trie {
         let size = usize::from(left.size) + usize::from(right.size);
         let is_skewed = light.count < heavy.count / 4;
         let may_cut = |node: &Node| node.count > 1 && usize::from(node.size) >= MIN_PIECE_BYTES;
-        // A link takes less than the leaves that it stands for.
+        // A link takes fewer bytes than the leaves below it.
         let has_links =
             |node: &Node| (FIXED_BYTES as u64).saturating_mul(node.count) > node.size.into();
         let must_cut = |node, other| may_cut(node) && has_links(other) && !has_links(node);
@@ -172,12 +172,12 @@ impl Trie {
         Ok(self.push(node))
     }
 
-    /// The hash at `depth` of a tree that holds nothing but `node`, which is below.
+    /// The hash at `depth` of a subtree whose only content is `node`, which is below.
     pub(crate) fn hash_at(&self, node: &Node, depth: u16) -> State {
         self.rules.fold(node.hash, node.sum, &node.path, node.at, depth)
     }
 
-    /// Makes the hash of a branch from those below.
+    /// Computes the hash of a branch from those of its children.
     pub(crate) fn hash_branch(&mut self, at: u32) {
         let node = self.node(at);
         if let Kind::Branch { left, right } = node.kind {
@@ -202,8 +202,8 @@ impl Trie {
         at
     }
 
-    /// Joins `right` with each node on its left that waits for it and parts from it at the depth `from` or below:
-    /// the nearest first.
+    /// Joins `right` with each waiting node on its left whose branch is at the depth `from` or below, the nearest
+    /// first.
     fn close(
         &mut self,
         waiting: &mut Vec<(u32, u16)>,
@@ -227,9 +227,9 @@ impl Trie {
         Ok(right)
     }
 
-    /// Builds the nodes of a piece that was checked, and hashes its branches.
+    /// Builds the nodes of a checked piece, and hashes its branches.
     pub(crate) fn build(&mut self, chunk: &[u8]) -> Result<u32, DecodeError> {
-        // Nodes that wait for the one on their right, and where they part from it.
+        // Nodes that wait for their right sibling, and the depths of the branches over them.
         let mut waiting = Vec::new();
         let mut last = NONE;
         for record in Records::of(chunk) {
@@ -244,7 +244,7 @@ impl Trie {
         self.close(&mut waiting, last, 0)
     }
 
-    /// Opens the link at `at`, if its piece is in memory; else tells where that is.
+    /// Opens the link at `at`; returns the segment of its piece if that is not in memory.
     pub(crate) fn open(&mut self, cache: &Cache, at: u32) -> Result<Option<SegmentId>, Error> {
         let Node { path, hash: claim, sum, count, depth, size, chunk: hash, .. } = *self.node(at);
         let form = Form::Link(Link { depth, count, size, chunk: hash });
@@ -258,12 +258,12 @@ impl Trie {
             if is_it { Ok(built) } else { Err(wrong(Field::SumHash)) }
         });
         let built = built.map_err(|cause| Error::CorruptChunk { hash, cause: Some(cause) })?;
-        // What it was built of stays where it is, but for its root, which takes the link's place.
+        // The root of the piece replaces the link; its other nodes stay where they are.
         self.nodes[at as usize] = Node { chunk: hash, ..*self.node(built) };
         Ok(None)
     }
 
-    /// Opens the top of `tree`, if it is in memory; else tells where that is.
+    /// Opens the top of `tree`; returns its segment if that is not in memory.
     pub(crate) fn enter(&mut self, cache: &Cache, tree: Tree) -> Result<Option<SegmentId>, Error> {
         if tree.is_empty() || self.root != NONE {
             return Ok(None);
@@ -293,7 +293,7 @@ impl Trie {
         Ok(None)
     }
 
-    /// The hash and the sum of the whole.
+    /// The root of the whole tree.
     pub(crate) fn total(&self) -> Root {
         if self.root == NONE {
             return Root { hash: self.rules.empty_hash(0), sum: 0 };
@@ -302,8 +302,8 @@ impl Trie {
         Root { hash: bytes(&self.hash_at(root, 0)), sum: root.sum }
     }
 
-    /// Opens all pieces of `tree` that `paths`, which ascend, lead into: level by level, with all
-    /// that is missing of a level asked for at once.
+    /// Opens all pieces of `tree` that `paths`, which must ascend, lead into. It goes level by level, and
+    /// asks for all missing pieces of a level at once.
     pub(crate) fn reach(
         &mut self,
         cache: &Cache,
@@ -318,12 +318,12 @@ impl Trie {
             self.frontier.push((self.root, 0, paths.len() as u32));
         }
         self.frontier.append(&mut self.missing);
-        // What the first of `missing` waits for.
+        // The segment that the first of `missing` needs.
         let mut awaited = None;
         while let Some((at, from, to)) = self.frontier.pop() {
             if budget.is_spent() {
                 self.frontier.push((at, from, to));
-                // What is known to be missing is asked for: else it would be looked at first again.
+                // Ask for missing pieces first; otherwise the next step would begin with them again.
                 if awaited.is_none() {
                     return Ok(Step::Yield);
                 }
@@ -333,7 +333,7 @@ impl Trie {
             let node = *self.node(at);
             let (depth, path) = (node.depth, node.path);
             let within = &paths[from as usize..to as usize];
-            // Those that share all bits above its first branch.
+            // The paths that share all bits above its first branch.
             let first =
                 within.partition_point(|other| *other < path && common(other, &path) < depth);
             let within = &within[first..];
@@ -366,7 +366,7 @@ impl Trie {
     }
 }
 
-/// What the root of a sum tree says.
+/// The root of a sum tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root {
     /// The hash.

@@ -1,4 +1,4 @@
-//! Checks all of a sum tree: every piece, every hash up to the root, every value.
+//! Verifies a sum tree: every piece, every hash up to the root, every value.
 
 use crate::leaves::SumLeaves;
 use crate::piece::{
@@ -16,16 +16,16 @@ use hedgerow_trees::tree::Tree;
 /// Bytes hashed for a leaf, up to the branch above it.
 const LEAF_WORK: usize = 128 * DEPTH as usize;
 
-/// Checks all of a sum tree: every piece, every hash up to the root, every value.
+/// Verifies a sum tree: every piece, every hash up to the root, every value.
 #[derive(Debug)]
 pub struct SumVerify {
     rules: Rules,
     tree: Tree,
     /// Hash and sum of the root, as the commit claims them.
     claim: Option<(State, u64)>,
-    /// Pieces to be read; the top has no link.
+    /// Links to pieces that are not read yet; `None` is the top.
     pieces: Vec<Option<Record<'static>>>,
-    /// Records of long values of the last piece, to be read: where they are in it.
+    /// The offsets in the last piece of leaves whose longer values are not read yet.
     value_refs: Vec<usize>,
     last: Option<Record<'static>>,
     value: SumLeaves,
@@ -37,7 +37,8 @@ const fn wrong(hash: Hash, field: Field) -> Error {
 }
 
 impl SumVerify {
-    /// A walk of `tree`. A commit claims hash and sum of its root in the first 40 bytes of `claim`.
+    /// A verification of `tree`. The first 40 bytes of `claim` are the hash and the sum of its root, as its
+    /// commit claims them.
     #[must_use]
     pub fn new(rules: &Rules, tree: Tree, claim: &[u8]) -> Self {
         Self {
@@ -52,13 +53,13 @@ impl SumVerify {
         }
     }
 
-    /// Leaves, pieces and values out of line that are sound so far.
+    /// The numbers of leaves, pieces and values out of line that were found sound so far.
     #[must_use]
     pub const fn tally(&self) -> [u64; 3] {
         self.counts
     }
 
-    /// Goes on. Costs the hashing of all leaves, as when they were put.
+    /// Continues. Costs the hashes of all leaves, as putting them does.
     ///
     /// # Errors
     /// As [`Cache::node`], at the first fault.
@@ -89,7 +90,7 @@ impl SumVerify {
                 if self.counts[0] != self.tree.count {
                     return Err(wrong(self.tree.root, Field::EntryCount));
                 }
-                // The top has told of any other.
+                // The claim about any other tree was checked with its top.
                 let nothing = (words(&self.rules.empty_hash(0)), 0);
                 if self.tree.is_empty() && self.claim.is_some_and(|claim| claim != nothing) {
                     return Err(wrong(self.tree.root, Field::SumHash));
@@ -122,7 +123,7 @@ impl SumVerify {
         } else {
             let root = &mut trie.nodes[trie.root as usize];
             if root.depth == DEPTH {
-                // The only leaf of a tree stands for all of it.
+                // The only leaf of a tree has the hash of the whole tree.
                 root.at = 0;
             }
             let (total, said) = (trie.total(), stated(chunk));

@@ -1,4 +1,4 @@
-//! Collections as a host makes them, and stores with something to collect.
+//! Runs collections in a host, and makes stores that have something to collect.
 
 use crate::host::Host;
 use crate::rows::{Rows, issue};
@@ -11,31 +11,31 @@ use hedgerow::hash::Hash;
 use hedgerow::value::Kind;
 use std::ops;
 
-/// While writers are at work.
+/// A collection while there are writers.
 pub const USUAL: Thoroughness =
     Thoroughness { survey: false, full: false, rest: false, values_before: 0 };
-/// When a user asks for it.
+/// A collection that a user asked for.
 pub const FULL: Thoroughness = Thoroughness { full: true, ..USUAL };
 
-/// Runs a collection to its end; how many segments went.
+/// Runs a collection to its end; returns how many segments were deleted.
 ///
 /// # Errors
 /// As [`Collect::step`].
 pub fn run(host: &mut Host, collect: &mut Collect) -> Result<usize, Error> {
-    let mut went = 0;
+    let mut deleted = 0;
     while let Some(exchange) = host.run(|cache, budget| collect.step(cache, budget))? {
         host.store(exchange.sealed);
-        went += exchange.gone.len();
+        deleted += exchange.gone.len();
         for id in exchange.gone {
             host.cache.remove(id);
             host.stored.remove(&id).expect("a stored segment");
         }
     }
-    Ok(went)
+    Ok(deleted)
 }
 
-/// Collects all but what the head and `pins` reach, and the segments `kept`; the totals, and how many
-/// segments went.
+/// Collects all chunks that the head and `pins` do not reach, except in the segments `kept`. Returns the
+/// totals, and how many segments were deleted.
 ///
 /// # Errors
 /// As [`Collect::step`].
@@ -51,11 +51,11 @@ pub fn try_collect(
         collect.add_commit(*pin);
     }
     collect.keep(kept.start, kept.end);
-    let went = run(host, &mut collect)?;
-    Ok((collect.totals(), went))
+    let deleted = run(host, &mut collect)?;
+    Ok((collect.totals(), deleted))
 }
 
-/// As [`try_collect`], of a store that is sound.
+/// As [`try_collect`], for a sound store.
 pub fn collect(host: &mut Host, thoroughness: Thoroughness, pins: &[Hash]) -> (Totals, usize) {
     try_collect(host, thoroughness, pins, 0..0).expect("a collection")
 }
@@ -66,13 +66,13 @@ pub fn stored_bytes(host: &Host) -> u64 {
     host.stored.values().map(|(bytes, _)| bytes.len() as u64).sum()
 }
 
-/// Bytes of the chunks of a host that was given the same rows at once.
+/// The bytes that a host with the same rows, written at once, stores.
 pub fn needed_bytes(host: &mut Host) -> u64 {
     let rows: Rows = host.contents();
     stored_bytes(&Host::of(host.shape, &rows))
 }
 
-/// A host whose rows were all written `times`, in pieces that lie across each other.
+/// A host whose rows were all written `times` times, in parts of every seventh row.
 #[must_use]
 pub fn rewritten(rows: usize, times: usize) -> Host {
     let mut host = Host::new(Shape::STORED);
@@ -88,7 +88,7 @@ pub fn rewritten(rows: usize, times: usize) -> Host {
     host
 }
 
-/// Values out of line, and in several pieces.
+/// Values out of line, some of them in several pieces.
 #[must_use]
 pub fn big(seed: usize) -> Values {
     (0..40)

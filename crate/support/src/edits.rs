@@ -1,4 +1,4 @@
-//! What a host commits, each change to its end.
+//! The writes of a host, each run to its end.
 
 use crate::host::Host;
 use crate::output::Value;
@@ -17,7 +17,7 @@ impl Host {
         Ingest::indexed(self.forest.clone(), reader, self.shape, &self.indexes, secret)
     }
 
-    /// Goes on with an ingest until it waits for the next block, or has made its commit.
+    /// Continues an ingest until it waits for the next block, or has made its commit.
     ///
     /// # Errors
     /// Those of [`Ingest::step`].
@@ -70,7 +70,7 @@ impl Host {
         Ok(())
     }
 
-    /// Commits blocks of JSON text; returns the ingest, which tells what it made.
+    /// Commits blocks of JSON text; returns the ingest, which has its statistics.
     ///
     /// # Errors
     /// Those of [`Ingest::step`].

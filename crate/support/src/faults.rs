@@ -1,4 +1,4 @@
-//! Chunks that nobody vouches for, and what is wrong with them.
+//! Chunks that may be malformed, and their faults.
 
 use crate::host::seal;
 use hedgerow::cache::Cache;
@@ -7,15 +7,15 @@ use hedgerow::hash::Hash;
 use hedgerow::segment::Sealed;
 use hedgerow::tree::{Fault, Part};
 
-/// What a [`DecodeError`] says: the field, the offset, what was expected and what was found.
+/// The parts of a [`DecodeError`]: the field, the offset, the value expected and the value found.
 pub type Facts = (Field, usize, u64, u64);
 
-/// What is wrong, if anything.
+/// The fault, if any.
 pub fn facts<T>(result: Result<T, DecodeError>) -> Option<Facts> {
     result.err().map(|error| (error.field, error.offset, error.expected, error.got))
 }
 
-/// The chunk that an error names, and what is wrong with it: `None` for its hash.
+/// The chunk that an error names, and its fault: `None` if its hash is wrong.
 pub fn cause(error: Error) -> (Hash, Option<Facts>) {
     match error {
         Error::CorruptChunk { hash, cause } => (hash, cause.and_then(|c| facts::<()>(Err(c)))),
@@ -23,18 +23,18 @@ pub fn cause(error: Error) -> (Hash, Option<Facts>) {
     }
 }
 
-/// As [`cause`], of what must be an error.
+/// As [`cause`], for a result that must be an error.
 pub fn failed<T>(result: Result<T, Error>) -> (Hash, Option<Facts>) {
     cause(result.err().expect("an error"))
 }
 
-/// Those of the faults that a verification finds by which rows are lost: not those of the form.
+/// The faults by which rows are lost, without those of the form.
 pub fn lost(mut faults: Vec<Fault>) -> Vec<Fault> {
     faults.retain(|fault| fault.part != Part::Form);
     faults
 }
 
-/// A cache that knows `chunks`, all in one stored segment that is loaded.
+/// A cache with `chunks`, all in one stored segment that is in memory.
 pub fn cache(chunks: &[impl AsRef<[u8]>]) -> (Cache, Vec<Hash>) {
     let chunks: Vec<&[u8]> = chunks.iter().map(AsRef::as_ref).collect();
     let (hashes, sealed) = seal(&chunks);
@@ -52,7 +52,7 @@ mod tests {
     use crate::layout;
 
     #[test]
-    fn a_fault_is_told() {
+    fn a_fault_is_reported() {
         let (good, bad) = (layout::leaf(&[(0, b"a", b"1")]), layout::leaf(&[]));
         let (cache, hashes) = cache(&[&good, &bad]);
         assert!(cache.node(&hashes[0]).is_ok());

@@ -1,5 +1,5 @@
-//! A host that keeps segments in a map and steps operations to their end, either smoothly or
-//! as badly as the protocol allows.
+//! A host that keeps segments in a map and steps operations to their end. It does so smoothly, or as
+//! badly as the protocol allows.
 
 use crate::pace::Pace;
 use crate::rows::Rows;
@@ -15,20 +15,20 @@ use hedgerow::step::{Budget, Step};
 use hedgerow::tree::Tree;
 use std::collections::BTreeMap;
 
-/// No operation needs more steps, however small they are.
+/// The most steps that any operation needs, even with the smallest budget.
 pub const MAX_STEPS: usize = 100_000;
 
 const CACHE_BYTES: usize = 64 << 20;
 
-/// What a host draws at random.
+/// The secret, which a real host draws at random.
 const SECRET: Secret = Secret::new(0x5eed_0000_5eed_0001, 0x5eed_0002_5eed_0003);
 
-/// A host that keeps segments in a map and steps operations to their end, either smoothly or as
+/// A host that keeps segments in a map and steps operations to their end. It does so smoothly, or as
 /// badly as the protocol allows.
 pub struct Host {
-    /// What is in memory.
+    /// The cache.
     pub cache: Cache,
-    /// What is stored: the bytes and the table of each segment.
+    /// The bytes and the table of each stored segment.
     pub stored: BTreeMap<SegmentId, (Vec<u8>, Table)>,
     /// The trees of the last commit.
     pub forest: Forest,
@@ -36,9 +36,9 @@ pub struct Host {
     pub root: Hash,
     /// The shape of nodes.
     pub shape: Shape,
-    /// Bytes of work in a step, where there is no pace.
+    /// The budget of a step if there is no pace.
     pub slice: usize,
-    /// How to step; smoothly when `None`.
+    /// How to step; smoothly if `None`.
     pub pace: Option<Pace>,
     /// The indexes that an empty store gets.
     pub indexes: Vec<Definition>,
@@ -47,7 +47,7 @@ pub struct Host {
     next: SegmentId,
 }
 
-/// Packs chunks: their hashes, and the one segment that they are in.
+/// Packs chunks; returns their hashes and their segments.
 pub fn seal(chunks: &[&[u8]]) -> (Vec<Hash>, Vec<Sealed>) {
     let mut packer = Packer::new();
     let put = |chunk: &&[u8]| packer.put(Stream::Leaf, |out| out.extend_from_slice(chunk));
@@ -73,7 +73,7 @@ impl Host {
         }
     }
 
-    /// A host that was given all `rows` at once.
+    /// A host with `rows`, written at once.
     pub fn of(shape: Shape, rows: &Rows) -> Self {
         let mut host = Self::new(shape);
         let rows: Vec<_> = rows.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -81,7 +81,7 @@ impl Host {
         host
     }
 
-    /// A host with indexes that was given all `rows` at once.
+    /// A host with indexes and `rows`, written at once.
     pub fn indexed(shape: Shape, indexes: &[Definition], rows: &Rows) -> Self {
         let mut host = Self { indexes: indexes.to_vec(), ..Self::new(shape) };
         let rows: Vec<_> = rows.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -94,7 +94,7 @@ impl Host {
         self.forest.tree(ROWS)
     }
 
-    /// Forgets everything in memory, as a new process would.
+    /// Empties the cache, as a new process would.
     pub fn reopen(&mut self, cache_bytes: usize) {
         self.cache = Cache::keyed(cache_bytes, SECRET);
         for (id, (_, table)) in &self.stored {
@@ -111,7 +111,7 @@ impl Host {
         })
     }
 
-    /// Stores one chunk in a segment of its own, not in memory.
+    /// Stores one chunk in a segment of its own, which is not in memory.
     pub fn store_chunk(&mut self, bytes: &[u8]) -> Hash {
         let (hashes, sealed) = seal(&[bytes]);
         for Sealed { bytes, table } in sealed {
@@ -122,8 +122,8 @@ impl Host {
         hashes[0]
     }
 
-    /// Stores segments, which stay in memory; with a pace their chunks, as far apart as they
-    /// can be.
+    /// Stores segments, which stay in memory. With a pace, stores each chunk in a segment of its own
+    /// instead.
     pub fn store(&mut self, sealed: Vec<Sealed>) {
         for segment in sealed {
             if self.pace.is_some() {
@@ -140,13 +140,13 @@ impl Host {
         }
     }
 
-    /// Any stored segment.
+    /// The stored segment that `choice` selects.
     fn any(&self, choice: usize) -> Option<SegmentId> {
         let nth = choice % self.stored.len().max(1);
         self.stored.keys().nth(nth).copied()
     }
 
-    /// A segment leaves memory.
+    /// Removes a segment from memory.
     pub fn evict(&mut self, id: SegmentId) {
         self.cache.remove(id);
         self.cache.add_table(id, self.stored[&id].1.clone());
@@ -166,7 +166,7 @@ impl Host {
         budget
     }
 
-    /// Loads what an operation asks for.
+    /// Loads the segments that an operation asks for.
     pub fn answer(&mut self, ids: &[SegmentId]) {
         assert!(!ids.is_empty(), "an empty need");
         for (at, id) in ids.iter().enumerate() {
@@ -187,7 +187,7 @@ impl Host {
         }
     }
 
-    /// Steps an operation to its end; `step` also hands over the segments that it has made.
+    /// Steps an operation to its end; `step` also returns the segments that it has made.
     pub(crate) fn steps<T>(
         &mut self,
         mut step: impl FnMut(&Cache, &mut Budget) -> (Result<Step<T>, Error>, Vec<Sealed>),
@@ -224,7 +224,7 @@ impl Host {
         })
     }
 
-    /// Waits for something looked up at once.
+    /// Runs a lookup, and loads the segments that it needs.
     ///
     /// # Errors
     /// Those of `look`.
@@ -250,7 +250,7 @@ mod tests {
     const SMALL: Shape = Shape::with_target(128);
 
     #[test]
-    fn it_holds_what_it_was_given() {
+    fn a_host_reads_back_what_was_written() {
         let mut host = Host::new(SMALL);
         let rows: Rows = (0..100).map(issue).collect();
         host.put(&rows.clone().into_iter().collect::<Vec<_>>());
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn it_comes_to_the_same_end_when_it_does_its_worst() {
+    fn a_host_with_a_pace_makes_the_same_commit() {
         let rows: Rows = (0..100).map(issue).collect();
         let smooth = Host::of(SMALL, &rows);
         for choices in [&[][..], &[0, 0xe8, 3, 1, 2, 7, 0xff, 0xe1, 5], &[0xe0]] {
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn it_tells_which_segments_were_asked_for() {
+    fn a_host_records_the_segments_that_were_asked_for() {
         let mut host = Host::of(SMALL, &(0..10).map(issue).collect());
         assert_eq!(host.asked, []);
         host.reopen(CACHE_BYTES);
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "asked for and in memory")]
-    fn it_refuses_a_need_of_what_is_there() {
+    fn a_host_refuses_a_need_of_a_segment_in_memory() {
         let mut host = Host::of(SMALL, &(0..10).map(issue).collect());
         let _ = host.run(|_, _| Ok(Step::<()>::Need(vec![1])));
     }

@@ -1,4 +1,4 @@
-//! Writes chunks byte by byte, as `docs/format.md` draws them: an encoder that shares nothing
+//! Writes chunks byte by byte, as `docs/format.md` describes them: an encoder that shares nothing
 //! with the core's.
 
 use hedgerow::hash::Hash;
@@ -7,9 +7,9 @@ use hedgerow::value::Kind;
 
 /// The version of the format.
 pub const VERSION: u8 = 1;
-/// A tag: the value is stored apart.
+/// The tag bit for a value that is stored out of line.
 pub const FAR: u16 = 1 << 15;
-/// A tag: the value is bytes, not JSON.
+/// The tag bit for a byte value.
 pub const BYTES: u16 = 1 << 14;
 
 /// A leaf of records: the tag bits, the key and the value of each.
@@ -70,7 +70,7 @@ pub fn node(node: &Node<'_>) -> Vec<u8> {
     }
 }
 
-/// What stands in a leaf for a value of `len` bytes that is stored apart.
+/// A value ref: what a leaf has for a value of `len` bytes that is stored out of line.
 pub fn far(len: u32, hash: &Hash) -> Vec<u8> {
     [&len.to_le_bytes()[..], &hash.0].concat()
 }
@@ -108,18 +108,18 @@ pub fn table(ends: &[u32]) -> Vec<u8> {
     bytes
 }
 
-/// A leaf to spoil: records at 10..14 (`a`), 14..20 (`bb`) and 20..59 (`c`, a far value), after offsets at
-/// 4, 6 and 8.
+/// A leaf to damage: records at 10..14 (`a`), 14..20 (`bb`) and 20..59 (`c`, a value ref), after offsets
+/// at 4, 6 and 8.
 pub fn good_leaf() -> Vec<u8> {
     leaf(&[(0, b"a", b"1"), (BYTES, b"bb", b"22"), (FAR, b"c", &far(5000, &Hash([7; 32])))])
 }
 
-/// An internal node to spoil: offsets at 4 and 6, counts at 8 and 16, hashes at 24 and 56, keys at 88 and 89.
+/// An internal node to damage: offsets at 4 and 6, counts at 8 and 16, hashes at 24 and 56, keys at 88 and 89.
 pub fn good_inner() -> Vec<u8> {
     inner(1, &[(b"b", 3, Hash([1; 32])), (b"dd", 5, Hash([2; 32]))])
 }
 
-/// A commit to spoil: trees at 4..46 (`r`) and 46..90 (`sum`).
+/// A commit to damage: trees at 4..46 (`r`) and 46..90 (`two`).
 pub fn good_commit() -> Vec<u8> {
     commit(&[(b"r", 3, Hash([1; 32])), (b"two", 2, Hash([2; 32]))])
 }
@@ -144,7 +144,7 @@ mod tests {
     use hedgerow::boundary::Shape;
 
     #[test]
-    fn what_the_core_makes_is_what_is_drawn() {
+    fn chunks_of_the_core_are_equal_to_those_written_here() {
         let host = Host::of(Shape::with_target(64), &(0..40).map(issue).collect());
         let mut nodes = 0;
         for (_, _, chunk) in host.chunks() {

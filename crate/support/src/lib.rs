@@ -1,8 +1,8 @@
-//! What tests, fuzz targets and benches of Hedgerow's core share: a host that steps
-//! operations, sample rows, what reads should hand out, and an encoder of chunks that owes
-//! nothing to the core's.
+//! Shared by tests, fuzz targets and benches of Hedgerow's core: a host that steps operations,
+//! sample rows, the expected output of reads, and an encoder of chunks that shares nothing with
+//! the core's.
 
-// Whatever is wrong here panics: a test fails, a fuzz target has found something.
+// Every fault panics here, so that the test or the fuzz target fails.
 #![allow(clippy::missing_panics_doc)]
 
 pub mod collections;

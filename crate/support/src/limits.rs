@@ -1,4 +1,4 @@
-//! Every way to write a row, and every way to read it: what the tests of limits cross with each other.
+//! Every way to write a row, and every way to read it. Tests of limits combine them.
 
 use crate::host::Host;
 use crate::output::{changes, entries};
@@ -20,12 +20,12 @@ use std::cell::RefCell;
 
 const BOTH: Parts = Parts { keys: true, values: true };
 
-/// A row whose value names its key twice, at `/id` and at `/n/id`, and is in normal form.
+/// A row whose value is in normal form and contains its key twice, at `/id` and at `/n/id`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The key.
     pub key: String,
-    /// What is at `/p`.
+    /// The text at `/p`.
     pub payload: String,
     /// The value.
     pub value: String,
@@ -53,18 +53,18 @@ impl Row {
     }
 }
 
-/// What a store holds before a row is written.
+/// The contents of a store before a row is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
     /// Nothing: rows stream into a new tree.
     Empty,
     /// Other rows: rows are merged.
     Others,
-    /// The same key with another value: it is replaced where it is.
+    /// Other rows and the same key with another value, which is replaced.
     Same,
 }
 
-/// All of them.
+/// All bases.
 pub const BASES: [Base; 3] = [Base::Empty, Base::Others, Base::Same];
 
 const OTHERS: usize = 40;
@@ -78,7 +78,7 @@ impl Base {
         (host, tree)
     }
 
-    /// What there is, with `row` where the key is there.
+    /// The rows of this base, with `row` if it has the same key.
     fn rows(self, row: &Row) -> Vec<(String, String)> {
         let other = |at: usize| Row::new(&format!("{}{at:03}", ["a", "z"][at % 2]), "[1]");
         let mut rows: Vec<_> = (0..OTHERS).map(other).collect();
@@ -123,7 +123,7 @@ fn put(row: &Row) -> String {
     format!(r#"{{"op":"put","key":{},"value":{}}}"#, quote(&row.key), row.value)
 }
 
-/// The row without its payload, and then an update.
+/// A put of the row without its payload, and then an update with it.
 fn update(row: &Row) -> String {
     let (key, payload) = (quote(&row.key), &row.payload);
     format!(r#"{},{{"op":"update","key":{key},"merge":{{"p":{payload}}}}}"#, put(&row.before()))
@@ -133,7 +133,7 @@ fn spaced_value(row: &Row) -> String {
     spaced(&row.value)
 }
 
-/// All of them.
+/// All writers.
 pub const WRITERS: [Writer; 14] = [
     Writer { name: "pairs", how: How::Block(|| Format::Pairs, pair) },
     Writer { name: "objects", how: How::Block(|| Format::Rows(pointer("/id")), value) },
@@ -184,7 +184,7 @@ pub const WRITERS: [Writer; 14] = [
 /// Commits a row.
 ///
 /// # Errors
-/// Those of [`Ingest::step`]; the host is then what it was.
+/// Those of [`Ingest::step`]; the host is then unchanged.
 pub fn write(host: &mut Host, writer: &Writer, row: &Row) -> Result<(), Error> {
     match &writer.how {
         How::Block(format, text) => {
@@ -213,7 +213,7 @@ pub fn feed_stream(
     let secret = host.cache.secret();
     let mut ingest =
         Ingest::indexed(host.forest.clone(), reader, host.shape, &host.indexes, secret);
-    // In parts, so that most of them end inside of the row.
+    // In parts, most of which end inside of the row.
     for part in text.as_bytes().chunks(1000.max(text.len() / 5)) {
         ingest.bytes().expect("a stream").room(part.len()).copy_from_slice(part);
         host.drive(&mut ingest)?;
@@ -223,18 +223,18 @@ pub fn feed_stream(
     host.finish(&mut ingest)
 }
 
-/// What was written, and where.
+/// The row that was written, and the store before.
 pub struct Outcome<'r> {
     /// The row.
     pub row: &'r Row,
-    /// What was there.
+    /// The contents of the store before.
     pub base: Base,
     /// The tree of rows before.
     pub before: Tree,
 }
 
 impl Outcome<'_> {
-    /// All rows.
+    /// All rows of the store after the write, sorted.
     fn expected(&self) -> Vec<(String, String)> {
         let mut rows = self.base.rows(self.row);
         if self.base != Base::Same {
@@ -245,10 +245,10 @@ impl Outcome<'_> {
     }
 }
 
-/// A reader: whether it reads what was written.
+/// A reader; returns whether it reads what was written.
 pub type Reads = fn(&mut Host, &Outcome<'_>) -> bool;
 
-/// All of them.
+/// All readers.
 pub const READERS: [(&str, Reads); 12] = [
     ("get", |host, Outcome { row, .. }| {
         let missing = format!("{}!", row.key);
@@ -269,9 +269,9 @@ pub const READERS: [(&str, Reads); 12] = [
             && host.count(&only(&outcome.row.key)) == 1
     }),
     ("diff", |host, Outcome { row, base, before }| {
-        let told = host.differ(*before, host.tree(), &Range::ALL).expect("a diff");
+        let diff = host.differ(*before, host.tree(), &Range::ALL).expect("a diff");
         let old = (*base == Base::Same).then(|| row.before().value);
-        changes(&told) == [(row.key.clone(), old, Some(row.value.clone()))]
+        changes(&diff) == [(row.key.clone(), old, Some(row.value.clone()))]
     }),
     ("verify", |host, outcome| {
         let tree = host.tree();
@@ -289,7 +289,7 @@ pub const READERS: [(&str, Reads); 12] = [
     ("export and import", |host, outcome| {
         let mut other = Host::new(host.shape);
         for (id, (bytes, table)) in &host.stored {
-            // What an import checks of a segment.
+            // The check of a segment in an import.
             let table = Table::decode(table.bytes().to_vec()).expect("a table");
             other.stored.insert(*id, (bytes.clone(), table));
         }
@@ -317,7 +317,7 @@ pub const READERS: [(&str, Reads); 12] = [
             let is_in = |(key, _): &(String, String)| {
                 definition.takes(key.as_bytes()) && 2 * key.len() + 2 <= 1024
             };
-            // In the order of the texts, which are the keys.
+            // The columns are the keys, so the order is that of keys.
             entries(&out) == outcome.expected().into_iter().filter(is_in).collect::<Vec<_>>()
         })
     }),
@@ -332,7 +332,7 @@ pub const READERS: [(&str, Reads); 12] = [
     }),
 ];
 
-/// The sound rows of a tree that has no fault.
+/// The number of rows of a tree; `None` if it has a fault.
 fn verified(host: &mut Host, tree: Tree) -> Option<u64> {
     let walk = RefCell::new(Verify::new(tree, host.shape));
     let step = host.run(|cache, budget| Ok(walk.borrow_mut().step(cache, budget)));

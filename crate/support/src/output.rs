@@ -1,4 +1,4 @@
-//! What reads hand out: split into its members, and as it should be.
+//! Outputs of reads: splits them into members, and compares them with the expected output.
 
 use crate::rows::quote;
 use hedgerow::json::{skip_value, unquote};
@@ -8,13 +8,13 @@ use hedgerow::value::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-/// A change that a diff tells: the key, the old value and the new one.
+/// A change of a diff: the key, the old value and the new one.
 pub type Change<V = String> = (String, Option<V>, Option<V>);
 
-/// A value: what its bytes are, and they.
+/// A value: its kind and its bytes.
 pub type Value = (Kind, Vec<u8>);
 
-/// The members of an output: keys, values and what else is said, in their order.
+/// The members of an output in their order: keys, values and others.
 pub fn members(out: &Output) -> Vec<String> {
     let values = array(&out.text);
     if out.keys.is_empty() {
@@ -29,7 +29,7 @@ pub fn members(out: &Output) -> Vec<String> {
     members
 }
 
-/// Splits an array, which is framed by the core's own scanner (it has unit tests of its own).
+/// Splits an array with the core's own scanner, which has unit tests of its own.
 fn array(text: &[u8]) -> Vec<String> {
     let mut values = Vec::new();
     let mut at = 1;
@@ -48,12 +48,12 @@ fn unquoted(quoted: &str) -> String {
     String::from_utf8(key).expect("a key is text")
 }
 
-/// The rows that a scan of keys and values has handed out.
+/// The rows in the output of a scan of keys and values.
 pub fn entries(out: &Output) -> Vec<(String, String)> {
     members(out).chunks(2).map(|pair| (unquoted(&pair[0]), pair[1].clone())).collect()
 }
 
-/// The changes that a diff has handed out.
+/// The changes in the output of a diff.
 pub fn changes(out: &Output) -> Vec<Change> {
     let mut members = members(out).into_iter();
     let mut changes = Vec::new();
@@ -89,7 +89,7 @@ where
         .collect()
 }
 
-/// What a read should hand out.
+/// The expected output of a read.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Expected {
     keys: Vec<String>,
@@ -100,18 +100,18 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// What the core says itself.
+    /// Adds a member that the core writes itself.
     pub fn say(&mut self, text: &str) {
         assert!(self.count == 0 || !self.keys.is_empty(), "something said after values alone");
         self.keys.push(text.to_owned());
     }
 
-    /// A key.
+    /// Adds a key.
     pub fn key(&mut self, key: &str) {
         self.say(&quote(key));
     }
 
-    /// A value.
+    /// Adds a value.
     pub fn value(&mut self, (kind, value): &Value) {
         if !self.keys.is_empty() {
             self.keys.push("null".to_owned());
@@ -128,7 +128,7 @@ impl Expected {
         self.bytes.extend_from_slice(value);
     }
 
-    /// A change.
+    /// Adds a change.
     pub fn change(&mut self, (key, old, new): &Change<Value>) {
         self.say(match (old, new) {
             (None, _) => "0",
@@ -139,7 +139,7 @@ impl Expected {
         old.iter().chain(new).for_each(|value| self.value(value));
     }
 
-    /// What a scan of `entries` should hand out.
+    /// The expected output of a scan of `entries`.
     pub fn entries<'v>(
         entries: impl Iterator<Item = (&'v String, &'v Value)>,
         parts: Parts,
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_taken_apart() {
+    fn an_output_is_split_into_members() {
         let mut out = Output::new();
         for member in ["a\"b", "c"] {
             out.key(member.as_bytes());
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_told_as_a_diff_tells_them() {
+    fn expected_changes_are_those_of_a_diff() {
         let rows = |rows: &[(&str, Value)]| -> BTreeMap<String, Value> {
             rows.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
         };

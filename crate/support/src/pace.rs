@@ -3,10 +3,10 @@
 use hedgerow::cache::SegmentId;
 use hedgerow::step::Budget;
 
-/// Evictions during one operation: so many that all segments leave, so few that it ends.
+/// The most evictions during one operation: enough that all segments leave, but few enough that it ends.
 const EVICTIONS: usize = 200;
 
-/// The choices of a host that does its worst: bytes, used over and over.
+/// The choices of a host that behaves as badly as it may: bytes, which are used repeatedly.
 #[derive(Clone, Debug)]
 pub struct Pace {
     choices: Vec<u8>,
@@ -25,12 +25,12 @@ impl Pace {
         if self.choices.is_empty() { 0 } else { self.choices[self.at % self.choices.len()].into() }
     }
 
-    /// Another operation begins.
+    /// Begins another operation.
     pub const fn begin(&mut self) {
         self.evictions = EVICTIONS;
     }
 
-    /// The budget of the next step; and which of the stored segments leaves memory before it.
+    /// The budget of the next step, and a choice of a stored segment that leaves memory before it, if any.
     pub fn budget(&mut self) -> (Budget, Option<usize>) {
         let choice = self.choice();
         let mut leaves = None;
@@ -41,7 +41,7 @@ impl Pace {
         (Budget::of([1, 1, 7, 64, 300, 4096, 1 << 16, usize::MAX][choice % 8]), leaves)
     }
 
-    /// What is loaded when `ids` are asked for, in what order; `any` is any stored segment.
+    /// The segments that are loaded when `ids` are asked for, in their order; `any` returns any stored segment.
     pub fn answer(
         &mut self,
         ids: &[SegmentId],

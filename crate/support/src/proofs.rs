@@ -1,4 +1,4 @@
-//! Proofs: made by a host, verified without one, and taken apart to be forged.
+//! Proofs: makes them with a host, verifies them without one, and takes them apart to forge them.
 
 use crate::host::{Host, MAX_STEPS};
 use crate::output::Expected;
@@ -15,7 +15,7 @@ use std::ops::Bound;
 /// Bytes before the first chunk of a proof.
 pub const HEADER: [u8; 2] = [0xf0, 1];
 
-/// The range that holds `key` alone.
+/// The range that contains only `key`.
 pub fn only(key: &str) -> Range {
     let key = key.as_bytes().to_vec();
     Range { lower: Bound::Included(key.clone()), upper: Bound::Included(key) }
@@ -31,7 +31,7 @@ pub fn prove(host: &mut Host, range: &Range) -> Result<Vec<u8>, Error> {
     Ok(prove.proof().to_vec())
 }
 
-/// What `proof` proves, in steps of `slice` bytes of work.
+/// Verifies `proof` in steps of `slice` bytes of work; returns the rows that it proves.
 ///
 /// # Errors
 /// Those of [`VerifyProof::step`].
@@ -51,13 +51,13 @@ pub fn verify(root: Hash, range: &Range, proof: &[u8], slice: usize) -> Result<O
     panic!("no end after {MAX_STEPS} steps");
 }
 
-/// Holds what was proved of `range` to what there is.
+/// Compares the proved rows of `range` with `values`.
 pub fn check_proved(values: &Values, range: &Range, out: &Output, context: &dyn Debug) {
     let inside = values.iter().filter(|(key, _)| range.contains(key.as_bytes()));
     Expected::entries(inside, Parts { keys: true, values: true }).check(out, context);
 }
 
-/// The chunks of a proof as an encoder wrote it.
+/// The chunks of a well-formed proof.
 pub fn chunks(proof: &[u8]) -> Vec<Vec<u8>> {
     let mut chunks = Vec::new();
     let mut rest = &proof[HEADER.len()..];
@@ -69,7 +69,7 @@ pub fn chunks(proof: &[u8]) -> Vec<Vec<u8>> {
     chunks
 }
 
-/// A proof of `chunks`, with nothing checked: an encoder that shares nothing with the core's.
+/// A proof of `chunks` without any checks: an encoder that shares nothing with the core's.
 pub fn of_chunks(chunks: &[Vec<u8>]) -> Vec<u8> {
     let mut proof = HEADER.to_vec();
     for chunk in chunks {
@@ -79,8 +79,8 @@ pub fn of_chunks(chunks: &[Vec<u8>]) -> Vec<u8> {
     proof
 }
 
-/// Puts `forged` in the place of the chunk at `at`, and its hash wherever the old one was named
-/// before it, so that all hashes fit again, up to the commit: only the root does not.
+/// Replaces the chunk at `at` by `forged`, and its old hash in the chunks before by the new one, and so
+/// on up to the commit. So all hashes match, except for the root.
 pub fn rehash(chunks: &mut [Vec<u8>], at: usize, forged: Vec<u8>) {
     let mut changed = vec![(Hash::of(&chunks[at]), Hash::of(&forged))];
     chunks[at] = forged;

@@ -1,8 +1,8 @@
-//! Random tests. A failure prints the seed, the number of the step, what the step did, what was
-//! expected and what came, and the command that runs this seed alone.
+//! Random tests. A failure prints the seed, the number of the step, what the step did, the expected
+//! and the actual value, and the command that runs only this seed.
 //!
-//! `SEED=n` runs one seed, `SEEDS=n` runs so many. Proptest keeps its own seeds: a case that failed
-//! is run again from `*.proptest-regressions` before all others.
+//! `SEED=n` runs one seed, `SEEDS=n` runs n seeds. Proptest keeps its own seeds: it first runs the cases
+//! of `*.proptest-regressions`, which failed before.
 
 use std::env;
 use std::fmt::{self, Debug, Display, Formatter};
@@ -10,7 +10,7 @@ use std::fmt::{self, Debug, Display, Formatter};
 /// The longest text of a value that a failure prints.
 const LONGEST_TEXT: usize = 600;
 
-/// What was not as expected. Its `Debug` is its text, so that `unwrap` prints it.
+/// A difference from the expected value. Its `Debug` is its text, so that `unwrap` prints it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Differs(String);
 
@@ -28,7 +28,7 @@ impl Display for Differs {
 
 impl std::error::Error for Differs {}
 
-/// The steps of a random test: what is compared in a step is reported with the step.
+/// The steps of a random test. A failed comparison is reported with its step.
 #[derive(Debug, Default)]
 pub struct Steps {
     seed: Option<u64>,
@@ -52,7 +52,7 @@ impl Steps {
     ///
     /// # Errors
     ///
-    /// They differ: says in which step, what was expected and what came.
+    /// If they differ: the step, the expected and the actual value.
     pub fn same<T: PartialEq + Debug>(
         &self,
         what: impl Display,
@@ -66,11 +66,11 @@ impl Steps {
         Err(self.differs(format_args!("{what}: expected {expected}, got {got}")))
     }
 
-    /// Compares two lists, and tells where they first differ.
+    /// Compares two lists, and reports their first difference.
     ///
     /// # Errors
     ///
-    /// They differ: says in which step, and the first items that do.
+    /// If they differ: the step, and the first items that differ.
     pub fn same_items<T: PartialEq + Debug>(
         &self,
         what: impl Display,
@@ -95,7 +95,7 @@ impl Steps {
         Differs(format!("{self}{what}{}", self.command()))
     }
 
-    /// How to run this seed alone; a case of proptest is run again in any case.
+    /// The command that runs only this seed, or only this test of proptest.
     fn command(&self) -> String {
         let seed = self.seed.map_or_else(String::new, |seed| format!("SEED={seed} "));
         let file = env::args().next().unwrap_or_default();
@@ -119,7 +119,7 @@ impl Display for Steps {
     }
 }
 
-/// An assertion that panics in the middle of a step does not know of it: the step is told after it.
+/// An assertion that panics does not know the step, so the step is printed after it.
 impl Drop for Steps {
     fn drop(&mut self) {
         if std::thread::panicking() && self.seed.is_some() {
@@ -128,11 +128,11 @@ impl Drop for Steps {
     }
 }
 
-/// Runs `body` for `count` seeds from 0 on, for as many as `SEEDS` says, or for the one that `SEED` names.
+/// Runs `body` for `count` seeds from 0, for as many as `SEEDS` says, or for the one that `SEED` names.
 ///
 /// # Panics
 ///
-/// What `body` compares differs.
+/// If a comparison of `body` fails.
 pub fn for_seeds(count: u64, mut body: impl FnMut(u64, &mut Steps) -> Result<(), Differs>) {
     let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let seeds = match number("SEED") {
@@ -143,7 +143,7 @@ pub fn for_seeds(count: u64, mut body: impl FnMut(u64, &mut Steps) -> Result<(),
         let mut steps = Steps::new();
         steps.seed = Some(seed);
         let result = body(seed, &mut steps);
-        // The error has the step in it already.
+        // The error contains the step already.
         steps.seed = None;
         if let Err(differs) = result {
             panic!("{differs}");
@@ -151,7 +151,7 @@ pub fn for_seeds(count: u64, mut body: impl FnMut(u64, &mut Steps) -> Result<(),
     }
 }
 
-/// A value in one line, cut off where it is long.
+/// The debug text of a value, cut off if it is long.
 pub fn short(value: &impl Debug) -> String {
     let mut text = format!("{value:?}");
     if text.len() > LONGEST_TEXT {

@@ -1,4 +1,4 @@
-//! What a host reads, each operation to its end.
+//! The reads of a host, each run to its end.
 
 use crate::host::Host;
 use crate::output::{Change, changes, entries, members};
@@ -9,7 +9,7 @@ use hedgerow::output::Output;
 use hedgerow::tree::{Count, Diff, MultiGet, Parts, Range, Scan, Tree, get};
 
 impl Host {
-    /// What a scan of `tree` hands out, up to its end or its fault.
+    /// The output of a scan of `tree`, up to its end or its error.
     pub fn scanned(
         &mut self,
         tree: Tree,
@@ -25,7 +25,7 @@ impl Host {
         (out, result)
     }
 
-    /// At most `limit` rows of a range, from row `offset` on.
+    /// At most `limit` rows of a range, without the first `offset`.
     pub fn scan_after(
         &mut self,
         range: &Range,
@@ -54,7 +54,7 @@ impl Host {
         self.scan(&Range::ALL, false, u64::MAX).into_iter().collect()
     }
 
-    /// The value of a key as it lies in its leaf: not of one that is stored apart.
+    /// The value of a key, which must be inline in its leaf.
     ///
     /// # Errors
     /// As [`get`].
@@ -92,7 +92,7 @@ impl Host {
         result
     }
 
-    /// What a diff of two trees hands out.
+    /// The output of a diff of two trees.
     ///
     /// # Errors
     /// As [`Diff::step`].

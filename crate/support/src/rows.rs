@@ -21,7 +21,7 @@ pub fn issue(index: usize) -> (String, String) {
 /// Rows of places, whose coordinates have about 17 digits: about 150 bytes of JSON each.
 pub fn place(index: usize) -> (String, String) {
     let id = format!("place/{index:08}");
-    // Irrational enough that hardly any prints short.
+    // These factors give fractions of which hardly any prints with few digits.
     let spread = |step: f64, range: f64| (f64::from(index as u32) * step).fract() * range;
     let value = format!(
         "{{\"id\":\"{id}\",\"lat\":{},\"lon\":{},\"height\":{},\"weight\":{},\"name\":\"Place {index}\",\

@@ -1,4 +1,4 @@
-//! A store that keeps all segments in its cache, and batches for it: what benches work on.
+//! A store that keeps all segments in its cache, and batches for it, for benches.
 
 use crate::rows::issue;
 use hedgerow::batch::{Batch, Edit};
@@ -16,19 +16,19 @@ pub fn a_key(text: &str) -> Key<'_> {
     Key::parse(text.as_bytes()).expect("a key")
 }
 
-/// JSON text, which is in normal form, as a value.
+/// JSON text in normal form as a value.
 pub fn a_text(text: &str) -> Value<'_> {
     Value::trusted(Kind::Json, text.as_bytes())
 }
 
-/// Rows `0, 10, 20, ...`, so that there is room between any two.
+/// Rows `0, 10, 20, ...`, so that others fit between them.
 pub fn rows(count: usize) -> Vec<(String, String)> {
     (0..count).map(|index| issue(10 * index)).collect()
 }
 
 /// A tree and the cache that holds its chunks.
 pub struct Store {
-    /// Where its chunks are.
+    /// The cache.
     pub cache: Cache,
     /// The tree.
     pub tree: Tree,
@@ -54,7 +54,7 @@ impl Store {
         store
     }
 
-    /// Keeps the chunks that an operation made.
+    /// Adds the chunks that an operation made to the cache.
     pub fn keep(&mut self, packer: &mut Packer, first: u64) {
         packer.seal();
         for (id, sealed) in (first..).zip(packer.take_sealed()) {
@@ -62,7 +62,7 @@ impl Store {
         }
     }
 
-    /// Merges a sorted batch; the chunks made are dropped with the merge.
+    /// Merges a sorted batch; the new chunks are dropped with the merge.
     pub fn merge(&self, batch: &Batch) -> Merge {
         let mut merge = Merge::new(self.tree, batch, Shape::STORED);
         let step = merge.step(&self.cache, batch, &mut Budget::of(usize::MAX));
@@ -80,7 +80,7 @@ impl Store {
         }
     }
 
-    /// Applies one edit by the fast path; whether it applied.
+    /// Applies one edit by the fast path; returns whether that applied.
     pub fn replace(&self, batch: &Batch) -> bool {
         let mut replace = PointEdit::new(self.tree, Shape::STORED);
         let step = replace.step(&self.cache, batch);
@@ -88,7 +88,7 @@ impl Store {
         matches!(step, Ok(Step::Done(Some(_))))
     }
 
-    /// Counts the changes from `old`.
+    /// Counts the members of a diff from `old`.
     pub fn diff(&self, old: Tree) -> u32 {
         let mut diff = Diff::new(old, self.tree, Range::ALL);
         let mut out = Output::new();
@@ -108,7 +108,7 @@ impl Store {
     }
 }
 
-/// Where the edits of a batch fall.
+/// Where the keys of a batch are.
 #[derive(Clone, Copy, Debug)]
 pub enum Spread {
     /// Every n-th row.
@@ -161,7 +161,7 @@ mod tests {
             assert_eq!(tree.count, 1000 + added);
             let mut changed = Store { tree, ..store };
             changed.keep(merge.packer(), 10);
-            // A change has a member more than an addition.
+            // A change has one member more than an addition.
             assert_eq!(changed.diff(old), if added == 0 { 80 } else { 60 });
             store = Store { tree: old, ..changed };
             for id in 10..20 {

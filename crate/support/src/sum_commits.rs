@@ -1,4 +1,4 @@
-//! Commits with sum trees in a [`Host`], and a model of what they come to.
+//! Commits with sum trees in a [`Host`], and a model of their results.
 
 use crate::host::Host;
 use crate::output::Value;
@@ -50,16 +50,16 @@ impl Row {
     }
 }
 
-/// What the leaves of a tree are made of: members of rows, or all of them.
+/// Defines the leaves of a tree: by members of rows, or by whole rows (`None`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Def {
-    /// Of the key; none: the key of the row.
+    /// The member that is the key; `None` for the key of the row.
     pub key: Option<&'static str>,
-    /// Of the sum.
+    /// The member that is the sum.
     pub sum: Option<&'static str>,
-    /// Of the value.
+    /// The member that is the value.
     pub value: Option<&'static str>,
-    /// What the keys of its rows begin with.
+    /// The prefix of the keys of its rows.
     pub prefix: &'static str,
 }
 
@@ -91,43 +91,43 @@ impl Def {
     }
 }
 
-/// What a commit does to rows.
+/// An edit of rows.
 #[derive(Clone, Debug)]
 pub enum Edit {
     /// Puts rows.
     Put(Vec<(String, Row)>),
     /// Deletes keys.
     Delete(Vec<String>),
-    /// Deletes all keys that begin with it.
+    /// Deletes all keys with this prefix.
     DeletePrefix(String),
-    /// Deletes all, as an operation of a patch.
+    /// Deletes all rows by a patch.
     Clear,
-    /// Sets the member "sum" of a row, by a patch.
+    /// Sets the member "sum" of a row by a patch.
     Update(String, String),
 }
 
-/// A key and what becomes of its leaf.
+/// A key and its new leaf.
 pub type KeyLeaf = ([u8; 32], Held);
 
-/// What a commit does.
+/// The changes of a commit.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
-    /// To rows.
+    /// The edits of rows.
     pub edits: Vec<Edit>,
-    /// To trees made by hand; an empty value with the sum 0 deletes.
+    /// The edits of trees that are edited by hand; an empty value with the sum 0 deletes.
     pub staged: Vec<(String, Vec<KeyLeaf>)>,
-    /// The trees that are to follow rows, beside those that do.
+    /// The wanted trees that follow rows, besides the existing ones.
     pub wanted: BTreeMap<String, Def>,
-    /// Others are dropped.
+    /// Drops all other followers.
     pub alone: bool,
 }
 
-/// What a store holds.
+/// The contents of a store.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// Rows.
     pub rows: BTreeMap<String, Row>,
-    /// Trees made by hand.
+    /// Trees that are edited by hand.
     pub hand: BTreeMap<String, Leaves>,
     /// Trees that follow rows.
     pub followers: BTreeMap<String, Def>,
@@ -138,10 +138,10 @@ fn total(leaves: &Leaves) -> Option<u64> {
 }
 
 impl Model {
-    /// The leaves of all trees by their names; or all errors that there may be.
+    /// The leaves of all trees by their names.
     ///
     /// # Errors
-    /// See above.
+    /// All errors that a commit of this state may return.
     pub fn trees(&self) -> Result<BTreeMap<String, Leaves>, Vec<Error>> {
         let (mut trees, mut errors) = (self.hand.clone(), Vec::new());
         for (name, def) in &self.followers {
@@ -165,7 +165,7 @@ impl Model {
         if errors.is_empty() { Ok(trees) } else { Err(errors) }
     }
 
-    /// Takes a change.
+    /// Applies a change.
     pub fn apply(&mut self, change: &Change) {
         for edit in &change.edits {
             match edit {
@@ -189,17 +189,17 @@ impl Model {
         if change.alone {
             self.followers.clear();
         }
-        // One of another definition is made anew.
+        // A tree with another definition is rebuilt.
         self.followers.extend(change.wanted.clone());
-        // None takes the place of a tree made by hand.
+        // A follower never replaces a hand-edited tree.
         self.followers.retain(|name, _| !self.hand.contains_key(name));
-        // They are not known any more without rows.
+        // A commit without rows has no followers.
         if self.rows.is_empty() {
             self.followers.clear();
         }
     }
 
-    /// All of it as one change of an empty store.
+    /// The whole state as one change of an empty store.
     pub fn change(&self) -> Change {
         let rows = self.rows.iter().map(|(key, row)| (key.clone(), row.clone())).collect();
         let staged = self.hand.iter().map(|(name, leaves)| {
@@ -213,7 +213,7 @@ impl Model {
         }
     }
 
-    /// Checks all that a host holds of this.
+    /// Checks that a host has exactly this state.
     pub fn check(&self, host: &mut Host) {
         let trees = self.trees().expect("a state that may be");
         let mut named = 0;
@@ -239,7 +239,7 @@ impl Model {
     }
 }
 
-/// Checks all sum trees of a host; the number of their leaves.
+/// Verifies all sum trees of a host; returns the number of their leaves.
 ///
 /// # Errors
 /// Those of [`SumVerify::step`].
@@ -254,7 +254,7 @@ pub fn verify_all(host: &mut Host) -> Result<u64, Error> {
     Ok(leaves)
 }
 
-/// Feeds an ingest what a change does to rows, and has it go on until it awaits sums or is done.
+/// Feeds an ingest the edits of rows of a change, and steps it until it awaits sums or is done.
 pub fn start(host: &mut Host, change: &Change) -> Ingest {
     let mut ingest = host.ingest();
     if !change.staged.is_empty() || !change.wanted.is_empty() || change.alone {
@@ -290,10 +290,11 @@ pub fn start(host: &mut Host, change: &Change) -> Ingest {
     ingest
 }
 
-/// What was made for a commit that another writer was before: [`SumUpdate::into_retry_state`].
+/// The state to retry a commit that lost a race: [`SumUpdate::into_retry_state`].
 pub type Made = (Vec<Base>, Vec<Staged>);
 
-/// Brings the sum trees of an ingest that may await them: what was made, and in how many steps.
+/// Updates the sum trees of an ingest, if it awaits that; returns the state for a retry, and the number of
+/// steps.
 ///
 /// # Errors
 /// Those of [`SumUpdate::step`].
@@ -317,9 +318,9 @@ pub fn bring(
         name: tree_name(name).expect("a name"),
         batch: batch(edits.iter().map(|(key, leaf)| (key, leaf))),
     };
-    let (bases, again) = before;
+    let (bases, retry) = before;
     let staged =
-        if again.is_empty() { change.staged.iter().map(staged).collect() } else { again.clone() };
+        if retry.is_empty() { change.staged.iter().map(staged).collect() } else { retry.clone() };
     let mut bring = SumUpdate::new(&Rules::new(), ingest, staged, wanted, bases);
     bring.spill_at(spill_bytes);
     let mut steps = 0;
@@ -340,7 +341,7 @@ pub fn adopt(host: &mut Host, ingest: &Ingest) {
 /// Commits a change.
 ///
 /// # Errors
-/// Those of [`SumUpdate::step`]; then the host is where it was.
+/// Those of [`SumUpdate::step`]; then the host is unchanged.
 pub fn commit(host: &mut Host, change: &Change, spill_bytes: usize) -> Result<(), Error> {
     let mut ingest = start(host, change);
     bring(host, &mut ingest, change, &Made::default(), spill_bytes)?;

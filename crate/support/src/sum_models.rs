@@ -1,6 +1,6 @@
-//! Two models of sum trees, after the reference implementation: a full tree, which keeps every
-//! node on the way to a leaf, and a compacted one, in which a leaf stands where its subtree holds
-//! nothing else. They are slow, keep all in memory and share nothing with the core.
+//! Two models of sum trees, after the reference implementation. The full tree keeps every node on the
+//! path to a leaf. In the compacted tree, a leaf replaces a subtree in which it is the only leaf. They
+//! are slow, keep everything in memory and share nothing with the core.
 
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ pub struct Sided {
     pub sum: u64,
 }
 
-/// A value and a sum. An empty value with the sum 0 is no leaf.
+/// A value and a sum. An empty value with the sum 0 stands for an absent leaf.
 pub type Leaf = (Vec<u8>, u64);
 
 /// The side of `key` at `depth`.
@@ -39,7 +39,7 @@ pub fn leaf(value: &[u8], sum: u64) -> Sided {
 /// The branch over two nodes, whose sums must fit.
 ///
 /// # Errors
-/// They do not.
+/// If they do not fit.
 pub fn branch(left: Sided, right: Sided) -> Result<Sided, Overflow> {
     let sum = left.sum.checked_add(right.sum).ok_or(Overflow)?;
     let hash = Sha256::new().chain_update(left.hash).chain_update(right.hash);
@@ -60,12 +60,12 @@ pub fn empty() -> Vec<Sided> {
     empty
 }
 
-/// What both models do.
+/// A model of a sum tree.
 pub trait Model {
     /// Puts a leaf, or deletes one.
     ///
     /// # Errors
-    /// The sums do not fit: then nothing changes.
+    /// If the sums do not fit: then nothing changes.
     fn insert(&mut self, key: &Key, leaf: &Leaf) -> Result<(), Overflow>;
     /// The root.
     fn root(&self) -> Sided;
@@ -76,7 +76,7 @@ pub trait Model {
 /// The root over a leaf with these siblings, from the leaf up.
 ///
 /// # Errors
-/// The sums do not fit.
+/// If the sums do not fit.
 pub fn root_of(key: &Key, leaf: Sided, siblings: &[Sided]) -> Result<Sided, Overflow> {
     let mut node = leaf;
     for (at, sibling) in siblings.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Sum trees in a [`Host`]: changed, read and walked.
+//! Sum trees in a [`Host`]: edits, reads, proofs and forgeries.
 
 use crate::host::Host;
 pub use crate::sum_models::Leaf as Held;
@@ -20,11 +20,11 @@ pub type Leaves = BTreeMap<[u8; 32], Held>;
 
 /// A sum tree in a host.
 pub struct Sums {
-    /// Where its chunks are.
+    /// The host that stores its chunks.
     pub host: Host,
     /// The tree.
     pub tree: Tree,
-    /// What its root says.
+    /// Its root.
     pub root: Root,
     /// The rules.
     pub rules: Rules,
@@ -54,7 +54,7 @@ impl Sums {
         sums
     }
 
-    /// Brings a batch in.
+    /// Merges a batch.
     ///
     /// # Errors
     /// Those of [`SumMerge::step`]: then nothing was packed.
@@ -102,7 +102,7 @@ impl Sums {
         Ok(found)
     }
 
-    /// All leaves from a key on, from left to right.
+    /// All leaves from a key, or from the first, from left to right.
     ///
     /// # Errors
     /// Those of [`SumScan::step`].
@@ -124,7 +124,7 @@ impl Sums {
         Ok(scanned.into_iter().collect())
     }
 
-    /// The changes from `old`: of each key the old leaf and the new one.
+    /// The changes from `old`: for each key the old leaf and the new one.
     ///
     /// # Errors
     /// Those of [`SumDiff::step`].
@@ -142,7 +142,7 @@ impl Sums {
         Ok(changes)
     }
 
-    /// All chunks that the tree reaches, with those of values, and the longest way to a piece.
+    /// All chunks that the tree reaches, including values, and the length of the longest path of pieces.
     pub fn reached(&self) -> (BTreeSet<Hash>, usize) {
         let stored: BTreeMap<Hash, &[u8]> =
             self.host.chunks().map(|(_, hash, bytes)| (hash, bytes)).collect();
@@ -172,7 +172,7 @@ pub type Leaf = ([u8; 32], Held);
 /// An old leaf and a new one.
 pub type Change = (Option<Held>, Option<Held>);
 impl Sums {
-    /// A proof of some keys; of one key alone, if it is not one of many.
+    /// A proof of keys: of many, or of the first one only.
     ///
     /// # Errors
     /// Those of [`SumProve::step`].
@@ -189,7 +189,7 @@ impl Sums {
     }
 }
 
-/// Numbers that look random.
+/// Pseudorandom numbers.
 struct Choices(u64);
 
 impl Choices {
@@ -199,8 +199,8 @@ impl Choices {
     }
 }
 
-/// Changes honest proofs and what they are claimed to prove in `count` ways, drawn from `seed`;
-/// returns how many verified though they tell another thing or in other bytes.
+/// Changes honest proofs and their claims in `count` ways, drawn from `seed`. Returns how many verified
+/// although the claim is false, or the proof is not the honest one.
 pub fn forge_sum_proofs(seed: u64, count: usize) -> usize {
     let mut choices = Choices(seed);
     let random_key =
@@ -248,7 +248,7 @@ pub fn forge_sum_proofs(seed: u64, count: usize) -> usize {
                 _ => proof[place] ^= 1 << choices.below(8),
             }
         }
-        // It may come to something true.
+        // The result may be an honest proof of a true claim.
         let honest = keys.iter().position(|known| *known == key);
         let is_true = leaf.as_ref() == all.get(&key);
         if honest.is_some_and(|at| proofs[at] == proof) && is_true {
@@ -264,7 +264,7 @@ pub fn forge_sum_proofs(seed: u64, count: usize) -> usize {
     verified
 }
 
-/// The tree that a batch makes of another, all of which is in memory, and bytes of new chunks.
+/// Merges a batch into a tree in memory; returns the new tree and the bytes of its new chunks.
 pub fn merged(sums: &Sums, batch: SumBatch) -> (Tree, u64) {
     let mut merge = SumMerge::new(&sums.rules, sums.tree, batch);
     let mut packer = Packer::new();

@@ -1,4 +1,4 @@
-//! Values of both kinds and of every length at which something changes.
+//! Values of both kinds, with every length at which their storage changes.
 
 use crate::output::Value;
 use hedgerow::ingest::ByteValue;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const INLINE: usize = MAX_INLINE_VALUE_BYTES;
 
-/// Lengths at which something changes.
+/// Lengths at which the storage of values changes.
 pub const LENGTHS: [usize; 12] = [
     2,
     3,
@@ -28,7 +28,7 @@ pub const LENGTHS: [usize; 12] = [
 /// Keys with their values.
 pub type Values = BTreeMap<String, Value>;
 
-/// `len` bytes that differ from place to place.
+/// `len` bytes that look random.
 pub fn bytes(len: usize, seed: usize) -> Vec<u8> {
     (0..len).map(|at| (((at + seed) * 2_654_435_761) >> 16) as u8).collect()
 }
@@ -43,7 +43,7 @@ pub fn text(len: usize, seed: usize) -> Vec<u8> {
     text
 }
 
-/// Values of all [`LENGTHS`] and both kinds, and small ones between them.
+/// Values of all [`LENGTHS`] and both kinds, with small ones between them.
 pub fn values() -> Values {
     let mut values = Values::new();
     for (at, len) in LENGTHS.into_iter().enumerate() {
@@ -55,8 +55,8 @@ pub fn values() -> Values {
     values
 }
 
-/// A block of pairs, as a host feeds it: the text with the byte values behind it, the length
-/// of the text, and where the byte values are.
+/// A block of pairs, as a host feeds it: the text followed by the byte values, the length of the text,
+/// and where the byte values are.
 pub fn block<'v>(
     rows: impl IntoIterator<Item = (&'v String, &'v Value)>,
 ) -> (Vec<u8>, usize, Vec<ByteValue>) {

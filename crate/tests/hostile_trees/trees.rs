@@ -1,4 +1,4 @@
-//! Trees that no store makes, and the operations that come upon their faults.
+//! Trees that no store makes, and the operations that meet their faults.
 
 use hedgerow::boundary::Shape;
 use hedgerow::cache::Cache;

@@ -1,4 +1,4 @@
-//! Rows, and what a model makes of them for each index.
+//! Rows, and a model of their entries in each index.
 
 use hedgerow::index::Definition;
 use hedgerow_support::rows::Rows;

@@ -1,4 +1,4 @@
-//! What an index holds, read by its entries and by its scans.
+//! Reads the contents of an index, by its entries and by scans.
 
 use crate::model::{DEFINITIONS, definition};
 use hedgerow::forest::Forest;

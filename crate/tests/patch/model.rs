@@ -32,7 +32,7 @@ fn set(members: &mut Members, name: &str, value: &str) {
     }
 }
 
-/// Without names that come twice.
+/// Without repeated names.
 pub fn unique(row: &Row) -> Row {
     let Row::Object(members) = row else { return row.clone() };
     let mut unique = Members::new();
@@ -57,7 +57,7 @@ pub fn text_of(row: &Row) -> String {
     object(&unique)
 }
 
-/// As text, in the order given, with names that come twice.
+/// As text, in the order given, with repeated names.
 fn object(members: &Members) -> String {
     let texts: Vec<_> =
         members.iter().map(|(name, value)| format!("{}:{value}", quote(name))).collect();
@@ -65,7 +65,7 @@ fn object(members: &Members) -> String {
 }
 
 impl Op {
-    /// As the wrapper prints it, or as anybody might.
+    /// As the wrapper prints it, or as other programs may.
     pub fn text(&self, normal: bool) -> String {
         let space = if normal { "" } else { " " };
         let body = |members: &Members| {
@@ -104,7 +104,7 @@ impl Op {
     }
 }
 
-/// Applies one operation; `false` when it updates what is no object.
+/// Applies one operation; `false` if it updates a value that is not an object.
 pub fn step(rows: &mut BTreeMap<String, Row>, op: &Op) -> bool {
     match op {
         Op::Put(key, row) => drop(rows.insert(key.clone(), unique(row))),
@@ -124,7 +124,7 @@ pub fn step(rows: &mut BTreeMap<String, Row>, op: &Op) -> bool {
     true
 }
 
-/// Whether a later operation makes this one moot.
+/// Whether a later operation overrides this one.
 pub fn is_moot(ops: &[Op], at: usize) -> bool {
     let Op::Update(key, ..) = &ops[at] else { return false };
     ops[at..].iter().any(|op| match op {

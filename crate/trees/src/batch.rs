@@ -1,10 +1,10 @@
-//! A batch: edits gathered from rows, sorted by key, the last of equal keys winning. Updates
-//! are kept behind what they change.
+//! A batch: edits gathered from rows, sorted by key. Of equal keys the last edit wins; updates
+//! are kept after the edit that they change.
 //!
-//! Keys and values lie in pages; an edit is 24 bytes beside them. A page never moves, since
-//! growing one block of many megabytes would be a pause of its own. Edits arrive in runs.
-//! A run is sorted when it is closed, and [`Batch::sort`] merges runs two by two, so that
-//! no step of the work grows with the whole.
+//! Keys and values are in pages, and each edit has an item of 16 bytes. A page never moves: growing
+//! one block of many megabytes would pause the page of the app. Edits arrive in runs. A run is sorted
+//! when it is closed, and [`Batch::sort`] merges runs two by two, so that no step of the work grows
+//! with the batch.
 
 use crate::key::Key;
 use crate::step::Budget;
@@ -12,14 +12,14 @@ use crate::value::{Kind, Value};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// What becomes of a key.
+/// An edit of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edit<'a> {
-    /// It gets this value.
+    /// Sets this value.
     Put(Value<'a>),
-    /// It goes.
+    /// Deletes the row.
     Delete,
-    /// Its value changes as this text says, see [`ResolveUpdates`](crate::tree::ResolveUpdates).
+    /// Changes the value by this operation, see [`ResolveUpdates`](crate::tree::ResolveUpdates).
     Update(&'a [u8]),
 }
 
@@ -37,10 +37,10 @@ const PAGE_BYTES: usize = 1 << 20;
 /// Bytes of the first page: most batches are small.
 const FIRST_PAGE_BYTES: usize = 16 << 10;
 
-/// Fewer edits are not worth a run of their own.
+/// The fewest edits that [`Batch::close_long_run`] closes as a run.
 const SHORT_RUN: usize = 64;
 
-/// Where an edit's key starts. In the order of age.
+/// Where an edit's key starts. Older edits have lower places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     page: u32,
@@ -55,7 +55,7 @@ struct Item {
     what: What,
 }
 
-/// A batch: edits gathered from rows, sorted by key, the last of equal keys winning.
+/// A batch: edits gathered from rows, sorted by key. Of equal keys the last edit wins.
 #[derive(Debug, Default)]
 pub struct Batch {
     pages: Vec<Vec<u8>>,
@@ -64,7 +64,7 @@ pub struct Batch {
     runs: Vec<usize>,
     merging: Merging,
     has_updates: bool,
-    /// What comparing the keys of the open run costs, each once.
+    /// The cost of comparing each key of the open run once.
     open_cost: usize,
 }
 
@@ -73,18 +73,18 @@ pub struct Batch {
 struct Merging {
     into: Vec<Item>,
     into_runs: Vec<usize>,
-    /// The pair of runs being merged, and how far it has come in each.
+    /// The pair of runs that is being merged, and the position in each.
     pair: usize,
     left: usize,
     right: usize,
-    /// The positions are those of a pair that has begun.
+    /// The merge of the pair has begun: its positions are set.
     begun: bool,
 }
 
-/// What moving an edit costs.
+/// The cost of moving an edit.
 const MOVE_COST: usize = 4;
 
-/// What comparing the key of an edit with another costs.
+/// The cost of comparing the key of an edit with another.
 const fn compare_cost(item: &Item) -> usize {
     2 + item.key_len as usize / 8
 }
@@ -110,7 +110,7 @@ impl Batch {
             Edit::Update(change) => (What::Update, change),
         };
         self.has_updates |= what == What::Update;
-        // Position is age: no two edits may share one.
+        // Places give the order of age, so no two edits may share one.
         let len = (key.len() + value.len()).max(1);
         let full = |page: &Vec<u8>| page.capacity() - page.len() < len;
         if self.pages.last().is_none_or(full) {
@@ -130,7 +130,7 @@ impl Batch {
         self.items.push(item);
     }
 
-    /// Closes the open run and sorts it; returns what that cost.
+    /// Closes the open run and sorts it; returns the cost.
     #[inline(never)] // It is called from many places, and has a sort in it.
     pub fn close_run(&mut self) -> usize {
         let Self { pages, items, runs, .. } = self;
@@ -139,17 +139,17 @@ impl Batch {
         if run.is_empty() {
             return 0;
         }
-        // In order or not, keys are compared.
+        // Even a run in order costs the comparisons.
         let mut cost = core::mem::take(&mut self.open_cost);
         let ordered = run.windows(2).all(|pair| key(pages, &pair[0]) < key(pages, &pair[1]));
         if !ordered {
             cost *= 1 + run.len().ilog2() as usize;
-            // Pages are filled in turn, so that position is age: with it the order is total.
+            // Equal keys are ordered by age, so that the order is total.
             run.sort_unstable_by(|a, b| key(pages, a).cmp(key(pages, b)).then(a.at.cmp(&b.at)));
             let mut kept = start;
             for index in start..items.len() {
                 let item = items[index];
-                // An update needs what came before it; nothing else does.
+                // An update needs the edits before it; any other edit replaces them.
                 while item.what != What::Update
                     && kept > start
                     && key(pages, &items[kept - 1]) == key(pages, &item)
@@ -168,14 +168,14 @@ impl Batch {
         cost
     }
 
-    /// Closes the open run unless it is short. Called at the end of a slice, it has the sorting of
-    /// what a slice has gathered be part of it, however slow the machine is; returns what that cost.
+    /// Closes the open run unless it is short; returns the cost. It is called at the end of a slice, so
+    /// that sorting what the slice has gathered is part of that slice, even on a slow machine.
     pub fn close_long_run(&mut self) -> usize {
         let len = self.items.len() - self.runs.last().copied().unwrap_or(0);
         if len >= SHORT_RUN { self.close_run() } else { 0 }
     }
 
-    /// Merges closed runs until one is left; `false` when the budget ended that first.
+    /// Merges closed runs until one is left; `false` if the budget ends first.
     pub fn sort(&mut self, budget: &mut Budget) -> bool {
         while self.runs.len() > 1 {
             if !self.merge_pass(budget) {
@@ -208,8 +208,8 @@ impl Batch {
                 } else {
                     key(pages, &items[merging.left]).cmp(key(pages, &items[merging.right]))
                 };
-                let stays = || items[merging.right].what == What::Update;
-                if order == Ordering::Less || (order == Ordering::Equal && stays()) {
+                let is_update = || items[merging.right].what == What::Update;
+                if order == Ordering::Less || (order == Ordering::Equal && is_update()) {
                     merging.into.push(items[merging.left]);
                 } else if order == Ordering::Greater {
                     merging.into.push(items[merging.right]);
@@ -231,20 +231,20 @@ impl Batch {
         true
     }
 
-    /// Whether it was given updates, which a [`ResolveUpdates`](crate::tree::ResolveUpdates) must turn into puts.
+    /// Whether it has updates, which a [`ResolveUpdates`](crate::tree::ResolveUpdates) must turn into puts.
     #[must_use]
     pub const fn has_updates(&self) -> bool {
         self.has_updates
     }
 
-    /// Number of edits; after [`Batch::sort`], of different keys, but for updates: these come
-    /// after the last put or deletion of their key, in the order in which they were added.
+    /// Number of edits. After [`Batch::sort`] there is one put or deletion for each key at most, followed
+    /// by the updates of the key that were added after it, in their order.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether it holds no edit.
+    /// Whether it has no edits.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.items.is_empty()
@@ -278,8 +278,8 @@ impl Batch {
         }
     }
 
-    /// The first index from `from` on whose key is above `key`. Gallops, so that it costs
-    /// the logarithm of the distance.
+    /// The first index, not below `from`, whose key is above `key`. Costs the logarithm of the distance
+    /// (a galloping search).
     #[must_use]
     pub fn after(&self, from: usize, key: &[u8]) -> usize {
         let mut low = from;

@@ -1,22 +1,22 @@
-//! The one place that says where a node ends.
+//! The boundary function, which decides where a node ends.
 //!
 //! Let an entry take the bytes `a..b` of its node, counted from the first entry, and let `h`
-//! be the level-salted hash of its **key**, 32 bits. The node ends after it when
+//! be the 32-bit hash of its **key**, salted with the level. The node ends after it if
 //!
-//! 1. `h < (b^2 - a^2) * 2^32 / scale^2`: a chance that rises with the bytes that the node
-//!    has, so that sizes gather around the target (a Rayleigh distribution, the Weibull
-//!    distribution of shape 2, of mean [`Shape::target`]); in an internal node not before the
-//!    second entry, which bounds the height of a tree whose keys were mined;
-//! 2. or the node has [`Shape::full`] bytes: a bound against keys mined to dodge rule 1.
+//! 1. `h < (b^2 - a^2) * 2^32 / scale^2`. The chance rises with the size of the node, so that
+//!    sizes are around the target (a Rayleigh distribution, which is the Weibull distribution of
+//!    shape 2, with the mean [`Shape::target`]). In an internal node this holds from the second
+//!    entry on, which bounds the height of a tree whose keys were mined;
+//! 2. or the node has [`Shape::full`] bytes: a bound against keys mined to avoid rule 1.
 //!
-//! Nothing *after* an entry takes part in the decision. So a node that is not the last of
-//! its level ends there whatever follows it, and a tree can be edited by relinking every
-//! node that starts at a boundary. Integers only: equal on every platform. The alternatives
-//! that were measured are in `docs/decisions.md`.
+//! Nothing *after* an entry affects the decision. So a node that is not the last of its level ends
+//! there regardless of what follows, and an edit can relink every node that starts at a boundary.
+//! Integers only: equal on every platform. `docs/decisions.md` has the alternatives that were
+//! measured.
 
 use xxhash_rust::xxh64::xxh64;
 
-/// An internal node that is not the last of its level has at least so many children.
+/// The fewest children of an internal node that is not the last of its level.
 pub const MIN_CHILDREN: usize = 2;
 
 /// The sizes that nodes should have, in bytes of their entries.
@@ -24,7 +24,7 @@ pub const MIN_CHILDREN: usize = 2;
 pub struct Shape {
     /// The average to aim for.
     pub target: u32,
-    /// From here on any entry ends the node.
+    /// A node of this size ends after any entry.
     pub full: u32,
     /// The scale of the distribution.
     scale: u32,
@@ -34,15 +34,15 @@ impl Shape {
     /// The shape of every stored tree. Changing it changes every root.
     pub const STORED: Self = Self::with_target(4096);
 
-    /// The shape for an average of `target` bytes: at least 64, at most 4096.
+    /// The shape for an average of `target` bytes, from 64 to 4096.
     #[must_use]
     pub const fn with_target(target: u32) -> Self {
         // The mean of a Rayleigh distribution is scale * sqrt(pi) / 2.
         Self { target, full: 4 * target, scale: (target * 11_284 + 5000) / 10_000 }
     }
 
-    /// Whether a node of `level` ends after the entry of `key`, which takes the bytes
-    /// `from..to` of its entries and is the `nth` of them, from 1. Costs one hash of the key.
+    /// Whether a node of `level` ends after the entry of `key`. The entry is the `nth` of the node, from
+    /// 1, and takes the bytes `from..to` of its entries. Costs one hash of the key.
     #[must_use]
     pub fn ends(&self, level: u8, key: &[u8], from: usize, to: usize, nth: usize) -> bool {
         if level > 0 && nth < MIN_CHILDREN {
@@ -54,8 +54,8 @@ impl Shape {
     }
 }
 
-/// The hash of `key` at `level`, from which boundaries are taken: the upper half of XXH64
-/// seeded with the level.
+/// The hash of `key` at `level` that decides boundaries: the upper half of XXH64, seeded with the
+/// level.
 #[must_use]
 pub fn key_hash(level: u8, key: &[u8]) -> u32 {
     (xxh64(key, u64::from(level)) >> 32) as u32
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_a_node_at_a_place_ends_it_at_any_later_one() {
+    fn a_key_that_ends_a_node_ends_it_at_any_later_place() {
         for key in keys().take(5000) {
             let ends = |from| SHAPE.ends(0, &key, from, from + 100, 9);
             let places: [bool; 4] = [ends(0), ends(1000), ends(5000), ends(15_000)];

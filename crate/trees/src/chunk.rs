@@ -1,7 +1,7 @@
-//! The kinds of chunk, and the strict decoders of those that are not nodes.
+//! The kinds of chunk, and strict decoders of the pieces of values.
 //!
-//! Every chunk opens with a byte for its kind and one for the version of its format. The
-//! kind of a node is its level. `docs/format.md` draws them all.
+//! Every chunk begins with a byte for its kind and one for the version of its format. The
+//! kind of a node is its level. `docs/format.md` describes all of them.
 
 use crate::error::{DecodeError, Field};
 use crate::hash::{HASH_BYTES, Hash};
@@ -14,7 +14,7 @@ pub const VERSION: u8 = 1;
 /// Bytes of kind and version at the start of a chunk.
 pub const HEADER_BYTES: usize = 2;
 
-/// What a chunk is.
+/// The kind of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkKind {
     /// A node of a tree, with its level: 0 for a leaf.
@@ -55,7 +55,7 @@ impl ChunkKind {
     /// Reads the header of a chunk.
     ///
     /// # Errors
-    /// `Length` when there is none, `Kind` for an unknown kind, `Version` for another version.
+    /// `Length` if it is too short, `Version` for another version, `Kind` for an unknown kind.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let &[kind, version, ..] = bytes else {
             return Err(DecodeError::new(Field::Length, 0, 2, bytes.len() as u64));
@@ -84,10 +84,10 @@ fn expect_kind(bytes: &[u8], kind: ChunkKind) -> Result<&[u8], DecodeError> {
     Ok(&bytes[HEADER_BYTES..])
 }
 
-/// The bytes of the value part that the piece chunk `bytes` holds.
+/// The part of a value that the piece chunk `bytes` holds.
 ///
 /// # Errors
-/// When it is no piece, or is empty or larger than [`PIECE_BYTES`].
+/// If it is not a piece, or is empty or larger than [`PIECE_BYTES`].
 pub fn piece(bytes: &[u8]) -> Result<&[u8], DecodeError> {
     let part = expect_kind(bytes, ChunkKind::Piece)?;
     if part.is_empty() || part.len() > PIECE_BYTES {
@@ -106,7 +106,7 @@ pub const fn pieces_of(len: usize) -> usize {
 /// The bytes of the hashes that the chunk `bytes` lists.
 ///
 /// # Errors
-/// When it is no list, or not one of at least two pieces and of no more than a value has.
+/// If it is not a list of pieces, or has fewer than two or more than the largest value needs.
 pub fn listed(bytes: &[u8]) -> Result<&[u8], DecodeError> {
     let hashes = expect_kind(bytes, ChunkKind::PieceList)?;
     let (count, most) = (hashes.len() / HASH_BYTES, pieces_of(MAX_VALUE_BYTES));
@@ -120,7 +120,7 @@ pub fn listed(bytes: &[u8]) -> Result<&[u8], DecodeError> {
 /// The hashes of the pieces that the chunk `bytes` lists, for a value of `len` bytes.
 ///
 /// # Errors
-/// When it is no list, or not as long as a value of `len` bytes needs.
+/// If it is not a list of pieces, or not as long as a value of `len` bytes needs.
 pub fn piece_list(bytes: &[u8], len: usize) -> Result<Vec<Hash>, DecodeError> {
     let hashes = expect_kind(bytes, ChunkKind::PieceList)?;
     let expected = pieces_of(len.min(MAX_VALUE_BYTES)) * HASH_BYTES;
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_is_refused_by_its_first_fault() {
+    fn a_malformed_header_is_refused_with_its_first_fault() {
         let field = |bytes: &[u8]| ChunkKind::decode(bytes).map_err(|error| error.field);
         assert_eq!(field(&[]), Err(Field::Length));
         assert_eq!(field(&[0]), Err(Field::Length));

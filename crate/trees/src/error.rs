@@ -1,4 +1,4 @@
-//! What can go wrong: [`DecodeError`] for bytes that nobody vouches for, [`Error`] for callers.
+//! Errors: [`DecodeError`] for malformed bytes, [`Error`] for failed operations.
 
 use crate::hash::Hash;
 use core::fmt;
@@ -7,7 +7,7 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Field {
-    /// The first byte, which tells the kind of a chunk or the level of a node.
+    /// The first byte: the kind of a chunk, or the level of a node.
     Kind,
     /// The version of the format.
     Version,
@@ -37,13 +37,13 @@ pub enum Field {
     Boundary,
     /// A JSON value that is not JSON.
     ValueText,
-    /// The sum of a part of a sum tree is not the one that is told of it.
+    /// The sum of a part of a sum tree is not the one that its parent or its commit names.
     Sum,
-    /// The hash of a part of a sum tree is not the one that is told of it.
+    /// The hash of a part of a sum tree is not the one that its parent or its commit names.
     SumHash,
 }
 
-/// Bytes that are not what they should be: where, what was expected and what was found.
+/// A fault in bytes: where it is, what was expected and what was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DecodeError {
@@ -58,7 +58,7 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    /// What was found at `offset`.
+    /// A fault at `offset`.
     #[must_use]
     pub const fn new(field: Field, offset: usize, expected: u64, got: u64) -> Self {
         Self { field, offset, expected, got }
@@ -92,23 +92,23 @@ pub enum RowFault {
     TooDeep,
     /// The text is not JSON.
     Syntax,
-    /// The row is no operation of a patch.
+    /// The row is not an operation of a patch.
     NoOperation,
     /// The operation has no `value` to put, or a change no `newValue`.
     ValueMissing,
-    /// What is to be merged is no object.
+    /// The `merge` of an update is not an object.
     MergeNotObject,
-    /// What constrains an update is no list of names.
+    /// The `constrain` of an update is not a list of names.
     ConstrainNotNames,
-    /// What is to be updated is no object.
+    /// The value of the row to update is not an object.
     NotObject,
-    /// A number in the value is beyond all doubles.
+    /// A number in the value is too large for a double.
     NumberTooLarge,
-    /// The operation is a change of an index.
+    /// The operation is a change of an index, not of rows.
     IndexEntry,
 }
 
-/// A failed operation. The store holds what it held before.
+/// A failed operation. The store is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -121,11 +121,11 @@ pub enum Error {
         /// The reason.
         fault: RowFault,
     },
-    /// No segment is known to hold this chunk.
+    /// This chunk is in no known segment.
     MissingChunk(Hash),
-    /// The stored bytes of a chunk do not have its hash (`cause` is `None`) or its form.
+    /// The stored bytes of a chunk do not have its hash (`cause` is `None`), or are malformed.
     CorruptChunk {
-        /// The hash under which the chunk was sought.
+        /// The hash of the chunk.
         hash: Hash,
         /// What is wrong with its form.
         cause: Option<DecodeError>,
@@ -135,11 +135,11 @@ pub enum Error {
         /// The version found.
         version: u8,
     },
-    /// The sums of a sum tree would come to more than 64 bits hold.
+    /// The total of a sum tree would exceed 64 bits.
     SumOverflow,
     /// Two rows have the same key in a sum tree.
     SumKeyTwice,
-    /// The sum that a row has for a sum tree is no whole number that 64 bits hold.
+    /// The sum that a row has for a sum tree is not a whole number of at most 64 bits.
     SumNotWhole,
     /// The text that a row has for the key of a sum tree holds half of a surrogate pair.
     SumKeyNotText,
@@ -149,7 +149,7 @@ pub enum Error {
     /// A commit would name more than [`MAX_TREES`](crate::limits::MAX_TREES), or take more than
     /// [`MAX_COMMIT_BYTES`](crate::limits::MAX_COMMIT_BYTES).
     CommitTooLarge,
-    /// Not the proof of this range under this root.
+    /// The proof does not prove this range under this root.
     InvalidProof,
     /// A proof would take more than [`MAX_PROOF_BYTES`](crate::limits::MAX_PROOF_BYTES).
     ProofTooLarge,

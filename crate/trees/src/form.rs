@@ -1,15 +1,15 @@
-//! What a chunk must be by its kind, whoever asks for it.
+//! The check of a chunk by its kind, at its first use.
 //!
-//! This is all that can be seen in a chunk alone. What a parent says of a child, how long a value is
-//! that a list belongs to, or whether the hashes of a sum tree are right, is checked where that is known.
+//! It covers what can be checked in a chunk alone. Readers check what needs more: what a parent says of
+//! a child, the length of the value of a list, and the hashes of a sum tree.
 
 use crate::chunk::{self, ChunkKind};
 use crate::error::DecodeError;
 use crate::node::Node;
 
-/// Checks a chunk by the kind that its first byte tells. Afterwards a node may be viewed. Of a commit,
-/// and of a piece of a sum tree, only the header is checked here: whoever reads one decodes it whole
-/// ([`sum_piece::check`](crate::sum_piece::check)), whatever was read before. Allocates nothing.
+/// Checks a chunk by the kind in its first byte. Afterwards a node may be viewed. Of a commit and of a
+/// piece of a sum tree it checks the header only: their readers decode them completely each time
+/// ([`sum_piece::check`](crate::sum_piece::check)). Allocates nothing.
 ///
 /// # Errors
 /// The first fault.

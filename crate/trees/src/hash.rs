@@ -19,13 +19,13 @@ impl Hash {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
-    /// The hash of `bytes` under a key: nobody without it can tell which bytes would hash alike.
+    /// The hash of `bytes` under a key: collisions cannot be found without the key.
     #[must_use]
     pub fn keyed(key: &[u8; HASH_BYTES], bytes: &[u8]) -> Self {
         Self(*blake3::keyed_hash(key, bytes).as_bytes())
     }
 
-    /// Reads the hash at the start of `bytes`, which must hold at least 32.
+    /// Reads the hash at the start of `bytes`, which must have at least 32 bytes.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Self {
         let mut hash = [0; HASH_BYTES];

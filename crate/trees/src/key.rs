@@ -1,5 +1,5 @@
-//! Keys, and the one rule of what may be one. The decoder of nodes takes it, and so does whoever
-//! reads keys of rows or makes those of an index: what may be written can be read.
+//! Keys, and the one check of them. Decoders of nodes, readers of rows and makers of indexes all use
+//! it, so that each key that is written can be read.
 
 use crate::limits::MAX_KEY_BYTES;
 use core::ops::Deref;
@@ -8,17 +8,17 @@ use core::ops::Deref;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<'k>(&'k [u8]);
 
-/// Why bytes are no key.
+/// Why bytes are not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyFault {
-    /// They are more than [`MAX_KEY_BYTES`].
+    /// There are more than [`MAX_KEY_BYTES`].
     TooLong,
-    /// From this offset on they are not UTF-8.
+    /// They are not UTF-8 at this offset.
     NotText(usize),
 }
 
 impl<'k> Key<'k> {
-    /// Takes `bytes` as a key. Costs a pass over them.
+    /// Checks `bytes` as a key. Costs a pass over them.
     ///
     /// # Errors
     /// The first fault; the length comes first.
@@ -30,7 +30,7 @@ impl<'k> Key<'k> {
         }
     }
 
-    /// Takes bytes that are known to be UTF-8, such as those that a JSON string stands for.
+    /// A key of bytes that are known to be UTF-8, such as those of a JSON string.
     ///
     /// # Errors
     /// [`KeyFault::TooLong`].
@@ -39,7 +39,7 @@ impl<'k> Key<'k> {
         if bytes.len() > MAX_KEY_BYTES { Err(KeyFault::TooLong) } else { Ok(Self(bytes)) }
     }
 
-    /// Takes bytes that were checked before, such as those of a chunk in the cache, or of a list of keys.
+    /// A key of bytes that were checked before, such as those of a chunk in the cache, or of a list of keys.
     #[must_use]
     pub const fn trusted(bytes: &'k [u8]) -> Self {
         debug_assert!(bytes.len() <= MAX_KEY_BYTES, "no key is so long");

@@ -1,8 +1,8 @@
-//! The parts of Hedgerow's core whose speed is the store's: nodes, trees, segments, and rows as
-//! they are read. Use them through the crate `hedgerow`, which names all of them.
+//! The parts of Hedgerow's core that decide its speed: nodes, trees, segments, and readers of rows.
+//! Use them through the crate `hedgerow`, which re-exports all of them.
 //!
-//! They are a package of their own to be compiled for speed, while what is called once for a
-//! commit, or seldom, is compiled for size: a page waits for every byte of the module.
+//! They are a package of their own so that they are compiled for speed. Code that runs seldom, such
+//! as once for a commit, is compiled for size, because a page waits for every byte of the module.
 
 #![no_std]
 

@@ -1,14 +1,14 @@
-//! Sorting in little code, for what is sorted seldom.
+//! A sort with little code, for lists that are sorted seldom.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// What orders two things by their positions.
+/// Compares two items by their positions.
 pub type Order<'a> = &'a dyn Fn(usize, usize) -> Ordering;
 
-/// The positions below `len`, in order; what is equal stays as it was. Neighbours are merged, then
-/// pairs, and so on; what is in order already is only looked at. Memory is read from front to back, in
-/// a fraction of the code of the standard library's sort.
+/// Sorts the positions below `len`; the sort is stable. It is a bottom-up merge sort, which only compares
+/// runs that are in order already. It reads memory from front to back, and has a fraction of the code of
+/// the standard library's sort.
 #[must_use]
 pub fn sorted(len: usize, order: Order<'_>) -> Vec<usize> {
     let mut from: Vec<usize> = (0..len).collect();
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_order_costs_a_pass() {
+    fn a_list_in_order_costs_one_pass() {
         let compared = |value: &dyn Fn(usize) -> usize| {
             let count = Cell::new(0);
             let order = sorted(10_000, &|a, b| {
@@ -72,7 +72,7 @@ mod tests {
         };
         assert_eq!(compared(&|at| at), 9999);
         assert_eq!(compared(&|_| 7), 9999);
-        // Backwards it is half of the logarithm, and anything else no more than that and a pass.
+        // In reverse order it makes half of `n log n` comparisons; for other orders at most `n log n` and `n`.
         assert!(compared(&|at| 10_000 - at) <= 8 * 10_000);
         assert!(compared(&|at| at * 7919 % 10_007) <= 15 * 10_000);
     }

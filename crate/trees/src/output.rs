@@ -1,10 +1,9 @@
-//! What reads hand to JavaScript: blocks of JSON text, each read by a single `JSON.parse`.
+//! The output of reads for JavaScript: blocks of JSON text, each parsed by one `JSON.parse`.
 //!
-//! Stored values stand in a text of their own, apart from keys and whatever else the core says
-//! itself. Nothing vouches for a value being one JSON value, as nobody parses it before the page
-//! does; but what is not can only spoil the text of values, never add a key to the other. Byte
-//! values cannot be JSON: a `0` holds their place, and a mark tells where their bytes lie in a
-//! third block.
+//! Stored values have a text of their own, apart from keys and other members that the core writes. The
+//! core does not parse values when it reads them. If one is not valid JSON, it can only break the text
+//! of values: it cannot add a key to the other text. A byte value is a `0` in the text, and a mark says
+//! where its bytes are in a third block.
 
 use crate::json::push_string;
 use crate::value::Kind;
@@ -21,20 +20,20 @@ pub struct Mark {
     pub len: u32,
 }
 
-/// What stands for a value among keys.
+/// The placeholder of a value among keys.
 const VALUE: &[u8] = b"null";
 
-/// What reads hand to JavaScript: blocks of JSON text, each read by a single `JSON.parse`.
+/// The output of reads for JavaScript: blocks of JSON text, each parsed by one `JSON.parse`.
 #[derive(Debug, Default)]
 pub struct Output {
-    /// All members, `null` in the place of each value; nothing where there are only values. An array,
-    /// without its closing bracket until [`Output::close`].
+    /// All members, with `null` for each value; empty if there are only values. It is an array, without
+    /// its closing bracket until [`Output::close`].
     pub keys: Vec<u8>,
-    /// The values, an array like that.
+    /// The values, as an array like `keys`.
     pub text: Vec<u8>,
-    /// The byte values, one after the other.
+    /// The byte values, concatenated.
     pub bytes: Vec<u8>,
-    /// Where they are.
+    /// Where the byte values are.
     pub marks: Vec<Mark>,
     members: u32,
     values: u32,
@@ -54,7 +53,7 @@ impl Output {
         Self::default()
     }
 
-    /// Makes it empty again, keeping its memory.
+    /// Empties it and keeps its memory.
     pub fn clear(&mut self) {
         self.keys.clear();
         self.text.clear();
@@ -64,15 +63,15 @@ impl Output {
         (self.partial, self.closed) = (false, false);
     }
 
-    /// Makes it empty again if it was closed, and handed out with that.
+    /// Empties it if it was closed, as its members were then handed out.
     pub fn reopen(&mut self) {
         if self.closed {
             self.clear();
         }
     }
 
-    /// Adds what the core says itself: JSON text that `append` writes. An output begins with it, or
-    /// has nothing but values.
+    /// Adds a member that the core writes itself, the JSON text that `append` writes. An output must begin
+    /// with such a member, or have only values.
     pub fn say(&mut self, append: impl FnOnce(&mut Vec<u8>)) {
         debug_assert!(self.members == 0 || !self.keys.is_empty(), "a value without a place");
         separate(&mut self.keys);
@@ -85,7 +84,7 @@ impl Output {
         self.say(|text| push_string(text, key));
     }
 
-    /// Adds a value of which `append` writes the bytes.
+    /// Adds a value; `append` writes its bytes.
     pub fn value<T>(&mut self, kind: Kind, append: impl FnOnce(&mut Vec<u8>) -> T) -> T {
         if !self.keys.is_empty() {
             separate(&mut self.keys);
@@ -114,7 +113,7 @@ impl Output {
         self.partial = true;
     }
 
-    /// Where the bytes of a value begun go.
+    /// The buffer for the bytes of a value that was begun.
     pub const fn part(&mut self, kind: Kind) -> &mut Vec<u8> {
         match kind {
             Kind::Json => &mut self.text,
@@ -132,7 +131,7 @@ impl Output {
         }
     }
 
-    /// Whether it ends in the middle of a value: nothing of it can be handed out yet.
+    /// Whether it ends in the middle of a value, so that it cannot be handed out yet.
     #[must_use]
     pub const fn is_partial(&self) -> bool {
         self.partial
@@ -150,7 +149,7 @@ impl Output {
         self.closed = true;
     }
 
-    /// Number of members: keys, values and what else is said.
+    /// Number of members: keys, values and others.
     #[must_use]
     pub const fn members(&self) -> u32 {
         self.members
@@ -168,7 +167,7 @@ impl Output {
         self.keys.len() + self.text.len() + self.bytes.len()
     }
 
-    /// Whether it has no member.
+    /// Whether it has no members.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.members == 0

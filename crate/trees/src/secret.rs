@@ -1,7 +1,7 @@
-//! A keyed hash, SipHash-1-3, for tables that hold what others have chosen.
+//! A keyed hash, SipHash-1-3, for hash tables of untrusted data.
 //!
-//! Who does not know the key cannot choose texts whose hashes collide. The host draws the key at
-//! random, and nothing that is stored or handed out depends on it.
+//! Without knowledge of the key, texts cannot be chosen so that their hashes collide. The host draws the
+//! key at random, and nothing that is stored or returned depends on it.
 //!
 //! Source: Aumasson and Bernstein, `SipHash: a fast short-input PRF`, 2012.
 
@@ -19,10 +19,10 @@ impl Default for Secret {
 }
 
 impl Secret {
-    /// A key that everybody knows: for tests, and for data that nobody else has chosen.
+    /// A public key, for tests and for trusted data.
     pub const PUBLIC: Self = Self { key: [0, 0] };
 
-    /// The key made of 128 random bits.
+    /// A key of 128 random bits.
     #[must_use]
     pub const fn new(low: u64, high: u64) -> Self {
         Self { key: [low, high] }

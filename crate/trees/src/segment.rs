@@ -18,7 +18,7 @@ const MAGIC: [u8; 4] = *b"HDGT";
 const TABLE_HEADER_BYTES: usize = 12;
 /// The bits of all streams in a table.
 const ALL_STREAMS: u8 = 0b111;
-/// Bytes that a chunk takes of a table.
+/// Bytes of a chunk in a table.
 pub const TABLE_ENTRY_BYTES: usize = HASH_BYTES + 4;
 
 /// The table of a segment, checked.
@@ -29,10 +29,10 @@ pub struct Table {
 }
 
 impl Table {
-    /// Checks `bytes` and takes them. Costs one pass over the offsets.
+    /// Checks and takes `bytes`. Costs one pass over the offsets.
     ///
     /// # Errors
-    /// When anything but the hashes, which cannot be checked here, is not as it should be.
+    /// The first fault. Hashes cannot be checked here.
     pub fn decode(bytes: Vec<u8>) -> Result<Self, DecodeError> {
         let got = bytes.len() as u64;
         if bytes.len() < TABLE_HEADER_BYTES {
@@ -78,7 +78,7 @@ impl Table {
         self.count
     }
 
-    /// Whether the segment holds values only, as its writer says: nothing proves it.
+    /// Whether the table says that the segment has only values. This is not checked.
     pub fn only_values(&self) -> bool {
         self.bytes[5] == 1 << Stream::Value as u8
     }
@@ -100,7 +100,7 @@ impl Table {
         self.bytes[at..at + HASH_BYTES] == hash.0
     }
 
-    /// Where the chunk at `index`, below [`Table::len`], lies in the segment.
+    /// Where the chunk at `index`, below [`Table::len`], is in the segment.
     #[must_use]
     pub fn range(&self, index: usize) -> Range<usize> {
         let ends = TABLE_HEADER_BYTES + HASH_BYTES * self.count;
@@ -120,25 +120,25 @@ impl Table {
 pub struct Sealed {
     /// The chunks.
     pub bytes: Vec<u8>,
-    /// Where they are.
+    /// Where the chunks are.
     pub table: Table,
 }
 
 impl Sealed {
-    /// A segment of one chunk, which is said to have this hash.
+    /// A segment of one chunk with this hash, which is not checked.
     pub fn of_one(hash: &Hash, chunk: &[u8]) -> Self {
         let ends = (chunk.len() as u32).to_le_bytes().to_vec();
         Open { bytes: chunk.to_vec(), hashes: hash.0.to_vec(), ends }.seal_all(0)
     }
 }
 
-/// Which chunks share a segment. Descents read internal nodes, scans read leaves, and
-/// hardly anything reads large values, so that none should pay for the others' bytes.
+/// Which chunks share a segment. Descents read internal nodes, scans read leaves, and large values are
+/// read seldom: so each kind has its own segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Leaves.
     Leaf = 0,
-    /// Internal nodes and commits.
+    /// Internal nodes, commits, and pieces of sum trees.
     Inner = 1,
     /// Values stored out of line.
     Value = 2,
@@ -214,7 +214,7 @@ impl Packer {
         self.put_end(stream, start, &hash);
     }
 
-    /// Notes the chunk that starts at `start` and ends the stream.
+    /// Records the chunk from `start` to the end of the stream.
     fn put_end(&mut self, stream: Stream, start: usize, hash: &Hash) {
         let open = &mut self.streams[stream as usize];
         open.hashes.extend_from_slice(&hash.0);
@@ -226,8 +226,8 @@ impl Packer {
         }
     }
 
-    /// Seals what is open: all streams into one segment when they fit, so that a small
-    /// commit is one record.
+    /// Seals the open chunks: all streams in one segment if they fit, so that a small commit is one
+    /// record.
     pub fn seal(&mut self) {
         let total: usize = self.streams.iter().map(|open| open.bytes.len()).sum();
         let used = self.streams.iter().enumerate().filter(|(_, open)| !open.ends.is_empty());
@@ -248,7 +248,7 @@ impl Packer {
         self.seal_apart();
     }
 
-    /// Seals what is open, each stream on its own.
+    /// Seals the open chunks, each stream in a segment of its own.
     pub fn seal_apart(&mut self) {
         for (stream, open) in self.streams.iter_mut().enumerate() {
             self.sealed.extend(open.seal(1 << stream));

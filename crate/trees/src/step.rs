@@ -1,28 +1,28 @@
 //! The protocol between an operation and its host.
 //!
-//! The core does no I/O and knows no clock. An operation that may need stored segments, or
-//! may take long, is a value with a `step` method. The host calls it until it is
-//! [`Step::Done`]; on [`Step::Need`] it first loads the segments into the
-//! [`Cache`](crate::cache::Cache), on [`Step::Yield`] it first gives [`Budget`] anew.
+//! The core does no I/O and has no clock. An operation that may need stored segments, or may take
+//! long, is a value with a `step` method. The host calls it until it is [`Step::Done`]. After
+//! [`Step::Need`] the host first loads the segments into the [`Cache`](crate::cache::Cache); after
+//! [`Step::Yield`] it calls again with a new [`Budget`].
 
 use crate::cache::SegmentId;
 use alloc::vec::Vec;
 
-/// Where an operation stands after a step.
+/// The result of a step of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step<T> {
     /// It is finished.
     Done(T),
-    /// It cannot go on before these segments are in memory. Never empty.
+    /// It cannot continue until these segments are in memory. Never empty.
     Need(Vec<SegmentId>),
     /// The budget is spent.
     Yield,
 }
 
-/// Work that may still be done in this step, in bytes handled (read, copied or hashed).
+/// The work that a step may do, in bytes read, copied or hashed.
 ///
-/// A step may spend more than it was given by one piece of work: what it does between two looks at
-/// the budget. The largest are a row, which is read whole, and the entries of a row in an index.
+/// A step may exceed its budget by the work that it does between two checks of the budget. At most
+/// that is one row, which is read in one go, or the entries of a row in an index.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     given: usize,
@@ -30,7 +30,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of about `bytes` bytes of work, and of one at least: each step comes further.
+    /// A budget of about `bytes` bytes of work; at least one, so that each step makes progress.
     #[must_use]
     pub const fn of(bytes: usize) -> Self {
         Self { given: if bytes == 0 { 1 } else { bytes }, spent: 0 }
@@ -49,13 +49,13 @@ impl Budget {
         self.spent >= self.given
     }
 
-    /// The work that was done, which may be more than was given.
+    /// The work that was done, which may exceed the budget.
     #[must_use]
     pub const fn spent(&self) -> usize {
         self.spent
     }
 
-    /// Nothing is left, whatever was spent.
+    /// Ends the budget: nothing is left.
     pub const fn end(&mut self) {
         self.given = self.spent;
     }
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_of_nothing_is_one_of_a_little() {
+    fn a_budget_of_zero_is_one_byte() {
         let mut budget = Budget::of(0);
         assert!(!budget.is_spent());
         budget.spend(1);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_spent_is_told_beyond_what_was_given() {
+    fn spent_work_may_exceed_the_budget() {
         let mut budget = Budget::of(10);
         budget.spend(7);
         assert!(!budget.is_spent() && budget.spent() == 7);

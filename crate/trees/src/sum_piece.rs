@@ -1,23 +1,23 @@
 //! How a sum tree is stored: pieces of its compacted trie, each a chunk.
 //!
-//! The package of sum trees works on them. They are decoded here because a collection, which every
-//! page loads, reads what a piece names.
+//! The package of sum trees works on them. They are decoded here because collections, which every page
+//! loads, read which chunks a piece names.
 //!
 //! ```text
 //! piece    0xd0 | version | n x record, in the order of their paths
 //! top      0xd1 | version | hash of the root:32 | sum:u64 | n x record
 //! record   path:32 | hash:32 | sum:u64 | head:u16 | rest
-//!   head   0 to 256        a leaf with so many bytes of value, which are the rest
+//!   head   0 to 256        a leaf whose value has this many bytes, which are the rest
 //!          0x4000          a leaf with a longer value
 //!                          rest = length:u32 | hash of piece or piece list:32 | leaf hash:32
 //!          0x8000 + depth  a link to another piece, whose first branch is at that depth
 //!                          rest = entries:u64 | bytes of its records:u16 | hash of chunk:32
 //! ```
 //!
-//! Which branches a piece has follows from its paths: between two neighbours there is one, at the
-//! first bit in which they differ. So nothing is stored of it, and it cannot be stored wrong.
-//! The hash of a leaf is that of the tree below the branch above it, in which it is alone; the
-//! hash of a link is that of its first branch.
+//! The branches of a piece follow from its paths: between two neighbours there is one, at the first bit
+//! in which they differ. So branches are not stored, and cannot be stored wrong. The hash of a leaf is
+//! that of the subtree in which it is the only leaf, below the branch above it. The hash of a link is
+//! that of its first branch.
 
 use crate::chunk::{ChunkKind, HEADER_BYTES};
 use crate::error::{DecodeError, Field};
@@ -34,30 +34,30 @@ pub const ROOT_BYTES: usize = HASH_BYTES + 8;
 const TOP_BYTES: usize = HEADER_BYTES + ROOT_BYTES;
 /// Bytes of a record before its rest.
 pub const FIXED_BYTES: usize = HEAD_AT + 2;
-/// Where the head is in a record: behind path, hash and sum.
+/// The offset of the head in a record: after path, hash and sum.
 const HEAD_AT: usize = 2 * HASH_BYTES + 8;
-/// Where the size and the hash of the chunk are in the rest of a link: behind its count.
+/// The offsets of the size and the hash of the chunk in the rest of a link: after its count.
 const LINK_SIZE_AT: usize = 8;
 const LINK_CHUNK_AT: usize = LINK_SIZE_AT + 2;
 /// Bytes of a link.
 pub const LINK_BYTES: usize = FIXED_BYTES + LINK_CHUNK_AT + HASH_BYTES;
 /// Bytes of the rest of a leaf with a longer value.
 pub const REF_BYTES: usize = value::VALUE_REF_BYTES + HASH_BYTES;
-/// The longest value that a record holds itself.
+/// The longest value that is inline in its record, in bytes.
 pub const INLINE_BYTES: usize = 256;
-/// The records of a piece take no more than that.
+/// The most bytes of the records of a piece.
 pub const MAX_PIECE_BYTES: usize = 4096;
-/// Fewer bytes of records are never cut off, nor is a leaf alone.
+/// The fewest bytes of records that are cut off as a piece; a single leaf never is.
 pub const MIN_PIECE_BYTES: usize = 256;
 
 /// The head of a leaf with a longer value.
 pub const REF: u16 = 0x4000;
 /// The head of a link, without its depth.
 pub const LINK: u16 = 0x8000;
-/// Above the heads of all links.
+/// The first number above the heads of links.
 const LINK_END: u16 = LINK + DEPTH;
 
-/// Another piece, as the one above it tells of it.
+/// Another piece, as a record of the piece above describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The depth of its first branch.
@@ -70,7 +70,7 @@ pub struct Link {
     pub chunk: Hash,
 }
 
-/// What a record is.
+/// The form of a record.
 #[derive(Clone, Copy, Debug)]
 pub enum Form<'b> {
     /// A leaf with this value.
@@ -90,25 +90,25 @@ pub struct Record<'b> {
     pub hash: [u8; 32],
     /// The sum of the subtree.
     pub sum: u64,
-    /// What it is.
+    /// The form.
     pub form: Form<'b>,
 }
 
 impl Record<'_> {
-    /// The depth of its first branch: that of a leaf is below all.
+    /// The depth of its first branch; [`DEPTH`], below all branches, for a leaf.
     #[must_use]
     pub const fn depth(&self) -> u16 {
         if let Form::Link(link) = &self.form { link.depth } else { DEPTH }
     }
 
-    /// The record of a link, without what it was read from.
+    /// The record of a link, without a borrow of the chunk; `None` for a leaf.
     #[must_use]
     pub const fn link(&self) -> Option<Record<'static>> {
         let Form::Link(link) = self.form else { return None };
         Some(Record { form: Form::Link(link), path: self.path, hash: self.hash, sum: self.sum })
     }
 
-    /// What is wrong with it, as far as can be seen in it alone.
+    /// The fault of this record, as far as it can be checked alone.
     #[inline(never)]
     fn fault(&self) -> Option<Field> {
         match &self.form {
@@ -136,13 +136,13 @@ impl Record<'_> {
     }
 }
 
-/// The address in the rest of a leaf with a longer value.
+/// The reference to the value, from the rest of a leaf with a longer value.
 #[must_use]
 pub fn value_ref(rest: &[u8]) -> ValueRef {
     ValueRef::read(&rest[..REF_BYTES - HASH_BYTES])
 }
 
-/// The number of bits that two paths begin with in common.
+/// The number of leading bits that two paths share.
 #[must_use]
 #[inline(never)]
 pub fn common(a: &[u8; 32], b: &[u8; 32]) -> u16 {
@@ -158,7 +158,7 @@ pub fn common(a: &[u8; 32], b: &[u8; 32]) -> u16 {
     DEPTH
 }
 
-/// The first `bits` bits of a path, and zeros.
+/// The first `bits` bits of a path, followed by zeros.
 #[must_use]
 #[inline(never)]
 pub fn prefix(path: &[u8; 32], bits: u16) -> [u8; 32] {
@@ -171,7 +171,7 @@ pub fn prefix(path: &[u8; 32], bits: u16) -> [u8; 32] {
     prefix
 }
 
-/// Bytes of the rest of a record with this head; `None` where there is no such head.
+/// Bytes of the rest of a record with this head; `None` for an invalid head.
 const fn rest_bytes(head: u16) -> Option<usize> {
     match head {
         REF => Some(REF_BYTES),
@@ -181,7 +181,7 @@ const fn rest_bytes(head: u16) -> Option<usize> {
     }
 }
 
-/// What a piece names.
+/// A chunk that a piece names.
 #[derive(Clone, Copy, Debug)]
 pub enum Named {
     /// Another piece.
@@ -190,22 +190,22 @@ pub enum Named {
     Value(ValueRef),
 }
 
-/// All that a piece or a top names, in its order. No more of it is checked than where records end: it
-/// stops at the first one of which the end is not there.
+/// All chunks that a piece or a top names, in its order. It checks only where records end, and stops at
+/// the first incomplete one.
 #[derive(Debug)]
 pub struct Names<'b> {
     rest: &'b [u8],
 }
 
 impl<'b> Names<'b> {
-    /// Of a chunk that the cache has checked.
+    /// The names in a chunk that the cache has checked.
     #[must_use]
     #[inline]
     pub fn of(chunk: &'b [u8]) -> Self {
         Self { rest: chunk.get(records_at(chunk)..).unwrap_or(chunk) }
     }
 
-    /// Whether all was told, after the last.
+    /// After the last name: whether all records were read.
     #[must_use]
     #[inline]
     pub const fn is_whole(&self) -> bool {
@@ -233,7 +233,7 @@ impl Iterator for Names<'_> {
     }
 }
 
-/// Where the records of a piece or a top begin.
+/// The offset of the first record of a piece or a top.
 fn records_at(chunk: &[u8]) -> usize {
     if chunk.starts_with(&ChunkKind::SumTop.header()) { TOP_BYTES } else { HEADER_BYTES }
 }
@@ -242,24 +242,24 @@ fn records_at(chunk: &[u8]) -> usize {
 #[derive(Clone, Debug)]
 pub struct Records<'b> {
     bytes: &'b [u8],
-    /// Where the next one begins in the chunk.
+    /// The offset of the next record in the chunk.
     pub at: usize,
 }
 
 impl<'b> Records<'b> {
-    /// Those of a chunk that [`check`] has passed.
+    /// The records of a chunk that [`check`] accepted.
     #[must_use]
     pub fn of(chunk: &'b [u8]) -> Self {
         Self { bytes: chunk, at: records_at(chunk) }
     }
 
-    /// Bytes of the records from [`Records::at`] on.
+    /// Bytes of the records that are left.
     #[must_use]
     pub const fn size(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    /// Reads the next record and goes past it.
+    /// Reads the next record.
     fn read(&mut self) -> Result<Record<'b>, DecodeError> {
         let (bytes, at) = (self.bytes, self.at);
         let cut = |end| DecodeError::new(Field::Length, at, end as u64, bytes.len() as u64);
@@ -296,7 +296,7 @@ impl<'b> Iterator for Records<'b> {
     }
 }
 
-/// Checks all of a piece or a top that can be seen in it alone, except for hashes.
+/// Checks a piece or a top as far as it can be checked alone, except for hashes.
 ///
 /// # Errors
 /// The first fault.
@@ -316,7 +316,7 @@ pub fn check(chunk: &[u8]) -> Result<(), DecodeError> {
         let mut fault = record.fault();
         if let Some(last) = &last {
             is_alone = false;
-            // They differ before either of them ends.
+            // The branch between them must be above both.
             let differ = common(&last.path, &record.path);
             if last.path >= record.path || differ >= last.depth().min(record.depth()) {
                 fault = Some(Field::KeyOrder);
@@ -327,7 +327,7 @@ pub fn check(chunk: &[u8]) -> Result<(), DecodeError> {
         }
         last = Some(record);
     }
-    // Alone stands but the only leaf of a tree.
+    // Only the top of a tree with one leaf has a single record.
     let may_be = is_top && last.is_some_and(|last| last.depth() == DEPTH);
     if is_alone && !may_be {
         return Err(DecodeError::new(Field::Count, least, 2, 1));

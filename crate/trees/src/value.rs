@@ -1,4 +1,4 @@
-//! Values: what may be one, and how a leaf holds it: inline, or out of line by a [`ValueRef`].
+//! Values, the check of them, and how a leaf stores them: inline, or out of line by a [`ValueRef`].
 
 use crate::error::{DecodeError, Field};
 use crate::hash::{HASH_BYTES, Hash};
@@ -6,35 +6,34 @@ use crate::json::{Scanner, TextFault, check_text};
 use crate::le::u32_at;
 use crate::limits::{MAX_INLINE_VALUE_BYTES, MAX_VALUE_BYTES};
 
-/// What the bytes of a value are.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// JSON text in normal form.
     Json,
-    /// Bytes that mean nothing to the store.
+    /// Bytes, which the store does not interpret.
     Bytes,
 }
 
-/// A value that may be stored: at most [`MAX_VALUE_BYTES`] of bytes, or of JSON text in normal form,
-/// nested at most [`MAX_JSON_DEPTH`](crate::limits::MAX_JSON_DEPTH) deep.
+/// A value that may be stored: at most [`MAX_VALUE_BYTES`] bytes, of any content, or of JSON text in
+/// normal form, nested at most [`MAX_JSON_DEPTH`](crate::limits::MAX_JSON_DEPTH) deep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Value<'v> {
     kind: Kind,
     bytes: &'v [u8],
 }
 
-/// Why something is no value.
+/// Why bytes may not be stored as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueFault {
     /// It is longer than [`MAX_VALUE_BYTES`].
     TooLarge,
-    /// It is not what it should be of JSON.
+    /// Its text may not be stored as JSON.
     Text(TextFault),
 }
 
 impl<'v> Value<'v> {
-    /// Holds bytes of which nothing is known to all that is asked of a value. Costs two passes over
-    /// JSON text.
+    /// Checks untrusted bytes as a value. Costs two passes over JSON text.
     ///
     /// # Errors
     /// The first fault.
@@ -46,7 +45,7 @@ impl<'v> Value<'v> {
         Ok(value)
     }
 
-    /// Takes bytes, or text that a reader of rows has scanned and brought to normal form.
+    /// A value of bytes, or of text that a reader of rows has scanned and brought to normal form.
     ///
     /// # Errors
     /// [`ValueFault::TooLarge`].
@@ -55,14 +54,14 @@ impl<'v> Value<'v> {
         if is_large { Err(ValueFault::TooLarge) } else { Ok(Self { kind, bytes }) }
     }
 
-    /// Takes bytes that were checked before, such as those of a tree or of a batch.
+    /// A value of bytes that were checked before, such as those of a tree or of a batch.
     #[must_use]
     pub const fn trusted(kind: Kind, bytes: &'v [u8]) -> Self {
         debug_assert!(bytes.len() <= MAX_VALUE_BYTES, "no value is so long");
         Self { kind, bytes }
     }
 
-    /// What the bytes are.
+    /// Its kind.
     #[must_use]
     pub const fn kind(self) -> Kind {
         self.kind
@@ -75,16 +74,16 @@ impl<'v> Value<'v> {
     }
 }
 
-/// Bytes of the address that stands for a value stored out of line: its length as 32 bits,
-/// little-endian, then the hash of its only piece or of its list of pieces.
+/// Bytes of a [`ValueRef`]: the length of the value as 32 bits, little-endian, and the hash of its only
+/// piece or of its list of pieces.
 pub const VALUE_REF_BYTES: usize = 4 + HASH_BYTES;
 
-/// The two bits that a leaf keeps beside the length of a key.
+/// The two bits that a leaf stores with the length of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// What the value's bytes are.
+    /// The kind of the value.
     pub kind: Kind,
-    /// Whether the leaf holds a [`ValueRef`] in place of the value.
+    /// Whether the leaf has a [`ValueRef`] instead of the value.
     pub is_ref: bool,
 }
 
@@ -108,7 +107,7 @@ impl Tag {
         Self { kind: value.kind, is_ref: value.bytes.len() > MAX_INLINE_VALUE_BYTES }
     }
 
-    /// Checks what a leaf holds at `at` for a value with this tag.
+    /// Checks the bytes that a leaf has at `at` for a value with this tag.
     pub(crate) fn check(self, held: &[u8], at: usize) -> Result<(), DecodeError> {
         let bad = |expected, got| {
             Err(DecodeError::new(Field::ValueLength, at, expected as u64, got as u64))
@@ -128,23 +127,23 @@ impl Tag {
     }
 }
 
-/// Where a value that is stored out of line is, and how long.
+/// The reference to a value that is stored out of line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueRef {
     /// Bytes of the value.
     pub len: u32,
-    /// The only piece, or the list of pieces when there are several.
+    /// The hash of its only piece, or of its list of pieces if it has several.
     pub hash: Hash,
 }
 
 impl ValueRef {
-    /// Reads an address; `bytes` holds exactly [`VALUE_REF_BYTES`].
+    /// Reads a reference; `bytes` has at least [`VALUE_REF_BYTES`].
     #[must_use]
     pub fn read(bytes: &[u8]) -> Self {
         Self { len: u32_at(bytes, 0), hash: Hash::read(&bytes[4..]) }
     }
 
-    /// The address as it is stored.
+    /// The reference as it is stored.
     #[must_use]
     pub fn bytes(&self) -> [u8; VALUE_REF_BYTES] {
         let mut bytes = [0; VALUE_REF_BYTES];

@@ -1,4 +1,4 @@
-//! How a commit of rows comes by its sum trees: which are wanted, edits by hand, and what follows rows.
+//! Exported functions that update the sum trees of a commit: wanted trees, edits by hand, and the update.
 
 use super::state::{NONE, Pending, Sums, key_at, name, sums};
 use crate::le::u32_at;
@@ -13,7 +13,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// A leaf as it crosses: sum and length of its value, which follow its key, and are followed by it.
+/// The bytes between the key and the value of an edit: sum and length of the value.
 const LEAF_BYTES: usize = 12;
 
 impl Sums {
@@ -26,7 +26,7 @@ impl Sums {
         &mut self.pending[at]
     }
 
-    /// What is to be done is done, unless another writer comes first.
+    /// Ends the update, and keeps its result for another try after a lost race.
     fn end(&mut self, op: u32) {
         let pending = self.pending(op);
         if let Some(bring) = pending.bring.take() {
@@ -35,8 +35,8 @@ impl Sums {
     }
 }
 
-/// Adds a sum tree that is to follow rows: `scratch` holds its name and its definition. After
-/// `clear` it is the only one. [`status::NO_OP`] when that is no definition.
+/// Adds a wanted sum tree that follows rows: `scratch` holds its name and its definition. `clear` first
+/// removes those added before. [`status::NO_OP`] if the name or the definition is invalid.
 #[wasm_bindgen]
 pub fn sum_want(name_len: u32, len: u32, clear: bool) -> u32 {
     sums(|sums, engine| {
@@ -52,7 +52,7 @@ pub fn sum_want(name_len: u32, len: u32, clear: bool) -> u32 {
     })
 }
 
-/// Has an ingest make the sum trees that are wanted, whether it changes rows or not.
+/// Makes an ingest build the wanted sum trees even if it changes no rows.
 #[wasm_bindgen]
 pub fn sum_extend(op: u32) {
     sums(|sums, engine| {
@@ -63,8 +63,8 @@ pub fn sum_extend(op: u32) {
     });
 }
 
-/// Drops the tree whose name is in the first `len` bytes of `scratch` in the commit of an ingest,
-/// unread.
+/// Drops a tree in the commit of an ingest, without reading it. Its name is in the first `len` bytes of
+/// `scratch`.
 #[wasm_bindgen]
 pub fn sum_drop(op: u32, len: u32) {
     sums(|_, engine| {
@@ -75,9 +75,9 @@ pub fn sum_drop(op: u32, len: u32) {
     });
 }
 
-/// Adds edits of the tree whose name `scratch` holds to the commit of an ingest: leaves in the
-/// segment buffer, each key, sum:u64, length:u32 (or 2^32 - 1: delete) and value; of a key, the
-/// length of its text, which follows, or 2^32 - 1 and its 32 bytes.
+/// Adds edits of the tree whose name `scratch` holds to the commit of an ingest. They are in the segment
+/// buffer: each is key, sum:u64, length:u32 (or 2^32 - 1 to delete) and value. A key is the length of its
+/// text as u32, and the text, or 2^32 - 1 and 32 bytes.
 #[wasm_bindgen]
 pub fn sum_stage(op: u32, name_len: u32) -> u32 {
     sums(|sums, engine| {
@@ -112,9 +112,8 @@ pub fn sum_stage(op: u32, name_len: u32) -> u32 {
     })
 }
 
-/// Begins anew to bring the sum trees of an ingest that awaits them: those that follow rows, and those
-/// that are wanted; with `alone` all others that follow rows are dropped. [`status::NO_OP`] when a tree
-/// with edits follows rows.
+/// Starts to update the sum trees of an ingest that awaits them: those with edits, those that follow rows,
+/// and wanted ones; `alone` drops all other followers. [`status::NO_OP`] if a tree with edits follows rows.
 #[wasm_bindgen]
 pub fn sum_begin(op: u32, alone: bool) -> u32 {
     sums(|sums, engine| {
@@ -131,12 +130,13 @@ pub fn sum_begin(op: u32, alone: bool) -> u32 {
                 sums.wanted = wanted;
                 return status::NO_OP;
             }
-            let there = followers_of(forest);
-            // Where rows that are stored cannot be summed, all that leaves them alone goes on.
+            let existing = followers_of(forest);
+            // Missing trees are made only with a change of rows, or on request: so if stored rows cannot be
+            // summed, commits that do not change rows still succeed.
             let (old, new) = ingest.row_trees();
             let makes = pending.extends || old != new;
             let followers: Vec<_> =
-                wanted.iter().filter(|one| makes || there.contains(one)).cloned().collect();
+                wanted.iter().filter(|one| makes || existing.contains(one)).cloned().collect();
             let staged = core::mem::take(&mut pending.staged);
             let wanted = Wanted { followers: &followers, alone };
             let bring = SumUpdate::new(&rules, ingest, staged, wanted, &pending.bases);
@@ -147,7 +147,7 @@ pub fn sum_begin(op: u32, alone: bool) -> u32 {
     })
 }
 
-/// Goes on with that, as [`step`](crate::wasm::step) does. On a sum error of a tree the reply is a `SumFault`.
+/// Continues the update, as [`step`](crate::wasm::step) does. After an error of a sum tree the reply is `SumFault`.
 #[wasm_bindgen]
 pub fn sum_bring(op: u32, budget: u32) -> u32 {
     sums(|sums, engine| {
@@ -169,7 +169,7 @@ pub fn sum_bring(op: u32, budget: u32) -> u32 {
     })
 }
 
-/// Forgets what was to be done with sum trees in the commit of an ingest.
+/// Forgets the edits and updates of sum trees of an ingest.
 #[wasm_bindgen]
 pub fn sum_forget(op: u32) {
     sums(|sums, _| sums.pending.retain(|pending| pending.op != op));

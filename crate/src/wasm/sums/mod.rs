@@ -1,6 +1,6 @@
-//! What exported functions do with sum trees. All of it is in the second part of the module, which
-//! the host loads when it first needs it: the names of its exports begin with `sum_`, and nothing
-//! in the first part calls any of it. `commit.rs` is about commits, `reads.rs` about reads.
+//! Exported functions of sum trees. They are in the later part of the module, which the host loads when
+//! it first needs it: the names of its exports begin with `sum_`, and nothing in the first part calls
+//! them. `commit.rs` is about commits, `reads.rs` about reads.
 
 mod commit;
 mod reads;

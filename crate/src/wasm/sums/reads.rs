@@ -1,4 +1,4 @@
-//! Reads of sum trees: of leaves, proofs, verifications, and names.
+//! Exported functions that read sum trees: leaves, proofs, verifications and names.
 
 use super::state::{Read, SumOp, Sums, keys, name, sums, tree};
 use crate::error::Error;
@@ -46,7 +46,8 @@ pub fn sum_diff(old: u32, new: u32, name_len: u32) -> u32 {
     })
 }
 
-/// Starts a proof of the keys that follow the name in `scratch`: of one, or of `many`.
+/// Starts a proof of the keys that follow the name in `scratch`. With one key and not `many` it is a
+/// proof of that key, else a proof of many keys.
 #[wasm_bindgen]
 pub fn sum_prove(view: u32, name_len: u32, len: u32, many: bool) -> u32 {
     sums(|sums, engine| {
@@ -60,14 +61,14 @@ pub fn sum_prove(view: u32, name_len: u32, len: u32, many: bool) -> u32 {
     })
 }
 
-/// Starts a walk that checks all of a tree.
+/// Starts a verification of a tree.
 #[wasm_bindgen]
 pub fn sum_verify(view: u32, name_len: u32) -> u32 {
     sums(|sums, engine| {
         let Some(name) = name(engine, name_len) else { return status::NO_OP };
         let forest = engine.forest(view);
-        let told = forest.named(&name).and_then(|named| named.reach.clone()).unwrap_or_default();
-        let verify = SumVerify::new(&sums.rules(), forest.tree(&name), &told);
+        let reach = forest.named(&name).and_then(|named| named.reach.clone()).unwrap_or_default();
+        let verify = SumVerify::new(&sums.rules(), forest.tree(&name), &reach);
         sums.add(Read::Verify(Box::new(verify)))
     })
 }
@@ -106,7 +107,7 @@ impl SumOp {
         }
     }
 
-    /// Writes the leaves for the host, and tells where they are.
+    /// Writes the leaves for the host, and sets the reply.
     fn hand_out(&mut self, engine: &mut Engine) {
         for leaf in &self.leaves.leaves {
             let mut bytes = [0; found_leaf::BYTES];
@@ -128,9 +129,9 @@ impl SumOp {
     }
 }
 
-/// Goes on with a read. The reply, when it is done and when it yields: of a proof
-/// [`Bytes`](crate::wasm::abi::Bytes), whole once it is done; of a verification [`SumTally`], so far; else
-/// [`SumLeaves`](crate::wasm::abi::SumLeaves), those that came since the last reply.
+/// Continues a read. The reply when it is done or yields: for a proof
+/// [`Bytes`](crate::wasm::abi::Bytes), complete once it is done; for a verification [`SumTally`], so far;
+/// else [`SumLeaves`](crate::wasm::abi::SumLeaves), the leaves since the last reply.
 #[wasm_bindgen]
 pub fn sum_step(op: u32, budget: u32) -> u32 {
     sums(|sums, engine| {
@@ -155,7 +156,7 @@ pub fn sum_step(op: u32, budget: u32) -> u32 {
             Read::Find(_) | Read::Scan(_) | Read::Diff(_) => {}
         }
         let step = sum_op.gather(engine, &mut budget);
-        // A change must not be taken apart between steps.
+        // The two leaves of a change must be in one reply.
         let is_diff = matches!(sum_op.read, Read::Diff(_));
         let is_whole = !is_diff && !sum_op.leaves.is_reading();
         engine.reply.tell(abi::SumLeaves::default());

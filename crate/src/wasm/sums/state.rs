@@ -1,4 +1,4 @@
-//! What the second part of the module keeps, and how it reads names and keys.
+//! The state of sum trees in the later part of the module, and how names and keys are read.
 
 use crate::forest::TreeName;
 use crate::le::u32_at;
@@ -13,12 +13,12 @@ use crate::wasm::slots::Slots;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// What is to be done with the sum trees in the commit of an ingest.
+/// The pending edits and updates of sum trees in the commit of an ingest.
 #[derive(Default)]
 pub struct Pending {
     pub op: u32,
     pub staged: Vec<Staged>,
-    /// It makes what is wanted also when it changes no row.
+    /// Wanted trees are made even if no row changes.
     pub extends: bool,
     pub bring: Option<Box<SumUpdate>>,
     pub bases: Vec<Base>,
@@ -33,14 +33,14 @@ pub enum Read {
     Verify(Box<SumVerify>),
 }
 
-/// A read under way, and what it has found.
+/// A read in progress, and the leaves that it has found.
 pub struct SumOp {
     pub read: Read,
     pub leaves: SumLeaves,
     pub found: Vec<u8>,
 }
 
-/// The length of a value that tells of a deletion, and that of a key that is no text.
+/// As the length of a value: delete. As the length of a key: 32 bytes follow, instead of text.
 pub const NONE: u32 = u32::MAX;
 
 #[derive(Default)]
@@ -72,8 +72,8 @@ pub fn tree(engine: &Engine, view: u32, len: u32) -> Tree {
     name(engine, len).map_or(Tree::EMPTY, |name| engine.forest(view).tree(&name))
 }
 
-/// The key at `at`, and what is after it: its length and the text that it stands for, or [`NONE`] and
-/// itself.
+/// Reads the key at `at`: the length of a text, and the text, or [`NONE`] and 32 bytes. Returns the key,
+/// and the position after it.
 pub fn key_at(bytes: &[u8], at: usize) -> Option<([u8; 32], usize)> {
     let len = u32_at(bytes, at);
     let at = at + 4;

@@ -1,4 +1,4 @@
-//! The kinds of [`Input`], written out.
+//! The inputs of each kind.
 
 use super::{Feed, Input, MIB};
 use crate::rows::{issue, pairs, quote, spaced};
@@ -8,7 +8,7 @@ use hedgerow::ingest::Format;
 use hedgerow::json::Pointer;
 use hedgerow::rows::Framing;
 
-/// Lines of rows until they take a mebibyte.
+/// Lines of rows that take about a mebibyte, and the length of the longest.
 fn lines(mut row: impl FnMut(usize) -> String) -> (Vec<u8>, usize) {
     let (mut text, mut longest) = (String::new(), 0);
     for at in 0.. {
@@ -23,14 +23,14 @@ fn lines(mut row: impl FnMut(usize) -> String) -> (Vec<u8>, usize) {
     (text.into_bytes(), longest)
 }
 
-/// As [`lines`], as a JSON array.
+/// As [`lines`], but a JSON array.
 fn array(row: impl FnMut(usize) -> String) -> (Vec<u8>, usize) {
     let (text, longest) = lines(row);
     let text = String::from_utf8(text).expect("text");
     (format!("[{}]", text.trim_end().replace('\n', ",")).into_bytes(), longest)
 }
 
-/// Something repeated until it takes so many bytes.
+/// Parts that take at most `bytes` bytes in all.
 fn filled(bytes: usize, mut part: impl FnMut(usize) -> String) -> String {
     let mut text = String::new();
     for at in 0.. {
@@ -43,7 +43,7 @@ fn filled(bytes: usize, mut part: impl FnMut(usize) -> String) -> String {
     text
 }
 
-/// Like [`filled`], with commas in between.
+/// Like [`filled`], with commas between the parts.
 fn listed(bytes: usize, mut part: impl FnMut(usize) -> String) -> String {
     let text = filled(bytes, |at| format!("{},", part(at)));
     text[..text.len() - 1].to_owned()
@@ -54,7 +54,7 @@ fn row(at: usize, value: &str) -> String {
     format!("{{\"id\":\"k{at:07}\",\"v\":{value}}}")
 }
 
-/// One row that takes a mebibyte.
+/// One row of about a mebibyte.
 fn one(value: impl FnOnce(usize) -> String) -> (Vec<u8>, usize) {
     let text = row(0, &value(MIB - 24));
     let longest = text.len();
@@ -163,12 +163,12 @@ pub fn numbers(inputs: &mut Vec<Input>) {
     of("decimals that end with zero", &|_| "1.0".into());
     of("seventeen digits", &|n| format!("0.{}", 10_000_000_000_000_001_u64 + n as u64));
     of("twenty digits", &|n| format!("0.{}", 10_000_000_000_000_000_001_u64 + n as u64));
-    // In the middle between two doubles, as far as so many digits can be.
+    // As near to the middle between two doubles as this many digits can be.
     of("ambiguous exponents", &|_| "9007199254740993e-300".into());
     of("middles", &|_| "2.47032822920623272e-324".into());
     of("whole middles", &|_| "9007199254740993".into());
     of("middles with a long tail", &|_| format!("9007199254740993.{}1", "0".repeat(80)));
-    // Without the point it would be beyond all doubles, and refused.
+    // Without the point it would be too large for a double, and refused.
     kind.add(inputs, "one number", one(|bytes| format!("0.{}", "7".repeat(bytes - 2))));
     kind.add(inputs, "long numbers", lines(|at| row(at, &format!("0.{}", "123456789".repeat(80)))));
 }
@@ -233,7 +233,7 @@ pub fn keys(inputs: &mut Vec<Input>) {
         lines(|at| format!("{{\"id\":\"{}{at:07}\"}}", "\\u006b".repeat(40))),
     );
     kind.add(inputs, "one key", lines(|_| row(0, "0")));
-    // Each row ends a leaf: keys are mined for that, which takes long, so they are few.
+    // Each row ends a leaf. There are few, because mining their keys takes long.
     let ends = |key: &str| Shape::STORED.ends(0, key.as_bytes(), 0, key.len() + 5, 1);
     let keys = (0..).map(|number| format!("{number:012}")).filter(|key| ends(key));
     let row = |key: String| format!("{{\"id\":\"{key}\",\"v\":\"{}\"}}\n", "x".repeat(60));
@@ -246,7 +246,7 @@ pub fn patches(inputs: &mut Vec<Input>) {
     let update = |key: &str, merge: &str, rest: &str| {
         format!("{{\"op\":\"update\",\"key\":\"{key}\",\"merge\":{merge}{rest}}}")
     };
-    // Updates come to one row.
+    // All updates make one row.
     let whole = |(text, _): (Vec<u8>, usize)| {
         let len = text.len();
         (text, len)
@@ -305,7 +305,7 @@ pub fn arrays(inputs: &mut Vec<Input>) {
     let with = |at: usize, status: &str, values: &str| {
         format!("{{\"id\":\"k{at:07}\",\"status\":{status},\"v\":[{values}]}}")
     };
-    // Each entry is a row of its own in the index's tree: these are what ordinary ones cost.
+    // Each entry is a row of the index's tree: the cost of ordinary ones.
     let ten = |at| with(at, "0", "0,1,2,3,4,5,6,7,8,9");
     Kind { indexes: indexes(), ..Kind::lines(None) }.add(inputs, "short arrays", lines(ten));
     let kind = Kind { indexes: indexes(), ..Kind::lines(Some("short arrays")) };
@@ -317,13 +317,13 @@ pub fn arrays(inputs: &mut Vec<Input>) {
         lines(|at| with(at, "0", &listed(900, |n| format!("\"{n:x}\"")))),
     );
     let text = |bytes: usize| format!("\"{}\"", "x".repeat(bytes));
-    let beside = |bytes: usize, members: usize| {
+    let with_text = |bytes: usize, members: usize| {
         move |at| with(at, &text(bytes), &listed(members, |n| n.to_string()))
     };
-    kind.add(inputs, "arrays beside a text", lines(beside(100, 100)));
-    kind.add(inputs, "arrays beside a long text", lines(beside(900, 900)));
-    // As many members as a row may have beside a text of some length.
-    kind.add(inputs, "the most members beside a text", lines(beside(60, 120)));
+    kind.add(inputs, "arrays beside a text", lines(with_text(100, 100)));
+    kind.add(inputs, "arrays beside a long text", lines(with_text(900, 900)));
+    // The most members that a row with a text of this length may have.
+    kind.add(inputs, "the most members beside a text", lines(with_text(60, 120)));
     let huge = with(0, &text(MIB / 2), &listed(MIB / 2 - 100, |n| n.to_string()));
     let longest = huge.len();
     kind.add(inputs, "an array beside a huge text", (huge.into_bytes(), longest));

@@ -1,7 +1,7 @@
-//! A mebibyte of rows, ordinary ones and the worst of each kind, and what taking them in costs.
+//! Inputs of a mebibyte of rows, ordinary ones and the worst of each kind, and the cost of ingesting them.
 //!
-//! Work is counted in the units of [`Budget`]. That these are the work that is done is checked by hand,
-//! with an independent count of instructions: `crate/examples/cost.rs`.
+//! Work is counted in the units of [`Budget`]. An independent count of instructions checks by hand that
+//! these units match the work done: `crate/examples/cost.rs`.
 
 mod kinds;
 
@@ -17,7 +17,7 @@ use hedgerow::step::{Budget, Step};
 
 const MIB: usize = 1 << 20;
 
-/// Bytes that come at a time.
+/// Bytes that are fed at a time.
 const PART_BYTES: usize = 256 << 10;
 
 /// How an input is fed.
@@ -31,41 +31,41 @@ pub enum Feed {
     Block(Format),
 }
 
-/// A mebibyte of something.
+/// An input of about a mebibyte.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// What it is.
+    /// Its name.
     pub name: &'static str,
-    /// The ordinary input that it is held against; none of an ordinary one.
+    /// The ordinary input that it is compared with; `None` for an ordinary one.
     pub against: Option<&'static str>,
-    /// How it comes.
+    /// How it is fed.
     pub feed: Feed,
     /// Its text.
     pub text: Vec<u8>,
-    /// The indexes of the store that takes it.
+    /// The indexes of the store.
     pub indexes: Vec<Definition>,
-    /// Bytes of its longest row, or of what its updates come to: what may be read in one piece.
+    /// Bytes of its longest row, or of the row that its updates make: what one step may process.
     pub longest: usize,
 }
 
-/// What an input has cost.
+/// The cost of an input.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
     /// Units of work in all.
     pub units: usize,
-    /// The most by which one step has gone beyond its budget.
+    /// The most by which a step exceeded its budget.
     pub beyond: usize,
-    /// Steps.
+    /// The number of steps.
     pub steps: usize,
-    /// Rows that were taken; `None` when the input was refused.
+    /// The number of rows; `None` if the input was refused.
     pub rows: Option<u64>,
 }
 
-/// Work that a step may do.
+/// The budget of a step.
 pub const SLICE: usize = 64 << 10;
 
 impl Input {
-    /// Takes it into an empty store, and makes the commit.
+    /// Ingests it into an empty store, and makes the commit.
     #[inline(never)]
     pub fn run(&self) -> Cost {
         let (mut cache, mut next) = (Cache::new(usize::MAX), 1);

@@ -1,8 +1,8 @@
 //! Where each chunk is: a table from its hash to all copies of it.
 //!
-//! Copies of one chunk are chained, the newest first, so that a table that names one hash again and
-//! again costs what any other does. Places in the table follow from a keyed hash of all 32 bytes:
-//! tables come from disk and from peers, and nothing vouches for the hashes in them.
+//! Copies of one chunk are chained, the newest first, so that a segment table that repeats one hash
+//! costs no more than any other. Places depend on a keyed hash of all 32 bytes: segment tables come
+//! from disk and from peers, and their hashes are not trusted.
 
 use super::marks::Marks;
 use super::places::Places;
@@ -17,10 +17,10 @@ use hashbrown::HashTable;
 /// The number under which a segment is stored: below 2^53.
 pub type SegmentId = u64;
 
-/// Copies of one chunk in one segment that are known; any others are of no use to anybody.
+/// The most copies of one chunk in one segment that are recorded; further ones are of no use.
 const MOST_IN_SEGMENT: usize = 8;
 
-/// A chunk in a segment, by their positions.
+/// A chunk in a segment, both by their positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     segment: u32,
@@ -30,7 +30,7 @@ pub struct Slot {
 /// No slot: the end of a chain.
 const NONE: Slot = Slot { segment: u32::MAX, chunk: u32::MAX };
 
-/// The copies before and after one in its chain.
+/// The neighbours of a copy in its chain.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     before: Slot,
@@ -43,13 +43,13 @@ pub struct Segment {
     pub table: Table,
     /// Its bytes, while it is in memory.
     pub bytes: Option<Vec<u8>>,
-    /// What is known of its chunks.
+    /// Which of its chunks are checked or damaged.
     pub marks: Marks,
     /// When it was last used.
     pub used: Cell<u64>,
     /// Not stored yet.
     pub fresh: bool,
-    /// Of each chunk, once one of them has another copy.
+    /// A link for each chunk; empty until one of them has another copy.
     links: Vec<Link>,
 }
 
@@ -86,7 +86,7 @@ pub struct Catalogue {
     places: Places,
     segments: Vec<Option<Segment>>,
     vacant: Vec<u32>,
-    /// Where each segment is, in the order of ids: new ones nearly always come last.
+    /// The position of each segment, in the order of ids: new ones nearly always come last.
     by_id: Vec<(SegmentId, u32)>,
     chunks: usize,
 }
@@ -103,13 +103,13 @@ impl Catalogue {
         }
     }
 
-    /// Makes room for so many more chunks.
+    /// Reserves memory for `chunks` more chunks.
     pub fn reserve(&mut self, chunks: usize) {
         let Self { index, segments, places, .. } = self;
         index.reserve(chunks, |slot| place_of(places, segments, *slot));
     }
 
-    /// Where a segment is among the ids, or would be.
+    /// The position of a segment among the ids, or `Err` with the position to insert it at.
     #[inline(never)]
     fn find(&self, id: SegmentId) -> Result<usize, usize> {
         self.by_id.binary_search_by(|(other, _)| other.cmp(&id))
@@ -133,7 +133,7 @@ impl Catalogue {
         self.segments[at as usize].as_mut()
     }
 
-    /// All segments, in no order.
+    /// All segments, in no particular order.
     pub fn segments(&self) -> impl Iterator<Item = &Segment> {
         self.segments.iter().flatten()
     }
@@ -142,7 +142,7 @@ impl Catalogue {
         self.segments.iter_mut().flatten()
     }
 
-    /// Adds a segment, whose id is new. Costs a look-up for each chunk, whatever its hash.
+    /// Adds a segment, whose id must be new. Costs a look-up for each chunk.
     pub fn insert(&mut self, segment: Segment) {
         let at = self.vacant.pop().unwrap_or(self.segments.len() as u32);
         let count = segment.table.len();
@@ -181,7 +181,7 @@ impl Catalogue {
         self.tie(slot, head);
     }
 
-    /// Forgets a segment; what it was.
+    /// Removes a segment and returns it.
     pub fn remove(&mut self, id: SegmentId) -> Option<Segment> {
         let (_, at) = self.by_id.remove(self.find(id).ok()?);
         let count = self.segments[at as usize].as_ref()?.table.len();
@@ -195,7 +195,7 @@ impl Catalogue {
         let Link { before, after } = link(&self.segments, slot);
         if before == NONE {
             let place = place_of(&self.places, &self.segments, slot);
-            // One copy too many of a segment has no place.
+            // It was a copy beyond `MOST_IN_SEGMENT`, which has no place.
             let Ok(entry) = self.index.find_entry(place, |other| *other == slot) else { return };
             if after == NONE {
                 entry.remove();
@@ -206,7 +206,7 @@ impl Catalogue {
         self.tie(before, after);
     }
 
-    /// Has two copies, or the end on either side, follow each other in a chain.
+    /// Links two copies, or a copy and an end of its chain.
     #[inline(never)]
     fn tie(&mut self, before: Slot, after: Slot) {
         if let Some(Some(segment)) = self.segments.get_mut(before.segment as usize) {
@@ -223,7 +223,7 @@ impl Catalogue {
         self.index.find(self.places.of(hash), is_it).copied().unwrap_or(NONE)
     }
 
-    /// The copy at a slot; none at the end of a chain, as no segment has the number of that.
+    /// The copy at a slot; `None` for [`NONE`], which no segment has as its number.
     #[inline]
     fn at(&self, slot: Slot) -> Option<(&Segment, usize)> {
         let segment = self.segments.get(slot.segment as usize)?.as_ref()?;
@@ -252,7 +252,7 @@ fn link(segments: &[Option<Segment>], slot: Slot) -> Link {
     segment.map_or(Link { before: NONE, after: NONE }, |segment| segment.link(slot.chunk))
 }
 
-/// Where the chunk at a slot has its place.
+/// The place of the chunk at a slot.
 #[inline(never)]
 fn place_of(places: &Places, segments: &[Option<Segment>], slot: Slot) -> u64 {
     let segment = segments[slot.segment as usize].as_ref();
@@ -273,11 +273,11 @@ mod tests {
     use alloc::collections::BTreeMap;
 
     std::thread_local! {
-        /// Hashes that were compared.
+        /// The number of hashes that were compared.
         pub static COMPARED: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// A table of chunks of one byte each, with these hashes.
+    /// A segment table of chunks of one byte each, with these hashes.
     fn table(hashes: &[Hash]) -> Table {
         let mut bytes = Sealed::of_one(&Hash::ZERO, b"x").table.bytes()[..8].to_vec();
         bytes.extend_from_slice(&(hashes.len() as u32).to_le_bytes());
@@ -292,7 +292,7 @@ mod tests {
         Catalogue::new(&Secret::new(1, 2))
     }
 
-    /// What a few copies of few hashes are, whatever comes and goes.
+    /// Adds and removes random segments with copies of few hashes.
     #[test]
     fn copies_are_those_of_a_model() {
         let mut state = 1_u64;
@@ -300,16 +300,16 @@ mod tests {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
             (state >> 33) as usize % end
         };
-        // They share the first bytes, as only hashes do that were made up.
+        // Only forged hashes share their first 30 bytes.
         let pool: Vec<Hash> =
             (0..12).map(|at| Hash(core::array::from_fn(|i| if i > 29 { at } else { 7 }))).collect();
         let mut catalogue = catalogue();
         let mut model: BTreeMap<SegmentId, Vec<usize>> = BTreeMap::new();
         for id in 0..3000 {
             if below(3) == 0 && !model.is_empty() {
-                let gone = *model.keys().nth(below(model.len())).unwrap();
-                model.remove(&gone);
-                assert_eq!(catalogue.remove(gone).map(|segment| segment.id), Some(gone));
+                let removed = *model.keys().nth(below(model.len())).unwrap();
+                model.remove(&removed);
+                assert_eq!(catalogue.remove(removed).map(|segment| segment.id), Some(removed));
             } else if model.len() < 9 {
                 let chosen: Vec<_> = (0..=below(20)).map(|_| below(pool.len())).collect();
                 let hashes: Vec<_> = chosen.iter().map(|at| pool[*at]).collect();
@@ -332,7 +332,7 @@ mod tests {
         }
     }
 
-    /// Hashes compared while tables of so many chunks in all are added, searched and removed.
+    /// The number of hashes compared while these tables are added, searched and removed.
     fn compared(tables: &[Vec<Hash>]) -> usize {
         let before = COMPARED.get();
         let mut catalogue = catalogue();
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_any_hashes_cost_what_honest_ones_do() {
+    fn tables_of_forged_hashes_cost_no_more_than_honest_ones() {
         const CHUNKS: u32 = 1 << 15;
         let of = |word: u32, at: usize| {
             let mut hash = Hash::ZERO;
@@ -361,7 +361,7 @@ mod tests {
         let all_equal = alloc::vec![Hash([9; 32]); CHUNKS as usize];
         let one_each: Vec<_> = (0..CHUNKS).map(|_| Vec::from([Hash([9; 32])])).collect();
         let few = compared(&[honest]);
-        // They differ in one place alone: in the low bits of a word, or in the high ones.
+        // They differ in one word only: in its low bits, or in its high bits.
         for at in [0, 4, 8, 20, 28] {
             for shift in [0, 12, 17] {
                 let alike: Vec<_> = (0..CHUNKS).map(|word| of(word << shift, at)).collect();

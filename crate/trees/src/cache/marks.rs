@@ -1,15 +1,15 @@
-//! What is known of the chunks of a segment: which are checked, and which are damaged.
+//! Which chunks of a segment are checked, and which are damaged.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
-/// A bit for each chunk, of each kind. What is checked is so while the segment is in memory; what is
-/// damaged until it is read again.
+/// A bit for each chunk and mark. A chunk is checked while its segment is in memory, and damaged until
+/// the segment is read again.
 #[derive(Debug)]
 pub struct Marks {
     checked: Vec<Cell<u64>>,
-    /// Without words as long as nothing is damaged: nearly always.
+    /// Empty as long as nothing is damaged: nearly always.
     damaged: RefCell<Vec<Cell<u64>>>,
 }
 
@@ -35,22 +35,22 @@ fn words(chunks: usize, word: u64) -> Vec<Cell<u64>> {
 }
 
 impl Marks {
-    /// Of a segment that was never in memory.
+    /// For a segment that was never in memory.
     pub const fn none() -> Self {
         Self { checked: Vec::new(), damaged: RefCell::new(Vec::new()) }
     }
 
-    /// Of so many chunks that were made here.
+    /// For `chunks` chunks that were made here: all are checked.
     pub fn fresh(chunks: usize) -> Self {
         Self { checked: words(chunks, u64::MAX), ..Self::none() }
     }
 
-    /// Of so many chunks that were just read.
+    /// For `chunks` chunks that were just read: none is checked.
     pub fn read(chunks: usize) -> Self {
         Self { checked: words(chunks, 0), ..Self::none() }
     }
 
-    /// The segment leaves memory.
+    /// Forgets what is checked, as the segment leaves memory.
     pub fn leave(&mut self) {
         self.checked = Vec::new();
     }

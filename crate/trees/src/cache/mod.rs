@@ -1,7 +1,7 @@
 //! Which chunks are stored where, and which segments are in memory.
 //!
-//! The cache owns the bytes of segments and lends out chunks, checked. Segments leave, least recently
-//! used first, when they take more than the budget; those not stored yet never do.
+//! The cache owns the bytes of segments and lends out checked chunks. When segments take more than the
+//! budget, the least recently used leave memory first; those that are not stored yet never do.
 
 mod catalogue;
 mod marks;
@@ -46,41 +46,40 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// An empty cache that holds about `budget` bytes of stored segments, for tables that nobody
-    /// else has made: see [`Cache::keyed`].
+    /// An empty cache that holds about `budget` bytes of stored segments, for trusted tables only: see
+    /// [`Cache::keyed`].
     #[must_use]
     pub fn new(budget: usize) -> Self {
         Self::keyed(budget, Secret::PUBLIC)
     }
 
-    /// An empty cache that holds about `budget` bytes of stored segments. Who does not know the
-    /// `secret` cannot make tables that take long to add or to search.
+    /// An empty cache that holds about `budget` bytes of stored segments. Without knowledge of the
+    /// `secret`, tables cannot be forged so that adding or searching them takes long.
     #[must_use]
     pub fn keyed(budget: usize, secret: Secret) -> Self {
         let (catalogue, residents) = (Catalogue::new(&secret), Residents::new(budget));
         Self { catalogue, residents, secret, checked_bytes: Cell::new(0) }
     }
 
-    /// The secret that it was made with.
+    /// The secret that was passed to [`Cache::keyed`].
     #[must_use]
     pub const fn secret(&self) -> Secret {
         self.secret
     }
 
-    /// Makes room for so many more chunks.
+    /// Reserves memory for `chunks` more chunks.
     pub fn reserve(&mut self, chunks: usize) {
         self.catalogue.reserve(chunks);
     }
 
-    /// Makes the chunks of a stored segment known. Does nothing for a known segment.
+    /// Adds a stored segment by its table. Does nothing if the segment is known.
     pub fn add_table(&mut self, id: SegmentId, table: Table) {
         if !self.catalogue.contains(id) {
             self.catalogue.insert(Segment::new(id, table));
         }
     }
 
-    /// Takes a segment that was made here, under a new id. It stays in memory until
-    /// [`Cache::stored`].
+    /// Adds a segment that was made here, under a new id. It stays in memory until [`Cache::stored`].
     pub fn add_fresh(&mut self, id: SegmentId, sealed: Sealed) {
         self.residents.enter(sealed.bytes.len());
         let mut segment = Segment::new(id, sealed.table);
@@ -91,12 +90,12 @@ impl Cache {
         self.catalogue.insert(segment);
     }
 
-    /// Bytes that were looked at for the first time, which checks them, since the last call.
+    /// Bytes of the chunks that were checked since the last call. A chunk is checked at its first use.
     pub fn take_checked(&self) -> usize {
         self.checked_bytes.take()
     }
 
-    /// The segment is stored: it may leave memory from now on.
+    /// Records that the segment is stored: from now on it may leave memory.
     pub fn stored(&mut self, id: SegmentId) {
         if let Some(segment) = self.catalogue.segment_mut(id) {
             segment.fresh = false;
@@ -104,7 +103,7 @@ impl Cache {
         self.residents.evict(&mut self.catalogue, None);
     }
 
-    /// Forgets a segment and its chunks.
+    /// Removes a segment and its chunks.
     pub fn remove(&mut self, id: SegmentId) {
         if let Some(bytes) = self.catalogue.remove(id).and_then(|segment| segment.bytes) {
             self.residents.leave(bytes.len());
@@ -117,8 +116,8 @@ impl Cache {
         self.catalogue.segment(id).is_some_and(|segment| segment.bytes.is_none())
     }
 
-    /// Takes the stored bytes of a known segment; others may leave memory for it. Bytes of
-    /// the wrong length are taken as far as they go: each chunk is checked on its own.
+    /// Loads the stored bytes of a known segment; other segments may leave memory for it. Bytes of the
+    /// wrong length are accepted: each chunk is checked on its own.
     pub fn load(&mut self, id: SegmentId, bytes: Vec<u8>) {
         if !self.wants(id) {
             return;
@@ -139,8 +138,7 @@ impl Cache {
         Some((segment.bytes.as_deref()?, &segment.table))
     }
 
-    /// How many of the segments that are read next may be asked for at once, so that none
-    /// of them drives another out.
+    /// How many segments may be asked for at once without one of them evicting another.
     #[must_use]
     pub const fn window(&self) -> usize {
         let fit = self.residents.budget() / (2 * crate::limits::SEGMENT_BYTES);
@@ -172,13 +170,13 @@ impl Cache {
         self.catalogue.counts().0
     }
 
-    /// Number of known chunks, repeated ones counted each time.
+    /// Number of known chunks; each copy counts.
     #[must_use]
     pub fn known_chunks(&self) -> usize {
         self.catalogue.counts().1
     }
 
-    /// All stored segments, in no order.
+    /// All stored segments, in no particular order.
     pub fn stored_segments(&self) -> impl Iterator<Item = SegmentId> {
         let stored = self.catalogue.segments().filter(|segment| !segment.fresh);
         stored.map(|segment| segment.id)
@@ -195,7 +193,7 @@ impl Cache {
         copies.map(|(segment, chunk)| (segment.id, chunk, segment.table.range(chunk).len()))
     }
 
-    /// The length of the chunk `hash`, in memory or not, as the newest table tells it.
+    /// The length of the chunk `hash`, in memory or not, as the table of its newest copy says.
     ///
     /// # Errors
     /// [`Error::MissingChunk`].
@@ -204,11 +202,11 @@ impl Cache {
         Ok(copy.0.table.range(copy.1).len())
     }
 
-    /// The segment that must be loaded before the chunk `hash` can be read, if any: the one that
-    /// a read asks for, unless it first finds a copy in memory damaged.
+    /// The segment that must be loaded before the chunk `hash` can be read, if any. A read asks for the
+    /// same one, unless it first finds that a copy in memory is damaged.
     ///
     /// # Errors
-    /// [`Error::MissingChunk`]; [`Error::CorruptChunk`] where all copies are known to be damaged.
+    /// [`Error::MissingChunk`]; [`Error::CorruptChunk`] if all copies are known to be damaged.
     pub fn missing(&self, hash: &Hash) -> Result<Option<SegmentId>, Error> {
         Ok(match self.select(hash, false)? {
             Fetch::Here(_) => None,
@@ -216,8 +214,8 @@ impl Cache {
         })
     }
 
-    /// What to ask for when the segment `first` is missing and `hashes` are wanted next: it
-    /// and what else of theirs is missing, as much as may be asked for at once.
+    /// The segments to ask for: `first`, and further ones that are missing for `hashes`, which are needed
+    /// next. At most [`Cache::window`].
     pub fn ahead<'h>(
         &self,
         first: SegmentId,
@@ -228,7 +226,7 @@ impl Cache {
             if wanted.len() >= self.window() {
                 break;
             }
-            // What is wrong with one of them is told when its turn comes.
+            // An error of one of them is returned when it is read.
             if let Ok(Some(id)) = self.missing(hash)
                 && !wanted.contains(&id)
             {

@@ -1,4 +1,4 @@
-//! Where the hash of a chunk has its place in a table: a keyed hash of all 32 bytes.
+//! The place of a chunk in a hash table: a keyed hash of all 32 bytes of its hash.
 
 use crate::hash::{HASH_BYTES, Hash};
 use crate::secret::Secret;
@@ -16,8 +16,8 @@ impl Places {
         Self { words: core::array::from_fn(word), odd: word(HASH_BYTES) | 1 }
     }
 
-    /// Where a hash has its place. Two hashes, whatever they are, agree for one in 2^32 keys: this is
-    /// NH of UMAC (RFC 4418), and one multiplication to spread it.
+    /// The place of a hash. Any two hashes collide for one in 2^32 keys: this is NH of UMAC (RFC 4418),
+    /// and one multiplication to spread it.
     #[inline]
     pub fn of(&self, hash: &Hash) -> u64 {
         let (words, _) = hash.0.as_chunks();

@@ -1,11 +1,10 @@
-//! Reads of chunks: which copy is taken, and that it is checked.
+//! Reads of chunks: they select a copy and check it.
 //!
-//! A chunk that came from outside is checked against its hash and decoded by its kind
-//! ([`form`](crate::form)) when it is first asked for, whoever asks; that it was is remembered for as
-//! long as its segment stays in memory.
+//! A chunk from storage is checked against its hash and decoded by its kind ([`form`](crate::form))
+//! when it is first read. It then counts as checked while its segment stays in memory.
 //!
-//! Of a chunk that is stored more than once a copy that is whole is taken. One that was found damaged
-//! is passed over from then on, until its segment is read again.
+//! If a chunk is stored more than once, an undamaged copy is used. A copy that was found damaged is
+//! skipped from then on, until its segment is read again.
 
 use super::catalogue::Segment;
 use super::{Cache, Fetch};
@@ -16,13 +15,13 @@ use crate::hash::Hash;
 use crate::limits::MAX_LEVEL;
 use crate::node::{Inner, Node};
 
-/// Copies that are not in memory and are passed over in search of one that is.
+/// The search for a copy in memory ends after this many copies that are not.
 const MOST_LOOKED_AT: usize = 16;
 
 impl Cache {
-    /// The one rule of which copy is taken: one in memory that is not damaged; else one that must
-    /// be loaded, and of these one that was found damaged only if there is no other. With `checks`
-    /// the copy in memory is checked, and found damaged or not, before it is taken.
+    /// Selects a copy: one in memory that is not damaged; else one that must be loaded, and among those
+    /// one that was found damaged only if there is no other. With `checks`, a copy in memory is checked
+    /// for damage first.
     #[inline(never)]
     pub(super) fn select(&self, hash: &Hash, checks: bool) -> Result<Fetch<&[u8]>, Error> {
         let (mut is_known, mut is_damaged, mut looked_at) = (false, false, 0);
@@ -54,8 +53,8 @@ impl Cache {
         }
     }
 
-    /// A copy in memory, or `None` when it is damaged. What has the right hash and the wrong form is
-    /// so in each copy.
+    /// A checked copy in memory, or `None` if it is damaged. It is an error if the hash is right and the
+    /// form is wrong: then all copies are malformed.
     #[inline]
     fn check<'b>(
         &self,
@@ -85,13 +84,13 @@ impl Cache {
         Ok(Some(bytes))
     }
 
-    /// The chunk `hash`, of whatever kind, checked.
+    /// The chunk `hash`, of any kind, checked.
     ///
     /// # Errors
     /// As [`Cache::node`].
     #[inline(never)]
     pub fn any(&self, hash: &Hash) -> Result<Fetch<&[u8]>, Error> {
-        // Nearly always: the rule below takes this copy, too.
+        // The usual case. `select` would take the same copy.
         if let Some((segment, chunk)) = self.catalogue.newest(hash)
             && segment.marks.is_checked(chunk)
             && let Some(bytes) = &segment.bytes
@@ -103,8 +102,8 @@ impl Cache {
         self.select(hash, true)
     }
 
-    /// The chunk `hash`, which is to be of this kind, checked. What is known of it otherwise, such
-    /// as how long a list is to be, is for the caller to check.
+    /// The chunk `hash`, checked, which must be of this kind. The caller checks what else it expects,
+    /// such as the length of a list.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -118,7 +117,7 @@ impl Cache {
         }
     }
 
-    /// The node `hash`, verified.
+    /// The node `hash`, checked.
     ///
     /// # Errors
     /// [`Error::MissingChunk`], [`Error::CorruptChunk`], [`Error::UnsupportedFormat`].
@@ -132,7 +131,7 @@ impl Cache {
         })
     }
 
-    /// The node that `parent` names at `index`, verified to be what it says.
+    /// The node that `parent` names at `index`, checked against what `parent` says of it.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -147,7 +146,7 @@ impl Cache {
     }
 }
 
-/// A chunk is sound, and of another kind than whoever names it says.
+/// The error for a sound chunk of an unexpected kind.
 #[cold]
 #[inline(never)]
 fn wrong_kind(hash: &Hash, got: u8, kind: ChunkKind) -> Error {
@@ -165,7 +164,7 @@ mod tests {
 
     const LEAF: &[u8] = &[0, 1, 1, 0, 4, 0, 1, 0, b'a', b'1'];
 
-    /// A segment of some chunks.
+    /// A segment of these chunks.
     fn sealed(chunks: &[&[u8]]) -> Sealed {
         let mut packer = Packer::new();
         for chunk in chunks {
@@ -180,14 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_forgotten_with_its_segment_and_when_that_is_read_again() {
+    fn damage_is_forgotten_when_its_segment_is_removed_or_read_again() {
         let hash = Hash::of(LEAF);
         let bad = [LEAF, &[0]].concat()[1..].to_vec();
         let mut cache = Cache::new(0);
         for id in [1, 2] {
             cache.add_table(id, sealed(&[LEAF]).table);
         }
-        // The newest copy comes first, and the other when that is damaged.
+        // The newest copy is tried first, and the other one if that is damaged.
         assert_eq!(cache.missing(&hash), Ok(Some(2)));
         cache.load(2, bad.clone());
         assert_eq!(cache.missing(&hash), Ok(None), "nobody has looked at it");
@@ -197,7 +196,7 @@ mod tests {
         let corrupt = Error::CorruptChunk { hash, cause: None };
         assert_eq!(cache.node(&hash).map(drop), Err(corrupt));
         assert_eq!(cache.missing(&hash), Err(corrupt));
-        // Read again, it may be whole.
+        // Once it is read again, it may be undamaged.
         cache.remove(2);
         cache.add_table(2, sealed(&[LEAF]).table);
         assert_eq!(cache.missing(&hash), Ok(Some(2)));
@@ -233,7 +232,7 @@ mod tests {
         cache.load(0, vec![0; LEAF.len()]);
         assert!(cache.node(&hash).is_err());
         others(&mut cache);
-        // All are damaged, and none is in memory: one is tried once more.
+        // All are damaged and none is in memory: one is tried again.
         let again = cache.missing(&hash).unwrap().unwrap();
         cache.load(again, LEAF.to_vec());
         assert!(is_here(&cache, &hash));
@@ -248,7 +247,7 @@ mod tests {
         }
         cache.load(0, LEAF.to_vec());
         assert!(is_here(&cache, &hash));
-        // One more, and it is not looked for that far.
+        // With one more copy, the search ends before it.
         cache.add_table(99, sealed(&[LEAF]).table);
         assert_eq!(cache.missing(&hash), Ok(Some(99)));
     }

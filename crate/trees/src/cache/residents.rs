@@ -1,13 +1,13 @@
-//! Which segments are in memory: those last used, as many as the budget has room for.
+//! Which segments stay in memory: the last used, as many as fit the budget.
 
 use super::catalogue::{Catalogue, SegmentId};
 use core::cell::Cell;
 
-/// So many segments stay in memory whatever the budget: a descent needs one for each level
+/// The segments that stay in memory even if they exceed the budget: a descent needs one for each level
 /// of the tree at the same time.
 const MIN_RESIDENT: usize = crate::limits::MAX_LEVEL as usize + 8;
 
-/// Which segments are in memory: those last used, as many as the budget has room for.
+/// Which segments stay in memory: the last used, as many as fit the budget.
 pub struct Residents {
     budget: usize,
     held: usize,
@@ -29,26 +29,26 @@ impl Residents {
         self.held
     }
 
-    /// A segment of so many bytes comes into memory.
+    /// Counts a segment of `bytes` bytes that enters memory.
     pub const fn enter(&mut self, bytes: usize) {
         self.held += bytes;
         self.count += 1;
     }
 
-    /// A segment of so many bytes is gone.
+    /// Counts a segment of `bytes` bytes that leaves memory.
     pub const fn leave(&mut self, bytes: usize) {
         self.held -= bytes;
         self.count -= 1;
     }
 
-    /// The time: later than whenever this was called before.
+    /// A logical time that grows with each call.
     pub fn tick(&self) -> u64 {
         let now = self.clock.get() + 1;
         self.clock.set(now);
         now
     }
 
-    /// Lets go of stored segments until the budget is kept, but not of `keep`.
+    /// Frees the bytes of stored segments other than `keep` until the budget is met.
     pub fn evict(&mut self, catalogue: &mut Catalogue, keep: Option<SegmentId>) {
         while self.held > self.budget && self.count > MIN_RESIDENT {
             let oldest = catalogue

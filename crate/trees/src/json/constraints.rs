@@ -1,8 +1,8 @@
-//! Which members of an object are kept, when others were merged into it in between.
+//! Applies the `constrain` lists of several updates to an object into which members were merged.
 //!
-//! A list of names concerns all members before its place in the text: of these, those are kept that
-//! it names. Members that come later are not its concern. So a member stays when every list behind
-//! it names it, and all lists are applied in one pass over the object.
+//! A list of names has a place in the text of the object. It keeps the members before that place that
+//! it names, and does not affect later members. So a member is kept if every list after it names it, and
+//! all lists are applied in one pass over the object.
 
 use crate::json::members::Members;
 use crate::json::token::JsonFault;
@@ -10,23 +10,23 @@ use crate::json::walk::skip_value;
 use crate::order::sorted;
 use alloc::vec::Vec;
 
-/// Which members of an object are kept, when others were merged into it in between.
+/// The `constrain` lists of several updates of an object.
 #[derive(Debug, Default)]
 pub struct Constraints {
     /// Arrays of names in normal form, one after the other.
     names: Vec<u8>,
-    /// Of each array: its place in the text of the object, and where it starts in `names`.
+    /// For each array: its place in the text of the object, and its start in `names`.
     lists: Vec<(usize, usize)>,
 }
 
 impl Constraints {
-    /// Forgets all lists.
+    /// Removes all lists.
     pub fn clear(&mut self) {
         self.names.clear();
         self.lists.clear();
     }
 
-    /// Whether there is no list.
+    /// Whether there are no lists.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.lists.is_empty()
@@ -38,14 +38,14 @@ impl Constraints {
         self.names.len()
     }
 
-    /// Adds a list that concerns the members before `place`, which is not before that of any other.
+    /// Adds a list for the members before `place`. Places must not descend.
     pub fn add(&mut self, place: usize, names: &[u8]) {
         self.lists.push((place, self.names.len()));
         self.names.extend_from_slice(names);
     }
 
-    /// All names in order. Of each so many lists, the first ones, concern its members: all behind these
-    /// name it.
+    /// All names in order, each with the number of lists up to the last one that lacks the name. That list
+    /// drops the members before its place.
     fn kept(&self) -> Result<Vec<(&[u8], usize)>, JsonFault> {
         let mut names = Vec::new();
         for (list, (_, start)) in self.lists.iter().enumerate() {
@@ -56,7 +56,7 @@ impl Constraints {
             }
         }
         let mut kept: Vec<(&[u8], usize)> = Vec::new();
-        // Of equal names that of the last list comes first.
+        // Equal names are in descending order of their lists.
         for at in sorted(names.len(), &|a, b| names[a].0.cmp(names[b].0).then(b.cmp(&a))) {
             let (name, list) = names[at];
             match kept.last_mut() {
@@ -70,12 +70,12 @@ impl Constraints {
         Ok(kept)
     }
 
-    /// Makes `out` an object of those members of `object` that are kept. Both are in normal form but
-    /// for names that come twice, so that equal names are equal texts. Costs a pass over the object
-    /// and the sorting of all lists.
+    /// Sets `out` to an object of the members of `object` that are kept. Both are in normal form except
+    /// for repeated names, so that equal names are equal texts. Costs a pass over the object and the
+    /// sorting of all lists.
     ///
     /// # Errors
-    /// `object` is none.
+    /// If `object` is not an object.
     pub fn keep(&self, object: &[u8], out: &mut Vec<u8>) -> Result<(), JsonFault> {
         let kept = self.kept()?;
         let place = |name: &[u8]| {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_concerns_what_comes_before_it() {
+    fn a_list_affects_the_members_before_it() {
         let object = r#"{"a":1,"b":2,"c":3,"a":4}"#;
         let place = |name: &str| object.find(name).unwrap();
         let last = object.rfind("\"a\"").unwrap();
@@ -138,9 +138,8 @@ mod tests {
         assert_eq!(kept(object, &[(1, "[]")]), object);
     }
 
-    /// Lists applied in one pass keep what they keep one after the other.
     #[test]
-    fn any_lists_keep_what_they_do_one_after_the_other() {
+    fn one_pass_with_all_lists_is_equal_to_one_pass_for_each() {
         let mut state = 7_u64;
         let mut below = |end: usize| {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
@@ -148,7 +147,7 @@ mod tests {
         };
         for _ in 0..5000 {
             let (mut text, mut lists) = (String::from("{"), Vec::new());
-            // What there is, by a model: names with their values, in their order.
+            // The members by a model: names with their values, in their order.
             let mut model: Vec<(char, usize)> = Vec::new();
             for step in 0..=below(12) {
                 if below(3) == 0 {

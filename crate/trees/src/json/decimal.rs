@@ -1,24 +1,24 @@
 //! Decimal numbers as doubles, rounded to nearest, ties to even (IEEE 754-2008, 5.12.2).
 //!
-//! [`round`] takes any number: its first 19 digits are multiplied by powers of ten of 64 bits, nine at
-//! most, and the error is known. Where it leaves open on which side of the middle between two
-//! doubles the number is, that is told by integers of any length. So hardly any number costs more than
-//! a few multiplications, and none more than some hundreds.
+//! [`round`] takes any number. It multiplies the first 19 digits by at most nine powers of ten of 64 bits,
+//! and bounds the error. If the bound does not show on which side of the middle between two doubles the
+//! number is, integers of any length decide. So nearly all numbers cost a few multiplications, and none
+//! costs more than some hundreds.
 //!
-//! [`Near`] tells by how much a number of up to 19 digits, with up to 25 places behind the point, is off
-//! its double: an estimate by the floating-point unit is off by two units at most in its last place,
-//! and by how much exactly is told by the lower 64 bits of a difference.
+//! [`Near`] is the distance of a number from its double, for up to 19 digits with up to 25 places after
+//! the point. The floating-point unit estimates the double, at most two units in the last place off;
+//! the lower 64 bits of a difference give the exact distance.
 
 #![expect(clippy::cast_possible_wrap, reason = "exponents and numbers of digits are small")]
-#![expect(clippy::cast_sign_loss, reason = "what is cast was made positive")]
+#![expect(clippy::cast_sign_loss, reason = "values are made positive before a cast")]
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// So many significant digits survive the way through a double and back, whatever they are.
+/// Any number of this many significant digits survives the conversion to a double and back.
 pub(super) const SAFE_DIGITS: usize = 15;
 
-/// Five to a higher power, and three times that, would not be told by 63 bits.
+/// Three times five to a higher power would not fit 63 bits.
 pub(super) const MAX_PLACES: usize = 25;
 
 const POWERS_OF_FIVE: [u64; MAX_PLACES + 1] = {
@@ -36,23 +36,22 @@ const HIDDEN_BIT: u64 = 1 << FRACTION_BITS;
 const MIN_EXPONENT: i32 = -1074;
 const MAX_EXPONENT: i32 = 971;
 
-/// Digits that can make a difference; of those behind them only whether one is not zero does.
+/// Digits that can affect rounding; of further ones it matters only whether one is not zero.
 const MAX_DIGITS: usize = 800;
 
-/// The double next to `digits / 10^places`, and how far from it that number is.
+/// The distance of `digits / 10^places` from the nearest double.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Near {
-    /// By how much the number is above the double.
+    /// The number minus the double, in units of 2^exponent / 5^places.
     pub(super) above: i64,
-    /// The double's last place, in the same unit.
+    /// One in the last place of the double, in the same unit.
     pub(super) ulp: i64,
-    /// One in the last of `digits`, in the same unit: two to this.
+    /// One in the last of `digits` is two to this power, in the same unit.
     shift: u32,
 }
 
 impl Near {
-    /// `None` where the answer is not plain: for numbers next to a power of two, and where
-    /// the unit would not be whole.
+    /// `None` for numbers next to a power of two, and if the values would not be whole in that unit.
     pub(super) fn of(digits: u64, places: usize) -> Option<Self> {
         if digits == 0 || places > MAX_PLACES {
             return None;
@@ -61,12 +60,12 @@ impl Near {
         #[expect(clippy::cast_precision_loss, reason = "an estimate; the power is exact")]
         let estimate = (digits as f64 / power as f64).to_bits();
         let mut mantissa = estimate & (HIDDEN_BIT - 1) | HIDDEN_BIT;
-        // Of the estimate, which lacks the powers of two of ten.
+        // The exponent of the estimate, which leaves out the powers of two in 10^places.
         let exponent = (estimate >> FRACTION_BITS) as i32 - 1075;
         let shift = u32::try_from(-exponent).ok()?;
         let ulp = power as i64;
-        // The unit is 2^exponent / 5^places. Of both sides only the lower bits are made: they differ
-        // by less than three last places, of 2^59 at most.
+        // The unit is 2^exponent / 5^places. Wrapping keeps the lower 64 bits of both sides, which is
+        // enough: they differ by less than three last places, each of 2^59 at most.
         let shifted = digits.checked_shl(shift).unwrap_or(0);
         let mut above = shifted.wrapping_sub(mantissa.wrapping_mul(power)) as i64;
         while 2 * above > ulp {
@@ -86,11 +85,10 @@ impl Near {
         is_plain.then_some(Self { above, ulp, shift })
     }
 
-    /// Whether `digits` are the fewest that stand for this double alone, and of those the
-    /// nearest to it (ECMA-262, 6.1.6.1.20). There are 16 or 17 of them, and the last is not zero.
-    /// `None` when it is between two.
+    /// Whether `digits` are the shortest that identify this double, and of these the nearest to it
+    /// (ECMA-262, 6.1.6.1.20). `digits` are 16 or 17, and the last is not zero. `None` in a tie.
     pub(super) fn is_shortest(&self, digits: u64) -> Option<bool> {
-        // Of so many digits, one is 2^59 at most.
+        // With 16 or 17 digits, this is 2^59 at most.
         let one = 1_i64 << self.shift;
         let last = (digits % 10) as i64;
         let below = (self.above - last * one).abs();
@@ -104,10 +102,10 @@ impl Near {
     }
 }
 
-/// Digits of the first estimate: a 64-bit integer holds them, whatever they are.
+/// Digits of the first estimate: any that many fit a 64-bit integer.
 const WORD_DIGITS: usize = 19;
 
-/// 10 to the powers of 1, 2, 4 and so on: 64 bits, the highest of them set, rounded to nearest.
+/// 10 to the powers 1, 2, 4 and so on: 64 bits, of which the highest is set, rounded to nearest.
 const POWERS: [u64; 9] = [
     0xa000_0000_0000_0000,
     0xc800_0000_0000_0000,
@@ -120,7 +118,7 @@ const POWERS: [u64; 9] = [
     0xaa7e_ebfb_9df9_de8e,
 ];
 
-/// 10 to the powers of -1, -2, -4 and so on.
+/// 10 to the powers -1, -2, -4 and so on.
 const INVERSES: [u64; 9] = [
     0xcccc_cccc_cccc_cccd,
     0xa3d7_0a3d_70a3_d70a,
@@ -133,7 +131,7 @@ const INVERSES: [u64; 9] = [
     0xc031_4325_637a_193a,
 ];
 
-/// How far a product may be off, as a part of 2^64 of it: for each factor, and for digits left out.
+/// Bounds of the error in the last place of a mantissa: for each factor, and for digits left out.
 const FACTOR_ERROR: u64 = 3;
 const DIGITS_ERROR: u64 = 19;
 
@@ -142,7 +140,7 @@ const fn power_exponent(power: i32) -> i32 {
     ((power * 217_706) >> 16) - 63
 }
 
-/// `mantissa * 2^exponent`, off by `error` in its last place at most.
+/// `mantissa * 2^exponent`, where `mantissa` is off by at most `error`.
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
     mantissa: u64,
@@ -151,7 +149,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// Of `digits * 10^power`, of which `digits` are not zero; more digits may have followed.
+    /// Estimates `digits * 10^power`. `digits` must not be zero; `is_cut` if nonzero digits followed them.
     fn of(digits: u64, power: i32, is_cut: bool) -> Self {
         let zeros = digits.leading_zeros();
         let (mut mantissa, mut exponent) = (digits << zeros, -(zeros as i32));
@@ -182,14 +180,14 @@ fn scale(mantissa: u64, exponent: i32) -> f64 {
     mantissa * f64::from_bits(bits)
 }
 
-/// The double nearest to `digits * 10^exponent`, where `digits` are ASCII; a point among them is passed
-/// over.
+/// The double nearest to `digits * 10^exponent`, where `digits` are ASCII; a point among them is
+/// ignored.
 pub(super) fn round(digits: &[u8], exponent: i64) -> f64 {
     let (mut word, mut count, mut cut, mut is_cut) = (0, 0, 0_i64, false);
     for digit in digits.iter().filter(|digit| **digit != b'.') {
         if count < WORD_DIGITS {
             word = 10 * word + u64::from(digit - b'0');
-            // Leading zeros are none.
+            // Leading zeros do not count.
             count += usize::from(word > 0);
         } else {
             cut += 1;
@@ -205,7 +203,7 @@ pub(super) fn round(digits: &[u8], exponent: i64) -> f64 {
         return f64::INFINITY;
     }
     let Estimate { mantissa, exponent: low, error } = Estimate::of(word, power as i32, is_cut);
-    // Bits that a double has no room for: more of them below the smallest normal one.
+    // Bits beyond the precision of a double: more for numbers below the smallest normal one.
     let drop = (64 - 53 + (MIN_EXPONENT - 64 + 53 - low).max(0) as u32).min(127);
     let exponent_of_last = low + drop as i32;
     let half = 1_u128 << (drop - 1);
@@ -252,7 +250,7 @@ fn against_middle(digits: &[u8], power: i64, middle: u64, exponent: i32) -> Orde
     other.scale(1, (middle >> 32) as u32);
     other.shift(32);
     other.scale(1, middle as u32);
-    // Of ten, five is multiplied and two is shifted, each where that makes whole numbers.
+    // Ten is five times two: multiply by five and shift by two, on the side where that is whole.
     let fives = if power > 0 { &mut number } else { &mut other };
     for _ in 0..power.unsigned_abs() / FIVES {
         fives.scale(5_u32.pow(FIVES), 0);
@@ -264,7 +262,7 @@ fn against_middle(digits: &[u8], power: i64, middle: u64, exponent: i32) -> Orde
     if order == Ordering::Equal && rest { Ordering::Greater } else { order }
 }
 
-/// So many fives are multiplied at once.
+/// The number of fives that are multiplied at once.
 const FIVES: u32 = 13;
 
 /// A whole number of any length: its 32-bit digits, lowest first, the highest not zero.
@@ -276,7 +274,7 @@ impl Big {
         self.0.is_empty()
     }
 
-    /// Multiplies and adds.
+    /// Multiplies by `factor` and adds `summand`.
     fn scale(&mut self, factor: u32, summand: u32) {
         let mut carry = u64::from(summand);
         for digit in &mut self.0 {
@@ -310,14 +308,13 @@ impl Big {
 mod tests {
     use super::*;
 
-    /// The powers are what integers of any length make of them.
     #[test]
     fn powers_of_ten_are_rounded_to_nearest() {
         for at in 0..9 {
             let power = 1_i32 << at;
             for (power, mantissa) in [(power, POWERS[at]), (-power, INVERSES[at])] {
                 assert!(mantissa >> 63 == 1);
-                // The number is between the two middles beside the mantissa.
+                // The number is between the two middles next to the mantissa.
                 for (middle, expected) in [
                     (2 * u128::from(mantissa) - 1, Ordering::Greater),
                     (2 * u128::from(mantissa) + 1, Ordering::Less),

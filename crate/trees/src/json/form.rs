@@ -1,33 +1,33 @@
-//! The normal form of a number. Nearly all numbers that are read have it already, and in most cases their digits
-//! show that: only the others must be printed to compare.
+//! The normal form of a number. Nearly all numbers have it already, and usually their digits show that.
+//! Only the others must be printed to compare.
 
 use crate::json::decimal::{MAX_PLACES, Near, SAFE_DIGITS};
 use crate::json::number::{NumberScan, push_all};
 
-/// No double needs more.
+/// The most digits that a double needs.
 const MOST_DIGITS: usize = 17;
 
 /// The integers up to this one, 2^53, are doubles.
 const MAX_EXACT: &[u8; 16] = b"9007199254740992";
 
-/// Of two numbers of 16 digits below this one, 2^52, no two are next to one double.
+/// Below this, 2^52, no two numbers of 16 digits round to the same double.
 const MAX_DISTINCT: u64 = 1 << 52;
 
-/// From this exponent on a number is too large for some digits, or too small.
+/// With a larger exponent, some numbers are too large or too small for a double.
 const MAX_EXPONENT: u64 = 307;
 
 /// The normal form of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// As it is.
+    /// The number has it.
     Same,
-    /// It ends at this offset already.
+    /// The normal form is the text up to this offset.
     Cut(usize),
-    /// Unknown: it must be printed, and may turn out the same.
+    /// Unknown: print the number and compare.
     Other,
 }
 
-/// The normal form of a number, as far as its digits show it.
+/// Finds the normal form of a number by its digits, if they show it.
 #[inline]
 pub(super) fn form(text: &[u8], scan: NumberScan) -> Form {
     // Most are integers of a few digits.
@@ -47,7 +47,7 @@ fn form_of(text: &[u8], scan: NumberScan) -> Form {
         );
     }
     if point == end {
-        // Of zero there is no negative.
+        // Zero has no sign.
         return is_same(if is_zero { whole == start } else { is_double(&text[whole..end]) });
     }
     let fraction = &text[point + 1..end];
@@ -56,7 +56,7 @@ fn form_of(text: &[u8], scan: NumberScan) -> Form {
     }
     let zeros = if is_zero { leading_zeros(fraction) } else { 0 };
     let digits = if is_zero { fraction.len() - zeros } else { end - whole - 1 };
-    // From 1e-7 downwards there is an exponent.
+    // Numbers of 1e-7 and below have an exponent.
     if zeros > 5 || digits > MOST_DIGITS {
         return Form::Other;
     }
@@ -72,7 +72,7 @@ fn is_double(digits: &[u8]) -> bool {
     digits.len() <= SAFE_DIGITS || (digits.len() == MAX_EXACT.len() && digits <= MAX_EXACT)
 }
 
-/// Of a number whose digits begin with one before the point, which is not zero.
+/// Whether an exponential form is normal. `digits` have one digit before the point, which is not zero.
 fn is_exponential(digits: &[u8], exponent: &[u8]) -> bool {
     let fraction = digits.get(2..).unwrap_or_default();
     let ([b'e', sign @ (b'-' | b'+'), first @ b'1'..=b'9', rest @ ..], false) =
@@ -82,7 +82,7 @@ fn is_exponential(digits: &[u8], exponent: &[u8]) -> bool {
     };
     let power = push_all((first - b'0').into(), rest.get(..3).unwrap_or(rest));
     let is_small = *sign == b'-';
-    // Else there is none.
+    // For smaller powers, the normal form has no exponent.
     if power < if is_small { 7 } else { 21 } || power > MAX_EXPONENT {
         return false;
     }
@@ -106,7 +106,7 @@ fn cut(text: &[u8], scan: NumberScan) -> Form {
     }
 }
 
-/// Of a number of 16 or 17 digits, with so many places behind the point.
+/// Whether 16 or 17 digits, of which `places` are after the point, are the shortest form of a double.
 fn is_shortest(whole: &[u8], fraction: &[u8], places: usize) -> bool {
     let digits = push_all(push_all(0, whole), fraction);
     digits < MAX_DISTINCT

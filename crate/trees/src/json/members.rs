@@ -1,5 +1,5 @@
-//! The members of an object and the elements of an array, one by one; and the shallow merge
-//! of objects that begins with them.
+//! Walks over the members of an object or the elements of an array, and the first part of a shallow
+//! merge of objects.
 
 use crate::json::name::is_name;
 use crate::json::string::{StringScan, scan_string};
@@ -8,30 +8,30 @@ use crate::json::walk::skip_value;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Walks over a container. Whoever walks reads the members, and tells where each ends.
+/// Walks over a container. The caller reads each member, and sets `at` to its end.
 #[derive(Debug)]
 pub struct Members<'t> {
     text: &'t [u8],
     close: u8,
     begun: bool,
-    /// Where the last member ended; at the end of the walk, where the container does.
+    /// The end of the last member; at the end of the walk, the end of the container.
     pub at: usize,
 }
 
 impl<'t> Members<'t> {
-    /// Of the object or array that starts at `at`, where `open` is its bracket; `None` when
-    /// that is not there.
+    /// A walk over the object or array that starts at `at` with the bracket `open`; `None` if that
+    /// bracket is not there.
     #[must_use]
     pub fn of(text: &'t [u8], at: usize, open: u8) -> Option<Self> {
-        // Either bracket has its counterpart two places on.
+        // In ASCII, the closing bracket is the opening one plus two.
         let members = Self { text, close: open + 2, begun: false, at: at + 1 };
         (text.get(at) == Some(&open)).then_some(members)
     }
 
-    /// Where the next member starts; `None` behind the last.
+    /// Where the next member starts; `None` after the last.
     ///
     /// # Errors
-    /// Where a comma or the bracket should be.
+    /// A missing comma or bracket.
     #[inline(never)]
     pub fn start(&mut self) -> Result<Option<usize>, JsonFault> {
         let mut at = skip_space(self.text, self.at);
@@ -48,8 +48,8 @@ impl<'t> Members<'t> {
         Ok(Some(at))
     }
 
-    /// Reads the name at `at` with its colon: which of `names` it is, if any, and where the
-    /// value starts.
+    /// Reads the name at `at` and its colon. Returns which of `names` it is, if any, and where the value
+    /// starts.
     ///
     /// # Errors
     /// The first fault.
@@ -61,7 +61,7 @@ impl<'t> Members<'t> {
         Ok((found, skip_space(self.text, value)))
     }
 
-    /// Passes over the next element of an array; `None` behind the last.
+    /// Skips the next element of an array; `None` after the last.
     ///
     /// # Errors
     /// The first fault.
@@ -77,7 +77,7 @@ impl<'t> Members<'t> {
 /// is still open; returns where the object in `text` ends.
 ///
 /// # Errors
-/// `text` starts with no object.
+/// If `text` does not start with an object.
 #[inline(never)]
 pub fn append_members(text: &[u8], out: &mut Vec<u8>) -> Result<usize, JsonFault> {
     if text.first() != Some(&b'{') {

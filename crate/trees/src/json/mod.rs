@@ -1,5 +1,5 @@
-//! JSON as it passes through: framed, pointed into, quoted and unquoted, brought to normal
-//! form, never parsed into values.
+//! JSON text: framed, searched by pointers, quoted and unquoted, and brought to normal form, but
+//! never parsed into values.
 
 mod constraints;
 mod decimal;

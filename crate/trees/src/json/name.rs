@@ -1,4 +1,4 @@
-//! What strings stand for: names that are sought, and those that are array indices.
+//! Compares strings with names, and reads names that are array indices.
 
 use crate::json::string::unquote;
 use alloc::vec::Vec;
@@ -21,7 +21,7 @@ pub fn is_string(text: &[u8], sought: &[u8]) -> bool {
     text.first() == Some(&b'"') && (is_name(text, false, sought) || stands_for(text, sought))
 }
 
-/// The array index that a name is: objects list those first. (ECMA-262, 6.1.7 and 10.1.11.1)
+/// The array index that a name is, if any: objects list these first. (ECMA-262, 6.1.7 and 10.1.11.1)
 #[inline]
 pub(super) fn array_index(name: &[u8]) -> Option<u64> {
     if name.first().is_some_and(u8::is_ascii_digit) { index_of(name) } else { None }
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_string_is_compared_by_what_it_stands_for() {
+    fn strings_are_compared_without_their_escapes() {
         for text in [r#""put""#, r#""p\u0075t""#, r#""\u0070\u0075\u0074""#] {
             assert!(is_string(text.as_bytes(), b"put"), "{text}");
         }

@@ -1,13 +1,13 @@
 //! Normal form of JSON text: what `JSON.stringify(JSON.parse(text))` gives (ECMA-262, 25.5).
 //!
-//! No space between tokens; strings with the shortest escapes; numbers as
-//! `Number.prototype.toString` prints them; of members with equal names the last value at
-//! the place of the first; names that are array indices first, in ascending order.
+//! It has no space between tokens, and the shortest escapes in strings. Numbers are as
+//! `Number.prototype.toString` prints them. Of members with equal names, the last value is at the
+//! place of the first. Names that are array indices come first, in ascending order.
 //!
 //! [`Scanner::scan`] checks the grammar and finds the normal form in one pass. Text in normal
-//! form, as `JSON.stringify` prints it, is only read. From the first difference on, what is
-//! the same is copied in runs, and what is not is written anew. Members that stand in
-//! another order than theirs are noted, and moved at the end.
+//! form, as `JSON.stringify` prints it, is only read. From the first difference on, equal parts are
+//! copied in runs, and others are rewritten. Members in another order are recorded, and moved at the
+//! end.
 
 use crate::json::form::{Form, form};
 use crate::json::name::is_name;
@@ -18,23 +18,23 @@ use crate::json::token::{JsonFault, deeper, expect, skip_space, skip_word};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// What it costs to print a number.
+/// The cost of printing a number.
 const NUMBER_COST: usize = 48;
 
-/// What a scan has found.
+/// The result of a scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scanned {
     /// The offset after the value.
     pub end: usize,
-    /// The value is in normal form; else that is in [`Scanner::normalized`].
+    /// The value is in normal form; if not, [`Scanner::normalized`] has it.
     pub normal: bool,
-    /// No byte of the value is above 127. May be false for one that has none.
+    /// No byte of the value is above 127. May be false even so.
     pub ascii: bool,
-    /// The value of the member that was sought, with its quotes if it is a string.
+    /// Where the value of the wanted member is, with its quotes if it is a string.
     pub found: Option<Range<usize>>,
 }
 
-/// Scans values; keeps its memory from one to the next.
+/// Scans values; reuses its memory for each.
 #[derive(Debug, Default)]
 pub struct Scanner {
     opened: Vec<Open>,
@@ -46,9 +46,8 @@ pub struct Scanner {
 }
 
 impl Scanner {
-    /// Scans the value that starts at `at`, and finds the member `sought` of it if it is an
-    /// object: the last of equal names. Costs one pass over the value, and another over its
-    /// output when members move.
+    /// Scans the value that starts at `at`. If it is an object, finds its member `sought`, the last of
+    /// equal names. Costs one pass over the value, and another over its output if members move.
     ///
     /// # Errors
     /// The first fault.
@@ -75,18 +74,18 @@ impl Scanner {
         Ok(Scanned { end, normal, ascii: !wide, found })
     }
 
-    /// What scans have cost since the last call, besides a pass over their texts: what was written anew
-    /// or put in order, in bytes of work.
+    /// The cost of scans since the last call, in bytes of work, besides a pass over their texts: that of
+    /// rewriting and reordering.
     pub const fn take_cost(&mut self) -> usize {
         core::mem::replace(&mut self.cost, 0)
     }
 
-    /// The normal form of the value scanned last, if it was not in it.
+    /// The normal form of the last scanned value, if the value was not in normal form.
     pub fn normalized(&self) -> &[u8] {
         &self.output
     }
 
-    /// Bytes of memory that it holds.
+    /// Bytes of memory that it takes.
     #[cfg(test)]
     pub(crate) const fn held_bytes(&self) -> usize {
         self.names.capacity() * size_of::<Name>() + self.output.capacity() + self.moves.held_bytes()
@@ -102,23 +101,23 @@ impl Scanner {
 
 struct Scan<'a> {
     text: &'a [u8],
-    /// With its head.
+    /// The wanted name, and its head.
     sought: Option<(&'a [u8], u64)>,
-    /// So far the text was copied, or written in another form.
+    /// The text up to here was copied or rewritten to the output.
     copied: usize,
     wide: bool,
-    /// Where the value starts that belongs to the name that was sought.
+    /// Where the value of the wanted name starts.
     pending: Option<usize>,
     memory: &'a mut Scanner,
 }
 
 impl Scan<'_> {
-    /// Scans the value at `at`: the offset after it, and the value that was sought.
+    /// Scans the value at `at`. Returns the offset after it, and where the wanted value is.
     fn value(&mut self, at: usize) -> Result<(usize, Option<Range<usize>>), JsonFault> {
         let text = self.text;
         let mut found = None;
         let mut at = at;
-        // The innermost container; those around it, and one more for none, are on the stack.
+        // The innermost container. The stack has those around it, and one default for the outermost level.
         let mut open = Open::default();
         loop {
             if open.is_object {
@@ -187,13 +186,13 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Copies the text up to `at`, and goes on at `next`.
+    /// Copies the text up to `at`, and skips the text up to `next`.
     fn copy(&mut self, at: usize, next: usize) {
         self.memory.output.extend_from_slice(&self.text[self.copied..at]);
         self.copied = next;
     }
 
-    /// Where the text at `at` comes in the output.
+    /// The position in the output of the text at `at`.
     fn place(&self, at: usize) -> usize {
         self.memory.output.len() + (at - self.copied)
     }
@@ -242,7 +241,7 @@ impl Scan<'_> {
         Ok(scan.end)
     }
 
-    /// Reads a name and its colon; the offset of the value.
+    /// Reads a name and its colon. Returns the offset of the value.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called from one place, where `open` is in registers")]
     fn name(&mut self, open: &mut Open, at: usize) -> Result<usize, JsonFault> {
@@ -284,7 +283,7 @@ impl Scan<'_> {
         self.memory.names.truncate(open.first);
     }
 
-    /// Puts the members of the innermost object in their order, if they are not.
+    /// Reorders the members of the innermost object if needed.
     #[cold]
     fn arrange(&mut self, open: Open, at: usize) {
         let end = self.place(at);
@@ -328,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_is_brought_to_it() {
+    fn other_text_is_rewritten_in_normal_form() {
         for (text, expected) in [
             ("[1 , 2]", "[1,2]"),
             ("{ \"a\" : [ ] }", "{\"a\":[]}"),
@@ -370,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_is_found_where_it_counts() {
+    fn a_member_is_found_in_the_outermost_object_only() {
         let mut scanner = Scanner::default();
         for (text, expected) in [
             (r#"{"id":"a"}"#, Some("\"a\"")),

@@ -1,11 +1,10 @@
-//! Numbers: where they end, and how `Number.prototype.toString` prints them (ECMA-262,
-//! 6.1.6.1.20).
+//! Scans numbers, and prints them as `Number.prototype.toString` does (ECMA-262, 6.1.6.1.20).
 
 use crate::json::decimal::{SAFE_DIGITS, round};
 use crate::json::token::{JsonFault, word_at};
 use alloc::vec::Vec;
 
-/// A number that was scanned: where its parts are.
+/// The offsets of the parts of a scanned number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NumberScan {
     pub(super) start: usize,
@@ -54,7 +53,7 @@ fn skip_digits(text: &[u8], at: usize) -> Result<usize, JsonFault> {
 /// How many of the bytes of `word` are digits, from the lowest on.
 const fn leading_digits(word: u64) -> usize {
     const ONES: u64 = u64::MAX / 255;
-    // Digits become their values; whatever is above nine gets its high bit set.
+    // Digits become their values; all values above nine get their high bit set.
     let values = word ^ (ONES * 0x30);
     let others = (((values & (ONES * 0x7f)) + ONES * 0x76) | values) & (ONES * 0x80);
     others.trailing_zeros() as usize / 8
@@ -63,7 +62,7 @@ const fn leading_digits(word: u64) -> usize {
 pub(super) fn push_all(number: u64, digits: &[u8]) -> u64 {
     let (eights, rest) = digits.as_chunks();
     let number = eights.iter().fold(number, |number, eight| {
-        // Neighbours are joined: ones to pairs, to fours, to eight.
+        // Joins neighbours: ones to pairs, to fours, to eight.
         let ones = u64::from_le_bytes(*eight) & 0x0f0f_0f0f_0f0f_0f0f;
         let pairs = (ones.wrapping_mul(10 << 8 | 1) >> 8) & 0x00ff_00ff_00ff_00ff;
         let fours = (pairs.wrapping_mul(100 << 16 | 1) >> 16) & 0x0000_ffff_0000_ffff;
@@ -76,8 +75,8 @@ const fn push(number: u64, digit: u8) -> u64 {
     10 * number + (digit - b'0') as u64
 }
 
-/// The double that a JSON number stands for; `None` when it is malformed or too large for one.
-/// Of zero there is no negative.
+/// The double of a JSON number; `None` if it is malformed or too large for a double. Negative zero
+/// becomes zero.
 pub fn double(text: &[u8]) -> Option<f64> {
     let scan = skip_number(text, 0).ok()?;
     let digits = &text[scan.whole..scan.end];
@@ -96,7 +95,7 @@ pub fn push_double(number: f64, out: &mut Vec<u8>) {
     out.extend_from_slice(ryu_js::Buffer::new().format_finite(number).as_bytes());
 }
 
-/// Appends the number as JavaScript prints it; `false` when it is beyond all doubles.
+/// Appends the number as JavaScript prints it; `false` if it is too large for a double.
 pub(super) fn push_number(text: &[u8], scan: NumberScan, out: &mut Vec<u8>) -> bool {
     let number = value(text, scan);
     if !number.is_finite() {
@@ -114,7 +113,7 @@ pub(super) fn push_number(text: &[u8], scan: NumberScan, out: &mut Vec<u8>) -> b
     true
 }
 
-/// The double that a number stands for, without its sign.
+/// The double of a number without its sign.
 fn value(text: &[u8], scan: NumberScan) -> f64 {
     let places = scan.exponent.saturating_sub(scan.point + 1);
     let mut exponent = 0_i64;
@@ -151,8 +150,8 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// The form by the digits, which must be the printed one; whether there is one.
-    fn is_told(text: &str) -> bool {
+    /// Checks that the form found by the digits is the printed one; `false` if none is found.
+    fn is_found(text: &str) -> bool {
         match form(text.as_bytes(), scan(text)) {
             Form::Same => assert_eq!(printed(text), text),
             Form::Cut(end) => assert_eq!(printed(text), text[..end]),
@@ -188,7 +187,7 @@ mod tests {
             ("333333333.33333329", "333333333.3333333"),
         ] {
             assert_eq!(printed(text), expected, "{text}");
-            is_told(text);
+            is_found(text);
         }
         for text in ["1e309", "-1e309", "1.7976931348623159e308", &"9".repeat(309)] {
             let mut out = Vec::new();
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_answer_is_the_long_one() {
+    fn the_form_found_by_the_digits_is_the_printed_one() {
         // Every number of up to four digits with the point anywhere, and either sign.
         for digits in 0..10_000_u32 {
             for places in 0..8_u8 {
@@ -208,9 +207,9 @@ mod tests {
                     f64::from(digits) / 10_f64.powi(places.into())
                 );
                 for text in [text.clone(), alloc::format!("-{text}")] {
-                    // Only negative zero, and what has an exponent, is not told.
+                    // Only negative zero, and numbers with an exponent, are not found.
                     assert!(
-                        is_told(&text) || printed(&text) == "0" || printed(&text).contains('e')
+                        is_found(&text) || printed(&text) == "0" || printed(&text).contains('e')
                     );
                 }
             }
@@ -232,7 +231,7 @@ mod tests {
         assert_eq!(got.to_bits(), expected.abs().to_bits(), "{text}");
         let whole = double(text.as_bytes());
         assert_eq!(whole, expected.is_finite().then_some(expected), "{text}");
-        is_told(text);
+        is_found(text);
     }
 
     #[test]
@@ -255,7 +254,7 @@ mod tests {
     #[test]
     fn numbers_between_two_doubles_go_to_the_even_one() {
         any_bits(|bits| {
-            // Half-way between neighbours, in full, and a little to either side of it.
+            // Half-way between neighbours, with all digits, and a little above it.
             let low = f64::from_bits(bits & 0x7fff_ffff_ffff_ffff);
             let high = f64::from_bits(low.to_bits() + 1);
             if bits % 16 != 0 || !high.is_finite() {
@@ -271,7 +270,7 @@ mod tests {
                 }
             }
         });
-        // Of any size: with all digits, and cut where what is left out decides.
+        // Numbers of any size: with all digits, and cut where the digits left out decide.
         let mut count = 0;
         any_bits(|bits| {
             let low = f64::from_bits(bits & 0x7fff_ffff_ffff_ffff);
@@ -307,7 +306,7 @@ mod tests {
         check(&alloc::format!("9007199254740993{}1e-1000", "0".repeat(999)));
     }
 
-    /// What is half-way between a double and the next, all its digits.
+    /// The number half-way between a double and the next, with all digits.
     fn exact_mean(low: f64) -> String {
         let bits = low.to_bits();
         let (mantissa, exponent) = (bits << 12 >> 12 | 1 << 52, (bits >> 52) as i32 - 1076);
@@ -324,7 +323,7 @@ mod tests {
             }
         };
         times(&mut digits, 1, 2 * mantissa + 1);
-        // Two to a negative power is five to it, with the point moved.
+        // 2^-n is 5^n / 10^n: multiply by fives and move the point.
         for _ in 0..exponent.abs() {
             times(&mut digits, if exponent < 0 { 5 } else { 2 }, 0);
         }
@@ -342,8 +341,8 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_form_of_any_double_is_told() {
-        let mut told = 0;
+    fn the_shortest_form_is_found_by_the_digits_for_nearly_all_doubles() {
+        let mut found = 0;
         let mut count = 0;
         any_bits(|bits| {
             // From 1e-6 to 1e15, evenly over the exponents.
@@ -353,14 +352,14 @@ mod tests {
                 return;
             }
             count += 1;
-            told += usize::from(is_told(&text));
-            // Its neighbours of as many digits are not the shortest, or not the nearest.
+            found += usize::from(is_found(&text));
+            // Its neighbours with as many digits are not the shortest, or not the nearest.
             let last = text.len() - 1;
             for digit in '1'..='9' {
-                is_told(&alloc::format!("{}{digit}", &text[..last]));
+                is_found(&alloc::format!("{}{digit}", &text[..last]));
             }
         });
-        // Numbers with a fraction near 2^53, or next to a power of two, may not be.
-        assert!(told * 100 > count * 99, "{told} of {count}");
+        // It is not found for some numbers with a fraction near 2^53 or next to a power of two.
+        assert!(found * 100 > count * 99, "{found} of {count}");
     }
 }

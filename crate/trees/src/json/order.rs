@@ -1,5 +1,5 @@
-//! The order of members in normal form (ECMA-262, 10.1.11.1): of equal names the last value at the place of
-//! the first, and array indices before all other names.
+//! The order of members in normal form (ECMA-262, 10.1.11.1): array indices come before all other names,
+//! and of equal names the last value is at the place of the first.
 
 use crate::json::name::array_index;
 use crate::json::token::word_at;
@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 use core::ops::Range;
 
-/// Names of an object up to this many are compared each with those that it may be equal to.
+/// For the first so many names of an object, equal names are found as they are read; for more, by sorting.
 const FEW_NAMES: usize = 64;
 
-/// What it costs to compare two names, besides their bytes.
+/// The cost of comparing two names, besides their bytes.
 const NAME_COST: usize = 6;
 
 /// Memory that is kept from one value to the next, in bytes.
@@ -61,11 +61,11 @@ impl Name {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Open {
     pub(super) is_object: bool,
-    /// Its names are in their order, as far as they were read, and each is there once.
+    /// The names so far are in order, and none is repeated.
     pub(super) in_order: bool,
-    /// Its first name.
+    /// The index of its first name.
     pub(super) first: usize,
-    /// The smallest array index that may still come; none after a name that is no index.
+    /// The smallest array index that may still come; the maximum after a name that is not an index.
     next_index: u64,
     /// A bit for each name, by its hash.
     seen: u64,
@@ -78,7 +78,7 @@ impl Open {
         Self { is_object: true, in_order: true, first, next_index: 0, seen: 0 }
     }
 
-    /// Adds a name behind the names `before` of this object.
+    /// Adds a name after the names `before` of this object.
     #[inline]
     pub(super) fn add(&mut self, before: &[Name], name: &Name, text: &[u8], output: &[u8]) {
         let bytes = name.bytes(text, output);
@@ -103,21 +103,21 @@ impl Open {
         self.seen |= bit;
     }
 
-    /// Whether its members may have to move, where there are `names` of all containers around: equal names among many
-    /// were not looked for.
+    /// Whether its members may have to move, given `names` names in all open containers. With many names
+    /// they may, because equal ones were not looked for.
     #[inline]
     pub(super) const fn may_move(&self, names: usize) -> bool {
         !self.in_order || names - self.first > FEW_NAMES
     }
 }
 
-/// Members of one object that change their places.
+/// One object whose members change their places.
 #[derive(Clone, Debug)]
 struct Move {
-    /// Where they are in the output.
+    /// Where the members are in the output.
     from: usize,
     to: usize,
-    /// What comes there instead.
+    /// The members in their new order, as a range of [`Moves::members`].
     members: Range<usize>,
 }
 
@@ -125,7 +125,7 @@ struct Move {
 #[derive(Debug, Default)]
 pub(super) struct Moves {
     moves: Vec<Move>,
-    /// Of all moves: where members are in the output, in their new order.
+    /// For all moves: where the members are in the output, in their new order.
     members: Vec<Range<usize>>,
 }
 
@@ -139,15 +139,15 @@ impl Moves {
         empty(&mut self.members);
     }
 
-    /// Bytes of memory that it holds.
+    /// Bytes of memory that it takes.
     #[cfg(test)]
     pub(super) const fn held_bytes(&self) -> usize {
         self.moves.capacity() * size_of::<Move>()
             + self.members.capacity() * size_of::<Range<usize>>()
     }
 
-    /// Notes the new order of the members of an object which ends at `end` of the output. Nothing if they were
-    /// `in_order`, as far as is known, and no name comes twice. Returns what that cost.
+    /// Records the new order of the members of an object that ends at `end` of the output. Does nothing if they
+    /// were `in_order`, as far as is known, and no name is repeated. Returns the cost.
     pub(super) fn arrange(
         &mut self,
         names: &[Name],
@@ -159,7 +159,7 @@ impl Moves {
         let mean_len = names.iter().map(|name| name.len).sum::<usize>() / names.len();
         let compared = Cell::new(0);
         let bytes = |at: usize| names[at].bytes(text, output);
-        // Array indices come first, by number; other names are sorted to find those that come twice.
+        // Array indices come first, by number; other names are sorted to find repeated ones.
         let indices: Vec<_> =
             (0..names.len()).map(|at| array_index(bytes(at)).unwrap_or(u64::MAX)).collect();
         let by_name = sorted(names.len(), &|a, b| {
@@ -182,12 +182,12 @@ impl Moves {
         }
         let start = self.members.len();
         let is_index = |at: &usize| indices[*at] != u64::MAX;
-        // Names that are no indices stay in the order in which they first came.
+        // Other names stay in the order of their first occurrence.
         let others = (0..names.len()).filter(|at| !is_index(at));
         for first in by_name.iter().copied().take_while(is_index).chain(others) {
             let last = lasts[first];
             if let Some(name) = names.get(last) {
-                // A comma is behind all but the last.
+                // A comma follows each but the last.
                 let end = names.get(last + 1).map_or(end, |next| next.start - 1);
                 self.members.push(name.start..end);
             }
@@ -203,7 +203,7 @@ impl Moves {
         let Self { moves, members } = self;
         let by_place = sorted(moves.len(), &|a, b| moves[a].from.cmp(&moves[b].from));
         let mut out = Vec::with_capacity(output.len());
-        // What is still to be copied of the run at hand, and the members that come after it.
+        // The rest of the current run, and the members that come after it.
         let mut run = (0..output.len(), 0..0);
         let mut around = Vec::new();
         loop {
@@ -214,7 +214,7 @@ impl Moves {
             if let Some(inner) = inner.filter(|inner| inner.from < rest.end) {
                 out.extend_from_slice(&output[rest.start..inner.from]);
                 rest.start = inner.to;
-                // An object that moves its members has some.
+                // An object that moves its members is not empty.
                 let first = members[inner.members.start].clone();
                 around.push(run);
                 run = (first, inner.members.start + 1..inner.members.end);

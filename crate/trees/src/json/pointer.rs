@@ -14,9 +14,9 @@ pub struct Pointer {
 }
 
 impl Pointer {
-    /// Reads a pointer such as `/id` or `/a~1b/0`; the empty text points to the whole value.
-    /// `None` when it neither is empty nor starts with a slash, or holds a `~` that is not
-    /// part of `~0` or `~1`, or has more names than any value has levels.
+    /// Parses a pointer such as `/id` or `/a~1b/0`; the empty text points to the whole value.
+    /// `None` if it is neither empty nor starts with a slash, has a `~` that is not part of `~0` or
+    /// `~1`, or has more names than any value has levels.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if text.is_empty() {
@@ -29,7 +29,7 @@ impl Pointer {
         (tokens.len() <= MAX_JSON_DEPTH).then_some(Self { tokens })
     }
 
-    /// The only name on the path, if it is one; that of an index is none.
+    /// The only name on the path, if the path has one name.
     #[must_use]
     pub fn single(&self) -> Option<&[u8]> {
         match &self.tokens[..] {
@@ -38,8 +38,8 @@ impl Pointer {
         }
     }
 
-    /// Finds the value pointed to in a value in normal form, where no name comes twice. Costs
-    /// a pass over what is before it.
+    /// Finds the value pointed to in a value in normal form, which has no repeated names. Costs a pass
+    /// over the text up to its end.
     #[must_use]
     pub fn find(&self, text: &[u8]) -> Option<Range<usize>> {
         let mut at = 0;

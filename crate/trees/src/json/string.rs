@@ -1,4 +1,4 @@
-//! JSON strings: where they end, what they stand for, and how `JSON.stringify` writes them.
+//! JSON strings: scans, unquotes and quotes them, and writes them as `JSON.stringify` does.
 
 use crate::json::token::{JsonFault, expect, word_at};
 use alloc::vec::Vec;
@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 const ONES: u64 = u64::MAX / 255;
 const HIGHS: u64 = ONES << 7;
 
-/// The high bit of each byte of `word` that is a quote, a backslash or a control character;
-/// bits above the first such byte may lie.
+/// The high bit of each byte of `word` that is a quote, a backslash or a control character.
+/// Bits above the first such byte may be wrong.
 const fn specials(word: u64) -> u64 {
-    // With its second bit turned, a quote is the first byte after the control characters.
+    // With its second bit inverted, a quote is the first byte after the control characters.
     let ends = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
     let escapes = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
     (ends | escapes) & !word & HIGHS
@@ -22,10 +22,9 @@ pub(super) struct StringScan {
     pub(super) end: usize,
     /// It holds a backslash.
     pub(super) escaped: bool,
-    /// It is in normal form. May be false for a string that is: an escaped half of a surrogate pair is not
-    /// looked into.
+    /// It is in normal form. May be false even so, for a string with an escaped half of a surrogate pair.
     pub(super) normal: bool,
-    /// It holds a byte that is not ASCII. May be true for one that has none: the text behind it counts, too.
+    /// It holds a byte that is not ASCII. May be true even if only the text after it does.
     pub(super) wide: bool,
 }
 
@@ -35,7 +34,7 @@ pub(super) struct StringScan {
 pub(super) fn scan_string(text: &[u8], at: usize) -> Result<StringScan, JsonFault> {
     let mut at = expect(text, at, b'"')?;
     let mut seen = 0;
-    // Eight bytes at a time, to the first one that is special.
+    // Eight bytes at a time, up to the first special byte.
     while let Some(word) = word_at(text, at) {
         seen |= word;
         let special = specials(word);
@@ -52,7 +51,7 @@ pub(super) fn scan_string(text: &[u8], at: usize) -> Result<StringScan, JsonFaul
     scan_rest(text, at, seen & HIGHS != 0)
 }
 
-/// Scans a string from `at` on, where no escape was before.
+/// Scans the rest of a string from `at`, which has no escape before.
 #[inline(never)]
 fn scan_rest(text: &[u8], at: usize, wide: bool) -> Result<StringScan, JsonFault> {
     let mut scan = StringScan { end: at, escaped: false, normal: true, wide };
@@ -111,8 +110,8 @@ fn is_normal_escape(digits: &[u8]) -> bool {
     )
 }
 
-/// Appends a string, well-formed and with its quotes, in normal form: the shortest escape of
-/// what must be escaped, halves of surrogate pairs among that. (ECMA-262, 25.5.2.3)
+/// Appends a well-formed string, with its quotes, in normal form: only what must be escaped is, by the
+/// shortest escape. That includes halves of surrogate pairs. (ECMA-262, 25.5.2.3)
 pub(super) fn normalize_string(quoted: &[u8], out: &mut Vec<u8>) {
     let mut rest = &quoted[..quoted.len() - 1];
     while let Some(escape) = rest.iter().position(|byte| *byte == b'\\') {
@@ -140,7 +139,7 @@ pub(super) fn normalize_string(quoted: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Appends a character, or half of a surrogate pair, as it stands in a string.
+/// Appends a character, or half of a surrogate pair, with its escape if it needs one.
 fn push_unit(unit: u32, out: &mut Vec<u8>) {
     let short = match unit {
         0x08 => b'b',
@@ -187,12 +186,11 @@ pub fn push_string(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
 }
 
-/// Half of a surrogate pair without the other half: no UTF-8 for it.
+/// Half of a surrogate pair without the other half, which UTF-8 cannot encode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoneSurrogate;
 
-/// Appends the bytes that `quoted` stands for: a JSON string with its quotes, known to be
-/// well-formed.
+/// Appends the text of `quoted` as UTF-8, a well-formed JSON string with its quotes.
 ///
 /// # Errors
 /// [`LoneSurrogate`].
@@ -227,7 +225,7 @@ pub fn unquote(quoted: &[u8], out: &mut Vec<u8>) -> Result<(), LoneSurrogate> {
     Ok(())
 }
 
-/// The number that the four digits of the escape at `at` stand for.
+/// The number of the four hexadecimal digits of the escape at `at`.
 fn hex(text: &[u8], at: usize) -> u32 {
     let digits = text.get(at + 2..at + 6).unwrap_or_default();
     digits.iter().fold(0, |unit, digit| unit << 4 | char::from(*digit).to_digit(16).unwrap_or(0))
@@ -251,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn quoting_escapes_what_must_be() {
+    fn quoting_escapes_quotes_backslashes_and_control_characters() {
         assert_eq!(quoted("a\"b\\c\n\u{1f}\u{7f}é😀"), "\"a\\\"b\\\\c\\u000a\\u001f\u{7f}é😀\"");
     }
 

@@ -1,4 +1,4 @@
-//! JSON text that may be stored, and the one rule of what is.
+//! JSON text that may be stored, and the check of it.
 
 use crate::json::normal::{Scanned, Scanner};
 use crate::json::pointer::Pointer;
@@ -8,15 +8,14 @@ use crate::json::walk::Walk;
 /// Why a text may not be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextFault {
-    /// It is not one JSON value in UTF-8, nested no deeper than may be.
+    /// It is not one JSON value in UTF-8, or it is nested too deep.
     NotJson,
     /// It is JSON, but not as `JSON.stringify` prints it.
     NotNormal,
 }
 
-/// Holds text of which nothing is known to what a stored value must be, and a row that is read is
-/// made to be: one JSON value in normal form, in UTF-8, nested at most
-/// [`MAX_JSON_DEPTH`](crate::limits::MAX_JSON_DEPTH) deep. Costs two passes.
+/// Checks that untrusted text may be a stored value: one JSON value in normal form, in UTF-8, nested at
+/// most [`MAX_JSON_DEPTH`](crate::limits::MAX_JSON_DEPTH) deep. Costs two passes.
 ///
 /// # Errors
 /// The first fault, in the order of [`TextFault`].
@@ -25,13 +24,13 @@ pub fn check_text(text: &[u8], scanner: &mut Scanner) -> Result<(), TextFault> {
     if scanned.end != text.len() || core::str::from_utf8(text).is_err() {
         return Err(TextFault::NotJson);
     }
-    // Text with half of a surrogate pair may be written anew as it was.
+    // A scan does not see that text with half of a surrogate pair is normal, and rewrites it unchanged.
     let is_normal = scanned.normal || scanner.normalized() == text;
     if is_normal { Ok(()) } else { Err(TextFault::NotNormal) }
 }
 
-/// Scans text that `JSON.stringify` has printed: what is in normal form, as nearly all of it is,
-/// costs one quick pass.
+/// Scans text that `JSON.stringify` has printed. Nearly all such text is in normal form, and costs one
+/// quick pass.
 #[derive(Debug)]
 pub struct Printed {
     walk: Walk,
@@ -45,8 +44,8 @@ impl Default for Printed {
 }
 
 impl Printed {
-    /// Scans the value at `at`, and finds the value that `pointer` leads to. What [`Scanner::scan`]
-    /// would find, but for names that come twice: these are never printed.
+    /// Scans the value at `at`, and finds the value at `pointer`. The result is that of [`Scanner::scan`]
+    /// as long as no name is repeated, which `JSON.stringify` never does.
     ///
     /// # Errors
     /// The first fault.
@@ -109,7 +108,7 @@ mod tests {
         }
     }
 
-    /// What a scan of printed text makes of it, which must be what a scan of any text does.
+    /// The result of a scan of printed text, which must be equal to that of a scan of any text.
     fn printed(text: &str) -> (String, bool) {
         let (mut printed, mut scanner) = (Printed::default(), Scanner::default());
         let expected = scanner.scan(text.as_bytes(), 0, None).unwrap();
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_raw_json_may_print_is_brought_to_normal_form() {
+    fn text_of_json_raw_json_is_brought_to_normal_form() {
         for (text, normal) in [
             ("[1.0]", "[1]"),
             ("{\"a\":[{\"b\":1e-400}]}", "{\"a\":[{\"b\":0}]}"),
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_depth_of_a_value_counts_from_its_root_whatever_is_sought_in_it() {
+    fn the_depth_of_a_value_counts_from_its_root_with_any_pointer() {
         let pointer = Pointer::parse("/a/0/b").unwrap();
         let row = |depth: usize| {
             let inner = nested(depth - 3);

@@ -1,26 +1,26 @@
-//! What all readers of JSON text share: faults, the bound of depth, white space, words (RFC 8259).
+//! Shared by all readers of JSON text: faults, the limit of depth, white space, words (RFC 8259).
 
 use crate::limits::MAX_JSON_DEPTH;
 
 /// Why a text is not a JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonFault {
-    /// The byte at this offset cannot stand there, or the text ends there.
+    /// The byte at this offset is not allowed there, or the text ends there.
     Syntax(usize),
     /// A container at this offset is nested deeper than
     /// [`MAX_JSON_DEPTH`](crate::limits::MAX_JSON_DEPTH).
     TooDeep(usize),
-    /// The number at this offset is beyond all doubles.
+    /// The number at this offset is too large for a double.
     TooLarge(usize),
 }
 
-/// The depth inside a container at `at`, which is at `depth` itself: the one place that bounds it.
+/// The depth inside a container at the offset `at`, which is itself at `depth`. Only this limits depth.
 #[inline]
 pub(super) const fn deeper(depth: usize, at: usize) -> Result<usize, JsonFault> {
     if depth == MAX_JSON_DEPTH { Err(JsonFault::TooDeep(at)) } else { Ok(depth + 1) }
 }
 
-/// The offset of the first byte from `at` on that is not white space.
+/// The offset of the first byte, not before `at`, that is not white space.
 #[must_use]
 pub fn skip_space(text: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = text.get(at) {

@@ -1,8 +1,8 @@
 //! A walk over a JSON value, which checks its grammar and its depth (RFC 8259).
 //!
-//! Of text that `JSON.stringify` has printed it also tells whether that is in normal form. It nearly
-//! always is. What `JSON.rawJSON` puts into it may be any number or string, and a `Proxy` may list
-//! its members in any order.
+//! For text that `JSON.stringify` has printed, it also finds whether that is in normal form. It nearly
+//! always is, but `JSON.rawJSON` can insert any number or string, and a `Proxy` can list its members
+//! in any order.
 
 use crate::json::form::{Form, form};
 use crate::json::name::{array_index, is_name as is_name_of};
@@ -12,10 +12,10 @@ use crate::json::token::{JsonFault, deeper, expect, skip_space, skip_word};
 use crate::limits::MAX_JSON_DEPTH;
 use core::ops::Range;
 
-/// The order of names is followed in the outermost objects only, down to this depth.
+/// The order of names is tracked only in objects up to this depth.
 const NAMED_DEPTH: usize = 16;
 
-/// A name came that is no array index: no index may follow.
+/// After a name that is not an array index: no index may follow.
 const NO_INDEX: u32 = u32::MAX;
 
 /// The offset after the value that starts at `at`. Costs one pass over it.
@@ -35,16 +35,16 @@ pub fn skip_value(text: &[u8], at: usize) -> Result<usize, JsonFault> {
 /// A walk over a JSON value, which checks its grammar and its depth (RFC 8259).
 #[derive(Debug)]
 pub(crate) struct Walk {
-    /// The containers around the place: a bit each, set for an object.
+    /// A bit for each open container, set for an object.
     objects: [u64; MAX_JSON_DEPTH / 64],
     depth: usize,
-    /// For each object around the place, the smallest array index that may still come as a name.
+    /// For each open object, the smallest array index that may still come as a name.
     next_index: [u32; NAMED_DEPTH],
-    /// Whether numbers are looked at.
+    /// Whether the form of numbers is checked.
     is_printed: bool,
-    /// Printed text was in normal form. May be false for text that is: one with half of a surrogate pair.
+    /// Printed text was in normal form. May be false even so, for text with half of a surrogate pair.
     pub(crate) is_normal: bool,
-    /// There was a byte that is not ASCII. May be true where there was none.
+    /// There was a byte that is not ASCII. May be true even if there was none.
     pub(crate) is_wide: bool,
 }
 
@@ -62,7 +62,7 @@ impl Walk {
         }
     }
 
-    /// Goes into a container at `at`, which has members.
+    /// Enters a container at `at`, which has members.
     #[inline]
     fn enter(&mut self, is_object: bool, at: usize) -> Result<(), JsonFault> {
         let (word, bit) = (self.depth / 64, 1 << (self.depth % 64));
@@ -84,7 +84,7 @@ impl Walk {
         self.objects[top / 64] & (1 << (top % 64)) != 0
     }
 
-    /// Notes a name of the innermost object: array indices come first, in ascending order.
+    /// Records a name of the innermost object, to check that array indices come first, in ascending order.
     #[inline]
     fn order(&mut self, name: &[u8]) {
         if name.first().is_some_and(u8::is_ascii_digit) {
@@ -105,8 +105,8 @@ impl Walk {
         }
     }
 
-    /// The offset after the value at `at`; and, if it is an object, where the value of its member
-    /// `sought` is: the last of that name.
+    /// The offset after the value at `at`, and, if it is an object, where the value of its last member
+    /// named `sought` is.
     #[inline(never)]
     pub(crate) fn value(
         &mut self,
@@ -116,7 +116,7 @@ impl Walk {
     ) -> Result<(usize, Option<Range<usize>>), JsonFault> {
         (self.depth, self.is_normal, self.is_wide) = (0, true, false);
         let (mut pending, mut found) = (None, None);
-        // A name comes, and no value.
+        // Whether a name comes next, and not a value.
         let mut is_name = false;
         let mut at = at;
         loop {
@@ -145,7 +145,7 @@ impl Walk {
                 _ if is_name => return Err(JsonFault::Syntax(at)),
                 Some(&open @ (b'{' | b'[')) => {
                     let inside = skip_space(text, at + 1);
-                    // Either bracket has its counterpart two places on.
+                    // In ASCII, the closing bracket is the opening one plus two.
                     if text.get(inside) == Some(&(open + 2)) {
                         at = inside + 1;
                     } else {
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_is_refused_where_it_goes_wrong() {
+    fn malformed_json_is_refused_at_its_first_fault() {
         for (text, at) in [
             ("", 0),
             ("-", 1),

@@ -1,4 +1,4 @@
-//! An internal node: its children, each with its last key, its count of entries and its hash.
+//! An internal node: the last key, the count of entries and the hash of each child.
 
 use super::layout::{CHILD_BYTES, NODE_HEADER_BYTES, binary_search, check_key};
 use crate::boundary::Shape;
@@ -88,8 +88,8 @@ impl<'a> Inner<'a> {
         Child { key: Key::trusted(self.key(index)), hash: self.hash(index), count }
     }
 
-    /// The index of the child, among those from `from` on, whose keys may include `key`:
-    /// the first whose last key is not below it. [`Inner::len`] when there is none.
+    /// The index of the child that may contain `key`: the first, not before `from`, whose last key is not
+    /// below `key`. [`Inner::len`] if there is none.
     #[must_use]
     pub fn route(&self, from: usize, key: &[u8]) -> usize {
         match binary_search(from, self.count, |index| self.key(index).cmp(key)) {
@@ -102,7 +102,7 @@ impl<'a> Inner<'a> {
         self.bytes
     }
 
-    /// Checks all but the header.
+    /// Checks everything but the header.
     pub(super) fn check(&self) -> Result<(), DecodeError> {
         let start = self.keys_start();
         if start > self.bytes.len() {

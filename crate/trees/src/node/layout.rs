@@ -1,4 +1,4 @@
-//! What both kinds of node share: the sizes of their parts, how keys are checked and found.
+//! Shared by both kinds of node: the sizes of their parts, the check of keys, and the search.
 
 use crate::boundary::Shape;
 use crate::chunk::HEADER_BYTES;
@@ -12,33 +12,33 @@ use core::cmp::Ordering;
 pub(crate) const NODE_HEADER_BYTES: usize = HEADER_BYTES + 2;
 /// Bytes of a record besides its key and value.
 pub(crate) const RECORD_BYTES: usize = 2;
-/// Bytes that an entry takes of a leaf besides its key and value.
+/// Bytes of an entry in a leaf besides its key and value.
 pub(crate) const LEAF_ENTRY_BYTES: usize = 2 + RECORD_BYTES;
-/// Bytes that a child takes of an internal node besides its key.
+/// Bytes of a child in an internal node besides its key.
 pub(crate) const CHILD_BYTES: usize = 2 + 8 + HASH_BYTES;
 
 /// The bits of a record's head that hold the length of its key.
 pub(crate) const KEY_LENGTH_MASK: u16 = 0x3fff;
 
-/// A node that has so many bytes of entries is full: it got its last entry before.
+/// A node with this many bytes of entries is full and gets no further entry.
 const FULL_BYTES: usize = Shape::STORED.full as usize;
 
-/// Bytes of the largest leaf that an encoder makes: one byte short of full, and the largest entry.
+/// Bytes of the largest leaf: one byte less than full, and then the largest entry.
 pub const MAX_LEAF_BYTES: usize =
     NODE_HEADER_BYTES + FULL_BYTES - 1 + LEAF_ENTRY_BYTES + MAX_KEY_BYTES + MAX_INLINE_VALUE_BYTES;
 
-/// Bytes of the largest internal node that an encoder makes.
+/// Bytes of the largest internal node.
 pub const MAX_INNER_BYTES: usize = NODE_HEADER_BYTES + FULL_BYTES - 1 + CHILD_BYTES + MAX_KEY_BYTES;
 
 const _: () = assert!(MAX_LEAF_BYTES <= u16::MAX as usize && MAX_INNER_BYTES <= MAX_LEAF_BYTES);
 
-/// A count or an offset in a node: less than [`MAX_LEAF_BYTES`], as all of a node is.
+/// Encodes a count or an offset in a node, which must be below [`MAX_LEAF_BYTES`].
 pub(crate) const fn within_node(number: usize) -> u16 {
     debug_assert!(number < MAX_LEAF_BYTES, "no node is so large");
     number as u16
 }
 
-/// Takes the bytes at `at` as a key, of which `length_at` is where its length stands.
+/// Checks the key `bytes`, which is at the offset `at`; the offset of its length is `length_at`.
 pub(super) fn check_key<'k>(
     bytes: &'k [u8],
     previous: Option<&[u8]>,
@@ -58,7 +58,8 @@ pub(super) fn check_key<'k>(
     Ok(key)
 }
 
-/// The index at which `compare` finds the entry among `from..to`, or else where it would stand.
+/// The index in `from..to` of the entry for which `compare` is `Equal`, or `Err` with the place where it
+/// would be.
 pub(super) fn binary_search(
     from: usize,
     to: usize,

@@ -1,4 +1,4 @@
-//! A leaf: its entries, each a key and a value.
+//! A leaf: a sequence of entries, each a key and a value.
 
 use super::layout::{KEY_LENGTH_MASK, NODE_HEADER_BYTES, RECORD_BYTES, binary_search, check_key};
 use crate::boundary::Shape;
@@ -8,7 +8,7 @@ use crate::le::u16_at;
 use crate::limits::MAX_KEY_BYTES;
 use crate::value::{Tag, ValueRef};
 
-/// An entry as a leaf holds it.
+/// An entry of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// The key.
@@ -20,7 +20,7 @@ pub struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Where the value is, when it is stored out of line.
+    /// The reference to the value, if it is stored out of line.
     #[must_use]
     pub fn value_ref(&self) -> Option<ValueRef> {
         self.tag.is_ref.then(|| ValueRef::read(self.value))
@@ -94,15 +94,15 @@ impl<'a> Leaf<'a> {
         &self.bytes[start + RECORD_BYTES..start + RECORD_BYTES + len]
     }
 
-    /// The index of `key` among the entries from `from` on, or of the first key above it.
+    /// The index of the entry of `key`, searched from the index `from`.
     ///
     /// # Errors
-    /// The place where it would stand, when it is absent.
+    /// If it is absent, the index where it would be.
     pub fn search(&self, from: usize, key: &[u8]) -> Result<usize, usize> {
         binary_search(from, self.count, |index| self.key(index).cmp(key))
     }
 
-    /// Checks all but the header.
+    /// Checks everything but the header.
     pub(super) fn check(&self) -> Result<(), DecodeError> {
         let start = self.records_start();
         let mut previous: Option<&[u8]> = None;

@@ -1,8 +1,7 @@
 //! A typed view of a node's bytes, and its strict decoder.
 //!
-//! Both kinds of node keep a table of 16-bit offsets before what it points into, so that a
-//! search reads only the keys that it compares, and a view costs nothing to make. All
-//! numbers are little-endian.
+//! Both kinds of node begin with a table of 16-bit offsets, so that a search reads only the keys
+//! that it compares, and making a view costs nothing. All numbers are little-endian.
 //!
 //! ```text
 //! leaf       level=0 | version | n:u16 | n x record end:u16 | n x record
@@ -67,7 +66,7 @@ impl<'a> Node<'a> {
         Ok(node)
     }
 
-    /// A view of `bytes` that [`Node::decode`] has passed before, or that were built here.
+    /// A view of `bytes` that were checked by [`Node::decode`] before, or were built here.
     pub(crate) fn view(bytes: &'a [u8]) -> Self {
         let count = usize::from(u16_at(bytes, HEADER_BYTES));
         if bytes[0] == 0 {
@@ -77,7 +76,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// 0 for a leaf.
+    /// The level, 0 for a leaf.
     #[must_use]
     pub const fn level(&self) -> u8 {
         match self {
@@ -104,7 +103,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The first key that this node names: of an entry, or of the end of a child.
+    /// The first key in this node: of its first entry, or the last key of its first child.
     #[must_use]
     pub fn first_key(&self) -> &'a [u8] {
         match self {
@@ -113,11 +112,10 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Checks that this is what `parent` says of its child at `index`.
+    /// Checks this node against what `parent` says of its child at `index`.
     ///
     /// # Errors
-    /// `ChildLevel`, `ChildKey`, `ChildCount`, or `KeyOrder` when it reaches into the keys of
-    /// the child before it.
+    /// `ChildLevel`, `ChildKey`, `ChildCount`, or `KeyOrder` if it overlaps with the child before it.
     pub fn check_parent(&self, parent: &Inner<'_>, index: usize) -> Result<(), DecodeError> {
         let level = parent.level();
         let child = parent.child(index);

@@ -1,4 +1,4 @@
-//! Rows of a block that the wrapper printed: one JSON array, and byte values beside it.
+//! Reads the rows of a block that the wrapper printed: one JSON array, followed by byte values.
 
 use super::operation::{Does, Values, read_operation};
 use super::{Next, UPDATE_HEADER_BYTES, fault_of, read_key, write_header};
@@ -9,20 +9,20 @@ use crate::value::{Kind, Value};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// How the rows of a block are written.
+/// The format of the rows of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Format {
     /// `[key, value, key, value, ...]`.
     Pairs,
     /// `[row, row, ...]`, the key of each at a pointer.
     Rows(Pointer),
-    /// `[key, key, ...]`: rows to be deleted.
+    /// `[key, key, ...]`: rows to delete.
     Deletes,
     /// `[operation, operation, ...]` of a patch.
     Patch,
 }
 
-/// A byte value of a block of pairs, where the text holds a place for it.
+/// A byte value of a block. The text has a placeholder for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteValue {
     /// The row, counted from the first of the block.
@@ -33,25 +33,25 @@ pub struct ByteValue {
     pub len: u32,
 }
 
-/// A row that was found: where the text of its key is and, if it puts a value, that of this.
+/// A row that was found: where the texts of its key and, for a put, of its value are.
 #[derive(Debug)]
 struct Found {
     key: Range<usize>,
     value: Option<Range<usize>>,
-    /// The value is in normal form; else that is in [`Printed::normalized`].
+    /// The value is in normal form; if not, [`Printed::normalized`] has it.
     normal: bool,
-    /// Its bytes are all ASCII for sure.
+    /// All its bytes are ASCII. May be false even so.
     ascii: bool,
     end: usize,
 }
 
-/// Rows of a block that the wrapper printed: one JSON array, and byte values beside it.
+/// Reads the rows of a block that the wrapper printed: one JSON array, followed by byte values.
 #[derive(Debug)]
 pub struct Block {
     prefix: Vec<u8>,
     format: Format,
     bytes: Vec<u8>,
-    /// Where the text ends and byte values start.
+    /// The length of the text; byte values follow it.
     text_len: usize,
     values: Vec<ByteValue>,
     next_value: usize,
@@ -59,15 +59,15 @@ pub struct Block {
     at: usize,
     /// The closing bracket was read.
     closed: bool,
-    /// The row that was found, until the next one is sought.
+    /// The current row, until [`Block::advance`].
     found: Option<Found>,
-    /// Its value is bytes.
+    /// The value of the current row is bytes.
     is_bytes: bool,
     /// See [`Reader::take_cost`](super::Reader::take_cost).
     pub(super) cost: usize,
-    /// What the row that was found does, if it is of a patch.
+    /// The operation of the current row, if it is of a patch.
     does: Option<Does>,
-    /// If it is an update, its text.
+    /// The text of the current row, if it is an update.
     update: Vec<u8>,
     printed: Printed,
 }
@@ -95,13 +95,13 @@ impl Block {
         }
     }
 
-    /// Takes back the buffer of the last block, to be filled with the next.
+    /// Takes back the buffer of the last block, to reuse it for the next.
     pub fn take_buffer(&mut self) -> Vec<u8> {
         core::mem::take(&mut self.bytes)
     }
 
-    /// Gives the next block: `text_len` bytes of JSON, an array, then the byte values that
-    /// `values` names in the order of their rows.
+    /// Feeds the next block: `text_len` bytes of JSON, an array, and then the byte values, which `values`
+    /// lists in the order of their rows.
     pub fn feed(
         &mut self,
         bytes: Vec<u8>,
@@ -164,7 +164,7 @@ impl Block {
         self.row += 1;
     }
 
-    /// The next row; none at the end of the block.
+    /// The next row; `None` at the end of the block.
     fn find(&mut self) -> Result<Option<Found>, (usize, RowFault)> {
         if self.is_spent() {
             let whole = self.text_len == 0 || self.closed;

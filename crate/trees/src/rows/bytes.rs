@@ -1,4 +1,4 @@
-//! Rows from a stream of bytes that comes in parts, cut anywhere: NDJSON, or one JSON array.
+//! Reads rows from a stream of bytes, NDJSON or one JSON array, that is cut anywhere into parts.
 
 use super::columns::{Columns, Found};
 use super::framer::Framer;
@@ -9,34 +9,33 @@ use crate::error::{Error, RowFault};
 use crate::value::{Kind, Value};
 use alloc::vec::Vec;
 
-/// Memory that is kept from one part to the next, in bytes.
+/// The largest buffer that is kept from one part to the next, in bytes.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// Rows from a stream of bytes that comes in parts, cut anywhere. Feed it through [`Bytes::room`],
-/// and [`Bytes::end`] it.
+/// Reads rows from a stream of bytes that is cut anywhere into parts. Feed it through [`Bytes::room`],
+/// and call [`Bytes::end`] after the last part.
 #[derive(Debug)]
 pub struct Bytes {
     prefix: Vec<u8>,
     framer: Framer,
-    /// What was not read yet is `buffer[at..filled]`.
+    /// `buffer[at..filled]` is not read yet.
     buffer: Vec<u8>,
     at: usize,
     filled: usize,
     /// Offset in the stream of the buffer's first byte.
     base: u64,
     ended: bool,
-    /// Where the row that was found ends.
+    /// The end of the current row.
     end: usize,
-    /// The row that was found, until the next one is sought or there are more bytes.
+    /// The current row, until [`Bytes::advance`] or [`Bytes::room`].
     found: Option<Found>,
-    /// So far bytes were counted; see [`Reader::take_cost`](super::Reader::take_cost).
+    /// Bytes up to here were added to the cost; see [`Reader::take_cost`](super::Reader::take_cost).
     counted: usize,
     pub(super) cost: usize,
 }
 
 impl Bytes {
-    /// A reader that finds out the framing if it is not given. `prefix` is put before every
-    /// key.
+    /// A reader that detects the framing if it is not given. `prefix` is put before every key.
     #[must_use]
     pub fn new(columns: Columns, framing: Option<Framing>, prefix: Vec<u8>) -> Self {
         Self {
@@ -54,7 +53,7 @@ impl Bytes {
         }
     }
 
-    /// Room for `len` bytes more, which the caller fills before anything else.
+    /// A buffer for the next `len` bytes, which the caller must fill at once.
     pub fn room(&mut self, len: usize) -> &mut [u8] {
         self.found = None;
         if self.at > 0 {
@@ -64,7 +63,7 @@ impl Bytes {
             self.filled -= self.at;
             self.framer.drop_front(self.at);
             self.at = 0;
-            // What a large row took is given back once it is read.
+            // Frees the memory of a large row once it is read.
             if self.buffer.len() > KEPT_BYTES.max(2 * (self.filled + len)) {
                 self.buffer.truncate(self.filled);
                 self.buffer.shrink_to_fit();
@@ -78,12 +77,12 @@ impl Bytes {
         &mut self.buffer[start..self.filled]
     }
 
-    /// There are no more bytes.
+    /// Ends the stream.
     pub const fn end(&mut self) {
         self.ended = true;
     }
 
-    /// Bytes of memory that it holds.
+    /// Bytes of memory that it takes.
     #[cfg(test)]
     pub(super) const fn held_bytes(&self) -> usize {
         self.buffer.capacity() + self.framer.scanner.held_bytes()
@@ -137,7 +136,7 @@ impl Bytes {
         Error::Row { row, offset: self.base + offset as u64, fault }
     }
 
-    /// The next row, where it is complete and UTF-8.
+    /// The next row, checked to be UTF-8; `None` if it is not complete.
     fn find_valid(&mut self) -> Result<Option<Found>, (usize, RowFault)> {
         let found = self.framer.find(&self.buffer[..self.filled], &mut self.at, self.ended)?;
         let end = found.as_ref().map_or(self.at, |found| found.end);
@@ -205,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_and_arrays_are_told_apart() {
+    fn lines_and_arrays_are_detected() {
         let expected = rows(&[("p/a", r#"{"id":"a"}"#), ("p/é", r#"{"id":"é","n":[1,2]}"#)]);
         for text in [
             "{\"id\":\"a\"}\n{\"id\":\"é\",\"n\":[1,2]}\n",
@@ -222,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_at_all_holds_no_rows_in_any_framing() {
+    fn an_empty_text_has_no_rows_in_any_framing() {
         for framing in [None, Some(Framing::Lines), Some(Framing::Array)] {
             for text in ["", " \r\n\t", "\u{feff}", "\u{feff} \n"] {
                 let mut bytes = Bytes::new(Columns::Two, framing, Vec::new());
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pointer_goes_as_deep_as_it_says() {
+    fn a_key_is_found_by_a_pointer_of_several_names() {
         let text = "{\"a\":{\"b\":[0,\"k\"]}}\n[{\"a\":1}]";
         let expected = rows(&[("p/k", "{\"a\":{\"b\":[0,\"k\"]}}")]);
         let first = text.lines().next().unwrap();
@@ -258,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_bytes_are_refused_where_they_go_wrong() {
+    fn malformed_bytes_are_refused_at_their_first_fault() {
         for (text, row, offset, fault) in [
             ("{\"id\":\"a\"}\n{\"id\":", 1, 17, RowFault::Syntax),
             ("{\"id\":\"a\"}\n{\"id\":\n\"b\"}", 1, 17, RowFault::Syntax),

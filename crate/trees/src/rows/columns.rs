@@ -1,4 +1,4 @@
-//! Reads one row of a text: a pair, an object with its key inside, or an operation of a patch.
+//! Reads one row of a text: a pair, an object that contains its key, or an operation of a patch.
 
 use super::operation::{Does, Operation, Values, read_operation};
 use super::{UPDATE_HEADER_BYTES, fault_of};
@@ -7,7 +7,7 @@ use crate::json::{Pointer, Scanned, Scanner, skip_space, skip_value};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// What a row is made of.
+/// The shape of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Columns {
     /// `[key, value]`.
@@ -22,7 +22,7 @@ pub enum Columns {
 #[derive(Debug)]
 pub(super) struct Found {
     pub key: Range<usize>,
-    /// The key is in what the scanner wrote, not in the text.
+    /// The key is in the output of the scanner, not in the text.
     pub moved: bool,
     pub value: Range<usize>,
     pub normal: bool,

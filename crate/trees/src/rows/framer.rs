@@ -9,14 +9,14 @@ use alloc::vec::Vec;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What comes next in the text.
+/// What is expected next in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
     /// A byte order mark, perhaps.
     Mark,
     /// The first bytes, which decide the framing.
     Start,
-    /// A row of a line, or of an array after a comma.
+    /// A row: on a line, or in an array after a comma.
     Row,
     /// The first row of an array, or its end.
     RowOrEnd,
@@ -25,22 +25,22 @@ enum Expected {
     Nothing,
 }
 
-/// What is wrong, and at which offset of the text.
+/// A fault, and its offset in the text.
 type Fault = (usize, RowFault);
 
-/// Finds the rows in a text that grows at its end, and loses what was read at its front.
+/// Finds the rows in a text that grows at its end, and whose front is dropped once it is read.
 #[derive(Debug)]
 pub(super) struct Framer {
     columns: Columns,
     framing: Option<Framing>,
     expected: Expected,
-    /// No line ends before this place; and before the first row, all up to this place was looked at.
+    /// No line ends before this offset. Before the first row, the text up to this offset is white space.
     searched: usize,
-    /// Of the next row, if it was found incomplete.
+    /// Finds the end of the next row, if that was incomplete.
     finder: Option<Finder>,
-    /// Has the value of the row that was found, if it had to be written anew.
+    /// Has the value of the current row, if that had to be rewritten.
     pub(super) scanner: Scanner,
-    /// If the row that was found is an update, its text.
+    /// The text of the current row, if it is an update.
     pub(super) update: Vec<u8>,
 }
 
@@ -57,12 +57,12 @@ impl Framer {
         }
     }
 
-    /// The first `len` bytes are no longer in the text.
+    /// Records that the first `len` bytes of the text were dropped.
     pub(super) const fn drop_front(&mut self, len: usize) {
         self.searched = self.searched.saturating_sub(len);
     }
 
-    /// Goes on behind the row that was found.
+    /// Continues after the current row.
     pub(super) fn advance(&mut self) {
         self.finder = None;
         if self.framing == Some(Framing::Array) {
@@ -70,8 +70,8 @@ impl Framer {
         }
     }
 
-    /// The next row of `text` from `at` on, if it is complete; moves `at` to its start. `text` has what it had when
-    /// it was last called, less what was dropped, and `ended` says that no more comes behind it.
+    /// The next row of `text`, searched from `at`, if it is complete; moves `at` to its start. `text` begins with the
+    /// text of the last call, without what was dropped since. `ended` says that the text is complete.
     pub(super) fn find(
         &mut self,
         text: &[u8],
@@ -89,7 +89,7 @@ impl Framer {
         }
     }
 
-    /// Skips what precedes the first row. False when more text is needed to know the framing.
+    /// Skips what precedes the first row. Returns `false` if more text is needed to detect the framing.
     fn start(&mut self, text: &[u8], at: &mut usize, ended: bool) -> Result<bool, Fault> {
         if self.expected == Expected::Mark {
             let rest = &text[*at..];
@@ -113,7 +113,7 @@ impl Framer {
             return Ok(false);
         }
         let framing = match (self.framing, first) {
-            // No text at all holds no rows, whatever it was to be.
+            // An empty text has no rows in any framing.
             (_, None) => Framing::Lines,
             (Some(framing), _) => framing,
             (None, _) => Framing::detect(first, second),
@@ -200,11 +200,11 @@ impl Framer {
         at: usize,
         ended: bool,
     ) -> Result<Option<Found>, Fault> {
-        // Text beyond the limit is not looked at: so the answer does not depend on how much has come.
+        // Text beyond the limit is ignored, so that the result does not depend on how much has arrived.
         let end = text.len().min(at + MAX_ROW_TEXT_BYTES);
         let is_full = end < text.len();
         let text = &text[..end];
-        // A number ends where something else follows.
+        // A number or a word is complete only when another byte follows.
         if !matches!(text[at], b'{' | b'[' | b'"') {
             self.finder.get_or_insert_default();
         }

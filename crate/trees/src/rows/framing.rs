@@ -1,18 +1,17 @@
-//! How rows follow each other in a stream of bytes, and where an incomplete one ends.
+//! The framing of rows in a stream of bytes, and a search for the end of a row that is incomplete.
 
-/// How rows follow each other.
+/// How a stream is divided into rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// A row on each line; blank lines are passed over.
+    /// A row on each line; blank lines are skipped.
     Lines,
     /// One JSON array of rows.
     Array,
 }
 
 impl Framing {
-    /// The framing, by the first two bytes that are not white space. A bracket opens an
-    /// array when a row follows it, where a row is an object or, in two columns, an array
-    /// itself; else it belongs to the first line's row.
+    /// Detects the framing by the first two bytes that are not white space. A `[` begins an array of
+    /// rows if `{`, `[` or `]` follows, or nothing; otherwise it belongs to the row of the first line.
     #[must_use]
     pub const fn detect(first: Option<u8>, second: Option<u8>) -> Self {
         match (first, second) {
@@ -22,8 +21,8 @@ impl Framing {
     }
 }
 
-/// Finds where a value ends whose bytes come bit by bit, each byte looked at once. Checks
-/// nothing: that is for the scan, once the value is there.
+/// Finds the end of a value that arrives in parts, and reads each byte once. Checks nothing: the
+/// complete value is scanned later.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Finder {
     seen: usize,
@@ -33,13 +32,13 @@ pub struct Finder {
 }
 
 impl Finder {
-    /// Whether `text`, which starts with a value, holds all of it. `text` starts where it
-    /// started before, and may have grown.
+    /// Whether `text`, which starts with a value, has all of it. `text` must start at the same place in
+    /// each call, and may grow.
     pub fn is_complete(&mut self, text: &[u8]) -> bool {
         if !matches!(text.first(), Some(b'{' | b'[' | b'"')) {
-            // A number or a word ends before something else.
-            let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
-            self.seen += text[self.seen..].iter().take_while(|byte| goes_on(byte)).count();
+            // A number or a word ends before any other byte.
+            let continues = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+            self.seen += text[self.seen..].iter().take_while(|byte| continues(byte)).count();
             return self.seen < text.len();
         }
         while let Some(&byte) = text.get(self.seen) {
@@ -70,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_bytes_tell_the_framing() {
+    fn the_framing_is_detected_by_the_first_bytes() {
         for (text, expected) in [
             ("{\"", Framing::Lines),
             ("[{", Framing::Array),

@@ -1,4 +1,4 @@
-//! Bytes that were made to take long, or much memory.
+//! Tests with bytes that were made to take long, or much memory.
 
 use super::{Bytes, Columns, Framing, Next, Reader};
 use crate::batch::Edit;
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 const MIB: usize = 1 << 20;
 
-/// What takes time that grows with the square of its length takes minutes.
+/// A limit for tests of linear time: quadratic time would take minutes.
 const LONG: Duration = Duration::from_secs(20);
 
-/// The number of rows and the last value, and what ended them early.
+/// The number of rows, the last value, and the fault that ended the read.
 type Read = (u64, Vec<u8>, Option<(u64, RowFault)>);
 
 fn reader(framing: Option<Framing>) -> Reader {
@@ -29,7 +29,7 @@ fn stream(reader: &mut Reader) -> &mut Bytes {
     bytes
 }
 
-/// Reads what is complete; what ended it early.
+/// Reads all complete rows; returns the fault that ended the read, if any.
 fn drain(reader: &mut Reader, rows: &mut u64, last: &mut Vec<u8>) -> Option<(u64, RowFault)> {
     loop {
         match reader.peek(*rows, &mut Vec::new()) {
@@ -60,7 +60,7 @@ fn read(text: &[u8], part: usize, framing: Option<Framing>) -> Read {
 }
 
 #[test]
-fn long_tokens_in_tiny_parts_take_time_in_proportion() {
+fn long_tokens_in_tiny_parts_take_linear_time() {
     let space = " ".repeat(MIB);
     let (lines, array) = (Some(Framing::Lines), Some(Framing::Array));
     let long = |text: &str| format!("{{\"id\":\"{text}\",\"id\":\"a\"}}");
@@ -134,13 +134,13 @@ fn objects_of_a_million_members() {
 }
 
 #[test]
-fn a_row_that_is_too_long_is_told_by_its_length_alone() {
+fn a_row_that_is_too_long_is_refused_by_its_length_only() {
     let row = |length: usize| {
         let (head, tail) = ("{\"id\":\"a\",\"x\":\"", "\"}");
         format!("{head}{}{tail}", " ".repeat(length - head.len() - tail.len()))
     };
     for (length, fault) in [
-        // The value is too large, and the text is not.
+        // The value is too large, but the text is not.
         (MAX_ROW_TEXT_BYTES, Some((1, RowFault::ValueTooLarge))),
         (MAX_ROW_TEXT_BYTES + 1, Some((1, RowFault::ValueTooLarge))),
     ] {
@@ -154,7 +154,7 @@ fn a_row_that_is_too_long_is_told_by_its_length_alone() {
             }
         }
     }
-    // White space around rows is none of theirs, and what is wrong with a row comes first.
+    // White space around rows does not count, and a fault before the limit is reported first.
     let space = " ".repeat(MAX_ROW_TEXT_BYTES + 1);
     let bad = format!("[{{\"id\":\"a\",\"x\" {}", "x".repeat(MAX_ROW_TEXT_BYTES));
     for part in [usize::MAX, MIB + 1] {
@@ -169,7 +169,7 @@ fn a_row_that_is_too_long_is_told_by_its_length_alone() {
 }
 
 #[test]
-fn memory_of_a_large_row_is_given_back() {
+fn memory_of_a_large_row_is_freed() {
     let row = |bytes: usize| format!("{{ \"id\":\"a\", \"x\":\"{}\"}}\n", "x".repeat(bytes));
     let mut reader = reader(Some(Framing::Lines));
     let (mut rows, mut last) = (0, Vec::new());

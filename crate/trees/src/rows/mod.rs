@@ -1,4 +1,4 @@
-//! Rows as they arrive: blocks that the wrapper printed, or bytes of anybody.
+//! Readers of rows: blocks that the wrapper printed, or untrusted bytes.
 
 mod block;
 mod bytes;
@@ -22,19 +22,19 @@ use crate::key::Key;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// What a reader comes to next.
+/// What a reader finds next.
 #[derive(Debug)]
 pub enum Next<'a> {
-    /// A row; its key is in the buffer that was given. It stays next until
+    /// A row; its key was appended to the given buffer. It stays the next one until
     /// [`Reader::advance`].
     Row(Edit<'a>),
-    /// All rows go. It stays next as a row does.
+    /// Deletes all rows. It stays the next one until [`Reader::advance`].
     Clear,
-    /// Nothing, until it is fed again.
+    /// Nothing more until the reader is fed again.
     More,
 }
 
-/// Reads rows of one kind or the other.
+/// Reads rows of either source.
 #[derive(Debug)]
 pub enum Reader {
     /// Blocks of the wrapper.
@@ -44,8 +44,8 @@ pub enum Reader {
 }
 
 impl Reader {
-    /// Finds the next row, the `row`-th. Its key is appended to `key`. Costs a pass over the row, and
-    /// nothing when it was found before.
+    /// Finds the next row, whose number is `row`, and appends its key to `key`. Costs a pass over the row,
+    /// and nothing if it was found before.
     ///
     /// # Errors
     /// [`Error::Row`], with the offset in the block or in the stream of bytes.
@@ -56,7 +56,7 @@ impl Reader {
         }
     }
 
-    /// Goes on to the row after that which was found.
+    /// Continues after the current row.
     pub fn advance(&mut self) {
         match self {
             Self::Block(block) => block.advance(),
@@ -64,7 +64,7 @@ impl Reader {
         }
     }
 
-    /// What reading has cost since the last call, in bytes of work.
+    /// The cost of reading since the last call, in bytes of work.
     pub const fn take_cost(&mut self) -> usize {
         let cost = match self {
             Self::Block(block) => &mut block.cost,
@@ -73,7 +73,7 @@ impl Reader {
         core::mem::replace(cost, 0)
     }
 
-    /// Whether all that it was fed has been read.
+    /// Whether it has read everything that it was fed.
     #[must_use]
     pub const fn is_spent(&self) -> bool {
         match self {
@@ -91,10 +91,10 @@ const fn fault_of(fault: JsonFault) -> (usize, RowFault) {
     }
 }
 
-/// Appends the key that a JSON text, of UTF-8, stands for, behind `prefix`: a [`Key`].
+/// Appends `prefix` and the string in the JSON text `text`, which is UTF-8: together a [`Key`].
 ///
 /// # Errors
-/// The text is no string, or stands for no key.
+/// If the text is not a string, has half of a surrogate pair, or the key is too long.
 pub fn read_key(text: &[u8], prefix: &[u8], key: &mut Vec<u8>) -> Result<(), RowFault> {
     if text.first() != Some(&b'"') {
         return Err(RowFault::KeyNotString);
@@ -105,7 +105,7 @@ pub fn read_key(text: &[u8], prefix: &[u8], key: &mut Vec<u8>) -> Result<(), Row
     Key::of_text(&key[start..]).map(|_| ()).map_err(|_| RowFault::KeyTooLong)
 }
 
-/// Writes what an update tells besides its texts, where room was left for it.
+/// Writes the header of an update, for which bytes were left at its start.
 fn write_header(update: &mut [u8], row: u64, offset: u64) {
     update[..8].copy_from_slice(&row.to_le_bytes());
     update[8..UPDATE_HEADER_BYTES].copy_from_slice(&offset.to_le_bytes());

@@ -1,15 +1,14 @@
 //! Operations of a patch: `{"op":"put","key":..,"value":..}`, `{"op":"del","key":..}`,
 //! `{"op":"clear"}` and `{"op":"update","key":..,"merge":{..},"constrain":[..]}`; and the changes that
 //! a diff yields: `{"op":"add","key":..,"newValue":..}`, `{"op":"change",..}` with the same members, and
-//! `{"op":"del","key":..,"oldValue":..}`. Members may come in any order, the last of equal names counts,
-//! and those with other names are ignored.
+//! `{"op":"del","key":..,"oldValue":..}`. Members may come in any order. The last of equal names counts,
+//! and members with other names are ignored.
 //!
-//! Changes of an index, which have a `secondary` key, are refused: an entry that went does not mean
-//! that its row did.
+//! Changes of an index, which have a `secondary` key, are refused: a deleted entry does not mean that
+//! its row was deleted.
 //!
-//! An update is kept as one text: its row and its offset, 64 bits each, for the error if it
-//! cannot be made; then the object to be merged and the array of names to keep, if there are
-//! some, both in normal form.
+//! An update is kept as one text: the number of its row and its offset, 64 bits each, for an error; then
+//! the object to merge, and the array of names to keep, if any, both in normal form.
 
 use super::fault_of;
 use crate::error::RowFault;
@@ -29,25 +28,25 @@ pub(super) enum Does {
     Update,
 }
 
-/// An operation, as far as it was read.
+/// An operation that was read.
 #[derive(Debug)]
 pub(super) struct Operation {
     pub(super) does: Does,
     /// The text of the key; empty for a clear.
     pub(super) key: Range<usize>,
-    /// Of a put; else empty.
+    /// The text of the value of a put; otherwise empty.
     pub(super) value: Range<usize>,
-    /// The value is in normal form; else that is in [`Values::normalized`].
+    /// The value is in normal form; if not, [`Values::normalized`] has it.
     pub(super) normal: bool,
     pub(super) end: usize,
 }
 
-/// Scans values, of text of one origin or the other.
+/// Scans the values of operations.
 #[derive(Debug)]
 pub(super) enum Values<'s> {
     /// Text that `JSON.stringify` printed.
     Printed(&'s mut Printed),
-    /// Text of anybody.
+    /// Untrusted text.
     Any(&'s mut Scanner),
 }
 
@@ -69,7 +68,7 @@ impl Values<'_> {
 
 const NAMES: [&[u8]; 8] =
     [b"op", b"key", b"value", b"newValue", b"merge", b"constrain", b"oldValue", b"secondary"];
-/// Where `value` is among them.
+/// The index of `value` in [`NAMES`].
 const VALUE: usize = 2;
 
 const WORDS: [(&[u8], Does); 6] = [
@@ -80,10 +79,10 @@ const WORDS: [(&[u8], Does); 6] = [
     (b"add", Does::Put),
     (b"change", Does::Put),
 ];
-/// Where those are among them that only a diff yields.
+/// The index in [`WORDS`] of the first operation that only a diff yields.
 const CHANGES: usize = 4;
 
-/// Reads the operation at `at`; of an update the texts are appended to `update`.
+/// Reads the operation at `at`. Appends the texts of an update to `update`.
 pub(super) fn read_operation(
     text: &[u8],
     at: usize,
@@ -112,7 +111,7 @@ pub(super) fn read_operation(
         return Err((op.map_or(at, |op| op.start), RowFault::NoOperation));
     };
     let does = WORDS[which].1;
-    // A `del` of a back end may have any member beside its key; that of a diff has the old value.
+    // A `del` with an old value comes from a diff; any other may have any further members.
     let is_change = which >= CHANGES || (does == Does::Delete && old_value.is_some());
     if let Some(secondary) = secondary.filter(|_| is_change) {
         return Err((secondary.start, RowFault::IndexEntry));

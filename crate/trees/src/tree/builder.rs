@@ -1,10 +1,10 @@
 //! Builds a tree bottom-up, in one pass, from entries in ascending order of their keys.
 //!
-//! Each level has a window: the node in the making. When an entry ends a node the window is
-//! packed, and the node becomes an entry of the window above. Where all windows below a
-//! level are empty, a whole subtree of an older tree can be relinked by its hash instead:
-//! its nodes are the ones that would be built again, since nothing outside a node decides
-//! where it ends (see [`boundary`](crate::boundary)).
+//! Each level has a window: the node that is being built. When an entry ends a node, the window
+//! is packed, and the node becomes an entry of the window above. If all windows below a level are
+//! empty, a whole subtree of an older tree can be relinked by its hash instead. The builder would
+//! make the same nodes, because nothing outside a node decides where it ends (see
+//! [`boundary`](crate::boundary)).
 
 use crate::boundary::Shape;
 use crate::chunk::ChunkKind;
@@ -22,14 +22,14 @@ use crate::value::{Tag, Value};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// The leaf in the making.
+/// The leaf that is being built.
 #[derive(Debug, Default)]
 struct LeafWindow {
     ends: Vec<u16>,
     records: Vec<u8>,
 }
 
-/// The internal node in the making.
+/// The internal node that is being built.
 #[derive(Debug, Default)]
 struct InnerWindow {
     ends: Vec<u16>,
@@ -38,7 +38,7 @@ struct InnerWindow {
     keys: Vec<u8>,
 }
 
-/// The nodes that a level has so far.
+/// The finished nodes of a level.
 #[derive(Clone, Copy, Debug, Default)]
 struct Emitted {
     nodes: u64,
@@ -47,7 +47,7 @@ struct Emitted {
     relinked: bool,
 }
 
-/// What [`Builder::finish`] returns.
+/// The result of [`Builder::finish`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished {
     /// The tree.
@@ -66,7 +66,7 @@ pub struct Builder {
     inner: Vec<InnerWindow>,
     emitted: Vec<Emitted>,
     packer: Packer,
-    /// Of the value of the entry that is being pushed.
+    /// Writes the value of the entry that is being pushed.
     writer: ValueWriter,
 }
 
@@ -76,7 +76,7 @@ impl LeafWindow {
         2 * self.ends.len() + self.records.len()
     }
 
-    /// Where the key of the entry at `index` lies in the records.
+    /// Where the key of the entry at `index` is in the records.
     fn key_range(&self, index: usize) -> Range<usize> {
         let start = if index == 0 { 0 } else { usize::from(self.ends[index - 1]) };
         let head = u16_at(&self.records, start);
@@ -84,8 +84,7 @@ impl LeafWindow {
         key..key + usize::from(head & KEY_LENGTH_MASK)
     }
 
-    /// Closes the entry whose record, from `start` on, was just appended; tells whether it
-    /// ends the node.
+    /// Closes the entry whose record was just appended at `start`; returns whether it ends the node.
     fn close(&mut self, shape: Shape, key_len: usize, start: usize) -> bool {
         let from = 2 * self.ends.len() + start;
         self.ends.push(within_node(self.records.len()));
@@ -96,7 +95,7 @@ impl LeafWindow {
 }
 
 impl InnerWindow {
-    /// Adds a child of a node of `level`; tells whether it ends the node.
+    /// Adds a child of a node of `level`; returns whether it ends the node.
     fn push(&mut self, shape: Shape, level: u8, child: &Child<'_>) -> bool {
         let from = CHILD_BYTES * self.ends.len() + self.keys.len();
         self.keys.extend_from_slice(&child.key);
@@ -139,13 +138,13 @@ impl Builder {
         self.packer
     }
 
-    /// Adds an entry. `key` sorts after all keys before. Copies both once.
+    /// Adds an entry. `key` must sort after all keys before. Costs a copy of both.
     pub fn push(&mut self, key: Key<'_>, value: Value<'_>) {
         self.push_some(key, value, &mut Budget::of(usize::MAX));
     }
 
-    /// As [`Builder::push`]; `false` when the budget ended before a long value was written. It is
-    /// then called again with the same entry, before any other.
+    /// As [`Builder::push`]; `false` if the budget ended before a long value was written. Then call it
+    /// again with the same entry, before any other.
     pub fn push_some(&mut self, key: Key<'_>, value: Value<'_>, budget: &mut Budget) -> bool {
         let (tag, value) = (Tag::of(value), value.bytes());
         if !tag.is_ref {
@@ -159,7 +158,7 @@ impl Builder {
         true
     }
 
-    /// Adds an entry as a leaf holds it.
+    /// Adds an entry of a leaf.
     pub fn push_entry(&mut self, entry: &Entry<'_>) {
         let leaf = &mut self.leaf;
         let start = leaf.records.len();
@@ -171,15 +170,15 @@ impl Builder {
         }
     }
 
-    /// Adds the entries `from..to` of a leaf of a tree with the same shape. An entry in its
-    /// middle did not end that leaf, and so ends none in which it stands no later: where that
-    /// is so, all of them are copied in one go.
+    /// Adds the entries `from..to` of a leaf of a tree with the same shape. An entry in the middle of that
+    /// leaf did not end it, and so does not end a leaf in which it is not further back. In that case all
+    /// of them are copied at once.
     pub fn push_run(&mut self, source: &Leaf<'_>, from: usize, to: usize) {
         let leaf = &mut self.leaf;
         let middle = to.min(source.len() - 1).max(from);
         let mut at = from;
         let no_later = leaf.entries_len() <= source.offset(from);
-        // Also of a leaf that another builder than this made, no more than fits is taken.
+        // A leaf may come from another encoder: copy no more than fits.
         if no_later && source.offset(middle) < self.shape.full as usize {
             let (base, skipped) = (leaf.records.len(), source.end(from));
             leaf.records.extend_from_slice(source.records(from, middle));
@@ -193,7 +192,7 @@ impl Builder {
         }
     }
 
-    /// Whether a node of `level` of an older tree could be relinked here.
+    /// Whether a node of `level` of an older tree can be relinked now.
     #[must_use]
     pub fn is_clean(&self, level: u8) -> bool {
         let below = usize::from(level).min(self.inner.len());
@@ -201,15 +200,15 @@ impl Builder {
     }
 
     /// Adds a whole subtree, whose top node has `level`, of a tree with the same shape.
-    /// [`Builder::is_clean`] must hold for `level`, and the node must not be the last of
-    /// its level in the older tree unless nothing is added after it.
+    /// [`Builder::is_clean`] must be true for `level`. The node must not be the last of its level in the
+    /// older tree, unless nothing is added after it.
     pub fn relink(&mut self, level: u8, child: &Child<'_>) {
         debug_assert!(self.is_clean(level), "a subtree is relinked in the middle of a node");
         let level = usize::from(level);
         if self.emitted.len() <= level {
             self.emitted.resize(level + 1, Emitted::default());
         }
-        // How many nodes lie below is unknown: enough that none of them is taken for the root.
+        // The number of nodes below is unknown; with two or more, none of them is taken for the root.
         for emitted in &mut self.emitted[..level] {
             emitted.nodes += 2;
         }
@@ -217,7 +216,7 @@ impl Builder {
         self.emitted[level].relinked = true;
     }
 
-    /// Counts a node of `level` and hands it to the level above.
+    /// Counts a node of `level` and adds it to the level above.
     fn add_node(&mut self, level: usize, child: &Child<'_>) {
         if self.emitted.len() <= level {
             self.emitted.resize(level + 1, Emitted::default());
@@ -247,7 +246,7 @@ impl Builder {
             }
             out.extend_from_slice(&leaf.records);
         });
-        // The key is needed above after the window is emptied: take the records for a while.
+        // `add_node` needs the key and all of `self`: take the records meanwhile.
         let last_key = leaf.key_range(count - 1);
         leaf.ends.clear();
         let mut records = core::mem::take(&mut leaf.records);
@@ -281,7 +280,7 @@ impl Builder {
         self.inner[index].keys = keys;
     }
 
-    /// Ends the tree. The builder is ready for another one, and its packer is not sealed.
+    /// Ends the tree. The builder is then ready for another one; its packer is not sealed.
     pub fn finish(&mut self) -> Finished {
         let mut level = 0;
         let finished = loop {

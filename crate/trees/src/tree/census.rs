@@ -1,4 +1,4 @@
-//! The shape of a tree: how many nodes each level has, and of what size.
+//! The shape of a tree: the number and the sizes of the nodes of each level.
 
 use crate::cache::{Cache, Fetch};
 use crate::error::{DecodeError, Error, Field};
@@ -8,17 +8,17 @@ use crate::step::{Budget, Step};
 use crate::tree::Tree;
 use alloc::vec::Vec;
 
-/// Numbers that tell about a level: nodes, bytes, the smallest and the largest node.
+/// Numbers for each level: its nodes, their bytes, and the bytes of the smallest and the largest.
 pub const LEVEL_WORDS: usize = 4;
 
-/// Counts nodes level by level. Reads internal nodes; of leaves only the length is looked up.
+/// Counts nodes level by level. Reads internal nodes; for leaves it only looks up their lengths.
 #[derive(Clone, Debug)]
 pub struct Census {
     level: Vec<Hash>,
     below: Vec<Hash>,
     at: usize,
     counted: bool,
-    /// The last key of the node before, on its level.
+    /// The last key of the previous node of the level.
     passed: Option<Vec<u8>>,
     levels: Vec<f64>,
 }
@@ -37,7 +37,7 @@ impl Census {
         &self.levels
     }
 
-    /// Goes on until all levels are counted. Costs a lookup for each node.
+    /// Continues until all levels are counted. Costs a lookup for each node.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -57,8 +57,8 @@ impl Census {
                         let hashes = self.level[self.at..].iter();
                         return Ok(Step::Need(cache.ahead(id, hashes)));
                     }
-                    // Keys ascend along a level: else a few nodes that are named again and
-                    // again could stand for more than can be counted.
+                    // Keys must ascend along a level. Otherwise a few nodes that are named
+                    // repeatedly could make the census endless.
                     Fetch::Here(node)
                         if self.passed.as_ref().is_some_and(|key| node.first_key() <= key) =>
                     {
@@ -72,7 +72,7 @@ impl Census {
                         self.passed.get_or_insert_default().extend_from_slice(last);
                         self.below.extend((0..inner.len()).map(|index| inner.hash(index)));
                         if inner.level() == 1 && self.at + 1 == self.level.len() {
-                            // Below are leaves: they are not read.
+                            // The next level is that of leaves, which are not read.
                             core::mem::swap(&mut self.level, &mut self.below);
                             self.count(cache)?;
                             self.level.clear();

@@ -7,7 +7,7 @@ use crate::node::{Inner, Leaf, Node};
 use crate::tree::{Range, Tree, top};
 use alloc::vec::Vec;
 
-/// The part of a leaf that is in the range and still to be read.
+/// The part of a leaf that is in the range and not read yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
     /// The leaf.
@@ -21,7 +21,7 @@ pub struct Run<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     hash: Hash,
-    /// Children `next..` are still to come; in reverse, children `..next`.
+    /// Children from `next` are not walked yet; in reverse, those before `next`.
     next: usize,
 }
 
@@ -32,9 +32,8 @@ struct LeafAt {
     to: usize,
 }
 
-/// Walks the leaves of a tree that hold a range of keys, in either direction. It borrows nothing:
-/// nodes are looked up anew at each call, so
-/// that they may leave memory in between.
+/// Walks the leaves of a tree that hold a range of keys, in either direction. It borrows nothing: each
+/// call looks nodes up again, so that they may leave memory in between.
 #[derive(Clone, Debug)]
 pub struct Cursor {
     root: Option<Tree>,
@@ -42,9 +41,9 @@ pub struct Cursor {
     reverse: bool,
     stack: Vec<Frame>,
     leaf: Option<LeafAt>,
-    /// The last key of the leaf before (in reverse, its first), which the next leaf must be beyond.
+    /// The last key of the previous leaf (in reverse, its first). The next leaf must be beyond it.
     edge: Option<Vec<u8>>,
-    /// Entries that are still to be passed over.
+    /// The number of entries that are still to be skipped.
     skip: u64,
 }
 
@@ -56,14 +55,13 @@ impl Cursor {
         Self { root, range, reverse, stack: Vec::new(), leaf: None, edge: None, skip: 0 }
     }
 
-    /// Passes over the first `count` entries of the range. Costs two paths: one to the range's
-    /// beginning, and one to the first entry that is read.
+    /// Skips the first `count` entries of the range. Costs two descents: one to the beginning of the
+    /// range, and one to the first entry that is read.
     pub const fn skip(&mut self, count: u64) {
         self.skip = count;
     }
 
-    /// The next part to be read, `None` at the end. Costs a node lookup, and a descent at
-    /// the end of a leaf.
+    /// The next part to read; `None` at the end. Costs a node lookup, and a descent at the end of a leaf.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -98,7 +96,7 @@ impl Cursor {
                 };
                 let depth = self.stack.len() - 1;
                 let next = if self.reverse { index } else { index + 1 };
-                // Children behind the first leaf do not begin before the range.
+                // Children after the first leaf do not begin before the range.
                 if self.skip > 0 && self.edge.is_some() {
                     let count = parent.count_before(index + 1) - parent.count_before(index);
                     if count <= self.skip {
@@ -121,7 +119,7 @@ impl Cursor {
         }
     }
 
-    /// Holds a leaf to the order of keys across nodes, which no parent tells alone.
+    /// Checks the order of keys across leaves, which a parent alone cannot show.
     fn check_order(&mut self, hash: &Hash, leaf: &Leaf<'_>) -> Result<(), Error> {
         let (first, last) = (leaf.key(0), leaf.key(leaf.len() - 1));
         let (near, far) = if self.reverse { (last, first) } else { (first, last) };
@@ -136,7 +134,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// The child to enter when `next` says where the walk stands, if it is in the range.
+    /// The child to enter next, given the position `next` of a frame; `None` if it is not in the range.
     fn next_child(&self, parent: &Inner<'_>, next: usize) -> Option<usize> {
         if self.reverse {
             let index = next.checked_sub(1)?;
@@ -182,8 +180,8 @@ impl Cursor {
         }
     }
 
-    /// Up to `most` segments that the walk will want, in order, `first` the first of them if
-    /// it is known. Looks only at nodes in memory.
+    /// Up to `most` segments that the walk will need, in order, beginning with `first` if it is given.
+    /// Reads only nodes in memory.
     #[must_use]
     pub fn ahead(&self, cache: &Cache, first: Option<SegmentId>, most: usize) -> Vec<SegmentId> {
         let mut wanted = Vec::from_iter(first);
@@ -195,8 +193,8 @@ impl Cursor {
         wanted
     }
 
-    /// Goes on from the child at `at`. Children are held to what their parent says of them,
-    /// so that a node named again and again ends it.
+    /// Continues from the child at `at`. Children are checked against their parent, so that a node that is
+    /// named repeatedly ends it.
     fn gather(
         &self,
         cache: &Cache,

@@ -1,5 +1,5 @@
-//! The changes from one tree to another, in the order of keys. Costs the nodes that the two do
-//! not share, see [`lockstep`](super::lockstep).
+//! The changes from one tree to another, in the order of keys. Costs the nodes that the two trees do not
+//! share, see [`lockstep`](super::lockstep).
 
 use crate::cache::Cache;
 use crate::error::Error;
@@ -11,8 +11,8 @@ use crate::tree::scan::{Parts, write};
 use crate::tree::{Range, Tree, ValueReader};
 use crate::value::Kind;
 
-/// Members that a change takes of an [`Output`]: `0, key, new` where a key was added,
-/// `1, key, old, new` where its value changed, `2, key, old` where it is gone.
+/// The members of a change in an [`Output`]: `0, key, new` if the key was added, `1, key, old, new` if
+/// its value changed, `2, key, old` if it was deleted.
 const ADD: &[u8] = b"0";
 const CHANGE: &[u8] = b"1";
 const DEL: &[u8] = b"2";
@@ -23,7 +23,7 @@ enum Stage {
     Start,
     /// The old value is being read.
     Old(Kind, ValueReader),
-    /// All but the new value is there.
+    /// Everything but the new value is written.
     Between,
     /// The new value is being read.
     New(Kind, ValueReader),
@@ -43,8 +43,8 @@ impl Diff {
         Self { walk: Lockstep::new(old, new, range), stage: Stage::Start }
     }
 
-    /// Adds changes to `out`, as [`Scan::step`](crate::tree::Scan::step) adds entries. Costs the
-    /// nodes that the trees do not share.
+    /// Adds changes to `out`, as [`Scan::step`](crate::tree::Scan::step) adds entries. Costs the nodes that
+    /// the trees do not share.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -66,7 +66,7 @@ impl Diff {
 }
 
 impl Stage {
-    /// Writes a change; `None` where a side has no entry.
+    /// Writes a change. `old` or `new` is `None` if that tree has no such entry.
     fn write(
         &mut self,
         cache: &Cache,

@@ -1,11 +1,11 @@
 //! Two walks in lockstep through two trees.
 //!
-//! Where both stand at subtrees with equal hashes, both step over them; else the one at the
-//! higher level goes down. So heights and boundaries may differ, and the cost is that of the
-//! nodes that are not shared. Memory is a path in each tree.
+//! If both are at subtrees with equal hashes, both skip them. Otherwise the one at the higher level
+//! descends. So heights and boundaries may differ, and the cost is that of the nodes that are not
+//! shared. Memory is one path in each tree.
 //!
-//! What is opened is held to the order of keys; what both trees hold is passed unread, and
-//! both must say the same of it.
+//! Nodes that are opened are checked for the order of keys. A subtree that both trees have is skipped
+//! without reading it, and both must say the same of it.
 
 use crate::cache::{Cache, Fetch, SegmentId};
 use crate::error::{DecodeError, Error, Field};
@@ -16,8 +16,8 @@ use crate::tree::{Range, Tree, top};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// What is called with the two entries of a key that differ; see [`Lockstep::step`]. Not generic:
-/// changes are few beside what is passed, and a walk is much code.
+/// The callback for two entries of a key that differ; see [`Lockstep::step`]. It is not generic because
+/// changes are few compared with what is skipped, and a walk is much code.
 pub type OnChange<'f> =
     dyn FnMut(Option<&Entry<'_>>, Option<&Entry<'_>>, &mut Budget) -> Result<Step<()>, Error> + 'f;
 
@@ -32,12 +32,12 @@ struct Frame {
 struct Side {
     root: Option<Tree>,
     stack: Vec<Frame>,
-    /// The last key before the node that was opened last, if there is one. Nodes under it are
-    /// read next; of the first of them no parent tells that it starts beyond.
+    /// The last key before the node that was opened last, if any. The first node below that must begin
+    /// beyond it, which a parent alone cannot show.
     edge: Option<Vec<u8>>,
 }
 
-/// What a walk stands at.
+/// The item at the position of a walk.
 #[derive(Clone, Copy, Debug)]
 enum Item<'a> {
     /// A subtree with its level.
@@ -59,7 +59,7 @@ impl Side {
         Self { root: (!tree.is_empty()).then_some(tree), stack: Vec::new(), edge: None }
     }
 
-    /// What comes next that is not outside `range`.
+    /// The next item that is not outside `range`.
     fn item<'c>(&mut self, cache: &'c Cache, range: &Range) -> Result<Fetch<Item<'c>>, Error> {
         if let Some(tree) = self.root {
             return Ok(match top(cache, tree)? {
@@ -98,7 +98,7 @@ impl Side {
         Ok(Fetch::Here(Item::End))
     }
 
-    /// Steps over the item.
+    /// Skips the item.
     fn skip(&mut self) {
         if self.root.take().is_none()
             && let Some(frame) = self.stack.last_mut()
@@ -107,7 +107,7 @@ impl Side {
         }
     }
 
-    /// Opens the subtree that the walk stands at; where it is, if it is not in memory.
+    /// Opens the subtree at the position of the walk; returns its segment if it is not in memory.
     fn open(&mut self, cache: &Cache, hash: Hash) -> Result<Option<SegmentId>, Error> {
         let (fetched, before) = match self.stack.last() {
             None => (cache.node(&hash)?, None),
@@ -124,7 +124,7 @@ impl Side {
             Fetch::Here(node) => node,
         };
         match (before, &mut self.edge) {
-            // That it starts beyond this key was checked against its parent.
+            // `Cache::child` has checked that it begins beyond this key.
             (Some(before), edge) => {
                 let edge = edge.get_or_insert_default();
                 edge.clear();
@@ -145,8 +145,7 @@ const fn corrupt(hash: Hash, cause: DecodeError) -> Error {
     Error::CorruptChunk { hash, cause: Some(cause) }
 }
 
-/// Checks that two nodes say the same of a child that both have, `old` at `at` and `new` at
-/// `to`.
+/// Checks that two nodes say the same of a child that they share: `old` has it at `at`, `new` at `to`.
 fn agree(old: &Inner<'_>, at: usize, new: &Inner<'_>, to: usize) -> Result<(), Error> {
     let (a, b) = (old.child(at), new.child(to));
     let (field, offset, expected, got) = if old.level() != new.level() {
@@ -162,14 +161,14 @@ fn agree(old: &Inner<'_>, at: usize, new: &Inner<'_>, to: usize) -> Result<(), E
 }
 
 impl Lockstep {
-    /// Walks through what is in `range` of both trees.
+    /// A walk through `range` of both trees.
     #[must_use]
     pub fn new(old: Tree, new: Tree, range: Range) -> Self {
         Self { old: Side::new(old), new: Side::new(new), range }
     }
 
-    /// Walks on, and calls `change` with the two entries of a key that differ, or with the one
-    /// that has no other. It spends what it costs; while it waits, it is called again with the
+    /// Continues the walk. Calls `change` with the two entries of a key that differ, or with one if only
+    /// one tree has the key. `change` spends its own cost. Until it is done, it is called again with the
     /// same entries.
     ///
     /// # Errors
@@ -194,7 +193,7 @@ impl Lockstep {
                         return Ok(Step::Need(Vec::from([id])));
                     }
                 };
-            // What the last turn opened was checked in it.
+            // Includes the nodes that the last turn opened and checked.
             budget.spend(64 + cache.take_checked());
             match (old, new) {
                 (Item::End, Item::End) => return Ok(Step::Done(())),
@@ -212,7 +211,7 @@ impl Lockstep {
                     }
                 }
                 (Item::Node(_, a), Item::Node(_, b)) => {
-                    // Both are read before either is opened: one wait for two reads.
+                    // Load both before either is opened: one wait for two reads.
                     let waits = |fetched: Fetch<Node<'_>>| match fetched {
                         Fetch::Here(_) => None,
                         Fetch::At(id) => Some(id),
@@ -248,11 +247,11 @@ impl Lockstep {
         }
     }
 
-    /// Steps over the subtree that both trees hold, and over those beside it that they hold
-    /// as well; returns how many.
+    /// Skips the subtree that both trees share, and the following ones that they also share; returns their
+    /// number.
     fn pass(&mut self, cache: &Cache) -> Result<usize, Error> {
         let (Some(old), Some(new)) = (self.old.stack.last_mut(), self.new.stack.last_mut()) else {
-            // A root, which is in memory, with as many entries as its tree says.
+            // One of them is a root, which is in memory and was checked against the count of its tree.
             if let Some(frame) = self.old.stack.last().or(self.new.stack.last())
                 && let Fetch::Here(Node::Inner(parent)) = cache.node(&frame.hash)?
             {
@@ -275,8 +274,7 @@ impl Lockstep {
         Ok(old.next - from)
     }
 
-    /// Tells of the difference between what the walks stand at, of which one at least is an
-    /// entry, and steps over it.
+    /// Reports the difference between two items, of which at least one is an entry, and skips it.
     fn entries(
         &mut self,
         old: Item<'_>,

@@ -1,10 +1,10 @@
-//! Applies a sorted batch of edits to a tree, touching only what changes.
+//! Applies a sorted batch of edits to a tree; the cost is that of the touched nodes.
 //!
-//! First the [`Plan`] reads, level by level, the internal nodes above touched leaves. Then
-//! one walk in key order feeds a [`Builder`]: entries of touched leaves merged with the
-//! edits, untouched subtrees relinked by hash. A subtree can be relinked when the builder
-//! stands at the start of a node at each level below it. Where an edit removed a boundary
-//! it does not, and the walk opens the next node until old and new boundaries meet again.
+//! First the [`Plan`] reads the internal nodes above touched leaves, level by level. Then one walk in
+//! the order of keys feeds a [`Builder`]: with the entries of touched leaves, merged with the edits,
+//! and with untouched subtrees, which are relinked by hash. A subtree can be relinked if the builder is
+//! at the start of a node at each level below it. After an edit that removed a boundary this is not so,
+//! and the walk opens the next nodes until old and new boundaries meet again.
 
 use crate::batch::{Batch, Edit};
 use crate::boundary::Shape;
@@ -33,11 +33,11 @@ impl SortedKeys for Batch {
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     hash: Hash,
-    /// The next child, or in a leaf the next entry.
+    /// The index of the next child, or in a leaf of the next entry.
     next: usize,
-    /// The edits before this one fall into the node.
+    /// The edits before this index belong to the node.
     end: usize,
-    /// No node of its level is to its right.
+    /// It is the last node of its level.
     rightmost: bool,
 }
 
@@ -46,13 +46,12 @@ enum Phase {
     Plan,
     Start,
     Walk,
-    /// The walk is over; the top may have to give way to its only child.
+    /// The walk is done. While the top has only one child, that child replaces it.
     Collapse(Tree),
 }
 
-/// Applies a sorted batch of edits to a tree, touching only what changes. Call [`Merge::step`] with
-/// the same batch each time, sorted by
-/// [`Batch::sort`].
+/// Applies a sorted batch of edits to a tree; the cost is that of the touched nodes. Call
+/// [`Merge::step`] with the same batch each time, sorted by [`Batch::sort`].
 #[derive(Debug)]
 pub struct Merge {
     tree: Tree,
@@ -62,13 +61,13 @@ pub struct Merge {
     stack: Vec<Frame>,
     /// The first edit that is not applied yet.
     next: usize,
-    /// The range of which all entries go.
+    /// The range whose entries are all deleted.
     drop: Option<Range>,
-    /// The last key that the walk has passed, if it has passed one.
+    /// The last key that the walk has passed, if any.
     edge: Option<Vec<u8>>,
 }
 
-/// What becomes of a child.
+/// What the merge does with a child.
 enum Fate {
     Relink,
     Open,
@@ -93,8 +92,8 @@ impl Merge {
         }
     }
 
-    /// A merge that deletes all entries of `range` from `tree`; step it with an empty batch.
-    /// Subtrees that lie in the range are dropped unread.
+    /// A merge that deletes all entries of `range` from `tree`; step it with an empty batch. Subtrees in
+    /// the range are dropped without reading them.
     #[must_use]
     pub fn dropping(tree: Tree, range: Range, shape: Shape) -> Self {
         Self { drop: Some(range), ..Self::new(tree, &Batch::new(), shape) }
@@ -105,10 +104,11 @@ impl Merge {
         self.builder.packer()
     }
 
-    /// Goes on until the tree is built; its chunks are in [`Merge::packer`], not sealed.
+    /// Continues until the tree is built. Its chunks are in [`Merge::packer`], the last of them not
+    /// sealed.
     ///
     /// # Errors
-    /// As [`Cache::node`]; the tree that was to be changed is untouched.
+    /// As [`Cache::node`]; the old tree is unchanged.
     pub fn step(
         &mut self,
         cache: &Cache,
@@ -134,7 +134,7 @@ impl Merge {
                 }
                 Phase::Walk => match self.walk(cache, edits, budget)? {
                     Step::Done(()) => {
-                        // The edits beyond the last key of the tree.
+                        // Edits beyond the last key of the tree.
                         while self.next < edits.len() {
                             if budget.is_spent() {
                                 return Ok(Step::Yield);
@@ -145,7 +145,7 @@ impl Merge {
                         }
                         let finished = self.builder.finish();
                         if finished.level > usize::from(MAX_LEVEL) {
-                            // Honest entries would not fit into any memory.
+                            // So many honest entries would not fit into any memory.
                             let (expected, got) = (MAX_LEVEL.into(), finished.level as u64);
                             let cause = Some(DecodeError::new(Field::Kind, 0, expected, got));
                             return Err(Error::CorruptChunk { hash: self.tree.root, cause });
@@ -181,7 +181,7 @@ impl Merge {
                 Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
                 Fetch::Here(node) => node,
             };
-            // Keys ascend across nodes, which no parent tells alone.
+            // Checks that keys ascend across nodes, which a parent alone cannot show.
             let reaches_back = |edge: &[u8]| node.first_key() <= edge;
             if frame.next == 0 && self.edge.as_deref().is_some_and(reaches_back) {
                 let cause = Some(DecodeError::new(Field::KeyOrder, 0, 0, 0));
@@ -236,22 +236,22 @@ impl Merge {
         }
     }
 
-    /// The walk is beyond `key`.
+    /// Records that the walk has passed `key`.
     fn pass(&mut self, key: &[u8]) {
         let edge = self.edge.get_or_insert_default();
         edge.clear();
         edge.extend_from_slice(key);
     }
 
-    /// Relinks children of `parent` from `frame.next` on as far as possible; returns the
-    /// first that must be opened.
+    /// Relinks children of `parent`, beginning with `frame.next`, as far as possible; returns the first
+    /// that must be opened.
     fn relink(&mut self, parent: &Inner<'_>, frame: Frame, edits: &Batch) -> usize {
         let level = parent.level() - 1;
         let mut index = frame.next;
         if !self.builder.is_clean(level) {
             return index;
         }
-        // The children before the one that the next edit goes to.
+        // The children before the one that the next edit belongs to.
         let until = if self.next < edits.len() {
             let last = parent.len() - usize::from(frame.rightmost);
             parent.route(index, &edits.key(self.next)).min(last)
@@ -269,11 +269,11 @@ impl Merge {
         index
     }
 
-    /// What the dropped range means for the child at `index`.
+    /// What the dropped range requires of the child at `index`.
     fn fate(&self, parent: &Inner<'_>, index: usize) -> Fate {
         let Some(range) = &self.drop else { return Fate::Relink };
         let last = parent.key(index);
-        // All keys before those of the first child are behind the walk.
+        // Before the first child, the previous key is the last that the walk has passed.
         let previous = match index.checked_sub(1) {
             Some(index) => Some(parent.key(index)),
             None => self.edge.as_deref(),
@@ -292,13 +292,12 @@ impl Merge {
         }
     }
 
-    /// Opens a node that the edits up to `end` touch, or that must be opened for the sake
-    /// of boundaries.
+    /// Opens a node that the edits before `end` touch, or that must be opened because boundaries differ.
     fn enter(&mut self, hash: Hash, end: usize, rightmost: bool) {
         self.stack.push(Frame { hash, next: 0, end, rightmost });
     }
 
-    /// Merges a leaf with its edits; `false` when the budget ended that first.
+    /// Merges a leaf with its edits; `false` if the budget ended first.
     fn merge_leaf(
         &mut self,
         leaf: &Leaf<'_>,
@@ -334,14 +333,14 @@ impl Merge {
         true
     }
 
-    /// Applies the next edit; `false` when the budget ended before all of its value was written.
+    /// Applies the next edit; `false` if the budget ended before its value was written.
     fn apply(&mut self, edits: &Batch, budget: &mut Budget) -> bool {
         let key = edits.key(self.next);
         if let Edit::Put(value) = edits.edit(self.next) {
             if !self.builder.push_some(key, value, budget) {
                 return false;
             }
-            // A longer one has paid for itself.
+            // The writer of a longer value has spent its cost.
             budget.spend(value.bytes().len().min(MAX_INLINE_VALUE_BYTES));
         }
         budget.spend(key.len() + 32);

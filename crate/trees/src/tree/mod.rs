@@ -64,7 +64,7 @@ impl Tree {
     }
 }
 
-/// The top node of `tree`, which has entries; verified to hold as many as the tree says.
+/// The top node of `tree`, which must not be empty; checked against the count of the tree.
 pub(crate) fn top(cache: &Cache, tree: Tree) -> Result<Fetch<Node<'_>>, Error> {
     let fetched = cache.node(&tree.root)?;
     if let Fetch::Here(node) = &fetched

@@ -1,4 +1,4 @@
-//! Finds keys: one at a time when all is in memory, or many in a batched descent.
+//! Finds one key, if its path is in memory, or many keys in a batched descent.
 
 use crate::cache::{Cache, Fetch, SegmentId};
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::tree::{Tree, ValueReader, top};
 use crate::value::Kind;
 use alloc::vec::Vec;
 
-/// The leaf that may hold `key`; `None` when no leaf can.
+/// The leaf that may contain `key`; `None` if no leaf can.
 pub(crate) fn leaf_of<'c>(
     cache: &'c Cache,
     tree: Tree,
@@ -84,8 +84,8 @@ impl SortedKeys for Wanted {
     }
 }
 
-/// Finds many keys, in a batched descent: all missing segments of a level are asked for at
-/// once, and keys that share a leaf share its lookup.
+/// Finds many keys in a batched descent. It asks for all missing segments of a level at once, and looks
+/// up each leaf once.
 #[derive(Clone, Debug)]
 pub struct MultiGet {
     tree: Tree,
@@ -97,8 +97,8 @@ pub struct MultiGet {
 }
 
 impl MultiGet {
-    /// A search for `keys`, each at most
-    /// [`MAX_KEY_BYTES`](crate::limits::MAX_KEY_BYTES) long, in any order.
+    /// A search for `keys`, in any order, each of at most
+    /// [`MAX_KEY_BYTES`](crate::limits::MAX_KEY_BYTES).
     #[must_use]
     pub fn new<'k>(tree: Tree, keys: impl IntoIterator<Item = &'k [u8]>) -> Self {
         let mut wanted = Wanted::default();
@@ -113,8 +113,8 @@ impl MultiGet {
         Self { tree, wanted, plan, planned: false, next: 0, reading: None }
     }
 
-    /// Writes the value of each key that is present to `out`, in the order of the keys, and
-    /// its position in the request to `found`.
+    /// Writes the value of each key that exists to `out`, in the order of keys, and the position of the key
+    /// in the request to `found`.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -161,7 +161,7 @@ impl MultiGet {
                         self.reading = write(&leaf.entry(index), parts, out);
                         from = index;
                     }
-                    // It may be in a later leaf; the first was routed here and to no other.
+                    // The key may be in a later leaf, except for the first key: the descent led it here.
                     Err(index) if index == leaf.len() && self.next > first => break,
                     Err(index) => from = index,
                 }

@@ -1,9 +1,8 @@
-//! The read phase of a batched descent: which segments do many sorted keys need?
+//! The read phase of a batched descent: finds the segments that many sorted keys need.
 //!
-//! The tree is walked level by level. At each level the keys are shared out among the
-//! children, and all that is missing of the next level is asked for in one go. Leaves are
-//! not asked for: there may be more of them than fit in memory, so that their segments are
-//! listed in the order in which the next phase will want them.
+//! It walks the tree level by level. At each level it assigns the keys to the children, and asks for
+//! all missing segments of the next level at once. It does not ask for leaves, because they may not
+//! all fit in memory: it lists their segments in the order in which the next phase will need them.
 
 use crate::cache::{Cache, Fetch, SegmentId};
 use crate::error::Error;
@@ -15,9 +14,9 @@ use alloc::vec::Vec;
 
 /// Keys in ascending order.
 pub(crate) trait SortedKeys {
-    /// How many.
+    /// The number of keys.
     fn len(&self) -> usize;
-    /// The index of the first key from `from` on that is above `key`.
+    /// The index, not below `from`, of the first key above `key`.
     fn after(&self, from: usize, key: &[u8]) -> usize;
 }
 
@@ -28,11 +27,11 @@ struct Visit {
     to: usize,
 }
 
-/// The read phase of a batched descent: which segments do many sorted keys need.
+/// The read phase of a batched descent: finds the segments that many sorted keys need.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     level: Vec<Visit>,
-    /// The next visit of the level to be expanded.
+    /// The index in `level` of the next node to visit.
     at: usize,
     below: Vec<Visit>,
     leaves: Vec<SegmentId>,
@@ -45,7 +44,7 @@ impl Plan {
         Self::part(tree, 0, keys)
     }
 
-    /// For the keys from `from` to before `to`.
+    /// A plan for the keys `from..to`.
     pub(crate) fn part(tree: Tree, from: usize, to: usize) -> Self {
         let level = if tree.is_empty() || from == to {
             Vec::new()
@@ -55,8 +54,8 @@ impl Plan {
         Self { level, ..Self::default() }
     }
 
-    /// Walks down to the leaves. Costs one lookup for each internal node that a key touches,
-    /// and a search in it for each child touched.
+    /// Walks down to the leaves. Costs a lookup of each internal node on the paths of the keys, and a
+    /// search for each of its children.
     pub(crate) fn step(
         &mut self,
         cache: &Cache,
@@ -113,7 +112,7 @@ impl Plan {
         Ok(Step::Done(()))
     }
 
-    /// What to ask for when the segment `first` of a leaf is missing: it and those planned
+    /// The segments to ask for when the segment `first` of a leaf is missing: `first`, and those planned
     /// after it, as many as fit.
     pub(crate) fn ahead(&mut self, cache: &Cache, first: SegmentId) -> Vec<SegmentId> {
         let mut wanted = Vec::from([first]);

@@ -1,8 +1,8 @@
 //! The fast path for one edit: splices the leaf, then rewrites the path above it.
 //!
-//! It applies when the leaf provably keeps its shape. Nothing after an entry decides whether it ends a
-//! node. So an edit can change that only for the edited entry and those behind it, and for these only if
-//! they move. Separators stay what they are, except at the end of the tree, where the last node of each
+//! It applies if the leaf provably keeps its shape. Nothing after an entry affects whether it ends a
+//! node. So an edit can change that only for the edited entry and for later ones, and for these only if
+//! they move back. Last keys stay the same, except at the end of the tree, where the last node of each
 //! level may end with any entry.
 //!
 //! Source: the fast path of Doltlite, generalised to edits that change sizes and counts.
@@ -21,7 +21,7 @@ use crate::tree::{Tree, top};
 use crate::value::{Tag, VALUE_REF_BYTES};
 use alloc::vec::Vec;
 
-/// Where an edit falls in its leaf.
+/// The place of an edit in its leaf.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     index: usize,
@@ -31,8 +31,8 @@ struct Place {
 }
 
 impl Place {
-    /// The key that ends the leaf when `key` is put or deleted there, if it is another than before:
-    /// only at the end of the tree.
+    /// The new last key of the leaf after a put of `key`, or a deletion (`None`), if it changes. That is
+    /// allowed only at the end of the tree.
     fn last_key<'k>(&self, leaf: &Leaf<'k>, key: Option<Key<'k>>) -> Option<Key<'k>> {
         match key {
             Some(_) => key.filter(|_| self.index == leaf.len()),
@@ -51,20 +51,19 @@ pub struct PointEdit {
 }
 
 impl PointEdit {
-    /// A replacement in `tree`, whose nodes have `shape`.
+    /// An edit of `tree`, whose nodes have `shape`.
     #[must_use]
     pub fn new(tree: Tree, shape: Shape) -> Self {
         Self { tree, shape, packer: Packer::new() }
     }
 
-    /// The chunks made.
+    /// The chunks that were made.
     pub const fn packer(&mut self) -> &mut Packer {
         &mut self.packer
     }
 
-    /// Applies the only edit of `edits`; `None`, with nothing made, when that would change
-    /// the shape of the leaf, and a merge is called for. Costs a descent, and the bytes of
-    /// one node for each level.
+    /// Applies the only edit of `edits`. `None`, with nothing made, if it would change the shape of the
+    /// leaf: then a merge is needed. Costs a descent, and the bytes of one node for each level.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -81,7 +80,7 @@ impl PointEdit {
                 Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
                 Fetch::Here(Node::Leaf(leaf)) => break leaf,
                 Fetch::Here(Node::Inner(inner)) => {
-                    // A key beyond the last goes to the end of the last leaf.
+                    // A key beyond the last one belongs at the end of the last leaf.
                     let index = inner.route(0, &key).min(inner.len() - 1);
                     rightmost &= index + 1 == inner.len();
                     path.push((inner, index));
@@ -97,7 +96,7 @@ impl PointEdit {
         let (tag, value) = match edits.edit(0) {
             Edit::Delete if !present => return Ok(Step::Done(Some(self.tree))),
             Edit::Delete => (None, &[][..]),
-            // These are resolved before.
+            // Updates are resolved before.
             Edit::Update(_) => return Ok(Step::Done(None)),
             Edit::Put(value) => {
                 let (tag, value) = (Tag::of(value), value.bytes());
@@ -127,8 +126,8 @@ impl PointEdit {
         Ok(Step::Done(Some(self.rewrite(&leaf, place, entry.as_ref(), last, &path))))
     }
 
-    /// Whether the leaf keeps its shape when the entry at `place` becomes one of `size`
-    /// bytes, or goes (`None`). Costs a hash for each entry that moves on.
+    /// Whether the leaf keeps its shape if the entry at `place` becomes one of `size` bytes, or is deleted
+    /// (`None`). Costs a hash for each entry that moves back.
     fn fits(&self, leaf: &Leaf<'_>, place: Place, key: &[u8], size: Option<usize>) -> bool {
         let Place { index, present, rightmost } = place;
         let offset = |at: usize| leaf.offset(at);
@@ -136,17 +135,17 @@ impl PointEdit {
             return false;
         }
         let rest = index + usize::from(present);
-        let behind = (rest..leaf.len()).map(|at| (leaf.key(at), offset(at + 1) - offset(at), at));
+        let after = (rest..leaf.len()).map(|at| (leaf.key(at), offset(at + 1) - offset(at), at));
         let edited = size.map(|size| (key, size, usize::MAX));
         let count = index + leaf.len() - rest + usize::from(size.is_some());
         let mut from = offset(index);
-        for (at, (key, size, old)) in (index..).zip(edited.into_iter().chain(behind)) {
+        for (at, (key, size, old)) in (index..).zip(edited.into_iter().chain(after)) {
             let last = at + 1 == count;
-            // No encoder makes a leaf with an entry so late.
+            // A full leaf gets no further entry.
             if from >= self.shape.full as usize {
                 return false;
             }
-            // An entry that stands no later than before still does not end the leaf.
+            // An entry that does not move back still does not end the leaf.
             let asked = last || old == usize::MAX || from > offset(old);
             let ends = asked && self.shape.ends(0, key, from, from + size, at + 1);
             if ends != last && !(last && rightmost) {
@@ -154,7 +153,7 @@ impl PointEdit {
             }
             from += size;
         }
-        // A leaf that loses its last entry loses its boundary, unless it ends the tree.
+        // Without its last entry a leaf has no boundary, which is allowed only at the end of the tree.
         count > 0 && (rightmost || rest < leaf.len() || size.is_some())
     }
 

@@ -110,7 +110,7 @@ impl Range {
         (from, to)
     }
 
-    /// Whether no key that sorts after `key` can be in the range.
+    /// Whether the range has no keys after `key`.
     #[must_use]
     pub fn ends_by(&self, key: &[u8]) -> bool {
         match &self.upper {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_holds_what_starts_with_it() {
+    fn a_prefix_range_holds_the_keys_with_that_prefix() {
         for prefix in [&b""[..], b"a", b"a\xff", b"\xff\xff", b"\x00"] {
             let range = Range::prefix(prefix);
             for key in [
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn an_intersection_holds_what_both_hold() {
+    fn an_intersection_holds_the_keys_of_both_ranges() {
         let keys: [&[u8]; 5] = [b"a", b"b", b"c", b"d", b"e"];
         let bound = |at: usize| match at {
             0 => Bound::Unbounded,

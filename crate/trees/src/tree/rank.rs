@@ -1,4 +1,4 @@
-//! Counts the entries of a range from the counts that internal nodes keep.
+//! Counts the entries of a range by the counts in internal nodes.
 
 use crate::cache::{Cache, Fetch, SegmentId};
 use crate::error::Error;
@@ -8,7 +8,7 @@ use crate::tree::{Range, Tree, top};
 use alloc::vec::Vec;
 use core::ops::Bound;
 
-/// The number of entries in a range: two descents.
+/// Counts the entries of a range by two descents.
 #[derive(Clone, Debug)]
 pub struct Count {
     tree: Tree,
@@ -46,7 +46,7 @@ impl Count {
     }
 }
 
-/// The number of entries whose keys are below `key`, or not above it when `through`.
+/// The number of entries whose keys are below `key`; if `through`, including that of `key`.
 fn rank(cache: &Cache, tree: Tree, key: &[u8], through: bool) -> Result<Fetch<u64>, Error> {
     if tree.is_empty() {
         return Ok(Fetch::Here(0));

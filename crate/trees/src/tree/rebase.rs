@@ -1,10 +1,10 @@
-//! Brings a change onto a commit that another writer made meanwhile.
+//! Rebases a change onto a commit that another writer made meanwhile.
 //!
-//! What changed from the tree that the change began with to the one that is there now becomes
-//! a batch of edits, to be merged into what the change made of the former. Keys that the
-//! change has touched are left out: the later commit wins, as if it had begun later. The host may name
-//! keys (`keep_theirs`) that stay as the other writer left them, because they were edited after this change
-//! was called for. Costs what the other writer changed, not what this one did.
+//! The differences between the tree that the change began with and that of the other writer become a batch
+//! of edits. It is merged into the tree that the change made. Keys that the change has touched are left
+//! out: the later commit wins, as if it had begun later. The host may name keys (`keep_theirs`) that stay
+//! as the other writer left them, because they were edited after this change was requested. Costs what the
+//! other writer changed, not what this change did.
 
 use crate::batch::{Batch, Edit};
 use crate::cache::{Cache, Fetch};
@@ -18,21 +18,21 @@ use crate::tree::{Range, Touched, Tree, ValueReader, get};
 use crate::value::{self, ValueRef};
 use alloc::vec::Vec;
 
-/// Brings a change onto a commit that another writer made meanwhile.
+/// Rebases a change onto a commit that another writer made meanwhile.
 #[derive(Debug)]
 pub struct Rebase {
     walk: Lockstep,
     theirs: Tree,
-    /// The tree that the change made, if it began with an empty one: all of its keys count as touched.
+    /// The tree that the change made, if it began with an empty one: all its keys count as touched.
     from_empty: Option<Tree>,
-    /// Keys that stay as they are in `theirs`, sorted; and how many were looked up.
+    /// Keys that stay as they are in `theirs`, sorted.
     keep_theirs: Vec<Vec<u8>>,
     next: usize,
     walked: bool,
     value: Value,
 }
 
-/// A value that is being read, if it is out of line.
+/// Reads values, which may be out of line.
 #[derive(Debug, Default)]
 struct Value {
     reader: Option<ValueReader>,
@@ -69,9 +69,9 @@ impl Value {
 }
 
 impl Rebase {
-    /// Of a change that began with `base`, onto `theirs`, of which the keys `keep_theirs` stay as they
-    /// are. `from_empty` is what the change made of an empty tree before any rebasing, if it began
-    /// with one.
+    /// A rebase of a change that began with `base` onto `theirs`. The keys `keep_theirs` stay as they are
+    /// in `theirs`. `from_empty` is the tree that the change made before any rebase, if it began with an
+    /// empty one.
     #[must_use]
     pub fn new(
         base: Tree,
@@ -94,7 +94,7 @@ impl Rebase {
         }
     }
 
-    /// Adds edits to `batch`.
+    /// Adds the edits of the other writer to `batch`.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -139,7 +139,7 @@ impl Rebase {
         let Self { walk, from_empty, keep_theirs, value, .. } = self;
         walk.step(cache, budget, &mut |old, new, budget| {
             let Some(key) = new.or(old).map(|entry| entry.key) else { return Ok(Step::Done(())) };
-            // Asked once, also of a row whose value is read in several steps.
+            // Checked once, even if the value of the row is read in several steps.
             if value.reader.is_none() {
                 budget.spend(64 + touched.cost());
                 let later = keep_theirs.binary_search_by(|other| other[..].cmp(&key)).is_ok();

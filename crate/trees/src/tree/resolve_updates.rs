@@ -1,12 +1,12 @@
-//! Turns the updates of a sorted batch into puts, so that one merge does for all edits.
+//! Turns the updates of a sorted batch into puts, so that one merge applies all edits.
 //!
-//! An update takes the existing object, or an empty one, and adds the members of another:
+//! An update adds the members of an object to the existing object, or to an empty one:
 //! `{ ...existing, ...merge }`, in JavaScript's order of members. If names are given, it keeps only those
-//! members. The existing object comes from the last put or deletion of the key in the batch, else from the
-//! tree, which is read leaf by leaf in the order of keys.
+//! members. The existing object is that of the last put or deletion of the key in the batch. If there is
+//! none, it comes from the tree, which is read leaf by leaf in the order of keys.
 //!
-//! Updates of one key are gathered and settled together: when there are no more, or when their texts have
-//! grown by half of the object. So the cost of many updates is in proportion to their bytes.
+//! Updates of one key are gathered and applied together: at the last one, or when their texts exceed half
+//! of the object and 4 KiB. So the cost of many updates is in proportion to their bytes.
 
 use crate::batch::{Batch, Edit};
 use crate::cache::{Cache, Fetch};
@@ -22,39 +22,39 @@ use crate::tree::{Tree, ValueReader};
 use crate::value::{Kind, Value, ValueRef};
 use alloc::vec::Vec;
 
-/// Bytes of updates that are gathered whatever they are put into.
+/// Bytes of updates that are gathered even for a small object.
 const GATHERED_BYTES: usize = 4 << 10;
 
-/// Turns the updates of a sorted batch into puts, so that one merge does for all edits.
+/// Turns the updates of a sorted batch into puts, so that one merge applies all edits.
 #[derive(Debug)]
 pub struct ResolveUpdates {
     from: Batch,
     /// The next edit.
     next: usize,
-    /// Edits that are no updates, and what became of updates.
+    /// The resolved edits: puts and deletions.
     pub out: Batch,
     tree: Tree,
     plan: Plan,
     /// A value out of line that is being read into `object`.
     reading: Option<(Kind, ValueReader)>,
-    /// The object of the key at hand, as far as it is made.
+    /// The object of the current key.
     pending: Pending,
     is_open: bool,
     spare: Vec<u8>,
 }
 
-/// An object that is still open, and updates of it that are not settled yet.
+/// An object without its closing brace, and updates of it that are not applied yet.
 #[derive(Debug, Default)]
 struct Pending {
-    /// The members that there are and those of updates: a name may be there more than once.
+    /// The members of the object and of updates, where names may be repeated.
     object: Vec<u8>,
-    /// Bytes of it that are settled.
+    /// Bytes of `object` without the updates.
     settled: usize,
     constraints: Constraints,
     scanner: Scanner,
 }
 
-/// What an update should change is not an object.
+/// The value that an update should change is not an object.
 struct NoObject;
 
 impl From<JsonFault> for NoObject {
@@ -64,7 +64,7 @@ impl From<JsonFault> for NoObject {
 }
 
 impl Pending {
-    /// Opens what there is.
+    /// Starts with the existing value, if any.
     fn open(&mut self, base: Option<(Kind, &[u8])>) -> Result<(), NoObject> {
         self.constraints.clear();
         self.object.clear();
@@ -78,7 +78,7 @@ impl Pending {
         Ok(())
     }
 
-    /// Takes the text of an update.
+    /// Adds the text of an update.
     fn take(&mut self, text: &[u8]) -> Result<(), NoObject> {
         let names = &text[append_members(text, &mut self.object)?..];
         if !names.is_empty() {
@@ -87,14 +87,14 @@ impl Pending {
         Ok(())
     }
 
-    /// Whether so much was taken that it is to be settled.
+    /// Whether so many updates were added that they should be applied.
     fn is_full(&self) -> bool {
         let taken = self.object.len() - self.settled + self.constraints.bytes();
         taken > GATHERED_BYTES + self.settled / 2
     }
 
-    /// Makes the object what its updates come to, in normal form; left open unless this was the
-    /// `last` of them. Costs a pass over all of it, or two.
+    /// Applies the updates and brings the object to normal form. Leaves it without its closing brace
+    /// unless this was the `last` update. Costs one or two passes over it.
     fn settle(&mut self, last: bool, spare: &mut Vec<u8>) -> Result<(), NoObject> {
         let Self { object, constraints, scanner, .. } = self;
         object.push(b'}');
@@ -116,7 +116,7 @@ impl Pending {
 }
 
 impl ResolveUpdates {
-    /// Of a sorted batch.
+    /// Resolves the updates of a sorted batch.
     #[must_use]
     pub fn new(from: Batch) -> Self {
         Self {
@@ -132,7 +132,7 @@ impl ResolveUpdates {
         }
     }
 
-    /// From now on, reads existing rows from `tree`.
+    /// Sets the tree from which existing rows are read from now on.
     pub fn read_from(&mut self, tree: Tree) {
         self.tree = tree;
         self.plan = Plan::part(tree, self.next, self.from.len());
@@ -143,11 +143,11 @@ impl ResolveUpdates {
         self.next == self.from.len()
     }
 
-    /// Goes on until all is resolved, or so much that `out` takes more than `most` bytes; `out`
-    /// is then sorted, without updates, and to be merged before the rest.
+    /// Continues until all updates are resolved, or `out` takes more than `most` bytes. Then `out` is sorted
+    /// and has no updates; merge it before the next step.
     ///
     /// # Errors
-    /// [`Error::Row`] for an update of what is no object; as [`Cache::node`].
+    /// [`Error::Row`] for an update of a value that is not an object; as [`Cache::node`].
     pub fn step(
         &mut self,
         cache: &Cache,
@@ -158,7 +158,7 @@ impl ResolveUpdates {
             Step::Done(()) => {}
             waiting => return Ok(waiting),
         }
-        // The leaf read last, and where in it the next key may be.
+        // The last leaf that was read, and the first index in it where the next key may be.
         let mut leaf: Option<(Leaf<'_>, usize)> = None;
         while self.next < self.from.len() && self.out.held_bytes() <= most {
             if budget.is_spent() {
@@ -217,7 +217,7 @@ impl ResolveUpdates {
         Ok(Step::Done(()))
     }
 
-    /// Whether the edit after that at `at` is an update of the same key.
+    /// Whether the edit after the one at `at` is an update of the same key.
     fn continues(&self, at: usize) -> bool {
         let Self { from, .. } = self;
         at + 1 < from.len()
@@ -225,7 +225,7 @@ impl ResolveUpdates {
             && from.key(at + 1) == from.key(at)
     }
 
-    /// Opens what the tree holds under the key of the next edit.
+    /// Reads the value of the next edit's key from the tree, and opens it.
     fn read<'c>(
         &mut self,
         cache: &'c Cache,
@@ -246,7 +246,7 @@ impl ResolveUpdates {
         let key = self.from.key(self.next);
         let found = match last {
             Some((leaf, at)) if *at < leaf.len() => match leaf.search(*at, &key) {
-                // It may be in a later leaf.
+                // The key may be in a later leaf.
                 Err(at) if at == leaf.len() => None,
                 found => Some((*leaf, found)),
             },
@@ -278,7 +278,7 @@ impl ResolveUpdates {
         Ok(Step::Done(self.pending.open(Some((entry.tag.kind, entry.value)))))
     }
 
-    /// The error of the next edit, an update that cannot be made.
+    /// The error for the next edit, an update that cannot be resolved.
     fn refused(&self, fault: RowFault) -> Error {
         let mut words = [0; 2];
         if self.next < self.from.len()

@@ -9,7 +9,7 @@ use crate::tree::{Cursor, Range, Tree, ValueReader};
 use crate::value::Kind;
 use alloc::vec::Vec;
 
-/// What of an entry is wanted.
+/// The parts of an entry that are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts {
     /// Its key.
@@ -18,7 +18,7 @@ pub struct Parts {
     pub values: bool,
 }
 
-/// Segments asked for at once, and on the way while others are read.
+/// The most segments that are asked for at once, or loaded while others are read.
 const MOST_AHEAD: usize = 8;
 
 /// Writes the entries of a range to an [`Output`], in slices.
@@ -31,7 +31,7 @@ pub struct Scan {
     /// How many segments to ask for at once: doubled each time, so that a short scan reads
     /// little and a long one waits rarely.
     ahead: usize,
-    /// Entries of the last leaf; none before the first, on whose way nothing is read ahead.
+    /// The number of entries of the last leaf; 0 before the first leaf, until which nothing is read ahead.
     leaf_len: usize,
     reading: Option<(Kind, ValueReader)>,
 }
@@ -44,15 +44,15 @@ impl Scan {
         Self { cursor, reverse, parts, left: limit, ahead: 2, leaf_len: 0, reading: None }
     }
 
-    /// Leaves out the first `count` entries: see [`Cursor::skip`].
+    /// Skips the first `count` entries: see [`Cursor::skip`].
     #[must_use]
     pub const fn after(mut self, count: u64) -> Self {
         self.cursor.skip(count);
         self
     }
 
-    /// The segments that the scan will want next and that are not in memory: none before it
-    /// has shown to be long. A host may fetch them while it hands out what there is.
+    /// The segments that the scan will need next and that are not in memory; none until the scan has shown
+    /// to be long. A host may load them while it hands out the current output.
     #[must_use]
     pub fn ahead(&self, cache: &Cache) -> Vec<SegmentId> {
         if self.ahead < MOST_AHEAD.min(cache.window()) || self.left == 0 {
@@ -61,18 +61,18 @@ impl Scan {
         self.cursor.ahead(cache, None, self.bounded(self.ahead / 2))
     }
 
-    /// `most` segments, or as many as the leaves to come need, if they are like the last one.
+    /// `most`, or the number of leaves to come if that is lower, as estimated by the last leaf.
     fn bounded(&self, most: usize) -> usize {
         let leaves = self.left.div_ceil(self.leaf_len.max(1) as u64);
         usize::try_from(leaves).map_or(most, |leaves| most.min(leaves))
     }
 
-    /// Adds entries to `out` until the end (`Done`), the budget's end (`Yield`) or a missing
-    /// segment (`Need`). Unless it is done, `out` may end in the middle of a value: see
-    /// [`Output::is_partial`]. Costs one copy of what it writes.
+    /// Adds entries to `out` until the end (`Done`), the end of the budget (`Yield`) or a missing segment
+    /// (`Need`). Unless it is done, `out` may end in the middle of a value: see [`Output::is_partial`].
+    /// Costs one copy of what it writes.
     ///
     /// # Errors
-    /// As [`Cache::node`]; `out` then holds the entries before the fault.
+    /// As [`Cache::node`]; `out` then has the entries before the fault.
     pub fn step(
         &mut self,
         cache: &Cache,
@@ -122,7 +122,7 @@ impl Scan {
     }
 }
 
-/// Writes what is wanted of `entry`; what is left of it is returned.
+/// Writes the wanted parts of `entry`. If its value is out of line, returns a reader that must write it.
 pub fn write(entry: &Entry<'_>, parts: Parts, out: &mut Output) -> Option<(Kind, ValueReader)> {
     if parts.keys {
         out.key(&entry.key);

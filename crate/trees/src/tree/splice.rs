@@ -1,4 +1,4 @@
-//! A node with one entry or one child changed, copied from the node that it takes the place of.
+//! Copies a node with one entry or one child changed.
 
 use crate::chunk::ChunkKind;
 use crate::hash::{HASH_BYTES, Hash};
@@ -9,8 +9,8 @@ use crate::node::{
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Appends the leaf that `leaf` becomes when `entry`, if any, takes the place of the entries
-/// `replaced`: of one, or of none where it is inserted.
+/// Appends a copy of `leaf` in which `entry`, if any, replaces the entries `replaced`: one of them, or
+/// none for an insertion.
 pub(super) fn leaf_with(
     leaf: &Leaf<'_>,
     replaced: Range<usize>,
@@ -38,8 +38,8 @@ pub(super) fn leaf_with(
     out.extend_from_slice(leaf.records(replaced.end, leaf.len()));
 }
 
-/// Appends the node that `inner` becomes when its child at `index` gets `hash` and `grown`
-/// more entries; `last`, for the last child only, is the key that then ends it.
+/// Appends a copy of `inner` in which the child at `index` has `hash`, `grown` more entries and, if
+/// given, the last key `last`, which is allowed for the last child only.
 pub(super) fn inner_with(
     inner: &Inner<'_>,
     index: usize,
@@ -66,7 +66,7 @@ pub(super) fn inner_with(
     }
 }
 
-/// Whether `inner` may end with `key` instead of its last key: not one that no encoder has made.
+/// Whether `inner` is not too large if `key` replaces its last key.
 pub(super) fn may_end_with(inner: &Inner<'_>, key: Key<'_>) -> bool {
     inner.bytes().len() - inner.key(inner.len() - 1).len() + key.len() <= MAX_INNER_BYTES
 }

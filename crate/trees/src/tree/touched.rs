@@ -1,68 +1,68 @@
-//! Which keys a change has touched, whether or not it changed them.
+//! The set of keys that a change has touched, whether or not it changed them.
 //!
-//! Keys are kept as 64-bit hashes, eight bytes each. Of two different keys with one hash,
-//! which among a million touched keys and as many others is one chance in 10^7, the second
-//! counts as touched as well. Who does not know the secret cannot choose keys for which it does.
+//! Keys are kept as 64-bit hashes, eight bytes each. A key whose hash equals that of a touched key
+//! counts as touched, too. Among a million touched keys and a million others, the chance of that is one
+//! in 10^7. Without knowledge of the secret, such keys cannot be chosen.
 
 use crate::secret::Secret;
 use crate::tree::Range;
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 
-/// Hashes that are sorted at once.
+/// The number of hashes that are sorted at once.
 const RUN: usize = 1 << 11;
 
-/// Runs of equal length are merged up to this one, so that few are left to be searched.
+/// Runs of equal length below this are merged, so that few are left to search.
 const LONGEST_RUN: usize = 1 << 15;
 
-/// What a hash costs that is sorted, or merged.
+/// The cost of sorting a hash, and of merging one.
 const SORT_COST: usize = 24;
 const MERGE_COST: usize = 4;
 
-/// What it costs to look into a run, or at a range.
+/// The cost of searching a run, or checking a range.
 const SEARCH_COST: usize = 32;
 
-/// Which keys a change has touched, whether or not it changed them.
+/// The set of keys that a change has touched, whether or not it changed them.
 #[derive(Clone, Debug, Default)]
 pub struct Touched {
     secret: Secret,
-    /// Not sorted yet.
+    /// Hashes that are not sorted yet.
     open: Vec<u64>,
-    /// Each sorted.
+    /// Runs of hashes, each sorted.
     runs: Vec<Vec<u64>>,
     ranges: Vec<Range>,
 }
 
 impl Touched {
-    /// Of no keys yet; they are hashed with `secret`.
+    /// An empty set; keys are hashed with `secret`.
     #[must_use]
     pub fn new(secret: Secret) -> Self {
         Self { secret, ..Self::default() }
     }
 
-    /// Notes a key; returns what that costs besides reading it.
+    /// Adds a key; returns the cost besides reading it.
     pub fn add(&mut self, key: &[u8]) -> usize {
         self.open.push(self.secret.hash(key));
         if self.open.len() == RUN { self.close() } else { 0 }
     }
 
-    /// Notes all keys of a range.
+    /// Adds all keys of a range.
     pub fn add_range(&mut self, range: Range) {
         self.ranges.push(range);
     }
 
-    /// Notes all keys there are.
+    /// Adds all keys.
     pub fn add_all(&mut self) {
         *self = Self::new(self.secret);
         self.add_range(Range::ALL);
     }
 
-    /// Makes ready for questions; returns what that costs.
+    /// Sorts the open hashes, so that [`Touched::contains`] finds them; returns the cost.
     pub fn close(&mut self) -> usize {
         if self.open.is_empty() {
             return 0;
         }
-        // By a heap: a tenth of the code of the standard library's sort.
+        // A heap sorts with a tenth of the code of the standard library's sort.
         let mut run = BinaryHeap::from(core::mem::take(&mut self.open)).into_sorted_vec();
         let mut cost = SORT_COST * run.len();
         while run.len() < LONGEST_RUN
@@ -75,13 +75,13 @@ impl Touched {
         cost
     }
 
-    /// What [`Touched::contains`] costs.
+    /// The cost of [`Touched::contains`].
     #[must_use]
     pub const fn cost(&self) -> usize {
         SEARCH_COST * (self.runs.len() + self.ranges.len())
     }
 
-    /// Whether `key` was noted; after [`Touched::close`].
+    /// Whether `key` was added. Call [`Touched::close`] before.
     #[must_use]
     pub fn contains(&self, key: &[u8]) -> bool {
         let hash = self.secret.hash(key);
@@ -90,7 +90,7 @@ impl Touched {
     }
 }
 
-/// Two sorted lists as one.
+/// Merges two sorted lists.
 fn merged(a: &[u64], b: &[u64]) -> Vec<u64> {
     let mut merged = Vec::with_capacity(a.len() + b.len());
     let mut rest = b;
@@ -141,14 +141,14 @@ mod tests {
         assert!(found.eq((0..600_000).step_by(2)));
         assert!(touched.runs.len() <= 300_000 / LONGEST_RUN + 8, "{} runs", touched.runs.len());
         assert_eq!(touched.cost(), SEARCH_COST * touched.runs.len());
-        // Sorted once, and merged as often as runs double.
+        // Each hash is sorted once, and merged each time its run doubles.
         assert!((SORT_COST..SORT_COST + 5 * MERGE_COST).contains(&(cost / 300_000)));
     }
 
-    /// Keys of text that XXH64 cannot tell apart for half of all seeds: two words of one lane differ
-    /// so that the second cancels what the first does to the state.
+    /// Keys that collide under XXH64 for half of all seeds: two words of one lane differ so that the
+    /// second cancels the effect of the first.
     #[test]
-    fn keys_made_to_collide_under_any_seed_of_another_hash_are_told_apart() {
+    fn keys_that_collide_under_another_hash_for_many_seeds_do_not_collide() {
         use xxhash_rust::xxh64::xxh64;
         let prime = 0xc2b2_ae3d_27d4_eb4f_u64;
         let inverse = {
@@ -158,7 +158,7 @@ mod tests {
             });
             inverse
         };
-        // The top bit of the first word turns bit 30 of the state, after its rotation.
+        // The top bit of the first word inverts bit 30 of the state, after its rotation.
         let step = (1_u64 << 30).wrapping_mul(0x9e37_79b1_85eb_ca87).wrapping_mul(inverse);
         let key = |turned: bool, sign: bool| {
             let mut key = [b'k'; 64];
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_costs_what_there_is_to_look_into() {
+    fn a_search_costs_in_proportion_to_runs_and_ranges() {
         let mut touched = Touched::new(SECRET);
         for at in 0..10 {
             let bound = |end: u32| Bound::Included(format!("{at}/{end}").into_bytes());

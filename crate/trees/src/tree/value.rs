@@ -1,4 +1,4 @@
-//! Values stored out of line: written and read piece by piece, as far as a budget goes.
+//! Writes and reads values out of line piece by piece, within a budget.
 
 use crate::cache::{Cache, Fetch};
 use crate::chunk::{self, ChunkKind};
@@ -10,10 +10,10 @@ use crate::step::{Budget, Step};
 use crate::value::ValueRef;
 use alloc::vec::Vec;
 
-/// Packs the pieces of a value, and their list when there are several, at once.
+/// Packs the pieces of a value, and their list if there are several, at once.
 pub fn put_value(packer: &mut Packer, value: &[u8]) -> ValueRef {
     let written = ValueWriter::default().step(packer, value, &mut Budget::of(usize::MAX));
-    // A budget without end is never spent.
+    // An unlimited budget is never spent.
     written.unwrap_or(ValueRef { len: 0, hash: Hash::ZERO })
 }
 
@@ -26,16 +26,15 @@ fn put(packer: &mut Packer, kind: ChunkKind, bytes: &[u8]) -> Hash {
     })
 }
 
-/// Packs a value piece by piece. Holds the list of its pieces.
+/// Packs a value piece by piece. Keeps the list of its pieces in memory.
 #[derive(Clone, Debug, Default)]
 pub struct ValueWriter {
     list: Vec<u8>,
 }
 
 impl ValueWriter {
-    /// Packs pieces, one at least, until the value is complete; then its address, and the writer is
-    /// ready for another value. Call it with the same value each time. Costs a copy and a hash of
-    /// each piece.
+    /// Packs at least one piece. Returns a reference once the value is complete; the writer is then ready
+    /// for another value. Until then, call it with the same value. Costs a copy and a hash of each piece.
     pub fn step(
         &mut self,
         packer: &mut Packer,
@@ -58,7 +57,7 @@ impl ValueWriter {
     }
 }
 
-/// Appends the value at an address to a buffer. Holds at most the list of its pieces.
+/// Appends a value out of line to a buffer. Keeps the list of its pieces in memory.
 #[derive(Clone, Debug)]
 pub struct ValueReader {
     value_ref: ValueRef,
@@ -68,14 +67,14 @@ pub struct ValueReader {
 }
 
 impl ValueReader {
-    /// A reader of the value at `far`.
+    /// A reader of the value at `value_ref`.
     #[must_use]
     pub const fn new(value_ref: ValueRef) -> Self {
         Self { value_ref, pieces: None, next: 0, read: 0 }
     }
 
-    /// Appends pieces to `out`, one at least, until the value is complete. Call it with the same
-    /// buffer each time. Costs a copy of each piece, and a hash of those that were not read before.
+    /// Appends at least one piece to `out`, until the value is complete. Call it with the same buffer each
+    /// time. Costs a copy of each piece, and a hash of each that was not checked before.
     ///
     /// # Errors
     /// As [`Cache::node`].
@@ -105,7 +104,7 @@ impl ValueReader {
         };
         let first = self.next;
         while let Some(hash) = pieces.get(self.next) {
-            // Whoever calls this may have spent the budget on the way.
+            // Read at least one piece, as the caller may have spent the budget already.
             if self.next > first && budget.is_spent() {
                 return Ok(Step::Yield);
             }

@@ -1,4 +1,4 @@
-//! Checks a value out of line: its list, its pieces, and its text if it is JSON.
+//! Checks a value out of line: its list of pieces, its pieces, and its text if it is JSON.
 
 use crate::cache::{Cache, Fetch, SegmentId};
 use crate::chunk::{self, ChunkKind};
@@ -10,38 +10,38 @@ use crate::node::Entry;
 use crate::value::{Kind, Value, ValueFault, ValueRef};
 use alloc::vec::Vec;
 
-/// A value that is being checked.
+/// The check of one value out of line.
 #[derive(Debug)]
 pub(super) struct ValueCheck {
-    /// Of its row.
+    /// The key of its row.
     pub(super) key: Vec<u8>,
-    /// Where it is.
+    /// The reference to it.
     pub(super) value_ref: ValueRef,
     kind: Kind,
     pieces: Option<Vec<Hash>>,
     next: usize,
-    /// The text so far, of JSON.
+    /// The text of a JSON value so far.
     text: Vec<u8>,
     is_sound: bool,
 }
 
-/// What a step has come to.
+/// The result of a step.
 #[derive(Debug)]
 pub(super) enum Checked {
     /// This segment must be loaded first.
     Need(SegmentId),
-    /// A chunk of so many bytes is sound.
+    /// A chunk of this many bytes is sound.
     Read(usize),
-    /// A chunk is not; the others are read on.
+    /// A chunk is damaged; the check continues with the others.
     Lost(Hash, Error),
-    /// All was read that is there; some is lost.
+    /// All chunks were checked; some are lost.
     Parts,
-    /// All was read; what is wrong with the whole, if anything is.
+    /// All chunks are sound; the fault of the whole value, if any.
     Whole(Option<ValueFault>),
 }
 
 impl ValueCheck {
-    /// The check of the value of `entry`, which is at `far`.
+    /// The check of the value of `entry`, which is at `value_ref`.
     pub(super) fn new(entry: &Entry<'_>, value_ref: ValueRef) -> Self {
         let is_list = chunk::pieces_of(value_ref.len as usize) > 1;
         Self {
@@ -55,12 +55,12 @@ impl ValueCheck {
         }
     }
 
-    /// The pieces that are not read yet, as far as they are known.
+    /// The pieces that are not checked yet, as far as they are known.
     pub(super) fn pieces_left(&self) -> &[Hash] {
         self.pieces.as_deref().and_then(|pieces| pieces.get(self.next..)).unwrap_or_default()
     }
 
-    /// Checks the list of pieces, or the next piece, or at the end the text.
+    /// Checks the list of pieces, or the next piece, or at the end the whole value.
     pub(super) fn step(&mut self, cache: &Cache, scanner: &mut Scanner) -> Checked {
         let len = self.value_ref.len as usize;
         let Some(pieces) = &self.pieces else {

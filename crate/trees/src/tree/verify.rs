@@ -1,11 +1,10 @@
-//! Walks all that a tree reaches, and tells of each fault instead of ending at the first.
+//! Verifies all that a tree reaches, and reports each fault instead of ending at the first.
 //!
-//! Each node is held to its hash, its form, what its parent says of it, the order of keys across
-//! nodes, and the boundary function; each value out of line to its length and its pieces; each JSON
-//! value to what may be one ([`Value::parse`]). Where a chunk is damaged or missing, what its parent says
-//! of it tells which keys it covers, and the walk goes on beside it. A node whose keys were passed
-//! already is a fault, so that each node is entered once, and the walk ends, whatever names it how
-//! often.
+//! It checks the hash and the form of each node, what its parent says of it, the order of keys across
+//! nodes, and the boundary function; the length and the pieces of each value out of line; and that each
+//! JSON value may be stored ([`Value::parse`]). If a chunk is damaged or missing, its parent says which
+//! keys it covers, and the walk continues after it. A node whose keys the walk has passed already is a
+//! fault. So each node is entered once, and the walk ends even if nodes are named repeatedly.
 
 use crate::boundary::Shape;
 use crate::cache::{Cache, Fetch, SegmentId};
@@ -21,46 +20,47 @@ use crate::value::{Value, ValueFault};
 use alloc::vec::Vec;
 use core::ops::Bound;
 
-/// Segments asked for at once, and on the way while others are read.
+/// The most segments that are asked for at once, or loaded while others are read.
 const MOST_AHEAD: usize = 8;
 
-/// Nodes looked into for what is wanted next.
+/// The most nodes that are read to find the segments that are needed next.
 const MOST_LOOKED_INTO: usize = 64;
 
-/// The value can be read, and no encoder made it.
+/// The fault of a value that can be read, but is not in normal form.
 const OF_FORM: ValueFault = ValueFault::Text(TextFault::NotNormal);
 
-/// What a damaged chunk is.
+/// The part of a tree that a fault is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// A node, of this level where a parent tells it.
+    /// A node, and its level, unless it is an unreadable top.
     Node(Option<u8>),
     /// The value of one key, or a part of it.
     Value,
-    /// A node, or the value of one key, that is whole but not as any encoder makes it: rows can be
-    /// read, but trees of equal rows are not equal.
+    /// A node, or the value of one key, that is readable but not in canonical form. Rows can be read, but
+    /// equal rows do not make equal trees.
     Form,
 }
 
-/// A chunk that cannot be read, and what is lost with it; or one that is not in its form.
+/// A chunk that cannot be read, and what is lost with it; or one that is not in canonical form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The chunk.
     pub hash: Hash,
-    /// What it is.
+    /// The part that it is.
     pub part: Part,
     /// What is wrong with it.
     pub error: Error,
     /// The keys that it covers.
     pub range: Range,
-    /// So many rows are in the range, as its parent says: lost, unless it is of the form only.
+    /// The number of rows in the range, as its parent says. They are lost, unless the part is
+    /// [`Part::Form`].
     pub rows: u64,
 }
 
-/// What a walk has found sound so far.
+/// What the walk has found sound so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Rows that can be read whole.
+    /// Rows that can be read.
     pub rows: u64,
     /// Nodes.
     pub nodes: u64,
@@ -70,31 +70,31 @@ pub struct Tally {
     pub bytes: u64,
 }
 
-/// A node that the walk is in. It is looked up anew in each step; should it have gone by
-/// then, this tells what is lost with the rest of it.
+/// A node that the walk is in. Each step looks it up again. If it cannot be read then, this says what
+/// is lost with the rest of it.
 #[derive(Clone, Debug)]
 struct Frame {
     hash: Hash,
     level: u8,
-    /// The next child or entry.
+    /// The index of the next child or entry.
     next: usize,
     last_key: Vec<u8>,
-    /// Rows from `next` on.
+    /// The number of rows from `next` to the end.
     left: u64,
-    /// No node of its level is to its right.
+    /// It is the last node of its level.
     rightmost: bool,
 }
 
-/// Walks all that a tree reaches, and tells of each fault instead of ending at the first.
+/// Verifies all that a tree reaches, and reports each fault instead of ending at the first.
 #[derive(Debug)]
 pub struct Verify {
-    /// Not entered yet.
+    /// The tree, until the walk enters it.
     tree: Option<Tree>,
     shape: Shape,
     stack: Vec<Frame>,
     value: Option<ValueCheck>,
     scanner: Scanner,
-    /// All keys up to this one are dealt with.
+    /// The last key that the walk has passed.
     edge: Option<Vec<u8>>,
     ahead: usize,
     tally: Tally,
@@ -106,7 +106,7 @@ pub(super) const fn corrupt(hash: Hash, field: Field, expected: u64, got: u64) -
 }
 
 impl Verify {
-    /// A walk of `tree`, whose nodes have `shape`.
+    /// A verification of `tree`, whose nodes have `shape`.
     #[must_use]
     pub fn new(tree: Tree, shape: Shape) -> Self {
         Self {
@@ -122,7 +122,7 @@ impl Verify {
         }
     }
 
-    /// What was found sound so far.
+    /// What the walk has found sound so far.
     #[must_use]
     pub const fn tally(&self) -> Tally {
         self.tally
@@ -133,7 +133,7 @@ impl Verify {
         core::mem::take(&mut self.faults)
     }
 
-    /// The segments that the walk will want next and that are not in memory.
+    /// The segments that the walk will need next and that are not in memory.
     #[must_use]
     pub fn ahead(&self, cache: &Cache) -> Vec<SegmentId> {
         if self.ahead < MOST_AHEAD.min(cache.window()) {
@@ -142,8 +142,8 @@ impl Verify {
         self.wanted(cache, None, self.ahead / 2)
     }
 
-    /// Goes on until all is walked. It never fails: see [`Verify::take_faults`]. Costs a pass
-    /// over all bytes, and holds the largest JSON value out of line.
+    /// Continues until everything is checked. It never fails: see [`Verify::take_faults`]. Costs a pass
+    /// over all bytes, and memory for the largest JSON value out of line.
     pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Step<()> {
         loop {
             if budget.is_spent() {
@@ -204,7 +204,7 @@ impl Verify {
         self.stack.push(Frame { hash, level: node.level(), next: 0, last_key, left, rightmost });
     }
 
-    /// Goes on in the node that the walk is in.
+    /// Continues in the current node.
     fn go_on(&mut self, cache: &Cache, budget: &mut Budget) -> Option<SegmentId> {
         let frame = self.stack.last()?;
         let (hash, index) = (frame.hash, frame.next);
@@ -230,7 +230,7 @@ impl Verify {
                 let frame = self.stack.pop()?;
                 self.edge = Some(frame.last_key);
             }
-            // It was sound when it was entered, and is not any more.
+            // It was sound when it was entered, but cannot be read any more.
             Err(error) => {
                 let Frame { level, last_key, left, .. } = self.stack.pop()?;
                 self.lose(hash, level, error, &last_key, left);
@@ -275,7 +275,7 @@ impl Verify {
         None
     }
 
-    /// All rows above the edge and up to `last_key` are lost with a node.
+    /// Reports a lost node, which covers the keys above the edge and up to `last_key`.
     fn lose(&mut self, hash: Hash, level: u8, error: Error, last_key: &[u8], rows: u64) {
         let last_key = last_key.to_vec();
         let lower = self.edge.take().map_or(Bound::Unbounded, Bound::Excluded);
@@ -284,14 +284,14 @@ impl Verify {
         self.faults.push(Fault { hash, part: Part::Node(Some(level)), error, range, rows });
     }
 
-    /// The row of one key is lost.
+    /// Reports a fault of the row of one key.
     fn blame(&mut self, hash: Hash, part: Part, error: Error, key: &[u8]) {
         let bound = || Bound::Included(key.to_vec());
         let range = Range { lower: bound(), upper: bound() };
         self.faults.push(Fault { hash, part, error, range, rows: 1 });
     }
 
-    /// Ends with the row of one key, whose value was read, and has `fault`, if any.
+    /// Ends the check of a row whose value was read; `fault` is the fault of the value, if any.
     fn end_row(
         &mut self,
         hash: Hash,
@@ -307,7 +307,7 @@ impl Verify {
         self.tally.rows += u64::from(fault.is_none() || part == Part::Form);
     }
 
-    /// Goes on with the value that is being checked.
+    /// Continues with the value that is being checked.
     fn check_value(&mut self, cache: &Cache, budget: &mut Budget) -> Option<SegmentId> {
         let mut value = self.value.take()?;
         match value.step(cache, &mut self.scanner) {
@@ -336,8 +336,8 @@ impl Verify {
         None
     }
 
-    /// Up to `most` segments that the walk will want, `first` the first of them if it is known.
-    /// Looks only at nodes in memory.
+    /// Up to `most` segments that the walk will need, beginning with `first` if it is given. Reads only
+    /// nodes in memory.
     fn wanted(&self, cache: &Cache, first: Option<SegmentId>, most: usize) -> Vec<SegmentId> {
         let mut wanted = Wanted { cache, ids: Vec::from_iter(first), most, looked_into: 0 };
         if let Some(value) = &self.value {
@@ -373,7 +373,7 @@ impl Wanted<'_> {
         }
     }
 
-    /// Adds what the children from `at` on need, and those below them that are in memory.
+    /// Adds the segments of the children from `at`, and of the nodes below children in memory.
     fn gather(&mut self, parent: &Inner<'_>, at: usize) {
         for index in at..parent.len() {
             if self.ids.len() >= self.most || self.looked_into >= MOST_LOOKED_INTO {

@@ -1,5 +1,5 @@
 // Written by scripts/write-abi.mjs from crate/src/wasm/abi.rs; not for editing.
-/** What the members of a block of rows are. */
+/** The format of a block of rows: what its members are. */
 
 /** `[key, value, …]`. */
 export const pairs = 0;

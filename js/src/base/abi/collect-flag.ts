@@ -1,11 +1,11 @@
 // Written by scripts/write-abi.mjs from crate/src/wasm/abi.rs; not for editing.
 /** Flags of a collection. */
 
-/** Only look: nothing is moved. */
+/** Only mark: nothing is moved or deleted. */
 export const survey = 1;
 /** Collect all that is dead. */
 export const full = 2;
-/** Nobody writes now. */
+/** The store is idle. */
 export const rest = 4;
-/** There is little room. */
+/** Little space is left. */
 export const sparing = 8;

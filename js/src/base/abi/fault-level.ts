@@ -1,5 +1,5 @@
 // Written by scripts/write-abi.mjs from crate/src/wasm/abi.rs; not for editing.
-/** What a fault is told of that no level of a tree has. */
+/** What a fault has instead of a level, if it is not in a node. */
 
 /** A value out of line. */
 export const value = 255;

@@ -1,9 +1,9 @@
 // Written by scripts/write-abi.mjs from crate/src/wasm/abi.rs; not for editing.
-/** How rows stand in a stream of bytes. */
+/** How a stream of bytes is divided into rows. */
 
-/** To be found out. */
+/** The first bytes decide. */
 export const unknown = 0;
-/** A row a line. */
+/** One row in each line. */
 export const lines = 1;
 /** Members of one array. */
 export const array = 2;

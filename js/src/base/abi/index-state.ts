@@ -1,7 +1,7 @@
 // Written by scripts/write-abi.mjs from crate/src/wasm/abi.rs; not for editing.
-/** How far a commit has an index. */
+/** How much of an index a commit has. */
 
-/** It does not have it. */
+/** None. */
 export const none = 0;
 /** Up to some row. */
 export const partial = 1;

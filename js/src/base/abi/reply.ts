@@ -4,7 +4,7 @@
 /** A view that was opened. */
 export const viewHandle = 0;
 export const viewRows = 1;
-/** A value; `kind` alone where there is none. */
+/** A value; only `kind` if it is absent. */
 export const valueKind = 0;
 export const valueAddress = 1;
 export const valueLength = 2;
@@ -12,8 +12,8 @@ export const valueLength = 2;
 export const numbersAddress = 0;
 export const numbersCount = 1;
 /**
- * What a collection has come to, after the segments that may go once its own are stored (of a survey:
- * those that hold anything live). None are left at its end.
+ * The totals of a collection, after the segments to delete once its new ones are stored (for a survey:
+ * those with live chunks). At the end there are none.
  */
 export const collectedStoredBytes = 2;
 export const collectedLiveBytes = 3;
@@ -26,8 +26,8 @@ export const segmentLength = 2;
 export const segmentTable = 3;
 export const segmentTableLength = 4;
 /**
- * Members that were read. `text` has the values; marks tell where those are that are bytes; `keys` has
- * all other members, or nothing. Positions are those of the keys that a search has found.
+ * Members that were read. `text` has the values, marks say where byte values are, `keys` has all other
+ * members or is empty. Positions are those of the keys that a search has found.
  */
 export const outputText = 0;
 export const outputTextLength = 1;
@@ -46,19 +46,19 @@ export const tallyValues = 12;
 export const tallyBytes = 13;
 /** How many rows or entries a range has. */
 export const countRows = 0;
-/** What an ingest has come to; `commit` is a hash, and only there when it is done. */
+/** The progress of an ingest; `commit` is the address of a hash, 0 until it is done. */
 export const ingestedRows = 0;
 export const ingestedChunks = 1;
 export const ingestedChunkBytes = 2;
 export const ingestedCommit = 3;
-/** How far a view has an index, and in part, the last key of a row that it is made of. */
+/** How much of an index a view has; if a part, the key of the last row that it covers. */
 export const indexReachState = 0;
 export const indexReachKey = 1;
 export const indexReachKeyLength = 2;
-/** Bytes: a proof, what a commit tells of a sum tree, or the names of all. */
+/** Bytes: a proof, the root and definition of a sum tree, or the names of all sum trees. */
 export const bytesAddress = 0;
 export const bytesLength = 1;
-/** Whether an index is what its rows make, and the hash of its root. */
+/** Whether an index has exactly the entries of its rows, and the address of the hash of its root. */
 export const indexCheckedIsSame = 0;
 export const indexCheckedRoot = 1;
 /** Leaves of a sum tree, and their values. */
@@ -69,7 +69,7 @@ export const sumLeavesValues = 2;
 export const sumTallyLeaves = 0;
 export const sumTallyPieces = 1;
 export const sumTallyValues = 2;
-/** What is known and kept of segments. */
+/** The segments and chunks that the cache knows, and how many bytes are in memory. */
 export const cacheSegments = 0;
 export const cacheChunks = 1;
 export const cacheStoredBytes = 2;
@@ -85,9 +85,9 @@ export const chunkFaultField = 1;
 export const chunkFaultOffset = 2;
 export const chunkFaultExpected = 3;
 export const chunkFaultGot = 4;
-/** The version that is not known. */
+/** The unknown version. */
 export const formatFaultVersion = 0;
-/** Of which sum tree and which row a sum cannot be had; the key follows the name. */
+/** The sum tree and the row whose sum failed; the key of the row follows the name. */
 export const sumFaultName = 0;
 export const sumFaultNameLength = 1;
 export const sumFaultKeyLength = 2;

@@ -1,5 +1,5 @@
 // Written by scripts/write-abi.mjs from crate/src/wasm/abi.rs; not for editing.
-/** What rows of a stream of bytes are, in the place of the length of a pointer to their key. */
+/** The shape of rows in a stream of bytes, passed instead of the length of a pointer to their key. */
 
 /** `[key, value]`. */
 export const pair = -1;

@@ -1,5 +1,5 @@
 // Written by scripts/write-abi.mjs from crate/src/wasm/abi.rs; not for editing.
-/** What else both sides count with. */
+/** Other sizes that both sides use. */
 
 /** Doubles in a reply. */
 export const replyWords = 16;

@@ -1,5 +1,5 @@
 // Written by scripts/write-abi.mjs from crate/src/wasm/abi.rs; not for editing.
-/** What a call answers. */
+/** The answer of a call. */
 
 /** Finished. */
 export const done = 0;
@@ -13,9 +13,9 @@ export { yield_ as yield };
 export const far = 3;
 /** There is a segment. Reply: `Segment`. */
 export const segment = 4;
-/** A row was refused. Reply: `RowFault`. This error is the first: all that are below are none. */
+/** A row was refused. Reply: `RowFault`. This is the lowest error: smaller numbers are not errors. */
 export const row = 16;
-/** No segment has a chunk. Reply: `ChunkFault`, its hash alone. */
+/** A chunk is in no segment. Reply: `ChunkFault` with its hash only. */
 export const missingChunk = 17;
 /** A chunk is damaged. Reply: `ChunkFault`; its field is -1 when the hash is wrong. */
 export const corruptChunk = 18;
@@ -27,15 +27,15 @@ export const malformed = 20;
 export const invalidProof = 21;
 /** A proof would be too large. */
 export const proofTooLarge = 22;
-/** The sums of a sum tree do not fit. */
+/** The total of a sum tree does not fit. */
 export const sumOverflow = 23;
-/** Two rows have the same key in a sum tree. Reply: `SumFault`, as of the next three. */
+/** Two rows have the same key in a sum tree. Reply: `SumFault`, as for the next three. */
 export const sumKeyTwice = 24;
-/** A row has no whole number where its sum is. */
+/** The sum of a row is not a whole number. */
 export const sumNotWhole = 25;
-/** A row has half of a surrogate pair in the key of its sum. */
+/** The key of a row's sum has half of a surrogate pair. */
 export const sumKeyNotText = 26;
-/** A row has too large a value for a sum tree. */
+/** The value of a row is too large for a sum tree. */
 export const sumValueTooLarge = 27;
 /** A commit would name too many trees. */
 export const commitTooLarge = 28;
