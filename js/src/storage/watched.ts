@@ -5,17 +5,17 @@ export type CallKind = 'read' | 'write';
 
 /** Hears how the calls of a store ended. */
 export interface Outcomes {
-  /** `segments`: how many were written, without room that is kept for changes that make room. */
-  worked(kind: CallKind, segments?: number): void;
+  /** `bytes`: of segments that were written, without room that is kept for changes that make room. */
+  worked(kind: CallKind, bytes?: number): void;
   failed(kind: CallKind, cause: unknown): void;
 }
 
 /** `inner`; `outcomes` hears how each call ended, before the caller does. */
 export function watched(inner: SegmentStore, outcomes: Outcomes): SegmentStore {
   // The promise of `inner` goes on to the caller as it is: nobody waits longer.
-  const told = <T>(kind: CallKind, call: Promise<T>, segments?: number): Promise<T> => {
+  const told = <T>(kind: CallKind, call: Promise<T>, bytes?: number): Promise<T> => {
     call.then(
-      () => outcomes.worked(kind, segments),
+      () => outcomes.worked(kind, bytes),
       (cause) => outcomes.failed(kind, cause),
     );
     return call;
@@ -25,8 +25,11 @@ export function watched(inner: SegmentStore, outcomes: Outcomes): SegmentStore {
     reserve: (makesRoom) => told('write', inner.reserve(makesRoom)),
     read: (ids) => told('read', inner.read(ids)),
     write(batch) {
-      const segments = batch.makesRoom === true ? 0 : batch.segments.length;
-      return told('write', inner.write(batch), segments);
+      let bytes = 0;
+      if (batch.makesRoom !== true) {
+        for (const { segmentBytes } of batch.segments) bytes += segmentBytes.length;
+      }
+      return told('write', inner.write(batch), bytes);
     },
     history: (name) => told('read', inner.history(name)),
     delete: (ids, fence) => told('write', inner.delete(ids, fence)),

@@ -20,8 +20,8 @@ export abstract class HealthCalls extends ReaderWriter {
   /**
    * Calls `listener` when the state of the health, its cause or `isNearQuota` has changed, at most once a second; and
    * soon after this call when something is wrong already. Returns how to stop. No timer runs meanwhile: storage is
-   * looked at when a call of it fails or works again, after `persist`, and after writes, every 10 seconds or 32
-   * segments (16 MiB) at most.
+   * looked at when a call of it fails or works again, after `persist`, and after writes, once 10 seconds
+   * have passed or 16 MiB were written since it was looked at.
    *
    * The listeners of all branches hear the same, until the store is closed. When it is deleted they are called once
    * more, with the `cause` `closed`.

@@ -85,7 +85,7 @@ export class HealthTeller {
     this.#isDue = true;
     if (this.#isBusy) return;
     this.#isBusy = true;
-    while (this.#isDue) {
+    while (this.#isDue && this.#known.listeners.size > 0) {
       this.#isDue = false;
       if (this.#tell(await healthOf(this.#known))) await pause(TELL_MS);
     }

@@ -9,9 +9,9 @@ import type { HealthListener, KnownHealth } from './health.js';
 import type { HealthTeller } from './health-teller.js';
 import { loadHealth } from './later.js';
 
-/** After a write the platform is asked again once so many milliseconds have gone by, or so many segments written. */
+/** After a write the platform is asked again once so many milliseconds have gone by, or so many bytes written. */
 const LOOK_MS = 10_000;
-const LOOK_SEGMENTS = 32;
+const LOOK_BYTES = 16 << 20;
 
 /** Failures that say nothing of storage. */
 const OTHER = /^(closed|aborted|not-loaded)$/;
@@ -43,17 +43,17 @@ export class HealthWatch implements KnownHealth, Outcomes {
     return this.#segments?.honoursStrict;
   }
 
-  worked(kind: CallKind, segments = 0): void {
+  worked(kind: CallKind, bytes = 0): void {
     const { read, write } = this.failures;
     // A write that needs no room does not show that there is some.
-    const isRoom = segments > 0 || !isFull(write);
+    const isRoom = bytes > 0 || !isFull(write);
     if (kind === 'read' || read?.code === 'disconnected') this.failures.read = undefined;
     const isOver = kind === 'write' ? isRoom : write?.code === 'disconnected';
     if (isOver) this.failures.write = undefined;
-    this.#written += segments;
-    const isLong = this.#written >= LOOK_SEGMENTS || performance.now() - this.#lookedMs >= LOOK_MS;
+    this.#written += bytes;
+    const isLong = this.#written >= LOOK_BYTES || performance.now() - this.#lookedMs >= LOOK_MS;
     const isNews = read !== this.failures.read || write !== this.failures.write;
-    if (isNews || (segments > 0 && isLong)) this.look();
+    if (isNews || (bytes > 0 && isLong)) this.look();
   }
 
   failed(kind: CallKind, cause: unknown): void {
@@ -91,13 +91,12 @@ export class HealthWatch implements KnownHealth, Outcomes {
     this.#lookedMs = performance.now();
     this.#written = 0;
     this.#teller ??= loadHealth().then(({ HealthTeller }) => new HealthTeller(this));
-    this.#teller.then(
-      (teller) => teller.look(),
-      (cause) => {
+    this.#teller
+      .then((teller) => teller.look())
+      .catch((cause) => {
         this.#teller = undefined;
         report(cause);
-      },
-    );
+      });
   }
 
   /** Asks the browser to keep the storage, where it may delete that. */
