@@ -13,7 +13,7 @@ import {
 } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import { idb } from '../src/storage/idb/idb.js';
-import type { Lifetime, Storage } from '../src/storage/segment-store.js';
+import type { Lifetime, Storage, WriteBatch } from '../src/storage/segment-store.js';
 import { HealthTeller, healthOf } from '../src/store/health-teller.js';
 import { HealthWatch } from '../src/store/health-watch.js';
 import { HostileEngine } from './hostile-idb/engine.js';
@@ -31,6 +31,19 @@ const of = (lifetime: Lifetime | undefined): Storage => {
   const { lifetime: _, ...storage } = memory();
   return lifetime === undefined ? storage : { ...storage, lifetime };
 };
+
+const segments = [{ id: 1, segmentBytes: new Uint8Array(9), tableBytes: new Uint8Array(9) }];
+const to = { commitBytes: new Uint8Array(32), generation: 2, format: 1, expected: 1 };
+const move = { ...to, name: 'main' };
+const durability = 'relaxed';
+const COMMIT: WriteBatch = { segments, move, durability };
+/** A commit of rows, what a collection writes, a deletion, and a move of a ref. */
+const BATCHES = [
+  COMMIT,
+  { segments, durability },
+  { segments, move, durability, makesRoom: true },
+  { segments: [], move, durability },
+] as const;
 
 const opened: Store[] = [];
 
@@ -396,11 +409,11 @@ describe('onHealth', () => {
           const kind = from.pick(['read', 'write'] as const);
           const other = kind === 'read' ? 'write' : 'read';
           const error = from.pick([undefined, undefined, QUOTA, LOST, BROKEN]);
-          const bytes = kind === 'write' ? from.below(2) : 0;
-          begin({ kind, code: error?.code, bytes });
+          const batch = kind === 'write' ? from.pick(BATCHES) : undefined;
+          begin({ kind, code: error?.code, batch: batch && BATCHES.indexOf(batch) });
           if (error === undefined) {
-            watch.worked(kind, bytes);
-            const isRoom = kind === 'read' || bytes > 0;
+            watch.worked(kind, batch);
+            const isRoom = kind === 'read' || batch === COMMIT;
             if (isRoom || last[kind] !== QUOTA) last[kind] = undefined;
             if (last[other] === LOST) last[other] = undefined;
           } else {

@@ -1,21 +1,20 @@
-import type { SegmentStore } from './segment-store.js';
+import type { SegmentStore, WriteBatch } from './segment-store.js';
 
 /** What a call did: `write` changes storage. */
 export type CallKind = 'read' | 'write';
 
 /** Hears how the calls of a store ended. */
 export interface Outcomes {
-  /** `bytes`: of segments that were written, without room that is kept for changes that make room. */
-  worked(kind: CallKind, bytes?: number): void;
+  worked(kind: CallKind, batch?: WriteBatch): void;
   failed(kind: CallKind, cause: unknown): void;
 }
 
 /** `inner`; `outcomes` hears how each call ended, before the caller does. */
 export function watched(inner: SegmentStore, outcomes: Outcomes): SegmentStore {
   // The promise of `inner` goes on to the caller as it is: nobody waits longer.
-  const told = <T>(kind: CallKind, call: Promise<T>, bytes?: number): Promise<T> => {
+  const told = <T>(kind: CallKind, call: Promise<T>, batch?: WriteBatch): Promise<T> => {
     call.then(
-      () => outcomes.worked(kind, bytes),
+      () => outcomes.worked(kind, batch),
       (cause) => outcomes.failed(kind, cause),
     );
     return call;
@@ -24,13 +23,7 @@ export function watched(inner: SegmentStore, outcomes: Outcomes): SegmentStore {
     load: (known, since) => told('read', inner.load(known, since)),
     reserve: (makesRoom) => told('write', inner.reserve(makesRoom)),
     read: (ids) => told('read', inner.read(ids)),
-    write(batch) {
-      let bytes = 0;
-      if (batch.makesRoom !== true) {
-        for (const { segmentBytes } of batch.segments) bytes += segmentBytes.length;
-      }
-      return told('write', inner.write(batch), bytes);
-    },
+    write: (batch) => told('write', inner.write(batch), batch),
     history: (name) => told('read', inner.history(name)),
     delete: (ids, fence) => told('write', inner.delete(ids, fence)),
     close: () => inner.close(),

@@ -3,7 +3,7 @@
 import { HedgerowError, isFull } from '../base/errors.js';
 import { persist } from '../base/persist.js';
 import { report } from '../base/report.js';
-import type { SegmentStore, Storage } from '../storage/segment-store.js';
+import type { SegmentStore, Storage, WriteBatch } from '../storage/segment-store.js';
 import { type CallKind, type Outcomes, watched } from '../storage/watched.js';
 import type { HealthListener, KnownHealth } from './health.js';
 import type { HealthTeller } from './health-teller.js';
@@ -43,17 +43,20 @@ export class HealthWatch implements KnownHealth, Outcomes {
     return this.#segments?.honoursStrict;
   }
 
-  worked(kind: CallKind, bytes = 0): void {
+  worked(kind: CallKind, batch?: WriteBatch): void {
     const { read, write } = this.failures;
-    // A write that needs no room does not show that there is some.
-    const isRoom = bytes > 0 || !isFull(write);
+    // That a collection, or a deletion, finds a little room does not show that there is some for rows.
+    const isCommit = batch?.move !== undefined && batch.segments.length > 0 && !batch.makesRoom;
     if (kind === 'read' || read?.code === 'disconnected') this.failures.read = undefined;
-    const isOver = kind === 'write' ? isRoom : write?.code === 'disconnected';
+    const isOver = kind === 'write' ? isCommit || !isFull(write) : write?.code === 'disconnected';
     if (isOver) this.failures.write = undefined;
-    this.#written += bytes;
-    const isLong = this.#written >= LOOK_BYTES || performance.now() - this.#lookedMs >= LOOK_MS;
-    const isNews = read !== this.failures.read || write !== this.failures.write;
-    if (isNews || (bytes > 0 && isLong)) this.look();
+    if (read !== this.failures.read || write !== this.failures.write) {
+      this.look();
+      return;
+    }
+    if (batch === undefined || this.listeners.size === 0) return;
+    for (const { segmentBytes } of batch.segments) this.#written += segmentBytes.length;
+    if (this.#written >= LOOK_BYTES || performance.now() - this.#lookedMs >= LOOK_MS) this.look();
   }
 
   failed(kind: CallKind, cause: unknown): void {
