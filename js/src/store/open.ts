@@ -125,7 +125,7 @@ export async function openParts(
   const opened: (() => unknown)[] = [];
   let shared: SharedStore | undefined;
   /** Why the storage did not open. */
-  let denied: unknown;
+  let denied: HedgerowError | undefined;
   try {
     const onGot = async () => {
       // Before that it is about to look anyway.
@@ -179,18 +179,15 @@ export async function openParts(
     // Whatever becomes of one of them, and the first failure is the one to tell.
     // Hermes has no `Promise.allSettled`. What does not close is no news beside the cause.
     await Promise.all(opened.map(async (undo) => undo()).map((undone) => undone.catch(() => {})));
-    if (fallback === undefined || cause !== denied || !isUnsupported(cause)) throw cause;
+    // Nothing is stored then, so that the fallback hides no rows.
+    const isUsed = fallback !== undefined && denied?.code === 'unsupported' && cause === denied;
+    if (!isUsed) throw cause;
     // What is wrong with the fallback, too, is no news beside the cause.
     const instead = { ...options, storage: fallback, fallback: undefined };
-    return openParts(name, instead, cause).catch(() => {
+    return openParts(name, instead, denied).catch(() => {
       throw cause;
     });
   }
-}
-
-/** Whether nothing can be stored: no rows are hidden by another, empty store. */
-function isUnsupported(cause: unknown): cause is HedgerowError {
-  return cause instanceof HedgerowError && cause.code === 'unsupported';
 }
 
 /** Both results, or neither: a segment store must not stay open when the engine fails. */
