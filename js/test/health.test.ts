@@ -66,10 +66,12 @@ function platform(answers: { quota?: number; usage?: number; persisted?: boolean
   return { told, storage };
 }
 
-const told = (listener: { mock: { calls: [Health][] } }) =>
-  listener.mock.calls.map(([{ state, cause, isNearQuota }]) =>
-    [state, cause?.code, isNearQuota && 'near'].filter(Boolean).join(' '),
-  );
+const told = (listener: { mock: { calls: Health[][] } }) =>
+  listener.mock.calls
+    .flat()
+    .map(({ state, cause, isNearQuota }) =>
+      [state, cause?.code, isNearQuota && 'near'].filter(Boolean).join(' '),
+    );
 
 /** Long enough for everything that is due now, and not for what waits until it may be told. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 50));
