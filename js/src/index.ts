@@ -6,7 +6,15 @@ import { checkSignal, ending } from './base/signal.js';
 import { loadCollector } from './collect/collecting.js';
 import { idb, loadRest } from './storage/idb/idb.js';
 import type { Storage } from './storage/segment-store.js';
-import { counting, differing, proving, repairing, rescuing, verifying } from './store/later.js';
+import {
+  counting,
+  differing,
+  loadHealth,
+  proving,
+  repairing,
+  rescuing,
+  verifying,
+} from './store/later.js';
 import type { OpenOptions } from './store/open.js';
 import { Store } from './store/store.js';
 import { storeParts } from './store/store-later.js';
@@ -14,6 +22,8 @@ import { loadSums } from './sums/sum-tree.js';
 import { transacting } from './transaction/transacting.js';
 
 export { type Conflict, type ErrorCode, HedgerowError } from './base/errors.js';
+export { persist } from './base/persist.js';
+export type { Persistence } from './base/persistence.js';
 export type { KeyRange } from './base/range.js';
 export type { ByteFormat, ByteSource } from './base/read-bytes.js';
 export type { Branch, BranchOptions } from './branches/branches.js';
@@ -42,7 +52,14 @@ export type { LevelStats, Stats } from './read/stats.js';
 export type { LostRange, RepairOptions, RepairResult } from './repair/repair.js';
 export { idb } from './storage/idb/idb.js';
 export { memory } from './storage/memory.js';
-export type { Durability, SegmentStore, Storage, StoreOptions } from './storage/segment-store.js';
+export type {
+  Durability,
+  Lifetime,
+  SegmentStore,
+  Storage,
+  StoreOptions,
+} from './storage/segment-store.js';
+export type { Health, HealthListener, HealthState } from './store/health.js';
 export { repair, verify, verifyProof } from './store/later.js';
 export type { OpenOptions } from './store/open.js';
 export type { Snapshot } from './store/snapshot.js';
@@ -124,7 +141,7 @@ export const importStore: typeof import('./transfer/import.js').importStore = as
 const platform = () => part(() => import('./base/platform.js'));
 
 /**
- * Loads now what is else loaded when it is first called: compaction, proofs, verification, repair, statistics, sum
+ * Loads now what is else loaded when it is first called: compaction, proofs, verification, repair, statistics, health, sum
  * trees, transactions, branches, diffs, merges, exports and imports, 94 KB in all. From then on none of these needs the network. Rejects
  * with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
  */
@@ -139,7 +156,7 @@ export async function preload(): Promise<void> {
     differing,
     loadCollector,
   ];
-  const others = [storeParts, transacting, platform, loadRest];
+  const others = [storeParts, transacting, platform, loadRest, loadHealth];
   await Promise.all([...parts, ...others].map((load) => load()));
 }
 

@@ -4,6 +4,9 @@ import { destroy, memory, open } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
 import { failure } from './model.js';
 
+/** Storage that the browser may clear. */
+const kept = () => ({ ...memory(), lifetime: 'origin' as const });
+
 /** Lets what was queued run. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
@@ -98,11 +101,11 @@ describe('persistence', () => {
     const estimate = async () => ({ quota: 100, usage: 7 });
     const persisted = async () => isPersistent;
     vi.stubGlobal('navigator', { storage: { estimate, persisted, persist } });
-    const db = await open('a', { storage: memory() });
+    const db = await open('a', { storage: kept() });
     const told = { quotaBytes: 100, usageBytes: 7 };
     expect(await db.stats()).toMatchObject({ ...told, isPersistent: false });
     expect(persist).not.toHaveBeenCalled();
-    const asking = await open('b', { storage: memory(), persist: true });
+    const asking = await open('b', { storage: kept(), persist: true });
     expect(await asking.stats()).toMatchObject({ ...told, isPersistent: true });
     expect(persist).toHaveBeenCalledOnce();
   });
@@ -110,11 +113,11 @@ describe('persistence', () => {
   it('that is never granted nor refused holds up nothing', async () => {
     const persist = () => new Promise<boolean>(() => {});
     vi.stubGlobal('navigator', { storage: { persist } });
-    const db = await open('a', { storage: memory(), persist: true });
+    const db = await open('a', { storage: kept(), persist: true });
     expect((await db.stats()).isPersistent).toBeUndefined();
     for (const broken of [() => Promise.reject(new TypeError('no')), 7]) {
       vi.stubGlobal('navigator', { storage: { persist: broken } });
-      await open('a', { storage: memory(), persist: true });
+      await open('a', { storage: kept(), persist: true });
     }
   });
 });

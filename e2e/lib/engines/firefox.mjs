@@ -32,14 +32,15 @@ export const firefox = {
   find: findFirefox,
 
   /** Starts Firefox on a profile; `quotaBytes` is the limit of one site. */
-  async launch(profileDir, { quotaBytes, prefs = {} } = {}) {
+  async launch(profileDir, { quotaBytes, isPrivate = false, prefs = {} } = {}) {
     const found = firefox.find();
     if (found === undefined) throw new Error('there is no Firefox: npm run setup -- --browser');
     const quota = quotaBytes && {
       'dom.quotaManager.temporaryStorage.fixedLimit': Math.floor((quotaBytes * SITES) / 1024),
     };
+    const windows = { 'browser.privatebrowsing.autostart': isPrivate };
     await mkdir(profileDir, { recursive: true });
-    const lines = Object.entries({ ...QUIET, ...quota, ...prefs }).map(
+    const lines = Object.entries({ ...QUIET, ...quota, ...windows, ...prefs }).map(
       ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`,
     );
     await writeFile(join(profileDir, 'user.js'), lines.join(''));

@@ -4,10 +4,18 @@ export interface EngineBrowser {
   readonly version: string;
 }
 
+export interface LaunchOptions {
+  readonly quotaBytes?: number;
+  /** All windows are private ones; not in Chromium, where Playwright opens them. */
+  readonly isPrivate?: boolean;
+  /** Preferences of Firefox. */
+  readonly prefs?: Readonly<Record<string, unknown>>;
+}
+
 export interface Engine {
   readonly name: string;
   find(): { readonly path: string; readonly version: string } | undefined;
-  launch(profileDir: string, options?: { readonly quotaBytes?: number }): Promise<EngineBrowser>;
+  launch(profileDir: string, options?: LaunchOptions): Promise<EngineBrowser>;
 }
 
 export const ENGINES: { readonly [name in 'chromium' | 'firefox' | 'webkit']: Engine };

@@ -15,13 +15,16 @@ gi.require_version("Gtk", "3.0")
 gi.require_version("WebKit2", "4.1")
 from gi.repository import GLib, Gtk, WebKit2
 
-profile, quota, preload = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+profile, quota, preload, is_private = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4] == "private"
 options = {"base_data_directory": profile, "base_cache_directory": os.path.join(profile, "cache")}
 if quota > 0:
     disk = os.statvfs(profile)
     ratio = quota / (disk.f_blocks * disk.f_frsize)
     options.update(origin_storage_ratio=ratio, total_storage_ratio=ratio)
-context = WebKit2.WebContext(website_data_manager=WebKit2.WebsiteDataManager(**options))
+if is_private:
+    context = WebKit2.WebContext.new_ephemeral()
+else:
+    context = WebKit2.WebContext(website_data_manager=WebKit2.WebsiteDataManager(**options))
 pages = {}
 
 

@@ -21,8 +21,8 @@ export const webkit = {
   /** Path of what hosts it, and its version; or `undefined`. */
   find: findWebKit,
 
-  /** Starts WebKitGTK on a profile; `quotaBytes` is the limit of an origin and of all of them. */
-  async launch(profileDir, { quotaBytes = 0 } = {}) {
+  /** Starts WebKitGTK on a profile; `quotaBytes` is the limit of an origin and of all of them; private windows keep nothing. */
+  async launch(profileDir, { quotaBytes = 0, isPrivate = false } = {}) {
     const found = webkit.find();
     if (found === undefined) throw new Error('there is no WebKitGTK: npm run setup -- --browser');
     await mkdir(profileDir, { recursive: true });
@@ -33,7 +33,8 @@ export const webkit = {
       WEBKIT_DISABLE_COMPOSITING_MODE: '1',
       LIBGL_ALWAYS_SOFTWARE: '1',
     };
-    const args = [HOST, profileDir, String(Math.floor(quotaBytes)), PRELOAD];
+    const session = isPrivate ? 'private' : 'kept';
+    const args = [HOST, profileDir, String(Math.floor(quotaBytes)), PRELOAD, session];
     const group = new ProcessGroup('WebKitGTK', found.path, args, {
       env,
       stdio: ['pipe', 'pipe', 'ignore'],

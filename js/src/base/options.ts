@@ -22,6 +22,10 @@ const countFrom = (low: number): Kind =>
   number((value) => value >= low && !(value % 1), `a whole number from ${low} on`);
 
 const PLAIN: Kind = [isPlain, 'a plain object'];
+const STORAGE: Kind = [
+  (value: { open?: unknown }) => typeof value.open === 'function',
+  'such as idb()',
+];
 /** For members that only their call can check. */
 const ANY: Kind = [() => true, ''];
 
@@ -38,7 +42,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   sliceMs: number((ms) => ms > 0 && ms < Number.POSITIVE_INFINITY, 'above 0, and finite'),
   cacheBytes: number((bytes) => bytes >= 0 && bytes < 2 ** 31, 'below 2 GiB'),
   index: ofType('string'),
-  storage: [(value: { open?: unknown }) => typeof value.open === 'function', 'such as idb()'],
+  storage: STORAGE,
+  fallback: STORAGE,
   indexes: PLAIN,
   sums: PLAIN,
 };

@@ -1,4 +1,5 @@
-/** What the platform tells about the storage of the whole origin, and asking it to keep that. */
+/** What the platform tells about the storage of the whole origin. */
+import { answerOf } from './persist.js';
 
 /** Each is `undefined` where the platform does not tell. */
 export interface Persistence {
@@ -10,33 +11,11 @@ export interface Persistence {
   readonly isPersistent: boolean | undefined;
 }
 
-function manager(): Partial<StorageManager> {
-  // Not in Node, and not in a page that did not come over a secure connection.
-  return (globalThis.navigator as Partial<Navigator> | undefined)?.storage ?? {};
-}
-
 /** What the platform tells now. Never fails. */
 export async function persistence(): Promise<Persistence> {
-  const storage = manager();
   const [estimate, isPersistent] = await Promise.all([
-    quietly(() => storage.estimate?.()),
-    quietly(() => storage.persisted?.()),
+    answerOf((storage) => storage.estimate?.()),
+    answerOf((storage) => storage.persisted?.()),
   ]);
   return { quotaBytes: estimate?.quota, usageBytes: estimate?.usage, isPersistent };
-}
-
-/**
- * Asks that the origin's storage be kept. Never fails, and nobody waits for it: a browser may ask
- * the user, and a worker may not ask at all.
- */
-export function askToPersist(): void {
-  void quietly(() => manager().persist?.());
-}
-
-async function quietly<T>(call: () => Promise<T> | undefined): Promise<T | undefined> {
-  try {
-    return await call();
-  } catch {
-    return undefined;
-  }
 }

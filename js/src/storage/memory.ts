@@ -30,6 +30,7 @@ class World {
 export function memory(): Storage {
   const worlds = new Map<string, World>();
   return {
+    lifetime: 'session',
     locks: localLocks(),
     async open(name, { mustExist = false, onGone = () => {}, onMoved = () => {} } = {}) {
       let world = worlds.get(name);

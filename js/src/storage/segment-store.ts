@@ -142,13 +142,23 @@ export interface StoreOptions {
   readonly onFull?: (() => void) | undefined;
 }
 
+/**
+ * How long storage keeps what is written: until the page or the process ends; as long as the browser keeps the data
+ * of the origin; until somebody deletes it.
+ */
+export type Lifetime = 'session' | 'origin' | 'permanent';
+
 /** A kind of storage: opens stores by name. */
 export interface Storage {
+  /** How long it keeps what is written; absent in an adapter that does not know. */
+  readonly lifetime?: Lifetime;
+  /** Whether this is a private window, whose storage is deleted with it; `undefined` where that cannot be known. */
+  isPrivate?(): Promise<boolean | undefined>;
   /** Other tabs may have the same store open. */
   readonly isShared?: boolean;
   /** What all who may have the same store open have in common, to tell what they use. */
   readonly locks?: Locks | undefined;
-  /** Opens the store `name`. */
+  /** Opens the store `name`. Rejects with `unsupported` only where nothing can be stored at all: see `fallback`. */
   open(name: string, options?: StoreOptions): Promise<SegmentStore>;
   /** Deletes the store `name` and all that it holds; resolves when there is none, too. */
   destroy(name: string): Promise<void>;

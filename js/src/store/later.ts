@@ -19,6 +19,9 @@ export const repairing = () => part(() => import('../repair/repair.js'));
 /** What a store holds, and the shape of its tree. */
 export const counting = () => part(() => import('../read/stats.js'));
 
+/** How healthy storage is. */
+export const loadHealth = () => part(() => import('./health-teller.js'));
+
 /** The changes between two roots. */
 export const differing = (): Promise<typeof import('../read/differences.js')> =>
   part(() => import('../read/differences.js'));

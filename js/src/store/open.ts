@@ -2,7 +2,6 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { checkName, optionsOf } from '../base/options.js';
-import { askToPersist } from '../base/persistence.js';
 import { notify } from '../base/report.js';
 import { loadCollector } from '../collect/collecting.js';
 import { Engine } from '../core/engine.js';
@@ -18,6 +17,7 @@ import { Pins, prefixOf } from '../tabs/pins.js';
 import { Tabs } from '../tabs/tabs.js';
 import { WriterQueue } from '../tabs/writer-queue.js';
 import type { BuilderOptions, IndexProgress } from '../write/index-builder.js';
+import { HealthWatch } from './health-watch.js';
 
 /** How the indexes of a handle are made. */
 export type Indexing = Pick<BuilderOptions, 'alone' | 'onProgress'>;
@@ -45,6 +45,12 @@ export interface OpenOptions {
   readonly sums?: SumDefinitions | undefined;
   /** Where it is kept; `idb()` by default. */
   readonly storage?: Storage | undefined;
+  /**
+   * Where the store is kept instead when nothing can be stored in `storage` at all, such as `memory()` where a
+   * browser denies IndexedDB (`unsupported`). It is not used where rows may exist that cannot be read now.
+   * `health()` then has the `cause`, and `onHealth` calls with it.
+   */
+  readonly fallback?: Storage | undefined;
   /** When a write counts as done; `'relaxed'` by default. */
   readonly durability?: Durability | undefined;
   /** Milliseconds that a slice of work may hold the thread; 8 by default. */
@@ -60,8 +66,8 @@ export interface OpenOptions {
    */
   readonly onDeleted?: (() => void) | undefined;
   /**
-   * Asks the browser to clear the storage of this origin only when the user says so. Nothing
-   * waits for the answer, which `stats` tells as `isPersistent`.
+   * Asks the browser, at once, to clear the storage of this origin only when the user says so. Nothing waits for
+   * the answer, which `health` tells. Better call `db.persist()` after a click: Firefox asks the user.
    */
   readonly persist?: boolean | undefined;
 }
@@ -74,17 +80,31 @@ export interface Parts {
   /** None where no other handle can be in another process. */
   readonly tabs: Tabs | undefined;
   readonly indexing: Indexing;
+  readonly health: HealthWatch;
 }
 
-/** Opens the parts of a store, all of them or none. */
-export async function openParts(name: string, given: OpenOptions): Promise<Parts> {
+/**
+ * Opens the parts of a store, all of them or none. `unavailable` is the error of the storage whose fallback is
+ * given as `storage`.
+ */
+export async function openParts(
+  name: string,
+  given: OpenOptions,
+  unavailable?: HedgerowError,
+): Promise<Parts> {
   checkName(name);
   const options = optionsOf(
     'open',
     given,
-    'indexes dropOtherIndexes onIndexProgress sums storage durability sliceMs cacheBytes mustExist onDeleted persist',
+    'indexes dropOtherIndexes onIndexProgress sums storage fallback durability sliceMs cacheBytes mustExist onDeleted persist',
   );
-  const { storage = idb(), durability = 'relaxed', sliceMs = 8, cacheBytes = 64 << 20 } = options;
+  const {
+    storage = idb(),
+    fallback,
+    durability = 'relaxed',
+    sliceMs = 8,
+    cacheBytes = 64 << 20,
+  } = options;
   const { mustExist, onDeleted, persist = false, indexes, sums } = options;
   const { dropOtherIndexes: alone = false } = options;
   if (alone && indexes === undefined) {
@@ -94,13 +114,18 @@ export async function openParts(name: string, given: OpenOptions): Promise<Parts
   const texts = sums && (await loadSums()).definitionTexts(sums);
   // Not from within the storage, which a callback that throws must not disturb.
   const onGone = () => {
-    shared?.lose(new HedgerowError('closed', `the store ${name} was deleted`));
+    const cause = new HedgerowError('closed', `the store ${name} was deleted`);
+    health.gone(cause);
+    shared?.lose(cause);
     if (onDeleted !== undefined) queueMicrotask(() => notify(onDeleted, undefined));
   };
+  const health = new HealthWatch(storage, unavailable);
   const isAlone = storage.isShared !== true;
   /** What is let go of when a later step fails. */
   const opened: (() => unknown)[] = [];
   let shared: SharedStore | undefined;
+  /** Why the storage did not open. */
+  let denied: HedgerowError | undefined;
   try {
     const onGot = async () => {
       // Before that it is about to look anyway.
@@ -109,13 +134,19 @@ export async function openParts(name: string, given: OpenOptions): Promise<Parts
     const pinning = Pins.open(storage.locks, isAlone, name, onGot);
     opened.push(async () => (await pinning).close());
     const onMoved = () => shared?.heard();
-    const onFull = () => shared?.onFull();
+    const onFull = () => {
+      health.look();
+      shared?.onFull();
+    };
     const opening = storage.open(name, { mustExist, onGone, onMoved, onFull });
+    opening.catch((cause) => {
+      denied = cause;
+    });
     const [engine, segments] = await both(Engine.create(cacheBytes), opening);
     opened.push(() => segments.close());
     const pins = await pinning;
-    if (persist) askToPersist();
-    const host = new Host(engine, segments, sliceMs, wanted, texts);
+    if (persist) void health.persist();
+    const host = new Host(engine, health.over(segments), sliceMs, wanted, texts);
     // What they take is loaded when a store first has one.
     host.bringSums = async (op, alone) => (await loadSums()).bring(host, op, alone);
     let tabs: Tabs | undefined;
@@ -143,12 +174,19 @@ export async function openParts(name: string, given: OpenOptions): Promise<Parts
     }
     await branchHead.refresh();
     const indexing = { alone, onProgress: options.onIndexProgress };
-    return { host, branchHead, durability, tabs, indexing };
+    return { host, branchHead, durability, tabs, indexing, health };
   } catch (cause) {
     // Whatever becomes of one of them, and the first failure is the one to tell.
     // Hermes has no `Promise.allSettled`. What does not close is no news beside the cause.
     await Promise.all(opened.map(async (undo) => undo()).map((undone) => undone.catch(() => {})));
-    throw cause;
+    // Nothing is stored then, so that the fallback hides no rows.
+    const isUsed = fallback !== undefined && denied?.code === 'unsupported' && cause === denied;
+    if (!isUsed) throw cause;
+    // What is wrong with the fallback, too, is no news beside the cause.
+    const instead = { ...options, storage: fallback, fallback: undefined };
+    return openParts(name, instead, denied).catch(() => {
+      throw cause;
+    });
   }
 }
 

@@ -19,6 +19,7 @@ import { deleteRange, type PutManyOptions, putMany } from '../write/put-many.js'
 import type { SingleEdits } from '../write/single-edits.js';
 import { isFed, type Source } from '../write/source.js';
 import { Flusher, Writer, type WriterOptions } from '../write/writer.js';
+import type { HealthWatch } from './health-watch.js';
 import { diffOf, Reader } from './reader.js';
 
 /** What writes of a handle need beside what its reads do. */
@@ -29,6 +30,8 @@ export interface HandleParts {
   readonly collector: Collecting;
   /** Of writers that are open. */
   readonly flushers: Set<Flusher>;
+  /** Of the store, for all of its handles. */
+  readonly health: HealthWatch;
 }
 
 /** Reads and writes of rows. */

@@ -26,15 +26,16 @@ import type { WatchCallback, WatchOptions } from '../watch/watcher.js';
 import { Watchers } from '../watch/watchers.js';
 import { IndexBuilder } from '../write/index-builder.js';
 import { SingleEdits } from '../write/single-edits.js';
+import { HealthCalls } from './health-calls.js';
+import type { HealthWatch } from './health-watch.js';
 import { counting, repairing, verifying } from './later.js';
 import { type Indexing, type OpenOptions, openParts } from './open.js';
-import { ReaderWriter } from './reader-writer.js';
 import { Snapshot } from './snapshot.js';
 import { storeParts } from './store-later.js';
 import { switchBranch } from './switch-branch.js';
 
 /** An open store. Made by `open`. */
-export class Store extends ReaderWriter {
+export class Store extends HealthCalls {
   /** The name that it was opened under. */
   readonly name: string;
   readonly #from: ReadContext;
@@ -61,6 +62,7 @@ export class Store extends ReaderWriter {
     durability: Durability,
     tabs: Tabs | undefined,
     indexing: Indexing,
+    health: HealthWatch,
     first?: Store,
   ) {
     const changes = new Changes();
@@ -68,7 +70,7 @@ export class Store extends ReaderWriter {
     const check = () => this.#check();
     const from = readContext(host, branchHead, edits.pending, check, changes, durability);
     const collector = first ? first.handle.collector : new Collecting(host, branchHead, tabs);
-    super(from, { edits, changes, durability, collector, flushers: new Set() });
+    super(from, { edits, changes, durability, collector, flushers: new Set(), health });
     disposable(Store.prototype, 'asyncDispose', Store.prototype.close);
     this.#from = from;
     this.#first = first ?? this;
@@ -97,8 +99,9 @@ export class Store extends ReaderWriter {
 
   /** Opens a store; see the function `open`. */
   static async open(name: string, options: OpenOptions = {}): Promise<Store> {
-    const { host, branchHead, durability, tabs, indexing } = await openParts(name, options);
-    return new Store(name, host, branchHead, durability, tabs, indexing);
+    const parts = await openParts(name, options);
+    const { host, branchHead, durability, tabs, indexing, health } = parts;
+    return new Store(name, host, branchHead, durability, tabs, indexing, health);
   }
 
   /** The hash of all that the store holds, in hexadecimal. */
@@ -113,11 +116,11 @@ export class Store extends ReaderWriter {
 
   /** Throws when nothing can be read or written. */
   #check(): void {
-    this.#checkOpen();
+    this.checkOpen();
     this.#branchHead.checkThere();
   }
 
-  #checkOpen(): void {
+  protected override checkOpen(): void {
     if (this.#closing === undefined && this.#first.#closing === undefined) return;
     throw this.#closedError();
   }
@@ -134,7 +137,7 @@ export class Store extends ReaderWriter {
    */
   snapshot(): Snapshot {
     this.#check();
-    return new Snapshot(this.#branchHead, () => this.#checkOpen());
+    return new Snapshot(this.#branchHead, () => this.checkOpen());
   }
 
   /**
@@ -151,24 +154,25 @@ export class Store extends ReaderWriter {
     const branchHead = new BranchHead(this.#branchHead.shared, ref);
     try {
       await openBranch(branchHead, this.#branchHead, wanted, this.handle.durability);
-      this.#checkOpen();
+      this.checkOpen();
     } catch (cause) {
       branchHead.leave();
       throw cause;
     }
-    const shared = [this.handle.durability, this.#tabs, this.#indexing, this.#first] as const;
+    const { durability, health } = this.handle;
+    const shared = [durability, this.#tabs, this.#indexing, health, this.#first] as const;
     return new Store(this.name, this.#host, branchHead, ...shared);
   }
 
   /** All branches, the main one first, each with where it was forked. */
   async branches(): Promise<Branch[]> {
-    this.#checkOpen();
+    this.checkOpen();
     return (await storeParts()).branches.listBranches(this.#branchHead);
   }
 
   /** Deletes a branch. Handles that stand on it, in any tab, fail with `branch-not-found` from then on; watches end so. */
   async deleteBranch(name: string): Promise<void> {
-    this.#checkOpen();
+    this.checkOpen();
     const work = async () =>
       (await storeParts()).branches.deleteBranch(this.#branchHead, name, this.handle.durability);
     return this.handle.changes.note(work());
@@ -179,9 +183,9 @@ export class Store extends ReaderWriter {
    * called for before end first; `blocked` while a writer is open.
    */
   async switchTo(name: string): Promise<void> {
-    this.#checkOpen();
+    this.checkOpen();
     const ref = refOfBranch(name);
-    await switchBranch(this.#branchHead, ref, this.handle, () => this.#checkOpen());
+    await switchBranch(this.#branchHead, ref, this.handle, () => this.checkOpen());
     this.#settle();
   }
 
@@ -387,6 +391,7 @@ export class Store extends ReaderWriter {
       this.#branchHead.leave();
       return;
     }
+    this.handle.health.close();
     await this.handle.collector.close();
     await shared.afterAll(() => this.#host.segments.close());
     pins.close();

@@ -5,6 +5,7 @@
  */
 import { openDB, unwrap } from 'idb';
 import { destroyDatabase } from './connection.js';
+import { isGecko } from './engine-name.js';
 import { abortAll, inTurn, transact } from './transaction.js';
 
 /** For each so many stored bytes one record is kept, up to so many. */
@@ -137,9 +138,4 @@ function noise(): Uint8Array | Blob {
     crypto.getRandomValues(bytes.subarray(at, at + MAX_RANDOM));
   }
   return isGecko() ? new Blob([bytes]) : bytes;
-}
-
-/** By its name: how an engine counts what it stores no feature tells. Others say `like Gecko`. */
-function isGecko(): boolean {
-  return /Gecko\/\d/.test(globalThis.navigator?.userAgent ?? '');
 }

@@ -7,7 +7,7 @@ import { deleteDB, openDB, unwrap } from 'idb';
 import { HedgerowError } from '../../base/errors.js';
 import { within } from '../../base/timeout.js';
 import type { StoreOptions } from '../segment-store.js';
-import { blocked, isLost, typed } from './failures.js';
+import { atOpening, blocked, isLost, typed } from './failures.js';
 import { abortAll, STORES } from './transaction.js';
 
 /** Never raised: a store's format is told by its refs. */
@@ -61,6 +61,8 @@ export class Connection {
     const connection = new Connection(name, onGone);
     await repeating(async () => {
       connection.#db = await connection.#open(mustExist ? 'find' : 'create');
+    }).catch((cause) => {
+      throw atOpening(cause);
     });
     return connection;
   }

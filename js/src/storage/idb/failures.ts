@@ -20,6 +20,20 @@ export function blocked(): HedgerowError {
   return new HedgerowError('blocked', 'another connection holds the store: close it');
 }
 
+function denied(cause: unknown): HedgerowError {
+  const message =
+    'the browser denies storage to this page: blocked cookies, a sandboxed frame, a private window';
+  return new HedgerowError('unsupported', message, { cause });
+}
+
+/**
+ * The error of an opening, of all attempts. Firefox refuses IndexedDB in a private window, where a preference
+ * says so, with an `InvalidStateError`.
+ */
+export function atOpening(failure: HedgerowError): HedgerowError {
+  return nameOf(failure.cause) === 'InvalidStateError' ? denied(failure.cause) : failure;
+}
+
 /** The error that a caller gets. */
 export function typed(cause: unknown): HedgerowError {
   if (cause instanceof HedgerowError) return cause;
@@ -29,6 +43,8 @@ export function typed(cause: unknown): HedgerowError {
     return new HedgerowError('disconnected', 'the connection to IndexedDB was lost', { cause });
   }
   switch (name) {
+    case 'SecurityError':
+      return denied(cause);
     case 'QuotaExceededError':
       return new HedgerowError('quota-exceeded', 'no room left for this origin', {
         cause,

@@ -58,12 +58,14 @@ export function idb(options: IdbOptions = {}): Storage {
   const { exclusive = false } = optionsOf('idb', options, 'exclusive');
   return {
     isShared: true,
+    lifetime: 'origin',
     get locks() {
       const locks = globalThis.navigator?.locks as Locks | undefined;
       if (locks !== undefined || !exclusive) return locks;
       ownLocks ??= localLocks();
       return ownLocks;
     },
+    isPrivate: async () => (await loadRest()).isPrivateWindow(),
     open: (name, options) => IdbSegmentStore.open(name, options),
     async destroy(name) {
       await destroyDatabase(databaseName(name));

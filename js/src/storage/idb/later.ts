@@ -5,6 +5,7 @@ import type { Connection } from './connection.js';
 import { deleteOnce, dropRefs, sweepOnce } from './deletes.js';
 
 export { historyOnce } from './history.js';
+export { isPrivateWindow } from './private-window.js';
 
 /** What is done with an open database; `isAgain` when it was done before and found no room. */
 export type Task<T> = (db: IDBDatabase, repetition: number, isAgain?: boolean) => Promise<T>;

@@ -34,6 +34,7 @@ export function sqlStorage({ place, prefix, locks, lookMs, open }: SqlFiles): St
     locks.request(`door/${file}`, {}, run);
 
   return {
+    lifetime: 'permanent',
     locks,
     open(name, { mustExist = false, onGone = () => {}, onMoved = () => {} } = {}) {
       const { file, id } = of(name);

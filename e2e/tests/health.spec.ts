@@ -1,0 +1,291 @@
+/** The health of real storage: what each engine tells, at its quota, in private windows, and where it is denied. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type LaunchOptions as ChromiumOptions, chromium } from '@playwright/test';
+import { ENGINES, type LaunchOptions } from '../lib/engines/index.mjs';
+import { TabContext } from '../lib/engines/tab.mjs';
+import {
+  type Context,
+  type EngineOption,
+  expect,
+  openTestPage,
+  type Page,
+  test,
+} from './fixtures.js';
+
+type EngineName = EngineOption['engine'];
+
+const FULL = fileURLToPath(new URL('../../js/dist/full.js', import.meta.url));
+
+const IDB = fileURLToPath(import.meta.resolve('idb'));
+
+/** The package as one text that loads nothing. */
+async function packageText(): Promise<string> {
+  const idb = await readFile(IDB, 'base64');
+  const text = await readFile(FULL, 'utf8');
+  return text.replace(/(from ?)"idb"/, `$1"data:text/javascript;base64,${idb}"`);
+}
+
+/** Runs `use` on a page of an engine that was started with options of its own. */
+async function withEngine(
+  engine: EngineName,
+  options: LaunchOptions,
+  baseURL: string | undefined,
+  use: (page: Page) => Promise<void>,
+): Promise<void> {
+  const profile = await mkdtemp(join(tmpdir(), 'health-'));
+  const context = new TabContext(await ENGINES[engine].launch(profile, options), String(baseURL));
+  try {
+    await use(await openTestPage(await context.newPage()));
+  } finally {
+    await context.close();
+    await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** The same in a private window. */
+async function withPrivateWindow(
+  engine: EngineName,
+  launchOptions: ChromiumOptions,
+  baseURL: string | undefined,
+  use: (page: Page) => Promise<void>,
+): Promise<void> {
+  if (engine !== 'chromium') return withEngine(engine, { isPrivate: true }, baseURL, use);
+  const browser = await chromium.launch(launchOptions);
+  try {
+    const context: Context = await browser.newContext({ baseURL: String(baseURL) });
+    await use(await openTestPage(await context.newPage()));
+  } finally {
+    await browser.close();
+  }
+}
+
+/** Opens a store with a fallback, writes and reads, and tells its health. */
+const openWithFallback = async () => {
+  const { memory, open } = window.hedgerow;
+  const refused = await open('denied').then(
+    () => undefined,
+    (cause) => [cause.code, cause.cause?.name],
+  );
+  const db = await open('denied', { fallback: memory() });
+  const told: unknown[] = [];
+  db.onHealth(({ state, cause }) => told.push([state, cause?.code]));
+  await db.put('a', 1);
+  const row = await db.get('a');
+  const { state, cause } = await db.health();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  return { refused, row, state, code: cause?.code, told };
+};
+
+test('a store on disk is best-effort, with the figures that the engine tells', async ({
+  persistentPage,
+  engine,
+}) => {
+  const found = await persistentPage.page.evaluate(async () => {
+    const db = await window.hedgerow.open('health');
+    await db.put('a', 1);
+    const startMs = performance.now();
+    const health = await db.health();
+    const firstMs = performance.now() - startMs;
+    const again = await db.health();
+    const secondMs = performance.now() - startMs - firstMs;
+    const { honoursStrict } = await db.stats();
+    const names = (await indexedDB.databases()).map(({ name }) => name);
+    return { health, again, firstMs, secondMs, honoursStrict, names };
+  });
+  console.log(
+    `health, ${engine}: ${found.firstMs.toFixed(1)} ms, then ${found.secondMs.toFixed(1)} ms`,
+  );
+  const hasFigures = engine !== 'webkit';
+  expect(found.health).toMatchObject({
+    state: 'best-effort',
+    // WebKitGTK has no `navigator.storage`.
+    isPersistent: hasFigures ? false : undefined,
+    isNearQuota: hasFigures ? false : undefined,
+    honoursStrict: found.honoursStrict,
+  });
+  expect(found.health.cause).toBeUndefined();
+  expect(typeof found.health.quotaBytes).toBe(hasFigures ? 'number' : 'undefined');
+  expect(typeof found.health.usageBytes).toBe(hasFigures ? 'number' : 'undefined');
+  expect(found.again.state).toBe('best-effort');
+  // Nothing stays of what it looks with.
+  expect(found.names).toEqual(['hedgerow/health']);
+});
+
+test('persist() answers, or waits for the user while nothing else does', async ({
+  persistentPage,
+  engine,
+}) => {
+  const found = await persistentPage.page.evaluate(async () => {
+    const db = await window.hedgerow.open('asking');
+    const asked = db.persist();
+    await db.put('a', 1);
+    const { state, isPersistent } = await db.health();
+    await db.close();
+    const late = new Promise((resolve) => setTimeout(() => resolve('no answer'), 1000));
+    const answer = await Promise.race([asked, late]);
+    return { answer, state, isPersistent };
+  });
+  // Firefox asks a user, and there is none.
+  const expected = { chromium: false, firefox: 'no answer', webkit: undefined };
+  expect(found.answer).toBe(expected[engine]);
+  expect(found.state).toBe('best-effort');
+});
+
+test('a full quota is failing until there is room, and is told once', async ({
+  engine,
+  baseURL,
+}) => {
+  await withEngine(engine, { quotaBytes: 24 << 20 }, baseURL, async (page) => {
+    const found = await page.evaluate(async () => {
+      const db = await window.hedgerow.open('full');
+      const told: string[] = [];
+      db.onHealth(({ state, cause }) => told.push(cause ? `${state} ${cause.code}` : state));
+      const value = () => {
+        const bytes = new Uint8Array(1 << 20);
+        for (let at = 0; at < bytes.length; at += 65_536) {
+          crypto.getRandomValues(bytes.subarray(at, at + 65_536));
+        }
+        return bytes;
+      };
+      let code: unknown;
+      for (let at = 0; at < 100 && code === undefined; at++) {
+        await db.put(`k${at}`, value()).catch((cause) => {
+          code = cause.code;
+        });
+      }
+      for (let at = 0; at < 5; at++) await db.put('more', value()).catch(() => {});
+      const full = await db.health();
+      const rows = await db.count();
+      const first = await db.has('k0');
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      const toldFull = [...told];
+      const empty = async () => {
+        await db.clear();
+        await db.compact();
+        await db.put('small', 1);
+        return true;
+      };
+      let isEmptied = false;
+      for (let at = 0; at < 10 && !isEmptied; at++) {
+        isEmptied = await empty().catch(() => false);
+        await new Promise((resolve) => setTimeout(resolve, 1500));
+      }
+      const { state } = await db.health();
+      return {
+        code,
+        state,
+        rows,
+        first,
+        isEmptied,
+        full: full.state,
+        cause: full.cause?.code,
+        toldFull,
+        told,
+      };
+    });
+    expect(found).toMatchObject({ code: 'quota-exceeded', full: 'failing', cause: found.code });
+    expect([found.first, found.rows > 5]).toEqual([true, true]);
+    const failures = found.toldFull.filter((text) => text === 'failing quota-exceeded');
+    expect(failures).toHaveLength(1);
+    expect(found.toldFull.at(-1)).toBe('failing quota-exceeded');
+    // WebKit may take nothing more: it counts the length of the file, which no deletion makes shorter.
+    if (engine !== 'webkit') expect(found.isEmptied).toBe(true);
+    const state = found.isEmptied ? 'best-effort' : 'failing';
+    expect([found.state, found.told.at(-1)?.split(' ')[0]]).toEqual([state, state]);
+  });
+});
+
+test('a store that is deleted while it is open is told', async ({ persistentPage }) => {
+  const found = await persistentPage.page.evaluate(async () => {
+    const db = await window.hedgerow.open('deleted');
+    const told: unknown[] = [];
+    db.onHealth(({ state, cause, message }) => told.push([state, cause?.code, message]));
+    await db.put('a', 1);
+    await new Promise((resolve) => {
+      indexedDB.deleteDatabase('hedgerow/deleted').onsuccess = resolve;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return told;
+  });
+  expect(found).toEqual([['failing', 'closed', expect.stringContaining('deleted')]]);
+});
+
+test('a private window is ephemeral where the engine lets that be known', async ({
+  engine,
+  launchOptions,
+  baseURL,
+}) => {
+  await withPrivateWindow(engine, launchOptions, baseURL, async (page) => {
+    const found = await page.evaluate(async () => {
+      const db = await window.hedgerow.open('private');
+      await db.put('a', 1);
+      const { state, cause } = await db.health();
+      const told: string[] = [];
+      db.onHealth((health) => told.push(health.state));
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return { state, cause, told, row: await db.get('a') };
+    });
+    // Chromium refuses nothing there, so that nobody can tell.
+    const state = engine === 'chromium' ? 'best-effort' : 'ephemeral';
+    const told = engine === 'chromium' ? [] : ['ephemeral'];
+    expect(found).toEqual({ state, cause: undefined, told, row: 1 });
+  });
+});
+
+test('storage that a sandbox or a setting denies: unsupported, or the fallback', async ({
+  persistentPage,
+  engine,
+  baseURL,
+}) => {
+  const run = `(${openWithFallback})`;
+  const found = await persistentPage.page.evaluate(
+    async ([source, run]) => {
+      const frame = document.createElement('iframe');
+      frame.sandbox.add('allow-scripts');
+      // The package as text: a frame of no origin may load nothing.
+      frame.srcdoc = `<script type="module">
+        addEventListener('message', async ({ data: [source, run] }) => {
+          const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
+          const asked = import(url).then((loaded) => {
+            window.hedgerow = loaded;
+            return eval(run)();
+          });
+          parent.postMessage(await asked.catch((cause) => String(cause.stack ?? cause)), '*');
+        });
+        parent.postMessage('ready', '*');
+      </script>`;
+      const heard = () =>
+        new Promise<unknown>((resolve) =>
+          addEventListener('message', ({ data }) => resolve(data), { once: true }),
+        );
+      const ready = heard();
+      document.body.append(frame);
+      await ready;
+      const result = heard();
+      frame.contentWindow?.postMessage([source, run], '*');
+      return result;
+    },
+    [await packageText(), run] as const,
+  );
+  expect(found).toEqual(deniedWith('SecurityError'));
+  if (engine !== 'firefox') return;
+  const blockingCookies = { prefs: { 'network.cookie.cookieBehavior': 2 } };
+  await withEngine(engine, blockingCookies, baseURL, async (page) => {
+    expect(await page.evaluate(openWithFallback)).toEqual(deniedWith('SecurityError'));
+  });
+  const prefs = { 'dom.indexedDB.privateBrowsing.enabled': false };
+  await withEngine(engine, { prefs, isPrivate: true }, baseURL, async (page) => {
+    expect(await page.evaluate(openWithFallback)).toEqual(deniedWith('InvalidStateError'));
+  });
+});
+
+const deniedWith = (name: string) => ({
+  refused: ['unsupported', name],
+  row: 1,
+  state: 'ephemeral',
+  code: 'unsupported',
+  told: [['ephemeral', 'unsupported']],
+});

@@ -1,0 +1,43 @@
+/** What is said of the health of the storage of a store. */
+import type { HedgerowError } from '../base/errors.js';
+import type { Persistence } from '../base/persistence.js';
+import type { Storage } from '../storage/segment-store.js';
+import type { CallKind } from '../storage/watched.js';
+
+/** See `Health.state`. */
+export type HealthState = 'persistent' | 'best-effort' | 'ephemeral' | 'failing';
+
+/** How healthy the storage of a store is. */
+export interface Health extends Persistence {
+  /**
+   * - `failing`: the last write, or the last read, of storage failed; `cause` has the error.
+   * - `ephemeral`: rows are gone when the page, the process or the private window is closed.
+   * - `persistent`: rows stay until somebody deletes them.
+   * - `best-effort`: the browser may delete them, or nobody knows that it does not.
+   *
+   * The first that applies.
+   */
+  readonly state: HealthState;
+  /** What that means for the rows, in a sentence for people. */
+  readonly message: string;
+  /** Why storage is `failing`, or why the store is in the `fallback` of `open`. */
+  readonly cause: HedgerowError | undefined;
+  /** Whether less than a tenth of the quota, or less than 64 MiB, is left; `undefined` where no quota is known. */
+  readonly isNearQuota: boolean | undefined;
+  /** Whether a strict write waits for the disk; `undefined` where the storage does not know. */
+  readonly honoursStrict: boolean | undefined;
+}
+
+export type HealthListener = (health: Health) => void;
+
+/** What an open store knows by itself. */
+export interface KnownHealth {
+  readonly storage: Storage;
+  /** Why the fallback is in use. */
+  readonly unavailable: HedgerowError | undefined;
+  readonly honoursStrict: boolean | undefined;
+  /** How the last call of each kind failed, if it did. */
+  readonly failures: { readonly [Kind in CallKind]?: HedgerowError | undefined };
+  /** Each with what it was told last. */
+  readonly listeners: ReadonlySet<{ readonly listener: HealthListener; told?: string }>;
+}
