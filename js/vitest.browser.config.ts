@@ -10,11 +10,13 @@ const MEMORY = at('test/browser/memory.ts');
 
 // What `js/test/browser/run.mjs` has found.
 const ENGINES = (process.env.ENGINES ?? 'chromium').split(',');
+const IS_SAMPLE = process.env.UNITS === 'sample';
 // What tests read.
 const NAMES = ['SEED', 'SEEDS', 'TRAPS', 'PROOFS', 'ALL_FAULTS'];
 const env = Object.fromEntries(
   NAMES.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
 );
+if (IS_SAMPLE) env.SEEDS ??= '3';
 
 /** `memory()` is a fresh database of the engine, and modules of Node are what tests need of them. */
 function standIns(): Plugin {
@@ -43,14 +45,14 @@ export default defineConfig({
   root: at('..'),
   plugins: [standIns()],
   test: {
-    include: process.env.UNITS === 'sample' ? SAMPLE : ['js/test/**/*.test.ts'],
+    include: IS_SAMPLE ? SAMPLE : ['js/test/**/*.test.ts'],
     exclude: [...LEFT_OUT.keys()].map((file) => `js/test/${file}`),
     globalSetup: at('test/core-up-to-date.mjs'),
     setupFiles: at('test/browser/setup.ts'),
     silent: 'passed-only',
     // A machine that is busy is not at fault.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     browser: {
       enabled: true,
       headless: true,

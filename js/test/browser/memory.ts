@@ -14,8 +14,8 @@ const MAX_CONNECTIONS = 16;
 const connected: WeakRef<SegmentStore>[] = [];
 
 /**
- * A store that its test has dropped cannot be collected while its connection is open, and Chromium has room for the
- * memories of about 80 cores. A connection that was let go of is opened again by the next call.
+ * A store that its test has dropped cannot be collected while its connection is open, and Chromium does not have
+ * room for hundreds of cores. A connection that was let go of is opened again by the next call.
  */
 function limitConnections(opened: SegmentStore): void {
   connected.push(new WeakRef(opened));
