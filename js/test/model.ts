@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect, vi } from 'vitest';
 import { type HedgerowError, memory, open, type ScanOptions, type Store } from '../src/index.js';
 
-// A machine that is busy with other things must not fail a test.
-vi.setConfig({ testTimeout: 60_000 });
+// A machine that is busy with other things must not fail a test. On a disk they take longer.
+vi.setConfig({ testTimeout: process.env.ENGINE ? 240_000 : 60_000 });
 
 export type Entry = [key: string, value: unknown];
 

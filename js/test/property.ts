@@ -4,7 +4,7 @@
  *
  * `SEED=n` runs one seed, `SEEDS=n` runs the seeds from 1 to n.
  */
-import { relative } from 'node:path';
+import { basename, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import { line } from './one-line.js';
@@ -59,7 +59,11 @@ function commandOf(seed: number, path = '', name = ''): string {
   // could take for something else.
   const pattern = name.replaceAll(' > ', ' ').replace(/[^\w ,;:-]/g, '.');
   const anyCount = isOneSeed ? pattern : pattern.replace(`${process.env.SEEDS}`, '.*');
-  return `cd js && SEED=${seed} npx vitest run ${relative(process.cwd(), path)} -t '${anyCount}'`;
+  const { ENGINE } = process.env;
+  const runs = ENGINE
+    ? `SEED=${seed} npm run units -- --engine ${ENGINE} ${basename(path)}`
+    : `cd js && SEED=${seed} npx vitest run ${relative(process.cwd(), path)}`;
+  return `${runs} -t '${anyCount}'`;
 }
 
 /** The error `cause`, whose message says all of it. Vitest still finds what it compared in it. */

@@ -1,5 +1,6 @@
-import { assert, describe, expect, it } from 'vitest';
+import { afterEach, assert, describe, expect, it, vi } from 'vitest';
 import { HedgerowError } from '../src/base/errors.js';
+import { memory as fresh } from '../src/index.js';
 import { type Fault, faulty } from '../src/storage/faulty.js';
 import { idb } from '../src/storage/idb/idb.js';
 import { memory } from '../src/storage/memory.js';
@@ -9,6 +10,8 @@ import { segmentStoreContract } from './segment-store-contract.js';
 const storages: readonly [string, () => Storage][] = [
   ['memory()', memory],
   ['faulty(memory()) without faults', () => faulty(memory())],
+  // In browsers: see `browser/memory.ts`.
+  ...(fresh === memory ? [] : [['idb()', fresh] satisfies [string, unknown]]),
 ];
 
 for (const [title, make] of storages) {
@@ -35,7 +38,10 @@ describe('memory()', () => {
 });
 
 describe('idb()', () => {
+  afterEach(() => void vi.unstubAllGlobals());
+
   it('loads without IndexedDB, and fails with a typed error', async () => {
+    vi.stubGlobal('indexedDB', undefined);
     const storage = idb();
     for (const call of [storage.open('a'), storage.destroy('a')]) {
       await expect(call).rejects.toMatchObject({ name: 'HedgerowError', code: 'unsupported' });

@@ -33,3 +33,34 @@ it('finds a head to verify, though the ref moves at every read of its history', 
   expect(await db.get('busy')).toBe(puts - 1);
   await db.close();
 });
+
+it('takes no segment for faulty that a collection has written meanwhile', async () => {
+  const inner = memory();
+  let beforeRead: (() => Promise<unknown>) | undefined;
+  const storage: Storage = {
+    ...inner,
+    open: async (...args) => {
+      const segments = await inner.open(...args);
+      const read = segments.read.bind(segments);
+      const late = async (ids: readonly number[]) => {
+        const run = beforeRead;
+        beforeRead = undefined;
+        await run?.();
+        return read(ids);
+      };
+      return Object.assign(segments, { read: late });
+    },
+  };
+  const db = await open('moved', { storage });
+  const rowOf = (at: number) => [`k${at}`, { at, text: `${at}`.repeat(60) }] as const;
+  await db.putMany(Array.from({ length: 5000 }, (_, at) => rowOf(at)));
+  // Each segment keeps something, and is worth moving.
+  for (let at = 0; at < 5000; at += 500) await db.deleteMany({ gte: `k${at}`, lt: `k${at + 400}` });
+  let moved = 0;
+  beforeRead = async () => {
+    moved = (await db.compact()).segmentsWritten;
+  };
+  expect(await db.verify()).toMatchObject({ ok: true, faults: [], segmentFaults: [] });
+  expect(moved).toBeGreaterThan(0);
+  await db.close();
+});

@@ -26,6 +26,12 @@ function takeReport(name) {
 }
 
 const VITEST_REPORT = join(REPORT_DIR, 'vitest.json');
+const UNITS_REPORT = join(REPORT_DIR, 'units.json');
+const vitestReports = (file) => [
+  '--reporter=default',
+  '--reporter=json',
+  `--outputFile.json=${file}`,
+];
 // List the files: newer versions of Node do not accept a folder, older ones no pattern.
 const SCRIPT_TESTS = readdirSync(join(ROOT, 'scripts', 'test')).map(
   (file) => `scripts/test/${file}`,
@@ -134,12 +140,7 @@ export const STEPS = [
     seconds: 290,
     cwd: join(ROOT, 'js'),
     needs: ['build'],
-    commands: [
-      [
-        'vitest',
-        ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${VITEST_REPORT}`],
-      ],
-    ],
+    commands: [['vitest', ['run', ...vitestReports(VITEST_REPORT)]]],
     count: () => countVitest(takeReport('vitest.json')),
   },
   {
@@ -211,6 +212,22 @@ export const STEPS = [
       ],
     ],
     count: () => countPlaywright(takeReport('playwright-engines.json')),
+  },
+  {
+    name: 'units',
+    what: "a sample of the wrapper's tests on the IndexedDB of each engine",
+    seconds: 80,
+    lane: 'browser',
+    needs: ['build'],
+    needsBrowser: true,
+    commands: [
+      [
+        'node',
+        ['js/test/browser/run.mjs', '--sample', ...vitestReports(UNITS_REPORT)],
+        () => ({ CHROMIUM_PATH: findBrowser() }),
+      ],
+    ],
+    count: () => countVitest(takeReport('units.json')),
   },
   {
     name: 'timed',

@@ -49,8 +49,10 @@ export function checking(
       }
       for (const [at, segment] of ids.entries()) {
         const length = found[at]?.length;
+        // Of one that a collection has written meanwhile, in place of others, nothing is noted.
+        const wanted = lengths.get(segment) ?? length;
         if (length === undefined) faults.set(segment, { segment, what: 'gone' });
-        else if (length !== lengths.get(segment)) faults.set(segment, { segment, what: 'length' });
+        else if (length !== wanted) faults.set(segment, { segment, what: 'length' });
       }
       return found;
     },

@@ -1,0 +1,3 @@
+import type { BrowserProviderOption } from 'vitest/node';
+
+export function engines(): BrowserProviderOption;

