@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { withBrowser } from '../bench/lib/browser.mjs';
 import { environment } from '../bench/lib/environment.mjs';
 import { Progress } from '../bench/lib/progress.mjs';
+import { enginesOf, installed } from '../lib/engines/index.mjs';
 import { readArguments } from './lib/arguments.mjs';
 import { draw } from './lib/plot.mjs';
 import { printReport } from './lib/report.mjs';
@@ -17,35 +18,57 @@ const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
 const PLOT = fileURLToPath(new URL('../../docs/plots/alive.svg', import.meta.url));
 
 async function main() {
-  const options = readArguments(process.argv.slice(2));
+  const { engines, ...options } = readArguments(process.argv.slice(2));
+  const found = installed(enginesOf(engines)).map(({ name }) => name);
+  for (const engine of found) await runIn(engine, options);
+  // What was asked for and did not run is no success.
+  if (found.length < engines.length) process.exitCode = 1;
+}
+
+async function runIn(engine, options) {
   const progress = new Progress();
   const startedAt = new Date();
   const show = (text) => progress.show(text);
-  show('building the page and starting Chromium');
-  const page = { profile: false, config: CONFIG, global: 'alive' };
-  const results = await withBrowser(page, async (browser) => {
-    const scenarios = await watchAll(browser, options, show);
-    const slicing = await timeSlicing(browser, options, show);
-    const traces = await traceAll(browser, scenarios, show);
-    show('reads during a load');
-    await browser.visit('alive');
-    const reads = await browser.call('readWhileLoading', options.shortRows);
-    // The files of the databases are still there, which tell what keeps them.
-    const about = await environment(browser);
-    const hidden = await timeHidden(browser, options, show);
-    return { ...about, scenarios, traces, slicing, reads, hidden };
-  });
+  show(`building the page and starting ${engine}`);
+  const page = { engine, config: CONFIG, global: 'alive' };
+  const results = await withBrowser(page, (browser) => measure(browser, options, show));
   progress.clear();
 
   const seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
-  const report = { schema: 1, startedAt: startedAt.toISOString(), seconds, options, ...results };
+  const report = {
+    schema: 2,
+    engine,
+    startedAt: startedAt.toISOString(),
+    seconds,
+    options,
+    ...results,
+  };
   printReport(report);
   await mkdir(RESULTS, { recursive: true });
-  await writeFile(`${RESULTS}latest.json`, `${JSON.stringify(report, null, 1)}\n`);
-  // A quick run is no measurement.
-  if (!options.quick) await writeFile(PLOT, draw(report));
-  if (results.reads.wrong.length > 0) process.exitCode = 1;
-  console.log(`\nwritten to ${RESULTS}latest.json in ${seconds} s`);
+  const name = engine === 'chromium' ? 'latest' : `latest-${engine}`;
+  await writeFile(`${RESULTS}${name}.json`, `${JSON.stringify(report, null, 1)}\n`);
+  // The plot shows a whole run in Chromium; a quick one is no measurement.
+  if (engine === 'chromium' && options.only === null && !options.quick) {
+    await writeFile(PLOT, draw(report));
+  }
+  if (results.reads !== undefined && results.reads.wrong.length > 0) process.exitCode = 1;
+  console.log(`\nwritten to ${RESULTS}${name}.json in ${seconds} s`);
+}
+
+/** Traces, and pages that are really hidden, are to be had in Chromium alone. */
+async function measure(browser, options, show) {
+  const isChromium = browser.engine === 'chromium';
+  const scenarios = await watchAll(browser, options, show);
+  // The files of the databases are still there, which tell what keeps them.
+  const about = await environment(browser);
+  if (options.only !== null) return { ...about, scenarios, traces: [] };
+  const slicing = await timeSlicing(browser, options, show);
+  const traces = isChromium ? await traceAll(browser, scenarios, show) : [];
+  show('reads during a load');
+  await browser.visit('alive');
+  const reads = await browser.call('readWhileLoading', options.shortRows);
+  const hidden = isChromium ? await timeHidden(browser, options, show) : undefined;
+  return { ...about, scenarios, traces, slicing, reads, hidden };
 }
 
 try {

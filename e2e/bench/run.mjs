@@ -1,12 +1,14 @@
-// The benchmarks in a real browser: see README.md. `npm run bench` builds the package first.
+// The benchmarks in real browsers: see README.md. `npm run bench` builds the package first.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { enginesOf, installed } from '../lib/engines/index.mjs';
 import { readArguments } from './lib/arguments.mjs';
 import { withBrowser } from './lib/browser.mjs';
 import { budgets } from './lib/budgets.mjs';
 import { environment } from './lib/environment.mjs';
+import { glance } from './lib/glance.mjs';
 import { htmlReport } from './lib/html.mjs';
 import { Progress } from './lib/progress.mjs';
 import {
@@ -22,11 +24,20 @@ import { sysbenchOf } from './lib/sysbench.mjs';
 const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
 
 async function main() {
-  const options = readArguments(process.argv.slice(2));
+  const { engines, ...options } = readArguments(process.argv.slice(2));
+  const found = installed(enginesOf(engines)).map(({ name }) => name);
+  for (const engine of found) await runIn(engine, options);
+  // What was asked for and did not run is no success.
+  if (found.length < engines.length) process.exitCode = 1;
+}
+
+async function runIn(engine, options) {
   const progress = new Progress();
   const startedAt = new Date();
-  progress.show('building the page and starting Chromium');
-  const { cases, growth, about } = await withBrowser(options, async (browser) => {
+  const startLoad = loadavg()[0];
+  progress.show(`building the page and starting ${engine}`);
+  const { profile } = options;
+  const { cases, growth, about } = await withBrowser({ engine, profile }, async (browser) => {
     await browser.call('leaveDatabase');
     const rowBytes = await browser.call('rowBytes', Math.min(options.rows, 10_000));
     const before = await environment(browser);
@@ -36,7 +47,8 @@ async function main() {
   progress.clear();
 
   const report = {
-    schema: 2,
+    schema: 3,
+    engine,
     startedAt: startedAt.toISOString(),
     seconds: Math.round((Date.now() - startedAt.getTime()) / 1000),
     options,
@@ -46,6 +58,7 @@ async function main() {
     sysbench: sysbenchOf(cases),
     budgets: budgets(cases, options),
   };
+  report.machine.loadAverageBefore = startLoad;
   report.machine.loadAverage = loadavg()[0];
   printEnvironment(report);
   for (const one of cases) printCase(one);
@@ -53,8 +66,12 @@ async function main() {
   if (report.sysbench !== null) printSysbench(report.sysbench);
   printBudgets(report.budgets);
   await mkdir(RESULTS, { recursive: true });
-  await writeFile(`${RESULTS}latest.json`, `${JSON.stringify(report, null, 2)}\n`);
-  await writeFile(`${RESULTS}report.html`, htmlReport(report));
+  // The plots of the docs are those of Chromium.
+  const name = engine === 'chromium' ? 'latest' : `latest-${engine}`;
+  const page = engine === 'chromium' ? 'report' : `report-${engine}`;
+  await writeFile(`${RESULTS}${name}.json`, `${JSON.stringify(report, null, 2)}\n`);
+  await writeFile(`${RESULTS}${page}.html`, htmlReport(report));
+  await writeFile(`${RESULTS}${page}.md`, glance(report));
   // A wrong answer is a failure; a missed budget is not.
   const all = [...cases, ...growth.flatMap((size) => size.cases)];
   const rows = all.flatMap(({ ours, floor, peers, variants }) => [
@@ -64,7 +81,7 @@ async function main() {
     ...variants,
   ]);
   if (rows.some((row) => row?.failed !== undefined)) process.exitCode = 1;
-  console.log(`\nwritten to ${RESULTS}latest.json and report.html in ${report.seconds} s`);
+  console.log(`\nwritten to ${RESULTS}${name}.json, ${page}.html and .md in ${report.seconds} s`);
 }
 
 try {

@@ -6,3 +6,17 @@ export function whole(name, text, usage) {
   if (Number.isInteger(number) && number > 0) return number;
   throw new Error(`${name} is a whole number above 0, not ${text}\n${usage}`);
 }
+
+const ENGINES = ['chromium', 'firefox', 'webkit'];
+
+/** Reads the names of engines: Chromium when none are given, every engine for `all`. */
+export function engineNames(text, usage) {
+  if (text === undefined) return ['chromium'];
+  if (text === 'all') return [...ENGINES];
+  const names = text.split(',');
+  const unknown = names.filter((name) => !ENGINES.includes(name));
+  if (unknown.length === 0) return [...new Set(names)];
+  throw new Error(
+    `no such engine: ${unknown.join(', ')}; there are all, ${ENGINES.join(', ')}\n${usage}`,
+  );
+}

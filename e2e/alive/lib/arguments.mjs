@@ -1,8 +1,11 @@
 import { parseArgs } from 'node:util';
+import { engineNames } from '../../lib/arguments.mjs';
 
-const USAGE = `npm run alive -- [--rows 1000000] [--quick]
-  --rows   rows of the long loads; 20 stores get a twentieth each
-  --quick  100,000 rows and few rounds: to see that everything works`;
+const USAGE = `npm run alive -- [--rows 1000000] [--engines all] [--only sliced] [--quick]
+  --rows     rows of the long loads; 20 stores get a twentieth each
+  --engines  of chromium (the default), firefox and webkit, by name; or all
+  --only     scenarios to watch, by name, and nothing else
+  --quick    100,000 rows and few rounds: to see that everything works`;
 
 /** What the command was asked to do, and how much of each thing that comes to. */
 export function readArguments(args) {
@@ -10,6 +13,8 @@ export function readArguments(args) {
     args,
     options: {
       rows: { type: 'string' },
+      engines: { type: 'string' },
+      only: { type: 'string' },
       quick: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -25,6 +30,8 @@ export function readArguments(args) {
   }
   return {
     rows,
+    engines: engineNames(values.engines, USAGE),
+    only: values.only?.split(',') ?? null,
     quick,
     stores: 20,
     /** What is loaded in one go, and against the clock. */

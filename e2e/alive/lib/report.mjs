@@ -9,7 +9,7 @@ const ROWS = [
   ['click', 'click'],
 ];
 
-export function printReport({ browser, machine, scenarios, traces, slicing, hidden, reads }) {
+export function printReport({ browser, machine, scenarios, traces, ...others }) {
   console.log(`
 ${browser.product}, IndexedDB on ${browser.indexedDb}, on-disk profile
 ${machine.cores} cores (${machine.cpu}), load average ${machine.loadAverage.toFixed(1)} at the end
@@ -30,9 +30,14 @@ p50 / p99 / max in ms`);
       const trace = traces.find((one) => one.name === name);
       return trace === undefined ? '' : triple(trace[from]);
     });
-  rows.push(['a task*', ...traced('tasks')], ["its thread's time*", ...traced('threadTimes')]);
+  if (traces.length > 0) {
+    rows.push(['a task*', ...traced('tasks')], ["its thread's time*", ...traced('threadTimes')]);
+  }
   printTable([head, ...rows]);
-  console.log('  * of a millisecond or more, in a trace of the same load without probes\n');
+  if (traces.length > 0) {
+    console.log('  * of a millisecond or more, in a trace of the same load without probes');
+  }
+  console.log();
   for (const { name, title, loads } of scenarios) {
     const [first] = loads;
     if (first === undefined) {
@@ -45,13 +50,22 @@ p50 / p99 / max in ms`);
       `  ${name}: ${title}; ${show(first.ms)} ms with all probes at work, ${speed} rows/s, ${first.slices} slices, ${memory} MiB of linear memory`,
     );
   }
+  printOthers(others);
+  for (const trace of traces) printTasks(trace);
+}
+
+/** What was measured beside the scenarios. */
+function printOthers({ slicing, hidden, reads }) {
+  if (slicing === undefined) return;
   console.log(`
   slicing: ${times(slicing.slicedOverUnsliced)} the time of one piece, ${slicing.rows.toLocaleString('en')} rows; making the rows takes ${show(slicing.sourceMs)} ms
-  hidden:  ${times(hidden.hiddenSpeed)} the speed of the visible page; there, slicing takes ${times(hidden.slicedOverUnsliced)} the time of one piece
-           (visible: ${hidden.visible.frames} frames, ${hidden.visible.timers} timers in ${hidden.lookMs} ms; hidden: ${hidden.hidden.frames}, ${hidden.hidden.timers})
   reads:   ${reads.gets} gets, ${reads.counts} counts and ${reads.scans} scans during a load, ${reads.after} reads after it, one scan across its end: ${reads.wrong.length} wrong`);
-  for (const trace of traces) printTasks(trace);
   for (const wrong of reads.wrong) console.log(`           ${wrong}`);
+  if (hidden === undefined) return;
+  console.log(
+    `  hidden:  ${times(hidden.hiddenSpeed)} the speed of the visible page; there, slicing takes ${times(hidden.slicedOverUnsliced)} the time of one piece
+           (visible: ${hidden.visible.frames} frames, ${hidden.visible.timers} timers in ${hidden.lookMs} ms; hidden: ${hidden.hidden.frames}, ${hidden.hidden.timers})`,
+  );
 }
 
 /** The longest tasks of each trace, and what they consist of. */

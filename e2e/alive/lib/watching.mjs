@@ -35,16 +35,25 @@ export function scenarios({ rows, stores, shortRows, idleMs, unslicedPasses }) {
   ];
 }
 
+function chosen({ only, ...options }) {
+  const all = scenarios(options);
+  const unknown = only?.filter((name) => !all.some((one) => one.name === name)) ?? [];
+  if (unknown.length === 0) return all.filter(({ name }) => only?.includes(name) ?? true);
+  const names = all.map(({ name }) => name);
+  throw new Error(`no scenario ${unknown.join(', ')}; there are ${names.join(', ')}`);
+}
+
 /**
- * Each scenario twice: without clicks, and with. For after a click Chromium puts off timers and
+ * Each scenario twice: without clicks, and with, which only Chromium's protocol sends without a wait. For after a click Chromium puts off timers and
  * messages until the next frame, whatever the page does, which would hide what loads do to them.
  */
 export async function watchAll(browser, options, show) {
   const results = [];
-  for (const scenario of scenarios(options)) {
+  for (const scenario of chosen(options)) {
     const passes = [];
     for (let pass = 0; pass < 2 * scenario.passes; pass++) {
       const clicks = pass % 2 === 1;
+      if (clicks && browser.engine !== 'chromium') continue;
       show(`${scenario.title}${clicks ? ', with clicks' : ''}`);
       await browser.visit('alive');
       const watch = () => watchOnce(browser, scenario);

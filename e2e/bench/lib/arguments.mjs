@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util';
-import { whole as wholeOf } from '../../lib/arguments.mjs';
+import { engineNames, whole as wholeOf } from '../../lib/arguments.mjs';
 
-const USAGE = `node e2e/bench/run.mjs [--rows 100000] [--rounds 3] [--only load,scan,...] [--quick] [--profile]
+const USAGE = `node e2e/bench/run.mjs [--rows 100000] [--rounds 3] [--only load,scan,...] [--engines all] [--quick] [--profile]
   --rows     rows in a full store; 1000000 runs Hedgerow and the floor alone
   --rounds   rounds that count; one more comes first that does not
   --only     cases or suites to run, by name
+  --engines  of chromium (the default), firefox and webkit, by name; or all
   --quick    10,000 rows and one round without warming up: to see that everything works
-  --profile  also print where the time of Hedgerow's samples goes, by function`;
+  --profile  also print where the time of Hedgerow's samples goes, by function; in Chromium alone`;
 
 const whole = (name, text) => wholeOf(name, text, USAGE);
 
@@ -18,6 +19,7 @@ export function readArguments(args) {
       rows: { type: 'string' },
       rounds: { type: 'string' },
       only: { type: 'string' },
+      engines: { type: 'string' },
       quick: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -28,7 +30,12 @@ export function readArguments(args) {
     process.exit(0);
   }
   const { quick, profile } = values;
+  const engines = engineNames(values.engines, USAGE);
+  if (profile && engines.some((name) => name !== 'chromium')) {
+    throw new Error(`--profile is for Chromium alone\n${USAGE}`);
+  }
   return {
+    engines,
     rows: whole('--rows', values.rows ?? (quick ? '10000' : '100000')),
     rounds: whole('--rounds', values.rounds ?? (quick ? '1' : '3')),
     only: values.only?.split(',').filter((name) => name !== '') ?? null,

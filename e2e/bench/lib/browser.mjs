@@ -1,12 +1,17 @@
-// Serves a production build of the page and opens it in Chromium on a fresh on-disk profile.
+// Serves a production build of the page and opens it on a fresh on-disk profile: in Chromium by Playwright, whose
+// protocol can also profile, trace and measure memory; in the other engines by `e2e/lib/engines`.
 
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from '@playwright/test';
 import { findBrowser } from '../../../scripts/lib/browser.mjs';
 import { refuseDevBuild } from '../../../scripts/lib/dev-build.mjs';
 import { servePage } from '../../../scripts/lib/serve.mjs';
+import { enginesOf } from '../../lib/engines/index.mjs';
+import { within } from '../../lib/engines/limits.mjs';
+import { EnginePage } from './engine-page.mjs';
+import { CALL_MS, originOf, storedMiB } from './page.mjs';
 import { processMemory } from './process-memory.mjs';
 
 const CONFIG = fileURLToPath(new URL('../vite.config.ts', import.meta.url));
@@ -26,18 +31,13 @@ const FLAGS = [
   '--enable-blink-features=ForceEagerMeasureMemory',
 ];
 
-const MOST_MS = 300_000;
-
-// Where Chromium keeps what pages store.
-export const STORAGE_PATH = /IndexedDB|WebStorage|File System/;
-
 /**
  * Runs `work` with a browser, which it takes down in the end. Of another page than that of the
  * benchmarks, `config` is its Vite configuration and `global` where its functions are; `launch`
- * are further options of Playwright.
+ * are further options of Playwright, for Chromium.
  */
 export async function withBrowser(
-  { profile, config = CONFIG, global = 'bench', launch = {} },
+  { engine = 'chromium', profile = false, config = CONFIG, global = 'bench', launch = {} },
   work,
 ) {
   refuseDevBuild();
@@ -47,23 +47,39 @@ export async function withBrowser(
     await mkdir(PROFILES, { recursive: true });
     const profileDir = await mkdtemp(join(PROFILES, 'bench-'));
     ends.push(() => rm(profileDir, { recursive: true, force: true, maxRetries: 5 }));
-    const executablePath = findBrowser();
-    const context = await chromium.launchPersistentContext(profileDir, {
-      args: FLAGS,
-      ...launch,
-      ...(executablePath === undefined ? {} : { executablePath }),
-    });
-    ends.push(() => context.close());
-    const page = context.pages()[0] ?? (await context.newPage());
-    const session = await context.newCDPSession(page);
-    const browser = new BenchPage({ context, page, session, port, profileDir, global });
-    if (profile) await page.exposeFunction('profiler', (start) => browser.onTimed?.(start));
-    await page.exposeFunction('processMemory', (action) => processMemory(context, action));
+    const place = { port, profileDir, global };
+    const browser =
+      engine === 'chromium'
+        ? await inChromium(place, { profile, launch }, ends)
+        : await inEngine(engine, place, ends);
     await browser.visit('bench');
     return await work(browser);
   } finally {
     for (const end of ends.reverse()) await end();
   }
+}
+
+async function inChromium(place, { profile, launch }, ends) {
+  const executablePath = findBrowser();
+  const context = await chromium.launchPersistentContext(place.profileDir, {
+    args: FLAGS,
+    ...launch,
+    ...(executablePath === undefined ? {} : { executablePath }),
+  });
+  ends.push(() => context.close());
+  const page = context.pages()[0] ?? (await context.newPage());
+  const session = await context.newCDPSession(page);
+  const browser = new BenchPage({ context, page, session, ...place });
+  if (profile) await page.exposeFunction('profiler', (start) => browser.onTimed?.(start));
+  await page.exposeFunction('processMemory', (action) => processMemory(context, action));
+  return browser;
+}
+
+async function inEngine(name, place, ends) {
+  const [engine] = enginesOf([name]);
+  const running = await engine.launch(place.profileDir);
+  ends.push(() => running.close());
+  return new EnginePage({ running, page: await running.newPage(), ...place });
 }
 
 async function serve(configFile, profile, ends) {
@@ -76,8 +92,9 @@ async function serve(configFile, profile, ends) {
   return server.port;
 }
 
-/** The page of the benchmarks. */
+/** The page of the benchmarks in Chromium. */
 class BenchPage {
+  engine = 'chromium';
   /** Called with `true` before and with `false` after a stretch that the page times. */
   onTimed;
   #port;
@@ -107,25 +124,18 @@ class BenchPage {
    */
   async visit(name) {
     this.#problem = undefined;
-    const host = name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
-    this.#origin = `http://${host}.localhost:${this.#port}`;
+    this.#origin = originOf(name, this.#port);
     await this.page.goto(this.#origin);
     await this.page.waitForFunction((name) => globalThis[name] !== undefined, this.#global);
   }
 
   /** Calls a function of the page, such as those of `page/main.ts`; fails when there is no answer for minutes. */
   async call(name, ...args) {
-    let timer;
-    const silence = new Promise((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer in ${MOST_MS / 1000} s`)), MOST_MS);
-    });
     const answer = this.page.evaluate(
       ([global, name, args]) => globalThis[global][name](...args),
       [this.#global, name, args],
     );
-    // The page may go away while nobody waits for it any more.
-    answer.catch(() => {});
-    const result = await Promise.race([answer, silence]).finally(() => clearTimeout(timer));
+    const result = await within(CALL_MS, `${this.#global}.${name}`, answer);
     if (this.#problem !== undefined) throw this.#problem;
     return result;
   }
@@ -141,14 +151,11 @@ class BenchPage {
   }
 
   /** MiB of the files that hold what pages stored. */
-  async storedMiB() {
-    const files = await readdir(this.profileDir, { recursive: true });
-    let bytes = 0;
-    for (const file of files.filter((file) => STORAGE_PATH.test(file))) {
-      // Files come and go while the browser tidies up.
-      const found = await stat(join(this.profileDir, file)).catch(() => undefined);
-      if (found?.isFile()) bytes += found.size;
-    }
-    return bytes / 2 ** 20;
+  storedMiB() {
+    return storedMiB(this.profileDir, this.engine);
+  }
+
+  async product() {
+    return (await this.#session.send('Browser.getVersion')).product;
   }
 }

@@ -1,10 +1,10 @@
 // What was measured, with what, and where.
 
-import { open, readdir, readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { cpus, loadavg, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { STORAGE_PATH } from './browser.mjs';
+import { storedFiles } from './page.mjs';
 
 const PEERS = [
   'dexie',
@@ -15,10 +15,8 @@ const PEERS = [
 ];
 
 /** To be called while the profile holds databases. */
-export async function environment({ context, page, profileDir }) {
-  const session = await context.newCDPSession(page);
-  const { product } = await session.send('Browser.getVersion');
-  await session.detach();
+export async function environment(browser) {
+  const product = await browser.product();
   return {
     versions: {
       hedgerow: await versionOf('hedgerow'),
@@ -27,7 +25,7 @@ export async function environment({ context, page, profileDir }) {
       playwright: await versionOf('@playwright/test'),
       node: process.version,
     },
-    browser: { product, indexedDb: await backendOf(profileDir) },
+    browser: { product, indexedDb: await backendOf(browser) },
     machine: {
       cores: cpus().length,
       cpu: cpus()[0]?.model ?? 'unknown',
@@ -54,11 +52,9 @@ async function versionOf(name) {
 }
 
 /** What keeps IndexedDB, by the files that it left in the profile. */
-async function backendOf(profileDir) {
-  const files = await readdir(profileDir, { recursive: true });
-  const own = files.filter((file) => STORAGE_PATH.test(file));
+async function backendOf({ profileDir, engine }) {
   const found = new Set();
-  for (const file of own) {
+  for (const file of await storedFiles(profileDir, engine)) {
     if (/\.leveldb[\\/]MANIFEST/.test(file)) found.add('leveldb');
     // The quota manager's own is there with either.
     if (!file.includes('QuotaManager') && (await isSqlite(join(profileDir, file)))) {

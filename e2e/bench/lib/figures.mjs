@@ -36,9 +36,10 @@ export function summarize({ name, title, unit }, contestants, rounds, failures, 
     details,
   });
   const summaries = contestants.flatMap((contestant) => {
-    const { name: who, kind, note, cannot, most } = contestant;
+    const { name: who, kind, note, cannot, most, missing } = contestant;
     const about = { name: who, kind, ...(note === undefined ? {} : { note }) };
     const samples = rounds.map((taken) => taken.get(who)?.[name]);
+    if (missing !== undefined) return [{ ...about, reason: missing }];
     if (failures.has(who)) return [{ ...about, failed: failures.get(who) }];
     if (rows > (most?.rows ?? Number.POSITIVE_INFINITY)) return [{ ...about, reason: most.reason }];
     if (samples.some((sample) => sample === undefined)) {

@@ -63,7 +63,8 @@ function planOf(all, { only, rows, quick }) {
 async function runSuite(browser, suite, setting, options, show) {
   const wanted = suite.cases.filter(({ name }) => setting.cases.includes(name));
   const taking = suite.contestants.filter(
-    ({ most, cannot = {} }) =>
+    ({ most, missing, cannot = {} }) =>
+      missing === undefined &&
       setting.rows <= (most?.rows ?? Number.POSITIVE_INFINITY) &&
       wanted.some(({ name }) => cannot[name] === undefined),
   );
@@ -107,7 +108,8 @@ async function runActs(browser, suite, { name, acts }, setting) {
       const sample = samples[disk];
       if (sample === undefined) continue;
       const filesMiB = (await browser.storedMiB()) - beforeMiB;
-      samples[disk] = { ...sample, details: { 'files of the profile, MiB': filesMiB } };
+      const value = Number.isNaN(sample.value) ? filesMiB : sample.value;
+      samples[disk] = { value, details: { 'files of the profile, MiB': filesMiB } };
     }
     Object.assign(taken, samples);
   }

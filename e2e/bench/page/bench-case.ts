@@ -43,6 +43,8 @@ export interface Contestant {
   readonly cannot?: Readonly<Record<string, string>>;
   /** With more rows than this it does not take part, for a reason. */
   readonly most?: { readonly rows: number; readonly reason: string };
+  /** Why it takes no part in this browser. */
+  readonly missing?: string;
   /** One page after another, databases staying in between. */
   readonly acts: readonly Act[];
 }

@@ -1,7 +1,7 @@
 /** What `run.mjs` calls in the page. */
 import type { Contestant, Samples, Setting, Suite } from './bench-case.js';
 import { SUITES } from './cases/index.js';
-import { openIndexedDb } from './peers/raw.js';
+import { openIndexedDb, settled } from './peers/raw.js';
 import { makeRows } from './rows.js';
 
 function find(suiteName: string, contestantName: string): Contestant {
@@ -9,6 +9,11 @@ function find(suiteName: string, contestantName: string): Contestant {
   const contestant = found?.contestants.find(({ name }) => name === contestantName);
   if (contestant === undefined) throw new Error(`no ${contestantName} in ${suiteName}`);
   return contestant;
+}
+
+async function deleteDatabase(name: string): Promise<void> {
+  // WebKit lists one that was never made to the end, too, and deletes it like any other.
+  await settled(indexedDB.deleteDatabase(name));
 }
 
 const calls = {
@@ -30,6 +35,16 @@ const calls = {
 
   /** Leaves a database whose files tell what keeps IndexedDB. */
   leaveDatabase: async (): Promise<void> => (await openIndexedDb()).close(),
+
+  /** Deletes all that this origin stores, where the runner has no command for that. */
+  wipe: async (): Promise<void> => {
+    for (const { name } of await indexedDB.databases()) await deleteDatabase(name ?? '');
+    if (typeof navigator.storage?.getDirectory !== 'function') return;
+    const root = await navigator.storage.getDirectory();
+    const names: string[] = [];
+    for await (const name of root.keys()) names.push(name);
+    for (const name of names) await root.removeEntry(name, { recursive: true });
+  },
 
   /** Bytes of JSON in a row, on average. */
   rowBytes: (rows: number): number => {

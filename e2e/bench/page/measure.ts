@@ -13,7 +13,7 @@ export function pause(ms: number): Promise<void> {
 /** Collects what is dead and waits until the browser is done with it. */
 export async function settle(): Promise<void> {
   await pause(50);
-  // Chromium has it with `--js-flags=--expose-gc`.
+  // Chromium has it with `--js-flags=--expose-gc`, the other engines have no such call.
   globalThis.gc?.();
   await pause(150);
 }
@@ -35,13 +35,19 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }
 
+/** How alive the page was. */
+export interface Watch {
+  readonly frameGapMs: number;
+  /** `undefined` where the browser does not report long tasks. */
+  readonly longTaskMs: number | undefined;
+}
+
 /** Watches how alive the page is while `work` runs. */
-export async function watched<T>(
-  work: () => Promise<T>,
-): Promise<{ result: T; frameGapMs: number; longTaskMs: number }> {
+export async function watched<T>(work: () => Promise<T>): Promise<Watch & { result: T }> {
   const tasks: PerformanceEntry[] = [];
+  const hasTasks = PerformanceObserver.supportedEntryTypes.includes('longtask');
   const observer = new PerformanceObserver((list) => tasks.push(...list.getEntries()));
-  observer.observe({ type: 'longtask' });
+  if (hasTasks) observer.observe({ type: 'longtask' });
   let watching = true;
   let lastMs = performance.now();
   let frameGapMs = 0;
@@ -67,5 +73,10 @@ export async function watched<T>(
     ({ startTime, duration }) => startTime < endMs && startTime + duration > startMs,
   );
   const longTaskMs = Math.max(0, ...during.map(({ duration }) => duration));
-  return { result, frameGapMs, longTaskMs };
+  return { result, frameGapMs, longTaskMs: hasTasks ? longTaskMs : undefined };
+}
+
+/** The longest task as a further figure of a sample. */
+export function longTask({ longTaskMs }: Watch): Readonly<Record<string, number>> {
+  return longTaskMs === undefined ? {} : { 'longest task of 50 ms or more, ms': longTaskMs };
 }

@@ -7,12 +7,14 @@ export type PeerAct = (peer: Peer, setting: Setting) => Promise<Samples>;
 
 export function contestantOf(peer: Peer, acts: readonly PeerAct[]): Contestant {
   const { name, kind, note, cannot, most } = peer;
+  const missing = peer.missing?.();
   return {
     name,
     kind,
     ...(note === undefined ? {} : { note }),
     ...(cannot === undefined ? {} : { cannot }),
     ...(most === undefined ? {} : { most }),
+    ...(missing === undefined ? {} : { missing }),
     acts: acts.map((act) => (setting) => act(peer, setting)),
   };
 }

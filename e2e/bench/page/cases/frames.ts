@@ -1,6 +1,6 @@
 /** How alive the page is during a load. In samples of their own: frames are work too. */
 import type { Samples, Setting, Suite } from '../bench-case.js';
-import { timed, watched } from '../measure.js';
+import { longTask, timed, watched } from '../measure.js';
 import { type Peer, RELAXED, within } from '../peers/database.js';
 import { HEDGEROW } from '../peers/index.js';
 import { makeRows, type Row, shuffled } from '../rows.js';
@@ -23,7 +23,7 @@ function framesOf(name: string, order: (rows: Row[]) => readonly Row[]): PeerAct
         [name]: {
           value: watch.frameGapMs,
           details: {
-            'longest task of 50 ms or more, ms': watch.longTaskMs,
+            ...longTask(watch),
             'load with frames watched, ms': watch.result,
           },
         },

@@ -7,7 +7,7 @@ import { everyone } from './contestants.js';
 
 declare global {
   /** MiB of the renderer processes now, or the most since; null where the system does not tell. */
-  var processMemory: (action: 'reset' | 'peak') => Promise<number | null>;
+  var processMemory: ((action: 'reset' | 'peak') => Promise<number | null>) | undefined;
 
   interface Performance {
     measureUserAgentSpecificMemory?(): Promise<{ bytes: number }>;
@@ -21,15 +21,17 @@ async function javaScriptMiB(): Promise<number> {
 }
 
 async function memory(peer: Peer, setting: Setting): Promise<Samples> {
+  const { processMemory } = globalThis;
+  if (processMemory === undefined) return {};
   const rows = makeRows(setting.rows);
   return within(peer, RELAXED, async (db): Promise<Samples> => {
     await settle();
     const javaScript = await javaScriptMiB();
     await settle();
-    const before = await globalThis.processMemory('reset');
+    const before = await processMemory('reset');
     await db.load(rows);
     await db.persisted?.();
-    const peak = await globalThis.processMemory('peak');
+    const peak = await processMemory('peak');
     await settle();
     const kept = (await javaScriptMiB()) - javaScript;
     if (before === null || peak === null) return {};

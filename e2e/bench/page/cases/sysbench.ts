@@ -6,6 +6,7 @@
  */
 import type { Case, Contestant, Kind, Samples, Setting, Suite } from '../bench-case.js';
 import { timed } from '../measure.js';
+import { noFiles } from '../peers/index.js';
 import { hedgerowSide, type Side, sqliteSide } from '../sysbench/sides.js';
 import { type Statement, Workload } from '../sysbench/workload.js';
 
@@ -83,7 +84,9 @@ async function run(side: Side, setting: Setting): Promise<Samples> {
 }
 
 function contestant(name: string, kind: Kind, note: string, open: () => Promise<Side>): Contestant {
-  return { name, kind, note, acts: [async (setting) => run(await open(), setting)] };
+  const missing = kind === 'peer' ? noFiles() : undefined;
+  const acts = [async (setting: Setting) => run(await open(), setting)];
+  return { name, kind, note, ...(missing === undefined ? {} : { missing }), acts };
 }
 
 export const SYSBENCH: Suite = {

@@ -35,6 +35,8 @@ export interface Peer extends Pick<Contestant, 'name' | 'note' | 'cannot' | 'mos
   /** Whether rows are gone with the page. */
   readonly inMemory: boolean;
   open(setting: OpenSetting): Promise<Database>;
+  /** What this browser lacks that the peer needs. */
+  missing?(): string | undefined;
 }
 
 export const RELAXED: OpenSetting = { durability: 'relaxed' };

@@ -10,6 +10,9 @@ const NO_WATCH = 'has no way to watch a row';
 const GONE = 'in memory: nothing is left to open';
 const NOTHING_STORED = 'in memory: nothing is stored';
 const NO_DOLTLITE_FILE = 'in memory: its release 0.50.12 fails on a file of OPFS (null function)';
+/** Why sqlite-wasm can keep no files here. */
+export const noFiles = () =>
+  typeof navigator.storage?.getDirectory === 'function' ? undefined : 'this browser has no OPFS';
 const IN_MEMORY = {
   open: GONE,
   'get-cold': GONE,
@@ -33,6 +36,7 @@ export const SQLITE_POOL: Peer = {
   inMemory: false,
   most: MILLION,
   cannot: { watch: NO_WATCH },
+  missing: noFiles,
   open: async () => {
     const { openSqlite, sqliteWorker } = await import('./sqlite/database.js');
     return openSqlite(sqliteWorker(), { where: 'pool' });
@@ -46,6 +50,7 @@ export const SQLITE_WAL: Peer = {
   inMemory: false,
   most: MILLION,
   cannot: { watch: NO_WATCH, 'put-strict': 'synchronous=NORMAL does not wait for the disk' },
+  missing: noFiles,
   open: async () => {
     const { openSqlite, sqliteWorker } = await import('./sqlite/database.js');
     return openSqlite(sqliteWorker(), { where: 'pool', tuned: true });
