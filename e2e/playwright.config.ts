@@ -40,6 +40,7 @@ const CORE = [
   'endings',
   'indexes',
   'integrity',
+  'kills',
   'lines',
   'proof',
   'segment-store',

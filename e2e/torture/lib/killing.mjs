@@ -25,6 +25,8 @@ export function planOf(cycle, { random, phases, rows, durability }) {
 
 /** Counts of one kind of torture. */
 export class Tally {
+  engine;
+  version;
   cycles = 0;
   phases = {};
   /** Kills while a commit was under way, and those while a collection was. */
@@ -43,6 +45,12 @@ export class Tally {
   unheard = 0;
   losses = [];
   problems = [];
+
+  /** Counts for a running browser. */
+  constructor({ name, version }) {
+    this.engine = name;
+    this.version = version;
+  }
 
   /** Notes what was going on when a cycle was killed. */
   killed({ phase }, reports) {
@@ -88,7 +96,11 @@ export class Tally {
 
   /** A part of a cycle that hung or threw. */
   failed(where, cause) {
-    this.problems.push(`${where}: ${cause instanceof Error ? cause.message : String(cause)}`);
+    if (!(cause instanceof Error)) this.problems.push(`${where}: ${cause}`);
+    else {
+      const why = cause.cause ? `, by ${cause.cause.message} ${cause.cause.stack}` : '';
+      this.problems.push(`${where}: ${cause.message}${why}`);
+    }
   }
 
   /** Problems that are not the control's own. */
