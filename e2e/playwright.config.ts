@@ -42,6 +42,7 @@ const CORE = [
   'integrity',
   'kills',
   'lines',
+  'private',
   'proof',
   'segment-store',
   'segment-store-connections',

@@ -30,15 +30,20 @@ export const chromium = {
     return path && { path, version: ask(path, ['--version']) };
   },
 
-  /** Starts Chromium on a profile; `quotaBytes` is the limit of each origin that a page visits. */
-  async launch(profileDir, { quotaBytes } = {}) {
+  /**
+   * Starts Chromium on a profile; `quotaBytes` is the limit of each origin that a page visits. With
+   * `isPrivate` its pages are those of an incognito window.
+   */
+  async launch(profileDir, { quotaBytes, isPrivate = false } = {}) {
     await mkdir(profileDir, { recursive: true });
     const args = [...FLAGS, `--user-data-dir=${profileDir}`, 'about:blank'];
     const group = new ProcessGroup('Chromium', pathOf(), args);
     try {
       const [, endpoint] = await group.said(/DevTools listening on (ws:\S+)/);
       const connecting = playwright.connectOverCDP(endpoint, { noDefaults: true });
-      return new Chromium(group, await within(START_MS, 'Chromium', connecting), quotaBytes);
+      const connection = await within(START_MS, 'Chromium', connecting);
+      const context = isPrivate ? await connection.newContext() : connection.contexts()[0];
+      return new Chromium(group, connection, context, quotaBytes);
     } catch (cause) {
       await group.kill();
       throw cause;
@@ -51,11 +56,13 @@ class Chromium {
   version;
   #group;
   #connection;
+  #context;
   #quotaBytes;
 
-  constructor(group, connection, quotaBytes) {
+  constructor(group, connection, context, quotaBytes) {
     this.#group = group;
     this.#connection = connection;
+    this.#context = context;
     this.#quotaBytes = quotaBytes;
     this.version = `Chromium ${connection.version()}`;
   }
@@ -65,9 +72,8 @@ class Chromium {
   }
 
   async newPage() {
-    const [context] = this.#connection.contexts();
-    const page = await context.newPage();
-    const session = await context.newCDPSession(page);
+    const page = await this.#context.newPage();
+    const session = await this.#context.newCDPSession(page);
     const made = new ChromiumPage(page, session, this.#quotaBytes);
     await made.prepare();
     return made;

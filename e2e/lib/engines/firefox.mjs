@@ -32,15 +32,16 @@ export const firefox = {
   /** Path and version of the browser, or `undefined`. */
   find: findFirefox,
 
-  /** Starts Firefox on a profile; `quotaBytes` is the limit of one site. */
-  async launch(profileDir, { quotaBytes, prefs = {} } = {}) {
+  /** Starts Firefox on a profile; `quotaBytes` is the limit of one site. With `isPrivate` all windows are private. */
+  async launch(profileDir, { quotaBytes, isPrivate = false, prefs = {} } = {}) {
     const found = firefox.find();
     if (found === undefined) throw new Error('there is no Firefox: npm run setup -- --browser');
     const quota = quotaBytes && {
       'dom.quotaManager.temporaryStorage.fixedLimit': Math.floor((quotaBytes * SITES) / 1024),
     };
     await mkdir(profileDir, { recursive: true });
-    const lines = Object.entries({ ...QUIET, ...quota, ...prefs }).map(
+    const asked = { ...quota, 'browser.privatebrowsing.autostart': isPrivate, ...prefs };
+    const lines = Object.entries({ ...QUIET, ...asked }).map(
       ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`,
     );
     await writeFile(join(profileDir, 'user.js'), lines.join(''));

@@ -7,7 +7,10 @@ export interface EngineBrowser {
 export interface Engine {
   readonly name: string;
   find(): { readonly path: string; readonly version: string } | undefined;
-  launch(profileDir: string, options?: { readonly quotaBytes?: number }): Promise<EngineBrowser>;
+  launch(
+    profileDir: string,
+    options?: { readonly quotaBytes?: number; readonly isPrivate?: boolean },
+  ): Promise<EngineBrowser>;
 }
 
 export const ENGINES: { readonly [name in 'chromium' | 'firefox' | 'webkit']: Engine };

@@ -1,4 +1,4 @@
-"""A WebKitGTK browser on a profile on disk, driven by lines of JSON on stdin and stdout.
+"""A WebKitGTK browser on a profile on disk, or a private one, driven by lines of JSON on stdin and stdout.
 
 Commands: {id, do: "new"} -> page, {id, do: "goto", page, url}, {id, do: "evaluate", page, body} -> text,
 {id, do: "close", page}, {id, do: "quit"}. Answers: {id, value} or {id, error}. What a page gives to
@@ -21,7 +21,10 @@ if quota > 0:
     disk = os.statvfs(profile)
     ratio = quota / (disk.f_blocks * disk.f_frsize)
     options.update(origin_storage_ratio=ratio, total_storage_ratio=ratio)
-context = WebKit2.WebContext(website_data_manager=WebKit2.WebsiteDataManager(**options))
+if sys.argv[4:] == ["private"]:
+    context = WebKit2.WebContext.new_ephemeral()
+else:
+    context = WebKit2.WebContext(website_data_manager=WebKit2.WebsiteDataManager(**options))
 pages = {}
 
 

@@ -21,8 +21,11 @@ export const webkit = {
   /** Path of what hosts it, and its version; or `undefined`. */
   find: findWebKit,
 
-  /** Starts WebKitGTK on a profile; `quotaBytes` is the limit of an origin and of all of them. */
-  async launch(profileDir, { quotaBytes = 0 } = {}) {
+  /**
+   * Starts WebKitGTK on a profile; `quotaBytes` is the limit of an origin and of all of them. With
+   * `isPrivate` its session is ephemeral.
+   */
+  async launch(profileDir, { quotaBytes = 0, isPrivate = false } = {}) {
     const found = webkit.find();
     if (found === undefined) throw new Error('there is no WebKitGTK: npm run setup -- --browser');
     await mkdir(profileDir, { recursive: true });
@@ -33,8 +36,9 @@ export const webkit = {
       WEBKIT_DISABLE_COMPOSITING_MODE: '1',
       LIBGL_ALWAYS_SOFTWARE: '1',
     };
-    const args = [HOST, profileDir, String(Math.floor(quotaBytes)), PRELOAD];
-    const group = new ProcessGroup('WebKitGTK', found.path, args, {
+    const options = [profileDir, String(Math.floor(quotaBytes)), PRELOAD];
+    if (isPrivate) options.push('private');
+    const group = new ProcessGroup('WebKitGTK', found.path, [HOST, ...options], {
       env,
       stdio: ['pipe', 'pipe', 'ignore'],
     });
