@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ENGINES } from '../lib/engines/index.mjs';
 import { TabContext } from '../lib/engines/tab.mjs';
-import { expect, test as base } from './fixtures.js';
+import { test as base, expect } from './fixtures.js';
 import { openStore, stateOf, visit } from './store-page.js';
 
 const PROFILES_DIR = fileURLToPath(new URL('../../.cache/profiles', import.meta.url));
