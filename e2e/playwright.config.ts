@@ -37,6 +37,7 @@ const TIMED = [
 // What Firefox and WebKitGTK run: loads, reloads, reads, indexes, tabs, watches, branches, proofs, sums, exports,
 // faults, and the contract of storage.
 const CORE = [
+  'back-again',
   'cleared',
   'endings',
   'indexes',

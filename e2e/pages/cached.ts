@@ -2,7 +2,7 @@
  * The page of `tests/back-forward-cache.spec.ts`. It goes to another document and comes back, and writes
  * what it finds then to `localStorage`, where another tab reads it: a debugger loses track of such a page.
  */
-import { destroy, open, type Store } from 'hedgerow';
+import { destroy, open, type Snapshot, type Store } from 'hedgerow';
 
 /** What a page finds when it has come back. */
 export interface Found {
@@ -26,7 +26,10 @@ declare global {
 const BACK = 'back';
 const FOUND = 'found';
 
+const ROWS = 2000;
+
 let db: Store;
+let snapshot: Snapshot;
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const endMs = performance.now() + 10_000;
@@ -54,6 +57,24 @@ const cached = {
 
   async collector(): Promise<string> {
     return (await db.stats()).compactor;
+  },
+
+  /** Puts all rows anew. */
+  async rewrite(round: number): Promise<void> {
+    const text = 'some text that takes space '.repeat(20);
+    const keys = Array.from({ length: ROWS }, (_, at) => `row/${at}`);
+    await db.putMany(keys.map((key): [string, unknown] => [key, { round, key, text }]));
+  },
+
+  /** Takes a snapshot, which pins the newest commit. */
+  hold(): void {
+    snapshot = db.snapshot();
+  },
+
+  /** The rounds of the rows that the snapshot has, and how many there are. */
+  async held(): Promise<{ rounds: number[]; rows: number }> {
+    const rows = await snapshot.scan<{ round: number }>({ prefix: 'row/' }).toArray();
+    return { rounds: [...new Set(rows.map(([, { round }]) => round))], rows: rows.length };
   },
 
   /** Opens a store, uses all of it, and goes away until another tab calls `back`. */
