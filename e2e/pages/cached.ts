@@ -47,7 +47,8 @@ function whyNot(): string {
 
 const cached = {
   async open(name: string): Promise<string> {
-    db = await open(name);
+    // Reads go to storage.
+    db = await open(name, { cacheBytes: 0 });
     return cached.collector();
   },
 
@@ -71,19 +72,29 @@ const cached = {
     snapshot = db.snapshot();
   },
 
+  /** How many commits are pinned, by any tab. The collector pins none. */
+  async pins(): Promise<number> {
+    const { held = [] } = await navigator.locks.query();
+    return held.filter(({ name }) => name?.includes('/pin/')).length;
+  },
+
   /** The rounds of the rows that the snapshot has, and how many there are. */
   async held(): Promise<{ rounds: number[]; rows: number }> {
     const rows = await snapshot.scan<{ round: number }>({ prefix: 'row/' }).toArray();
     return { rounds: [...new Set(rows.map(([, { round }]) => round))], rows: rows.length };
   },
 
-  /** Opens a store, uses all of it, and goes away until another tab calls `back`. */
-  async leave(name: string): Promise<void> {
+  /** Opens a store, uses all of it, holds a snapshot if it is to, and goes away until another tab calls `back`. */
+  async leave(name: string, isHolding = false): Promise<void> {
     localStorage.clear();
     await cached.open(name);
     await db.put('before', 1);
     await db.transaction(async (tx) => tx.put('count', ((await tx.get<number>('count')) ?? 0) + 1));
     await db.compact();
+    if (isHolding) {
+      await cached.rewrite(0);
+      cached.hold();
+    }
     const memory = `memory of ${name}`;
     addEventListener('pageshow', ({ persisted }) => {
       const find = async () => {

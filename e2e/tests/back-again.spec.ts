@@ -16,12 +16,13 @@ test('a page that comes back reads right, pins again and collects again', async 
   engine,
 }) => {
   const a = await openTab(persistentPage.page);
-  await a.evaluate(() => window.cached.leave('again'));
+  await a.evaluate(() => window.cached.leave('again', true));
   const b = await openTab(await persistentPage.context.newPage());
   await b.evaluate(() => window.cached.away());
   await b.evaluate(() => window.cached.open('again'));
-  // The page that is away is in nobody's way.
+  // The page that is away is in nobody's way: the engine has released its locks.
   await expect.poll(() => b.evaluate(() => window.cached.collector())).toBe('this');
+  expect(await b.evaluate(() => window.cached.pins())).toBe(0);
   await b.evaluate(async () => {
     const { cached } = window;
     await cached.rewrite(1);
@@ -39,6 +40,10 @@ test('a page that comes back reads right, pins again and collects again', async 
       collector: 'other',
     });
     expect(await b.evaluate(() => window.cached.store.get('mine'))).toBe('came back');
+    // Nothing has pinned its snapshot meanwhile: it is whole, or reported as missing.
+    expect([JSON.stringify({ rounds: [0], rows: 2000 }), 'missing-chunk']).toContain(
+      await a.evaluate(() => window.cached.held().then(JSON.stringify, (e) => String(e.code))),
+    );
   } else {
     expect(await a.evaluate(() => window.cached.open('again'))).toBe('other');
     expect(await a.evaluate(() => window.cached.store.get('told/row'))).toBe('while it was away');
@@ -46,6 +51,7 @@ test('a page that comes back reads right, pins again and collects again', async 
 
   // What it pins is not collected by the other one, and commits of the other one are seen.
   await a.evaluate(() => window.cached.hold());
+  await expect.poll(() => b.evaluate(() => window.cached.pins())).toBeGreaterThan(0);
   await b.evaluate(async () => {
     const { cached } = window;
     for (const round of [3, 4, 5]) {
