@@ -53,6 +53,7 @@ const CORE = [
   'store',
   'store-faults',
   'sums',
+  'tabs',
   'transfer',
   'watch',
 ].map((name) => `${name}.spec.ts`);
@@ -61,8 +62,9 @@ const OWN_BROWSERS = ['alive-hidden', 'frozen', 'full', 'torture'].map((name) =>
 // With E2E_ENGINES=all they run all tests but those that need Chromium's own protocol.
 const OTHERS = {
   workers: 2,
-  grepInvert: /@chromium/,
-  ...(process.env.E2E_ENGINES === 'all' ? { testIgnore: OWN_BROWSERS } : { testMatch: CORE }),
+  ...(process.env.E2E_ENGINES === 'all'
+    ? { testIgnore: OWN_BROWSERS, grepInvert: /@chromium/ }
+    : { testMatch: CORE, grepInvert: /@chromium|@timed/ }),
 };
 
 export default defineConfig<EngineOption>({

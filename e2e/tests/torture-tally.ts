@@ -21,6 +21,7 @@ export function expectNothingLost(kind: 'kill' | 'crash', cycles: number, tally:
       `origin wiped ${wiped.length}\n` +
       `  again: npm run torture -- --only ${again} --cycles ${cycles} --seed ${seed}`,
   );
+  for (const trap of tally.traps) console.log(`  trap: ${trap}`);
   expect(tally.blamed).toEqual([]);
   expect({ lostMore, torn: torn.hedgerow, cycles: tally.cycles }).toEqual({
     lostMore: 0,

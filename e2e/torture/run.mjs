@@ -58,6 +58,7 @@ async function main() {
   for (const problem of problems) console.log(`problem: ${problem}`);
   for (const found of [...(kill?.engines ?? []), crash]) {
     for (const where of found?.wiped ?? []) console.log(`origin wiped: ${where}`);
+    for (const trap of found?.traps ?? []) console.log(`trap: ${trap}`);
     for (const loss of found?.losses ?? []) console.log(`lost: ${loss}`);
   }
   await mkdir(RESULTS, { recursive: true });

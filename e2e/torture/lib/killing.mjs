@@ -45,6 +45,8 @@ export class Tally {
   unheard = 0;
   losses = [];
   problems = [];
+  /** Checks that were made again, since the core had trapped. */
+  traps = [];
 
   /** Counts for a running browser. */
   constructor({ name, version }) {
@@ -96,11 +98,12 @@ export class Tally {
 
   /** A part of a cycle that hung or threw. */
   failed(where, cause) {
-    if (!(cause instanceof Error)) this.problems.push(`${where}: ${cause}`);
-    else {
-      const why = cause.cause ? `, by ${cause.cause.message} ${cause.cause.stack}` : '';
-      this.problems.push(`${where}: ${cause.message}${why}`);
-    }
+    this.problems.push(`${where}: ${told(cause)}`);
+  }
+
+  /** A check that the engine ended with a trap of the core, and that was made again. */
+  trapped(where, cause) {
+    this.traps.push(`${where}: ${told(cause)}`);
   }
 
   /** Problems that are not the control's own. */
@@ -112,4 +115,11 @@ export class Tally {
   get isKept() {
     return this.lostMore === 0 && this.torn.hedgerow === 0 && this.blamed.length === 0;
   }
+}
+
+/** The message of an error, and its cause with the stack. */
+function told(error) {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  return cause === undefined ? message : `${message}: ${cause.message} ${cause.stack}`;
 }

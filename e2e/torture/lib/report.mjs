@@ -27,6 +27,7 @@ export function killRows(name, tally) {
       tally.wiped.length,
       `${tally.refusals.length} openings refused; both databases gone`,
     ],
+    [`${name}: checks made again after a trap of the core`, tally.traps.length],
     [`${name}: problems`, tally.blamed.length, 'must be 0'],
   ];
 }

@@ -25,6 +25,8 @@ export interface Tally {
   readonly torn: { readonly hedgerow: number; readonly control: number };
   readonly wiped: readonly string[];
   readonly losses: readonly string[];
+  /** Checks that were made again, since the core had trapped. */
+  readonly traps: readonly string[];
   readonly blamed: readonly string[];
 }
 
