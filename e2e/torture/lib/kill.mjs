@@ -90,7 +90,7 @@ async function killOnce({ name, plan, delayMs }, { engine, origin, profiles, tal
 }
 
 /**
- * WebKitGTK ends about one check in 400 on a busy machine with a trap of the core, for a reason that is not known
+ * WebKitGTK has ended 2 of about 520 checks on a busy machine with a trap of the core, for a reason that is not known
  * yet. The store must be right at the next launch.
  */
 const mayTrap = ({ name }, { code }) => name === 'webkit' && code === 'crashed';
