@@ -12,7 +12,10 @@ await runMain(async () => {
     console.log('None of them is here: only the smoke test runs, in Chromium.');
     projects.push('--project=untimed', '--no-deps', 'smoke.spec');
   }
+  // Firefox and WebKitGTK take longer for each than Chromium does.
+  const env = { HEDGEROW_INCREMENTS: process.env.HEDGEROW_INCREMENTS ?? '250' };
   await run('playwright', ['test', ...projects, ...process.argv.slice(2)], {
     cwd: import.meta.dirname,
+    env,
   });
 });

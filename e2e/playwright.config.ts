@@ -37,11 +37,15 @@ const TIMED = [
 // What Firefox and WebKitGTK run: loads, reloads, reads, indexes, tabs, watches, branches, proofs, sums, exports,
 // faults, and the contract of storage.
 const CORE = [
+  'back-again',
+  'cleared',
   'endings',
   'health',
   'indexes',
   'integrity',
+  'kills',
   'lines',
+  'private',
   'proof',
   'segment-store',
   'segment-store-connections',
@@ -50,6 +54,7 @@ const CORE = [
   'store',
   'store-faults',
   'sums',
+  'tabs',
   'transfer',
   'watch',
 ].map((name) => `${name}.spec.ts`);
@@ -58,8 +63,9 @@ const OWN_BROWSERS = ['alive-hidden', 'frozen', 'full', 'torture'].map((name) =>
 // With E2E_ENGINES=all they run all tests but those that need Chromium's own protocol.
 const OTHERS = {
   workers: 2,
-  grepInvert: /@chromium/,
-  ...(process.env.E2E_ENGINES === 'all' ? { testIgnore: OWN_BROWSERS } : { testMatch: CORE }),
+  ...(process.env.E2E_ENGINES === 'all'
+    ? { testIgnore: OWN_BROWSERS, grepInvert: /@chromium/ }
+    : { testMatch: CORE, grepInvert: /@chromium|@timed/ }),
 };
 
 export default defineConfig<EngineOption>({

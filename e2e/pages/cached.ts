@@ -2,7 +2,7 @@
  * The page of `tests/back-forward-cache.spec.ts`. It goes to another document and comes back, and writes
  * what it finds then to `localStorage`, where another tab reads it: a debugger loses track of such a page.
  */
-import { destroy, open, type Store } from 'hedgerow';
+import { destroy, open, type Snapshot, type Store } from 'hedgerow';
 
 /** What a page finds when it has come back. */
 export interface Found {
@@ -26,7 +26,10 @@ declare global {
 const BACK = 'back';
 const FOUND = 'found';
 
+const ROWS = 2000;
+
 let db: Store;
+let snapshot: Snapshot;
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const endMs = performance.now() + 10_000;
@@ -44,7 +47,8 @@ function whyNot(): string {
 
 const cached = {
   async open(name: string): Promise<string> {
-    db = await open(name);
+    // Reads go to storage.
+    db = await open(name, { cacheBytes: 0 });
     return cached.collector();
   },
 
@@ -56,13 +60,41 @@ const cached = {
     return (await db.stats()).compactor;
   },
 
-  /** Opens a store, uses all of it, and goes away until another tab calls `back`. */
-  async leave(name: string): Promise<void> {
+  /** Puts all rows anew. */
+  async rewrite(round: number): Promise<void> {
+    const text = 'some text that takes space '.repeat(20);
+    const keys = Array.from({ length: ROWS }, (_, at) => `row/${at}`);
+    await db.putMany(keys.map((key): [string, unknown] => [key, { round, key, text }]));
+  },
+
+  /** Takes a snapshot, which pins the newest commit. */
+  hold(): void {
+    snapshot = db.snapshot();
+  },
+
+  /** How many commits are pinned, by any tab. The collector pins none. */
+  async pins(): Promise<number> {
+    const { held = [] } = await navigator.locks.query();
+    return held.filter(({ name }) => name?.includes('/pin/')).length;
+  },
+
+  /** The rounds of the rows that the snapshot has, and how many there are. */
+  async held(): Promise<{ rounds: number[]; rows: number }> {
+    const rows = await snapshot.scan<{ round: number }>({ prefix: 'row/' }).toArray();
+    return { rounds: [...new Set(rows.map(([, { round }]) => round))], rows: rows.length };
+  },
+
+  /** Opens a store, uses all of it, holds a snapshot if it is to, and goes away until another tab calls `back`. */
+  async leave(name: string, isHolding = false): Promise<void> {
     localStorage.clear();
     await cached.open(name);
     await db.put('before', 1);
     await db.transaction(async (tx) => tx.put('count', ((await tx.get<number>('count')) ?? 0) + 1));
     await db.compact();
+    if (isHolding) {
+      await cached.rewrite(0);
+      cached.hold();
+    }
     const memory = `memory of ${name}`;
     addEventListener('pageshow', ({ persisted }) => {
       const find = async () => {

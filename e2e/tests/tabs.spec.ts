@@ -198,7 +198,9 @@ for (const isTransaction of [false, true]) {
   });
 }
 
-test('a transaction of a get and a put costs about a put', async ({ persistentPage }) => {
+test('a transaction of a get and a put costs about a put', { tag: '@timed' }, async ({
+  persistentPage,
+}) => {
   const page = await openTab(persistentPage.context, 'cost');
   const { put, transaction } = await page.evaluate(() => window.tab.costs(300));
   console.log(

@@ -5,11 +5,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Progress } from '../bench/lib/progress.mjs';
 import { readArguments } from './lib/arguments.mjs';
-import { makeProfiles } from './lib/chromium.mjs';
 import { crashPages } from './lib/crash.mjs';
 import { loseConnections } from './lib/disconnect.mjs';
 import { fillEngines } from './lib/full.mjs';
-import { killBrowsers } from './lib/kill.mjs';
+import { killEngines } from './lib/kill.mjs';
 import { fillDisks } from './lib/quota.mjs';
 import { disconnectRows, fullRows, killRows, printTable, quotaRows } from './lib/report.mjs';
 import { withServer } from './lib/server.mjs';
@@ -23,31 +22,25 @@ async function main() {
   const progress = new Progress();
   const startedAt = new Date();
   const results = await withServer(async (port) => {
-    const profiles = await makeProfiles();
     const common = {
       origin: `http://127.0.0.1:${port}/`,
-      profiles,
       seed,
       rows,
       durability,
       show: (text) => progress.show(text),
     };
     const tortures = {
-      kill: () => killBrowsers({ ...common, cycles: options.kill, atOnce }),
+      kill: () => killEngines({ ...common, cycles: options.kill, atOnce, names: options.engines }),
       crash: () => crashPages({ ...common, cycles: options.crash }),
       quota: () => fillDisks({ ...common, points: options.quota }),
       full: () => fillEngines({ ...common, runs: options.full, names: options.engines }),
       disconnect: () => loseConnections({ ...common, stride: 1 }),
     };
     const found = {};
-    try {
-      for (const kind of options.only) {
-        const startMs = Date.now();
-        found[kind] = await tortures[kind]();
-        found[kind].seconds = Math.round((Date.now() - startMs) / 1000);
-      }
-    } finally {
-      await profiles.end();
+    for (const kind of options.only) {
+      const startMs = Date.now();
+      found[kind] = await tortures[kind]();
+      found[kind].seconds = Math.round((Date.now() - startMs) / 1000);
     }
     return found;
   });
@@ -55,7 +48,7 @@ async function main() {
 
   const { kill, crash, quota, full, disconnect } = results;
   printTable([
-    ...(kill ? killRows('kill', kill) : []),
+    ...(kill?.engines ?? []).flatMap((tally) => killRows(`kill, ${tally.engine}`, tally)),
     ...(crash ? killRows('crash', crash) : []),
     ...(quota ? quotaRows(quota) : []),
     ...(full ? fullRows(full) : []),
@@ -63,8 +56,9 @@ async function main() {
   ]);
   const problems = Object.values(results).flatMap((found) => found.blamed ?? found.problems);
   for (const problem of problems) console.log(`problem: ${problem}`);
-  for (const found of [kill, crash]) {
+  for (const found of [...(kill?.engines ?? []), crash]) {
     for (const where of found?.wiped ?? []) console.log(`origin wiped: ${where}`);
+    for (const trap of found?.traps ?? []) console.log(`trap: ${trap}`);
     for (const loss of found?.losses ?? []) console.log(`lost: ${loss}`);
   }
   await mkdir(RESULTS, { recursive: true });

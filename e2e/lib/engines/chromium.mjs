@@ -18,6 +18,7 @@ const FLAGS = [
   ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
 ];
 const START_MS = 30_000;
+const CRASH_MS = 60_000;
 
 const pathOf = () => findBrowser() ?? playwright.executablePath();
 
@@ -29,90 +30,66 @@ export const chromium = {
     return path && { path, version: ask(path, ['--version']) };
   },
 
-  /** Starts Chromium on a profile; `quotaBytes` is the limit of each origin that a page visits. */
-  async launch(profileDir, { quotaBytes } = {}) {
-    const browser = await Chromium.launch(profileDir);
-    return new ChromiumBrowser(browser, quotaBytes);
+  /**
+   * Starts Chromium on a profile; `quotaBytes` is the limit of each origin that a page visits. With
+   * `isPrivate` its pages are those of an incognito window.
+   */
+  async launch(profileDir, { quotaBytes, isPrivate = false } = {}) {
+    await mkdir(profileDir, { recursive: true });
+    const args = [...FLAGS, `--user-data-dir=${profileDir}`, 'about:blank'];
+    const group = new ProcessGroup('Chromium', pathOf(), args);
+    try {
+      const [, endpoint] = await group.said(/DevTools listening on (ws:\S+)/);
+      const connecting = playwright.connectOverCDP(endpoint, { noDefaults: true });
+      const connection = await within(START_MS, 'Chromium', connecting);
+      const context = isPrivate ? await connection.newContext() : connection.contexts()[0];
+      return new Chromium(group, connection, context, quotaBytes);
+    } catch (cause) {
+      await group.kill();
+      throw cause;
+    }
   },
 };
 
-/** A running Chromium with one page open, as Playwright has them. */
-export class Chromium {
+class Chromium {
+  name = 'chromium';
+  version;
   #group;
+  #connection;
+  #context;
+  #quotaBytes;
 
-  /** Starts Chromium on a profile. */
-  static async launch(profileDir) {
-    await mkdir(profileDir, { recursive: true });
-    const browser = new Chromium();
-    const args = [...FLAGS, `--user-data-dir=${profileDir}`, 'about:blank'];
-    browser.#group = new ProcessGroup('Chromium', pathOf(), args);
-    try {
-      const [, endpoint] = await browser.#group.said(/DevTools listening on (ws:\S+)/);
-      const connecting = playwright.connectOverCDP(endpoint, { noDefaults: true });
-      browser.connection = await within(START_MS, 'Chromium', connecting);
-      browser.context = browser.connection.contexts()[0];
-      browser.page = browser.context.pages()[0] ?? (await browser.context.newPage());
-      return browser;
-    } catch (cause) {
-      await browser.kill();
-      throw cause;
-    }
+  constructor(group, connection, context, quotaBytes) {
+    this.#group = group;
+    this.#connection = connection;
+    this.#context = context;
+    this.#quotaBytes = quotaBytes;
+    this.version = `Chromium ${connection.version()}`;
   }
 
   get pid() {
     return this.#group.pid;
   }
 
-  /** Sends SIGKILL to all of its processes, in one system call. */
-  signal() {
-    this.#group.signal();
-  }
-
-  /** Kills all of its processes; resolves when none is left. */
-  async kill() {
-    await this.#group.kill();
-    await this.connection?.close().catch(() => {});
-  }
-
-  /** Has it end by its own command: it then waits for what its databases have under way. */
-  async close() {
-    const session = await this.connection.newBrowserCDPSession();
-    await session.send('Browser.close').catch(() => {});
-    await this.#group.ended();
-    await this.connection.close().catch(() => {});
-  }
-}
-
-class ChromiumBrowser {
-  name = 'chromium';
-  version;
-  #browser;
-  #quotaBytes;
-
-  constructor(browser, quotaBytes) {
-    this.#browser = browser;
-    this.#quotaBytes = quotaBytes;
-    this.version = `Chromium ${browser.connection.version()}`;
-  }
-
-  get pid() {
-    return this.#browser.pid;
-  }
-
   async newPage() {
-    const page = await this.#browser.context.newPage();
-    const session = await this.#browser.context.newCDPSession(page);
+    const page = await this.#context.newPage();
+    const session = await this.#context.newCDPSession(page);
     const made = new ChromiumPage(page, session, this.#quotaBytes);
     await made.prepare();
     return made;
   }
 
-  close() {
-    return this.#browser.close();
+  /** Has it end by its own command: it then waits for what its databases have under way. */
+  async close() {
+    const session = await this.#connection.newBrowserCDPSession();
+    await session.send('Browser.close').catch(() => {});
+    await this.#group.ended();
+    await this.#connection.close().catch(() => {});
   }
 
-  kill() {
-    return this.#browser.kill();
+  async kill() {
+    await this.#group.kill();
+    await this.#connection.close().catch(() => {});
   }
 }
 
@@ -137,13 +114,23 @@ class ChromiumPage {
   }
 
   async goto(url) {
-    if (this.#quotaBytes !== undefined) {
-      // Before the first write: Chromium remembers for a while how much room it saw.
-      const { origin } = new URL(url);
-      const quotaSize = this.#quotaBytes;
-      await this.#session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize });
-    }
+    // Before the first write: Chromium remembers for a while how much room it saw.
+    if (this.#quotaBytes !== undefined) await this.limit(url, this.#quotaBytes);
     await this.#page.goto(url);
+  }
+
+  /** Limits the origin of `url` to `quotaSize` bytes; lifts the limit without one. */
+  async limit(url, quotaSize) {
+    const { origin } = new URL(url);
+    await this.#session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize });
+  }
+
+  /** Crashes its process; resolves when that has happened. */
+  async crash() {
+    const crashed = this.#page.waitForEvent('crash', { timeout: CRASH_MS });
+    // It never answers.
+    this.#session.send('Page.crash').catch(() => {});
+    await crashed;
   }
 
   async evaluate(fn, ...args) {

@@ -16,6 +16,7 @@ const QUIET = {
   'app.normandy.enabled': false,
   'app.update.enabled': false,
   'browser.aboutwelcome.enabled': false,
+  'browser.sessionstore.resume_from_crash': false,
   'browser.shell.checkDefaultBrowser': false,
   'datareporting.policy.dataSubmissionEnabled': false,
   'datareporting.healthreport.uploadEnabled': false,

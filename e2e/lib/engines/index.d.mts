@@ -6,7 +6,7 @@ export interface EngineBrowser {
 
 export interface LaunchOptions {
   readonly quotaBytes?: number;
-  /** All windows are private ones; not in Chromium, where Playwright opens them. */
+  /** All windows are private ones. */
   readonly isPrivate?: boolean;
   /** Preferences of Firefox. */
   readonly prefs?: Readonly<Record<string, unknown>>;

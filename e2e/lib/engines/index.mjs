@@ -1,6 +1,6 @@
 // Three browsers behind one interface, each a real one on a profile on disk:
 //
-//   const browser = await engine.launch(profileDir, { quotaBytes });
+//   const browser = await engine.launch(profileDir, { quotaBytes, isPrivate });
 //   const page = await browser.newPage();
 //   await page.goto(url);
 //   await page.evaluate((a, b) => a + b, 1, 2);   // arguments and result as JSON

@@ -51,7 +51,7 @@ const { write, read } = codec();
 /**
  * The source of an expression that calls `fn`, a function or the text of one, with `args`; or evaluates it,
  * when it is the text of something else. It comes to a promise of text: its value, or its error as
- * `{ name, message, code, stack }`.
+ * `{ name, message, code, stack, cause }`.
  */
 export function sourceOf(fn, args) {
   return `(async () => {
@@ -61,8 +61,9 @@ export function sourceOf(fn, args) {
       const value = typeof made === 'function' ? await made(...read(${JSON.stringify(write(args))})) : await made;
       return write({ value });
     } catch (e) {
-      const { name, message, code, stack } = e ?? {};
-      return write({ error: { name, message: message ?? String(e), code, stack } });
+      const { name, message, code, stack, cause } = e ?? {};
+      const why = cause && { message: String(cause), stack: cause.stack };
+      return write({ error: { name, message: message ?? String(e), code, stack, cause: why } });
     }
   })()`;
 }

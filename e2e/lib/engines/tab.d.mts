@@ -22,6 +22,8 @@ export interface AnyContext {
 }
 
 export declare class TabContext implements AnyContext {
+  /** The browser was closed. */
+  readonly isOver: boolean;
   constructor(browser: EngineBrowser, baseURL: string);
   newPage(): Promise<Tab>;
   pages(): Tab[];

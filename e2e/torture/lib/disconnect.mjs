@@ -1,8 +1,9 @@
 // The connection to IndexedDB is lost at every step of a workload: once, and several times in a
 // row; and the browser itself closes connections by force, or deletes the data under an open store.
 
-import { Chromium } from './chromium.mjs';
-import { call, visit } from './driver.mjs';
+import { ENGINES } from '../../lib/engines/index.mjs';
+import { call, withPage } from './driver.mjs';
+import { withProfiles } from './profiles.mjs';
 
 /** How often in a row, and how a store hears of it. */
 const WAYS = [
@@ -14,44 +15,43 @@ const WAYS = [
 ];
 
 /** Loses connections at every `stride`-th step, in each way; the ways take turns. `show` is told how far it is. */
-export async function loseConnections({ origin, profiles, stride, show }) {
-  const profileDir = await profiles.make();
-  const browser = await Chromium.launch(profileDir);
-  const found = { runs: 0, steps: 0, losses: {}, codes: {}, problems: [] };
-  try {
-    const { page, errors } = await visit(browser.page, origin);
-    const run = async (from, times, how) => {
-      const one = await call(page, 'disconnectAt', from, times, how);
-      found.runs += 1;
-      for (const [code, count] of Object.entries(one.codes)) {
-        found.codes[code] = (found.codes[code] ?? 0) + count;
-      }
-      const where = `lost at step ${from}, ${times} in a row, told ${how}`;
-      found.problems.push(...one.problems.map((problem) => `${where}: ${problem}`));
-      return one;
-    };
-    // With nothing lost all calls are right, and the steps are counted.
-    const whole = await run(2 ** 31, 1, 'at once');
-    found.steps = whole.steps;
-    for (const code of Object.keys(whole.codes)) {
-      if (code !== 'right') found.problems.push(`without a loss: ${code}`);
+export function loseConnections({ origin, ...options }) {
+  return withProfiles(ENGINES.chromium, async (profiles) => {
+    const found = { runs: 0, steps: 0, losses: {}, codes: {}, problems: [] };
+    const where = { profileDir: await profiles.make(), url: origin };
+    const lose = (page) => loseIn(page, found, options);
+    const { uncaught } = await withPage(ENGINES.chromium, where, lose);
+    found.problems.push(...uncaught.map((error) => `unhandled: ${error}`));
+    return found;
+  });
+}
+
+async function loseIn(page, found, { stride, show }) {
+  const run = async (from, times, how) => {
+    const one = await call(page, 'disconnectAt', from, times, how);
+    found.runs += 1;
+    for (const [code, count] of Object.entries(one.codes)) {
+      found.codes[code] = (found.codes[code] ?? 0) + count;
     }
-    for (const [way, [times, how]] of WAYS.entries()) {
-      for (let from = way % stride; from < whole.steps; from += stride) {
-        show?.(`connection lost at step ${from} of ${whole.steps}, ${times} in a row`);
-        await run(from, times, how).catch((cause) => {
-          found.problems.push(`step ${from}, ${times} in a row: ${cause.message}`);
-        });
-        const often = times === 1 ? 'once' : times === 1000 ? 'for good' : `${times} in a row`;
-        const name = how === 'deleted' ? 'the store deleted' : often;
-        found.losses[name] = (found.losses[name] ?? 0) + 1;
-      }
-    }
-    found.problems.push(...errors.map((error) => `unhandled: ${error}`));
-    await browser.close();
-  } finally {
-    await browser.kill();
-    await profiles.remove(profileDir);
+    const where = `lost at step ${from}, ${times} in a row, told ${how}`;
+    found.problems.push(...one.problems.map((problem) => `${where}: ${problem}`));
+    return one;
+  };
+  // With nothing lost all calls are right, and the steps are counted.
+  const whole = await run(2 ** 31, 1, 'at once');
+  found.steps = whole.steps;
+  for (const code of Object.keys(whole.codes)) {
+    if (code !== 'right') found.problems.push(`without a loss: ${code}`);
   }
-  return found;
+  for (const [way, [times, how]] of WAYS.entries()) {
+    for (let from = way % stride; from < whole.steps; from += stride) {
+      show?.(`connection lost at step ${from} of ${whole.steps}, ${times} in a row`);
+      await run(from, times, how).catch((cause) => {
+        found.problems.push(`step ${from}, ${times} in a row: ${cause.message}`);
+      });
+      const often = times === 1 ? 'once' : times === 1000 ? 'for good' : `${times} in a row`;
+      const name = how === 'deleted' ? 'the store deleted' : often;
+      found.losses[name] = (found.losses[name] ?? 0) + 1;
+    }
+  }
 }

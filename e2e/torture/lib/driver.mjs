@@ -1,6 +1,6 @@
-// Speaks with the page of the torture: calls with a limit, and reports that outlive the page.
+// Speaks with the page of the torture, in any engine: calls with a limit, and reports that outlive the page.
 
-import { within } from '../../lib/engines/limits.mjs';
+import { pause, within } from '../../lib/engines/limits.mjs';
 
 const CALL_MS = 60_000;
 
@@ -33,24 +33,35 @@ export class Reports {
   }
 }
 
-/** Loads the page of the torture into `page`; its reports go to `reports`. */
-export async function visit(page, origin, reports) {
-  const errors = [];
-  page.on('pageerror', (error) => errors.push(String(error)));
-  const session = await page.context().newCDPSession(page);
-  if (reports !== undefined) {
-    session.on('Runtime.bindingCalled', ({ payload }) => reports.take(payload));
-    await session.send('Runtime.enable');
-    await session.send('Runtime.addBinding', { name: 'report' });
-  }
-  await within(CALL_MS, 'the page', page.goto(origin));
-  const ready = page.waitForFunction(() => globalThis.torture !== undefined);
-  await within(CALL_MS, 'the page', ready);
-  return { page, session, errors };
+/** Loads the page of the torture into a page of any engine; its reports go to `reports`. */
+export async function visit(page, url, reports) {
+  if (reports !== undefined) page.onReport = (message) => reports.take(message);
+  await within(CALL_MS, 'the page', page.goto(url));
+  while (!(await page.evaluate('() => globalThis.torture !== undefined'))) await pause(20);
+  return page;
 }
 
 /** Calls a function of the page; fails when there is no answer in time. */
 export function call(page, name, ...args) {
-  const answer = page.evaluate(([name, args]) => globalThis.torture[name](...args), [name, args]);
-  return within(CALL_MS, name, answer);
+  return callWithin(CALL_MS, page, name, ...args);
+}
+
+/** The same with a limit of `ms`. */
+export function callWithin(ms, page, name, ...args) {
+  const answer = page.evaluate((name, args) => globalThis.torture[name](...args), name, args);
+  return within(ms, name, answer);
+}
+
+/** Runs `work` with a page of a browser on the profile, which it closes in the end. */
+export async function withPage(engine, { profileDir, url, quotaBytes, isKilled = false }, work) {
+  const browser = await engine.launch(profileDir, { quotaBytes });
+  try {
+    const page = await visit(await browser.newPage(), url);
+    const result = await work(page);
+    const uncaught = await page.uncaught();
+    if (!isKilled) await browser.close();
+    return { result, uncaught, version: browser.version };
+  } finally {
+    await browser.kill();
+  }
 }

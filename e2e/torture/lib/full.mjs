@@ -1,15 +1,11 @@
 // Real browsers at their quotas: a page fills its storage, goes on, empties it; the browser is closed or
 // killed, and another start of it looks whether all that was acknowledged is there.
 
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { enginesOf } from '../../lib/engines/index.mjs';
-import { pause, within } from '../../lib/engines/limits.mjs';
+import { callWithin, withPage } from './driver.mjs';
+import { withProfiles } from './profiles.mjs';
 import { below, randomFrom } from './random.mjs';
 
-// In the repository, since a system's temporary folder may lie in memory.
-const PROFILES = fileURLToPath(new URL('../../../.cache/profiles', import.meta.url));
 const MOST_MS = 240_000;
 const MIB = 1 << 20;
 
@@ -30,7 +26,11 @@ export async function fillEngines({ names, ...options }) {
 }
 
 /** Fills the storage of an engine `runs` times; `show` is told how far it is. */
-export async function fillEngine(engine, { origin, seed, runs, changes = 120, show }) {
+export function fillEngine(engine, options) {
+  return withProfiles(engine, (profiles) => fillOnProfiles({ engine, profiles, ...options }));
+}
+
+async function fillOnProfiles({ engine, profiles, origin, seed, runs, changes = 120, show }) {
   const random = randomFrom(seed);
   const found = {
     engine: engine.name,
@@ -45,7 +45,6 @@ export async function fillEngine(engine, { origin, seed, runs, changes = 120, sh
     emptied: {},
     problems: [],
   };
-  await mkdir(PROFILES, { recursive: true });
   for (let run = 0; run < runs; run++) {
     // Where only the length of a file counts, as in WebKit, emptying a store takes a ballast of some size.
     const isLarge = run % 4 === 0;
@@ -55,7 +54,7 @@ export async function fillEngine(engine, { origin, seed, runs, changes = 120, sh
     const isKilled = below(random, 4) === 0;
     const name = `${engine.name}, seed ${plan.seed}, ${quotaBytes / MIB} MiB`;
     show?.(`${name}, ${run + 1} of ${runs}; problems ${found.problems.length}`);
-    const profileDir = await mkdtemp(join(PROFILES, `full-${engine.name}-`));
+    const profileDir = await profiles.make();
     try {
       const job = { engine, origin, profileDir, quotaBytes, plan, isKilled };
       await fillOnce(job, name, found);
@@ -64,15 +63,16 @@ export async function fillEngine(engine, { origin, seed, runs, changes = 120, sh
     } catch (cause) {
       found.problems.push(`${name}: ${cause.message}`);
     } finally {
-      await rm(profileDir, { recursive: true, force: true, maxRetries: 5 });
+      await profiles.remove(profileDir);
     }
   }
   return found;
 }
 
 async function fillOnce({ engine, origin, profileDir, quotaBytes, plan, isKilled }, name, found) {
-  const filled = await withPage(engine, { origin, profileDir, quotaBytes, isKilled }, (page) =>
-    page.evaluate((plan) => globalThis.torture.fillUp(plan), plan),
+  const where = { url: origin, profileDir, quotaBytes };
+  const filled = await withPage(engine, { ...where, isKilled }, (page) =>
+    callWithin(MOST_MS, page, 'fillUp', plan),
   );
   found.version = filled.version;
   const { rows, unsure, problems, codes, emptied } = filled.result;
@@ -88,8 +88,8 @@ async function fillOnce({ engine, origin, profileDir, quotaBytes, plan, isKilled
     emptied.map((ending) => [ending, 1]),
   );
   found.problems.push(...refusals(engine, plan, emptied).map((ending) => `${name}: ${ending}`));
-  const checked = await withPage(engine, { origin, profileDir, quotaBytes }, (page) =>
-    page.evaluate((...args) => globalThis.torture.checkFull(...args), plan, { rows, unsure }),
+  const checked = await withPage(engine, where, (page) =>
+    callWithin(MOST_MS, page, 'checkFull', plan, { rows, unsure }),
   );
   found.problems.push(...checked.result.map((problem) => `${name}, reopened: ${problem}`));
 }
@@ -109,21 +109,4 @@ function refusals({ name }, { loadBytes }, emptied) {
 
 function add(counts, entries) {
   for (const [name, count] of entries) counts[name] = (counts[name] ?? 0) + count;
-}
-
-/** A browser for one call of the page of the torture. */
-async function withPage(engine, { origin, profileDir, quotaBytes, isKilled = false }, work) {
-  const browser = await engine.launch(profileDir, { quotaBytes });
-  try {
-    const page = await browser.newPage();
-    await within(MOST_MS, 'the page', page.goto(origin));
-    while (!(await page.evaluate('() => globalThis.torture !== undefined'))) await pause(20);
-    const result = await within(MOST_MS, 'the answer', work(page));
-    const uncaught = await page.uncaught();
-    const { version } = browser;
-    if (!isKilled) await browser.close();
-    return { result, uncaught, version };
-  } finally {
-    await browser.kill();
-  }
 }

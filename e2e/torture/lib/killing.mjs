@@ -25,6 +25,8 @@ export function planOf(cycle, { random, phases, rows, durability }) {
 
 /** Counts of one kind of torture. */
 export class Tally {
+  engine;
+  version;
   cycles = 0;
   phases = {};
   /** Kills while a commit was under way, and those while a collection was. */
@@ -43,6 +45,14 @@ export class Tally {
   unheard = 0;
   losses = [];
   problems = [];
+  /** Checks that were made again, since the core had trapped. */
+  traps = [];
+
+  /** Counts for a running browser. */
+  constructor({ name, version }) {
+    this.engine = name;
+    this.version = version;
+  }
 
   /** Notes what was going on when a cycle was killed. */
   killed({ phase }, reports) {
@@ -88,7 +98,12 @@ export class Tally {
 
   /** A part of a cycle that hung or threw. */
   failed(where, cause) {
-    this.problems.push(`${where}: ${cause instanceof Error ? cause.message : String(cause)}`);
+    this.problems.push(`${where}: ${told(cause)}`);
+  }
+
+  /** A check that the engine ended with a trap of the core, and that was made again. */
+  trapped(where, cause) {
+    this.traps.push(`${where}: ${told(cause)}`);
   }
 
   /** Problems that are not the control's own. */
@@ -100,4 +115,11 @@ export class Tally {
   get isKept() {
     return this.lostMore === 0 && this.torn.hedgerow === 0 && this.blamed.length === 0;
   }
+}
+
+/** The message of an error, and its cause with the stack. */
+function told(error) {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  return cause === undefined ? message : `${message}: ${cause.message} ${cause.stack}`;
 }

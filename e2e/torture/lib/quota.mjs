@@ -1,40 +1,46 @@
 // The disk is full at 20 places of a workload, each in an origin of its own: Chromium remembers
 // for a while how much room it saw.
 
-import { Chromium } from './chromium.mjs';
+import { ENGINES } from '../../lib/engines/index.mjs';
 import { call, visit } from './driver.mjs';
+import { withProfiles } from './profiles.mjs';
 
 /** Runs the workload once with all the room there is, then with `points` different quotas. */
-export async function fillDisks({ origin, profiles, points, show }) {
-  const profileDir = await profiles.make();
-  const browser = await Chromium.launch(profileDir);
-  const found = { points: 0, roomy: 0, failedIn: {}, places: new Set(), problems: [] };
-  try {
-    const whole = await fillOnce(browser.context, hostOf(origin, 0), undefined);
-    found.problems.push(...whole.problems.map((problem) => `all the room: ${problem}`));
-    for (let point = 1; point <= points; point++) {
-      const quotaSize = Math.round((whole.usage * point) / (points + 1));
-      const name = `quota of ${quotaSize} bytes`;
-      show?.(`${name}, ${point} of ${points}`);
-      try {
-        const one = await fillOnce(browser.context, hostOf(origin, point), quotaSize);
-        found.points += 1;
-        found.problems.push(...one.problems.map((problem) => `${name}: ${problem}`));
-        if (one.root !== whole.root) found.problems.push(`${name}: another root in the end`);
-        for (const { kind, step } of one.failures) {
-          found.failedIn[kind] = (found.failedIn[kind] ?? 0) + 1;
-          found.places.add(step);
-        }
-        // How much the workload takes at most depends on when space is collected in between.
-        if (one.failures.length === 0) found.roomy += 1;
-      } catch (cause) {
-        found.problems.push(`${name}: ${cause.message}`);
-      }
+export function fillDisks(options) {
+  return withProfiles(ENGINES.chromium, async (profiles) => {
+    const browser = await ENGINES.chromium.launch(await profiles.make());
+    try {
+      const found = await fillIn(browser, options);
+      await browser.close();
+      return found;
+    } finally {
+      await browser.kill();
     }
-    await browser.close();
-  } finally {
-    await browser.kill();
-    await profiles.remove(profileDir);
+  });
+}
+
+async function fillIn(browser, { origin, points, show }) {
+  const found = { points: 0, roomy: 0, failedIn: {}, places: new Set(), problems: [] };
+  const whole = await fillOnce(browser, hostOf(origin, 0), undefined);
+  found.problems.push(...whole.problems.map((problem) => `all the room: ${problem}`));
+  for (let point = 1; point <= points; point++) {
+    const quotaSize = Math.round((whole.usage * point) / (points + 1));
+    const name = `quota of ${quotaSize} bytes`;
+    show?.(`${name}, ${point} of ${points}`);
+    try {
+      const one = await fillOnce(browser, hostOf(origin, point), quotaSize);
+      found.points += 1;
+      found.problems.push(...one.problems.map((problem) => `${name}: ${problem}`));
+      if (one.root !== whole.root) found.problems.push(`${name}: another root in the end`);
+      for (const { kind, step } of one.failures) {
+        found.failedIn[kind] = (found.failedIn[kind] ?? 0) + 1;
+        found.places.add(step);
+      }
+      // How much the workload takes at most depends on when space is collected in between.
+      if (one.failures.length === 0) found.roomy += 1;
+    } catch (cause) {
+      found.problems.push(`${name}: ${cause.message}`);
+    }
   }
   return { ...found, places: found.places.size };
 }
@@ -45,25 +51,22 @@ const hostOf = (origin, point) => {
   return url.href;
 };
 
-async function fillOnce(context, url, quotaSize) {
-  const page = await context.newPage();
+async function fillOnce(browser, url, quotaSize) {
+  const page = await browser.newPage();
   try {
-    const session = await context.newCDPSession(page);
-    const { origin } = new URL(url);
     // Before the first write.
-    if (quotaSize !== undefined) {
-      await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize });
-    }
-    const { errors } = await visit(page, url);
+    if (quotaSize !== undefined) await page.limit(url, quotaSize);
+    await visit(page, url);
     const first = await call(page, 'fill');
     const failures = first.failed === undefined ? [] : [first.failed];
     let last = first;
     if (first.failed !== undefined) {
-      await session.send('Storage.overrideQuotaForOrigin', { origin });
+      await page.limit(url, undefined);
       last = await call(page, 'fill');
       if (last.failed !== undefined) last.problems.push('no room after the quota was lifted');
     }
-    const problems = [...first.problems, ...(last === first ? [] : last.problems), ...errors];
+    const uncaught = await page.uncaught();
+    const problems = [...first.problems, ...(last === first ? [] : last.problems), ...uncaught];
     return { failures, problems, root: last.root, usage: last.usage };
   } finally {
     await page.close();

@@ -4,7 +4,7 @@
 export function killRows(name, tally) {
   const phases = Object.entries(tally.phases).map(([phase, count]) => `${phase} ${count}`);
   return [
-    [`${name}: cycles`, tally.cycles, phases.join(', ')],
+    [`${name}: cycles`, tally.cycles, `${tally.version}; ${phases.join(', ')}`],
     [
       `${name}: in mid-commit, in mid-collection`,
       `${tally.midCommit}, ${tally.midCollection}`,
@@ -27,6 +27,7 @@ export function killRows(name, tally) {
       tally.wiped.length,
       `${tally.refusals.length} openings refused; both databases gone`,
     ],
+    [`${name}: checks made again after a trap of the core`, tally.traps.length],
     [`${name}: problems`, tally.blamed.length, 'must be 0'],
   ];
 }

@@ -1,12 +1,7 @@
-export interface Profiles {
-  end(): Promise<void>;
-}
-
-export function makeProfiles(): Promise<Profiles>;
+import type { Engine } from '../../lib/engines/index.mjs';
 
 interface Common {
   readonly origin: string;
-  readonly profiles: Profiles;
 }
 
 interface Killing extends Common {
@@ -18,6 +13,8 @@ interface Killing extends Common {
 
 /** What kills and crashes came to. */
 export interface Tally {
+  readonly engine: string;
+  readonly version: string;
   readonly cycles: number;
   readonly phases: Readonly<Record<string, number>>;
   readonly midCommit: number;
@@ -28,10 +25,15 @@ export interface Tally {
   readonly torn: { readonly hedgerow: number; readonly control: number };
   readonly wiped: readonly string[];
   readonly losses: readonly string[];
+  /** Checks that were made again, since the core had trapped. */
+  readonly traps: readonly string[];
   readonly blamed: readonly string[];
 }
 
-export function killBrowsers(options: Killing & { readonly atOnce?: number }): Promise<Tally>;
+export function killEngine(
+  engine: Engine,
+  options: Killing & { readonly atOnce?: number },
+): Promise<Tally>;
 export function crashPages(options: Killing): Promise<Tally>;
 
 export function fillDisks(options: Common & { readonly points: number }): Promise<{
@@ -50,14 +52,9 @@ export function loseConnections(options: Common & { readonly stride: number }): 
   readonly problems: readonly string[];
 }>;
 
-interface Engine {
-  readonly name: string;
-  find(): { readonly path: string; readonly version: string } | undefined;
-}
-
 export function fillEngine(
   engine: Engine,
-  options: { readonly origin: string; readonly seed: number; readonly runs: number },
+  options: Common & { readonly seed: number; readonly runs: number },
 ): Promise<{
   readonly version: string;
   readonly runs: number;

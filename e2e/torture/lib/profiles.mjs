@@ -1,24 +1,21 @@
-// On-disk profiles of Chromium.
+// Profiles on disk, for browsers that are started on them again.
 
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Chromium } from '../../lib/engines/chromium.mjs';
-
-export { Chromium };
 
 // In the repository, since a system's temporary folder may lie in memory.
 const PROFILES = fileURLToPath(new URL('../../../.cache/profiles', import.meta.url));
 
 /**
- * On-disk profiles: copies of one that a first start has made, which is most of what a start on
- * an empty one costs. `end` removes them all.
+ * Profiles of an engine: copies of one that a first start has made, since a start on an empty one takes
+ * longer. `end` removes them all.
  */
-export async function makeProfiles() {
+async function makeProfiles(engine) {
   await mkdir(PROFILES, { recursive: true });
-  const folder = await mkdtemp(join(PROFILES, 'torture-'));
+  const folder = await mkdtemp(join(PROFILES, `${engine.name}-`));
   const first = join(folder, 'first');
-  const browser = await Chromium.launch(first);
+  const browser = await engine.launch(first);
   await browser.close();
   let made = 0;
   return {
@@ -30,4 +27,14 @@ export async function makeProfiles() {
     remove: (profileDir) => rm(profileDir, { recursive: true, force: true, maxRetries: 5 }),
     end: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
   };
+}
+
+/** Runs `work` with profiles of an engine, and removes them. */
+export async function withProfiles(engine, work) {
+  const profiles = await makeProfiles(engine);
+  try {
+    return await work(profiles);
+  } finally {
+    await profiles.end();
+  }
 }

@@ -1,0 +1,35 @@
+/** What `torture.spec.ts` and `kills.spec.ts` have in common. */
+import { expect } from '@playwright/test';
+import type { Tally } from '../torture/lib/tortures.mjs';
+
+export const ROWS = 6000;
+/** Phases and moments follow from it. `SEED=n` repeats them. */
+export const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
+
+/** The page that writes and checks. */
+export function torturePage(baseURL: string | undefined): string {
+  return new URL('/torture.html', baseURL).href;
+}
+
+/** Prints what kills or crashes came to, and checks it. */
+export function expectNothingLost(kind: 'kill' | 'crash', cycles: number, tally: Tally): void {
+  const { engine, version, lost, lostMore, torn, acknowledged, midCommit, wiped } = tally;
+  const again = kind === 'kill' ? `kill --engine ${engine}` : kind;
+  console.log(
+    `${kind}, ${version}, seed ${seed}: ${cycles} cycles, ${midCommit} in mid-commit, ${acknowledged} ` +
+      `acknowledged; lost ${lost.hedgerow}, by the control ${lost.control}; torn ${torn.hedgerow}; ` +
+      `origin wiped ${wiped.length}\n` +
+      `  again: npm run torture -- --only ${again} --cycles ${cycles} --seed ${seed}`,
+  );
+  for (const trap of tally.traps) console.log(`  trap: ${trap}`);
+  expect(tally.blamed).toEqual([]);
+  expect({ lostMore, torn: torn.hedgerow, cycles: tally.cycles }).toEqual({
+    lostMore: 0,
+    torn: 0,
+    cycles,
+  });
+  // The checks have seen something to lose: some commits are awaited before the moment of the kill.
+  expect(acknowledged).toBeGreaterThan(cycles);
+  // Pages do nothing but commit: nearly every kill falls into one.
+  expect(midCommit).toBeGreaterThan(0);
+}
