@@ -83,33 +83,79 @@ export interface Parts {
   readonly health: HealthWatch;
 }
 
-/**
- * Opens the parts of a store, all of them or none. `unavailable` is the error of the storage whose fallback is
- * given as `storage`.
- */
-export async function openParts(
-  name: string,
-  given: OpenOptions,
-  unavailable?: HedgerowError,
-): Promise<Parts> {
+/** Links a core and its storage to the other handles of the store, in this tab and in others. */
+function link(name: string, host: Host, pins: Pins, { locks, isShared = false }: Storage) {
+  let tabs: Tabs | undefined;
+  const onRace = () => tabs?.announceRace();
+  const shared = new SharedStore(
+    host,
+    pins,
+    (ref, generation) => tabs?.announce(ref, generation),
+    new WriterQueue(isShared ? locks : undefined, `${prefixOf(name)}queue`, onRace),
+  );
+  shared.checkWhole = async (commit) => (await loadCollector()).checkWhole(shared, commit);
+  shared.endCollections = async () => (await loadCollector()).endCollections(host.segments);
+  const branchHead = new BranchHead(shared);
+  // Before the first look at storage: no message between the two may be missed.
+  if (isShared) {
+    tabs = new Tabs(name, {
+      onCommit: (ref, generation) => shared.heard(ref, generation),
+      onGone: () => shared.inventory.load().catch(() => {}),
+      onRace: () => shared.writerQueue.note(),
+      onRest: () => shared.rest(),
+      onWake: () => shared.wake(),
+    });
+  }
+  return { shared, branchHead, tabs };
+}
+
+/** Opens the parts of a store, all of them or none, over its storage or else over its fallback. */
+export async function openParts(name: string, given: OpenOptions): Promise<Parts> {
   checkName(name);
   const options = optionsOf(
     'open',
     given,
     'indexes dropOtherIndexes onIndexProgress sums storage fallback durability sliceMs cacheBytes mustExist onDeleted persist',
   );
-  const {
-    storage = idb(),
-    fallback,
-    durability = 'relaxed',
-    sliceMs = 8,
-    cacheBytes = 64 << 20,
-  } = options;
-  const { mustExist, onDeleted, persist = false, indexes, sums } = options;
-  const { dropOtherIndexes: alone = false } = options;
-  if (alone && indexes === undefined) {
+  const { storage = idb(), fallback } = options;
+  if (options.dropOtherIndexes && options.indexes === undefined) {
     throw new HedgerowError('invalid-argument', 'open: dropOtherIndexes needs indexes');
   }
+  /** Why the storage did not open. */
+  let denied: HedgerowError | undefined;
+  const onDenied = (cause: HedgerowError) => {
+    denied = cause;
+  };
+  try {
+    return await openOver(name, storage, options, { onDenied });
+  } catch (cause) {
+    // Nothing is stored then, so that the fallback hides no rows.
+    const isUsed = fallback !== undefined && denied?.code === 'unsupported' && cause === denied;
+    if (!isUsed) throw cause;
+    // If the fallback fails, too, report why it was needed.
+    return openOver(name, fallback, options, { unavailable: denied }).catch(() => {
+      throw cause;
+    });
+  }
+}
+
+/** What becomes of the storage. */
+interface Fallback {
+  /** The error of the storage in whose place this one is opened. */
+  readonly unavailable?: HedgerowError | undefined;
+  /** Called when the storage itself rejects. */
+  onDenied?(cause: HedgerowError): void;
+}
+
+/** Opens the parts of a store over a storage, all of them or none. */
+async function openOver(
+  name: string,
+  storage: Storage,
+  options: OpenOptions,
+  { unavailable, onDenied }: Fallback,
+): Promise<Parts> {
+  const { durability = 'relaxed', sliceMs = 8, cacheBytes = 64 << 20, mustExist } = options;
+  const { onDeleted, persist = false, indexes, sums, dropOtherIndexes: alone = false } = options;
   const wanted = indexesOf(indexes);
   const texts = sums && (await loadSums()).definitionTexts(sums);
   // Not from within the storage, which a callback that throws must not disturb.
@@ -121,11 +167,9 @@ export async function openParts(
   };
   const health = new HealthWatch(storage, unavailable);
   const isAlone = storage.isShared !== true;
-  /** What is let go of when a later step fails. */
+  /** Closes what is open when a later step fails. */
   const opened: (() => unknown)[] = [];
   let shared: SharedStore | undefined;
-  /** Why the storage did not open. */
-  let denied: HedgerowError | undefined;
   try {
     const onGot = async () => {
       // Before that it is about to look anyway.
@@ -139,9 +183,7 @@ export async function openParts(
       shared?.onFull();
     };
     const opening = storage.open(name, { mustExist, onGone, onMoved, onFull });
-    opening.catch((cause) => {
-      denied = cause;
-    });
+    opening.catch((cause) => onDenied?.(cause));
     const [engine, segments] = await both(Engine.create(cacheBytes), opening);
     opened.push(() => segments.close());
     const pins = await pinning;
@@ -149,44 +191,17 @@ export async function openParts(
     const host = new Host(engine, health.over(segments), sliceMs, wanted, texts);
     // What they take is loaded when a store first has one.
     host.bringSums = async (op, alone) => (await loadSums()).bring(host, op, alone);
-    let tabs: Tabs | undefined;
-    const queue = `${prefixOf(name)}queue`;
-    const own = new SharedStore(
-      host,
-      pins,
-      (ref, generation) => tabs?.announce(ref, generation),
-      new WriterQueue(isAlone ? undefined : storage.locks, queue, () => tabs?.announceRace()),
-    );
-    own.checkWhole = async (commit) => (await loadCollector()).checkWhole(own, commit);
-    own.endCollections = async () => (await loadCollector()).endCollections(segments);
-    shared = own;
-    const branchHead = new BranchHead(own);
-    // Before the first look, so that nothing is missed in between.
-    if (!isAlone) {
-      tabs = new Tabs(name, {
-        onCommit: (ref, generation) => own.heard(ref, generation),
-        onGone: () => own.inventory.load().catch(() => {}),
-        onRace: () => own.writerQueue.note(),
-        onRest: () => own.rest(),
-        onWake: () => own.wake(),
-      });
-      opened.push(() => tabs?.close());
-    }
+    const linked = link(name, host, pins, storage);
+    const { branchHead, tabs } = linked;
+    shared = linked.shared;
+    opened.push(() => tabs?.close());
     await branchHead.refresh();
     const indexing = { alone, onProgress: options.onIndexProgress };
     return { host, branchHead, durability, tabs, indexing, health };
   } catch (cause) {
-    // Whatever becomes of one of them, and the first failure is the one to tell.
-    // Hermes has no `Promise.allSettled`. What does not close is no news beside the cause.
+    // Close all of them even if one fails, and report the first failure. Hermes has no `Promise.allSettled`.
     await Promise.all(opened.map(async (undo) => undo()).map((undone) => undone.catch(() => {})));
-    // Nothing is stored then, so that the fallback hides no rows.
-    const isUsed = fallback !== undefined && denied?.code === 'unsupported' && cause === denied;
-    if (!isUsed) throw cause;
-    // What is wrong with the fallback, too, is no news beside the cause.
-    const instead = { ...options, storage: fallback, fallback: undefined };
-    return openParts(name, instead, denied).catch(() => {
-      throw cause;
-    });
+    throw cause;
   }
 }
 
