@@ -114,6 +114,7 @@ it('only what is meant for users is exported', () => {
     'memory',
     'missingFeatures',
     'open',
+    'persist',
     'preload',
     'repair',
     'verify',
