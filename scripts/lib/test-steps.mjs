@@ -200,7 +200,7 @@ export const STEPS = [
   {
     name: 'engines',
     what: 'the core of the browser tests in Firefox and WebKitGTK',
-    seconds: 180,
+    seconds: 420,
     lane: 'browser',
     needs: ['build'],
     needsBrowser: true,
@@ -216,7 +216,7 @@ export const STEPS = [
   {
     name: 'units',
     what: "a sample of the wrapper's tests on the IndexedDB of each engine",
-    seconds: 80,
+    seconds: 55,
     lane: 'browser',
     needs: ['build'],
     needsBrowser: true,
