@@ -102,8 +102,12 @@ const increment = () =>
     tx.put('count', ((await tx.get<number>('count')) ?? 0) + 1);
   });
 
+/** What `goOn` is at: the test says so when it waits for too long. */
+let step = '';
+
 async function timed(took: Took, what: string, call: () => Promise<unknown>): Promise<void> {
   const startMs = performance.now();
+  step = what;
   await call();
   took[what] = Math.round(performance.now() - startMs);
 }
@@ -123,6 +127,10 @@ const suspended = {
 
   get store(): Store {
     return db;
+  },
+
+  get step(): string {
+    return step;
   },
 
   /**

@@ -6,6 +6,7 @@
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { test as base, type CDPSession, expect, type Page } from '@playwright/test';
 import { withPlainBrowser } from '../alive/lib/plain-browser.mjs';
@@ -28,6 +29,9 @@ const ROLES: readonly RoleName[] = [
   'loader',
   'reader',
 ];
+
+/** What all that a tab does beside a suspended one may take. */
+const GO_ON_MS = 130_000;
 
 /** A browser that hides what is covered, as Playwright's own does not: only hidden pages freeze. */
 const test = base.extend<{ tab: () => Promise<Page> }>({
@@ -99,7 +103,12 @@ async function suspend(
   expect(performance.now() - startMs, 'opening').toBeLessThan(limitMs);
   const longest = await b.evaluate(() => window.suspended.meet(20));
   expect(longest).toBeLessThan(limitMs);
-  const took = await b.evaluate((name) => window.suspended.goOn(name, 10), name);
+  const going = b.evaluate((name) => window.suspended.goOn(name, 10), name);
+  going.catch(() => {});
+  const isOver = Symbol();
+  const took = await Promise.race([going, delay(GO_ON_MS, isOver)]);
+  if (took === isOver)
+    throw new Error(`it waits at: ${await b.evaluate(() => window.suspended.step)}`);
   const waited = Math.round(performance.now() - startMs);
   console.log(`  ${way} ${role}: ${JSON.stringify({ ...took, 'all together': waited })}`);
   for (const [what, ms] of Object.entries(took)) {

@@ -56,6 +56,18 @@ describe('the ballast', () => {
     });
   }
 
+  it('is not waited for when a suspended tab was about to make it', async () => {
+    const other = await idb().open('b');
+    engine.suspended.add('hedgerow-ballast/b');
+    await expect(within(other.keepBallast?.(16 * MIB) as Promise<void>)).rejects.toMatchObject({
+      code: 'blocked',
+    });
+    engine.suspended.clear();
+    await other.keepBallast?.(16 * MIB);
+    expect(stored('b')).toHaveLength(4);
+    await other.close();
+  });
+
   it('is taken back when a write finds no room, before other writes take it', async () => {
     engine.quota = engine.used + 1000;
     expect(await write(1, 2 * RECORD_BYTES, true)).toBe(true);

@@ -71,6 +71,9 @@ export class HostileEngine implements Backend {
     this.#from = from;
   }
 
+  /** Names of databases that a suspended tab is about to make: openings of them wait. */
+  readonly suspended = new Set<string>();
+
   /** The names that a page has of it. */
   get globals(): Readonly<Record<string, unknown>> {
     return {
@@ -112,6 +115,7 @@ export class HostileEngine implements Backend {
     this.happened.openings += 1;
     this.openedNames.push(name);
     this.#waiting.push(() => {
+      if (this.suspended.has(name)) return false;
       const isNew = !this.#databases.has(name);
       const stores = this.#databases.get(name) ?? new Map<string, Records>();
       const database = new HostileDatabase(name, this, stores);

@@ -3,9 +3,10 @@
  * at its quota a browser refuses that. The ballast is a database of its own, since WebKit counts the
  * length of a database's file, which no deletion in it makes shorter.
  */
-import { openDB, unwrap } from 'idb';
 import { destroyDatabase } from './connection.js';
 import { isGecko } from './engine-name.js';
+import { blocked } from './failures.js';
+import { openWithin } from './open-within.js';
 import { abortAll, inTurn, transact } from './transaction.js';
 
 /** For each so many stored bytes one record is kept, up to so many. */
@@ -13,6 +14,8 @@ const STORED_PER_RECORD = 4 << 20;
 const MAX_RECORDS = 32;
 const RECORD_BYTES = 256 << 10;
 const STORE = 'segments';
+/** How long it waits for a suspended tab that was making it, in milliseconds awake: collections wait for it. */
+const OPENING_LIMIT = 2000;
 /** `crypto.getRandomValues` gives no more at once. */
 const MAX_RANDOM = 65_536;
 
@@ -103,16 +106,16 @@ export class Ballast {
   }
 
   async #withDatabase<T>(task: (db: IDBDatabase) => Promise<T>): Promise<T> {
-    const opened = await openDB(this.#database, 1, {
+    const db = await openWithin(OPENING_LIMIT, this.#database, 1, {
       upgrade: (database, _from, _to, tx) => {
         // The opening fails with it.
         tx.done.catch(() => {});
         database.createObjectStore(STORE);
       },
       // Somebody needs the room.
-      blocking: () => opened.close(),
+      blocking: () => db?.close(),
     });
-    const db = unwrap(opened);
+    if (db === undefined) throw blocked();
     this.#open.add(db);
     try {
       this.#records = await transact<number>(db, [STORE], 'readonly', 'relaxed', (work) =>
@@ -121,7 +124,7 @@ export class Ballast {
       return await task(db);
     } finally {
       this.#open.delete(db);
-      opened.close();
+      db.close();
     }
   }
 }

@@ -3,11 +3,12 @@
  * `Connection.run`, which opens the database again and repeats the call when the
  * browser has dropped the connection under it. Every failure leaves as `HedgerowError`.
  */
-import { deleteDB, openDB, unwrap } from 'idb';
+import { deleteDB, type OpenDBCallbacks } from 'idb';
 import { HedgerowError } from '../../base/errors.js';
 import { within } from '../../base/timeout.js';
 import type { StoreOptions } from '../segment-store.js';
 import { atOpening, blocked, isLost, typed } from './failures.js';
+import { openWithin } from './open-within.js';
 import { abortAll, STORES } from './transaction.js';
 
 /** Never raised: a store's format is told by its refs. */
@@ -146,7 +147,7 @@ export class Connection {
     let db: IDBDatabase | undefined;
     let missing = false;
     let reason: unknown;
-    const opened = openDB(this.#name, VERSION, {
+    const callbacks: OpenDBCallbacks<unknown> = {
       upgrade: (database, _from, _to, tx) => {
         // The opening itself only fails with `AbortError`.
         tx.done.catch((error: unknown) => {
@@ -162,17 +163,14 @@ export class Connection {
       terminated: () => {
         if (this.#db === db) this.#db = undefined;
       },
-    });
+    };
     try {
-      const inTime = await within(OPENING_LIMIT, opened);
-      if (inTime === undefined) {
-        // A connection that comes too late would block deletions.
-        opened.then((late) => late.close()).catch(() => {});
+      db = await openWithin(OPENING_LIMIT, this.#name, VERSION, callbacks);
+      if (db === undefined) {
         throw purpose !== 'again'
           ? blocked()
           : new HedgerowError('disconnected', 'IndexedDB does not answer: try again');
       }
-      db = unwrap(inTime);
       const identity = identityOf(db);
       this.#identity ??= identity;
       missing = this.#identity !== identity;
