@@ -84,6 +84,13 @@ export async function withLock<T>(
   return work(false);
 }
 
+/** Calls `run` after `ms` milliseconds; returns a function that cancels it. The timer does not keep Node alive. */
+export function later(run: () => void, ms: number): () => void {
+  const timer = setTimeout(run, ms);
+  (timer as { unref?(): void }).unref?.();
+  return () => clearTimeout(timer);
+}
+
 /** Waits for `ms` milliseconds. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));

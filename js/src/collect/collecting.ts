@@ -1,5 +1,6 @@
 import { isFull } from '../base/errors.js';
 import { part } from '../base/parts.js';
+import { later } from '../base/timeout.js';
 import { cacheStats } from '../core/calls/segments.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead } from '../history/branch-head.js';
@@ -23,7 +24,8 @@ export class Collecting {
   readonly #host: Host;
   readonly #branchHead: BranchHead;
   readonly #tabs: Tabs | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Cancels the check that is planned. */
+  #cancel: (() => void) | undefined;
   #loading: Promise<Collector> | undefined;
   #collector: Collector | undefined;
   /** Bytes stored when they were first counted. */
@@ -68,17 +70,15 @@ export class Collecting {
   /** The store, or the role of this handle, has changed: checks soon whether a collection is due. */
   changed(): void {
     if (this.#collector !== undefined) this.#collector.changed();
-    else if (this.#timer === undefined && !this.#closed) {
-      this.#timer = setTimeout(() => {
-        this.#timer = undefined;
+    else if (this.#cancel === undefined && !this.#closed) {
+      this.#cancel = later(() => {
+        this.#cancel = undefined;
         this.#loaded().then(
           (collector) => collector.changed(),
           // It could not be loaded: a later change tries again.
           () => {},
         );
       }, LOOK_MS);
-      // A timer must not keep a Node process alive.
-      (this.#timer as { unref?(): void }).unref?.();
     }
   }
 
@@ -147,7 +147,7 @@ export class Collecting {
   /** Stops; resolves when no collection runs. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#cancel?.();
     await this.#collector?.close();
   }
 }

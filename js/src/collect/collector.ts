@@ -1,7 +1,7 @@
 import * as CollectFlag from '../base/abi/collect-flag.js';
 import { HedgerowError, isMissing } from '../base/errors.js';
 import { turn } from '../base/scheduler.js';
-import { pause } from '../base/timeout.js';
+import { later, pause } from '../base/timeout.js';
 import { cacheStats } from '../core/calls/segments.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead } from '../history/branch-head.js';
@@ -44,7 +44,8 @@ export class Collector {
   readonly #tabs: Tabs | undefined;
   readonly #others: Asking | undefined;
   readonly #last: LastTime = {};
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Cancels the check that is planned. */
+  #cancel: (() => void) | undefined;
   #changedMs = 0;
   #running: Promise<CompactResult> | undefined;
   #current: Collection | undefined;
@@ -101,13 +102,11 @@ export class Collector {
   }
 
   #lookLater(): void {
-    if (this.#timer !== undefined || this.#closed) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
+    if (this.#cancel !== undefined || this.#closed) return;
+    this.#cancel = later(() => {
+      this.#cancel = undefined;
       this.#look();
     }, LOOK_MS);
-    // A timer must not keep a Node process alive.
-    (this.#timer as { unref?(): void }).unref?.();
   }
 
   #look(): void {
@@ -362,7 +361,7 @@ export class Collector {
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#current !== undefined) this.#current.isOver = true;
-    clearTimeout(this.#timer);
+    this.#cancel?.();
     this.#wake();
     await this.#running?.catch(() => {});
   }

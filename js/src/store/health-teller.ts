@@ -1,29 +1,30 @@
-/** How healthy the storage of an open store is, and telling that to listeners. Loaded when it is first wanted. */
+/** The health of the storage of an open store, and the calls of its listeners. Loaded at first use. */
 
 import type { HedgerowError } from '../base/errors.js';
 import { type Persistence, persistence } from '../base/persistence.js';
 import { notify } from '../base/report.js';
+import { later } from '../base/timeout.js';
 import type { Lifetime, Storage } from '../storage/segment-store.js';
 import type { Health, HealthState, KnownHealth } from './health.js';
 
 const NEAR_PART = 0.1;
 const NEAR_BYTES = 64 << 20;
-/** Listeners are called at most once in so many milliseconds. */
+/** Shortest time between two calls of listeners, in milliseconds. */
 const TELL_MS = 1000;
 
 /** The health of the storage now. Reads no rows, and never fails. */
 export async function healthOf(known: KnownHealth): Promise<Health> {
   const { storage, unavailable, honoursStrict } = known;
   const { lifetime } = storage;
-  const told = await platformOf(lifetime);
-  const isPersistent = told.isPersistent === true;
-  // No browser keeps the storage of a private window.
+  const platform = await platformOf(lifetime);
+  const isPersistent = platform.isPersistent === true;
+  // Browsers delete the storage of private windows, so persistent storage is in none.
   const isPrivate = !isPersistent && (await isPrivateWindow(storage));
-  // Last, so that nothing has changed since.
+  // Read last: a call may have failed while the platform was asked.
   const { read, write } = known.failures;
   const cause = write ?? read ?? unavailable;
-  const isNearQuota = isNear(told);
-  const facts = { cause, ...told, isNearQuota, honoursStrict };
+  const isNearQuota = isNear(platform);
+  const facts = { cause, ...platform, isNearQuota, honoursStrict };
   const means = (state: HealthState, message: string) => ({ state, message, ...facts });
   if (write !== undefined || read !== undefined) return means('failing', failing(write, read));
   if (lifetime === 'session') return means('ephemeral', unavailable ? UNAVAILABLE : IN_MEMORY);
@@ -31,7 +32,7 @@ export async function healthOf(known: KnownHealth): Promise<Health> {
   return isPersistent ? means('persistent', PERSISTENT) : means('best-effort', BEST_EFFORT);
 }
 
-/** What the platform says. The quota of the origin is not that of memory or of files. */
+/** What the platform says about the origin. Says nothing about memory, or about files. */
 async function platformOf(lifetime: Lifetime | undefined): Promise<Persistence> {
   if (lifetime === undefined || lifetime === 'origin') return persistence();
   const isPersistent = lifetime === 'permanent';
@@ -42,7 +43,7 @@ async function isPrivateWindow(storage: Storage): Promise<boolean> {
   try {
     return (await storage.isPrivate?.()) === true;
   } catch {
-    // What cannot be found out is not claimed.
+    // Unknown: do not claim it.
     return false;
   }
 }
@@ -80,38 +81,32 @@ export class HealthTeller {
     this.#known = known;
   }
 
-  /** Looks now, or once it may tell again. */
+  /** Checks the health now, or as soon as listeners may be called again. */
   async look(): Promise<void> {
     this.#isDue = true;
     if (this.#isBusy) return;
     this.#isBusy = true;
     while (this.#isDue && this.#known.listeners.size > 0) {
       this.#isDue = false;
-      if (this.#tell(await healthOf(this.#known))) await pause(TELL_MS);
+      if (this.#tell(await healthOf(this.#known))) {
+        await new Promise<void>((resolve) => later(resolve, TELL_MS));
+      }
     }
     this.#isBusy = false;
   }
 
-  /** Whether somebody was told. */
+  /** Calls the listeners for which the health is news; returns whether there were any. */
   #tell(health: Health): boolean {
     const { state, cause, isNearQuota } = health;
     const isCalm = /^(persistent|best-effort)$/.test(state) && isNearQuota !== true;
     const now = `${state} ${cause?.code} ${isNearQuota === true}`;
     const news = [...this.#known.listeners].filter((own) => {
-      // A new listener hears only of what is wrong.
-      const isNews = own.told === undefined ? !isCalm : own.told !== now;
-      own.told = now;
+      // A new listener is called only if something is wrong.
+      const isNews = own.last === undefined ? !isCalm : own.last !== now;
+      own.last = now;
       return isNews;
     });
     for (const { listener } of news) notify(listener, health);
     return news.length > 0;
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    // Node must not wait for it.
-    (timer as { unref?(): void }).unref?.();
-  });
 }

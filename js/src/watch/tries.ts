@@ -30,10 +30,3 @@ export class Tries {
     this.#failures = 0;
   }
 }
-
-/** Calls `run` after `ms` milliseconds; returns a function that cancels it. The timer does not keep Node alive. */
-export function later(run: () => void, ms: number): () => void {
-  const timer = setTimeout(run, ms);
-  (timer as { unref?(): void }).unref?.();
-  return () => clearTimeout(timer);
-}

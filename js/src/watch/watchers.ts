@@ -6,6 +6,7 @@ import { hex } from '../base/hex.js';
 import type { KeyRange } from '../base/range.js';
 import { notify, report } from '../base/report.js';
 import { turn } from '../base/scheduler.js';
+import { later } from '../base/timeout.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { type IndexRange, positionsOf } from '../indexes/columns.js';
@@ -19,7 +20,7 @@ import { IndexSpace } from './index-space.js';
 import { intervalOf } from './interval.js';
 import { Stand } from './pinned-view.js';
 import { Recovery } from './recovery.js';
-import { later, Tries } from './tries.js';
+import { Tries } from './tries.js';
 import type { WatchCallback, Watcher, WatchOptions } from './watcher.js';
 
 /**
