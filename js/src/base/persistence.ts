@@ -1,7 +1,7 @@
-/** What the platform tells about the storage of the whole origin. */
+/** What the platform says about the storage of the whole origin. */
 import { answerOf } from './persist.js';
 
-/** Each is `undefined` where the platform does not tell. */
+/** Each is `undefined` where the platform does not say. */
 export interface Persistence {
   /** Bytes that the origin may store in all. */
   readonly quotaBytes: number | undefined;
@@ -11,7 +11,7 @@ export interface Persistence {
   readonly isPersistent: boolean | undefined;
 }
 
-/** What the platform tells now. Never fails. */
+/** What the platform says now. Never rejects. */
 export async function persistence(): Promise<Persistence> {
   const [estimate, isPersistent] = await Promise.all([
     answerOf((storage) => storage.estimate?.()),

@@ -42,7 +42,7 @@ export class Pace {
   readonly #first: number;
   #perMs: number;
   /** `#perMs` at the last useful measurement. */
-  #told: number;
+  #measured: number;
   /** Whether the clock has stood still for a whole slice. */
   #isCoarse = false;
   /** For a coarse clock: the shortest time that it has measured, and the work since its last tick. */
@@ -54,7 +54,7 @@ export class Pace {
     this.#sliceMs = sliceMs;
     this.#first = perMs;
     this.#perMs = perMs;
-    this.#told = perMs;
+    this.#measured = perMs;
   }
 
   /** Units of work for a slice, with a margin for errors of the guess. */
@@ -94,7 +94,7 @@ export class Pace {
 
   #adjust(measured: number, weight: number): void {
     this.#perMs += (Math.min(measured, 4 * this.#perMs) - this.#perMs) * weight;
-    this.#told = this.#perMs;
+    this.#measured = this.#perMs;
   }
 
   /**
@@ -104,7 +104,7 @@ export class Pace {
    */
   #speedUp(units: number): void {
     this.#gathered = 0;
-    const most = 4 * Math.max(this.#told, this.#first);
+    const most = 4 * Math.max(this.#measured, this.#first);
     if (units > this.units) this.#perMs = Math.min(2 * this.#perMs, most);
   }
 }

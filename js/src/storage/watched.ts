@@ -1,18 +1,18 @@
 import type { SegmentStore, WriteBatch } from './segment-store.js';
 
-/** What a call did: `write` changes storage. */
+/** The kind of a call of storage: `write` changes it. */
 export type CallKind = 'read' | 'write';
 
-/** Hears how the calls of a store ended. */
+/** Receives the outcomes of the calls of a store. */
 export interface Outcomes {
   worked(kind: CallKind, batch?: WriteBatch): void;
   failed(kind: CallKind, cause: unknown): void;
 }
 
-/** `inner`; `outcomes` hears how each call ended, before the caller does. */
+/** Wraps `inner`: reports the outcome of each call to `outcomes`, before the caller gets it. */
 export function watched(inner: SegmentStore, outcomes: Outcomes): SegmentStore {
-  // The promise of `inner` goes on to the caller as it is: nobody waits longer.
-  const told = <T>(kind: CallKind, call: Promise<T>, batch?: WriteBatch): Promise<T> => {
+  // The caller gets the promise of `inner` itself, and so waits no longer.
+  const observed = <T>(kind: CallKind, call: Promise<T>, batch?: WriteBatch): Promise<T> => {
     call.then(
       () => outcomes.worked(kind, batch),
       (cause) => outcomes.failed(kind, cause),
@@ -20,17 +20,17 @@ export function watched(inner: SegmentStore, outcomes: Outcomes): SegmentStore {
     return call;
   };
   return {
-    load: (known, since) => told('read', inner.load(known, since)),
-    reserve: (makesRoom) => told('write', inner.reserve(makesRoom)),
-    read: (ids) => told('read', inner.read(ids)),
-    write: (batch) => told('write', inner.write(batch), batch),
-    history: (name) => told('read', inner.history(name)),
-    delete: (ids, fence) => told('write', inner.delete(ids, fence)),
+    load: (known, since) => observed('read', inner.load(known, since)),
+    reserve: (makesRoom) => observed('write', inner.reserve(makesRoom)),
+    read: (ids) => observed('read', inner.read(ids)),
+    write: (batch) => observed('write', inner.write(batch), batch),
+    history: (name) => observed('read', inner.history(name)),
+    delete: (ids, fence) => observed('write', inner.delete(ids, fence)),
     close: () => inner.close(),
     rest: () => inner.rest?.(),
     keepBallast: async (storedBytes) => inner.keepBallast?.(storedBytes),
     get honoursStrict() {
-      // Absent in an adapter that does not know.
+      // An adapter that does not know leaves it out.
       return inner.honoursStrict as boolean;
     },
   };

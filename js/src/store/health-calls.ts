@@ -8,8 +8,8 @@ export abstract class HealthCalls extends ReaderWriter {
   protected abstract checkOpen(): void;
 
   /**
-   * How healthy the storage of this store is. Asks the browser, and reads no rows: whether these are sound `verify`
-   * finds out. Takes some milliseconds. Never fails because of storage: that is `failing`.
+   * The health of the storage of this store. Asks the browser, and reads no rows: `verify` checks those. Takes some
+   * milliseconds. Does not reject because of storage: that is the state `failing`.
    */
   async health(): Promise<Health> {
     this.checkOpen();
@@ -18,13 +18,13 @@ export abstract class HealthCalls extends ReaderWriter {
   }
 
   /**
-   * Calls `listener` when the state of the health, its cause or `isNearQuota` has changed, at most once a second; and
-   * soon after this call when something is wrong already. Returns how to stop. No timer runs meanwhile: storage is
-   * looked at when a call of it fails or works again, after `persist`, and after writes, once 10 seconds
-   * have passed or 16 MiB were written since it was looked at.
+   * Calls `listener` when `state`, the code of `cause` or `isNearQuota` changes, at most once a second; and soon after
+   * this call if something is wrong already. Returns a function that stops it. No timer runs: storage is checked when
+   * a call of it fails or works again, after `persist`, and after a write once 10 seconds have passed, or 16 MiB were
+   * written, since the last check.
    *
-   * The listeners of all branches hear the same, until the store is closed. When it is deleted they are called once
-   * more, with the `cause` `closed`.
+   * All branches share the health. Listeners are called until the store is closed. If it is deleted, they are called
+   * once more, with a `cause` whose code is `closed`.
    */
   onHealth(listener: HealthListener): () => void {
     this.checkOpen();
@@ -32,9 +32,9 @@ export abstract class HealthCalls extends ReaderWriter {
   }
 
   /**
-   * Asks the browser to delete the storage of this origin only when the user says so. Resolves to whether that is so
-   * now; `undefined` where the browser does not tell. Call it in a handler of a click or a key. Firefox asks the user:
-   * there it settles when the user has answered, which may be never. Nothing else waits for it.
+   * Asks the browser to delete the storage of this origin only when the user says so. Resolves to whether that holds
+   * now, or to `undefined` if the browser does not say. Call it in a handler of a click or a key. Firefox asks the
+   * user: the promise settles when the user answers, which may be never. Nothing else waits for it.
    */
   async persist(): Promise<boolean | undefined> {
     this.checkOpen();

@@ -1,4 +1,4 @@
-/** What an open store knows of the health of its storage by itself; what asks the platform is loaded later. */
+/** What an open store knows about the health of its storage. The code that asks the platform is loaded later. */
 
 import { HedgerowError, isFull } from '../base/errors.js';
 import { persist } from '../base/persist.js';
@@ -9,11 +9,11 @@ import type { HealthListener, KnownHealth } from './health.js';
 import type { HealthTeller } from './health-teller.js';
 import { loadHealth } from './later.js';
 
-/** After a write the platform is asked again once so many milliseconds have gone by, or so many bytes written. */
+/** A write checks the health again this many milliseconds, or this many written bytes, after the last check. */
 const LOOK_MS = 10_000;
 const LOOK_BYTES = 16 << 20;
 
-/** Failures that say nothing of storage. */
+/** Codes of failures that say nothing about storage. */
 const OTHER = /^(closed|aborted|not-loaded)$/;
 
 /** Watches the storage of one open store, for all of its handles. */
@@ -21,10 +21,9 @@ export class HealthWatch implements KnownHealth, Outcomes {
   readonly storage: Storage;
   readonly unavailable: HedgerowError | undefined;
   readonly failures: { [Kind in CallKind]?: HedgerowError | undefined } = {};
-  readonly listeners = new Set<{ readonly listener: HealthListener; told?: string }>();
+  readonly listeners = new Set<{ readonly listener: HealthListener; last?: string }>();
   #segments: SegmentStore | undefined;
   #teller: Promise<HealthTeller> | undefined;
-  #isGone = false;
   #lookedMs = 0;
   #written = 0;
 
@@ -33,7 +32,7 @@ export class HealthWatch implements KnownHealth, Outcomes {
     this.unavailable = unavailable;
   }
 
-  /** `segments`, watched. */
+  /** Returns `segments`; from now on the outcomes of its calls are recorded here. */
   over(segments: SegmentStore): SegmentStore {
     this.#segments = segments;
     return watched(segments, this);
@@ -45,7 +44,7 @@ export class HealthWatch implements KnownHealth, Outcomes {
 
   worked(kind: CallKind, batch?: WriteBatch): void {
     const { read, write } = this.failures;
-    // That a collection, or a deletion, finds a little room does not show that there is some for rows.
+    // Deletions and collections have a reserve: that they work does not show that rows find space.
     const isCommit = batch?.move !== undefined && batch.segments.length > 0 && !batch.makesRoom;
     if (kind === 'read' || read?.code === 'disconnected') this.failures.read = undefined;
     const isOver = kind === 'write' ? isCommit || !isFull(write) : write?.code === 'disconnected';
@@ -72,13 +71,12 @@ export class HealthWatch implements KnownHealth, Outcomes {
 
   /** The store was deleted. */
   gone(cause: HedgerowError): void {
-    this.#isGone = true;
     this.failures.read = cause;
     this.failures.write = cause;
     this.look();
   }
 
-  /** Has `listener` called at each change; returns how to stop. */
+  /** Calls `listener` at each change; returns a function that stops it. */
   on(listener: HealthListener): () => void {
     const own = { listener };
     this.listeners.add(own);
@@ -88,7 +86,7 @@ export class HealthWatch implements KnownHealth, Outcomes {
     };
   }
 
-  /** Looks at the health, and tells what has changed; costs nothing when nobody listens. */
+  /** Checks the health, and calls listeners if it has changed. Does nothing without listeners. */
   look(): void {
     if (this.listeners.size === 0) return;
     this.#lookedMs = performance.now();
@@ -102,7 +100,7 @@ export class HealthWatch implements KnownHealth, Outcomes {
       });
   }
 
-  /** Asks the browser to keep the storage, where it may delete that. */
+  /** Asks the browser not to delete the storage, if it may do so. */
   async persist(): Promise<boolean | undefined> {
     const { lifetime } = this.storage;
     if (lifetime === 'permanent') return true;
@@ -112,8 +110,8 @@ export class HealthWatch implements KnownHealth, Outcomes {
     return isGranted;
   }
 
-  /** Tells no more; but that the store was deleted is told. */
+  /** Calls listeners no more, except to report that the store was deleted. */
   close(): void {
-    if (!this.#isGone) this.listeners.clear();
+    if (this.failures.write?.code !== 'closed') this.listeners.clear();
   }
 }

@@ -1,4 +1,4 @@
-/** What is said of the health of the storage of a store. */
+/** The types of the health of storage. */
 import type { HedgerowError } from '../base/errors.js';
 import type { Persistence } from '../base/persistence.js';
 import type { Storage } from '../storage/segment-store.js';
@@ -13,12 +13,12 @@ export interface Health extends Persistence {
    * - `failing`: the last write, or the last read, of storage failed; `cause` has the error.
    * - `ephemeral`: rows are gone when the page, the process or the private window is closed.
    * - `persistent`: rows stay until somebody deletes them.
-   * - `best-effort`: the browser may delete them, or nobody knows that it does not.
+   * - `best-effort`: the browser may delete them, or does not say that it will not.
    *
    * The first that applies.
    */
   readonly state: HealthState;
-  /** What that means for the rows, in a sentence for people. */
+  /** What the state means for the rows: a sentence for people. */
   readonly message: string;
   /** Why storage is `failing`, or why the store is in the `fallback` of `open`. */
   readonly cause: HedgerowError | undefined;
@@ -30,7 +30,7 @@ export interface Health extends Persistence {
 
 export type HealthListener = (health: Health) => void;
 
-/** What an open store knows by itself. */
+/** What an open store knows without asking the platform. */
 export interface KnownHealth {
   readonly storage: Storage;
   /** Why the fallback is in use. */
@@ -38,6 +38,6 @@ export interface KnownHealth {
   readonly honoursStrict: boolean | undefined;
   /** How the last call of each kind failed, if it did. */
   readonly failures: { readonly [Kind in CallKind]?: HedgerowError | undefined };
-  /** Each with what it was told last. */
-  readonly listeners: ReadonlySet<{ readonly listener: HealthListener; told?: string }>;
+  /** Each with the health at its last call, as a text to compare. */
+  readonly listeners: ReadonlySet<{ readonly listener: HealthListener; last?: string }>;
 }

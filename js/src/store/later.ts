@@ -19,7 +19,7 @@ export const repairing = () => part(() => import('../repair/repair.js'));
 /** What a store holds, and the shape of its tree. */
 export const counting = () => part(() => import('../read/stats.js'));
 
-/** How healthy storage is. */
+/** The health of storage. */
 export const loadHealth = () => part(() => import('./health-teller.js'));
 
 /** The changes between two roots. */

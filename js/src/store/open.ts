@@ -210,7 +210,7 @@ async function both(
   engine: Promise<Engine>,
   segments: Promise<SegmentStore>,
 ): Promise<[Engine, SegmentStore]> {
-  engine.catch(() => {}); // told of below, if the storage opens
+  engine.catch(() => {}); // reported below, if the storage opens
   const opened = await segments;
   try {
     return [await engine, opened];

@@ -193,7 +193,7 @@ export class Store extends HealthCalls {
   #settle(): void {
     this.#builder.look();
     if (this.#host.sums !== undefined) {
-      // What goes wrong is told to whoever reads them.
+      // A failure is reported to those who read the sums.
       const follow = async () => (await loadSums()).followed(this.#from);
       follow().catch(() => {});
     }
@@ -245,17 +245,17 @@ export class Store extends HealthCalls {
   }
 
   /**
-   * Calls `callback` with the changes in a range since its last call, in the order of keys, whoever
-   * has made them, in this tab or another; returns how to stop. Begins at `root` as it is now; with
-   * `initial` the first call tells all rows as `add`. It is never called without a change, and not
+   * Calls `callback` with the changes in a range since its last call, in the order of keys,
+   * made in this tab or in another; returns how to stop. Begins at `root` as it is now; with
+   * `initial` the first call has all rows as `add`. It is never called without a change, and not
    * for values that were put again as they were.
    *
    * With `index` the changes are those of its entries in a range of it, in its order, each with its
    * secondary key: of a row with an array, those of each member. The index need not be ready for
    * that, but `initial` waits for it.
    *
-   * Commits that come while callbacks are called are told together. What a commit costs is in
-   * proportion to its changes and to the calls that they lead to. All changes of a call are in memory
+   * Commits that come while callbacks are called are reported together. The cost of a commit is
+   * proportional to its changes and to the calls that they cause. All changes of a call are in memory
    * at once, after a load of a million rows a million of them; watchers of the same range share them.
    *
    * A callback that returns a promise is not called again before that is settled. What a callback
@@ -308,7 +308,7 @@ export class Store extends HealthCalls {
   /**
    * Reads all that the newest commit reaches from storage and checks it: each chunk against its
    * hash and its form, keys, counts and levels across nodes, large values against their pieces.
-   * It does not end at a fault: each is told with the keys that it covers. Works in slices, holds
+   * It does not end at a fault: each is reported with the keys that it covers. Works in slices, holds
    * about 32 MiB beside the store's own memory, and takes about as long as reading everything.
    */
   async verify(options: VerifyOptions = {}): Promise<Verification> {

@@ -49,7 +49,7 @@ export function checking(
       }
       for (const [at, segment] of ids.entries()) {
         const length = found[at]?.length;
-        // Of one that a collection has written meanwhile, in place of others, nothing is noted.
+        // A collection may have written it since the lengths were noted.
         const wanted = lengths.get(segment) ?? length;
         if (length === undefined) faults.set(segment, { segment, what: 'gone' });
         else if (length !== wanted) faults.set(segment, { segment, what: 'length' });

@@ -1,4 +1,4 @@
-/** By its name: how an engine stores things no feature tells. Others say `like Gecko`. */
+/** Whether this is Firefox, by its name: no feature shows how an engine stores data. Others say `like Gecko`. */
 export function isGecko(): boolean {
   return /Gecko\/\d/.test(globalThis.navigator?.userAgent ?? '');
 }

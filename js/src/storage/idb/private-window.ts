@@ -1,18 +1,18 @@
 /**
- * Whether this is a private window, whose storage is deleted with it. No browser says so; two of three engines
- * refuse something there that they allow elsewhere. Loaded when somebody asks how healthy storage is.
+ * Finds out whether this is a private window, whose storage is deleted when it closes. No browser says so, but two of
+ * three engines refuse something there that they allow elsewhere. Loaded with the health of storage.
  */
 import { deleteDB, openDB } from 'idb';
 import { within } from '../../base/timeout.js';
 import { isGecko } from './engine-name.js';
 
 const DATABASE = 'hedgerow-probe';
-/** An engine that has not answered by then, in milliseconds, tells nothing. */
+/** Longest wait for an engine, in milliseconds: without an answer it stays unknown. */
 const LIMIT_MS = 5000;
 
 let known: Promise<boolean | undefined> | undefined;
 
-/** `undefined` where it cannot be known, as in Chromium. Looks once for each page. */
+/** Resolves to `undefined` where that cannot be known, as in Chromium. Checks once in each page. */
 export function isPrivateWindow(): Promise<boolean | undefined> {
   known ??= look();
   return known;
@@ -21,12 +21,12 @@ export function isPrivateWindow(): Promise<boolean | undefined> {
 async function look(): Promise<boolean | undefined> {
   const agent = globalThis.navigator?.userAgent ?? '';
   if (isGecko()) return within(LIMIT_MS, refusesFiles());
-  // All browsers of iOS are WebKit; Chromium only says so.
+  // All browsers of iOS are WebKit. Chromium names it, too, but is not.
   const isWebKit = /AppleWebKit\//.test(agent) && !/Chrom(e|ium)\//.test(agent);
   return isWebKit ? within(LIMIT_MS, refusesBlobs()) : undefined;
 }
 
-/** Firefox has no file system for private windows. In others this makes one, of about 0.5 MB. */
+/** Firefox has no file system for private windows. In other windows this creates one of about 0.5 MB. */
 async function refusesFiles(): Promise<boolean | undefined> {
   try {
     await navigator.storage.getDirectory();
