@@ -5,13 +5,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import {
-  FEATURES,
-  firstVersion,
-  minimumOf,
-  newerNames,
-  versionOf,
-} from '../lib/browser-features.mjs';
+import { firstVersion, minimumOf, newerNames, versionOf } from '../lib/browser-features.mjs';
+import { FEATURES } from '../lib/feature-list.mjs';
 import { ROOT } from '../lib/run.mjs';
 
 const read = (file) => readFileSync(join(ROOT, file), 'utf8');
