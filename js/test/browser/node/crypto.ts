@@ -10,7 +10,7 @@ export function createHash(name: 'sha256') {
       hash.update(typeof data === 'string' ? Buffer.from(data) : data);
       return made;
     },
-    digest: () => new Buffer(hash.digest() as ArrayLike<number>),
+    digest: () => Buffer.from(hash.digest()),
   };
   return made;
 }
