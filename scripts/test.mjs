@@ -1,6 +1,6 @@
 // `npm test`: sets up, builds and runs every check, two at a time. After a failure no other check begins.
-// `npm test -- --only fmt,clippy` runs some of them, `npm test -- --list` lists them. The last line of
-// a green run is `N passed, 0 failed`, where N counts the tests that ran.
+// `npm test -- --only fmt,clippy` runs some of them, `npm test -- --engines all` runs all that can run in each browser,
+// `npm test -- --list` lists them. The last line of a green run is `N passed, 0 failed`, where N counts the tests that ran.
 
 import { chooseSteps, describe } from './lib/choose-steps.mjs';
 import { run, runMain } from './lib/run.mjs';

@@ -9,9 +9,8 @@ export function whole(name, text, usage) {
 
 const ENGINES = ['chromium', 'firefox', 'webkit'];
 
-/** Reads the names of engines: Chromium when none are given, every engine for `all`. */
+/** Reads the names of engines in `--engines`: every engine for `all`. */
 export function engineNames(text, usage) {
-  if (text === undefined) return ['chromium'];
   if (text === 'all') return [...ENGINES];
   const names = text.split(',');
   const unknown = names.filter((name) => !ENGINES.includes(name));

@@ -1,20 +1,19 @@
 /**
  * `kill -9` of a whole browser while a page commits, in the engine of the project: what was acknowledged is there
  * after the next launch, but for what a raw IndexedDB database beside it has lost; nothing is torn, and `verify`
- * finds no fault. `npm run torture -- --only kill --engine firefox` does more of the same.
+ * finds no fault. `npm run torture -- --only kill --engines firefox` does more of the same.
  */
 import { ENGINES } from '../lib/engines/index.mjs';
 import { killEngine } from '../torture/lib/tortures.mjs';
 import { test } from './fixtures.js';
 import { expectNothingLost, ROWS, seed, torturePage } from './torture-tally.js';
 
-const CYCLES = { chromium: 20, firefox: 10, webkit: 10 };
+const CYCLES = 10;
 
 test('an engine that is killed has lost no more than the control', async ({ baseURL, engine }) => {
   // Three launches a cycle, on a machine that may be busy.
   test.setTimeout(600_000);
-  const cycles = CYCLES[engine];
-  const options = { origin: torturePage(baseURL), seed, rows: ROWS, cycles };
+  const options = { origin: torturePage(baseURL), seed, rows: ROWS, cycles: CYCLES };
   const tally = await killEngine(ENGINES[engine], { ...options, durability: 'relaxed' });
-  expectNothingLost('kill', cycles, tally);
+  expectNothingLost('kill', CYCLES, tally);
 });

@@ -1,7 +1,7 @@
 // The checks of `npm test` in their order: cheap ones first. A step has the commands to run and, if
-// these are tests, a function that counts them. `needs` names the steps that must run before, `lane`
-// and `alone` restrict the steps that it may overlap (see `schedule.mjs`), and `needsBrowser` marks
-// steps that drive a browser.
+// these are tests, a function that counts them. `everywhere` are its commands with `--engines all`.
+// `needs` names the steps that must run before, `lane` and `alone` restrict the steps that it may
+// overlap (see `schedule.mjs`), and `needsBrowser` marks steps that drive a browser.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,6 +50,22 @@ function playwright(project) {
     commands: [['playwright', ['test', `--project=${project}`, '--no-deps'], env]],
     count: () => countPlaywright(takeReport(report)),
   };
+}
+
+/** The browser tests in Firefox and WebKitGTK: their core, or all of them. */
+function enginesCommand(which) {
+  const env = () => ({
+    CHROMIUM_PATH: findBrowser(),
+    E2E_REPORT: 'playwright-engines.json',
+    E2E_ENGINES: which,
+  });
+  return ['node', ['e2e/engines.mjs'], env];
+}
+
+/** The wrapper's tests in each engine. */
+function unitsCommand(...args) {
+  const env = () => ({ CHROMIUM_PATH: findBrowser() });
+  return ['node', ['js/test/browser/run.mjs', ...args, ...vitestReports(UNITS_REPORT)], env];
 }
 
 /**
@@ -204,13 +220,8 @@ export const STEPS = [
     lane: 'browser',
     needs: ['build'],
     needsBrowser: true,
-    commands: [
-      [
-        'node',
-        ['e2e/engines.mjs'],
-        () => ({ CHROMIUM_PATH: findBrowser(), E2E_REPORT: 'playwright-engines.json' }),
-      ],
-    ],
+    commands: [enginesCommand('core')],
+    everywhere: [enginesCommand('all')],
     count: () => countPlaywright(takeReport('playwright-engines.json')),
   },
   {
@@ -220,13 +231,8 @@ export const STEPS = [
     lane: 'browser',
     needs: ['build'],
     needsBrowser: true,
-    commands: [
-      [
-        'node',
-        ['js/test/browser/run.mjs', '--sample', ...vitestReports(UNITS_REPORT)],
-        () => ({ CHROMIUM_PATH: findBrowser() }),
-      ],
-    ],
+    commands: [unitsCommand('--sample')],
+    everywhere: [unitsCommand()],
     count: () => countVitest(takeReport('units.json')),
   },
   {

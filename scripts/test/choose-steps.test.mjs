@@ -34,6 +34,20 @@ test('an unknown name, or argument, lists the steps', () => {
   assert.throws(() => chooseSteps(['--only', 'fmt,clipy'], STEPS), /no such step: clipy/);
 });
 
+test('--engines all runs everything in each engine, and refuses all else', () => {
+  const all = chooseSteps(['--engines', 'all'], STEPS);
+  assert.deepEqual(namesOf('--engines', 'all'), namesOf());
+  const changed = all.filter((step, at) => step.commands !== STEPS[at].commands);
+  assert.deepEqual(
+    changed.map(({ name }) => name),
+    ['engines', 'units'],
+  );
+  const [engines, units] = changed.map(({ commands }) => commands[0]);
+  assert.equal(engines[2]().E2E_ENGINES, 'all');
+  assert.ok(!units[1].includes('--sample'));
+  assert.throws(() => chooseSteps(['--engines', 'firefox'], STEPS), /--engines is all/);
+});
+
 test('--list has a line for each step, with its time', () => {
   assert.equal(chooseSteps(['--list'], STEPS), undefined);
   const lines = describe(STEPS).split('\n').slice(1);

@@ -13,7 +13,7 @@ export function readArguments(args) {
     args,
     options: {
       rows: { type: 'string' },
-      engines: { type: 'string' },
+      engines: { type: 'string', default: 'chromium' },
       only: { type: 'string' },
       quick: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },

@@ -19,7 +19,7 @@ export function readArguments(args) {
       rows: { type: 'string' },
       rounds: { type: 'string' },
       only: { type: 'string' },
-      engines: { type: 'string' },
+      engines: { type: 'string', default: 'chromium' },
       quick: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },

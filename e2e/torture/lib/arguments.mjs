@@ -1,17 +1,16 @@
 import { parseArgs } from 'node:util';
-import { whole as wholeOf } from '../../lib/arguments.mjs';
+import { engineNames, whole as wholeOf } from '../../lib/arguments.mjs';
 
-const USAGE = `npm run torture -- [--only kill,crash,quota,full,disconnect] [--cycles N] [--seed N] [--durability strict] [--at-once N] [--engine firefox,webkit]
+const USAGE = `npm run torture -- [--only kill,crash,quota,full,disconnect] [--cycles N] [--seed N] [--durability strict] [--at-once N] [--engines firefox,webkit]
   --only        which tortures; all by default
   --cycles      launches of each engine that are killed (300), pages that crash (100), quotas (20), storage filled (100)
-  --engine      browsers that are killed, or whose storage is filled, by quota or full: chromium, firefox, webkit;
+  --engines     browsers that are killed, or whose storage is filled, by quota or full: chromium, firefox, webkit;
                 all by default
   --seed        what the phases and the moments follow from; by the clock by default
   --durability  relaxed, the default, or strict
   --at-once     browsers that are killed at a time; 2 by default`;
 
 const KINDS = ['kill', 'crash', 'quota', 'full', 'disconnect'];
-const ENGINE_NAMES = ['chromium', 'firefox', 'webkit'];
 
 const whole = (name, text) => wholeOf(name, text, USAGE);
 
@@ -25,7 +24,7 @@ export function readArguments(args) {
       seed: { type: 'string' },
       durability: { type: 'string', default: 'relaxed' },
       'at-once': { type: 'string', default: '2' },
-      engine: { type: 'string' },
+      engines: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -34,11 +33,9 @@ export function readArguments(args) {
     process.exit(0);
   }
   // The quotas of other engines than Chromium are those of whole browsers.
-  const inEngines = (kind) => (kind === 'quota' && values.engine !== undefined ? 'full' : kind);
+  const inEngines = (kind) => (kind === 'quota' && values.engines !== undefined ? 'full' : kind);
   const only = [...new Set((values.only?.split(',') ?? KINDS).map(inEngines))];
-  const engines = values.engine?.split(',') ?? ENGINE_NAMES;
-  const strangers = engines.filter((name) => !ENGINE_NAMES.includes(name));
-  if (strangers.length > 0) throw new Error(`no such engine: ${strangers}\n${USAGE}`);
+  const engines = engineNames(values.engines ?? 'all', USAGE);
   const unknown = only.filter((kind) => !KINDS.includes(kind));
   if (unknown.length > 0) throw new Error(`no such torture: ${unknown}\n${USAGE}`);
   const { durability } = values;

@@ -111,9 +111,10 @@ export class Tally {
     return this.problems.filter((problem) => !/: control is torn/.test(problem));
   }
 
-  /** Whether Hedgerow has kept its promises. */
+  /** Whether Hedgerow has kept its promises. A trap is a defect, even if nothing is lost by it. */
   get isKept() {
-    return this.lostMore === 0 && this.torn.hedgerow === 0 && this.blamed.length === 0;
+    const isWhole = this.lostMore === 0 && this.torn.hedgerow === 0;
+    return isWhole && this.blamed.length === 0 && this.traps.length === 0;
   }
 }
 
