@@ -6,6 +6,7 @@ export type RoleName =
   | 'index builder'
   | 'sum follower'
   | 'collector'
+  | 'ballast maker'
   | 'queue holder'
   | 'snapshot holder'
   | 'loader'
@@ -69,6 +70,16 @@ function stopAtWrite(isArmed: boolean, nth: number, isInside = false, store = 's
       stopHere();
     }
     return tx;
+  };
+}
+
+/** Stops in the middle of the transaction that makes the room that is kept for deletions. */
+function stopAtBallast(): void {
+  const { prototype } = IDBDatabase;
+  const original = prototype.createObjectStore;
+  prototype.createObjectStore = function (...args) {
+    if (this.name.startsWith('hedgerow-ballast/')) stopHere();
+    return original.apply(this, args);
   };
 }
 
@@ -157,6 +168,14 @@ const suspended = {
         collecting.catch(() => {});
         calls = [collecting];
         if (!isDebugged) await new Promise((resolve) => setTimeout(resolve, 20));
+        return;
+      }
+      case 'ballast maker': {
+        stopAtBallast();
+        // So that enough stays for a first record of it.
+        snapshot = db.snapshot();
+        await db.putMany(rows(1));
+        calls = [db.compact()];
         return;
       }
       case 'queue holder':

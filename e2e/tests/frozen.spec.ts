@@ -24,6 +24,7 @@ const ROLES: readonly RoleName[] = [
   'index builder',
   'sum follower',
   'collector',
+  'ballast maker',
   'queue holder',
   'snapshot holder',
   'loader',
@@ -128,6 +129,8 @@ const IN_TRANSACTIONS: readonly RoleName[] = ['queue holder', 'snapshot holder',
 for (const way of ['frozen', 'stopped'] as const) {
   for (const role of ROLES) {
     if (way === 'stopped' && IN_TRANSACTIONS.includes(role)) continue;
+    // Where it is at that cannot be seen from outside.
+    if (way === 'frozen' && role === 'ballast maker') continue;
     test(`beside a ${way} ${role} all goes on, and it is right afterwards`, async ({ tab }) => {
       test.setTimeout(180_000);
       await suspend(tab, way, role, LIMIT_MS);
