@@ -46,6 +46,7 @@ const CORE = [
   'kills',
   'lines',
   'private',
+  'processes',
   'proof',
   'segment-store',
   'segment-store-connections',
@@ -60,23 +61,27 @@ const CORE = [
 ].map((name) => `${name}.spec.ts`);
 // These drive browsers of their own.
 const OWN_BROWSERS = ['alive-hidden', 'frozen', 'full', 'torture'].map((name) => `${name}.spec.ts`);
+// Chromium has its own protocol for this.
+const NOT_CHROMIUM = ['processes.spec.ts'];
 // With E2E_ENGINES=all they run all tests but those that need Chromium's own protocol.
-const OTHERS = {
+const IS_ALL = process.env.E2E_ENGINES === 'all';
+const other = (engine: 'firefox' | 'webkit', ...foreign: string[]) => ({
+  name: engine,
+  use: { engine },
   workers: 2,
-  ...(process.env.E2E_ENGINES === 'all'
-    ? { testIgnore: OWN_BROWSERS, grepInvert: /@chromium/ }
-    : { testMatch: CORE, grepInvert: /@chromium|@timed/ }),
-};
+  ...(IS_ALL ? { testIgnore: OWN_BROWSERS } : { testMatch: CORE }),
+  grepInvert: new RegExp([...foreign, ...(IS_ALL ? [] : ['@timed'])].join('|')),
+});
 
 export default defineConfig<EngineOption>({
   testDir: 'tests',
   outputDir: '../.cache/test/playwright',
   projects: [
-    { name: 'untimed', testIgnore: TIMED, workers: 2 },
+    { name: 'untimed', testIgnore: [...TIMED, ...NOT_CHROMIUM], workers: 2 },
     // One at a time. When all run, after the others, as `npm test` has it.
     { name: 'timed', testMatch: TIMED, workers: 1, dependencies: ['untimed'] },
-    { name: 'firefox', use: { engine: 'firefox' }, ...OTHERS },
-    { name: 'webkit', use: { engine: 'webkit' }, ...OTHERS },
+    other('firefox', '@chromium', '@webkit'),
+    other('webkit', '@chromium'),
   ],
   workers: 2,
   fullyParallel: false,

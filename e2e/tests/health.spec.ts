@@ -19,14 +19,8 @@ type EngineName = EngineOption['engine'];
 
 const FULL = fileURLToPath(new URL('../../js/dist/full.js', import.meta.url));
 
-const IDB = fileURLToPath(import.meta.resolve('idb'));
-
 /** The package as one text that loads nothing. */
-async function packageText(): Promise<string> {
-  const idb = await readFile(IDB, 'base64');
-  const text = await readFile(FULL, 'utf8');
-  return text.replace(/(from ?)"idb"/, `$1"data:text/javascript;base64,${idb}"`);
-}
+const packageText = () => readFile(FULL, 'utf8');
 
 /** Runs `use` on a page of an engine that was started with options of its own. */
 async function withEngine(

@@ -15,7 +15,7 @@ vi.mock('../src/storage/idb/transaction.js', async (original) => ({
   }) as Transactions['inTurn'],
 }));
 
-const MOST_SEEDS = 200;
+const MOST_SEEDS = 1000;
 
 it('requests that are made before earlier ones have succeeded are found out', async () => {
   const tally = new FullTally();

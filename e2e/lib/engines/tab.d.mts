@@ -22,6 +22,9 @@ export interface AnyContext {
 }
 
 export declare class TabContext implements AnyContext {
+  readonly name: 'firefox' | 'webkit';
+  /** Its first process. */
+  readonly pid: number;
   /** The browser was closed. */
   readonly isOver: boolean;
   constructor(browser: EngineBrowser, baseURL: string);
@@ -34,6 +37,7 @@ export declare class TabContext implements AnyContext {
 export interface Tab extends AnyPage {}
 export declare class Tab {
   private constructor();
+  context(): TabContext;
   /** The errors that nobody has caught; none once it is closed. */
   uncaught(): Promise<string[]>;
 }

@@ -19,6 +19,16 @@ export class TabContext {
     this.#baseURL = baseURL;
   }
 
+  /** The engine. */
+  get name() {
+    return this.#browser.name;
+  }
+
+  /** Its first process. */
+  get pid() {
+    return this.#browser.pid;
+  }
+
   async newPage() {
     const tab = new Tab(await this.#browser.newPage(), this, this.#baseURL);
     this.#tabs.add(tab);
@@ -117,12 +127,11 @@ export class Tab {
   async #called(text) {
     const { id, name, args } = JSON.parse(text);
     const value = await this.#exposed.get(name)(...args);
-    await this.#page.evaluate(
-      ([id, value]) => {
-        globalThis.__answers.get(id)?.(value);
-        globalThis.__answers.delete(id);
-      },
-      [id, value],
-    );
+    const answer = ([id, value]) => {
+      globalThis.__answers.get(id)?.(value);
+      globalThis.__answers.delete(id);
+    };
+    // Its process may have ended meanwhile.
+    await this.#page.evaluate(answer, [id, value]).catch(() => {});
   }
 }

@@ -6,7 +6,7 @@
 import { destroyDatabase } from './connection.js';
 import { isGecko } from './engine-name.js';
 import { blocked } from './failures.js';
-import { openWithin } from './open-within.js';
+import { openWithin } from './open-database.js';
 import { abortAll, inTurn, transact } from './transaction.js';
 
 /** For each so many stored bytes one record is kept, up to so many. */
@@ -106,14 +106,10 @@ export class Ballast {
   }
 
   async #withDatabase<T>(task: (db: IDBDatabase) => Promise<T>): Promise<T> {
-    const db = await openWithin(OPENING_LIMIT, this.#database, 1, {
-      upgrade: (database, _from, _to, tx) => {
-        // The opening fails with it.
-        tx.done.catch(() => {});
-        database.createObjectStore(STORE);
-      },
+    const db = await openWithin(OPENING_LIMIT, this.#database, {
+      upgrade: (made) => void made.createObjectStore(STORE),
       // Somebody needs the room.
-      blocking: () => db?.close(),
+      blocking: (opened) => opened.close(),
     });
     if (db === undefined) throw blocked();
     this.#open.add(db);

@@ -3,16 +3,13 @@
  * `Connection.run`, which opens the database again and repeats the call when the
  * browser has dropped the connection under it. Every failure leaves as `HedgerowError`.
  */
-import { deleteDB, type OpenDBCallbacks } from 'idb';
 import { HedgerowError } from '../../base/errors.js';
 import { within } from '../../base/timeout.js';
 import type { StoreOptions } from '../segment-store.js';
 import { atOpening, blocked, isLost, typed } from './failures.js';
-import { openWithin } from './open-within.js';
+import { deleteDatabase, type OpeningEvents, openWithin } from './open-database.js';
 import { abortAll, STORES } from './transaction.js';
 
-/** Never raised: a store's format is told by its refs. */
-const VERSION = 1;
 /** Waits before each repetition after a lost connection, in milliseconds. */
 const REPETITION_DELAYS = [0, 100, 400] as const;
 /**
@@ -146,26 +143,21 @@ export class Connection {
     checkPresent();
     let db: IDBDatabase | undefined;
     let missing = false;
-    let reason: unknown;
-    const callbacks: OpenDBCallbacks<unknown> = {
-      upgrade: (database, _from, _to, tx) => {
-        // The opening itself only fails with `AbortError`.
-        tx.done.catch((error: unknown) => {
-          reason = error;
-        });
+    const events: OpeningEvents = {
+      upgrade: (made, tx) => {
         missing = purpose !== 'create';
         if (missing) tx.abort();
-        else for (const store of [...STORES, newIdentity()]) database.createObjectStore(store);
+        else for (const store of [...STORES, newIdentity()]) made.createObjectStore(store);
       },
       // Another tab deletes the database, and must not wait for this one.
       blocking: (_, next) =>
         next === null ? this.#gone() : this.#end('a newer version needs the store'),
-      terminated: () => {
-        if (this.#db === db) this.#db = undefined;
+      terminated: (lost) => {
+        if (this.#db === lost) this.#db = undefined;
       },
     };
     try {
-      db = await openWithin(OPENING_LIMIT, this.#name, VERSION, callbacks);
+      db = await openWithin(OPENING_LIMIT, this.#name, events);
       if (db === undefined) {
         throw purpose !== 'again'
           ? blocked()
@@ -184,7 +176,7 @@ export class Connection {
       }
       if (missing) this.#gone();
       this.#check();
-      throw reason ?? cause;
+      throw cause;
     }
   }
 }
@@ -197,7 +189,7 @@ export function destroyDatabase(name: string): Promise<void> {
     const held = new Promise<'held'>((resolve) => {
       onBlocked = () => resolve('held');
     });
-    const deleted = deleteDB(name, { blocked: () => onBlocked() }).then(() => 'deleted');
+    const deleted = deleteDatabase(name, () => onBlocked()).then(() => 'deleted');
     let state = await within(DELETION_LIMIT, Promise.race([deleted, held]));
     if (state === 'held') state = await within(BLOCKED_LIMIT, deleted);
     if (state === undefined) throw blocked();

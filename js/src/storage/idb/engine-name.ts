@@ -1,4 +1,9 @@
-/** Whether this is Firefox, by its name: no feature shows how an engine stores data. Others say `like Gecko`. */
-export function isGecko(): boolean {
-  return /Gecko\/\d/.test(globalThis.navigator?.userAgent ?? '');
-}
+/** Which engine this is, by its name, where no feature tells what it does. */
+
+const agent = () => globalThis.navigator?.userAgent ?? '';
+
+/** Others say `like Gecko`. */
+export const isGecko = () => /Gecko\/\d/.test(agent());
+
+/** All browsers of iOS are WebKit. Chromium names it, too, but is not. */
+export const isWebKit = () => /AppleWebKit\//.test(agent()) && !/Chrom(e|ium)\//.test(agent());

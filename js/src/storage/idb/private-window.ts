@@ -2,11 +2,13 @@
  * Finds out whether this is a private window, whose storage is deleted when it closes. No browser says so, but two of
  * three engines refuse something there that they allow elsewhere. Loaded with the health of storage.
  */
-import { deleteDB, openDB } from 'idb';
 import { within } from '../../base/timeout.js';
-import { isGecko } from './engine-name.js';
+import { isGecko, isWebKit } from './engine-name.js';
+import { deleteDatabase, openWithin } from './open-database.js';
+import { transact } from './transaction.js';
 
 const DATABASE = 'hedgerow-probe';
+const STORE = 'segments';
 /** Longest wait for an engine, in milliseconds: without an answer it stays unknown. */
 const LIMIT_MS = 5000;
 
@@ -19,11 +21,8 @@ export function isPrivateWindow(): Promise<boolean | undefined> {
 }
 
 async function look(): Promise<boolean | undefined> {
-  const agent = globalThis.navigator?.userAgent ?? '';
   if (isGecko()) return within(LIMIT_MS, refusesFiles());
-  // All browsers of iOS are WebKit. Chromium names it, too, but is not.
-  const isWebKit = /AppleWebKit\//.test(agent) && !/Chrom(e|ium)\//.test(agent);
-  return isWebKit ? within(LIMIT_MS, refusesBlobs()) : undefined;
+  return isWebKit() ? within(LIMIT_MS, refusesBlobs()) : undefined;
 }
 
 /** Firefox has no file system for private windows. In other windows this creates one of about 0.5 MB. */
@@ -39,17 +38,22 @@ async function refusesFiles(): Promise<boolean | undefined> {
 /** WebKit stores no Blobs in a private window. */
 async function refusesBlobs(): Promise<boolean | undefined> {
   try {
-    const db = await openDB(DATABASE, 1, {
-      upgrade: (made) => void made.createObjectStore('blobs'),
+    const db = await openWithin(LIMIT_MS, DATABASE, {
+      upgrade: (made) => void made.createObjectStore(STORE),
+      blocking: (opened) => opened.close(),
     });
+    if (db === undefined) return undefined;
     try {
-      await db.put('blobs', new Blob(['-']), 0);
+      await transact<void>(db, [STORE], 'readwrite', 'relaxed', (work) => {
+        work.store(STORE).put(new Blob(['-']), 0);
+        work.commit();
+      });
       return false;
     } catch (cause) {
       return /Blob/.test(String(cause)) ? true : undefined;
     } finally {
       db.close();
-      deleteDB(DATABASE).catch(() => {});
+      deleteDatabase(DATABASE).catch(() => {});
     }
   } catch {
     return undefined;

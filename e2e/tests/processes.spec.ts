@@ -1,0 +1,128 @@
+/**
+ * What an operating system does to the processes of a browser, in Firefox and WebKitGTK: it stops the process of a
+ * page, as a phone does with a tab that is hidden, and ends it; and it ends the process in which WebKit keeps
+ * IndexedDB and locks. `frozen.spec.ts` has the first for Chromium, `torture.spec.ts` the second.
+ */
+import { processesBelow, stopProcessOf } from '../lib/engines/processes.mjs';
+import type { Tab } from '../lib/engines/tab.mjs';
+import { expect, type Page, test } from './fixtures.js';
+
+const LIMIT_MS = 12_000;
+/** Of a collection: the role of the tab that is stopped has to be taken from it. */
+const COLLECT_LIMIT_MS = 25_000;
+
+async function suspendedPage(page: Page): Promise<Tab> {
+  await page.goto('/suspended.html');
+  await page.waitForFunction(() => window.suspended !== undefined);
+  return page as Tab;
+}
+
+async function tabsPage(page: Page, name: string): Promise<Tab> {
+  await page.goto('/tabs.html');
+  await page.waitForFunction(() => window.tab !== undefined);
+  await page.evaluate((name) => window.tab.open(name), name);
+  return page as Tab;
+}
+
+test('a tab whose process is stopped is in nobody’s way, and right when it goes on', async ({
+  persistentPage,
+  engine,
+}) => {
+  test.setTimeout(240_000);
+  const name = 'stopped';
+  const a = await suspendedPage(persistentPage.page);
+  const b = await suspendedPage(await persistentPage.context.newPage());
+  await a.evaluate((name) => window.suspended.make(name), name);
+  await a.evaluate((name) => window.suspended.begin(name, 'collector', false, false), name);
+  await a.evaluate(() => window.suspended.rests());
+  const stopped = await stopProcessOf(a, b);
+  try {
+    const startMs = performance.now();
+    await b.evaluate((name) => window.suspended.open(name, 'collector'), name);
+    expect(performance.now() - startMs, 'opening').toBeLessThan(LIMIT_MS);
+    expect(await b.evaluate(() => window.suspended.meet(20))).toBeLessThan(LIMIT_MS);
+    const took = await b.evaluate((name) => window.suspended.goOn(name, 10), name);
+    console.log(`  stopped process, ${engine}: ${JSON.stringify(took)}`);
+    for (const [what, ms] of Object.entries(took)) {
+      expect(ms, what).toBeLessThan(what === 'collect' ? COLLECT_LIMIT_MS : LIMIT_MS);
+    }
+  } finally {
+    process.kill(stopped, 'SIGCONT');
+  }
+  expect(await a.evaluate(() => window.suspended.ends(10))).toEqual([]);
+});
+
+test('a tab whose process is killed in mid-commit has lost nothing that it was told', async ({
+  persistentPage,
+}) => {
+  test.setTimeout(240_000);
+  const name = 'killed';
+  const b = await tabsPage(persistentPage.page, name);
+  let told = 0;
+  for (let round = 0; round < 5; round++) {
+    const a = (await persistentPage.context.newPage()) as Tab;
+    await a.exposeFunction('acknowledge', () => {
+      told += 1;
+    });
+    await tabsPage(a, name);
+    const stopped = await stopProcessOf(a, b);
+    process.kill(stopped, 'SIGCONT');
+    const before = told;
+    a.evaluate(() => window.tab.incrementUntilStopped()).catch(() => {});
+    await expect.poll(() => told).toBeGreaterThan(before + 3);
+    process.kill(stopped, 'SIGKILL');
+    // The tab is left, without its page.
+    await a.close().catch(() => {});
+    await b.evaluate(() => window.tab.increment(1));
+    const count = Number(await b.evaluate(() => window.tab.store.get<number>('count')));
+    // The last one may have been committed before anybody was told.
+    expect(count - round - 1).toBeGreaterThanOrEqual(told);
+    expect(count - round - 1).toBeLessThanOrEqual(told + round + 1);
+    expect((await b.evaluate(() => window.tab.store.verify())).ok).toBe(true);
+  }
+});
+
+test('when WebKit’s network process ends, calls end typed, and the store goes on @webkit', async ({
+  persistentPage,
+}) => {
+  test.setTimeout(240_000);
+  const name = 'network';
+  const a = await tabsPage(persistentPage.page, name);
+  const b = await tabsPage(await persistentPage.context.newPage(), name);
+  let least = 0;
+  for (let round = 0; round < 5; round++) {
+    const network = processesBelow(a.context().pid).filter(({ command }) =>
+      command.includes('WebKitNetworkProcess'),
+    );
+    expect(network).toHaveLength(1);
+    const writing = a.evaluate(() => window.tab.incrementFor(1500));
+    await new Promise((resolve) => setTimeout(resolve, 300 + 100 * round));
+    process.kill((network[0] as { id: number }).id, 'SIGKILL');
+    const { acknowledged, codes } = await writing;
+    console.log(
+      `  round ${round}: ${acknowledged} acknowledged, refused: ${codes.join() || 'none'}`,
+    );
+    expect(codes.filter((code) => code !== 'disconnected')).toEqual([]);
+    least += acknowledged;
+    // Both go on, without being opened again.
+    for (const tab of [a, b]) {
+      await tab.evaluate(() => window.tab.increment(1));
+      least += 1;
+      const count = Number(await tab.evaluate(() => window.tab.store.get<number>('count')));
+      expect(count).toBeGreaterThanOrEqual(least);
+      least = count;
+    }
+    // An app may remove what it has not made.
+    if (round === 2) {
+      await a.evaluate(() => document.querySelector('iframe')?.remove());
+      await a.evaluate(() => window.tab.increment(1));
+      least += 1;
+    }
+  }
+  // One of them collects again, and hears of what the other one writes.
+  await expect
+    .poll(() => b.evaluate(async () => (await window.tab.store.stats()).compactor))
+    .not.toBe('none');
+  await a.evaluate(() => window.tab.store.compact());
+  expect((await b.evaluate(() => window.tab.store.verify())).ok).toBe(true);
+});

@@ -1,0 +1,69 @@
+/**
+ * Opens and deletes databases. An opening has a limit, since it waits for deletions before it, and for a tab that is
+ * making the database: a suspended tab ends neither.
+ */
+import { within } from '../../base/timeout.js';
+import { factory, renewAfter } from './factory.js';
+
+export interface OpeningEvents {
+  /** The database is new. `tx.abort()` gives up. */
+  upgrade(db: IDBDatabase, tx: IDBTransaction): void;
+  /** Another connection waits until this one is closed: for a deletion, or for version `next`. */
+  blocking(db: IDBDatabase, next: number | null): void;
+  /** The browser has closed the connection. */
+  terminated?(db: IDBDatabase): void;
+}
+
+function opened(name: string, events: OpeningEvents): Promise<IDBDatabase> {
+  // Never another version: a store's format is in its refs.
+  const request = factory().open(name, 1);
+  let reason: unknown;
+  request.onupgradeneeded = () => {
+    const tx = request.transaction as IDBTransaction;
+    // Of a transaction that fails, the request only says `AbortError`.
+    tx.onabort = () => {
+      reason = tx.error;
+    };
+    events.upgrade(request.result, tx);
+  };
+  return settled(request, () => reason).then((db) => {
+    db.onversionchange = ({ newVersion }) => events.blocking(db, newVersion);
+    db.onclose = () => events.terminated?.(db);
+    return db;
+  });
+}
+
+/**
+ * Opens the database `name`; resolves to `undefined` when that takes more than `limitMs` milliseconds awake. A
+ * connection that comes later is closed, since it would block deletions.
+ */
+export async function openWithin(
+  limitMs: number,
+  name: string,
+  events: OpeningEvents,
+): Promise<IDBDatabase | undefined> {
+  const opening = opened(name, events);
+  const inTime = await within(limitMs, opening);
+  if (inTime === undefined) opening.then((late) => late.close()).catch(() => {});
+  return inTime;
+}
+
+/** Deletes the database `name`, also if there is none. Calls `onBlocked` when a connection to it stays open. */
+export async function deleteDatabase(name: string, onBlocked = () => {}): Promise<void> {
+  const request = factory().deleteDatabase(name);
+  request.onblocked = onBlocked;
+  await settled(request);
+}
+
+function settled<T>(request: IDBRequest<T>, reason: () => unknown = () => undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = (event) => {
+      // Firefox would report it as an error of the page.
+      event.preventDefault();
+      const cause = reason() ?? request.error;
+      renewAfter(cause);
+      reject(cause);
+    };
+  });
+}
