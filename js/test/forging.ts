@@ -69,7 +69,7 @@ export function chunksIn({ segments }: Forged): Map<string, Uint8Array> {
 
 /** A copy of bytes in which `from` stands once, and `to`, which is as long, instead of it. */
 export function replaced(bytes: Uint8Array, from: Uint8Array, to: Uint8Array): Uint8Array {
-  const at = Buffer.from(bytes).indexOf(from);
+  const at = Buffer.from(bytes).indexOf(Buffer.from(from));
   if (at < 0 || from.length !== to.length) throw new Error('it is not there, or of another length');
   const copy = bytes.slice();
   copy.set(to, at);
