@@ -64,8 +64,8 @@ export default defineConfig({
     globalSetup: at('test/core-up-to-date.mjs'),
     setupFiles: at('test/browser/setup.ts'),
     silent: 'passed-only',
-    // A machine that is busy is not at fault.
-    testTimeout: 240_000,
+    // Some suites make thousands of stores, which takes minutes on a real disk; a busy machine is not at fault.
+    testTimeout: 900_000,
     hookTimeout: 240_000,
     browser: {
       enabled: true,
