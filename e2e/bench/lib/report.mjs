@@ -103,7 +103,7 @@ export function printBudgets(budgets) {
   printTable(['', 'figure', 'budget', ''], rows);
 }
 
-function printTable(head, rows) {
+export function printTable(head, rows) {
   const widths = head.map((title, at) =>
     Math.max(title.length, ...rows.map((row) => row[at].length)),
   );
@@ -116,7 +116,7 @@ function printTable(head, rows) {
 }
 
 /** Three digits that count, and all of a whole number. */
-function show(number) {
+export function show(number) {
   const digits = Math.abs(number) >= 100 ? 0 : Math.abs(number) >= 10 ? 1 : 2;
   return number.toLocaleString('en', {
     minimumFractionDigits: digits,

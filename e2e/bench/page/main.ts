@@ -2,6 +2,7 @@
 import type { Contestant, Samples, Setting, Suite } from './bench-case.js';
 import { SUITES } from './cases/index.js';
 import { openIndexedDb, settled } from './peers/raw.js';
+import { recordTimes } from './records.js';
 import { makeRows } from './rows.js';
 
 function find(suiteName: string, contestantName: string): Contestant {
@@ -17,6 +18,8 @@ async function deleteDatabase(name: string): Promise<void> {
 }
 
 const calls = {
+  recordTimes,
+
   /** The suites, without their functions. */
   describe: () =>
     SUITES.map(({ contestants, ...rest }: Suite) => ({
