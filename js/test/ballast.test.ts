@@ -13,18 +13,19 @@ const RECORD_BYTES = 256 << 10;
 
 describe('the ballast', () => {
   let engine: HostileEngine;
+  let uninstall: () => void;
   let store: SegmentStore;
 
   beforeEach(async () => {
     engine = new HostileEngine('firefox', random(1));
-    Object.assign(globalThis, engine.globals);
+    uninstall = engine.install();
     store = await idb().open('a');
     await store.keepBallast?.(16 * MIB);
   });
 
   afterEach(async () => {
     await store.close();
-    for (const name of Object.keys(engine.globals)) Reflect.deleteProperty(globalThis, name);
+    uninstall();
   });
 
   const stored = (name: string) =>

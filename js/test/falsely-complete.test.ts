@@ -18,10 +18,11 @@ const STORED = LENGTH + 20 + 2 * 64;
 const MOVES = 15;
 
 let engine: HostileEngine;
+let uninstall: () => void;
 let store: SegmentStore;
 
 afterEach(() => {
-  for (const name of Object.keys(engine.globals)) Reflect.deleteProperty(globalThis, name);
+  uninstall();
 });
 
 const segment = (id: number) => ({
@@ -38,7 +39,7 @@ function moveFrom(expected: number): RefMove {
 /** Opens a store of one segment whose ref has moved so often that its next move deletes old ones. */
 async function openStore(seed: number): Promise<void> {
   engine = new HostileEngine('firefox', random(seed));
-  Object.assign(globalThis, engine.globals);
+  uninstall = engine.install();
   store = await idb().open('a');
   await store.write({ segments: [segment(1)], move: moveFrom(0), durability: 'relaxed' });
   for (let at = 1; at < MOVES; at++) {

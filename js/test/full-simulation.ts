@@ -76,7 +76,6 @@ class FullSimulation {
 
   async run(): Promise<void> {
     const restore = virtualTime(this.#from);
-    const { globals } = this.#engine;
     const soon = globalThis.setTimeout;
     // The limits of calls that must not hang are never reached, which are counted in four parts.
     const setTimeout = (run: () => void, ms = 0) => {
@@ -87,7 +86,8 @@ class FullSimulation {
       };
       return ms < LONG_MS ? soon(ring, ms) : 0;
     };
-    Object.assign(globalThis, globals, { setTimeout });
+    const uninstall = this.#engine.install();
+    Object.assign(globalThis, { setTimeout });
     try {
       await inRealTime(REAL_LIMIT_MS, this.#live());
     } finally {
@@ -95,7 +95,7 @@ class FullSimulation {
       this.#end();
       await quiet();
       restore();
-      for (const name of Object.keys(globals)) Reflect.deleteProperty(globalThis, name);
+      uninstall();
       const { transactions, quotaAborts, partial, falselyComplete, lostConnections } =
         this.#engine.happened;
       const ballast = this.#engine.stored(`hedgerow-ballast/${NAME}`)?.get('segments');

@@ -209,7 +209,7 @@ describe('storage that fails', () => {
   it('in a real adapter without room is told with what the engine threw, in each engine', async () => {
     for (const kind of ['chromium', 'firefox', 'webkit'] as const) {
       const engine = new HostileEngine(kind, random(1));
-      Object.assign(globalThis, engine.globals);
+      const uninstall = engine.install();
       const db = await open('a', { storage: idb({ exclusive: true }) });
       const listener = vi.fn();
       db.onHealth(listener);
@@ -223,7 +223,7 @@ describe('storage that fails', () => {
       await db.put('b', value);
       expect((await db.health()).state).toBe('best-effort');
       await db.close();
-      for (const name of Object.keys(engine.globals)) Reflect.deleteProperty(globalThis, name);
+      uninstall();
     }
   });
 });

@@ -13,11 +13,12 @@ import { segmentStoreContract } from './segment-store-contract.js';
 const KINDS: readonly EngineKind[] = ['chromium', 'firefox', 'webkit'];
 const DATABASE = 'hedgerow/a';
 let engine: HostileEngine;
+let uninstall: () => void;
 let store: SegmentStore;
 
 function start(kind: EngineKind, seed = 1): void {
   engine = new HostileEngine(kind, random(seed));
-  Object.assign(globalThis, engine.globals);
+  uninstall = engine.install();
 }
 
 const bytes = (length: number, seed: number) => random(seed).bytes(length);
@@ -52,7 +53,7 @@ const generation = async () => (await store.load()).refs[0]?.generation;
 
 afterEach(async () => {
   await store?.close();
-  for (const name of Object.keys(engine.globals)) Reflect.deleteProperty(globalThis, name);
+  uninstall();
 });
 
 for (const kind of KINDS) {

@@ -161,16 +161,16 @@ describe('a call whose answer was lost, though it took effect, resolves', () => 
 });
 
 describe('on IndexedDB', () => {
-  let engine: HostileEngine | undefined;
+  let uninstall = () => {};
   afterEach(() => {
-    for (const name of Object.keys(engine?.globals ?? {})) Reflect.deleteProperty(globalThis, name);
+    uninstall();
   });
 
   it.each(['chromium', 'firefox', 'webkit'] as const)(
     'a put resolves whose segment is stored with the move of its ref, in %s',
     async (kind) => {
-      engine = new HostileEngine(kind, random(1));
-      Object.assign(globalThis, engine.globals);
+      const engine = new HostileEngine(kind, random(1));
+      uninstall = engine.install();
       const { lossy, storage, db } = await scene(idb());
       await lossy.during(() => db.put('c', 3));
       await lossy.during(() => db.putMany([['d', 4]]));

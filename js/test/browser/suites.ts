@@ -40,6 +40,16 @@ const REASONS = [
     why: 'reads this folder',
     suites: ['browser-suites'],
   },
+  {
+    needs: "vi.stubGlobal('navigator', ",
+    why: 'a platform that says what it is told to say, and storage that lives as long as it is told to',
+    suites: ['health', 'health-listeners', 'persist'],
+  },
+  {
+    needs: '.hasRef()',
+    why: "asks Node's timers whether they keep it alive",
+    suites: ['watch-ends'],
+  },
   { needs: 'process.memoryUsage', why: 'measures the heap', suites: ['signal-memory'] },
   { needs: 'Buffer', why: "is about Node's `Buffer`", suites: ['buffer-copied'] },
 ];

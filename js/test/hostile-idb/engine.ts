@@ -40,7 +40,8 @@ import {
 
 const QUOTA = 'QuotaExceededError';
 const FAILED = (name: string) => new DOMException(name, name);
-const schedule = globalThis.setImmediate;
+/** Not that of fake timers. */
+const schedule = setImmediate.bind(undefined);
 
 export class HostileEngine implements Backend {
   readonly kind: EngineKind;
@@ -73,6 +74,22 @@ export class HostileEngine implements Backend {
 
   /** Names of databases that a suspended tab is about to make: openings of them wait. */
   readonly suspended = new Set<string>();
+
+  /** Stands in for the engine's own, or for one that is not there; returns what ends that. */
+  install(): () => void {
+    const before = Object.keys(this.globals).map(
+      (name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const,
+    );
+    for (const [name, value] of Object.entries(this.globals)) {
+      Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+    }
+    return () => {
+      for (const [name, descriptor] of before) {
+        if (descriptor === undefined) Reflect.deleteProperty(globalThis, name);
+        else Object.defineProperty(globalThis, name, descriptor);
+      }
+    };
+  }
 
   /** The names that a page has of it. */
   get globals(): Readonly<Record<string, unknown>> {
