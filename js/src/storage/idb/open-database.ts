@@ -18,17 +18,17 @@ function opened(name: string, events: OpeningEvents): Promise<IDBDatabase> {
   // Never another version: a store's format is in its refs.
   const request = factory().open(name, 1);
   let reason: unknown;
-  request.onupgradeneeded = () => {
+  request.addEventListener('upgradeneeded', () => {
     const tx = request.transaction as IDBTransaction;
     // Of a transaction that fails, the request only says `AbortError`.
-    tx.onabort = () => {
+    tx.addEventListener('abort', () => {
       reason = tx.error;
-    };
+    });
     events.upgrade(request.result, tx);
-  };
+  });
   return settled(request, () => reason).then((db) => {
-    db.onversionchange = ({ newVersion }) => events.blocking(db, newVersion);
-    db.onclose = () => events.terminated?.(db);
+    db.addEventListener('versionchange', ({ newVersion }) => events.blocking(db, newVersion));
+    db.addEventListener('close', () => events.terminated?.(db));
     return db;
   });
 }
@@ -51,19 +51,19 @@ export async function openWithin(
 /** Deletes the database `name`, also if there is none. Calls `onBlocked` when a connection to it stays open. */
 export async function deleteDatabase(name: string, onBlocked = () => {}): Promise<void> {
   const request = factory().deleteDatabase(name);
-  request.onblocked = onBlocked;
+  request.addEventListener('blocked', onBlocked);
   await settled(request);
 }
 
 function settled<T>(request: IDBRequest<T>, reason: () => unknown = () => undefined): Promise<T> {
   return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = (event) => {
+    request.addEventListener('success', () => resolve(request.result));
+    request.addEventListener('error', (event) => {
       // Firefox would report it as an error of the page.
       event.preventDefault();
       const cause = reason() ?? request.error;
       renewAfter(cause);
       reject(cause);
-    };
+    });
   });
 }
