@@ -4,6 +4,7 @@ import { HedgerowError, memory, open } from '../src/index.js';
 import { idb } from '../src/storage/idb/idb.js';
 import type { SegmentStore, Storage } from '../src/storage/segment-store.js';
 import { HostileEngine } from './hostile-idb/engine.js';
+import { install } from './hostile-idb/install.js';
 import { type Entry, within } from './model.js';
 import { random } from './random.js';
 import { watched } from './watched-storage.js';
@@ -18,7 +19,7 @@ describe('the ballast', () => {
 
   beforeEach(async () => {
     engine = new HostileEngine('firefox', random(1));
-    uninstall = engine.install();
+    uninstall = install(engine);
     store = await idb().open('a');
     await store.keepBallast?.(16 * MIB);
   });

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { idb } from '../src/storage/idb/idb.js';
 import type { RefMove, SegmentStore } from '../src/storage/segment-store.js';
 import { HostileEngine } from './hostile-idb/engine.js';
+import { install } from './hostile-idb/install.js';
 import { forSeeds, isOneSeed, seedCount } from './property.js';
 import { random } from './random.js';
 
@@ -39,7 +40,7 @@ function moveFrom(expected: number): RefMove {
 /** Opens a store of one segment whose ref has moved so often that its next move deletes old ones. */
 async function openStore(seed: number): Promise<void> {
   engine = new HostileEngine('firefox', random(seed));
-  uninstall = engine.install();
+  uninstall = install(engine);
   store = await idb().open('a');
   await store.write({ segments: [segment(1)], move: moveFrom(0), durability: 'relaxed' });
   for (let at = 1; at < MOVES; at++) {

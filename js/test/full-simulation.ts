@@ -10,6 +10,7 @@ import { HedgerowError, memory, open, type Store } from '../src/index.js';
 import { idb } from '../src/storage/idb/idb.js';
 import '../src/storage/idb/later.js';
 import { HostileEngine } from './hostile-idb/engine.js';
+import { install } from './hostile-idb/install.js';
 import type { EngineKind } from './hostile-idb/running.js';
 import { type Random, random } from './random.js';
 import { inRealTime, quiet, virtualTime } from './virtual-time.js';
@@ -86,7 +87,7 @@ class FullSimulation {
       };
       return ms < LONG_MS ? soon(ring, ms) : 0;
     };
-    const uninstall = this.#engine.install();
+    const uninstall = install(this.#engine);
     Object.assign(globalThis, { setTimeout });
     try {
       await inRealTime(REAL_LIMIT_MS, this.#live());

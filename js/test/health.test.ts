@@ -6,6 +6,7 @@ import { idb } from '../src/storage/idb/idb.js';
 import type { Storage } from '../src/storage/segment-store.js';
 import { BROKEN, cleansUp, of, open, platform, QUOTA, settled, told } from './health-world.js';
 import { HostileEngine } from './hostile-idb/engine.js';
+import { install } from './hostile-idb/install.js';
 import { failure } from './model.js';
 import { random } from './random.js';
 
@@ -209,7 +210,7 @@ describe('storage that fails', () => {
   it('in a real adapter without room is told with what the engine threw, in each engine', async () => {
     for (const kind of ['chromium', 'firefox', 'webkit'] as const) {
       const engine = new HostileEngine(kind, random(1));
-      const uninstall = engine.install();
+      const uninstall = install(engine);
       const db = await open('a', { storage: idb({ exclusive: true }) });
       const listener = vi.fn();
       db.onHealth(listener);

@@ -6,6 +6,7 @@ import { afterEach, assert, beforeEach, describe, expect, it } from 'vitest';
 import { idb } from '../src/storage/idb/idb.js';
 import type { RefMove, SegmentStore } from '../src/storage/segment-store.js';
 import { HostileEngine } from './hostile-idb/engine.js';
+import { install } from './hostile-idb/install.js';
 import type { EngineKind } from './hostile-idb/running.js';
 import { random } from './random.js';
 import { segmentStoreContract } from './segment-store-contract.js';
@@ -18,7 +19,7 @@ let store: SegmentStore;
 
 function start(kind: EngineKind, seed = 1): void {
   engine = new HostileEngine(kind, random(seed));
-  uninstall = engine.install();
+  uninstall = install(engine);
 }
 
 const bytes = (length: number, seed: number) => random(seed).bytes(length);

@@ -6,6 +6,7 @@ import { HedgerowError, importStore, memory, open, repair, type Storage } from '
 import { idb } from '../src/storage/idb/idb.js';
 import type { SegmentStore, StoreOptions } from '../src/storage/segment-store.js';
 import { HostileEngine } from './hostile-idb/engine.js';
+import { install } from './hostile-idb/install.js';
 import { all } from './model.js';
 import { random } from './random.js';
 import { chunksOf, watched } from './watched-storage.js';
@@ -170,7 +171,7 @@ describe('on IndexedDB', () => {
     'a put resolves whose segment is stored with the move of its ref, in %s',
     async (kind) => {
       const engine = new HostileEngine(kind, random(1));
-      uninstall = engine.install();
+      uninstall = install(engine);
       const { lossy, storage, db } = await scene(idb());
       await lossy.during(() => db.put('c', 3));
       await lossy.during(() => db.putMany([['d', 4]]));

@@ -18,17 +18,14 @@
 import type { Random } from '../random.js';
 import {
   type Backend,
-  HostileCursor,
   HostileDatabase,
   HostileEvent,
-  HostileIndex,
   HostileOpenRequest,
-  HostileRequest,
-  HostileStore,
+  type HostileRequest,
   HostileTransaction,
   type Operation,
 } from './objects.js';
-import { HostileKeyRange, type Records } from './records.js';
+import type { Records } from './records.js';
 import {
   type EngineKind,
   growthOf,
@@ -74,37 +71,6 @@ export class HostileEngine implements Backend {
 
   /** Names of databases that a suspended tab is about to make: openings of them wait. */
   readonly suspended = new Set<string>();
-
-  /** Stands in for the engine's own, or for one that is not there; returns what ends that. */
-  install(): () => void {
-    const before = Object.keys(this.globals).map(
-      (name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const,
-    );
-    for (const [name, value] of Object.entries(this.globals)) {
-      Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
-    }
-    return () => {
-      for (const [name, descriptor] of before) {
-        if (descriptor === undefined) Reflect.deleteProperty(globalThis, name);
-        else Object.defineProperty(globalThis, name, descriptor);
-      }
-    };
-  }
-
-  /** The names that a page has of it. */
-  get globals(): Readonly<Record<string, unknown>> {
-    return {
-      indexedDB: this,
-      IDBCursor: HostileCursor,
-      IDBDatabase: HostileDatabase,
-      IDBIndex: HostileIndex,
-      IDBKeyRange: HostileKeyRange,
-      IDBObjectStore: HostileStore,
-      IDBOpenDBRequest: HostileOpenRequest,
-      IDBRequest: HostileRequest,
-      IDBTransaction: HostileTransaction,
-    };
-  }
 
   /** Bytes of all databases. */
   get used(): number {

@@ -3,8 +3,9 @@
  * at its quota a browser refuses that. The ballast is a database of its own, since WebKit counts the
  * length of a database's file, which no deletion in it makes shorter.
  */
+
+import { isGecko } from '../../base/engine-name.js';
 import { destroyDatabase } from './connection.js';
-import { isGecko } from './engine-name.js';
 import { blocked } from './failures.js';
 import { openWithin } from './open-database.js';
 import { abortAll, inTurn, transact } from './transaction.js';

@@ -2,8 +2,9 @@
  * Finds out whether this is a private window, whose storage is deleted when it closes. No browser says so, but two of
  * three engines refuse something there that they allow elsewhere. Loaded with the health of storage.
  */
+
+import { isGecko, isWebKit } from '../../base/engine-name.js';
 import { within } from '../../base/timeout.js';
-import { isGecko, isWebKit } from './engine-name.js';
 import { deleteDatabase, openWithin } from './open-database.js';
 import { transact } from './transaction.js';
 
