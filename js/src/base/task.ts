@@ -1,4 +1,6 @@
 /** How to post a task. `react-native/task.ts` replaces this file in React Native. */
+import { whenDrawn } from './frames.js';
+
 const FIRST = 0;
 const SECOND = 1;
 
@@ -17,11 +19,76 @@ export function poster(run: () => void): () => void {
     return () => void immediate(run);
   }
   if (typeof MessageChannel === 'undefined') return () => void setTimeout(run, 0);
-  const { port1, port2 } = new MessageChannel();
-  // Post two messages for each turn. A timer that became due during a slice is queued only when the
-  // next task is chosen; behind a single message it would wait for another slice.
-  port1.onmessage = ({ data }) => (data === FIRST ? port2.postMessage(SECOND) : run());
-  // In Node with fake timers, do not keep the process alive.
-  for (const port of [port1, port2] as { unref?(): void }[]) port.unref?.();
-  return () => port2.postMessage(FIRST);
+  const messages = new Messages(run);
+  return () => messages.post();
+}
+
+/** How long a message may be under way before it is sent again, in milliseconds. */
+const LOST_MS = 1000;
+
+/**
+ * Posts tasks by messages of the page to itself. WebKit loses those that are under way when its network process ends, as
+ * iOS may end it: all work in slices of the page would wait for ever. So a timer looks after them.
+ */
+class Messages {
+  readonly #run: () => void;
+  #channel = new MessageChannel();
+  /** Whether a task is under way. */
+  #isPosted = false;
+  #isWatched = false;
+  /** How many tasks have run. */
+  #tasks = 0;
+
+  constructor(run: () => void) {
+    this.#run = run;
+    this.#listen();
+  }
+
+  post(): void {
+    this.#isPosted = true;
+    whenDrawn(this.#send);
+    if (!this.#isWatched) this.#watch();
+  }
+
+  readonly #send = () => this.#channel.port2.postMessage(FIRST);
+
+  #listen(): void {
+    const channel = this.#channel;
+    const { port1, port2 } = channel;
+    // Post two messages for each turn. A timer that became due during a slice is queued only when the
+    // next task is chosen; behind a single message it would wait for another slice.
+    port1.onmessage = ({ data }) => {
+      // Firefox delivers what was under way, also on a port that was closed.
+      if (channel !== this.#channel) return;
+      if (data === FIRST) return port2.postMessage(SECOND);
+      this.#isPosted = false;
+      this.#tasks += 1;
+      this.#run();
+    };
+    // In Node with fake timers, do not keep the process alive.
+    for (const port of [port1, port2]) unref(port);
+  }
+
+  /** One timer for all tasks of a second. */
+  #watch(): void {
+    this.#isWatched = this.#isPosted;
+    if (!this.#isPosted) return;
+    const before = this.#tasks;
+    const look = () => {
+      if (this.#isPosted && this.#tasks === before) this.#again();
+      this.#watch();
+    };
+    unref(setTimeout(look, LOST_MS));
+  }
+
+  #again(): void {
+    this.#channel.port1.close();
+    this.#channel = new MessageChannel();
+    this.#listen();
+    this.#send();
+  }
+}
+
+function unref(of: unknown): void {
+  (of as { unref?(): void }).unref?.();
 }

@@ -2,7 +2,8 @@
 //
 //   npm run units -- --engines firefox locks transfer -t 'a name'
 //
-// All but `--engines` and `--sample` goes to Vitest: parts of the names of files, and its options. SEED=n and the other variables of the tests hold.
+// All but `--engines` and `--sample` goes to Vitest: parts of the names of files, and its options. SEED=n and the
+// other variables of the tests hold.
 
 import { parseArgs } from 'node:util';
 import { engineNames } from '../../../e2e/lib/arguments.mjs';

@@ -42,8 +42,8 @@ const REASONS = [
   },
   {
     needs: "vi.stubGlobal('navigator', ",
-    why: 'a platform that says what it is told to say, and storage that lives as long as it is told to',
-    suites: ['health', 'health-listeners', 'persist'],
+    why: 'a platform that says and does what it is told to, and storage that lives as long as it is told to',
+    suites: ['frames', 'health', 'health-listeners', 'persist'],
   },
   {
     needs: '.hasRef()',
