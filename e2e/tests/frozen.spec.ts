@@ -6,10 +6,10 @@
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { test as base, type CDPSession, expect, type Page } from '@playwright/test';
 import { withPlainBrowser } from '../alive/lib/plain-browser.mjs';
+import { within } from '../lib/engines/limits.mjs';
 import type { RoleName, Took } from '../pages/suspended.js';
 
 const PROFILES_DIR = fileURLToPath(new URL('../../.cache/profiles', import.meta.url));
@@ -105,11 +105,11 @@ async function suspend(
   const longest = await b.evaluate(() => window.suspended.meet(20));
   expect(longest).toBeLessThan(limitMs);
   const going = b.evaluate((name) => window.suspended.goOn(name, 10), name);
-  going.catch(() => {});
-  const isOver = Symbol();
-  const took = await Promise.race([going, delay(GO_ON_MS, isOver)]);
-  if (took === isOver)
-    throw new Error(`it waits at: ${await b.evaluate(() => window.suspended.step)}`);
+  const took = await within(GO_ON_MS, 'going on', going).catch(async (cause) => {
+    throw new Error(`it got as far as: ${await b.evaluate(() => window.suspended.step)}`, {
+      cause,
+    });
+  });
   const waited = Math.round(performance.now() - startMs);
   console.log(`  ${way} ${role}: ${JSON.stringify({ ...took, 'all together': waited })}`);
   for (const [what, ms] of Object.entries(took)) {

@@ -1,7 +1,7 @@
 /**
  * What an operating system does to the processes of a browser, in Firefox and WebKitGTK: it stops the process of a
  * page, as a phone does with a tab that is hidden, and ends it; and it ends the process in which WebKit keeps
- * IndexedDB and locks. `frozen.spec.ts` has the first for Chromium, `torture.spec.ts` the second.
+ * IndexedDB. `frozen.spec.ts` has the first for Chromium, `torture.spec.ts` the second.
  */
 import { processesBelow, stopProcessOf } from '../lib/engines/processes.mjs';
 import type { Tab } from '../lib/engines/tab.mjs';
@@ -82,6 +82,59 @@ test('a tab whose process is killed in mid-commit has lost nothing that it was t
   }
 });
 
+/** Ends the process in which WebKit keeps IndexedDB. */
+function endNetwork(page: Tab): void {
+  const all = processesBelow(page.context().pid);
+  const network = all.filter(({ command }) => command.includes('WebKitNetworkProcess'));
+  expect(network).toHaveLength(1);
+  process.kill((network[0] as { id: number }).id, 'SIGKILL');
+}
+
+test('when WebKit’s network process ends, all stores of a page go on @webkit', async ({
+  persistentPage,
+}) => {
+  test.setTimeout(240_000);
+  const page = persistentPage.page as Tab;
+  await page.evaluate(async () => {
+    const names = Array.from({ length: 8 }, (_, at) => `store ${at}`);
+    const stores = await Promise.all(names.map((name) => window.hedgerow.open(name)));
+    Object.assign(window, { stores });
+  });
+  for (let round = 0; round < 5; round++) {
+    // One of them is at work in slices then.
+    await page.evaluate((round) => {
+      const { stores } = window as unknown as { stores: (typeof window.db)[] };
+      const rows = Array.from({ length: 100_000 }, (_, at) => [`load/${round}/${at}`, { at }]);
+      const load = stores[0]?.putMany(rows as [string, unknown][]);
+      load?.catch(() => {});
+      Object.assign(window, { load });
+    }, round);
+    endNetwork(page);
+    const longest = await page.evaluate(async (round) => {
+      const { stores, load } = window as unknown as {
+        stores: (typeof window.db)[];
+        load: Promise<unknown>;
+      };
+      const startMs = performance.now();
+      await load;
+      await Promise.all(stores.map((db, at) => db.put(`${round}`, at)));
+      const found = await Promise.all(stores.map((db) => db.count()));
+      const loaded = 100_000 * (round + 1);
+      if (found.some((count, at) => count !== round + 1 + (at === 0 ? loaded : 0))) {
+        throw new Error(found.join());
+      }
+      // What is under way in a frame that an app removes goes on.
+      const puts = stores.map((db, at) => db.put(`${round}`, -at));
+      for (const frame of document.querySelectorAll('iframe')) frame.remove();
+      await Promise.all(puts);
+      return performance.now() - startMs;
+    }, round);
+    expect(longest).toBeLessThan(LIMIT_MS);
+    // The dead ones have gone.
+    expect(await page.evaluate(() => document.querySelectorAll('iframe').length)).toBe(1);
+  }
+});
+
 test('when WebKit’s network process ends, calls end typed, and the store goes on @webkit', async ({
   persistentPage,
 }) => {
@@ -91,13 +144,9 @@ test('when WebKit’s network process ends, calls end typed, and the store goes 
   const b = await tabsPage(await persistentPage.context.newPage(), name);
   let least = 0;
   for (let round = 0; round < 5; round++) {
-    const network = processesBelow(a.context().pid).filter(({ command }) =>
-      command.includes('WebKitNetworkProcess'),
-    );
-    expect(network).toHaveLength(1);
     const writing = a.evaluate(() => window.tab.incrementFor(1500));
     await new Promise((resolve) => setTimeout(resolve, 300 + 100 * round));
-    process.kill((network[0] as { id: number }).id, 'SIGKILL');
+    endNetwork(a);
     const { acknowledged, codes } = await writing;
     console.log(
       `  round ${round}: ${acknowledged} acknowledged, refused: ${codes.join() || 'none'}`,
@@ -119,10 +168,19 @@ test('when WebKit’s network process ends, calls end typed, and the store goes 
       least += 1;
     }
   }
-  // One of them collects again, and hears of what the other one writes.
+  // One of them collects again.
   await expect
     .poll(() => b.evaluate(async () => (await window.tab.store.stats()).compactor))
     .not.toBe('none');
   await a.evaluate(() => window.tab.store.compact());
+  // Each hears of what the other one writes.
+  for (const [writer, reader] of [
+    [a, b],
+    [b, a],
+  ] as const) {
+    await writer.evaluate(() => window.tab.increment(1));
+    const root = await writer.evaluate(() => window.tab.store.root);
+    await expect.poll(() => reader.evaluate(() => window.tab.store.root)).toBe(root);
+  }
   expect((await b.evaluate(() => window.tab.store.verify())).ok).toBe(true);
 });

@@ -4,24 +4,48 @@
  * is loaded again: "Connection to Indexed Database server lost. Refresh the page to try again". That of a new document
  * works: here, that of a hidden, empty frame.
  */
-import { isWebKit } from './engine-name.js';
+import { isWebKit } from '../../base/engine-name.js';
 
-let frame: HTMLIFrameElement | undefined;
-
-/** Throws where there is none. */
-export function factory(): IDBFactory {
-  // An app may have removed the frame.
-  return frame?.contentWindow?.indexedDB ?? globalThis.indexedDB;
+/** The `indexedDB` of a document. */
+export interface Factory {
+  readonly indexedDB: IDBFactory;
+  /** Aborted when the document is gone: nothing that is under way in it is ever answered. The page's never is. */
+  readonly gone?: AbortSignal;
 }
 
-/** Takes another document's, if `cause` says that this one's fails from now on. */
-export function renewAfter(cause: unknown): void {
+/** One that works, and its frame. */
+let renewed: { readonly factory: Factory; readonly frame: HTMLIFrameElement } | undefined;
+
+/** `Factory.gone` of where a database was opened. */
+export const goneOf = new WeakMap<IDBDatabase, AbortSignal>();
+
+/** The caller has made sure that there is one. */
+export function currentFactory(): Factory {
+  return renewed?.factory ?? { indexedDB: globalThis.indexedDB };
+}
+
+/** Takes another document's from now on, if `cause` says that `failed` is of no more use and it is still in use. */
+export function renewAfter(cause: unknown, failed: Factory): void {
   const isOver = isWebKit() && /server lost/i.test(String(cause));
   // A worker has no other one.
   if (!isOver || typeof document === 'undefined') return;
-  frame?.remove();
-  frame = document.createElement('iframe');
+  if (failed.indexedDB !== currentFactory().indexedDB) return;
+  renewed?.frame.remove();
+  renewed = framed();
+}
+
+function framed(): typeof renewed {
+  const frame = document.createElement('iframe');
   frame.hidden = true;
   frame.title = 'IndexedDB';
   document.documentElement.append(frame);
+  const inside = frame.contentWindow as Window & typeof globalThis;
+  const gone = new AbortController();
+  const own = { frame, factory: { indexedDB: inside.indexedDB, gone: gone.signal } };
+  // The app may remove it, too.
+  inside.addEventListener('pagehide', () => {
+    if (renewed === own) renewed = undefined;
+    gone.abort();
+  });
+  return own;
 }

@@ -16,6 +16,11 @@ export function isLost(cause: unknown): boolean {
   return /^(InvalidState|Abort|Unknown|TransactionInactive)Error$/.test(nameOf(cause));
 }
 
+/** What is under way is never answered. */
+export function lost(): DOMException {
+  return new DOMException('Connection lost', 'AbortError');
+}
+
 export function blocked(): HedgerowError {
   return new HedgerowError('blocked', 'another connection holds the store: close it');
 }

@@ -3,7 +3,8 @@
  * making the database: a suspended tab ends neither.
  */
 import { within } from '../../base/timeout.js';
-import { factory, renewAfter } from './factory.js';
+import { currentFactory, type Factory, goneOf, renewAfter } from './factory.js';
+import { lost } from './failures.js';
 
 export interface OpeningEvents {
   /** The database is new. `tx.abort()` gives up. */
@@ -16,7 +17,8 @@ export interface OpeningEvents {
 
 function opened(name: string, events: OpeningEvents): Promise<IDBDatabase> {
   // Never another version: a store's format is in its refs.
-  const request = factory().open(name, 1);
+  const from = currentFactory();
+  const request = from.indexedDB.open(name, 1);
   let reason: unknown;
   request.addEventListener('upgradeneeded', () => {
     const tx = request.transaction as IDBTransaction;
@@ -26,7 +28,8 @@ function opened(name: string, events: OpeningEvents): Promise<IDBDatabase> {
     });
     events.upgrade(request.result, tx);
   });
-  return settled(request, () => reason).then((db) => {
+  return settled(request, from, () => reason).then((db) => {
+    if (from.gone !== undefined) goneOf.set(db, from.gone);
     db.addEventListener('versionchange', ({ newVersion }) => events.blocking(db, newVersion));
     db.addEventListener('close', () => events.terminated?.(db));
     return db;
@@ -50,19 +53,26 @@ export async function openWithin(
 
 /** Deletes the database `name`, also if there is none. Calls `onBlocked` when a connection to it stays open. */
 export async function deleteDatabase(name: string, onBlocked = () => {}): Promise<void> {
-  const request = factory().deleteDatabase(name);
+  const from = currentFactory();
+  const request = from.indexedDB.deleteDatabase(name);
   request.addEventListener('blocked', onBlocked);
-  await settled(request);
+  await settled(request, from);
 }
 
-function settled<T>(request: IDBRequest<T>, reason: () => unknown = () => undefined): Promise<T> {
+/** `from` made the request; `reason` tells more than its error, if it tells anything. */
+function settled<T>(
+  request: IDBRequest<T>,
+  from: Factory,
+  reason: () => unknown = () => undefined,
+): Promise<T> {
   return new Promise((resolve, reject) => {
+    from.gone?.addEventListener('abort', () => reject(lost()));
     request.addEventListener('success', () => resolve(request.result));
     request.addEventListener('error', (event) => {
       // Firefox would report it as an error of the page.
       event.preventDefault();
       const cause = reason() ?? request.error;
-      renewAfter(cause);
+      renewAfter(cause, from);
       reject(cause);
     });
   });

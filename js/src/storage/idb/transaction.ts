@@ -1,5 +1,7 @@
 /** One transaction of IndexedDB as a promise, which fails with what really went wrong. */
 import type { Durability } from '../segment-store.js';
+import { goneOf } from './factory.js';
+import { lost } from './failures.js';
 
 export const STORES = ['segments', 'tables', 'refs'] as const;
 export type StoreName = (typeof STORES)[number];
@@ -46,9 +48,9 @@ export function abortAll(db: IDBDatabase): void {
  * What went wrong is told by the first request that failed, or else by the transaction: WebKit leaves
  * the error of a transaction `null` after `commit()`, Chromium and Firefox tell of a full disk by
  * `abort` alone. When Chromium drops a connection, a transaction that is being committed gets
- * neither `complete` nor `abort`: only the `close` of its database tells. And `complete` is believed only
- * when no request has failed: Firefox, when two requests that are under way at `commit()` find no room, undoes
- * what came before them, and then completes.
+ * neither `complete` nor `abort`: only the `close` of its database tells, and of one in a removed frame
+ * not even that: `goneOf` does. And `complete` is believed only when no request has failed: Firefox, when two
+ * requests that are under way at `commit()` find no room, undoes what came before them, and then completes.
  */
 export function transact<T>(
   db: IDBDatabase,
@@ -59,6 +61,7 @@ export function transact<T>(
 ): Promise<T> {
   let onClose = () => {};
   let abort = () => {};
+  const gone = goneOf.get(db);
   const aborts = abortsOf.get(db) ?? new Set();
   abortsOf.set(db, aborts);
   const settled = new Promise<T>((resolve, reject) => {
@@ -67,8 +70,9 @@ export function transact<T>(
     aborts.add(abort);
     let failure: DOMException | null = null;
     let hasFailed = false;
-    onClose = () => reject(failure ?? new DOMException('Transaction lost', 'AbortError'));
+    onClose = () => reject(failure ?? lost());
     db.addEventListener('close', onClose);
+    gone?.addEventListener('abort', onClose);
     let onAbort = () => {
       failure ??= tx.error;
       onClose();
@@ -118,6 +122,7 @@ export function transact<T>(
   return settled.finally(() => {
     aborts.delete(abort);
     db.removeEventListener('close', onClose);
+    gone?.removeEventListener('abort', onClose);
   });
 }
 
