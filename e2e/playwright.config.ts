@@ -58,6 +58,7 @@ const CORE = [
   'tabs',
   'transfer',
   'watch',
+  'worker',
 ].map((name) => `${name}.spec.ts`);
 // These drive browsers of their own.
 const OWN_BROWSERS = ['alive-hidden', 'frozen', 'full', 'torture'].map((name) => `${name}.spec.ts`);

@@ -1,0 +1,30 @@
+/** The page of `tests/worker.spec.ts`: has a worker load a store, and reads that itself. */
+import { open } from 'hedgerow';
+import type { Answer } from './worker-store.js';
+
+declare global {
+  interface Window {
+    /** What a worker of this page tells of a store that it has loaded; rejects with what it did not catch. */
+    inWorker(name: string, rows: number): Promise<Answer>;
+    /** What this page finds in the store. */
+    inPage(name: string): Promise<{ readonly root: string; readonly rows: number }>;
+  }
+}
+
+window.inWorker = (name, rows) =>
+  new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./worker-store.ts', import.meta.url), { type: 'module' });
+    worker.onmessage = ({ data }: MessageEvent<Answer>) => {
+      worker.terminate();
+      resolve(data);
+    };
+    worker.onerror = ({ message }) => reject(new Error(message));
+    worker.postMessage({ name, rows });
+  });
+
+window.inPage = async (name) => {
+  const db = await open(name, { mustExist: true });
+  const rows = await db.count();
+  await db.close();
+  return { root: db.root, rows };
+};
