@@ -39,7 +39,7 @@ const median = (numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1];
 
 async function runIn(engine, { total, rounds }) {
   const progress = new Progress();
-  const settings = SIZES.flatMap((size) =>
+  const settings = SIZES.filter((size) => total % size === 0).flatMap((size) =>
     KINDS.filter((kind) => kind === 'bytes' || size >= LEAST_BLOB).map((kind) => ({
       kind,
       size,

@@ -1,6 +1,7 @@
 /** All suites, in the order in which they run. */
 import type { Suite } from '../bench-case.js';
 import { BYTES } from './bytes.js';
+import { COLD } from './cold.js';
 import { FRAMES, FRAMES_SHUFFLED } from './frames.js';
 import { INDEX_MADE, INDEX_READS, INDEXES } from './indexes.js';
 import { LIFE } from './life.js';
@@ -16,6 +17,7 @@ import { WRITER } from './writer.js';
 
 export const SUITES: readonly Suite[] = [
   LIFE,
+  COLD,
   LOAD_SHUFFLED,
   LOAD_WIDE,
   LOAD_WIDE_SHUFFLED,

@@ -1,0 +1,76 @@
+/**
+ * Reads right after opening, of a store that is larger than any cache: nothing of it is in the page's memory. To be run
+ * with `--rows 1000000`.
+ */
+import type { Contestant, Samples, Setting, Suite } from '../bench-case.js';
+import { timed } from '../measure.js';
+import { type Peer, RELAXED, within } from '../peers/database.js';
+import { HEDGEROW, PEERS } from '../peers/index.js';
+import { idOf, makeRows, randomIds } from '../rows.js';
+import { contestantOf, type PeerAct } from './contestants.js';
+import { perSecond } from './samples.js';
+
+const GETS = 1000;
+const GETS_MS = 2000;
+const SCANNED_ROWS = 100_000;
+
+async function fill(peer: Peer, { rows }: Setting): Promise<Samples> {
+  await within(peer, RELAXED, (db) => db.load(makeRows(rows)));
+  return {};
+}
+
+/** Random keys, each awaited before the next. */
+async function coldGets(peer: Peer, { rows, quick }: Setting): Promise<Samples> {
+  return within(peer, RELAXED, async (db) => {
+    const ids = randomIds(GETS, rows, 51);
+    const value = await perSecond(ids, quick ? 500 : GETS_MS, (id) => db.get(id));
+    return { 'cold-get': { value } };
+  });
+}
+
+async function coldGetMany(peer: Peer, { rows }: Setting): Promise<Samples> {
+  return within(peer, RELAXED, async (db) => {
+    const ids = randomIds(GETS, rows, 52);
+    const { ms, result } = await timed(async () => db.getMany(ids));
+    if (result.some((row) => row == null)) throw new Error('a row is not there');
+    return { 'cold-get-many': { value: ms } };
+  });
+}
+
+async function coldScan(peer: Peer, { rows }: Setting): Promise<Samples> {
+  return within(peer, RELAXED, async (db) => {
+    const limit = Math.min(SCANNED_ROWS, rows);
+    // In the middle, which a load does not touch last.
+    const from = idOf(Math.floor((rows - limit) / 2));
+    const { ms, result } = await timed(async () => db.scan({ from, limit }));
+    if (result.length !== limit) throw new Error(`${result.length} rows`);
+    return { 'cold-scan': { value: ms } };
+  });
+}
+
+const ACTS: readonly PeerAct[] = [fill, coldGets, coldGetMany, coldScan];
+/** Those that store rows one by one, and that a million of them does not take minutes to read. */
+const TAKING = ['IndexedDB', 'Dexie', 'sqlite-wasm OPFS', 'sqlite-wasm OPFS, WAL'];
+
+function large(peer: Peer): Contestant {
+  const { most, ...contestant } = contestantOf(peer, ACTS);
+  return contestant;
+}
+
+export const COLD: Suite = {
+  name: 'cold',
+  cases: [
+    {
+      name: 'cold-get',
+      title: 'random gets, each awaited, after opening',
+      unit: 'per second',
+    },
+    { name: 'cold-get-many', title: `getMany of ${GETS} random keys after opening`, unit: 'ms' },
+    {
+      name: 'cold-scan',
+      title: `scan of ${SCANNED_ROWS.toLocaleString('en')} rows (or all) to objects after opening`,
+      unit: 'ms',
+    },
+  ],
+  contestants: [HEDGEROW, ...PEERS.filter(({ name }) => TAKING.includes(name))].map(large),
+};
