@@ -16,6 +16,8 @@ interface Session {
 }
 
 const LOCKS_FILE = 'locks.sqlite';
+/** Locks a holder's file. Without a journal, which SQLite cannot make once another process has removed the file. */
+const LOCK = ['PRAGMA journal_mode = MEMORY', 'BEGIN EXCLUSIVE'];
 const SETTINGS = ['PRAGMA journal_mode = WAL', 'PRAGMA synchronous = NORMAL'];
 const CREATE =
   'CREATE TABLE IF NOT EXISTS lock (id TEXT PRIMARY KEY, holder TEXT NOT NULL, ' +
@@ -111,7 +113,7 @@ export class ProcessLocks implements Locks {
     if (holder === self) return true;
     const presence = await this.#open(holder);
     try {
-      await presence.set('BEGIN EXCLUSIVE');
+      for (const step of LOCK) await presence.set(step);
     } catch (cause) {
       await presence.close();
       if (failureOf(cause) === 'busy') return true;
@@ -140,7 +142,7 @@ export class ProcessLocks implements Locks {
     const holder = `${crypto.randomUUID()}.holder`;
     const presence = await this.#open(holder);
     try {
-      await presence.set('BEGIN EXCLUSIVE');
+      for (const step of LOCK) await presence.set(step);
       const rows = await this.#open(LOCKS_FILE);
       try {
         await whenFree(async () => {

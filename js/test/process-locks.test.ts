@@ -1,0 +1,32 @@
+/** Locks among processes whose files others remove. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, it } from 'vitest';
+import { betterSqlite3 } from '../src/storage/sql/better-sqlite3.js';
+import { ProcessLocks } from '../src/storage/sql/process-locks.js';
+import { folder } from './sql-storages.js';
+
+const ENDINGS = ['', '-journal', '-wal', '-shm'];
+
+it("a holder's file that another process removes meanwhile is no failure", async () => {
+  const place = folder();
+  const opened: string[] = [];
+  const locks = new ProcessLocks(async (file) => {
+    const path = join(place, file);
+    const remove = () => {
+      for (const ending of ENDINGS) rmSync(path + ending, { force: true });
+    };
+    const connection = betterSqlite3(Database, path, remove);
+    opened.push(file);
+    if (file === 'ended.holder') remove();
+    return connection;
+  });
+  await locks.query();
+  const rows = new Database(join(place, 'locks.sqlite'));
+  rows.exec("INSERT INTO lock VALUES ('ended.holder/1', 'ended.holder', 'a', 0)");
+  rows.close();
+  expect(await locks.query()).toEqual({ held: [] });
+  expect(opened).toContain('ended.holder');
+  expect(await locks.request('a', { mode: 'exclusive' }, async () => 'mine')).toBe('mine');
+});
