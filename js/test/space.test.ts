@@ -1,5 +1,5 @@
 /** How much a store keeps of what is dead, counted at each write: while writers never rest, and after. */
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memory, open, type Store } from '../src/index.js';
 import { random as seeded } from './random.js';
 import { type WatchedStorage, watched } from './watched-storage.js';
@@ -59,9 +59,28 @@ const WORKLOADS: Record<string, (db: Store, times: number) => Promise<unknown>> 
   },
 };
 
+/** As the browser has it, and one that calls back only when it must. */
+const BROWSERS = {
+  '': () => {},
+  ', in a browser that is never idle': () => {
+    vi.stubGlobal('requestIdleCallback', (call: () => void, { timeout = 0 } = {}) =>
+      setTimeout(call, timeout),
+    );
+  },
+};
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+const CASES = Object.entries(BROWSERS).flatMap(([where, become]) =>
+  Object.entries(WORKLOADS).map(([what, work]) => ({ what: what + where, become, work })),
+);
+
 describe('however long writers write without a rest', () => {
-  for (const [what, work] of Object.entries(WORKLOADS)) {
+  for (const { what, become, work } of CASES) {
     it(`at most 2.5 times what is live is stored, and a constant, when they ${what}`, async () => {
+      become();
       const { storage, most } = measured();
       const db = await open('test', { storage });
       await db.putMany(rows(0));

@@ -27,9 +27,9 @@ const COMMIT_WAIT_MS = 100;
 const LOAD_WAIT_MS = 1000;
 
 /** Resolves when the browser is idle, at the latest after `IDLE_MS`. */
-function idle(): Promise<void> {
+async function idle(): Promise<void> {
   // Safari lacks it.
-  if (typeof requestIdleCallback === 'undefined') return turn();
+  if (typeof requestIdleCallback === 'undefined') return;
   return new Promise((resolve) => requestIdleCallback(() => resolve(), { timeout: IDLE_MS }));
 }
 
@@ -167,9 +167,21 @@ export class Collector {
     if (this.#running !== undefined || this.#closed) return;
     this.#begin(async () => {
       await this.#grace();
-      await idle();
+      await this.#idle();
       return this.#collect(flags);
     }).catch(() => {});
+  }
+
+  /** Resolves when the browser is idle, or writers press: they may keep it from being idle. */
+  async #idle(): Promise<void> {
+    await turn();
+    let isIdle = false;
+    const resting = idle().then(() => {
+      isIdle = true;
+    });
+    while (!isIdle && !this.#closed && !this.#is(isPressing)) {
+      await Promise.race([resting, this.#event()]);
+    }
   }
 
   /** Collects; a full collection reads all leaves where values are stored out of line. */
