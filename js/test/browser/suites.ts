@@ -5,7 +5,15 @@ const REASONS = [
   {
     needs: "'better-sqlite3'",
     why: 'SQLite in Node',
-    suites: ['gone', 'op-sqlite-shapes', 'sql', 'sql-contract', 'sql-driver', 'sql-faults'],
+    suites: [
+      'gone',
+      'op-sqlite-shapes',
+      'process-locks',
+      'sql',
+      'sql-contract',
+      'sql-driver',
+      'sql-faults',
+    ],
   },
   {
     needs: "'node:child_process'",

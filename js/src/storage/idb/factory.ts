@@ -5,6 +5,7 @@
  * works: here, that of a hidden, empty frame.
  */
 import { isWebKit } from '../../base/engine-name.js';
+import { lost } from './failures.js';
 
 /** The `indexedDB` of a document. */
 export interface Factory {
@@ -18,6 +19,18 @@ let renewed: { readonly factory: Factory; readonly frame: HTMLIFrameElement } | 
 
 /** `Factory.gone` of where a database was opened. */
 export const goneOf = new WeakMap<IDBDatabase, AbortSignal>();
+
+/** As `work`, but lost when the document goes in which it is under way, as if its connection were. */
+export function unlessGone<T>(gone: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  if (gone === undefined) return work;
+  let end = () => {};
+  const ended = new Promise<never>((_, reject) => {
+    end = () => reject(lost());
+    if (gone.aborted) end();
+    gone.addEventListener('abort', end);
+  });
+  return Promise.race([work, ended]).finally(() => gone.removeEventListener('abort', end));
+}
 
 /** The caller has made sure that there is one. */
 export function currentFactory(): Factory {

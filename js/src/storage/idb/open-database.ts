@@ -3,8 +3,7 @@
  * making the database: a suspended tab ends neither.
  */
 import { within } from '../../base/timeout.js';
-import { currentFactory, type Factory, goneOf, renewAfter } from './factory.js';
-import { lost } from './failures.js';
+import { currentFactory, type Factory, goneOf, renewAfter, unlessGone } from './factory.js';
 
 export interface OpeningEvents {
   /** The database is new. `tx.abort()` gives up. */
@@ -65,8 +64,7 @@ function settled<T>(
   from: Factory,
   reason: () => unknown = () => undefined,
 ): Promise<T> {
-  return new Promise((resolve, reject) => {
-    from.gone?.addEventListener('abort', () => reject(lost()));
+  const answered = new Promise<T>((resolve, reject) => {
     request.addEventListener('success', () => resolve(request.result));
     request.addEventListener('error', (event) => {
       // Firefox would report it as an error of the page.
@@ -76,4 +74,5 @@ function settled<T>(
       reject(cause);
     });
   });
+  return unlessGone(from.gone, answered);
 }

@@ -1,6 +1,6 @@
 /** One transaction of IndexedDB as a promise, which fails with what really went wrong. */
 import type { Durability } from '../segment-store.js';
-import { goneOf } from './factory.js';
+import { goneOf, unlessGone } from './factory.js';
 import { lost } from './failures.js';
 
 export const STORES = ['segments', 'tables', 'refs'] as const;
@@ -61,7 +61,6 @@ export function transact<T>(
 ): Promise<T> {
   let onClose = () => {};
   let abort = () => {};
-  const gone = goneOf.get(db);
   const aborts = abortsOf.get(db) ?? new Set();
   abortsOf.set(db, aborts);
   const settled = new Promise<T>((resolve, reject) => {
@@ -72,7 +71,6 @@ export function transact<T>(
     let hasFailed = false;
     onClose = () => reject(failure ?? lost());
     db.addEventListener('close', onClose);
-    gone?.addEventListener('abort', onClose);
     let onAbort = () => {
       failure ??= tx.error;
       onClose();
@@ -119,10 +117,9 @@ export function transact<T>(
       }),
     );
   });
-  return settled.finally(() => {
+  return unlessGone(goneOf.get(db), settled).finally(() => {
     aborts.delete(abort);
     db.removeEventListener('close', onClose);
-    gone?.removeEventListener('abort', onClose);
   });
 }
 
