@@ -155,23 +155,3 @@ it('rows that are all there are committed, however long that takes', async () =>
   const again = await open('test', { storage });
   expect(await again.scan().keys().toArray()).toEqual(['array', 'map', 'patch']);
 }, 30_000);
-
-it('many changes at once warn of no leak of listeners', async () => {
-  const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-  const db = await open('test', { storage: memory() });
-  for (let round = 0; round < 3; round++) {
-    const loads = Array.from({ length: 40 }, async (_, at) => {
-      const { signal } = new AbortController();
-      const row = (async function* (): AsyncGenerator<Entry> {
-        await tick(1);
-        yield [`k${at}`, round];
-      })();
-      await db.putMany(row, at % 2 === 0 ? { signal } : {});
-    });
-    await Promise.all(loads);
-  }
-  expect(warned).not.toHaveBeenCalled();
-  warned.mockRestore();
-  expect(await db.count()).toBe(40);
-  await db.close();
-});

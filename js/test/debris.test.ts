@@ -64,8 +64,8 @@ describe('what was written of a load that fails is deleted again', () => {
     const abort = new AbortController();
     storage.hooks.write = () => abort.abort();
     await expect(db.putMany(rows(), { signal: abort.signal })).rejects.toEqual(failure('aborted'));
-    expect(storage.written.length).toBeGreaterThan(0);
-    // It is told at once, and deleted after that.
+    // It is told at once, and deleted after what was under way is written.
+    await vi.waitFor(() => expect(storage.written.length).toBeGreaterThan(0));
     await vi.waitFor(() => expect(storage.stored.size).toBe(0));
   });
 });

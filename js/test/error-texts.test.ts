@@ -1,5 +1,5 @@
 /** The message of an error says what failed, and what to do about it. */
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { importStore, memory, open, type Store } from '../src/index.js';
 import { type Entry, storeOf } from './model.js';
 
@@ -13,7 +13,10 @@ type Call = (db: Store) => unknown;
 const cases: [title: string, call: Call, message: RegExp][] = [
   [
     'no IndexedDB',
-    () => open('x'),
+    () => {
+      vi.stubGlobal('indexedDB', undefined);
+      return open('x');
+    },
     /no IndexedDB.*`storage`.*memory\(\).*sqlite\(\).*hedgerow\/node/,
   ],
   [
@@ -103,6 +106,8 @@ const cases: [title: string, call: Call, message: RegExp][] = [
     /has ended: await its calls within its function/,
   ],
 ];
+
+afterEach(() => vi.unstubAllGlobals());
 
 it.each(cases)('%s', async (_, call, message) => {
   const db = await storeOf(ROWS);

@@ -1,8 +1,9 @@
 /** Storage that cannot be opened: when a store is kept elsewhere instead, and that this is never silent. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type ErrorCode, HedgerowError } from '../src/base/errors.js';
-import { type Health, memory, open } from '../src/index.js';
+import { type Health, open } from '../src/index.js';
 import { faulty } from '../src/storage/faulty.js';
+import { memory } from '../src/storage/memory.js';
 import { failure } from './model.js';
 
 const CODES: readonly ErrorCode[] = [
@@ -56,6 +57,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 describe('open({ fallback })', () => {
   it('is used where there is no IndexedDB, and says so', async () => {
+    vi.stubGlobal('indexedDB', undefined);
     const db = await open('a', { fallback: memory() });
     await db.put('a', 1);
     expect(await db.get('a')).toBe(1);
@@ -109,6 +111,7 @@ describe('open({ fallback })', () => {
 
   it('keeps the other options', async () => {
     const onDeleted = vi.fn();
+    vi.stubGlobal('indexedDB', undefined);
     const fallback = memory();
     const indexes = { s: { path: '/s' } };
     const db = await open('a', { fallback, indexes, onDeleted });

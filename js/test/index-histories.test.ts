@@ -2,7 +2,7 @@
  * Random changes by two handles with indexes: after each commit every index matches the rows, and the
  * root is that of a fresh store.
  */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   type IndexDefinitions,
   memory,
@@ -175,14 +175,14 @@ describe('the indexes of two handles', () => {
                 ? await putsOf(db, from, rows)
                 : await change(db, from, rows, inTransactions);
             made.set(what, (made.get(what) ?? 0) + 1);
-            await expect.poll(() => second.root === first.root, SOON).toBe(true);
+            await vi.waitFor(() => expect(second.root).toBe(first.root), SOON);
             await check(first, definitions, rows, from);
             if (wanted[1] !== undefined) await check(second, definitions, rows, from);
             expectSame(await all(second), sorted(rows));
             const fresh = await open('test', { storage: memory(), indexes: definitions });
             await fresh.putMany(sorted(rows));
             // Old indexes are dropped a moment later.
-            await expect.poll(() => first.root, SOON).toBe(fresh.root);
+            await vi.waitFor(() => expect(first.root).toBe(fresh.root), SOON);
             await fresh.close();
           }
           for (const db of handles) await db.close();

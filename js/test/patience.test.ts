@@ -140,23 +140,29 @@ describe('withLock', () => {
   });
 });
 
+/** A page's own `document` cannot be replaced. */
+function becomes(visibilityState: DocumentVisibilityState): void {
+  if (Object.getOwnPropertyDescriptor(globalThis, 'document')?.configurable === false) {
+    vi.spyOn(document, 'visibilityState', 'get').mockReturnValue(visibilityState);
+  } else vi.stubGlobal('document', { visibilityState });
+}
+
 describe('a short pause', () => {
   it('is a timer in a page that is seen, and needs none in a hidden one', async () => {
-    vi.stubGlobal('document', { visibilityState: 'visible' });
+    becomes('visible');
     const seen = soon(20);
     expect(vi.getTimerCount()).toBe(1);
     await vi.advanceTimersByTimeAsync(20);
     await seen;
-    vi.stubGlobal('document', { visibilityState: 'hidden' });
+    becomes('hidden');
     let ms = now();
     vi.spyOn(performance, 'now').mockImplementation(() => {
       ms += 1;
       return ms;
     });
     const before = ms;
-    const hidden = soon(20);
-    expect(vi.getTimerCount()).toBe(0);
-    await hidden;
+    // No timer rings meanwhile: the clock of timers stands still.
+    await soon(20);
     expect(ms - before).toBeGreaterThanOrEqual(20);
   });
 });

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { betterSqlite3 } from '../src/storage/sql/better-sqlite3.js';
+import { type BetterSqlite3, betterSqlite3 } from '../src/storage/sql/better-sqlite3.js';
 import { ProcessLocks } from '../src/storage/sql/process-locks.js';
 import { folder } from './sql-storages.js';
 
@@ -17,7 +17,7 @@ it("a holder's file that another process removes meanwhile is no failure", async
     const remove = () => {
       for (const ending of ENDINGS) rmSync(path + ending, { force: true });
     };
-    const connection = betterSqlite3(Database, path, remove);
+    const connection = betterSqlite3(Database as unknown as BetterSqlite3, path, remove);
     opened.push(file);
     if (file === 'ended.holder') remove();
     return connection;

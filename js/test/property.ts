@@ -28,6 +28,9 @@ export function seedsTo(count: number): number[] {
 /** Begins a step, which does `what`. A failure names the step that began last. */
 export type BeginStep = (what: unknown) => void;
 
+/** Called when a seed begins; what each returns is called when it has passed. `browser/setup.ts` deletes stores so. */
+export const aroundSeeds: (() => () => Promise<unknown>)[] = [];
+
 type Body = (from: Random, seed: number, begin: BeginStep) => Promise<void>;
 
 /** Runs `body` for each seed from 1 to `count`, or for the one that `SEED` names. */
@@ -44,8 +47,10 @@ export async function runSeed(seed: number, body: Body): Promise<void> {
     steps += 1;
     last = what;
   };
+  const ends = aroundSeeds.map((begun) => begun());
   try {
     await body(random(seed), seed, begin);
+    for (const end of ends) await end();
   } catch (cause) {
     const where = steps === 0 ? '' : `, step ${steps - 1}, ${line(last)}`;
     const command = commandOf(seed, testPath, currentTestName);

@@ -189,7 +189,13 @@ export function watchedCall(promise: Promise<unknown>) {
   return state;
 }
 
-export async function settles(state: { end?: End }, message: string): Promise<End> {
+/** What a commit that is under way ends with, its outcome decides: an engine may take its time. */
+export async function settles(
+  state: { end?: End },
+  message: string,
+  storage?: StuckStorage,
+): Promise<End> {
+  while (storage !== undefined && storage.committing > 0) await turn();
   for (let count = 0; count < TURNS && state.end === undefined; count++) await turn();
   expect(state.end, message).toBeDefined();
   return state.end as End;

@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
+/** What signals and their listeners cost, by what Node tells of it. */
+import { describe, expect, it, vi } from 'vitest';
 import { memory, open } from '../src/index.js';
+import type { Entry } from './model.js';
 
 describe('an async source with a signal', () => {
   it('costs no memory for each row', async () => {
@@ -25,4 +27,24 @@ describe('an async source with a signal', () => {
     const without = await heldBy();
     expect((await heldBy(new AbortController().signal)) - without).toBeLessThan(40e6);
   }, 60_000);
+});
+
+it('many changes at once warn of no leak of listeners', async () => {
+  const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  const db = await open('test', { storage: memory() });
+  for (let round = 0; round < 3; round++) {
+    const loads = Array.from({ length: 40 }, async (_, at) => {
+      const { signal } = new AbortController();
+      const row = (async function* (): AsyncGenerator<Entry> {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        yield [`k${at}`, round];
+      })();
+      await db.putMany(row, at % 2 === 0 ? { signal } : {});
+    });
+    await Promise.all(loads);
+  }
+  expect(warned).not.toHaveBeenCalled();
+  warned.mockRestore();
+  expect(await db.count()).toBe(40);
+  await db.close();
 });

@@ -41,7 +41,7 @@ describe('a signal', () => {
         const state = watchedCall(call.run(scene, abort.signal));
         await wait();
         abort.abort('mine');
-        const end = await settles(state, when);
+        const end = await settles(state, when, scene.storage);
         const now = await standing(db);
         if ('cause' in end) {
           expect(end, when).toEqual({ cause: failure('aborted', { cause: 'mine' }) });

@@ -6,6 +6,8 @@ export interface StuckStorage extends Storage {
   readonly calls: number;
   /** Whether a call waits, and whether it is one that moves a ref. */
   readonly stuck: 'no' | 'yes' | 'commit';
+  /** How many calls that move a ref are under way. */
+  readonly committing: number;
   /** Has the `nth` call from now on wait, from 1. */
   stickAt(nth: number): void;
   /** Lets all calls go on. */
@@ -17,16 +19,22 @@ export function stuckable(inner: Storage): StuckStorage {
   let calls = 0;
   let at = Number.POSITIVE_INFINITY;
   let stuck: StuckStorage['stuck'] = 'no';
+  let committing = 0;
   let release = () => {};
+  const isCommit = (batch?: WriteBatch) => batch?.move !== undefined || batch?.also !== undefined;
   const through = async <T>(run: () => Promise<T>, batch?: WriteBatch): Promise<T> => {
     if (++calls === at) {
-      stuck = batch?.move === undefined && batch?.also === undefined ? 'yes' : 'commit';
+      stuck = isCommit(batch) ? 'commit' : 'yes';
       await new Promise<void>((resolve) => {
         release = resolve;
       });
       stuck = 'no';
     }
-    return run();
+    if (!isCommit(batch)) return run();
+    committing += 1;
+    return run().finally(() => {
+      committing -= 1;
+    });
   };
   const wrapped = (store: SegmentStore): SegmentStore => ({
     load: (known, since) => through(() => store.load(known, since)),
@@ -46,6 +54,9 @@ export function stuckable(inner: Storage): StuckStorage {
     },
     get stuck() {
       return stuck;
+    },
+    get committing() {
+      return committing;
     },
     stickAt(nth) {
       at = calls + nth;

@@ -81,11 +81,11 @@ describe('without Web Locks', () => {
 
 it('without BroadcastChannel another tab sees a commit when it gets the focus, or writes', async () => {
   vi.stubGlobal('BroadcastChannel', undefined);
-  vi.stubGlobal('window', new EventTarget());
-  vi.stubGlobal(
-    'document',
-    Object.assign(new EventTarget(), { visibilityState: 'visible' as const }),
-  );
+  if (typeof document === 'undefined') {
+    const visible = { visibilityState: 'visible' as const };
+    vi.stubGlobal('window', new EventTarget());
+    vi.stubGlobal('document', Object.assign(new EventTarget(), visible));
+  }
   const [one, other] = [await open('tabs', { storage: idb() }), await open('tabs')];
   await one.put('a', 1);
   expect(await other.get('a')).toBeUndefined();

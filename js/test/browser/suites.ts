@@ -58,7 +58,17 @@ const REASONS = [
     why: "asks Node's timers whether they keep it alive",
     suites: ['watch-ends'],
   },
-  { needs: 'process.memoryUsage', why: 'measures the heap', suites: ['signal-memory'] },
+  {
+    needs: 'process.memoryUsage',
+    why: "measures the heap, and counts Node's warnings",
+    suites: ['signal-memory'],
+  },
+  { needs: 'nextTick', why: "stands in for Node's `process`", suites: ['platform'] },
+  {
+    needs: 'globalThis.setImmediate',
+    why: 'a model of an engine whose clock, timers and order of turns are those of the test',
+    suites: ['full-storage', 'simulated'],
+  },
   { needs: 'Buffer', why: "is about Node's `Buffer`", suites: ['buffer-copied'] },
 ];
 
