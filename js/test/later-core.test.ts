@@ -23,7 +23,8 @@ test('all that the later part imports is exported by the first', async () => {
   const later = await WebAssembly.compile(laterBytes);
   for (const { module, name, kind } of WebAssembly.Module.imports(later)) {
     expect(module).toBe('first');
-    expect(exported).toContainEqual({ name, kind });
+    // WebKit tells types, too.
+    expect(exported).toContainEqual(expect.objectContaining({ name, kind }));
   }
   expect(exported.filter(({ name }) => LATER.test(name))).toEqual([]);
 });

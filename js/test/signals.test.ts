@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { turn } from '../src/base/scheduler.js';
-import { open, type Store } from '../src/index.js';
+import { open } from '../src/index.js';
 import { failure, within } from './model.js';
 import { CALLS, type End, sceneOf, settles, standing, TURNS, watchedCall } from './signal-calls.js';
 
@@ -30,7 +30,7 @@ describe('a signal', () => {
       const { db, ...rest } = await sceneOf();
       const scene = { db, ...rest };
       const before = await standing(db);
-      await using held = holding(db);
+      const held = db.snapshot();
       const gone = AbortSignal.abort('mine');
       const first = watchedCall(call.run(scene, gone));
       const refused = await settles(first, 'before the call');
@@ -47,10 +47,11 @@ describe('a signal', () => {
           expect(end, when).toEqual({ cause: failure('aborted', { cause: 'mine' }) });
           expect(now, when).toBe(before);
         } else if (now !== before) {
-          await held.undo();
+          await db.resetTo(held);
           expect(await standing(db)).toBe(before);
         }
       }
+      held.release();
       await within(db.close());
     });
   }
@@ -105,17 +106,3 @@ describe('a signal', () => {
     });
   }
 });
-
-/** Takes back what was written since. */
-function holding(db: Store) {
-  const [snap, draft] = [db.snapshot(), db.branches()];
-  void draft;
-  return {
-    async undo() {
-      await db.resetTo(snap);
-    },
-    async [Symbol.asyncDispose]() {
-      snap.release();
-    },
-  };
-}

@@ -1,8 +1,8 @@
 /** Changes of sum trees in progress: signals, closing, slices and progress reports. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { turn } from '../src/base/scheduler.js';
 import { memory, open, type SumItem } from '../src/index.js';
-import { failure, within } from './model.js';
+import { failure, SOON, within } from './model.js';
 import { accounts, codeOf, leaves, pause, SUMS, sumsOf, value } from './sum-rows.js';
 import { watched } from './watched-storage.js';
 
@@ -49,13 +49,16 @@ describe('signals and closing', () => {
     for (const given of [0, 3]) {
       const controller = new AbortController();
       let returned = 0;
+      let isWaiting = false;
       const source: AsyncIterable<SumItem> = {
         [Symbol.asyncIterator]() {
           const some = leaves('s', given).values();
           return {
             next: () => {
               const next = some.next();
-              return next.done ? new Promise(() => {}) : Promise.resolve(next);
+              if (!next.done) return Promise.resolve(next);
+              isWaiting = true;
+              return new Promise(() => {});
             },
             return: async () => {
               returned += 1;
@@ -65,7 +68,7 @@ describe('signals and closing', () => {
         },
       };
       const change = tree.putMany(source, { signal: controller.signal });
-      for (let count = 0; count < 10; count++) await pause();
+      await vi.waitUntil(() => isWaiting, SOON);
       controller.abort();
       await expect(within(change)).rejects.toEqual(refused);
       await pause();

@@ -23,7 +23,15 @@ const REASONS = [
   {
     needs: "'node:v8'",
     why: 'asks V8 for a collection, or for small memories, by its flags',
-    suites: ['iterators', 'proof', 'snapshots', 'sum-traps', 'traps', 'watch-faults'],
+    suites: [
+      'closed-memory',
+      'iterators',
+      'proof',
+      'snapshots',
+      'sum-traps',
+      'traps',
+      'watch-faults',
+    ],
   },
   { needs: "'node:vm'", why: 'values of another realm of Node', suites: ['lossy-values'] },
   { needs: "'node:http'", why: 'a server, and parts that Node loads', suites: ['start-up'] },
@@ -51,7 +59,7 @@ const REASONS = [
   {
     needs: "vi.stubGlobal('navigator', ",
     why: 'a platform that says and does what it is told to, and storage that lives as long as it is told to',
-    suites: ['frames', 'health', 'health-listeners', 'persist'],
+    suites: ['ballast', 'frames', 'health', 'health-listeners', 'persist'],
   },
   {
     needs: '.hasRef()',
