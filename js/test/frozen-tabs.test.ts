@@ -148,7 +148,10 @@ describe('while a frozen tab', () => {
     expect(await settled(first.count())).toBe(20_003);
   });
 
-  it('is at the head of the queue, writers that meet wait for it once, and no longer than a second', async () => {
+  // The clock is the test's own: a busy machine is not at fault.
+  it('is at the head of the queue, writers that meet wait for it once, and no longer than a second', {
+    timeout: 300_000,
+  }, async () => {
     const browser = new Browser();
     const [a, b, c, d] = [browser.tab(), browser.tab(), browser.tab(), browser.tab()];
     const [first, second, third] = [await a.open(), await b.open(), await c.open()];

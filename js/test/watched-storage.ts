@@ -10,6 +10,10 @@ import type {
 export interface Hooks {
   /** Called before each write; may delay it or throw. */
   write?(batch: WriteBatch): void | Promise<void>;
+  /** Called after each write that was not refused. */
+  written?(): void;
+  /** Called before each deletion; may delay it. */
+  delete?(): Promise<void>;
   /** Changes what is loaded. */
   load?(loaded: Loaded): Loaded;
   /** Changes a segment that is read. */
@@ -59,11 +63,13 @@ function wrap(store: SegmentStore, storage: WatchedStorage): SegmentStore {
       if (done) {
         written.push(batch);
         for (const segment of batch.segments) stored.set(segment.id, segment);
+        hooks.written?.();
       }
       return done;
     },
     history: (name) => store.history(name),
     async delete(ids, fence) {
+      await hooks.delete?.();
       const done = await store.delete(ids, fence);
       if (done) for (const id of ids) stored.delete(id);
       return done;

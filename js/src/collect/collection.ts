@@ -49,6 +49,8 @@ export class Collection {
   #written = 0;
   /** Bytes stored at its start, without those of changes in progress, minus what it has freed. */
   floor = 0;
+  /** Bytes that the core counts as freed, and that storage is still deleting. */
+  deletingBytes = 0;
   /** Storage had no space for copies; only wholly dead segments were deleted. */
   wasFull = false;
   /** Set this to end the collection early. */
@@ -181,13 +183,18 @@ export class Collection {
     const made = await this.#store(op);
     const before = cacheStats(engine).storedBytes;
     calls.collectExchanged(engine, op);
-    this.floor -= before - cacheStats(engine).storedBytes;
+    const freed = before - cacheStats(engine).storedBytes;
+    this.floor -= freed;
     for (const id of made) inventory.stored(id);
     // If a deletion fails, the next load of the inventory finds the segment again.
     for (const id of dead) inventory.unmade(id);
     this.#written += made.length;
     // Not in the transaction of the copies: Firefox may keep a part of a transaction that it aborts.
-    await this.#delete(dead).finally(this.#onFreed);
+    this.deletingBytes = freed;
+    await this.#delete(dead).finally(() => {
+      this.deletingBytes = 0;
+      this.#onFreed();
+    });
     this.#deleted += dead.length;
   }
 

@@ -142,7 +142,7 @@ export class Collector {
     // In a store that was never surveyed, everything may be dead.
     this.#before ??= live > 0 ? stored : 0;
     return {
-      stored,
+      stored: stored + (this.#current?.deletingBytes ?? 0),
       unused,
       live,
       part: rows > 0 ? Math.min(1, head.rows / rows) : 1,
