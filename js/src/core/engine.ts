@@ -35,6 +35,7 @@ export class Engine {
   #isReady = false;
   #trap: HedgerowError | undefined;
   #trapsInARow = 0;
+  #ended: HedgerowError | undefined;
   /** Called when a new instance has started, which has no state yet. */
   onStart: () => void = () => {};
   /** Bytes for each UTF-16 unit of text to reserve for the next block: see `calls/ingest.ts`. */
@@ -61,6 +62,7 @@ export class Engine {
 
   /** Starts a new instance after a trap. It has no state yet. */
   async restart(): Promise<void> {
+    if (this.#ended !== undefined) throw this.#ended;
     this.#start(await instantiate());
   }
 
@@ -77,6 +79,16 @@ export class Engine {
   #trapped(error: HedgerowError): void {
     this.#trap = error;
     this.#trapsInARow += 1;
+    this.#drop(error);
+  }
+
+  /** Lets go of the instance and of its memory, for good: each call from now on is refused with `reason`. */
+  end(reason: HedgerowError): void {
+    this.#ended = reason;
+    this.#drop(reason);
+  }
+
+  #drop(error: HedgerowError): void {
     this.#isReady = false;
     this.#firstHandle += HANDLES;
     this.#core = refuse(this.#core, () => this.#refusal());
@@ -87,12 +99,13 @@ export class Engine {
   }
 
   #refusal(): HedgerowError {
+    if (this.#ended !== undefined) return this.#ended;
     const cause = this.#trap;
     const message = 'the core crashed meanwhile: try again';
     return new HedgerowError(cause?.code ?? 'crashed', message, { cause });
   }
 
-  /** Calls `listener` when an instance traps; returns a function that stops that. */
+  /** Calls `listener` when an instance traps or is let go; returns a function that stops that. */
   onTrap(listener: (error: HedgerowError) => void): () => void {
     this.#onTrap.add(listener);
     return () => this.#onTrap.delete(listener);
@@ -101,6 +114,11 @@ export class Engine {
   /** Whether calls are possible: `false` from a trap until `ready` is called. */
   get isReady(): boolean {
     return this.#isReady;
+  }
+
+  /** Whether it was let go for good. */
+  get isOver(): boolean {
+    return this.#ended !== undefined;
   }
 
   /** Call it when a new instance is at the stored commit. */

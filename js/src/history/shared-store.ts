@@ -91,7 +91,8 @@ export class SharedStore {
     this.announce = announce;
     this.inventory = new Inventory(host);
     host.engine.onTrap(() => {
-      const { finalTrap } = host.engine;
+      const { finalTrap, isOver } = host.engine;
+      if (isOver) return;
       if (finalTrap !== undefined) this.lose(finalTrap);
       // While the store is being opened, the opening fails instead.
       else if (this.isOpen) this.ready().catch(() => {});
