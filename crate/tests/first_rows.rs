@@ -1,5 +1,5 @@
 //! The first row by an index asks only for the path to its entry and the path to the row. A scan with an
-//! offset asks for at most two paths, with any number of skipped rows. Each chunk has a segment of its own
+//! offset asks for at most two paths, with any number of skipped rows; for one where its range has no bound. Each chunk has a segment of its own
 //! here, so that the segments asked for are the nodes read.
 
 use core::ops::Bound;
@@ -100,5 +100,25 @@ fn an_offset_of_any_size_asks_for_two_paths() {
             );
             assert!(nodes.len() < 2 * levels, "offset {offset}: {} nodes", nodes.len());
         }
+    }
+}
+
+#[test]
+fn an_offset_into_all_rows_asks_for_one_path() {
+    let mut host = cold();
+    let levels = asked(&mut host, |host| assert!(host.get("k000000").is_some())).len();
+    for reverse in [false, true] {
+        for offset in [0, 1, 700, 15_000, 29_999] {
+            let mut found = Vec::new();
+            let nodes =
+                asked(&mut host, |host| found = host.scan_after(&Range::ALL, reverse, offset, 1));
+            let rank = if reverse { 29_999 - offset } else { offset };
+            assert_eq!(found[0].0, format!("k{rank:06}"), "offset {offset}");
+            assert_eq!(nodes.len(), levels, "reverse {reverse}, offset {offset}");
+        }
+        let nodes = asked(&mut host, |host| {
+            assert_eq!(host.scan_after(&Range::ALL, reverse, 30_000, 1), []);
+        });
+        assert_eq!(nodes.len(), 1, "the root says that there are no more rows");
     }
 }

@@ -6,6 +6,7 @@ use crate::hash::Hash;
 use crate::node::{Inner, Leaf, Node};
 use crate::tree::{Range, Tree, top};
 use alloc::vec::Vec;
+use core::ops::Bound;
 
 /// The part of a leaf that is in the range and not read yet.
 #[derive(Clone, Copy, Debug)]
@@ -55,8 +56,8 @@ impl Cursor {
         Self { root, range, reverse, stack: Vec::new(), leaf: None, edge: None, skip: 0 }
     }
 
-    /// Skips the first `count` entries of the range. Costs two descents: one to the beginning of the
-    /// range, and one to the first entry that is read.
+    /// Skips the first `count` entries of the range. Costs two descents: one to the beginning of the range,
+    /// unless that is the end of the tree, and one to the first entry that is read.
     pub const fn skip(&mut self, count: u64) {
         self.skip = count;
     }
@@ -90,21 +91,14 @@ impl Cursor {
                     Fetch::Here(Node::Leaf(_)) => return Ok(Fetch::Here(None)),
                     Fetch::At(id) => return Ok(Fetch::At(id)),
                 };
-                let Some(index) = self.next_child(&parent, frame.next) else {
+                let from = self.skip_children(&parent, frame.next);
+                let depth = self.stack.len() - 1;
+                self.stack[depth].next = from;
+                let Some(index) = self.next_child(&parent, from) else {
                     self.stack.pop();
                     continue;
                 };
-                let depth = self.stack.len() - 1;
                 let next = if self.reverse { index } else { index + 1 };
-                // Children after the first leaf do not begin before the range.
-                if self.skip > 0 && self.edge.is_some() {
-                    let count = parent.count_before(index + 1) - parent.count_before(index);
-                    if count <= self.skip {
-                        self.skip -= count;
-                        self.stack[depth].next = next;
-                        continue;
-                    }
-                }
                 match cache.child(&parent, index)? {
                     Fetch::Here(node) => {
                         if let Node::Leaf(leaf) = node {
@@ -117,6 +111,34 @@ impl Cursor {
                 }
             }
         }
+    }
+
+    /// Skips whole children from the position `next` of a frame on; returns the position after them. Where the
+    /// range ends does not matter: all that is skipped beyond it is not in the range either.
+    fn skip_children(&mut self, parent: &Inner<'_>, next: usize) -> usize {
+        let near = if self.reverse { &self.range.upper } else { &self.range.lower };
+        // Children after the first leaf do not begin before the range.
+        let is_within = self.edge.is_some() || matches!(near, Bound::Unbounded);
+        if self.skip == 0 || !is_within {
+            return next;
+        }
+        let before = parent.count_before(next);
+        let (mut low, mut high) = if self.reverse { (0, next) } else { (next, parent.len()) };
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let is_low = if self.reverse {
+                before - parent.count_before(middle) > self.skip
+            } else {
+                parent.count_before(middle + 1) - before <= self.skip
+            };
+            if is_low {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        self.skip -= before.abs_diff(parent.count_before(low));
+        low
     }
 
     /// Checks the order of keys across leaves, which a parent alone cannot show.
@@ -146,7 +168,7 @@ impl Cursor {
     }
 
     fn enter(&mut self, hash: Hash, node: Node<'_>) {
-        use core::ops::Bound::{Excluded, Included, Unbounded};
+        use Bound::{Excluded, Included, Unbounded};
         match node {
             Node::Leaf(leaf) => {
                 let (from, to) = self.range.within(&leaf);
