@@ -41,10 +41,11 @@ export type {
   SumRoot,
   SumScanOptions,
 } from './core/sum-types.js';
-export type { IndexRange, Scalar, SecondaryKey } from './indexes/columns.js';
+export type { EntryPosition, IndexRange, Scalar, SecondaryKey } from './indexes/columns.js';
 export type { IndexDefinition } from './indexes/definition.js';
 export type { IndexDefinitions } from './indexes/index-set.js';
 export type { Change, DiffOptions } from './read/diff.js';
+export type { IndexOrderOptions, OrderOptions } from './read/order.js';
 export type { Proved, ProvedRange } from './read/proof.js';
 export type { IndexScan, Rows, Scan } from './read/scan.js';
 export type { IndexScanOptions, ScanOptions } from './read/scan-options.js';

@@ -88,6 +88,7 @@ const storage = memory();
 const inside = (db: Store, body: (tx: Transaction) => unknown) => db.transaction(body);
 const RANGE = 'prefix gt gte lt lte';
 const SCAN = `${RANGE} index wait reverse limit signal`;
+const ORDER = `${RANGE} index wait reverse signal`;
 const COUNT = `${RANGE} index wait signal`;
 const LEAF = { value: Uint8Array.of(1), sum: 1n };
 const BOUND = { prefix: 'none' };
@@ -113,6 +114,8 @@ const calls: Record<string, [members: string, run: Call['run'], base?: object]> 
     async (db, options) => db.scan(options)[Symbol.asyncIterator]().next(),
   ],
   'db.count': [COUNT, (db, options) => db.count(options)],
+  'db.at': [ORDER, (db, options) => db.at(0, options)],
+  'db.rank': [ORDER, (db, options) => db.rank('b', options)],
   'snapshot.scan': [SCAN, (db, options) => db.snapshot().scan(options).toArray()],
   'snapshot.count': [COUNT, (db, options) => db.snapshot().count(options)],
   'tx.scan': [SCAN, (db, options) => inside(db, (tx) => tx.scan(options).toArray())],
@@ -125,6 +128,8 @@ const calls: Record<string, [members: string, run: Call['run'], base?: object]> 
       }),
   ],
   'tx.count': [COUNT, (db, options) => inside(db, (tx) => tx.count(options))],
+  'tx.at': [ORDER, (db, options) => inside(db, (tx) => tx.at(0, options))],
+  'tx.rank': [ORDER, (db, options) => inside(db, (tx) => tx.rank('b', options))],
   'db.prove': [RANGE, (db, options) => db.prove(options)],
   verifyProof: [RANGE, async (db, range) => verifyProof(db.root, range, await db.prove({}))],
   'db.diff': [`${RANGE} signal`, (db, how) => db.diff(db.root, db.root, how).toArray()],

@@ -1,5 +1,11 @@
 /** The expected entries of an index, computed without encoding keys. */
-import type { IndexDefinition, IndexScanOptions, Scalar, SecondaryKey } from '../src/index.js';
+import type {
+  EntryPosition,
+  IndexDefinition,
+  IndexScanOptions,
+  Scalar,
+  SecondaryKey,
+} from '../src/index.js';
 import { compareKeys, type Entry } from './model.js';
 
 export type IndexedEntry = [key: string, value: unknown, secondary: SecondaryKey];
@@ -41,6 +47,11 @@ function compareSecondary(a: SecondaryKey, b: SecondaryKey): number {
   return 0;
 }
 
+/** The order of entries in an index. */
+export function comparePositions(a: EntryPosition, b: EntryPosition): number {
+  return compareSecondary(a[0], b[0]) || compareKeys(a[1], b[1]);
+}
+
 /** All entries of an index in order. */
 export function entriesOfRows(
   { path, prefix = '' }: IndexDefinition,
@@ -62,7 +73,7 @@ export function entriesOfRows(
       found.push([key, value, paths.length === 1 ? (scalars[0] as Scalar) : scalars]);
     }
   }
-  return found.sort((a, b) => compareSecondary(a[2], b[2]) || compareKeys(a[0], b[0]));
+  return found.sort((a, b) => comparePositions([a[2], a[0]], [b[2], b[0]]));
 }
 
 /** The expected result of a scan of a range of them. */
@@ -70,10 +81,15 @@ export function selectEntries(
   entries: readonly IndexedEntry[],
   range: Omit<IndexScanOptions, 'index'>,
 ): IndexedEntry[] {
-  const { equals, prefix, gt, gte, lt, lte, reverse = false, offset = 0, limit = Infinity } = range;
+  const { equals, prefix, gt, gte, lt, lte, after } = range;
+  const { reverse = false, offset = 0, limit = Infinity } = range;
   const bounds = [gt, gte, lt, lte].filter((bound) => bound !== undefined);
   const one = bounds.length === 1 ? listOf(bounds[0] as SecondaryKey)[0] : undefined;
-  const found = entries.filter(([, , secondary]) => {
+  const found = entries.filter(([key, , secondary]) => {
+    if (after !== undefined) {
+      const order = comparePositions([secondary, key], after);
+      if (reverse ? order >= 0 : order <= 0) return false;
+    }
     const first = listOf(secondary)[0];
     if (typeof one === 'boolean' && typeof first !== 'boolean') return false;
     if (one !== undefined && typeof first !== typeof one) return false;
@@ -87,4 +103,15 @@ export function selectEntries(
     );
   });
   return (reverse ? found.reverse() : found).slice(offset, offset + limit);
+}
+
+/** How many of the entries, in the order of a scan, come before a position. */
+export function rankOf(
+  entries: readonly IndexedEntry[],
+  at: EntryPosition,
+  reverse = false,
+): number {
+  const sign = reverse ? -1 : 1;
+  return entries.filter(([key, , secondary]) => sign * comparePositions([secondary, key], at) < 0)
+    .length;
 }

@@ -1,7 +1,12 @@
 /** Random steps of a transaction that reads by index, and a model of their results. */
-import type { IndexDefinitions, Transaction } from '../src/index.js';
-import type { IndexedEntry } from './index-model.js';
-import { KEYS, modelOf, type Range, rangeOf, rowValue } from './indexed-rows.js';
+import type {
+  EntryPosition,
+  IndexDefinitions,
+  IndexOrderOptions,
+  Transaction,
+} from '../src/index.js';
+import { type IndexedEntry, rankOf } from './index-model.js';
+import { KEYS, modelOf, positionIn, type Range, rangeOf, rowValue } from './indexed-rows.js';
 import { type Entry, select, sorted } from './model.js';
 import { stepFault } from './property.js';
 import { type Random, random } from './random.js';
@@ -12,6 +17,8 @@ export type Step =
   | { op: 'count'; range: Range; result: number }
   | { op: 'scan'; range: Range; take: number; result: IndexedEntry[] }
   | { op: 'keys'; range: Range; result: string[] }
+  | { op: 'at'; range: Range; n: number; result: IndexedEntry | undefined }
+  | { op: 'rank'; range: Range; at: EntryPosition; result: number }
   | { op: 'rows'; prefix: string; result: Entry[] }
   | { op: 'put'; key: string; value: unknown }
   | { op: 'delete'; key: string };
@@ -26,8 +33,11 @@ export async function step(
   const whole = rangeOf(from, definitions);
   const limit = from.below(2) === 0 ? {} : { limit: from.below(6) };
   const offset = from.below(2) === 0 ? {} : { offset: from.below(4) };
-  const range: Range = { ...whole, reverse: from.below(2) === 0, ...limit, ...offset };
-  switch (from.below(11)) {
+  const ordered = { ...whole, reverse: from.below(2) === 0 };
+  const at = positionIn(from, definitions, whole.index);
+  const after = from.below(3) === 0 ? { after: at } : {};
+  const range: Range = { ...ordered, ...limit, ...offset, ...after };
+  switch (from.below(13)) {
     case 0:
       return { op: 'get', key, result: await tx.get(key) };
     case 1:
@@ -52,7 +62,16 @@ export async function step(
       const prefix = from.pick(['k1', 'm', 'k～']);
       return { op: 'rows', prefix, result: await tx.scan({ prefix }).toArray() };
     }
-    case 7:
+    case 7: {
+      const n = from.below(6);
+      const result = await tx.at(n, ordered as IndexOrderOptions);
+      return { op: 'at', range: ordered, n, result };
+    }
+    case 8: {
+      const result = await tx.rank(at, ordered as IndexOrderOptions);
+      return { op: 'rank', range: ordered, at, result };
+    }
+    case 9:
       tx.delete(key);
       return { op: 'delete', key };
     default: {
@@ -81,6 +100,10 @@ export function replay(
       return modelOf(rows, definitions, step.range).slice(0, step.take);
     case 'keys':
       return modelOf(rows, definitions, step.range).map(([key]) => key);
+    case 'at':
+      return modelOf(rows, definitions, step.range)[step.n];
+    case 'rank':
+      return rankOf(modelOf(rows, definitions, step.range), step.at, step.range.reverse);
     case 'rows':
       return select(sorted(rows), { prefix: step.prefix });
     case 'put':

@@ -1,5 +1,10 @@
 /** Random rows, definitions of indexes and their ranges, and a model of the entries. */
-import type { IndexDefinition, IndexDefinitions, IndexScanOptions } from '../src/index.js';
+import type {
+  EntryPosition,
+  IndexDefinition,
+  IndexDefinitions,
+  IndexScanOptions,
+} from '../src/index.js';
 import { entriesOfRows, type IndexedEntry, selectEntries } from './index-model.js';
 import { sorted } from './model.js';
 import type { Random } from './random.js';
@@ -93,6 +98,17 @@ export function rangeOf(from: Random, definitions: IndexDefinitions): Range {
       () => ({ gt: bound(), lte: bound() }),
     ])(),
   };
+}
+
+/** A position in an index, of an entry that may be there or not. */
+export function positionIn(
+  from: Random,
+  definitions: IndexDefinitions,
+  index: string,
+): EntryPosition {
+  const { path } = definitions[index] as IndexDefinition;
+  const secondary = typeof path === 'string' ? scalarOf(from) : path.map(() => scalarOf(from));
+  return [secondary, from.pick(KEYS)];
 }
 
 /** The expected entries of a range of an index. */

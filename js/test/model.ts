@@ -20,9 +20,11 @@ export function sorted(entries: Iterable<readonly [string, unknown]>): Entry[] {
 
 /** What a scan of sorted entries should give. */
 export function select(entries: readonly Entry[], options: ScanOptions): Entry[] {
-  const { prefix, gt, gte, lt, lte, reverse = false, offset = 0, limit = Infinity } = options;
+  const { prefix, gt, gte, lt, lte, after } = options;
+  const { reverse = false, offset = 0, limit = Infinity } = options;
   const found = entries.filter(
     ([key]) =>
+      (after === undefined || (reverse ? -1 : 1) * compareKeys(key, after) > 0) &&
       (prefix === undefined || key.startsWith(prefix)) &&
       (gt === undefined || compareKeys(key, gt) > 0) &&
       (gte === undefined || compareKeys(key, gte) >= 0) &&
@@ -30,6 +32,11 @@ export function select(entries: readonly Entry[], options: ScanOptions): Entry[]
       (lte === undefined || compareKeys(key, lte) <= 0),
   );
   return (reverse ? found.reverse() : found).slice(offset, offset + limit);
+}
+
+/** How many of the entries, in the order of a scan, come before a key. */
+export function rankIn(entries: readonly Entry[], at: string, reverse = false): number {
+  return entries.filter(([key]) => (reverse ? -1 : 1) * compareKeys(key, at) < 0).length;
 }
 
 /** An open store in memory, holding `entries`. */

@@ -48,6 +48,19 @@ describe('the function is run again', () => {
       (tx) => tx.count({ prefix: 'm' }),
       (db) => db.put('m', 9),
     ],
+    'when the row with a number that it read was changed': [
+      (tx) => tx.at(3),
+      (db) => db.put('m1000', 9),
+    ],
+    'when the row with a number that it read has another number': [
+      (tx) => tx.at(400, { prefix: 'm' }),
+      (db) => db.put('m1000x', 9),
+    ],
+    'when a row came where it found none': [
+      (tx) => tx.at(500, { prefix: 'm' }),
+      (db) => db.put('m1000x', 9),
+    ],
+    'when a key has another rank': [(tx) => tx.rank('m1001'), (db) => db.put('m1000x', 9)],
     'when a row was added to what it scanned': [
       (tx) => tx.scan({ prefix: 'm' }).toArray(),
       (db) => db.put('mmm', 9),
@@ -90,6 +103,18 @@ describe('the function is run again', () => {
     'a value was changed of which it read only the key': [
       (tx) => tx.scan({ prefix: 'm' }).keys().toArray(),
       (db) => db.put('m1000', 9),
+    ],
+    'a row was changed before the one with a number that it read': [
+      (tx) => tx.at(400, { prefix: 'm' }),
+      (db) => db.put('m1000', 9),
+    ],
+    'a row was added after those whose numbers it read': [
+      async (tx) => [await tx.at(400, { prefix: 'm' }), await tx.rank('m1400')],
+      (db) => db.put('m1400x', 9),
+    ],
+    'it did not read a row before where it began': [
+      (tx) => tx.scan({ prefix: 'm', after: 'm1400' }).toArray(),
+      (db) => db.put('m1400', 9),
     ],
     'a row that it did not reach was changed': [(tx) => first(tx, 3), (db) => db.put('m1003', 9)],
     'a row was changed beyond its limit': [

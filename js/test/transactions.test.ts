@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import { memory, open, type ScanOptions, type Store, type Transaction } from '../src/index.js';
-import { all, compareKeys, type Entry, expectSame, select, sorted } from './model.js';
+import { all, compareKeys, type Entry, expectSame, rankIn, select, sorted } from './model.js';
 import { expectNoFault, forSeeds, isOneSeed, seedCount, stepFault } from './property.js';
 import { type Random, random } from './random.js';
 import { type WatchedStorage, watched } from './watched-storage.js';
@@ -33,6 +33,8 @@ type Step =
   | { op: 'count'; range: ScanOptions; result: number }
   | { op: 'scan'; options: ScanOptions; take: number; result: Entry[] }
   | { op: 'keys'; options: ScanOptions; result: string[] }
+  | { op: 'at'; options: ScanOptions; n: number; result: Entry | undefined }
+  | { op: 'rank'; options: ScanOptions; key: string; result: number }
   | { op: 'put'; key: string; value: unknown }
   | { op: 'delete'; key: string };
 
@@ -56,8 +58,9 @@ async function step(tx: Transaction, from: Random, before: readonly Step[]): Pro
     ...options,
     ...(from.below(2) === 0 && { limit: from.below(6) }),
     ...(from.below(2) === 0 && { offset: from.below(6) }),
+    ...(from.below(4) === 0 && { after: from.pick(KEYS) }),
   };
-  switch (from.below(9)) {
+  switch (from.below(11)) {
     case 0:
       return { op: 'get', key, result: await tx.get(key) };
     case 1: {
@@ -85,7 +88,13 @@ async function step(tx: Transaction, from: Random, before: readonly Step[]): Pro
     }
     case 6:
       return { op: 'keys', options: limited, result: await tx.scan(limited).keys().toArray() };
-    case 7:
+    case 7: {
+      const n = from.below(8);
+      return { op: 'at', options, n, result: await tx.at(n, options) };
+    }
+    case 8:
+      return { op: 'rank', options, key, result: await tx.rank(key, options) };
+    case 9:
       tx.delete(key);
       return { op: 'delete', key };
     default: {
@@ -115,6 +124,10 @@ function replay(rows: Map<string, unknown>, step: Step): unknown {
       return scan(step.options).slice(0, step.take);
     case 'keys':
       return scan(step.options).map(([key]) => key);
+    case 'at':
+      return scan(step.options)[step.n];
+    case 'rank':
+      return rankIn(scan(step.options), step.key, step.options.reverse);
     case 'put':
       rows.set(step.key, step.value);
       return undefined;

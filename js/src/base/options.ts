@@ -21,6 +21,8 @@ const number = (is: (value: number) => boolean, what: string): Kind => [
 const countFrom = (low: number): Kind =>
   number((value) => value >= low && !(value % 1), `a whole number from ${low} on`);
 
+/** How many rows come before one: its number. */
+const NUMBER = countFrom(0);
 const PLAIN: Kind = [isPlain, 'a plain object'];
 const STORAGE: Kind = [
   (value: { open?: unknown }) => typeof value.open === 'function',
@@ -36,7 +38,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ],
   durability: oneOf('relaxed', 'strict'),
   format: oneOf('ndjson', 'json'),
-  offset: countFrom(0),
+  offset: NUMBER,
   limit: countFrom(0),
   commitEvery: countFrom(1),
   sliceMs: number((ms) => ms > 0 && ms < Number.POSITIVE_INFINITY, 'above 0, and finite'),
@@ -107,6 +109,12 @@ export function optionsOf<T extends object>(
   return found as Defined<T>;
 }
 
+/** Throws `invalid-argument` unless `value` can be the number of a row. */
+export function checkNumber(call: string, value: unknown): asserts value is number {
+  const [is, expected] = NUMBER;
+  if (!is(value as never)) refuse(`${call} takes ${expected}, not ${shownAs(value)}`);
+}
+
 /** Throws `invalid-argument` unless a store can have this name. */
 export function checkName(name: unknown): void {
   if (typeof name === 'string' && !/\p{Surrogate}/u.test(name)) return;
@@ -124,7 +132,8 @@ export const RANGE = {
   entries: ENTRIES,
   waiting: WAITING,
   counted: COUNTED,
-  scanned: `${COUNTED} reverse offset limit`,
+  ordered: `${COUNTED} reverse`,
+  scanned: `${COUNTED} reverse after offset limit`,
 } as const;
 
 /** As `optionsOf`, for a range. */

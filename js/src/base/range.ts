@@ -79,6 +79,25 @@ export function encodeRange(range: Exactly<KeyRange, (typeof PARTS)[number][0]>)
   return { flags, rangeBytes };
 }
 
+/** The keys of a range `above` a key, or `below` it. Throws as `encodeRange`. */
+export function cut(
+  range: Exactly<KeyRange, (typeof PARTS)[number][0]>,
+  key: string,
+  side: 'above' | 'below',
+): KeyRange {
+  // Before a bound goes: a malformed one must not go unseen.
+  encodeRange(range);
+  checkKey(key);
+  const { prefix, gt, gte, lt, lte } = range;
+  const [lower, upper] = [gt ?? gte, lt ?? lte];
+  if (side === 'above') {
+    const isIn = lower === undefined || compareKeys(lower, key) <= 0;
+    return isIn ? { prefix, gt: key, lt, lte } : range;
+  }
+  const isIn = upper === undefined || compareKeys(upper, key) >= 0;
+  return isIn ? { prefix, gt, gte, lt: key } : range;
+}
+
 /** Encodes a range to prove; a key becomes the range of that key alone. */
 export function encodeProved(keyOrRange: string | KeyRange): EncodedRange {
   const isKey = typeof keyOrRange === 'string';

@@ -5,7 +5,7 @@
 import { HedgerowError } from '../base/errors.js';
 import type { Exactly } from '../base/exactly.js';
 import { memberAt } from '../base/json-pointer.js';
-import { LONE_SURROGATE, utf8Length } from '../base/key.js';
+import { checkKey, LONE_SURROGATE, utf8Length } from '../base/key.js';
 import { kindOf } from '../base/kind.js';
 import {
   FREE_ROW_ENTRIES_BYTES,
@@ -13,7 +13,7 @@ import {
   MAX_ROW_ENTRIES_BYTES,
   ROW_ENTRIES_FACTOR,
 } from '../base/limits.js';
-import type { KeyRange } from '../base/range.js';
+import { cut, type KeyRange } from '../base/range.js';
 import type { Index } from './definition.js';
 
 /** A value that can be indexed. Booleans are ordered before numbers, and numbers before strings. */
@@ -38,6 +38,22 @@ export interface IndexRange {
   readonly gte?: SecondaryKey | undefined;
   readonly lt?: SecondaryKey | undefined;
   readonly lte?: SecondaryKey | undefined;
+}
+
+/** Where an entry is in its index: its secondary key, with all columns, and the key of its row. */
+export type EntryPosition = readonly [secondary: SecondaryKey, key: string];
+
+/** The entries on one side of a position. */
+export interface EntryCut {
+  readonly at: EntryPosition;
+  readonly side: 'above' | 'below';
+}
+
+/** Checks the position of a cut. Throws `invalid-argument`. */
+export function entryCut(call: string, at: EntryPosition, side: EntryCut['side']): EntryCut {
+  if (Array.isArray(at) && at.length === 2) return { at: [at[0], at[1]], side };
+  const message = `${call}: a position in an index is [secondary, key], not ${kindOf(at)}`;
+  throw new HedgerowError('invalid-argument', message);
 }
 
 /** An entry of an index. */
@@ -97,13 +113,27 @@ export function positionOf(index: Index, secondary: SecondaryKey, key: string): 
   return encodeKey(index, secondary) + key;
 }
 
+/** The position that a caller names. Fewer columns would be the position of no entry. */
+function namedPosition(index: Index, [secondary, key]: EntryPosition): string {
+  checkKey(key);
+  const columns = Array.isArray(secondary) ? secondary.length : 1;
+  if (columns === index.columns.length) return positionOf(index, secondary, key);
+  const message = `a position in ${index.name} has ${index.columns.length} columns, not ${columns}`;
+  throw new HedgerowError('invalid-argument', message);
+}
+
 /** The first text after all that start with `text`, whose last character must be ASCII. */
 function after(text: string): string {
   return text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
 }
 
-/** The range of positions of a range of an index. Throws `invalid-argument`. */
-export function positionsOf(index: Index, range: IndexRange): KeyRange {
+/** The positions of a range of an index, on one side of the `wanted` cut. Throws `invalid-argument`. */
+export function positionsOf(index: Index, range: IndexRange, wanted?: EntryCut): KeyRange {
+  const all = wholePositions(index, range);
+  return wanted === undefined ? all : cut(all, namedPosition(index, wanted.at), wanted.side);
+}
+
+function wholePositions(index: Index, range: IndexRange): KeyRange {
   const {
     equals,
     prefix,

@@ -5,7 +5,7 @@ import * as ReadFlag from '../base/abi/read-flag.js';
 import { HedgerowError } from '../base/errors.js';
 import { type EncodedRange, encodeRange, type KeyRange } from '../base/range.js';
 import { checkSignal, until } from '../base/signal.js';
-import { type IndexRange, positionsOf } from './columns.js';
+import { type EntryCut, type IndexRange, positionsOf } from './columns.js';
 import { type Index, type IndexDefinition, indexOf } from './definition.js';
 
 /** Definitions by the names that `scan` takes. */
@@ -77,11 +77,16 @@ export class IndexSet {
     return this.#core.indexState(view, this.#numberOf(index));
   }
 
-  /** Encodes a range of rows or of an index. */
-  encode(range: KeyRange | IndexRange): EncodedRange {
+  /** Encodes a range of rows, or of an index on one side of a cut. */
+  encode(range: KeyRange | IndexRange, cut?: EntryCut): EncodedRange {
     if (!isOfIndex(range)) return encodeRange(range);
     const index = this.get(range.index);
-    const { flags, rangeBytes } = encodeRange(positionsOf(index, range));
+    return this.encodePositions(index, positionsOf(index, range, cut));
+  }
+
+  /** Encodes a range of positions in an index. */
+  encodePositions(index: Index, positions: KeyRange): EncodedRange {
+    const { flags, rangeBytes } = encodeRange(positions);
     return { flags: flags | (this.#numberOf(index) << ReadFlag.indexShift), rangeBytes };
   }
 

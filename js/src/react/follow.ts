@@ -25,15 +25,16 @@ export function followScan(
   db: Watchable,
   plan: ScanPlan,
 ): (set: (state: Shown) => void, before?: readonly Row[]) => () => void {
-  // `wait` and `signal` matter only to the scan itself.
+  // `cut`, `wait` and `signal` matter only to the scan itself.
   const {
     range,
+    cut: ___,
     reverse,
     offset,
     limit,
     wait: _,
     signal: __,
-  }: Exactly<ScanPlan, 'range' | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'> = plan;
+  }: Exactly<ScanPlan, 'range' | 'cut' | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'> = plan;
   const own: ScanOptions = optionsOfPlan(plan);
   const isIndex = isOfIndex(range);
   return (set, before) => {
@@ -71,7 +72,6 @@ export function followScan(
         isFirst = false;
       }, true);
     }
-
     // A watch does not report which row moves into the window when another one leaves it: scan again.
     let hasFailed = false;
     let reading = Promise.resolve();

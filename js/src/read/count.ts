@@ -4,7 +4,7 @@ import type { Exactly } from '../base/exactly.js';
 import { RANGE, rangeOf } from '../base/options.js';
 import type { KeyRange } from '../base/range.js';
 import { checkSignal } from '../base/signal.js';
-import type { IndexRange } from '../indexes/columns.js';
+import type { EntryCut, IndexRange } from '../indexes/columns.js';
 import type { WaitOptions } from './holder.js';
 
 /** Which rows, or entries of an index, to count. */
@@ -13,6 +13,8 @@ export type CountOptions = (KeyRange & Pick<WaitOptions, 'signal'>) | (IndexRang
 /** The checked options of a count. */
 export interface CountPlan extends WaitOptions {
   readonly range: KeyRange | IndexRange;
+  /** Of an index, the side of an entry that is counted. */
+  readonly cut: EntryCut | undefined;
 }
 
 /** Checks the options of a count. Throws `invalid-argument`, or `aborted`. */
@@ -27,5 +29,5 @@ export function checkedCount(call: string, options: CountOptions): CountPlan {
     RANGE.counted,
   );
   checkSignal(signal);
-  return { range, wait, signal };
+  return { range, cut: undefined, wait, signal };
 }

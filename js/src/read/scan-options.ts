@@ -4,8 +4,14 @@
  */
 import type { Exactly } from '../base/exactly.js';
 import { RANGE, rangeOf } from '../base/options.js';
-import type { KeyRange } from '../base/range.js';
-import type { IndexRange } from '../indexes/columns.js';
+import { cut, type KeyRange } from '../base/range.js';
+import {
+  type EntryCut,
+  type EntryPosition,
+  entryCut,
+  type IndexRange,
+} from '../indexes/columns.js';
+import { isOfIndex } from '../indexes/index-set.js';
 import type { WaitOptions } from './holder.js';
 
 /** Which rows of a range a scan yields, and in which order. */
@@ -21,14 +27,23 @@ export interface ScanControl {
 }
 
 /** Which rows a scan yields. */
-export interface ScanOptions extends KeyRange, ScanControl {}
+export interface ScanOptions extends KeyRange, ScanControl {
+  /** Begin right after this key, in the order of the scan. There need not be a row with it. */
+  readonly after?: string | undefined;
+}
 
 /** Which rows a scan of an index yields. */
-export interface IndexScanOptions extends IndexRange, ScanControl, WaitOptions {}
+export interface IndexScanOptions extends IndexRange, ScanControl, WaitOptions {
+  /** Begin right after this entry, in the order of the scan. The index need not have it. */
+  readonly after?: EntryPosition | undefined;
+}
 
 /** The checked options of a scan, with all defaults. */
 export interface ScanPlan {
+  /** The rows after `after`; of an index, the whole range. */
   readonly range: KeyRange | IndexRange;
+  /** Of an index, the entries after `after`. */
+  readonly cut: EntryCut | undefined;
   readonly reverse: boolean;
   readonly offset: number;
   readonly limit: number;
@@ -46,6 +61,7 @@ export const UNLIMITED = Number.MAX_SAFE_INTEGER;
 /** Checks the options of a scan. */
 export function checkedScan(call: string, options: ScanOptions | IndexScanOptions): ScanPlan {
   const {
+    after,
     reverse = false,
     offset = 0,
     limit = UNLIMITED,
@@ -54,14 +70,32 @@ export function checkedScan(call: string, options: ScanOptions | IndexScanOption
     ...range
   }: Exactly<
     IndexScanOptions,
-    keyof IndexRange | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'
+    keyof IndexRange | 'after' | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'
   > = rangeOf(call, options as IndexScanOptions, RANGE.scanned);
   // Limit both, so that their sum is exact.
   const [from, most] = [Math.min(offset, UNLIMITED), Math.min(limit, UNLIMITED)];
-  return { range, reverse, offset: from, limit: most, wait, signal };
+  const part = after === undefined ? { range } : partOf(call, range, after, side(reverse, true));
+  return { cut: undefined, ...part, reverse, offset: from, limit: most, wait, signal };
+}
+
+/** The side of a row on which those after it are, or those before it. */
+export function side(reverse: boolean, isAfter: boolean): EntryCut['side'] {
+  return reverse === isAfter ? 'below' : 'above';
+}
+
+/** The part of a range on one side of a key, or of a position in an index. Throws if one is malformed. */
+export function partOf(
+  call: string,
+  range: KeyRange | IndexRange,
+  at: string | EntryPosition,
+  side: EntryCut['side'],
+): Pick<ScanPlan, 'range' | 'cut'> {
+  if (isOfIndex(range)) return { range, cut: entryCut(call, at as EntryPosition, side) };
+  return { range: cut(range, at as string, side), cut: undefined };
 }
 
 /** The options that give this plan. */
-export function optionsOfPlan({ range, ...control }: ScanPlan): ScanOptions {
-  return { ...(range as KeyRange), ...control };
+export function optionsOfPlan({ range, cut, ...control }: ScanPlan): ScanOptions {
+  const options = { ...(range as KeyRange), ...control };
+  return cut === undefined ? options : { ...options, after: cut.at as never };
 }

@@ -126,13 +126,15 @@ export function startScan(
   view: number,
   {
     range,
+    cut,
     reverse,
     offset,
     limit,
     parts,
-  }: Exactly<StoredScan, 'range' | 'reverse' | 'offset' | 'limit' | 'parts'>,
+  }: Exactly<StoredScan, 'range' | 'cut' | 'reverse' | 'offset' | 'limit' | 'parts'>,
 ): Op {
-  return reads.scan(engine, view, { range: indexes.encode(range), parts, reverse, offset, limit });
+  const encoded = indexes.encode(range, cut);
+  return reads.scan(engine, view, { range: encoded, parts, reverse, offset, limit });
 }
 
 /** Makes `Rows` of a function that begins to read. */

@@ -1,18 +1,27 @@
 import * as Status from '../base/abi/status.js';
 import { HedgerowError, isMissing } from '../base/errors.js';
 import { checkKey, checkKeys } from '../base/key.js';
-import { encodeProved, type KeyRange } from '../base/range.js';
+import { type EncodedRange, encodeProved, type KeyRange } from '../base/range.js';
 import * as reads from '../core/calls/reads.js';
-import type { Op } from '../core/engine.js';
+import type { Engine, Op } from '../core/engine.js';
 import type { Host } from '../core/host.js';
 import { fail } from '../core/status.js';
 import type { BranchHead, Head } from '../history/branch-head.js';
+import type { EntryPosition, SecondaryKey } from '../indexes/columns.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import type { ReadContext } from '../read/context.js';
 import { type CountOptions, type CountPlan, checkedCount } from '../read/count.js';
 import type { Change, DiffOptions } from '../read/diff.js';
 import { findMany, foundOf, KeyParts } from '../read/find-many.js';
 import { holdWith, ownEdits } from '../read/holder.js';
+import {
+  atOf,
+  checkedAt,
+  checkedRank,
+  type IndexOrderOptions,
+  type OrderOptions,
+  oneOf,
+} from '../read/order.js';
 import { type IndexScan, loaded, type Rows, rowsOf, type Scan, scanOf } from '../read/scan.js';
 import type { IndexScanOptions, ScanOptions } from '../read/scan-options.js';
 import { SumTree } from '../sums/sum-tree.js';
@@ -98,7 +107,7 @@ export class Reader {
   /** Whether there is a row with this key. */
   async has(key: string): Promise<boolean> {
     checkKey(key);
-    return (await this.#count(() => ({ range: { gte: key, lte: key } }))) > 0;
+    return (await this.#count(() => ({ range: { gte: key, lte: key }, cut: undefined }))) > 0;
   }
 
   /**
@@ -109,19 +118,61 @@ export class Reader {
     return this.#count(() => checkedCount('count', range));
   }
 
-  async #count(planned: () => CountPlan): Promise<number> {
-    this.#from.check();
-    const { range, ...waiting } = planned();
-    const { engine, indexes } = this.#from.host;
-    const encoded = indexes.encode(range);
-    const own = ownEdits(this.#from, range);
+  /**
+   * The row with a number, from 0, in the order of the keys of a range, all by default; of an index, the
+   * entry with that number. `undefined` if there are no more rows. Costs two paths of the tree, however
+   * large the number is.
+   */
+  at<Value = unknown>(
+    n: number,
+    options: IndexOrderOptions,
+  ): Promise<[key: string, value: Value, secondary: SecondaryKey] | undefined>;
+  at<Value = unknown>(
+    n: number,
+    options?: OrderOptions,
+  ): Promise<[key: string, value: Value] | undefined>;
+  at(n: number, options: OrderOptions | IndexOrderOptions = {}): Promise<never> {
+    const plan = () => checkedAt('at', n, options);
+    return this.#inRange(plan, atOf, oneOf) as Promise<never>;
+  }
+
+  /**
+   * How many rows of a range, all by default, come before a key, whether or not it has a row. Of an index,
+   * how many entries come before a position. Costs two nodes for each level.
+   */
+  rank(position: EntryPosition, options: IndexOrderOptions): Promise<number>;
+  rank(key: string, options?: OrderOptions): Promise<number>;
+  rank(
+    at: string | EntryPosition,
+    options: OrderOptions | IndexOrderOptions = {},
+  ): Promise<number> {
+    return this.#count(() => checkedRank('rank', at, options));
+  }
+
+  #count(planned: () => CountPlan): Promise<number> {
+    return this.#inRange(planned, reads.count, reads.counted);
+  }
+
+  /** Runs a short read of a range of rows or of an index. */
+  async #inRange<Plan extends CountPlan, T>(
+    planned: () => Plan,
+    begin: (engine: Engine, view: number, encoded: EncodedRange, plan: Plan) => Op,
+    answerOf: (engine: Engine) => T,
+  ): Promise<T> {
+    const from = this.#from;
+    from.check();
+    const plan = planned();
+    const { range, cut, wait, signal } = plan;
+    const { engine, indexes } = from.host;
+    const encoded = indexes.encode(range, cut);
+    const own = ownEdits(from, range);
     if (own) await own;
-    const start = ({ view }: Head) => reads.count(engine, view, encoded);
-    const answer = () => reads.counted(engine);
+    const start = ({ view }: Head) => begin(engine, view, encoded, plan);
+    const answer = () => answerOf(engine);
     if (!isOfIndex(range)) return this.#read(start, answer);
-    const held = await holdWith(this.#from, range, waiting);
+    const held = await holdWith(from, range, { wait, signal });
     try {
-      return await this.#from.host.read(start(held.head), answer);
+      return await from.host.read(start(held.head), answer);
     } finally {
       held.release();
     }
@@ -147,8 +198,8 @@ export class Reader {
    * array comes once for each of its members. Then it waits for the index to be made, unless
    * `wait` is false, and fails with `not-ready`.
    */
-  scan<Value = unknown>(options?: ScanOptions): Scan<Value>;
   scan<Value = unknown>(options: IndexScanOptions): IndexScan<Value>;
+  scan<Value = unknown>(options?: ScanOptions): Scan<Value>;
   scan(options: ScanOptions | IndexScanOptions = {}): Scan<unknown> | IndexScan<unknown> {
     return scanOf(this.#host, this.#from, options);
   }

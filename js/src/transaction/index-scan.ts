@@ -67,17 +67,18 @@ async function* merged(
   const { host, view, edits, reads } = sources;
   const {
     range: wanted,
+    cut,
     reverse,
     offset,
     limit,
     wait: _,
     signal,
-  }: Exactly<ScanPlan, 'range' | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'> = checkedScan(
-    'tx.scan',
-    options,
-  );
+  }: Exactly<
+    ScanPlan,
+    'range' | 'cut' | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'
+  > = checkedScan('tx.scan', options);
   const index = readyIndex(sources, wanted as IndexRange);
-  const range = positionsOf(index, wanted as IndexRange);
+  const range = positionsOf(index, wanted as IndexRange, cut);
   const own = ownEntries(sources, index, range, reverse);
   const hidden = new Set(edits.in({ prefix: index.prefix }).map(({ key }) => key));
   const read: IndexRead = { index, range, reverse, keysOnly, edited: edits.size, ended: false };
@@ -96,13 +97,9 @@ async function* merged(
     return true;
   };
   if (left === 0) return;
-  const stored: StoredScan = {
-    range: wanted,
-    reverse,
-    offset: isOwn ? 0 : offset,
-    limit: isOwn ? UNLIMITED : limit,
-    parts: ReadFlag.keys | ReadFlag.secondary | (keysOnly ? 0 : ReadFlag.values),
-  };
+  const parts = ReadFlag.keys | ReadFlag.secondary | (keysOnly ? 0 : ReadFlag.values);
+  const bounds = isOwn ? { offset: 0, limit: UNLIMITED } : { offset, limit };
+  const stored: StoredScan = { range: wanted, cut, reverse, parts, ...bounds };
   const width = keysOnly ? 2 : 3;
   const start = () => ({ op: startScan(host, view, stored) });
   let next = 0;

@@ -1,6 +1,6 @@
 import type { Exactly } from '../base/exactly.js';
 import { compareKeys } from '../base/key.js';
-import { encodeRange, isInRange, type KeyRange } from '../base/range.js';
+import { type EncodedRange, encodeRange, isInRange, type KeyRange } from '../base/range.js';
 import { turn } from '../base/scheduler.js';
 import * as calls from '../core/calls/reads.js';
 import type { Host } from '../core/host.js';
@@ -167,9 +167,14 @@ async function hasChange(
 }
 
 /** The number of rows in a range of a view. */
-export function countRange(host: Host, view: number, range: KeyRange): Promise<number> {
+function countRange(host: Host, view: number, range: KeyRange): Promise<number> {
+  return countEncoded(host, view, encodeRange(range));
+}
+
+/** The number of rows, or of entries of an index, in a range of a view. */
+export function countEncoded(host: Host, view: number, encoded: EncodedRange): Promise<number> {
   const { engine } = host;
-  return host.read(calls.count(engine, view, encodeRange(range)), () => calls.counted(engine));
+  return host.read(calls.count(engine, view, encoded), () => calls.counted(engine));
 }
 
 /** The number of rows in a range of a view, without those whose key is in `own`. */
@@ -179,13 +184,23 @@ export async function countOthers(
   range: KeyRange,
   own: readonly string[],
 ): Promise<number> {
-  let count = await countRange(host, view, range);
+  const count = await countRange(host, view, range);
+  return count - (await areStored(host, view, own)).filter(Boolean).length;
+}
+
+/** For each key, whether a view has a row with it. */
+export async function areStored(
+  host: Host,
+  view: number,
+  keys: readonly string[],
+): Promise<boolean[]> {
+  const found: boolean[] = [];
   let startMs = performance.now();
-  for (const key of own) {
-    count -= await countRange(host, view, { gte: key, lte: key });
+  for (const key of keys) {
+    found.push((await countRange(host, view, { gte: key, lte: key })) > 0);
     if (performance.now() - startMs < host.sliceMs) continue;
     await turn();
     startMs = performance.now();
   }
-  return count;
+  return found;
 }

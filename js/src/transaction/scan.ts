@@ -41,15 +41,16 @@ function begin(sources: Sources, options: ScanOptions, width: Width): Reading {
   const { host, view, edits, reads } = sources;
   const {
     range: wanted,
+    cut,
     reverse,
     offset,
     limit,
     wait: _,
     signal,
-  }: Exactly<ScanPlan, 'range' | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'> = checkedScan(
-    'tx.scan',
-    options,
-  );
+  }: Exactly<
+    ScanPlan,
+    'range' | 'cut' | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'
+  > = checkedScan('tx.scan', options);
   const range = wanted as KeyRange;
   // Throws for a malformed range, before it is used.
   encodeRange(range);
@@ -62,6 +63,7 @@ function begin(sources: Sources, options: ScanOptions, width: Width): Reading {
   // Each own edit can hide one stored row, so that `offset` and `limit` are applied after the merge.
   const stored: StoredScan = {
     range,
+    cut,
     reverse,
     offset: isOwn ? 0 : offset,
     limit: isOwn ? Math.min(offset + limit + own.length, UNLIMITED) : limit,

@@ -3,22 +3,29 @@
 import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
 import { checkKey, checkKeys } from '../base/key.js';
-import { deletedRange, encodeRange, isInRange, isRange, type KeyRange } from '../base/range.js';
+import { deletedRange, isRange, type KeyRange } from '../base/range.js';
 import { turn } from '../base/scheduler.js';
 import * as calls from '../core/calls/reads.js';
 import type { Host } from '../core/host.js';
 import { fail } from '../core/status.js';
 import type { BranchHead } from '../history/branch-head.js';
-import { entriesOf, type IndexRange, positionsOf } from '../indexes/columns.js';
+import type { EntryPosition, IndexRange, SecondaryKey } from '../indexes/columns.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import { type CountOptions, checkedCount } from '../read/count.js';
 import { findMany, KeyParts } from '../read/find-many.js';
+import {
+  checkedAt,
+  checkedRank,
+  type IndexOrderOptions,
+  type OrderOptions,
+} from '../read/order.js';
 import type { IndexScan, Scan } from '../read/scan.js';
 import type { IndexScanOptions, ScanOptions } from '../read/scan-options.js';
 import type { Base } from './base.js';
 import { OwnEdits, readBack } from './edits.js';
-import { mergedIndexScan, ownEntries, readyIndex } from './index-scan.js';
-import { countOthers, Reads } from './reads.js';
+import { mergedIndexScan } from './index-scan.js';
+import { countIn, rowAt } from './numbers.js';
+import { Reads } from './reads.js';
 import { mergedScan, type Sources } from './scan.js';
 
 /** One run of a transaction: what it reads from, and what it has read and edited. */
@@ -114,42 +121,43 @@ export class Transaction {
    */
   async count(range: CountOptions = {}): Promise<number> {
     this.#run.check();
-    const { range: wanted } = checkedCount('tx.count', range);
-    if (isOfIndex(wanted)) return this.#countEntries(wanted);
-    const { view, edits, reads, host } = this.#run;
-    encodeRange(wanted);
-    const own = edits.in(wanted);
-    const keys = own.map(({ key }) => key);
-    const others = await countOthers(host, view, wanted, keys);
-    this.#run.check();
-    reads.count({ range: wanted, own: keys, others });
-    return others + own.filter(({ value }) => value !== undefined).length;
+    return countIn(this.#run, checkedCount('tx.count', range));
   }
 
-  async #countEntries(wanted: IndexRange): Promise<number> {
-    const { view, edits, reads, host } = this.#run;
-    const index = readyIndex(this.#run, wanted);
-    const encoded = host.indexes.encode(wanted);
-    const range = positionsOf(index, wanted);
-    const own = ownEntries(this.#run, index, range, false);
-    const keys = edits.in({ prefix: index.prefix }).map(({ key }) => key);
-    const edited = edits.size;
-    const { engine } = host;
-    const stored = await host.read(calls.count(engine, view, encoded), () => calls.counted(engine));
-    const values = keys.length > 0 ? await this.#stored(keys) : [];
-    const hidden = keys.flatMap((key, at) => entriesOf(index, key, values[at]));
+  /**
+   * The row, or the entry of an index, with a number, from 0, in the order of a range. Costs as much as
+   * `count`, and that again for as often as the number of edited keys can be halved.
+   */
+  at<Value = unknown>(
+    n: number,
+    options: IndexOrderOptions,
+  ): Promise<[key: string, value: Value, secondary: SecondaryKey] | undefined>;
+  at<Value = unknown>(
+    n: number,
+    options?: OrderOptions,
+  ): Promise<[key: string, value: Value] | undefined>;
+  async at(n: number, options: OrderOptions | IndexOrderOptions = {}): Promise<never> {
     this.#run.check();
-    reads.index({ index, range, reverse: false, keysOnly: true, edited, ended: true });
-    const isHidden = hidden.filter(({ position }) => isInRange(position, range)).length;
-    return stored + own.length - isHidden;
+    return (await rowAt(this.#run, checkedAt('tx.at', n, options))) as never;
+  }
+
+  /** How many rows of a range come before a key, or how many entries before a position. Costs as `count`. */
+  rank(position: EntryPosition, options: IndexOrderOptions): Promise<number>;
+  rank(key: string, options?: OrderOptions): Promise<number>;
+  async rank(
+    at: string | EntryPosition,
+    options: OrderOptions | IndexOrderOptions = {},
+  ): Promise<number> {
+    this.#run.check();
+    return countIn(this.#run, checkedRank('tx.rank', at, options));
   }
 
   /**
    * The rows of a range in the order of their keys, as they are when the reading begins; or those of a
    * range of an index, which fails with `not-ready` if the index is not built yet.
    */
-  scan<Value = unknown>(options?: ScanOptions): Scan<Value>;
   scan<Value = unknown>(options: IndexScanOptions): IndexScan<Value>;
+  scan<Value = unknown>(options?: ScanOptions): Scan<Value>;
   scan(options: ScanOptions | IndexScanOptions = {}): Scan<unknown> | IndexScan<unknown> {
     this.#run.check();
     const sources = () => {
