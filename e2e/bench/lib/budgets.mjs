@@ -78,6 +78,11 @@ export function budgets(results, { rows }) {
   const get = cases.get('get');
   least('get, warm', 150_000, get?.ours.median, 'per second');
   least('sqlite-wasm OPFS / get', 10, peerOf(get, 'sqlite-wasm OPFS'));
+  if (rows >= 1e6) {
+    for (const name of ['at', 'rank']) {
+      most(`${name}, warm`, 50, 1e6 / cases.get(name)?.ours.median, 'µs');
+    }
+  }
   const scan = cases.get('scan');
   if (scan) {
     const first = (one) => one?.details['first after open, ms'].median;

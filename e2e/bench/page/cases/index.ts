@@ -1,5 +1,6 @@
 /** All suites, in the order in which they run. */
 import type { Suite } from '../bench-case.js';
+import { AT } from './at.js';
 import { BYTES } from './bytes.js';
 import { COLD } from './cold.js';
 import { FRAMES, FRAMES_SHUFFLED } from './frames.js';
@@ -18,6 +19,7 @@ import { WRITER } from './writer.js';
 export const SUITES: readonly Suite[] = [
   LIFE,
   COLD,
+  AT,
   LOAD_SHUFFLED,
   LOAD_WIDE,
   LOAD_WIDE_SHUFFLED,

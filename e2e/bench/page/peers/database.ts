@@ -20,6 +20,10 @@ export interface Database {
   get(id: string): PromiseLike<unknown>;
   getMany(ids: string[]): PromiseLike<readonly unknown[]>;
   scan(limits: Limits): PromiseLike<readonly unknown[]>;
+  /** The row with a number, from 0, in the order of keys. */
+  at?(n: number): PromiseLike<unknown>;
+  /** How many rows come before a key. */
+  rank?(id: string): PromiseLike<number>;
   /** Calls back after each change of a row, until the function returned is called. */
   watch?(id: string, changed: (row: unknown) => void): Promise<() => void>;
   close(): Promise<unknown>;

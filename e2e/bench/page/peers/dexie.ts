@@ -29,6 +29,8 @@ export async function openDexie({ durability }: OpenSetting): Promise<Database> 
     get: (id) => db.rows.get(id),
     getMany: (ids) => db.rows.bulkGet(ids),
     scan: (limits) => limited(db, limits).toArray(),
+    at: (n) => db.rows.orderBy('id').offset(n).first(),
+    rank: (id) => db.rows.where('id').below(id).count(),
     watch: async (id, changed) => {
       const subscription = liveQuery(() => db.rows.get(id)).subscribe(changed);
       return () => subscription.unsubscribe();

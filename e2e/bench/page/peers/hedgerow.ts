@@ -31,6 +31,8 @@ export async function openHedgerow(options: OpenOptions): Promise<HedgerowDataba
     get: (id) => store.get(id),
     getMany: (ids) => store.getMany(ids),
     scan: ({ prefix, from, limit }) => store.scan({ prefix, gte: from, limit }).values().toArray(),
+    at: async (n) => (await store.at(n))?.[1],
+    rank: (id) => store.rank(id),
     watch: async (id, changed) =>
       store.watch<Row>({ gte: id, lte: id }, (changes) => {
         for (const change of changes) changed('newValue' in change ? change.newValue : undefined);

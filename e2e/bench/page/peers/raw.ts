@@ -47,6 +47,21 @@ function rangeOf({ prefix, from }: Limits): IDBKeyRange | null {
   return from === undefined ? null : IDBKeyRange.lowerBound(from);
 }
 
+/** A cursor that skips `n` rows at once. */
+function rowAt(store: IDBObjectStore, n: number): Promise<unknown> {
+  const request = store.openCursor();
+  return new Promise((resolve, reject) => {
+    let isThere = n === 0;
+    request.onsuccess = () => {
+      const cursor = request.result;
+      if (cursor === null || isThere) resolve(cursor?.value);
+      else cursor.advance(n);
+      isThere = true;
+    };
+    request.onerror = () => reject(request.error);
+  });
+}
+
 export async function openRaw({ durability }: OpenSetting): Promise<Database> {
   const db = await openIndexedDb();
   const write = (work: (store: IDBObjectStore) => void) =>
@@ -70,6 +85,8 @@ export async function openRaw({ durability }: OpenSetting): Promise<Database> {
       return Promise.all(ids.map((id) => settled(store.get(id))));
     },
     scan: (limits) => settled(storedRows(db).getAll(rangeOf(limits), limits.limit)),
+    at: (n) => rowAt(storedRows(db), n),
+    rank: (id) => settled(storedRows(db).count(IDBKeyRange.upperBound(id, true))),
     close: async () => db.close(),
   };
 }

@@ -78,6 +78,11 @@ export async function openSqlite(worker: Worker, open: OpenCall): Promise<Sqlite
     },
     getMany: async (ids) => JSON.parse(await connection.call('getMany', ids)) as unknown[],
     scan: async (limits) => JSON.parse(await connection.call('scan', limits)) as unknown[],
+    at: async (n) => {
+      const text = await connection.call('at', n);
+      return text === undefined ? undefined : JSON.parse(text);
+    },
+    rank: (id) => connection.call('rank', id),
     transaction: async (statements) =>
       JSON.parse(await connection.call('transaction', statements)) as unknown[],
     close: async () => {

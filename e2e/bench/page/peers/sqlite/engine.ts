@@ -130,6 +130,14 @@ class Engine implements Calls {
     return `[${texts.join()}]`;
   }
 
+  at(n: number): string | undefined {
+    return this.#texts('SELECT value FROM kv ORDER BY key LIMIT 1 OFFSET ?', n)[0];
+  }
+
+  rank(id: string): number {
+    return Number(this.#texts('SELECT count(*) FROM kv WHERE key < ?', id)[0]);
+  }
+
   transaction(statements: readonly Statement[]): string {
     return this.#inTransaction(() => {
       const found: string[] = [];

@@ -21,6 +21,8 @@ export interface Calls {
   get(id: string): string | undefined;
   getMany(ids: readonly string[]): string;
   scan(limits: Limits): string;
+  at(n: number): string | undefined;
+  rank(id: string): number;
   /** Everything in one transaction; the answer is an array of what the reads found. */
   transaction(statements: readonly Statement[]): string;
   close(): void;
