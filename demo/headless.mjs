@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { memory, open } from 'hedgerow';
 import { chromium } from 'playwright-core';
+import { checkList } from './headless-list.mjs';
 import { checkLiveParts, indexesOf } from './headless-live.mjs';
 import { checkSums } from './headless-sums.mjs';
 
@@ -272,9 +273,11 @@ async function visit(page, right) {
   const { restMs, readMs } = await controls(page);
   say('longest frame gap of', `the page at rest ${ms(restMs)}, only reading ${ms(readMs)}`);
   await search(page, loaded.rows);
-  await checkLiveParts(page, right, { say, check, ms, count, watchPage });
+  const tools = { say, check, ms, count, watchPage };
+  if (flags.screenshot) await mkdir(flags.screenshot, { recursive: true });
+  await checkList(page, right, tools, flags.screenshot);
+  await checkLiveParts(page, right, tools);
   if (flags.screenshot) {
-    await mkdir(flags.screenshot, { recursive: true });
     await pictures(page, 'loaded');
     await picturesOfLoad(page);
     await indexesOf(page);
@@ -290,7 +293,6 @@ async function visit(page, right) {
   check(root === right.indexedRoot, `root ${root} with the indexes after the reload`);
   await page.waitForFunction(() => globalThis.demo.query?.scan);
   if (flags.screenshot) await pictures(page, 'reloaded');
-  const tools = { say, check, ms, count, watchPage };
   await checkSums(page, url, tools, flags.screenshot ? pictures : async () => {});
 }
 

@@ -23,6 +23,8 @@ export interface Figures {
   opened?: { openMs: number; getMs: number; found: boolean };
   scan?: { ms: number; worstGapMs: number; dots: number };
   search?: { typed: string; matches: number; scanMs: number; countMs: number };
+  /** The list of all rows: how many there are, the numbers in view, and how many were read for it. */
+  list?: { total: number; from: number; to: number; read: number };
   /** Of both indexes, when they are there; `root` is that of the store with them. */
   indexes?: { ms: number; worstGapMs: number; root: string; bytes: number };
   query?: {

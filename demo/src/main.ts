@@ -6,7 +6,9 @@ import './styles/search.css';
 import './styles/tree.css';
 import './styles/comparison.css';
 import './styles/live.css';
+import './styles/all.css';
 import { destroy, HedgerowError, open, type Store } from 'hedgerow';
+import { AllView } from './all-view.js';
 import { type City, FIRST_KEY, type Order, STORE } from './cities.js';
 import { ComparisonView } from './comparison-view.js';
 import { byId, setText } from './elements.js';
@@ -30,11 +32,13 @@ const frames = new FramesView();
 const mapFeed = new MapFeed(map);
 frames.onFrame = () => mapFeed.work();
 const searchView = new SearchView(matchMap);
+const allView = new AllView();
 const comparisonView = new ComparisonView();
 const livePart = new LivePart(() => {
   if (store === undefined) return;
   setText('root', store.root);
   showSameRoot(rootsBefore, store.root);
+  allView.changed();
 });
 const againButton = byId<HTMLButtonElement>('again');
 const compareButton = byId<HTMLButtonElement>('compare');
@@ -44,6 +48,12 @@ let store: Store | undefined;
 let rootsBefore: readonly (string | undefined)[] = [];
 /** The root of the rows that were loaded, before they had indexes. */
 let loadedRoot: string | undefined;
+
+/** Searches and lists the rows of `reader` from now on; of none while the store is being filled. */
+function attach(reader: Store | undefined): void {
+  searchView.attach(reader);
+  allView.attach(reader);
+}
 
 /** Runs one thing at a time, and shows what goes wrong with it. */
 async function run(work: () => Promise<void>): Promise<void> {
@@ -77,7 +87,7 @@ async function showOpened(opened: Store, times: { openMs: number; getMs: number 
   const { rows, storedBytes } = await opened.stats();
   const opening = { rows, storedBytes, ...times, key: FIRST_KEY, scan: undefined };
   stage.showOpened(opening);
-  searchView.attach(opened);
+  attach(opened);
   await showWhatIsStored(opened);
   await painted();
   const scanned = await frames.during('One scan of all rows, for the map', () => drawMap(opened));
@@ -118,7 +128,7 @@ async function fill(order: Order): Promise<void> {
   figures.load = { order, ms, bytes, slices, longestSliceMs, storageMs, worstGapMs, dots };
   frames.showLongestSlice(longestSliceMs);
   stage.showLoaded(value, order, worstGapMs);
-  searchView.attach(target);
+  attach(target);
   await showWhatIsStored(target);
   await ready(target);
 }
@@ -157,11 +167,11 @@ async function addIndexes(plain: Store): Promise<void> {
   const indexed = await livePart.open(() => {
     if (livePart.store !== indexed) return;
     livePart.detach();
-    searchView.attach(undefined);
+    attach(undefined);
     showTrouble(new HedgerowError('closed', 'another tab has deleted the store'));
   });
   store = indexed;
-  searchView.attach(indexed);
+  attach(indexed);
   await plain.close();
   const isCurrent = () => livePart.store === indexed;
   livePart
@@ -188,7 +198,7 @@ async function loadAgain(): Promise<void> {
   delete figures.rows;
   delete figures.indexes;
   showSameRoot([], '');
-  searchView.attach(undefined);
+  attach(undefined);
   livePart.detach();
   await store?.close();
   store = undefined;
