@@ -131,6 +131,12 @@ export const CALLS: Call[] = [
     reads: 0,
     run: ({ db }, signal) => db.count({ index: 'n', signal }),
   },
+  { title: 'at of an index', run: ({ db }, signal) => db.at(300, { index: 'n', signal }) },
+  {
+    title: 'rank of an index',
+    reads: 0,
+    run: ({ db }, signal) => db.rank([300, 'k300'], { index: 'n', signal }),
+  },
   {
     title: 'diff',
     run: ({ db }, signal) => db.diff('0'.repeat(64), db.root, { signal }).toArray(),

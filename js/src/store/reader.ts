@@ -2,6 +2,7 @@ import * as Status from '../base/abi/status.js';
 import { HedgerowError, isMissing } from '../base/errors.js';
 import { checkKey, checkKeys } from '../base/key.js';
 import { type EncodedRange, encodeProved, type KeyRange } from '../base/range.js';
+import { until } from '../base/signal.js';
 import * as reads from '../core/calls/reads.js';
 import type { Engine, Op } from '../core/engine.js';
 import type { Host } from '../core/host.js';
@@ -169,13 +170,10 @@ export class Reader {
     if (own) await own;
     const start = ({ view }: Head) => begin(engine, view, encoded, plan);
     const answer = () => answerOf(engine);
-    if (!isOfIndex(range)) return this.#read(start, answer);
+    if (!isOfIndex(range)) return until(this.#read(start, answer), signal);
     const held = await holdWith(from, range, { wait, signal });
-    try {
-      return await from.host.read(start(held.head), answer);
-    } finally {
-      held.release();
-    }
+    const reading = async () => from.host.read(start(held.head), answer);
+    return until(reading().finally(held.release), signal);
   }
 
   /** Reads from a head that is not held for it: again from another one if it was collected. */
