@@ -1,8 +1,8 @@
 /** Rows that come as bytes have the roots of the same rows put as objects. */
 import { readFile } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type ByteSource, memory, open, type PutManyOptions } from '../src/index.js';
-import { all, type Entry } from './model.js';
+import { all, type Entry, SOON } from './model.js';
 import { random } from './random.js';
 
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -238,8 +238,7 @@ describe('bytes of rows', () => {
       });
       const put = db.putMany(stream, { key: '/id', signal: controller.signal });
       await expect(put).rejects.toEqual(expect.objectContaining({ code }));
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      expect(cancelled).toBe(true);
+      await vi.waitFor(() => expect(cancelled).toBe(true), SOON);
       expect(await db.count()).toBe(0);
     }
   });
