@@ -2,23 +2,17 @@
  * Rows by their number, and the number of a key: as a list needs them whose scroll bar reaches everywhere. To be run
  * with `--rows 1000000`.
  */
-import type { Contestant, Samples, Setting, Suite } from '../bench-case.js';
+import type { Samples, Setting, Suite } from '../bench-case.js';
 import { timed } from '../measure.js';
 import { type Database, type Peer, RELAXED, within } from '../peers/database.js';
-import { HEDGEROW, PEERS } from '../peers/index.js';
 import { random } from '../random.js';
-import { idOf, makeRows, type Row } from '../rows.js';
-import { contestantOf, type PeerAct } from './contestants.js';
+import { idOf, type Row } from '../rows.js';
+import { withManyRows } from './contestants.js';
 
 const CALLS = 20_000;
 const CALLS_MS = 2000;
 /** Rows in the middle, few enough for any cache. */
 const WARM_ROWS = 100_000;
-
-async function fill(peer: Peer, { rows }: Setting): Promise<Samples> {
-  await within(peer, RELAXED, (db) => db.load(makeRows(rows)));
-  return {};
-}
 
 /** How many calls with random numbers a second allows, each awaited before the next; each is checked. */
 async function rate(
@@ -61,14 +55,6 @@ async function numbers(peer: Peer, { rows, quick }: Setting): Promise<Samples> {
   });
 }
 
-const ACTS: readonly PeerAct[] = [fill, numbers];
-const TAKING = ['IndexedDB', 'Dexie', 'sqlite-wasm OPFS', 'sqlite-wasm OPFS, WAL'];
-
-function large(peer: Peer): Contestant {
-  const { most, ...contestant } = contestantOf(peer, ACTS);
-  return contestant;
-}
-
 export const AT: Suite = {
   name: 'at',
   cases: [
@@ -80,5 +66,5 @@ export const AT: Suite = {
     { name: 'rank', title: 'the number of a random key among the same', unit: 'per second' },
     { name: 'at-anywhere', title: 'the row with a random number, of all', unit: 'per second' },
   ],
-  contestants: [HEDGEROW, ...PEERS.filter(({ name }) => TAKING.includes(name))].map(large),
+  contestants: withManyRows([numbers]),
 };

@@ -2,22 +2,16 @@
  * Reads right after opening, of a store that is larger than any cache: nothing of it is in the page's memory. To be run
  * with `--rows 1000000`.
  */
-import type { Contestant, Samples, Setting, Suite } from '../bench-case.js';
+import type { Samples, Setting, Suite } from '../bench-case.js';
 import { timed } from '../measure.js';
 import { type Peer, RELAXED, within } from '../peers/database.js';
-import { HEDGEROW, PEERS } from '../peers/index.js';
-import { idOf, makeRows, randomIds } from '../rows.js';
-import { contestantOf, type PeerAct } from './contestants.js';
+import { idOf, randomIds } from '../rows.js';
+import { withManyRows } from './contestants.js';
 import { perSecond } from './samples.js';
 
 const GETS = 1000;
 const GETS_MS = 2000;
 const SCANNED_ROWS = 100_000;
-
-async function fill(peer: Peer, { rows }: Setting): Promise<Samples> {
-  await within(peer, RELAXED, (db) => db.load(makeRows(rows)));
-  return {};
-}
 
 /** Random keys, each awaited before the next. */
 async function coldGets(peer: Peer, { rows, quick }: Setting): Promise<Samples> {
@@ -48,15 +42,6 @@ async function coldScan(peer: Peer, { rows }: Setting): Promise<Samples> {
   });
 }
 
-const ACTS: readonly PeerAct[] = [fill, coldGets, coldGetMany, coldScan];
-/** Those that store rows one by one, and that a million of them does not take minutes to read. */
-const TAKING = ['IndexedDB', 'Dexie', 'sqlite-wasm OPFS', 'sqlite-wasm OPFS, WAL'];
-
-function large(peer: Peer): Contestant {
-  const { most, ...contestant } = contestantOf(peer, ACTS);
-  return contestant;
-}
-
 export const COLD: Suite = {
   name: 'cold',
   cases: [
@@ -72,5 +57,5 @@ export const COLD: Suite = {
       unit: 'ms',
     },
   ],
-  contestants: [HEDGEROW, ...PEERS.filter(({ name }) => TAKING.includes(name))].map(large),
+  contestants: withManyRows([coldGets, coldGetMany, coldScan]),
 };

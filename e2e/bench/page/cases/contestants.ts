@@ -1,7 +1,8 @@
 /** Makes contestants of the peers: everyone goes through the same acts. */
 import type { Contestant, Samples, Setting } from '../bench-case.js';
-import type { Peer } from '../peers/database.js';
+import { type Peer, RELAXED, within } from '../peers/database.js';
 import { HEDGEROW, PEERS } from '../peers/index.js';
+import { makeRows } from '../rows.js';
 
 export type PeerAct = (peer: Peer, setting: Setting) => Promise<Samples>;
 
@@ -26,4 +27,20 @@ export function everyone(acts: readonly PeerAct[], floor?: Contestant): readonly
     ...(floor === undefined ? [] : [floor]),
     ...PEERS.map((peer) => contestantOf(peer, acts)),
   ];
+}
+
+/** Those that store rows one by one, and that a million of them does not take minutes to read. */
+const LARGE = ['IndexedDB', 'Dexie', 'sqlite-wasm OPFS', 'sqlite-wasm OPFS, WAL'];
+
+async function fill(peer: Peer, { rows }: Setting): Promise<Samples> {
+  await within(peer, RELAXED, (db) => db.load(makeRows(rows)));
+  return {};
+}
+
+/** Hedgerow, and the peers that take a million rows: all load them first, whatever the most of a peer is elsewhere. */
+export function withManyRows(acts: readonly PeerAct[]): readonly Contestant[] {
+  return [HEDGEROW, ...PEERS.filter(({ name }) => LARGE.includes(name))].map((peer) => {
+    const { most, ...contestant } = contestantOf(peer, [fill, ...acts]);
+    return contestant;
+  });
 }
