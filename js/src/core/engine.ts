@@ -82,7 +82,10 @@ export class Engine {
     this.#drop(error);
   }
 
-  /** Lets go of the instance and of its memory, for good: each call from now on is refused with `reason`. */
+  /**
+   * Lets go of the instance and of its memory, for good: who keeps a closed store does not keep these. Each call
+   * from now on is refused with `reason`.
+   */
   end(reason: HedgerowError): void {
     this.#ended = reason;
     this.#drop(reason);

@@ -28,12 +28,9 @@ export function followScan(
   // `cut`, `wait` and `signal` matter only to the scan itself.
   const {
     range,
-    cut: ___,
     reverse,
     offset,
     limit,
-    wait: _,
-    signal: __,
   }: Exactly<ScanPlan, 'range' | 'cut' | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'> = plan;
   const own: ScanOptions = optionsOfPlan(plan);
   const isIndex = isOfIndex(range);
@@ -72,6 +69,7 @@ export function followScan(
         isFirst = false;
       }, true);
     }
+
     // A watch does not report which row moves into the window when another one leaves it: scan again.
     let hasFailed = false;
     let reading = Promise.resolve();

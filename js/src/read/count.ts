@@ -14,7 +14,7 @@ export type CountOptions = (KeyRange & Pick<WaitOptions, 'signal'>) | (IndexRang
 export interface CountPlan extends WaitOptions {
   readonly range: KeyRange | IndexRange;
   /** Of an index, the side of an entry that is counted. */
-  readonly cut: EntryCut | undefined;
+  readonly cut?: EntryCut | undefined;
 }
 
 /** Checks the options of a count. Throws `invalid-argument`, or `aborted`. */
@@ -29,5 +29,5 @@ export function checkedCount(call: string, options: CountOptions): CountPlan {
     RANGE.counted,
   );
   checkSignal(signal);
-  return { range, cut: undefined, wait, signal };
+  return { range, wait, signal };
 }

@@ -50,7 +50,7 @@ export function checkedAt(
   options: OrderOptions | IndexOrderOptions,
 ): AtPlan {
   checkNumber(call, n);
-  return { ...checkedOrder(call, options), cut: undefined, n: Math.min(n, UNLIMITED) };
+  return { ...checkedOrder(call, options), n: Math.min(n, UNLIMITED) };
 }
 
 /** Checks the arguments of `rank`, which counts the rows before one. Throws as `checkedAt`, or `invalid-key`. */

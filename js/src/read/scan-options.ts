@@ -43,7 +43,7 @@ export interface ScanPlan {
   /** The rows after `after`; of an index, the whole range. */
   readonly range: KeyRange | IndexRange;
   /** Of an index, the entries after `after`. */
-  readonly cut: EntryCut | undefined;
+  readonly cut?: EntryCut | undefined;
   readonly reverse: boolean;
   readonly offset: number;
   readonly limit: number;
@@ -75,7 +75,7 @@ export function checkedScan(call: string, options: ScanOptions | IndexScanOption
   // Limit both, so that their sum is exact.
   const [from, most] = [Math.min(offset, UNLIMITED), Math.min(limit, UNLIMITED)];
   const part = after === undefined ? { range } : partOf(call, range, after, side(reverse, true));
-  return { cut: undefined, ...part, reverse, offset: from, limit: most, wait, signal };
+  return { ...part, reverse, offset: from, limit: most, wait, signal };
 }
 
 /** The side of a row on which those after it are, or those before it. */
@@ -91,7 +91,7 @@ export function partOf(
   side: EntryCut['side'],
 ): Pick<ScanPlan, 'range' | 'cut'> {
   if (isOfIndex(range)) return { range, cut: entryCut(call, at as EntryPosition, side) };
-  return { range: cut(range, at as string, side), cut: undefined };
+  return { range: cut(range, at as string, side) };
 }
 
 /** The options that give this plan. */

@@ -108,7 +108,7 @@ export class Reader {
   /** Whether there is a row with this key. */
   async has(key: string): Promise<boolean> {
     checkKey(key);
-    return (await this.#count(() => ({ range: { gte: key, lte: key }, cut: undefined }))) > 0;
+    return (await this.#count(() => ({ range: { gte: key, lte: key } }))) > 0;
   }
 
   /**

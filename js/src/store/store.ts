@@ -395,7 +395,6 @@ export class Store extends HealthCalls {
     await this.handle.collector.close();
     await shared.afterAll(() => this.#host.segments.close());
     pins.close();
-    // Whoever keeps a closed store does not keep its memory.
     this.#host.engine.end(reason);
   }
 }

@@ -229,14 +229,7 @@ export class Watchers {
     const { engine } = this.#host;
     const { range, space } = watcher;
     const parts = ReadFlag.keys | ReadFlag.values | (space ? ReadFlag.secondary : 0);
-    const all: StoredScan = {
-      range,
-      cut: undefined,
-      reverse: false,
-      offset: 0,
-      limit: UNLIMITED,
-      parts,
-    };
+    const all: StoredScan = { range, reverse: false, offset: 0, limit: UNLIMITED, parts };
     const start = async () => {
       const { view } = await this.#branchHead.shared.openView(commitBytes);
       try {
