@@ -16,7 +16,7 @@
 //! can be left out, added, repeated or moved. The checks of the cache and the cursor (form, level,
 //! count, last key, order of keys) apply here as well.
 
-use crate::cache::{Cache, Fetch};
+use crate::cache::{Cache, Fetch, Want};
 use crate::chunk::{ChunkKind, VERSION};
 use crate::error::Error;
 use crate::forest::{Forest, ROWS};
@@ -72,7 +72,7 @@ impl Walk {
     fn accept_chunk(&mut self, hash: &Hash, chunk: &[u8], budget: &mut Budget) {
         let Sealed { bytes, table } = Sealed::of_one(hash, chunk);
         self.given.add_table(self.chunks, table);
-        self.given.load(self.chunks, bytes);
+        self.given.load(Want::whole_of(self.chunks), bytes);
         self.chunks += 1;
         budget.spend(chunk.len());
     }

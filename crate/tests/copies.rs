@@ -4,6 +4,7 @@
 //! first kind are damaged, all of the second, or a random one of each chunk. Every operation of a store
 //! runs, with segments that enter and leave memory in any order.
 
+use hedgerow::cache::{Fetch, Want};
 use hedgerow::collect::{Collect, Thoroughness};
 use hedgerow::forest::Forest;
 use hedgerow::hash::Hash;
@@ -369,16 +370,17 @@ proptest! {
         for (at, is_whole) in loads {
             let id = ids[at];
             host.evict(id);
-            host.cache.load(id, if is_whole { chunk.clone() } else { bad.clone() });
+            let bytes = if is_whole { chunk.clone() } else { bad.clone() };
+            host.cache.load(Want::whole_of(id), bytes);
             let read = match host.cache.node(&hash) {
-                Ok(hedgerow::cache::Fetch::Here(_)) => Ok(None),
-                Ok(hedgerow::cache::Fetch::At(id)) => Ok(Some(id)),
+                Ok(Fetch::Here(_)) => Ok(None),
+                Ok(Fetch::At(id)) => Ok(Some(id)),
                 Err(error) => Err(error),
             };
             let missing = host.cache.missing(&hash);
             prop_assert_eq!(missing, read);
-            if let Ok(Some(id)) = read {
-                prop_assert!(host.cache.wants(id));
+            if let Ok(Some(want)) = read {
+                prop_assert!(host.cache.lacks(want));
             }
         }
     }

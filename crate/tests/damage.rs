@@ -2,7 +2,7 @@
 //! stay readable.
 
 use hedgerow::boundary::Shape;
-use hedgerow::cache::{Cache, Fetch, SegmentId};
+use hedgerow::cache::{Cache, Fetch, SegmentId, Want};
 use hedgerow::chunk::ChunkKind;
 use hedgerow::error::{Error, Field};
 use hedgerow::hash::Hash;
@@ -43,7 +43,7 @@ fn a_chunk_with_a_flipped_bit_is_refused_by_its_hash() {
         bytes[bit / 8] ^= 1 << (bit % 8);
         let mut cache = Cache::new(1 << 20);
         cache.add_table(1, table);
-        cache.load(1, bytes);
+        cache.load(Want::whole_of(1), bytes);
         for _ in 0..2 {
             assert_eq!(failed(cache.node(&hashes[0])), (hashes[0], None), "bit {bit}");
         }
@@ -60,7 +60,7 @@ fn a_segment_that_is_too_short_loses_only_the_chunks_cut_off() {
     for cut in 0..bytes.len() {
         let mut cache = Cache::new(1 << 20);
         cache.add_table(1, table.clone());
-        cache.load(1, bytes[..cut].to_vec());
+        cache.load(Want::whole_of(1), bytes[..cut].to_vec());
         assert_eq!(failed(cache.node(&hashes[1])), (hashes[1], None), "cut at {cut}");
         assert_eq!(cache.node(&hashes[0]).is_ok(), cut >= chunks[0].len(), "cut at {cut}");
     }

@@ -60,8 +60,8 @@ fn census(host: &mut Host, model: &Rows) -> Census {
 
 /// Reads a node, and loads it first if needed.
 fn fetch<T>(host: &mut Host, hash: &Hash, look: impl FnOnce(Node<'_>) -> T) -> T {
-    if let Some(id) = host.cache.missing(hash).expect("a known chunk") {
-        host.load(id);
+    if let Some(want) = host.cache.missing(hash).expect("a known chunk") {
+        host.load_part(want);
     }
     match host.cache.node(hash).expect("a well-formed chunk") {
         Fetch::Here(node) => look(node),

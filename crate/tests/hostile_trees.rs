@@ -5,7 +5,7 @@
 #[path = "hostile_trees/trees.rs"]
 mod trees;
 
-use hedgerow::cache::Fetch;
+use hedgerow::cache::{Fetch, Want};
 use hedgerow::error::{Error, Field};
 use hedgerow::hash::Hash;
 use hedgerow::limits::MAX_LEVEL;
@@ -142,7 +142,7 @@ fn reading_ahead_past_nodes_that_are_named_repeatedly_ends() {
         let parts = Parts { keys: true, values: true };
         let mut scan = Scan::new(tree, Range::ALL, false, 99, parts);
         let step = scan.step(&cache, &mut Budget::of(4096), &mut Output::new());
-        assert_eq!(step, Ok(Step::Need(vec![2])));
+        assert_eq!(step, Ok(Step::Need(vec![Want::whole_of(2)])));
     });
 }
 

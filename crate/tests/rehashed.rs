@@ -94,7 +94,7 @@ fn accepted(cache: &Cache, hash: &Hash, bytes: &[u8]) -> Result<Vec<u8>, Error> 
     fn here<T>(fetched: Fetch<T>) -> T {
         match fetched {
             Fetch::Here(found) => found,
-            Fetch::At(id) => panic!("segment {id} is in memory"),
+            Fetch::At(want) => panic!("{want:?} is in memory"),
         }
     }
     // The length of a list's value comes from the leaf that names it: the one that fits best.

@@ -86,7 +86,7 @@ impl Roles {
 fn here<T>(fetched: Fetch<T>) -> T {
     match fetched {
         Fetch::Here(found) => found,
-        Fetch::At(id) => panic!("segment {id} is in memory"),
+        Fetch::At(want) => panic!("{want:?} is in memory"),
     }
 }
 

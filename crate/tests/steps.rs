@@ -7,7 +7,7 @@
 //! (`cargo test --test steps -- --nocapture`).
 
 use hedgerow::boundary::Shape;
-use hedgerow::cache::SegmentId;
+use hedgerow::cache::{SegmentId, Want};
 use hedgerow::hash::Hash;
 use hedgerow::ingest::Format;
 use hedgerow::node::Node;
@@ -130,12 +130,16 @@ impl Form {
         nodes.iter().map(|hash| self.homes[hash]).collect()
     }
 
-    /// The segments that `act` asks for, none of them twice.
+    /// The segments that `act` asks for, or for parts of; none of what it asks for is asked for twice.
     fn asked(&mut self, act: impl FnOnce(&mut Host)) -> BTreeSet<SegmentId> {
         self.reset();
         act(&mut self.host);
         let asked: BTreeSet<_> = self.host.asked.iter().copied().collect();
-        assert_eq!(asked.len(), self.host.asked.len(), "a segment was asked for twice");
+        let wanted = &self.host.wanted;
+        for (at, want) in wanted.iter().enumerate() {
+            let is_again = |other: &Want| *other == *want || *other == want.whole();
+            assert!(!wanted[..at].iter().any(is_again), "{want:?} was asked for twice");
+        }
         asked
     }
 }

@@ -371,7 +371,9 @@ fn a_node_lost_during_the_walk_is_reported_with_its_remaining_rows() {
             faults.extend(verify.take_faults());
             match step {
                 Step::Done(()) => break,
-                Step::Need(ids) => {
+                Step::Need(wanted) => {
+                    assert!(wanted.iter().all(|want| want.is_whole()), "a part");
+                    let ids: Vec<_> = wanted.iter().map(|want| want.segment).collect();
                     assert!(!entered || !ids.contains(&id), "asked for what is unknown");
                     let here = ids.contains(&id) && ids[0] == id && !entered;
                     for id in ids {

@@ -56,6 +56,7 @@ export { memory } from './storage/memory.js';
 export type {
   Durability,
   Lifetime,
+  SegmentPart,
   SegmentStore,
   Storage,
   StoreOptions,

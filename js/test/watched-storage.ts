@@ -1,10 +1,12 @@
 /** Storage that records writes, and lets a test change what a store reads. */
-import type {
-  Loaded,
-  SegmentRecord,
-  SegmentStore,
-  Storage,
-  WriteBatch,
+import {
+  type Loaded,
+  type SegmentRecord,
+  type SegmentStore,
+  type Storage,
+  segmentOf,
+  type WriteBatch,
+  wantedOf,
 } from '../src/storage/segment-store.js';
 
 export interface Hooks {
@@ -51,11 +53,15 @@ function wrap(store: SegmentStore, storage: WatchedStorage): SegmentStore {
       return hooks.load?.(loaded) ?? loaded;
     },
     reserve: () => store.reserve(),
-    async read(ids) {
+    async read(wanted) {
       const { read } = hooks;
+      if (read === undefined) return store.read(wanted);
+      const ids = wanted.map(segmentOf);
       const found = await store.read(ids);
-      if (read === undefined) return found;
-      return found.map((bytes, at) => bytes && read(ids[at]!, bytes));
+      return found.map((bytes, at) => {
+        const changed = bytes && read(ids[at]!, bytes);
+        return changed && wantedOf(wanted[at]!, changed);
+      });
     },
     async write(batch) {
       await hooks.write?.(batch);

@@ -14,7 +14,7 @@ mod walk;
 
 pub use moving::SMALL_BYTES;
 
-use crate::cache::{Cache, SegmentId};
+use crate::cache::{Cache, SegmentId, Want};
 use crate::error::Error;
 use crate::hash::Hash;
 use crate::segment::Sealed;
@@ -174,7 +174,7 @@ impl Collect {
             }
             let exact = self.totals.exact;
             if let Some(id) = self.moving.take(cache, &self.marks, *id, exact, budget) {
-                return Ok(Step::Need(Vec::from([id])));
+                return Ok(Step::Need(Vec::from([Want::whole_of(id)])));
             }
             self.chosen.pop();
         }

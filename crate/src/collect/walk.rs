@@ -94,7 +94,7 @@ impl Walk {
                 return Ok(Step::Yield);
             }
             let bytes = match cache.chunk(hash, ChunkKind::Commit) {
-                Ok(Fetch::At(id)) => return Ok(Step::Need(Vec::from([id]))),
+                Ok(Fetch::At(id)) => return Ok(Step::Need(Vec::from([id.whole()]))),
                 Ok(Fetch::Here(bytes)) => bytes,
                 Err(Error::MissingChunk(_)) if marks.may_miss => {
                     self.commits.pop();
@@ -209,7 +209,7 @@ impl Walk {
                 }
                 marks.may_miss = *may_miss;
                 let pieces = match cache.chunk(hash, ChunkKind::PieceList)? {
-                    Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
+                    Fetch::At(id) => return Ok(Step::Need(Vec::from([id.whole()]))),
                     Fetch::Here(bytes) => {
                         chunk::piece_list(bytes, *len).map_err(|cause| malformed(*hash, cause))?
                     }

@@ -3,7 +3,7 @@
 //! Entries are gathered in blocks, small ones first. Segments that the rows of a block need
 //! are asked for together.
 
-use crate::cache::{Cache, Fetch, SegmentId};
+use crate::cache::{Cache, Fetch, Want};
 use crate::error::Error;
 use crate::index::{Entries, secondary_end, write_secondary};
 use crate::output::Output;
@@ -130,7 +130,10 @@ impl IndexScan {
                 Fetch::At(_) if !self.entries.is_empty() => break,
                 Fetch::At(id) => {
                     // The first block may be enough: do not load much ahead.
-                    let most = if self.block == FIRST_BLOCK { 1 } else { MOST_AHEAD / 2 };
+                    if self.block == FIRST_BLOCK {
+                        return Ok(Step::Need(Vec::from([id])));
+                    }
+                    let most = MOST_AHEAD / 2;
                     return Ok(Step::Need(self.cursor.ahead(cache, Some(id), most)));
                 }
             };
@@ -192,21 +195,16 @@ impl IndexScan {
         Ok(Step::Done(()))
     }
 
-    /// The segment `first`, and others that the rows of this block need.
-    fn ahead(&self, cache: &Cache, first: SegmentId) -> Vec<SegmentId> {
-        let mut wanted = Vec::from([first]);
-        for at in self.next + 1..self.entries.len() {
+    /// `first`, and what else the rows of this block need.
+    fn ahead(&self, cache: &Cache, first: Want) -> Vec<Want> {
+        let rest = (self.next + 1..self.entries.len()).filter_map(|at| {
             let entry = self.entries.get(at).bytes();
             let primary = &entry[secondary_end(entry, self.columns).unwrap_or(0)..];
-            if let Ok(Fetch::At(id)) = get(cache, self.rows, primary)
-                && !wanted.contains(&id)
-            {
-                wanted.push(id);
-                if wanted.len() == MOST_AHEAD.min(cache.window()) {
-                    break;
-                }
+            match get(cache, self.rows, primary) {
+                Ok(Fetch::At(want)) => Some(want),
+                _ => None,
             }
-        }
-        wanted
+        });
+        cache.parts(first, rest)
     }
 }

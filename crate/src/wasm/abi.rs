@@ -13,7 +13,8 @@
 pub mod status {
     /// Finished.
     pub const DONE: u32 = 0;
-    /// Segments must be loaded first. Reply: `Numbers`, their ids.
+    /// Parts of segments must be loaded first. Reply: `Numbers`, three for each part: the id of its segment,
+    /// and where it begins and ends; 0 and 0 for the whole segment.
     pub const NEED: u32 = 1;
     /// The budget is spent.
     pub const YIELD: u32 = 2;
@@ -165,6 +166,8 @@ pub mod found_leaf {
 pub mod size {
     /// Doubles in a reply.
     pub const REPLY_WORDS: usize = 16;
+    /// Bytes of the shortest segment of which parts are read.
+    pub const LEAST_BYTES_FOR_PARTS: usize = 65_536;
     /// Doubles of each level in a census.
     pub const LEVEL_WORDS: usize = 4;
 }
@@ -226,8 +229,9 @@ replies! {
     SumLeaves { address, count, values, }
     /// What a verification of a sum tree has found sound so far.
     SumTally { leaves, pieces, values, }
-    /// The segments and chunks that the cache knows, and how many bytes are in memory.
-    Cache { segments, chunks, stored_bytes, cached_bytes, small_segments, }
+    /// The segments and chunks that the cache knows, how many bytes are in memory, and how many reads of
+    /// chunks found theirs in memory, or not.
+    Cache { segments, chunks, stored_bytes, cached_bytes, small_segments, hits, misses, }
     /// Why a row was refused, and where.
     RowFault { row, offset, fault, }
     /// What is wrong with a chunk or a table, and where.

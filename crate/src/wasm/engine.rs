@@ -86,7 +86,8 @@ impl Engine {
             let malformed = |cause| Error::CorruptChunk { hash, cause: Some(cause) };
             let decoded = match self.cache.chunk(&hash, ChunkKind::Commit) {
                 Ok(Fetch::Here(bytes)) => Forest::decode(bytes).map_err(malformed),
-                Ok(Fetch::At(id)) => return self.reply.need(&[id]),
+                // Beside a commit are the nodes that the first reads need.
+                Ok(Fetch::At(want)) => return self.reply.need(&[want.whole()]),
                 Err(error) => Err(error),
             };
             match decoded {

@@ -5,7 +5,7 @@ use super::abi::{
     Bytes, ChunkFault, FormatFault, Numbers, Output as OutputReply, RowFault, SumFault, status,
 };
 use super::words::Words;
-use crate::cache::SegmentId;
+use crate::cache::Want;
 use crate::error::{DecodeError, Error};
 use crate::hash::Hash;
 use crate::output::Output;
@@ -29,13 +29,13 @@ static NOTHING: &[u8] = b"[]";
 /// The reply of a call, besides its status. Its address never changes.
 pub struct Reply {
     words: Box<[f64; REPLY_WORDS]>,
-    ids: Vec<f64>,
+    wanted: Vec<f64>,
     hash: Box<[u8; 32]>,
 }
 
 impl Default for Reply {
     fn default() -> Self {
-        Self { words: Box::new([0.0; REPLY_WORDS]), ids: Vec::new(), hash: Box::new([0; 32]) }
+        Self { words: Box::new([0.0; REPLY_WORDS]), wanted: Vec::new(), hash: Box::new([0; 32]) }
     }
 }
 
@@ -89,10 +89,16 @@ impl Reply {
         });
     }
 
-    pub fn need(&mut self, ids: &[SegmentId]) -> u32 {
-        self.ids.clear();
-        self.ids.extend(ids.iter().map(|id| *id as f64));
-        self.tell(Numbers { address: address(self.ids.as_ptr()), count: ids.len() as f64 });
+    pub fn need(&mut self, wanted: &[Want]) -> u32 {
+        self.wanted.clear();
+        for want in wanted {
+            let (from, to) = (f64::from(want.from), f64::from(want.to));
+            self.wanted.extend([want.segment as f64, from, to]);
+        }
+        self.tell(Numbers {
+            address: address(self.wanted.as_ptr()),
+            count: self.wanted.len() as f64,
+        });
         status::NEED
     }
 

@@ -1,11 +1,14 @@
 //! Exported functions of segments: those that are stored, and those that were made here.
 
-use super::abi::{Cache, status};
+use super::abi::{Cache, size, status};
 use super::engine::with;
-use crate::cache::SegmentId;
+use crate::cache::{SegmentId, Want};
 use crate::collect::SMALL_BYTES;
+use crate::limits::LEAST_BYTES_FOR_PARTS;
 use crate::segment::{TABLE_ENTRY_BYTES, Table};
 use wasm_bindgen::prelude::wasm_bindgen;
+
+const _: () = assert!(size::LEAST_BYTES_FOR_PARTS == LEAST_BYTES_FOR_PARTS);
 
 /// Reserves memory for tables of `bytes` bytes in all.
 #[wasm_bindgen]
@@ -35,13 +38,19 @@ pub fn segment_buffer(len: u32) -> u32 {
     })
 }
 
-/// Loads the segment `id` from the segment buffer.
+/// Loads what was wanted of the segment `id` from the segment buffer: `from` and `to` are those of the want.
 #[wasm_bindgen]
-pub fn load_segment(id: f64) {
+pub fn load_segment(id: f64, from: u32, to: u32) {
     with(|engine| {
         let bytes = core::mem::take(&mut engine.incoming);
-        engine.cache.load(id as SegmentId, bytes);
+        engine.cache.load(Want { segment: id as SegmentId, from, to }, bytes);
     });
+}
+
+/// Sets what a request to storage costs: see [`Cache::set_request_cost`](crate::cache::Cache).
+#[wasm_bindgen]
+pub fn set_request_cost(bytes: u32) {
+    with(|engine| engine.cache.set_request_cost(bytes as usize));
 }
 
 /// Reports that the segment `id` is stored: it may leave memory.
@@ -74,12 +83,15 @@ pub fn take_segment(op: u32) -> u32 {
 pub fn cache_stats() {
     with(|engine| {
         let cache = &engine.cache;
+        let (hits, misses) = cache.hits_and_misses();
         engine.reply.tell(Cache {
             segments: cache.known_segments() as f64,
             chunks: cache.known_chunks() as f64,
             stored_bytes: cache.known_bytes() as f64,
             cached_bytes: cache.held_bytes() as f64,
             small_segments: cache.known_below(SMALL_BYTES) as f64,
+            hits: hits as f64,
+            misses: misses as f64,
         });
     });
 }

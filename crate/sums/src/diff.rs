@@ -61,11 +61,11 @@ impl SumDiff {
             budget.spend(256);
             let old = self.old.peek(cache)?;
             let (old, new) = match (old, self.new.peek(cache)?) {
-                (Fetch::At(a), Fetch::At(b)) if a != b => {
-                    return Ok(Step::Need(Vec::from([a, b])));
+                (Fetch::At(a), Fetch::At(b)) if a.segment != b.segment => {
+                    return Ok(Step::Need(Vec::from([a.whole(), b.whole()])));
                 }
                 (Fetch::At(id), _) | (_, Fetch::At(id)) => {
-                    return Ok(Step::Need(Vec::from([id])));
+                    return Ok(Step::Need(Vec::from([id.whole()])));
                 }
                 (Fetch::Here(old), Fetch::Here(new)) => (old, new),
             };

@@ -11,7 +11,7 @@ use crate::piece::{INLINE_BYTES, ref_and_hash};
 use crate::rules::{DEPTH, Rules, bit, common, leaf};
 use crate::trie::{Held, Kind, NONE, Node, Root, Trie};
 use alloc::vec::Vec;
-use hedgerow_trees::cache::Cache;
+use hedgerow_trees::cache::{Cache, Want};
 use hedgerow_trees::error::Error;
 use hedgerow_trees::segment::Packer;
 use hedgerow_trees::step::{Budget, Step};
@@ -164,12 +164,12 @@ impl SumMerge {
             && *root != NONE
             && let Some(id) = self.open(cache, *root)?
         {
-            return Ok(Step::Need(Vec::from([id])));
+            return Ok(Step::Need(Vec::from([id.whole()])));
         }
         Ok(Step::Done(()))
     }
 
-    fn open(&mut self, cache: &Cache, at: u32) -> Result<Option<u64>, Error> {
+    fn open(&mut self, cache: &Cache, at: u32) -> Result<Option<Want>, Error> {
         if matches!(self.trie.node(at).kind, Kind::Link) {
             self.trie.open(cache, at)
         } else {
@@ -186,7 +186,7 @@ impl SumMerge {
         depth: u16,
         left: u32,
         right: u32,
-    ) -> Result<Option<Vec<u64>>, Error> {
+    ) -> Result<Option<Vec<Want>>, Error> {
         let joined = if left == NONE || right == NONE {
             left.min(right)
         } else if old != NONE
@@ -200,9 +200,9 @@ impl SumMerge {
             for (at, cut) in [(left, cuts.0), (right, cuts.1)] {
                 if !cut
                     && let Some(id) = self.open(cache, at)?
-                    && !missing.contains(&id)
+                    && !missing.contains(&id.whole())
                 {
-                    missing.push(id);
+                    missing.push(id.whole());
                 }
             }
             if !missing.is_empty() {

@@ -91,9 +91,7 @@ impl SumMultiGet {
                 // Finish a value that is half read before any other.
                 Fetch::At(id) if out.is_reading() => return Ok(Step::Need(Vec::from([id]))),
                 Fetch::At(id) => {
-                    if missing.len() < cache.window() && !missing.contains(&id) {
-                        missing.push(id);
-                    }
+                    missing.push(id);
                     waiting.extend(wanted.pop());
                     continue;
                 }
@@ -111,6 +109,7 @@ impl SumMultiGet {
         waiting.reverse();
         core::mem::swap(wanted, waiting);
         // After a yield, segments that were missing may be in memory.
-        Ok(if missing.is_empty() { Step::Yield } else { Step::Need(missing) })
+        let mut missing = missing.into_iter();
+        Ok(missing.next().map_or(Step::Yield, |first| Step::Need(cache.parts(first, missing))))
     }
 }

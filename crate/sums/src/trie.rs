@@ -6,7 +6,7 @@ use crate::piece::{
 };
 use crate::rules::{DEPTH, Rules, State, bit, branch, bytes, common, words};
 use alloc::vec::Vec;
-use hedgerow_trees::cache::{Cache, Fetch, SegmentId};
+use hedgerow_trees::cache::{Cache, Fetch, Want};
 use hedgerow_trees::error::{DecodeError, Error, Field};
 use hedgerow_trees::hash::Hash;
 use hedgerow_trees::step::{Budget, Step};
@@ -245,7 +245,7 @@ impl Trie {
     }
 
     /// Opens the link at `at`; returns the segment of its piece if that is not in memory.
-    pub(crate) fn open(&mut self, cache: &Cache, at: u32) -> Result<Option<SegmentId>, Error> {
+    pub(crate) fn open(&mut self, cache: &Cache, at: u32) -> Result<Option<Want>, Error> {
         let Node { path, hash: claim, sum, count, depth, size, chunk: hash, .. } = *self.node(at);
         let form = Form::Link(Link { depth, count, size, chunk: hash });
         let link = Record { path, hash: bytes(&claim), sum, form };
@@ -264,7 +264,7 @@ impl Trie {
     }
 
     /// Opens the top of `tree`; returns its segment if that is not in memory.
-    pub(crate) fn enter(&mut self, cache: &Cache, tree: Tree) -> Result<Option<SegmentId>, Error> {
+    pub(crate) fn enter(&mut self, cache: &Cache, tree: Tree) -> Result<Option<Want>, Error> {
         if tree.is_empty() || self.root != NONE {
             return Ok(None);
         }
@@ -313,7 +313,7 @@ impl Trie {
     ) -> Result<Step<()>, Error> {
         if self.root == NONE && !tree.is_empty() {
             if let Some(id) = self.enter(cache, tree)? {
-                return Ok(Step::Need(Vec::from([id])));
+                return Ok(Step::Need(Vec::from([id.whole()])));
             }
             self.frontier.push((self.root, 0, paths.len() as u32));
         }
@@ -362,7 +362,7 @@ impl Trie {
             }
         }
         let hashes = self.missing.iter().map(|(at, _, _)| &self.node(*at).chunk);
-        Ok(awaited.map_or(Step::Done(()), |id| Step::Need(cache.ahead(id, hashes))))
+        Ok(awaited.map_or(Step::Done(()), |id| Step::Need(cache.parts_ahead(id, hashes))))
     }
 }
 

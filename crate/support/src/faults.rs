@@ -1,7 +1,7 @@
 //! Chunks that may be malformed, and their faults.
 
 use crate::host::seal;
-use hedgerow::cache::Cache;
+use hedgerow::cache::{Cache, Want};
 use hedgerow::error::{DecodeError, Error, Field};
 use hedgerow::hash::Hash;
 use hedgerow::segment::Sealed;
@@ -41,7 +41,7 @@ pub fn cache(chunks: &[impl AsRef<[u8]>]) -> (Cache, Vec<Hash>) {
     let mut cache = Cache::new(64 << 20);
     for (id, Sealed { bytes, table }) in (1..).zip(sealed) {
         cache.add_table(id, table);
-        cache.load(id, bytes);
+        cache.load(Want::whole_of(id), bytes);
     }
     (cache, hashes)
 }

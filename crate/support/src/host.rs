@@ -4,7 +4,7 @@
 use crate::pace::Pace;
 use crate::rows::Rows;
 use hedgerow::boundary::Shape;
-use hedgerow::cache::{Cache, Fetch, SegmentId};
+use hedgerow::cache::{Cache, Fetch, SegmentId, Want};
 use hedgerow::error::Error;
 use hedgerow::forest::{Forest, ROWS};
 use hedgerow::hash::Hash;
@@ -19,6 +19,9 @@ use std::collections::BTreeMap;
 pub const MAX_STEPS: usize = 100_000;
 
 const CACHE_BYTES: usize = 64 << 20;
+
+/// What a request costs: less than a node of the smallest shape.
+const REQUEST_COST: usize = 64;
 
 /// The secret, which a real host draws at random.
 const SECRET: Secret = Secret::new(0x5eed_0000_5eed_0001, 0x5eed_0002_5eed_0003);
@@ -42,8 +45,10 @@ pub struct Host {
     pub pace: Option<Pace>,
     /// The indexes that an empty store gets.
     pub indexes: Vec<Definition>,
-    /// Segments that operations asked for.
+    /// Segments that operations asked for, or for parts of.
     pub asked: Vec<SegmentId>,
+    /// The same, with the parts.
+    pub wanted: Vec<Want>,
     next: SegmentId,
 }
 
@@ -56,11 +61,19 @@ pub fn seal(chunks: &[&[u8]]) -> (Vec<Hash>, Vec<Sealed>) {
     (hashes, packer.take_sealed())
 }
 
+/// A cache that asks for parts of the small segments of tests, and for few of them rather than the whole.
+fn cache(bytes: usize) -> Cache {
+    let mut cache = Cache::keyed(bytes, SECRET);
+    cache.read_parts_from(0);
+    cache.set_request_cost(REQUEST_COST);
+    cache
+}
+
 impl Host {
     /// A host without rows.
     pub fn new(shape: Shape) -> Self {
         Self {
-            cache: Cache::keyed(CACHE_BYTES, SECRET),
+            cache: cache(CACHE_BYTES),
             stored: BTreeMap::new(),
             forest: Forest::new(),
             root: Hash::ZERO,
@@ -69,6 +82,7 @@ impl Host {
             pace: None,
             indexes: Vec::new(),
             asked: Vec::new(),
+            wanted: Vec::new(),
             next: 1,
         }
     }
@@ -96,12 +110,13 @@ impl Host {
 
     /// Empties the cache, as a new process would.
     pub fn reopen(&mut self, cache_bytes: usize) {
-        self.cache = Cache::keyed(cache_bytes, SECRET);
+        self.cache = cache(cache_bytes);
         for (id, (_, table)) in &self.stored {
             let table = Table::decode(table.bytes().to_vec()).expect("a stored table");
             self.cache.add_table(*id, table);
         }
         self.asked.clear();
+        self.wanted.clear();
     }
 
     /// All stored chunks: where each is, its hash and its bytes.
@@ -154,7 +169,15 @@ impl Host {
 
     /// Loads a stored segment.
     pub fn load(&mut self, id: SegmentId) {
-        self.cache.load(id, self.stored[&id].0.clone());
+        self.load_part(Want::whole_of(id));
+    }
+
+    /// Loads what is wanted; of a segment that was cut off, what there is.
+    pub fn load_part(&mut self, want: Want) {
+        let bytes = &self.stored[&want.segment].0;
+        let to = if want.is_whole() { bytes.len() } else { (want.to as usize).min(bytes.len()) };
+        let from = (want.from as usize).min(to);
+        self.cache.load(want, bytes[from..to].to_vec());
     }
 
     fn budget(&mut self) -> Budget {
@@ -166,24 +189,27 @@ impl Host {
         budget
     }
 
-    /// Loads the segments that an operation asks for.
-    pub fn answer(&mut self, ids: &[SegmentId]) {
-        assert!(!ids.is_empty(), "an empty need");
-        for (at, id) in ids.iter().enumerate() {
-            assert!(self.cache.wants(*id), "{id} is asked for and in memory, or unknown");
-            assert!(!ids[..at].contains(id), "{id} is asked for twice at once");
+    /// Loads what an operation asks for.
+    pub fn answer(&mut self, wanted: &[Want]) {
+        assert!(!wanted.is_empty(), "an empty need");
+        for (at, want) in wanted.iter().enumerate() {
+            assert!(self.cache.lacks(*want), "{want:?} is asked for and in memory, or unknown");
+            let is_it = |other: &Want| *other == *want || *other == want.whole();
+            let before = wanted[..at].iter().any(is_it);
+            assert!(!before, "{want:?} is asked for twice at once");
         }
-        self.asked.extend(ids);
+        self.asked.extend(wanted.iter().map(|want| want.segment));
+        self.wanted.extend(wanted);
         let order = match self.pace.take() {
-            None => ids.to_vec(),
+            None => wanted.to_vec(),
             Some(mut pace) => {
-                let order = pace.answer(ids, |choice| self.any(choice));
+                let order = pace.answer(wanted, |choice| self.any(choice));
                 self.pace = Some(pace);
                 order
             }
         };
-        for id in order {
-            self.load(id);
+        for want in order {
+            self.load_part(want);
         }
     }
 
@@ -201,7 +227,7 @@ impl Host {
             self.store(sealed);
             match result? {
                 Step::Done(done) => return Ok(done),
-                Step::Need(ids) => self.answer(&ids),
+                Step::Need(wanted) => self.answer(&wanted),
                 Step::Yield => {}
             }
         }
@@ -235,7 +261,7 @@ impl Host {
         self.run(|cache, _| {
             Ok(match look(cache)? {
                 Fetch::Here(found) => Step::Done(found),
-                Fetch::At(id) => Step::Need(vec![id]),
+                Fetch::At(want) => Step::Need(vec![want]),
             })
         })
     }
@@ -297,6 +323,6 @@ mod tests {
     #[should_panic(expected = "asked for and in memory")]
     fn a_host_refuses_a_need_of_a_segment_in_memory() {
         let mut host = Host::of(SMALL, &(0..10).map(issue).collect());
-        let _ = host.run(|_, _| Ok(Step::<()>::Need(vec![1])));
+        let _ = host.run(|_, _| Ok(Step::<()>::Need(vec![Want::whole_of(1)])));
     }
 }

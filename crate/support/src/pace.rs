@@ -1,6 +1,6 @@
 //! How badly a host treats an operation.
 
-use hedgerow::cache::SegmentId;
+use hedgerow::cache::{SegmentId, Want};
 use hedgerow::step::Budget;
 
 /// The most evictions during one operation: enough that all segments leave, but few enough that it ends.
@@ -41,19 +41,19 @@ impl Pace {
         (Budget::of([1, 1, 7, 64, 300, 4096, 1 << 16, usize::MAX][choice % 8]), leaves)
     }
 
-    /// The segments that are loaded when `ids` are asked for, in their order; `any` returns any stored segment.
+    /// What is loaded when this is wanted, in its order; `any` returns any stored segment.
     pub fn answer(
         &mut self,
-        ids: &[SegmentId],
+        wanted: &[Want],
         any: impl Fn(usize) -> Option<SegmentId>,
-    ) -> Vec<SegmentId> {
+    ) -> Vec<Want> {
         let (how, which) = (self.choice(), self.choice());
-        let mut order = ids.to_vec();
+        let mut order = wanted.to_vec();
         match how % 4 {
             0 => {}
             1 => order.reverse(),
-            2 => order = vec![ids[which % ids.len()]],
-            _ => order.splice(..0, any(which)).for_each(drop),
+            2 => order = vec![wanted[which % wanted.len()]],
+            _ => order.splice(..0, any(which).map(Want::whole_of)).for_each(drop),
         }
         order
     }

@@ -83,6 +83,26 @@ impl Table {
         self.bytes[5] == 1 << Stream::Value as u8
     }
 
+    /// Whether the table says that the segment has only internal nodes, commits and pieces of sum trees.
+    /// This is not checked.
+    pub fn only_inner(&self) -> bool {
+        self.bytes[5] == 1 << Stream::Inner as u8
+    }
+
+    /// The position of the chunk that begins at `start`.
+    pub fn chunk_at(&self, start: usize) -> Option<usize> {
+        let (mut from, mut to) = (0, self.count);
+        while from < to {
+            let middle = from.midpoint(to);
+            if self.range(middle).start < start {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        (from < self.count && self.range(from).start == start).then_some(from)
+    }
+
     /// The table as it is stored.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
@@ -295,6 +315,8 @@ mod tests {
         assert_eq!(&sealed[0].bytes[table.range(1)], b"three");
         assert_eq!(table.hash(2), Hash::of(b"seven"));
         assert_eq!(table.segment_len(), 13);
+        let at: Vec<_> = (0..15).filter_map(|start| table.chunk_at(start)).collect();
+        assert_eq!((at, table.chunk_at(3)), (alloc::vec![0, 1, 2], Some(1)));
     }
 
     #[test]

@@ -2,10 +2,10 @@
 //!
 //! The core does no I/O and has no clock. An operation that may need stored segments, or may take
 //! long, is a value with a `step` method. The host calls it until it is [`Step::Done`]. After
-//! [`Step::Need`] the host first loads the segments into the [`Cache`](crate::cache::Cache); after
+//! [`Step::Need`] the host first loads what is wanted into the [`Cache`](crate::cache::Cache); after
 //! [`Step::Yield`] it calls again with a new [`Budget`].
 
-use crate::cache::SegmentId;
+use crate::cache::Want;
 use alloc::vec::Vec;
 
 /// The result of a step of an operation.
@@ -13,8 +13,8 @@ use alloc::vec::Vec;
 pub enum Step<T> {
     /// It is finished.
     Done(T),
-    /// It cannot continue until these segments are in memory. Never empty.
-    Need(Vec<SegmentId>),
+    /// It cannot continue until this is in memory: segments, or chunks of them. Never empty.
+    Need(Vec<Want>),
     /// The budget is spent.
     Yield,
 }

@@ -1,6 +1,7 @@
 import * as Reply from '../base/abi/reply.js';
 import * as Status from '../base/abi/status.js';
 import type { EncodedRange } from '../base/range.js';
+import type { Wanted } from '../storage/segment-store.js';
 import type { Engine, Op } from './engine.js';
 import type { LaterOutput } from './generated/exports.js';
 import type { Host, Runner } from './host.js';
@@ -71,8 +72,8 @@ export class CheckEngine implements Runner {
     return this.#core.check_step(this.#engine.own(op), Math.min(budget, 0x7fff_ffff));
   }
 
-  /** The segments that a verification will need next. Overwrites the reply to its last step. */
-  ahead(op: Op): number[] {
+  /** What a verification will need next. Overwrites the reply to its last step. */
+  ahead(op: Op): Wanted[] {
     const status = this.#core.check_ahead(this.#engine.own(op));
     return status === Status.need ? this.#engine.needed() : [];
   }

@@ -2,6 +2,7 @@ import * as Reply from '../base/abi/reply.js';
 import * as Size from '../base/abi/size.js';
 import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
+import type { Wanted } from '../storage/segment-store.js';
 import { type Core, guard, refuse } from './guard.js';
 import { instantiate } from './module.js';
 
@@ -27,6 +28,7 @@ const FINAL_TRAPS = 2;
 export class Engine {
   readonly #onTrap = new Set<(error: HedgerowError) => void>();
   readonly #cacheBytes: number;
+  #requestCost: number | undefined;
   #core: Core;
   /** The exports as they were instantiated, without the guard. */
   #raw: Core;
@@ -60,6 +62,12 @@ export class Engine {
     return new Engine(await instantiate(), cacheBytes);
   }
 
+  /** Says what a request to storage costs: see `SegmentStore.requestCost`. */
+  setRequestCost(bytes: number): void {
+    this.#requestCost = bytes;
+    this.#core.set_request_cost(bytes);
+  }
+
   /** Starts a new instance after a trap. It has no state yet. */
   async restart(): Promise<void> {
     if (this.#ended !== undefined) throw this.#ended;
@@ -73,6 +81,7 @@ export class Engine {
     // A secret seed for the core's hash tables: others may choose the keys.
     const [a = 0, b = 0, c = 0, d = 0] = crypto.getRandomValues(new Uint32Array(4));
     this.#reply = this.#core.start(this.#cacheBytes, a, b, c, d);
+    if (this.#requestCost !== undefined) this.#core.set_request_cost(this.#requestCost);
     this.onStart();
   }
 
@@ -218,8 +227,17 @@ export class Engine {
     return this.#decoder.decode(bytes);
   }
 
-  /** The numbers in the last reply: after `Status.need`, the ids of segments. */
-  needed(): number[] {
+  /** After `Status.need`: what must be loaded. */
+  needed(): Wanted[] {
+    const numbers = this.numbers();
+    return Array.from({ length: numbers.length / 3 }, (_, at) => {
+      const [id = 0, from = 0, to = 0] = numbers.slice(3 * at, 3 * at + 3);
+      return to === 0 ? id : { id, from, to };
+    });
+  }
+
+  /** The numbers in the last reply. */
+  numbers(): number[] {
     const { buffer } = this.memory;
     const count = this.word(Reply.numbersCount);
     return [...new Float64Array(buffer, this.word(Reply.numbersAddress), count)];
@@ -278,8 +296,8 @@ export class Engine {
     return this.#core.step(this.own(op), Math.min(budget, 0x7fff_ffff));
   }
 
-  /** The segments that a scan will need next. Overwrites the reply to its last step. */
-  ahead(op: Op): number[] {
+  /** What a scan will need next. Overwrites the reply to its last step. */
+  ahead(op: Op): Wanted[] {
     return this.#core.ahead(this.own(op)) === Status.need ? this.needed() : [];
   }
 

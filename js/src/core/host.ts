@@ -3,7 +3,7 @@ import { HedgerowError } from '../base/errors.js';
 import { Pace, turn } from '../base/scheduler.js';
 import type { Index } from '../indexes/definition.js';
 import { IndexSet } from '../indexes/index-set.js';
-import type { SegmentStore } from '../storage/segment-store.js';
+import { type SegmentStore, segmentOf, type Wanted } from '../storage/segment-store.js';
 import { indexCore } from './calls/indexes.js';
 import { loadSegment, removeSegment } from './calls/segments.js';
 import { Engine, type Op } from './engine.js';
@@ -31,6 +31,10 @@ export function endSlice(times: Slices, startMs: number): void {
   times.onSlice?.();
 }
 
+function nameOf(wanted: Wanted): number | string {
+  return typeof wanted === 'number' ? wanted : `${wanted.id} ${wanted.from}`;
+}
+
 /** The part of the core that runs an operation: the first one, or the later one. */
 export type Runner = Pick<Engine, 'step' | 'ahead' | 'free'>;
 
@@ -48,7 +52,8 @@ export class Host {
   /** Resolves once the core works again after a trap. */
   recover: () => Promise<void> = async () => {};
   readonly #pace: Pace;
-  readonly #loading = new Map<number, Promise<void>>();
+  /** What is being loaded, by `nameOf`. */
+  readonly #loading = new Map<number | string, Promise<void>>();
   /** Starts the sum update of an ingest; if `alone`, drops other trees that follow rows. Returns its step function. */
   bringSums: (op: Op, alone: boolean) => Promise<(budget: number) => number> = async () => {
     throw new HedgerowError('storage', 'nothing brings sum trees here');
@@ -71,6 +76,7 @@ export class Host {
     this.indexes = new IndexSet(indexCore(engine), indexes);
     this.sums = sums;
     this.#pace = new Pace(sliceMs, WORK_IN_MS);
+    if (segments.requestCost !== undefined) engine.setRequestCost(segments.requestCost);
   }
 
   /** A host with a core of its own and without storage, for work on bytes in memory. */
@@ -78,35 +84,40 @@ export class Host {
     return new Host(await Engine.create(cacheBytes), {} as SegmentStore, sliceMs);
   }
 
-  /** Loads segments into the core. */
-  async load(wanted: readonly number[]): Promise<void> {
-    const fresh = wanted.filter((id) => !this.#loading.has(id));
+  /** Loads segments, and parts of segments, into the core. */
+  async load(wanted: readonly Wanted[]): Promise<void> {
+    const fresh = wanted.filter((one) => this.#underWay(one) === undefined);
     if (fresh.length > 0) {
       const loading = this.#read(fresh).finally(() => {
-        for (const id of fresh) this.#loading.delete(id);
+        for (const one of fresh) this.#loading.delete(nameOf(one));
       });
-      for (const id of fresh) this.#loading.set(id, loading);
+      for (const one of fresh) this.#loading.set(nameOf(one), loading);
     }
-    await Promise.all(wanted.map((id) => this.#loading.get(id)));
+    await Promise.all(wanted.map((one) => this.#underWay(one)));
   }
 
-  /** Loads segments ahead of their use. A failure is reported only by the operation that needs them. */
-  prefetch(wanted: readonly number[]): void {
+  /** What is under way, with the whole segment if that is. */
+  #underWay(wanted: Wanted): Promise<void> | undefined {
+    return this.#loading.get(segmentOf(wanted)) ?? this.#loading.get(nameOf(wanted));
+  }
+
+  /** Loads ahead of its use. A failure is reported only by the operation that needs it. */
+  prefetch(wanted: readonly Wanted[]): void {
     if (wanted.length > 0) this.load(wanted).catch(() => {});
   }
 
-  async #read(ids: readonly number[]): Promise<void> {
+  async #read(wanted: readonly Wanted[]): Promise<void> {
     const { epoch } = this.engine;
-    const found = await this.segments.read(ids);
+    const found = await this.segments.read(wanted);
     // After a trap, the operations of the new instance ask again.
     if (this.engine.epoch !== epoch) return;
     if (found.includes(undefined)) await this.onGone();
     if (this.engine.epoch !== epoch) return;
-    for (const [index, id] of ids.entries()) {
-      const segmentBytes = found[index];
+    for (const [index, one] of wanted.entries()) {
+      const bytes = found[index];
       // Without the segment, the core finds the chunk in another one, or reports it as missing.
-      if (segmentBytes === undefined) removeSegment(this.engine, id);
-      else loadSegment(this.engine, id, segmentBytes);
+      if (bytes === undefined) removeSegment(this.engine, segmentOf(one));
+      else loadSegment(this.engine, one, bytes);
     }
   }
 

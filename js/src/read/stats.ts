@@ -44,7 +44,10 @@ export interface Stats extends Persistence {
    * is freed until `db.repair()`, since it is unknown what the lost chunk reaches.
    */
   readonly compactFailure?: unknown;
-  /** Bytes of segments in memory, and all linear memory. */
+  /** How many reads of chunks found theirs in memory, and how many had to wait for storage. */
+  readonly cacheHits: number;
+  readonly cacheMisses: number;
+  /** Bytes of segments and chunks in memory, and all linear memory. */
   readonly cachedBytes: number;
   readonly memoryBytes: number;
   /**
@@ -71,7 +74,7 @@ export async function statsOf(
   let numbers: number[];
   try {
     const checks = await checkEngine(host);
-    numbers = await host.read(checks.census(head.view), () => engine.needed(), checks);
+    numbers = await host.read(checks.census(head.view), () => engine.numbers(), checks);
   } finally {
     release();
   }

@@ -55,11 +55,12 @@ export function faulty(inner: Storage, ...initial: readonly Fault[]): FaultyStor
     return {
       load: (known, since) => through('load', () => store.load(known, since)),
       reserve: (makesRoom) => through('reserve', () => store.reserve(makesRoom)),
-      read: (ids) => through('read', () => store.read(ids)),
+      read: (wanted) => through('read', () => store.read(wanted)),
       write: (batch) => through('write', () => store.write(batch)),
       history: (name) => through('history', () => store.history(name)),
       delete: (...args) => through('delete', () => store.delete(...args)),
       close: () => through('close', () => store.close()),
+      ...(store.requestCost !== undefined && { requestCost: store.requestCost }),
     };
   }
 

@@ -4,7 +4,17 @@ import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { MAX_HISTORY } from '../base/limits.js';
 import { localLocks } from '../base/locks.js';
-import type { Fence, Loaded, Ref, SegmentStore, Storage, WriteBatch } from './segment-store.js';
+import {
+  type Fence,
+  type Loaded,
+  type Ref,
+  type SegmentStore,
+  type Storage,
+  segmentOf,
+  type Wanted,
+  type WriteBatch,
+  wantedOf,
+} from './segment-store.js';
 
 interface StoredSegment {
   readonly segmentBytes: Uint8Array;
@@ -55,6 +65,8 @@ export function memory(): Storage {
 // The methods are `async` so that a failure is always a rejection; none of them awaits,
 // and so each is atomic.
 class MemorySegmentStore implements SegmentStore {
+  /** A part is a copy, and so is the whole. */
+  readonly requestCost = 0;
   readonly #world: World;
   readonly onGone: () => void;
   readonly #onMoved: () => void;
@@ -81,11 +93,11 @@ class MemorySegmentStore implements SegmentStore {
     return ++this.#open().lastReserved;
   }
 
-  async read(ids: readonly number[]): Promise<(Uint8Array | undefined)[]> {
+  async read(wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]> {
     const { segments } = this.#open();
-    return ids.map((id) => {
-      const stored = segments.get(id);
-      return stored && copyOf(stored.segmentBytes);
+    return wanted.map((one) => {
+      const stored = segments.get(segmentOf(one));
+      return stored && copyOf(wantedOf(one, stored.segmentBytes));
     });
   }
 

@@ -65,6 +65,28 @@ export interface WriteBatch {
 /** Where a ref must stand for a deletion. */
 export type Fence = Pick<Ref, 'name' | 'commitBytes'>;
 
+/** A part of a segment: its bytes from `from` up to `to`. */
+export interface SegmentPart {
+  readonly id: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What is read: a segment, by its id, or a part of one. */
+export type Wanted = number | SegmentPart;
+
+/** The segment that is read, or of which a part is. */
+export function segmentOf(wanted: Wanted): number {
+  return typeof wanted === 'number' ? wanted : wanted.id;
+}
+
+/** What is wanted of the bytes of a segment; of one that ends earlier, what there is. */
+export function wantedOf(wanted: Wanted, segmentBytes: Uint8Array): Uint8Array {
+  if (typeof wanted === 'number') return segmentBytes;
+  // Not `slice`, which copies nothing when it is a Node `Buffer`'s.
+  return new Uint8Array(segmentBytes.subarray(wanted.from, wanted.to));
+}
+
 /** What a store holds, read in one transaction. */
 export interface Loaded {
   readonly refs: readonly Ref[];
@@ -88,10 +110,17 @@ export interface SegmentStore {
    */
   reserve(makesRoom?: boolean): Promise<number>;
   /**
-   * Reads segments in one transaction. The result has one member for each of `ids`,
-   * in that order; `undefined` where there is no such segment. The caller owns the bytes.
+   * Reads segments, and parts of segments. The result has one member for each of `wanted`, in that order;
+   * `undefined` where there is no such segment. A segment that is shorter than a part of it gives the bytes that it
+   * has: the core finds that they are not those that it needs, and looks for another copy. So it does where a
+   * segment is there and its bytes cannot be read: then there are none. The caller owns the bytes.
    */
-  read(ids: readonly number[]): Promise<(Uint8Array | undefined)[]>;
+  read(wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]>;
+  /**
+   * What a request for a part costs, as the number of bytes that are read in the same time: by that the core
+   * decides whether it asks for parts of a segment, or for all of it. Absent where nobody has measured it.
+   */
+  readonly requestCost?: number;
   /**
    * Writes all of `batch` in one transaction, or nothing. Resolves to `true` when it
    * is as durable as asked, to `false` (with nothing written) when `expected` of `move`, or of one

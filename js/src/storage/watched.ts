@@ -22,11 +22,12 @@ export function watched(inner: SegmentStore, outcomes: Outcomes): SegmentStore {
   return {
     load: (known, since) => observed('read', inner.load(known, since)),
     reserve: (makesRoom) => observed('write', inner.reserve(makesRoom)),
-    read: (ids) => observed('read', inner.read(ids)),
+    read: (wanted) => observed('read', inner.read(wanted)),
     write: (batch) => observed('write', inner.write(batch), batch),
     history: (name) => observed('read', inner.history(name)),
     delete: (ids, fence) => observed('write', inner.delete(ids, fence)),
     close: () => inner.close(),
+    ...(inner.requestCost !== undefined && { requestCost: inner.requestCost }),
     rest: () => inner.rest?.(),
     keepBallast: async (storedBytes) => inner.keepBallast?.(storedBytes),
     get honoursStrict() {

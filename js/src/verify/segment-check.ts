@@ -1,6 +1,6 @@
 /** Reads segments, and records which of them do not match their tables. */
 import { HedgerowError } from '../base/errors.js';
-import type { SegmentStore } from '../storage/segment-store.js';
+import { type SegmentStore, segmentOf, type Wanted, wantedOf } from '../storage/segment-store.js';
 
 /** A damaged record in storage. The faults of chunks show what is lost with it. */
 export interface SegmentFault {
@@ -38,7 +38,9 @@ export function checking(
   return {
     load: (...args) => segments.load(...args),
     reserve: () => segments.reserve(),
-    read: async (ids) => {
+    // Whole segments, as they are stored now.
+    read: async (wanted) => {
+      const ids = wanted.map(segmentOf);
       let found: (Uint8Array | undefined)[];
       try {
         found = await segments.read(ids);
@@ -54,7 +56,7 @@ export function checking(
         if (length === undefined) faults.set(segment, { segment, what: 'gone' });
         else if (length !== wanted) faults.set(segment, { segment, what: 'length' });
       }
-      return found;
+      return found.map((bytes, at) => bytes && wantedOf(wanted[at] as Wanted, bytes));
     },
     write: (batch) => segments.write(batch),
     history: (name) => segments.history(name),

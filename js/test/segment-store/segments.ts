@@ -18,6 +18,44 @@ export const segments: readonly ContractCase[] = [
     }
   }),
 
+  fact('parts of segments are read as they are asked for', async ({ open, equal, same }) => {
+    const store = await open();
+    const lengths = [0, 1000, 64 << 10, 200_000, (512 << 10) + 5];
+    const stored = lengths.map((length, at) => segment(at + 1, length));
+    await store.write(batch(stored.slice(0, 1)));
+    await store.write(batch([stored[1]!], move(0)));
+    await store.write(batch(stored.slice(2), move(1)));
+    const ranges = [
+      [0, 1],
+      [5, 300],
+      [999, 1000],
+      [65_535, 65_537],
+      [0, 131_072],
+      [65_536, 200_000],
+      [199_999, 200_005],
+      [300_000, 600_000],
+    ];
+    const other = await open();
+    await other.load();
+    for (const handle of [store, other]) {
+      const parts = stored.flatMap(({ id }) =>
+        ranges.map(([from = 0, to = 0]) => ({ id, from, to })),
+      );
+      const found = await handle.read([2, ...parts, { id: 77, from: 0, to: 9 }, 5]);
+      for (const [at, { id, from, to }] of parts.entries()) {
+        const expected = stored[id - 1]!.segmentBytes.slice(from, to);
+        same(found[at + 1], expected, `${from} to ${to} of ${id}`);
+        equal(found[at + 1]?.buffer.byteLength, expected.length, 'buffer');
+      }
+      equal(found[parts.length + 1], undefined, 'part of an unknown segment');
+      same(found[0], stored[1]!.segmentBytes, 'a whole one before');
+      same(found[parts.length + 2], stored[4]!.segmentBytes, 'a whole one after');
+    }
+    const part = { id: 4, from: 70_000, to: 70_010 };
+    await store.delete([4]);
+    equal(await store.read([part, 4, part]), [undefined, undefined, undefined], 'deleted');
+  }),
+
   fact('bytes handed out belong to the caller', async ({ open, assert, same }) => {
     const store = await open();
     await store.write(batch([segment(1)], move(0, 3)));

@@ -5,6 +5,7 @@
 //! from disk and from peers, and their hashes are not trusted.
 
 use super::marks::Marks;
+use super::parts::Parts;
 use super::places::Places;
 use crate::hash::Hash;
 use crate::secret::Secret;
@@ -41,11 +42,13 @@ struct Link {
 pub struct Segment {
     pub id: SegmentId,
     pub table: Table,
-    /// Its bytes, while it is in memory.
+    /// Its bytes, while all of it is in memory.
     pub bytes: Option<Vec<u8>>,
+    /// Chunks of it that are in memory, while the whole is not.
+    pub parts: Parts,
     /// Which of its chunks are checked or damaged.
     pub marks: Marks,
-    /// When it was last used.
+    /// When the whole was last used.
     pub used: Cell<u64>,
     /// Not stored yet.
     pub fresh: bool,
@@ -59,11 +62,30 @@ impl Segment {
             id,
             table,
             bytes: None,
+            parts: Parts::none(),
             marks: Marks::none(),
             used: Cell::new(0),
             fresh: false,
             links: Vec::new(),
         }
+    }
+
+    /// The bytes of a chunk in memory, and when they were last used; `None` if it is not in memory. Of a
+    /// segment that was cut off, none at all.
+    #[inline]
+    pub fn held(&self, chunk: usize) -> Option<(&[u8], &Cell<u64>)> {
+        match &self.bytes {
+            Some(bytes) => {
+                Some((bytes.get(self.table.range(chunk)).unwrap_or_default(), &self.used))
+            }
+            None => self.parts.get(chunk as u32),
+        }
+    }
+
+    /// Bytes of it in memory, and how many units may leave memory apart from each other.
+    pub fn size(&self) -> (usize, usize) {
+        let (bytes, count) = self.parts.size();
+        (bytes + self.bytes.as_ref().map_or(0, Vec::len), count + usize::from(self.bytes.is_some()))
     }
 
     fn link(&self, chunk: u32) -> Link {

@@ -4,8 +4,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
-/// A bit for each chunk and mark. A chunk is checked while its segment is in memory, and damaged until
-/// the segment is read again.
+/// A bit for each chunk and mark. A chunk is checked while it is in memory, and damaged until it is
+/// read again.
 #[derive(Debug)]
 pub struct Marks {
     checked: Vec<Cell<u64>>,
@@ -29,6 +29,13 @@ fn set(words: &[Cell<u64>], chunk: usize) {
     }
 }
 
+#[inline]
+fn clear(words: &[Cell<u64>], chunk: usize) {
+    if let Some(word) = words.get(chunk / 64) {
+        word.set(word.get() & !bit(chunk));
+    }
+}
+
 #[inline(never)]
 fn words(chunks: usize, word: u64) -> Vec<Cell<u64>> {
     vec![Cell::new(word); chunks.div_ceil(64)]
@@ -48,6 +55,20 @@ impl Marks {
     /// For `chunks` chunks that were just read: none is checked.
     pub fn read(chunks: usize) -> Self {
         Self { checked: words(chunks, 0), ..Self::none() }
+    }
+
+    /// Forgets what is known of one of `chunks` chunks, which was just read.
+    pub fn read_one(&mut self, chunk: usize, chunks: usize) {
+        if self.checked.is_empty() {
+            self.checked = words(chunks, 0);
+        }
+        self.leave_one(chunk);
+        clear(&self.damaged.borrow(), chunk);
+    }
+
+    /// Forgets that a chunk is checked, as it leaves memory.
+    pub fn leave_one(&self, chunk: usize) {
+        clear(&self.checked, chunk);
     }
 
     /// Forgets what is checked, as the segment leaves memory.

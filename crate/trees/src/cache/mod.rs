@@ -1,40 +1,55 @@
-//! Which chunks are stored where, and which segments are in memory.
+//! Which chunks are stored where, and which of them are in memory.
 //!
-//! The cache owns the bytes of segments and lends out checked chunks. When segments take more than the
-//! budget, the least recently used leave memory first; those that are not stored yet never do.
+//! The cache owns the bytes of segments, or of single chunks of them, and lends out checked chunks. When
+//! they take more than the budget, the least recently used leave memory first, leaves before internal
+//! nodes; segments that are not stored yet never do.
 
 mod catalogue;
 mod marks;
+mod parts;
 mod places;
 mod reads;
 mod residents;
+mod want;
 
 pub use catalogue::SegmentId;
+pub use want::{REQUEST_COST, Want};
 
 use crate::error::Error;
 use crate::hash::Hash;
+use crate::limits::LEAST_BYTES_FOR_PARTS;
 use crate::secret::Secret;
 use crate::segment::{Sealed, Table};
 use alloc::vec::Vec;
 use catalogue::{Catalogue, Segment};
 use core::cell::Cell;
 use marks::Marks;
+use parts::Part;
 use residents::Residents;
+use want::Wants;
 
 /// A chunk, or where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fetch<T> {
     /// In memory.
     Here(T),
-    /// In a segment that must be loaded first.
-    At(SegmentId),
+    /// In what must be loaded first.
+    At(Want),
 }
 
-/// Which chunks are stored where, and which segments are in memory.
+/// Which chunks are stored where, and which of them are in memory.
 pub struct Cache {
     catalogue: Catalogue,
     residents: Residents,
     secret: Secret,
+    /// See [`Cache::set_request_cost`].
+    request_cost: usize,
+    /// See [`Cache::read_parts_from`].
+    least_for_parts: usize,
+    /// Reads of chunks in memory.
+    hits: Cell<u64>,
+    /// Reads that had to wait for storage.
+    misses: Cell<u64>,
     /// See [`Cache::take_checked`].
     checked_bytes: Cell<usize>,
 }
@@ -58,13 +73,39 @@ impl Cache {
     #[must_use]
     pub fn keyed(budget: usize, secret: Secret) -> Self {
         let (catalogue, residents) = (Catalogue::new(&secret), Residents::new(budget));
-        Self { catalogue, residents, secret, checked_bytes: Cell::new(0) }
+        Self {
+            catalogue,
+            residents,
+            secret,
+            request_cost: REQUEST_COST,
+            least_for_parts: LEAST_BYTES_FOR_PARTS,
+            hits: Cell::new(0),
+            misses: Cell::new(0),
+            checked_bytes: Cell::new(0),
+        }
     }
 
     /// The secret that was passed to [`Cache::keyed`].
     #[must_use]
     pub const fn secret(&self) -> Secret {
         self.secret
+    }
+
+    /// Sets what a request to storage costs, in bytes that are read in the same time: by that it is decided
+    /// whether parts of a segment are asked for, or the whole.
+    pub const fn set_request_cost(&mut self, bytes: usize) {
+        self.request_cost = bytes;
+    }
+
+    /// Of shorter segments no parts are asked for: [`LEAST_BYTES_FOR_PARTS`] unless this is called.
+    pub const fn read_parts_from(&mut self, bytes: usize) {
+        self.least_for_parts = bytes;
+    }
+
+    /// Number of chunks that were read in memory, and of those that had to be loaded first.
+    #[must_use]
+    pub fn hits_and_misses(&self) -> (u64, u64) {
+        (self.hits.get(), self.misses.get())
     }
 
     /// Reserves memory for `chunks` more chunks.
@@ -100,35 +141,57 @@ impl Cache {
         if let Some(segment) = self.catalogue.segment_mut(id) {
             segment.fresh = false;
         }
-        self.residents.evict(&mut self.catalogue, None);
+        self.residents.evict(&mut self.catalogue);
     }
 
     /// Removes a segment and its chunks.
     pub fn remove(&mut self, id: SegmentId) {
-        if let Some(bytes) = self.catalogue.remove(id).and_then(|segment| segment.bytes) {
-            self.residents.leave(bytes.len());
+        if let Some(segment) = self.catalogue.remove(id) {
+            self.residents.leave(segment.size());
         }
     }
 
-    /// Whether the segment is known and not in memory.
+    /// Whether the segment is known, and all of it not in memory.
     #[must_use]
     pub fn wants(&self, id: SegmentId) -> bool {
         self.catalogue.segment(id).is_some_and(|segment| segment.bytes.is_none())
     }
 
-    /// Loads the stored bytes of a known segment; other segments may leave memory for it. Bytes of the
-    /// wrong length are accepted: each chunk is checked on its own.
-    pub fn load(&mut self, id: SegmentId, bytes: Vec<u8>) {
-        if !self.wants(id) {
+    /// Whether this is known and not in memory.
+    #[must_use]
+    pub fn lacks(&self, want: Want) -> bool {
+        let Some(segment) = self.catalogue.segment(want.segment) else { return false };
+        if want.is_whole() {
+            return segment.bytes.is_none();
+        }
+        let chunk = segment.table.chunk_at(want.from as usize);
+        chunk.is_some_and(|chunk| segment.held(chunk).is_none())
+    }
+
+    /// Loads what was wanted, as it is stored; other units may leave memory for it. Bytes of the wrong length
+    /// are accepted: each chunk is checked on its own.
+    pub fn load(&mut self, want: Want, bytes: Vec<u8>) {
+        let len = bytes.len();
+        let Some(segment) = self.catalogue.segment_mut(want.segment) else { return };
+        if segment.bytes.is_some() {
             return;
         }
-        self.residents.enter(bytes.len());
-        if let Some(segment) = self.catalogue.segment_mut(id) {
+        let used = Cell::new(self.residents.tick());
+        if want.is_whole() {
+            self.residents.leave(segment.size());
+            segment.parts = parts::Parts::none();
             segment.marks = Marks::read(segment.table.len());
             segment.bytes = Some(bytes);
-            segment.used.set(self.residents.tick());
+            segment.used = used;
+        } else {
+            let Some(chunk) = segment.table.chunk_at(want.from as usize) else { return };
+            if !segment.parts.insert(Part { chunk: chunk as u32, used, bytes }) {
+                return;
+            }
+            segment.marks.read_one(chunk, segment.table.len());
         }
-        self.residents.evict(&mut self.catalogue, Some(id));
+        self.residents.enter(len);
+        self.residents.evict(&mut self.catalogue);
     }
 
     /// The bytes and the table of a segment in memory.
@@ -145,7 +208,7 @@ impl Cache {
         if fit == 0 { 1 } else { fit }
     }
 
-    /// Bytes of segments in memory.
+    /// Bytes in memory.
     #[must_use]
     pub const fn held_bytes(&self) -> usize {
         self.residents.held()
@@ -202,37 +265,55 @@ impl Cache {
         Ok(copy.0.table.range(copy.1).len())
     }
 
-    /// The segment that must be loaded before the chunk `hash` can be read, if any. A read asks for the
-    /// same one, unless it first finds that a copy in memory is damaged.
+    /// What must be loaded before the chunk `hash` can be read, if anything. A read asks for the same,
+    /// unless it first finds that a copy in memory is damaged.
     ///
     /// # Errors
     /// [`Error::MissingChunk`]; [`Error::CorruptChunk`] if all copies are known to be damaged.
-    pub fn missing(&self, hash: &Hash) -> Result<Option<SegmentId>, Error> {
+    pub fn missing(&self, hash: &Hash) -> Result<Option<Want>, Error> {
         Ok(match self.select(hash, false)? {
             Fetch::Here(_) => None,
-            Fetch::At(id) => Some(id),
+            Fetch::At(want) => Some(want),
         })
     }
 
-    /// The segments to ask for: `first`, and further ones that are missing for `hashes`, which are needed
-    /// next. At most [`Cache::window`].
-    pub fn ahead<'h>(
-        &self,
-        first: SegmentId,
-        hashes: impl Iterator<Item = &'h Hash>,
-    ) -> Vec<SegmentId> {
-        let mut wanted = Vec::from([first]);
+    /// The whole segments to ask for: that of `first`, and further ones that are missing for `hashes`, which
+    /// are needed next. At most [`Cache::window`].
+    pub fn ahead<'h>(&self, first: Want, hashes: impl Iterator<Item = &'h Hash>) -> Vec<Want> {
+        let mut wanted = Vec::from([first.whole()]);
         for hash in hashes {
             if wanted.len() >= self.window() {
                 break;
             }
             // An error of one of them is returned when it is read.
-            if let Ok(Some(id)) = self.missing(hash)
-                && !wanted.contains(&id)
+            if let Ok(Some(want)) = self.missing(hash)
+                && !wanted.contains(&want.whole())
             {
-                wanted.push(id);
+                wanted.push(want.whole());
             }
         }
         wanted
+    }
+
+    /// What to ask for: `first`, and of `rest`, which is needed next, what is not in memory, as much as fits
+    /// without one evicting another. Calls `rest` as often as that takes.
+    pub fn parts(&self, first: Want, rest: impl Iterator<Item = Want>) -> Vec<Want> {
+        let mut wants = Wants::new(self.request_cost, self.residents.budget() / 2);
+        for want in core::iter::once(first).chain(rest) {
+            let len = self.table(want.segment).map_or(0, Table::segment_len);
+            if self.lacks(want) && !wants.add(want, len) {
+                break;
+            }
+        }
+        wants.list()
+    }
+
+    /// As [`Cache::parts`], for chunks by their hashes.
+    pub fn parts_ahead<'h>(
+        &self,
+        first: Want,
+        hashes: impl Iterator<Item = &'h Hash>,
+    ) -> Vec<Want> {
+        self.parts(first, hashes.filter_map(|hash| self.missing(hash).ok().flatten()))
     }
 }

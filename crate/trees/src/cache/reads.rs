@@ -1,19 +1,20 @@
 //! Reads of chunks: they select a copy and check it.
 //!
 //! A chunk from storage is checked against its hash and decoded by its kind ([`form`](crate::form))
-//! when it is first read. It then counts as checked while its segment stays in memory.
+//! when it is first read. It then counts as checked while it stays in memory.
 //!
 //! If a chunk is stored more than once, an undamaged copy is used. A copy that was found damaged is
-//! skipped from then on, until its segment is read again.
+//! skipped from then on, until it is read again.
 
 use super::catalogue::Segment;
-use super::{Cache, Fetch};
+use super::{Cache, Fetch, Want};
 use crate::chunk::{ChunkKind, VERSION};
 use crate::error::{DecodeError, Error, Field};
 use crate::form;
 use crate::hash::Hash;
 use crate::limits::MAX_LEVEL;
 use crate::node::{Inner, Node};
+use core::cell::Cell;
 
 /// The search for a copy in memory ends after this many copies that are not.
 const MOST_LOOKED_AT: usize = 16;
@@ -28,17 +29,19 @@ impl Cache {
         let (mut stored, mut retried) = (None, None);
         for (segment, chunk) in self.catalogue.copies(hash) {
             is_known = true;
-            match &segment.bytes {
-                None if segment.marks.is_damaged(chunk) => drop(retried.get_or_insert(segment.id)),
+            match segment.held(chunk) {
+                None if segment.marks.is_damaged(chunk) => {
+                    retried.get_or_insert((segment, chunk));
+                }
                 None => {
-                    stored.get_or_insert(segment.id);
+                    stored.get_or_insert((segment, chunk));
                     looked_at += 1;
                     if looked_at == MOST_LOOKED_AT {
                         break;
                     }
                 }
                 Some(_) if segment.marks.is_damaged(chunk) => is_damaged = true,
-                Some(bytes) if checks => match self.check(segment, bytes, chunk, hash)? {
+                Some(held) if checks => match self.check(segment, held, chunk, hash)? {
                     Some(bytes) => return Ok(Fetch::Here(bytes)),
                     None => is_damaged = true,
                 },
@@ -47,7 +50,13 @@ impl Cache {
         }
         let retried = retried.filter(|_| !is_damaged);
         match stored.or(retried) {
-            Some(id) => Ok(Fetch::At(id)),
+            Some((segment, chunk)) => {
+                if checks {
+                    self.misses.set(self.misses.get() + 1);
+                }
+                let (least, budget) = (self.least_for_parts, self.residents.budget());
+                Ok(Fetch::At(Want::chunk_of(segment, chunk, least, budget)))
+            }
             None if is_known => Err(Error::CorruptChunk { hash: *hash, cause: None }),
             None => Err(Error::MissingChunk(*hash)),
         }
@@ -59,19 +68,18 @@ impl Cache {
     fn check<'b>(
         &self,
         segment: &Segment,
-        bytes: &'b [u8],
+        (bytes, used): (&'b [u8], &Cell<u64>),
         chunk: usize,
         hash: &Hash,
     ) -> Result<Option<&'b [u8]>, Error> {
-        segment.used.set(self.residents.tick());
-        let bytes = bytes.get(segment.table.range(chunk));
         if segment.marks.is_checked(chunk) {
-            return Ok(bytes);
+            self.hit(used);
+            return Ok(Some(bytes));
         }
-        let Some(bytes) = bytes.filter(|bytes| Hash::of(bytes) == *hash) else {
+        if bytes.len() != segment.table.range(chunk).len() || Hash::of(bytes) != *hash {
             segment.marks.set_damaged(chunk, segment.table.len());
             return Ok(None);
-        };
+        }
         if let [_, version, ..] = bytes
             && *version > VERSION
         {
@@ -80,8 +88,15 @@ impl Cache {
         form::check(bytes)
             .map_err(|cause| Error::CorruptChunk { hash: *hash, cause: Some(cause) })?;
         segment.marks.set_checked(chunk);
+        self.hit(used);
         self.checked_bytes.set(self.checked_bytes.get() + bytes.len());
         Ok(Some(bytes))
+    }
+
+    #[inline]
+    fn hit(&self, used: &Cell<u64>) {
+        used.set(self.residents.tick());
+        self.hits.set(self.hits.get() + 1);
     }
 
     /// The chunk `hash`, of any kind, checked.
@@ -93,10 +108,9 @@ impl Cache {
         // The usual case. `select` would take the same copy.
         if let Some((segment, chunk)) = self.catalogue.newest(hash)
             && segment.marks.is_checked(chunk)
-            && let Some(bytes) = &segment.bytes
-            && let Some(bytes) = bytes.get(segment.table.range(chunk))
+            && let Some((bytes, used)) = segment.held(chunk)
         {
-            segment.used.set(self.residents.tick());
+            self.hit(used);
             return Ok(Fetch::Here(bytes));
         }
         self.select(hash, true)
@@ -127,7 +141,7 @@ impl Cache {
                 return Err(wrong_kind(hash, bytes[0], ChunkKind::Node(0)));
             }
             Fetch::Here(bytes) => Fetch::Here(Node::view(bytes)),
-            Fetch::At(id) => Fetch::At(id),
+            Fetch::At(want) => Fetch::At(want),
         })
     }
 
@@ -187,20 +201,20 @@ mod tests {
             cache.add_table(id, sealed(&[LEAF]).table);
         }
         // The newest copy is tried first, and the other one if that is damaged.
-        assert_eq!(cache.missing(&hash), Ok(Some(2)));
-        cache.load(2, bad.clone());
+        assert_eq!(cache.missing(&hash), Ok(Some(Want::whole_of(2))));
+        cache.load(Want::whole_of(2), bad.clone());
         assert_eq!(cache.missing(&hash), Ok(None), "nobody has looked at it");
-        assert!(matches!(cache.node(&hash), Ok(Fetch::At(1))));
-        assert_eq!(cache.missing(&hash), Ok(Some(1)));
-        cache.load(1, bad.clone());
+        assert!(matches!(cache.node(&hash), Ok(Fetch::At(Want { segment: 1, .. }))));
+        assert_eq!(cache.missing(&hash), Ok(Some(Want::whole_of(1))));
+        cache.load(Want::whole_of(1), bad.clone());
         let corrupt = Error::CorruptChunk { hash, cause: None };
         assert_eq!(cache.node(&hash).map(drop), Err(corrupt));
         assert_eq!(cache.missing(&hash), Err(corrupt));
         // Once it is read again, it may be undamaged.
         cache.remove(2);
         cache.add_table(2, sealed(&[LEAF]).table);
-        assert_eq!(cache.missing(&hash), Ok(Some(2)));
-        cache.load(2, LEAF.to_vec());
+        assert_eq!(cache.missing(&hash), Ok(Some(Want::whole_of(2))));
+        cache.load(Want::whole_of(2), LEAF.to_vec());
         assert!(is_here(&cache, &hash));
         cache.remove(2);
         cache.remove(1);
@@ -218,18 +232,18 @@ mod tests {
             for id in 100..200 {
                 let chunk: Vec<u8> = [LEAF, &[id as u8]].concat();
                 cache.add_table(id, sealed(&[&chunk]).table);
-                cache.load(id, chunk);
+                cache.load(Want::whole_of(id), chunk);
                 cache.remove(id - 50);
             }
         };
         for (loaded, next) in [(2, 1), (1, 0)] {
-            cache.load(loaded, vec![0; LEAF.len()]);
-            assert!(matches!(cache.node(&hash), Ok(Fetch::At(id)) if id == next));
+            cache.load(Want::whole_of(loaded), vec![0; LEAF.len()]);
+            assert!(matches!(cache.node(&hash), Ok(Fetch::At(want)) if want.segment == next));
             others(&mut cache);
             assert!(cache.wants(loaded), "it was driven out");
-            assert_eq!(cache.missing(&hash), Ok(Some(next)));
+            assert_eq!(cache.missing(&hash), Ok(Some(Want::whole_of(next))));
         }
-        cache.load(0, vec![0; LEAF.len()]);
+        cache.load(Want::whole_of(0), vec![0; LEAF.len()]);
         assert!(cache.node(&hash).is_err());
         others(&mut cache);
         // All are damaged and none is in memory: one is tried again.
@@ -245,18 +259,18 @@ mod tests {
         for id in 0..MOST_LOOKED_AT as u64 {
             cache.add_table(id, sealed(&[LEAF]).table);
         }
-        cache.load(0, LEAF.to_vec());
+        cache.load(Want::whole_of(0), LEAF.to_vec());
         assert!(is_here(&cache, &hash));
         // With one more copy, the search ends before it.
         cache.add_table(99, sealed(&[LEAF]).table);
-        assert_eq!(cache.missing(&hash), Ok(Some(99)));
+        assert_eq!(cache.missing(&hash), Ok(Some(Want::whole_of(99))));
     }
 
     #[test]
     fn bytes_are_counted_when_they_are_checked_for_the_first_time() {
         let mut cache = Cache::new(1 << 20);
         cache.add_table(1, sealed(&[LEAF]).table);
-        cache.load(1, LEAF.to_vec());
+        cache.load(Want::whole_of(1), LEAF.to_vec());
         let hash = Hash::of(LEAF);
         for expected in [LEAF.len(), 0] {
             assert!(is_here(&cache, &hash));

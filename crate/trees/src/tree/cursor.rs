@@ -1,6 +1,6 @@
 //! Walks the leaves of a tree that hold a range of keys, in either direction.
 
-use crate::cache::{Cache, Fetch, SegmentId};
+use crate::cache::{Cache, Fetch, Want};
 use crate::error::{DecodeError, Error, Field};
 use crate::hash::Hash;
 use crate::node::{Inner, Leaf, Node};
@@ -202,11 +202,11 @@ impl Cursor {
         }
     }
 
-    /// Up to `most` segments that the walk will need, in order, beginning with `first` if it is given.
+    /// Up to `most` whole segments that the walk will need, in order, beginning with `first` if it is given.
     /// Reads only nodes in memory.
     #[must_use]
-    pub fn ahead(&self, cache: &Cache, first: Option<SegmentId>, most: usize) -> Vec<SegmentId> {
-        let mut wanted = Vec::from_iter(first);
+    pub fn ahead(&self, cache: &Cache, first: Option<Want>, most: usize) -> Vec<Want> {
+        let mut wanted = Vec::from_iter(first.map(Want::whole));
         for frame in self.stack.iter().rev() {
             if let Ok(Fetch::Here(Node::Inner(parent))) = cache.node(&frame.hash) {
                 self.gather(cache, &parent, frame.next, most, &mut wanted);
@@ -223,12 +223,12 @@ impl Cursor {
         parent: &Inner<'_>,
         mut at: usize,
         most: usize,
-        wanted: &mut Vec<SegmentId>,
+        wanted: &mut Vec<Want>,
     ) {
         while wanted.len() < most {
             let Some(index) = self.next_child(parent, at) else { return };
             match cache.missing(&parent.hash(index)) {
-                Ok(Some(id)) if !wanted.contains(&id) => wanted.push(id),
+                Ok(Some(want)) if !wanted.contains(&want.whole()) => wanted.push(want.whole()),
                 Ok(Some(_)) => {}
                 Ok(None) if parent.level() == 1 => {}
                 Ok(None) => match cache.child(parent, index) {

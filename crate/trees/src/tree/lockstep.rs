@@ -7,7 +7,7 @@
 //! Nodes that are opened are checked for the order of keys. A subtree that both trees have is skipped
 //! without reading it, and both must say the same of it.
 
-use crate::cache::{Cache, Fetch, SegmentId};
+use crate::cache::{Cache, Fetch, Want};
 use crate::error::{DecodeError, Error, Field};
 use crate::hash::Hash;
 use crate::node::{Entry, Inner, Node};
@@ -108,7 +108,7 @@ impl Side {
     }
 
     /// Opens the subtree at the position of the walk; returns its segment if it is not in memory.
-    fn open(&mut self, cache: &Cache, hash: Hash) -> Result<Option<SegmentId>, Error> {
+    fn open(&mut self, cache: &Cache, hash: Hash) -> Result<Option<Want>, Error> {
         let (fetched, before) = match self.stack.last() {
             None => (cache.node(&hash)?, None),
             Some(frame) => match cache.node(&frame.hash)? {
@@ -186,11 +186,11 @@ impl Lockstep {
             let (old, new) =
                 match (self.old.item(cache, &self.range)?, self.new.item(cache, &self.range)?) {
                     (Fetch::Here(old), Fetch::Here(new)) => (old, new),
-                    (Fetch::At(a), Fetch::At(b)) if a != b => {
-                        return Ok(Step::Need(Vec::from([a, b])));
+                    (Fetch::At(a), Fetch::At(b)) if a.segment != b.segment => {
+                        return Ok(Step::Need(Vec::from([a.whole(), b.whole()])));
                     }
                     (Fetch::At(id), _) | (_, Fetch::At(id)) => {
-                        return Ok(Step::Need(Vec::from([id])));
+                        return Ok(Step::Need(Vec::from([id.whole()])));
                     }
                 };
             // Includes the nodes that the last turn opened and checked.
@@ -202,19 +202,19 @@ impl Lockstep {
                 }
                 (Item::Node(level, hash), Item::Node(other, _)) if level > other => {
                     if let Some(id) = self.old.open(cache, hash)? {
-                        return Ok(Step::Need(Vec::from([id])));
+                        return Ok(Step::Need(Vec::from([id.whole()])));
                     }
                 }
                 (Item::Node(level, _), Item::Node(other, hash)) if level < other => {
                     if let Some(id) = self.new.open(cache, hash)? {
-                        return Ok(Step::Need(Vec::from([id])));
+                        return Ok(Step::Need(Vec::from([id.whole()])));
                     }
                 }
                 (Item::Node(_, a), Item::Node(_, b)) => {
                     // Load both before either is opened: one wait for two reads.
                     let waits = |fetched: Fetch<Node<'_>>| match fetched {
                         Fetch::Here(_) => None,
-                        Fetch::At(id) => Some(id),
+                        Fetch::At(id) => Some(id.whole()),
                     };
                     let missing = [waits(cache.node(&a)?), waits(cache.node(&b)?)];
                     let mut missing: Vec<_> = missing.into_iter().flatten().collect();
@@ -224,17 +224,17 @@ impl Lockstep {
                     }
                     let opened = [self.old.open(cache, a)?, self.new.open(cache, b)?];
                     if let Some(id) = opened.into_iter().flatten().next() {
-                        return Ok(Step::Need(Vec::from([id])));
+                        return Ok(Step::Need(Vec::from([id.whole()])));
                     }
                 }
                 (Item::Node(_, hash), _) => {
                     if let Some(id) = self.old.open(cache, hash)? {
-                        return Ok(Step::Need(Vec::from([id])));
+                        return Ok(Step::Need(Vec::from([id.whole()])));
                     }
                 }
                 (_, Item::Node(_, hash)) => {
                     if let Some(id) = self.new.open(cache, hash)? {
-                        return Ok(Step::Need(Vec::from([id])));
+                        return Ok(Step::Need(Vec::from([id.whole()])));
                     }
                 }
                 (Item::Entry(_), _) | (_, Item::Entry(_)) => {

@@ -1,6 +1,6 @@
 //! Finds one key, if its path is in memory, or many keys in a batched descent.
 
-use crate::cache::{Cache, Fetch, SegmentId};
+use crate::cache::{Cache, Fetch, Want};
 use crate::error::Error;
 use crate::node::{Entry, Leaf, Node};
 use crate::order::sorted;
@@ -21,7 +21,7 @@ pub(crate) fn leaf_of<'c>(
     if tree.is_empty() {
         return Ok(Fetch::Here(None));
     }
-    let at = |id: SegmentId| Ok(Fetch::At(id));
+    let at = |id: Want| Ok(Fetch::At(id));
     let mut node = match top(cache, tree)? {
         Fetch::Here(node) => node,
         Fetch::At(id) => return at(id),

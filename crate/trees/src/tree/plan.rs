@@ -1,10 +1,10 @@
-//! The read phase of a batched descent: finds the segments that many sorted keys need.
+//! The read phase of a batched descent: finds what many sorted keys need of storage.
 //!
 //! It walks the tree level by level. At each level it assigns the keys to the children, and asks for
-//! all missing segments of the next level at once. It does not ask for leaves, because they may not
-//! all fit in memory: it lists their segments in the order in which the next phase will need them.
+//! all missing nodes of the next level at once. It does not ask for leaves, because they may not
+//! all fit in memory: it lists them in the order in which the next phase will need them.
 
-use crate::cache::{Cache, Fetch, SegmentId};
+use crate::cache::{Cache, Fetch, Want};
 use crate::error::Error;
 use crate::hash::Hash;
 use crate::node::Node;
@@ -27,14 +27,14 @@ struct Visit {
     to: usize,
 }
 
-/// The read phase of a batched descent: finds the segments that many sorted keys need.
+/// The read phase of a batched descent: finds what many sorted keys need of storage.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     level: Vec<Visit>,
     /// The index in `level` of the next node to visit.
     at: usize,
     below: Vec<Visit>,
-    leaves: Vec<SegmentId>,
+    leaves: Vec<Want>,
     /// How many of `leaves` were asked for.
     asked: usize,
 }
@@ -70,7 +70,7 @@ impl Plan {
                 match cache.node(&visit.hash)? {
                     Fetch::At(id) => {
                         let hashes = self.level[self.at..].iter().map(|visit| &visit.hash);
-                        return Ok(Step::Need(cache.ahead(id, hashes)));
+                        return Ok(Step::Need(cache.parts_ahead(id, hashes)));
                     }
                     Fetch::Here(Node::Leaf(_)) => {}
                     Fetch::Here(Node::Inner(inner)) => {
@@ -112,17 +112,14 @@ impl Plan {
         Ok(Step::Done(()))
     }
 
-    /// The segments to ask for when the segment `first` of a leaf is missing: `first`, and those planned
-    /// after it, as many as fit.
-    pub(crate) fn ahead(&mut self, cache: &Cache, first: SegmentId) -> Vec<SegmentId> {
-        let mut wanted = Vec::from([first]);
-        while self.asked < self.leaves.len() && wanted.len() < cache.window() {
-            let id = self.leaves[self.asked];
-            if id != first && cache.wants(id) && !wanted.contains(&id) {
-                wanted.push(id);
-            }
-            self.asked += 1;
-        }
+    /// What to ask for when the leaf `first` is missing: `first`, and those planned after it, as many as fit.
+    pub(crate) fn ahead(&mut self, cache: &Cache, first: Want) -> Vec<Want> {
+        let mut taken = 0;
+        let rest = self.leaves[self.asked..].iter().inspect(|_| taken += 1).copied();
+        let wanted = cache.parts(first, rest);
+        // If not all were taken, the last of them had no room.
+        let is_end = self.asked + taken == self.leaves.len();
+        self.asked += if is_end { taken } else { taken.saturating_sub(1) };
         wanted
     }
 }

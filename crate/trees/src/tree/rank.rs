@@ -1,6 +1,6 @@
 //! Counts the entries of a range by the counts in internal nodes.
 
-use crate::cache::{Cache, Fetch, SegmentId};
+use crate::cache::{Cache, Fetch, Want};
 use crate::error::Error;
 use crate::node::Node;
 use crate::step::Step;
@@ -40,7 +40,7 @@ impl Count {
         };
         Ok(match (before, until) {
             (Fetch::Here(before), Fetch::Here(until)) => Step::Done(until.saturating_sub(before)),
-            (Fetch::At(a), Fetch::At(b)) if a != b => Step::Need(Vec::from([a, b])),
+            (Fetch::At(a), Fetch::At(b)) => Step::Need(cache.parts(a, [b].into_iter())),
             (Fetch::At(id), _) | (_, Fetch::At(id)) => Step::Need(Vec::from([id])),
         })
     }
@@ -51,7 +51,7 @@ fn rank(cache: &Cache, tree: Tree, key: &[u8], through: bool) -> Result<Fetch<u6
     if tree.is_empty() {
         return Ok(Fetch::Here(0));
     }
-    let at = |id: SegmentId| Ok(Fetch::At(id));
+    let at = |id: Want| Ok(Fetch::At(id));
     let mut node = match top(cache, tree)? {
         Fetch::Here(node) => node,
         Fetch::At(id) => return at(id),

@@ -1,6 +1,6 @@
 //! Writes the entries of a range to an [`Output`], in slices.
 
-use crate::cache::{Cache, Fetch, SegmentId};
+use crate::cache::{Cache, Fetch, Want};
 use crate::error::Error;
 use crate::node::Entry;
 use crate::output::Output;
@@ -54,7 +54,7 @@ impl Scan {
     /// The segments that the scan will need next and that are not in memory; none until the scan has shown
     /// to be long. A host may load them while it hands out the current output.
     #[must_use]
-    pub fn ahead(&self, cache: &Cache) -> Vec<SegmentId> {
+    pub fn ahead(&self, cache: &Cache) -> Vec<Want> {
         if self.ahead < MOST_AHEAD.min(cache.window()) || self.left == 0 {
             return Vec::new();
         }
@@ -96,11 +96,14 @@ impl Scan {
             let run = match self.cursor.run(cache)? {
                 Fetch::Here(None) => return Ok(Step::Done(())),
                 Fetch::Here(Some(run)) => run,
-                Fetch::At(id) if self.leaf_len == 0 => return Ok(Step::Need(Vec::from([id]))),
-                Fetch::At(id) => {
+                // A short scan ends in its first leaf, or in the next.
+                Fetch::At(want) if self.leaf_len == 0 || self.bounded(2) == 1 => {
+                    return Ok(Step::Need(Vec::from([want])));
+                }
+                Fetch::At(want) => {
                     self.ahead = (self.ahead * 2).min(cache.window()).min(MOST_AHEAD);
                     let most = self.bounded(self.ahead);
-                    return Ok(Step::Need(self.cursor.ahead(cache, Some(id), most)));
+                    return Ok(Step::Need(self.cursor.ahead(cache, Some(want), most)));
                 }
             };
             self.leaf_len = run.leaf.len();

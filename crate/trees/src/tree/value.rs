@@ -110,7 +110,7 @@ impl ValueReader {
             }
             let part = match cache.chunk(hash, ChunkKind::Piece)? {
                 Fetch::At(id) => {
-                    return Ok(Step::Need(cache.ahead(id, pieces[self.next..].iter())));
+                    return Ok(Step::Need(cache.parts_ahead(id, pieces[self.next..].iter())));
                 }
                 Fetch::Here(bytes) => &bytes[chunk::HEADER_BYTES..],
             };

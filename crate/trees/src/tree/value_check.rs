@@ -1,6 +1,6 @@
 //! Checks a value out of line: its list of pieces, its pieces, and its text if it is JSON.
 
-use crate::cache::{Cache, Fetch, SegmentId};
+use crate::cache::{Cache, Fetch, Want};
 use crate::chunk::{self, ChunkKind};
 use crate::error::{DecodeError, Error, Field};
 use crate::hash::Hash;
@@ -29,7 +29,7 @@ pub(super) struct ValueCheck {
 #[derive(Debug)]
 pub(super) enum Checked {
     /// This segment must be loaded first.
-    Need(SegmentId),
+    Need(Want),
     /// A chunk of this many bytes is sound.
     Read(usize),
     /// A chunk is damaged; the check continues with the others.

@@ -7,7 +7,7 @@
 //! fault. So each node is entered once, and the walk ends even if nodes are named repeatedly.
 
 use crate::boundary::Shape;
-use crate::cache::{Cache, Fetch, SegmentId};
+use crate::cache::{Cache, Fetch, Want};
 use crate::error::{DecodeError, Error, Field};
 use crate::hash::Hash;
 use crate::json::{Scanner, TextFault};
@@ -135,7 +135,7 @@ impl Verify {
 
     /// The segments that the walk will need next and that are not in memory.
     #[must_use]
-    pub fn ahead(&self, cache: &Cache) -> Vec<SegmentId> {
+    pub fn ahead(&self, cache: &Cache) -> Vec<Want> {
         if self.ahead < MOST_AHEAD.min(cache.window()) {
             return Vec::new();
         }
@@ -166,7 +166,7 @@ impl Verify {
         }
     }
 
-    fn start(&mut self, cache: &Cache, tree: Tree, budget: &mut Budget) -> Option<SegmentId> {
+    fn start(&mut self, cache: &Cache, tree: Tree, budget: &mut Budget) -> Option<Want> {
         match top(cache, tree) {
             Ok(Fetch::At(id)) => return Some(id),
             Ok(Fetch::Here(node)) => self.enter(cache, tree.root, &node, true, budget),
@@ -205,7 +205,7 @@ impl Verify {
     }
 
     /// Continues in the current node.
-    fn go_on(&mut self, cache: &Cache, budget: &mut Budget) -> Option<SegmentId> {
+    fn go_on(&mut self, cache: &Cache, budget: &mut Budget) -> Option<Want> {
         let frame = self.stack.last()?;
         let (hash, index) = (frame.hash, frame.next);
         match cache.node(&hash) {
@@ -252,7 +252,7 @@ impl Verify {
         parent: &Inner<'_>,
         index: usize,
         budget: &mut Budget,
-    ) -> Option<SegmentId> {
+    ) -> Option<Want> {
         let child = parent.child(index);
         let reaches_back =
             |node: &Node<'_>| self.edge.as_deref().is_some_and(|edge| node.first_key() <= edge);
@@ -308,7 +308,7 @@ impl Verify {
     }
 
     /// Continues with the value that is being checked.
-    fn check_value(&mut self, cache: &Cache, budget: &mut Budget) -> Option<SegmentId> {
+    fn check_value(&mut self, cache: &Cache, budget: &mut Budget) -> Option<Want> {
         let mut value = self.value.take()?;
         match value.step(cache, &mut self.scanner) {
             Checked::Need(id) => {
@@ -338,8 +338,9 @@ impl Verify {
 
     /// Up to `most` segments that the walk will need, beginning with `first` if it is given. Reads only
     /// nodes in memory.
-    fn wanted(&self, cache: &Cache, first: Option<SegmentId>, most: usize) -> Vec<SegmentId> {
-        let mut wanted = Wanted { cache, ids: Vec::from_iter(first), most, looked_into: 0 };
+    fn wanted(&self, cache: &Cache, first: Option<Want>, most: usize) -> Vec<Want> {
+        let ids = Vec::from_iter(first.map(Want::whole));
+        let mut wanted = Wanted { cache, ids, most, looked_into: 0 };
         if let Some(value) = &self.value {
             value.pieces_left().iter().for_each(|hash| wanted.add(hash));
         }
@@ -358,7 +359,7 @@ impl Verify {
 
 struct Wanted<'c> {
     cache: &'c Cache,
-    ids: Vec<SegmentId>,
+    ids: Vec<Want>,
     most: usize,
     looked_into: usize,
 }
@@ -366,10 +367,10 @@ struct Wanted<'c> {
 impl Wanted<'_> {
     fn add(&mut self, hash: &Hash) {
         if self.ids.len() < self.most
-            && let Ok(Some(id)) = self.cache.missing(hash)
-            && !self.ids.contains(&id)
+            && let Ok(Some(want)) = self.cache.missing(hash)
+            && !self.ids.contains(&want.whole())
         {
-            self.ids.push(id);
+            self.ids.push(want.whole());
         }
     }
 

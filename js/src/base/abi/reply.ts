@@ -69,12 +69,17 @@ export const sumLeavesValues = 2;
 export const sumTallyLeaves = 0;
 export const sumTallyPieces = 1;
 export const sumTallyValues = 2;
-/** The segments and chunks that the cache knows, and how many bytes are in memory. */
+/**
+ * The segments and chunks that the cache knows, how many bytes are in memory, and how many reads of
+ * chunks found theirs in memory, or not.
+ */
 export const cacheSegments = 0;
 export const cacheChunks = 1;
 export const cacheStoredBytes = 2;
 export const cacheCachedBytes = 3;
 export const cacheSmallSegments = 4;
+export const cacheHits = 5;
+export const cacheMisses = 6;
 /** Why a row was refused, and where. */
 export const rowFaultRow = 0;
 export const rowFaultOffset = 1;

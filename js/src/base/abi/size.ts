@@ -3,5 +3,7 @@
 
 /** Doubles in a reply. */
 export const replyWords = 16;
+/** Bytes of the shortest segment of which parts are read. */
+export const leastBytesForParts = 0x1_0000;
 /** Doubles of each level in a census. */
 export const levelWords = 4;

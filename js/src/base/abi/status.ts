@@ -3,7 +3,10 @@
 
 /** Finished. */
 export const done = 0;
-/** Segments must be loaded first. Reply: `Numbers`, their ids. */
+/**
+ * Parts of segments must be loaded first. Reply: `Numbers`, three for each part: the id of its segment,
+ * and where it begins and ends; 0 and 0 for the whole segment.
+ */
 export const need = 1;
 /** The budget is spent. */
 const yield_ = 2;

@@ -36,7 +36,7 @@ export function collected(engine: Engine): {
 } {
   const isExact = engine.word(Reply.collectedIsExact) === 1;
   return {
-    segments: engine.needed(),
+    segments: engine.numbers(),
     liveBytes: engine.word(Reply.collectedLiveBytes),
     valueBytes: isExact ? engine.word(Reply.collectedValueBytes) : undefined,
   };

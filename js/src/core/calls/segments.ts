@@ -1,6 +1,7 @@
 /** Calls for segments: stored ones, which the core knows by their tables, and new ones. */
 import * as Reply from '../../base/abi/reply.js';
 import * as Status from '../../base/abi/status.js';
+import type { Wanted } from '../../storage/segment-store.js';
 import type { Engine, Op } from '../engine.js';
 
 /** A finished segment as the core hands it out. */
@@ -21,10 +22,11 @@ export function addTable(engine: Engine, id: number, tableBytes: Uint8Array): bo
   return engine.core.add_table(id, tableBytes.length) === Status.done;
 }
 
-/** Gives the core the bytes of a known segment. */
-export function loadSegment(engine: Engine, id: number, segmentBytes: Uint8Array): void {
-  engine.incoming(segmentBytes);
-  engine.core.load_segment(id);
+/** Gives the core what it wanted of a known segment. */
+export function loadSegment(engine: Engine, wanted: Wanted, bytes: Uint8Array): void {
+  engine.incoming(bytes);
+  if (typeof wanted === 'number') engine.core.load_segment(wanted, 0, 0);
+  else engine.core.load_segment(wanted.id, wanted.from, wanted.to);
 }
 
 /** Marks a new segment as stored: it may leave memory. */
@@ -52,13 +54,15 @@ export function takeSegment(engine: Engine, op: Op): MadeSegment | undefined {
   };
 }
 
-/** Counts of known segments, chunks, bytes and small segments, and the bytes in memory. */
+/** Counts of known segments, chunks, bytes and small segments; the bytes in memory, and reads from there or not. */
 export function cacheStats(engine: Engine): {
   segments: number;
   chunks: number;
   storedBytes: number;
   cachedBytes: number;
   smallSegments: number;
+  cacheHits: number;
+  cacheMisses: number;
 } {
   engine.core.cache_stats();
   return {
@@ -67,5 +71,7 @@ export function cacheStats(engine: Engine): {
     storedBytes: engine.word(Reply.cacheStoredBytes),
     cachedBytes: engine.word(Reply.cacheCachedBytes),
     smallSegments: engine.word(Reply.cacheSmallSegments),
+    cacheHits: engine.word(Reply.cacheHits),
+    cacheMisses: engine.word(Reply.cacheMisses),
   };
 }

@@ -21,6 +21,7 @@ import type {
   Storage,
   StoreOptions,
   TableRecord,
+  Wanted,
   WriteBatch,
 } from '../segment-store.js';
 import { Connection, destroyDatabase } from './connection.js';
@@ -37,6 +38,7 @@ import {
 } from './journal.js';
 import type { Room, Task } from './later.js';
 import { REFS } from './put-segments.js';
+import { readOnce } from './reading.js';
 import { transact, whenAll } from './transaction.js';
 import { moveOnce, writeOnce } from './writes.js';
 
@@ -126,9 +128,9 @@ class IdbSegmentStore implements SegmentStore {
     );
   }
 
-  async read(ids: readonly number[]): Promise<(Uint8Array | undefined)[]> {
-    const wanted = [...ids];
-    return this.#connection.run((db) => readOnce(db, wanted, this.#carriers));
+  async read(wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]> {
+    const all = [...wanted];
+    return this.#connection.run((db) => readOnce(db, all, this.#carriers));
   }
 
   async write(batch: WriteBatch): Promise<boolean> {
@@ -263,34 +265,6 @@ function valuesOf(
   }
   const requests: IDBRequest[] = wanted.map((key) => store.get(key));
   return { requests, values: () => requests.map(({ result }): unknown => result) };
-}
-
-function readOnce(
-  db: IDBDatabase,
-  ids: readonly number[],
-  carriers: ReadonlyMap<number, MoveKey>,
-): Promise<(Uint8Array | undefined)[]> {
-  if (ids.length === 0) return Promise.resolve([]);
-  return transact(db, ['segments', 'refs'], 'readonly', 'relaxed', (work) => {
-    const [segments, refs] = [work.store('segments'), work.store('refs')];
-    const requests: IDBRequest<unknown>[] = ids.map((id) => {
-      const carrier = carriers.get(id);
-      return carrier === undefined ? segments.get(id) : refs.get(carrier);
-    });
-    whenAll(work, requests, (results) => {
-      // When its ref is deleted a segment that was carried is stored as all others are.
-      const again = ids.filter((id, at) => carriers.has(id) && results[at] === undefined);
-      const moved = again.map((id): IDBRequest<unknown> => segments.get(id));
-      whenAll(work, moved, (others) => {
-        const found = ids.map((id, at) => {
-          const bytes = results[at];
-          if (bytes === undefined && carriers.has(id)) return bytesOf(others[again.indexOf(id)]);
-          return carriers.has(id) ? carriedBy(bytes).segmentBytes : bytesOf(bytes);
-        });
-        work.answer(found);
-      });
-    });
-  });
 }
 
 function exact(batch: WriteBatch): WriteBatch {

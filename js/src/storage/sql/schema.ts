@@ -76,8 +76,12 @@ export const LOAD_NEW = `${REFS} UNION ALL ${UNKNOWN}`;
 /** The same, and all ids. */
 export const LOAD_ALL = `${LOAD_NEW} UNION ALL SELECT 2, id, NULL, NULL, NULL FROM segment_table`;
 
-/** Segments by a JSON array of their ids. */
-export const READ = 'SELECT id, bytes FROM segment WHERE id IN (SELECT value FROM json_each(?))';
+/** Segments by a JSON array of arrays: the id of each; of a part also where it begins, and its length. */
+export const READ = `
+  SELECT key, CASE WHEN json_array_length(value) = 1 THEN bytes ELSE
+    -- NULL where it begins behind the end.
+    ifnull(substr(bytes, json_extract(value, '$[1]') + 1, json_extract(value, '$[2]')), x'') END
+  FROM json_each(?) JOIN segment ON segment.id = json_extract(value, '$[0]')`;
 
 export const HISTORY =
   'SELECT generation, format, commit_bytes FROM ref WHERE name = ? ORDER BY generation DESC LIMIT ?';

@@ -9,6 +9,7 @@ import type {
   RefMove,
   SegmentStore,
   Since,
+  Wanted,
   WriteBatch,
 } from '../segment-store.js';
 import { failureOf, type SqlConnection, type SqlValue, type Statement } from './driver.js';
@@ -49,6 +50,8 @@ export interface SqlEvents {
  */
 export class SqlSegmentStore implements SegmentStore {
   readonly honoursStrict = true;
+  /** SQLite reads all of a segment for a part of it. */
+  readonly requestCost = 512 << 10;
   readonly #connection: SqlConnection;
   readonly #events: SqlEvents;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -111,23 +114,19 @@ export class SqlSegmentStore implements SegmentStore {
     });
   }
 
-  async read(ids: readonly number[]): Promise<(Uint8Array | undefined)[]> {
-    const wanted = [...ids];
-    const list = JSON.stringify(wanted);
+  async read(wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]> {
+    const found = wanted.map((): Uint8Array | undefined => undefined);
+    const list = JSON.stringify(
+      wanted.map((one) =>
+        typeof one === 'number' ? [one] : [one.id, one.from, one.to - one.from],
+      ),
+    );
     return this.#run(async (connection) => {
-      if (wanted.length === 0) return [];
-      const rows = await connection.read(READ, [list]);
-      const found = new Map(rows.map(([id, bytes]) => [wholeFrom(id), bytesFrom(bytes)]));
-      const given = new Set<number>();
-      return wanted.map((id) => {
-        const bytes = found.get(id);
-        if (bytes === undefined || !given.has(id)) {
-          given.add(id);
-          return bytes;
-        }
-        // Asked for twice, and each answer belongs to the caller.
-        return new Uint8Array(bytes);
-      });
+      if (found.length === 0) return found;
+      for (const [at, bytes] of await connection.read(READ, [list])) {
+        found[wholeFrom(at)] = bytesFrom(bytes);
+      }
+      return found;
     });
   }
 

@@ -1,0 +1,63 @@
+/**
+ * Segments as records of 64 KiB, with the keys `[id, 0]`, `[id, 1]` and so on: so an engine that has no
+ * Blobs in IndexedDB, or does not count them, reads a part without the rest.
+ */
+import { bytesOf } from '../../base/bytes.js';
+import { type Wanted, wantedOf } from '../segment-store.js';
+
+/** Bytes of each piece but the last. */
+const PIECE_BYTES = 64 << 10;
+
+/** The key of a piece. */
+export type PieceKey = [id: number, at: number];
+
+/** A segment in pieces, each in a buffer of its own. */
+export function piecesOf(id: number, segmentBytes: Uint8Array): [PieceKey, Uint8Array][] {
+  const count = Math.ceil(segmentBytes.length / PIECE_BYTES);
+  return Array.from({ length: count }, (_, at) => [
+    [id, at],
+    segmentBytes.slice(at * PIECE_BYTES, (at + 1) * PIECE_BYTES),
+  ]);
+}
+
+/** The segment that a record of `segments` belongs to. */
+export function ownerOf(key: IDBValidKey): IDBValidKey | undefined {
+  return Array.isArray(key) ? key[0] : key;
+}
+
+/** Asks for the pieces that hold what is wanted; then `value` joins them: `undefined` where there are none. */
+export function askForPieces(segments: IDBObjectStore, wanted: Wanted) {
+  if (typeof wanted === 'number') {
+    const request = segments.getAll(IDBKeyRange.bound([wanted], [wanted, []]));
+    return { requests: [request], value: () => joined(request.result) };
+  }
+  const { id, from, to } = wanted;
+  const first = Math.floor(from / PIECE_BYTES);
+  const last = Math.floor((to - 1) / PIECE_BYTES);
+  const requests: IDBRequest<unknown>[] = [];
+  for (let at = first; at <= last; at++) requests.push(segments.get([id, at]));
+  const skipped = first * PIECE_BYTES;
+  const rest = { id, from: from - skipped, to: to - skipped };
+  return {
+    requests,
+    value: () => {
+      const bytes = joined(requests.map(({ result }) => result));
+      return bytes && wantedOf(rest, bytes);
+    },
+  };
+}
+
+/** The pieces up to the first that is missing. */
+function joined(values: readonly unknown[]): Uint8Array | undefined {
+  const pieces = values.map(bytesOf);
+  const end = pieces.indexOf(undefined);
+  const present = (end < 0 ? pieces : pieces.slice(0, end)) as Uint8Array[];
+  if (present.length === 0) return undefined;
+  const bytes = new Uint8Array(present.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of present) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
