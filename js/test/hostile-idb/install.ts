@@ -11,9 +11,19 @@ import {
 } from './objects.js';
 import { HostileKeyRange } from './records.js';
 
+/** What the browsers call themselves whose IndexedDB an engine is like. */
+const AGENTS = {
+  chromium:
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0',
+  firefox: 'Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0',
+  webkit: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0',
+};
+
 /** `engine` stands in for the platform's own, or for one that is not there; returns what ends that. */
 export function install(engine: HostileEngine): () => void {
+  const { locks } = globalThis.navigator ?? {};
   const globals = {
+    navigator: { userAgent: AGENTS[engine.kind], locks },
     indexedDB: engine,
     IDBCursor: HostileCursor,
     IDBDatabase: HostileDatabase,

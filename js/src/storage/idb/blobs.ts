@@ -2,6 +2,7 @@
  * Segments as Blobs: getting the record reads nothing, and a slice of it reads a part, many in parallel.
  * Figures are in `docs/browsers.md`, "Records of raw IndexedDB".
  */
+import { isChromium, isGecko } from '../../base/engine-name.js';
 import type { Wanted } from '../segment-store.js';
 
 /** An engine as storage sees it. */
@@ -22,11 +23,10 @@ const FIREFOX: Engine = { takesBlobs: true, requestCost: 52 << 10 };
  */
 const OTHERS: Engine = { takesBlobs: false, requestCost: 64 << 10 };
 
-/** The engine that this runs in. What others call themselves, on iOS too, has neither word in it. */
+/** The engine that this runs in. */
 export function engine(): Engine {
-  const name = globalThis.navigator?.userAgent ?? '';
-  if (/ Chrom(e|ium)\//.test(name)) return CHROMIUM;
-  return / Firefox\//.test(name) ? FIREFOX : OTHERS;
+  if (isChromium()) return CHROMIUM;
+  return isGecko() ? FIREFOX : OTHERS;
 }
 
 /** A Blob, of this realm or of the frame whose IndexedDB gave it. */

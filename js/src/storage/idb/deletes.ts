@@ -17,6 +17,7 @@ import {
   movesFrom,
   refOf,
 } from './journal.js';
+import { ownerOf } from './pieces.js';
 import { putting, REFS } from './put-segments.js';
 import { transact, type Work, whenAll } from './transaction.js';
 
@@ -96,7 +97,10 @@ export function sweepOnce(db: IDBDatabase): Promise<void> {
     const segments = work.store('segments');
     whenAll(work, [work.store('tables').getAllKeys(), segments.getAllKeys()], ([named, all]) => {
       const names = new Set(named);
-      for (const id of all ?? []) if (!names.has(id)) segments.delete(id);
+      for (const key of all ?? []) {
+        const owner = ownerOf(key);
+        if (owner === undefined || !names.has(owner)) segments.delete(key);
+      }
       work.commit();
     });
   });

@@ -1,7 +1,8 @@
 /**
  * The browser's adapter: one IndexedDB database for each store, with three object stores
- * and no index. `segments` and `tables` map an id to bytes; `refs` is a journal of moves,
- * see `journal.ts`, and maps `COUNTER_KEY` to the last number that `reserve` gave out.
+ * and no index. `tables` maps an id to bytes, and so does `segments` or to a Blob, or it has the segment in
+ * pieces, see `reading.ts`; `refs` is a journal of moves, see `journal.ts`, and maps `COUNTER_KEY` to the last
+ * number that `reserve` gave out.
  *
  * Where there is a table, there is its segment, and where there is a ref, all that it needs: whatever an
  * engine makes of a transaction that finds no room. See `transaction.ts` for how.
@@ -24,6 +25,7 @@ import type {
   Wanted,
   WriteBatch,
 } from '../segment-store.js';
+import { engine, Handles } from './blobs.js';
 import { Connection, destroyDatabase } from './connection.js';
 import {
   COUNTER_KEY,
@@ -38,7 +40,7 @@ import {
 } from './journal.js';
 import type { Room, Task } from './later.js';
 import { REFS } from './put-segments.js';
-import { readOnce } from './reading.js';
+import { readAll } from './reading.js';
 import { transact, whenAll } from './transaction.js';
 import { moveOnce, writeOnce } from './writes.js';
 
@@ -93,6 +95,8 @@ class IdbSegmentStore implements SegmentStore {
   readonly #onFull: () => void;
   /** Which moves carry which segments, as far as is known here. */
   readonly #carriers = new Map<number, MoveKey>();
+  readonly #handles = new Handles();
+  readonly requestCost = engine().requestCost;
   #loaded: Room | undefined;
 
   private constructor(name: string, connection: Connection, onFull: () => void) {
@@ -112,7 +116,8 @@ class IdbSegmentStore implements SegmentStore {
   }
 
   load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<Loaded> {
-    return this.#connection.run((db) => loadOnce(db, known, since, this.#carriers));
+    const [carriers, handles] = [this.#carriers, this.#handles];
+    return this.#connection.run((db) => loadOnce(db, known, since, carriers, handles));
   }
 
   reserve(makesRoom = false): Promise<number> {
@@ -129,8 +134,8 @@ class IdbSegmentStore implements SegmentStore {
   }
 
   async read(wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]> {
-    const all = [...wanted];
-    return this.#connection.run((db) => readOnce(db, all, this.#carriers));
+    const run = <T>(task: (db: IDBDatabase) => Promise<T>) => this.#connection.run(task);
+    return readAll(run, [...wanted], this.#carriers, this.#handles);
   }
 
   async write(batch: WriteBatch): Promise<boolean> {
@@ -164,7 +169,10 @@ class IdbSegmentStore implements SegmentStore {
   async delete(ids: readonly number[], fence?: Fence): Promise<boolean> {
     const unwanted = new Set(ids);
     if (!(await (await this.#room()).delete(unwanted, fence))) return false;
-    for (const id of unwanted) this.#carriers.delete(id);
+    for (const id of unwanted) {
+      this.#carriers.delete(id);
+      this.#handles.drop(id);
+    }
     return true;
   }
 
@@ -212,6 +220,7 @@ function loadOnce(
   known: ReadonlySet<number> = new Set(),
   since: readonly Since[] | undefined,
   carriers: Map<number, MoveKey>,
+  handles: Handles,
 ): Promise<Loaded> {
   return transact(db, ['tables', 'refs'], 'readonly', 'relaxed', (work) => {
     const [refs, tables] = [work.store('refs'), work.store('tables')];
@@ -219,6 +228,7 @@ function loadOnce(
     const journal = ranges.map((range) => refs.getAllKeys(range));
     work.after(tables.getAllKeys(), (keys) => {
       const ids = idsFrom(keys);
+      handles.keepOnly(new Set(ids));
       const freshIds = ids.filter((id) => !known.has(id));
       const keysOfMoves = journal.flatMap(({ result }) => result);
       const moves = moveKeys(keysOfMoves);

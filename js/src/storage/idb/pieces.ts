@@ -26,10 +26,14 @@ export function ownerOf(key: IDBValidKey): IDBValidKey | undefined {
 }
 
 /** Asks for the pieces that hold what is wanted; then `value` joins them: `undefined` where there are none. */
-export function askForPieces(segments: IDBObjectStore, wanted: Wanted) {
+export function askForPieces(
+  segments: IDBObjectStore,
+  wanted: Wanted,
+): { requests: IDBRequest<unknown>[]; value: () => Uint8Array | undefined } {
   if (typeof wanted === 'number') {
-    const request = segments.getAll(IDBKeyRange.bound([wanted], [wanted, []]));
-    return { requests: [request], value: () => joined(request.result) };
+    const range = IDBKeyRange.bound([wanted], [wanted, []]);
+    const request = segments.getAll(range) as IDBRequest<unknown>;
+    return { requests: [request], value: () => joined(request.result as unknown[]) };
   }
   const { id, from, to } = wanted;
   const first = Math.floor(from / PIECE_BYTES);

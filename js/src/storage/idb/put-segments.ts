@@ -1,5 +1,8 @@
 /** How segments are put by a transaction, and its stores that a move of a ref needs. */
+import { leastBytesForParts } from '../../base/abi/size.js';
 import type { SegmentRecord } from '../segment-store.js';
+import { engine } from './blobs.js';
+import { piecesOf } from './pieces.js';
 import type { Work } from './transaction.js';
 
 /**
@@ -18,7 +21,12 @@ export function putting<T>(
   segments: readonly SegmentRecord[],
 ): (() => IDBRequest)[] {
   return segments.map(({ id, segmentBytes, tableBytes }) => () => {
-    work.store('tables').put(tableBytes, id);
-    return work.store('segments').put(segmentBytes, id);
+    const table = work.store('tables').put(tableBytes, id);
+    const records = work.store('segments');
+    if (segmentBytes.length < leastBytesForParts) return records.put(segmentBytes, id);
+    if (engine().takesBlobs) return records.put(new Blob([segmentBytes as BlobPart]), id);
+    // One that finds no room undoes the table with those before it; those behind it are only bytes.
+    const pieces = piecesOf(id, segmentBytes);
+    return pieces.reduce((_, [key, bytes]): IDBRequest => records.put(bytes, key), table);
   });
 }

@@ -1,35 +1,131 @@
-/** How segments, and parts of segments, are read. */
+/**
+ * How segments, and parts of segments, are read. A segment is one record of bytes, or carried by a move of
+ * a ref; one of 64 KiB or more is a Blob (`blobs.ts`) or many records (`pieces.ts`), whichever engine wrote it.
+ */
 import { bytesOf } from '../../base/bytes.js';
 import { segmentOf, type Wanted, wantedOf } from '../segment-store.js';
+import { blobOf, engine, type Handles, readBlob } from './blobs.js';
 import { carriedBy, type MoveKey } from './journal.js';
+import { askForPieces } from './pieces.js';
 import { transact, whenAll } from './transaction.js';
 
-/** Reads in one transaction: see `SegmentStore.read`. */
-export function readOnce(
+type Bytes = Uint8Array | undefined;
+
+/** Runs a task with the database, as `Connection.run` does. */
+type Run = <T>(task: (db: IDBDatabase) => Promise<T>) => Promise<T>;
+
+/** A segment that is there and cannot be read: the core takes that for damage, and looks for another copy. */
+const UNREADABLE = () => new Uint8Array();
+
+/** See `SegmentStore.read`. Whole segments are looked up anew, so that a verification sees what is stored. */
+export async function readAll(
+  run: Run,
+  wanted: readonly Wanted[],
+  carriers: ReadonlyMap<number, MoveKey>,
+  handles: Handles,
+): Promise<Bytes[]> {
+  // What is kept needs no database, and so would not fail with `closed`.
+  await run(async () => {});
+  const found: (Bytes | 'again')[] = await Promise.all(
+    wanted.map(async (one) => {
+      const kept = typeof one === 'number' ? undefined : handles.get(one.id);
+      return (kept && (await readBlob(kept, one))) ?? 'again';
+    }),
+  );
+  // The first look-up of a Blob may be of one that is being deleted: the second finds that it is gone.
+  for (const isLast of [false, true]) {
+    const missing = [...wanted.keys()].filter((at) => found[at] === 'again');
+    if (missing.length === 0) break;
+    const sought = missing.map((at) => wanted[at] as Wanted);
+    const records = await run((db) => lookUp(db, sought, carriers));
+    await Promise.all(
+      records.map(async (record, index) => {
+        const [at, one] = [missing[index] as number, sought[index] as Wanted];
+        const id = segmentOf(one);
+        const blob = blobOf(record);
+        if (blob === undefined) {
+          handles.drop(id);
+          found[at] = record as Bytes;
+          return;
+        }
+        handles.keep(id, blob);
+        found[at] = (await readBlob(blob, one)) ?? (isLast ? UNREADABLE() : 'again');
+      }),
+    );
+  }
+  return found as Bytes[];
+}
+
+/** Requests in the order in which they were made, and what they have found when all have succeeded. */
+interface Asked {
+  readonly requests: readonly IDBRequest<unknown>[];
+  value(): Bytes | Blob;
+}
+
+/** Finds what is wanted, or the Blob that has it, in one transaction. */
+function lookUp(
   db: IDBDatabase,
   wanted: readonly Wanted[],
   carriers: ReadonlyMap<number, MoveKey>,
-): Promise<(Uint8Array | undefined)[]> {
-  if (wanted.length === 0) return Promise.resolve([]);
+): Promise<(Bytes | Blob)[]> {
   return transact(db, ['segments', 'refs'], 'readonly', 'relaxed', (work) => {
     const [segments, refs] = [work.store('segments'), work.store('refs')];
-    const ids = wanted.map(segmentOf);
-    const requests: IDBRequest<unknown>[] = ids.map((id) => {
-      const carrier = carriers.get(id);
-      return carrier === undefined ? segments.get(id) : refs.get(carrier);
-    });
-    whenAll(work, requests, (results) => {
-      // When its ref is deleted a segment that was carried is stored as all others are.
-      const again = ids.filter((id, at) => carriers.has(id) && results[at] === undefined);
-      const moved = again.map((id): IDBRequest<unknown> => segments.get(id));
-      whenAll(work, moved, (others) => {
-        const found = ids.map((id, at) => {
-          const bytes = results[at];
-          if (bytes === undefined && carriers.has(id)) return bytesOf(others[again.indexOf(id)]);
-          return carriers.has(id) ? carriedBy(bytes).segmentBytes : bytesOf(bytes);
-        });
-        work.answer(found.map((bytes, at) => bytes && wantedOf(wanted[at] as Wanted, bytes)));
+    const record = (one: Wanted): Asked => {
+      const request: IDBRequest<unknown> = segments.get(segmentOf(one));
+      return { requests: [request], value: () => recordOf(request.result, one) };
+    };
+    const likely = (one: Wanted): Asked => {
+      const carrier = carriers.get(segmentOf(one));
+      if (carrier !== undefined) {
+        const move: IDBRequest<unknown> = refs.get(carrier);
+        const bytes = () =>
+          move.result === undefined
+            ? undefined
+            : wantedOf(one, carriedBy(move.result).segmentBytes);
+        return { requests: [move], value: bytes };
+      }
+      if (engine().takesBlobs) return record(one);
+      if (typeof one !== 'number') return askForPieces(segments, one);
+      // Nobody knows how long it is.
+      return either(record(one), askForPieces(segments, one));
+    };
+    // A part may lie behind the last piece, and a segment that was carried is stored as others are when its ref goes.
+    const anywhere = (one: Wanted): Asked => {
+      const records = either(record(one), askForPieces(segments, one));
+      const first: IDBRequest<unknown> = segments.get([segmentOf(one), 0]);
+      const none = () => (first.result === undefined ? undefined : new Uint8Array());
+      return either(records, { requests: [first], value: none });
+    };
+    const asked = wanted.map(likely);
+    answered(work, asked, (values) => {
+      const missing = [...values.keys()].filter((at) => values[at] === undefined);
+      const again = missing.map((at) => anywhere(wanted[at] as Wanted));
+      answered(work, again, (others) => {
+        for (const [index, at] of missing.entries()) values[at] = others[index];
+        work.answer(values);
       });
     });
   });
+}
+
+function answered(
+  work: Parameters<typeof whenAll>[0],
+  asked: readonly Asked[],
+  then: (values: (Bytes | Blob)[]) => void,
+): void {
+  const requests = asked.flatMap((one) => one.requests);
+  whenAll(work, requests, () => then(asked.map((one) => one.value())));
+}
+
+/** The second where the first has found nothing. */
+function either(first: Asked, second: Asked): Asked {
+  return {
+    requests: [...first.requests, ...second.requests],
+    value: () => first.value() ?? second.value(),
+  };
+}
+
+function recordOf(value: unknown, wanted: Wanted): Bytes | Blob {
+  const bytes = bytesOf(value);
+  return bytes ? wantedOf(wanted, bytes) : blobOf(value);
 }
