@@ -11,6 +11,7 @@ import { idb } from '../src/storage/idb/idb.js';
 import '../src/storage/idb/later.js';
 import { HostileEngine } from './hostile-idb/engine.js';
 import { install } from './hostile-idb/install.js';
+import type { Key } from './hostile-idb/records.js';
 import type { EngineKind } from './hostile-idb/running.js';
 import { type Random, random } from './random.js';
 import { inRealTime, quiet, virtualTime } from './virtual-time.js';
@@ -344,16 +345,23 @@ class FullSimulation {
     await quiet();
   }
 
-  /** No table without its segment, and no two segments of one id. */
+  /** No table without its segment, and none of which the first piece or one in the middle is missing. */
   #checkRecords(): void {
     const stores = this.#engine.stored(`hedgerow/${NAME}`);
     const keysOf = (store: string) =>
-      stores
-        ?.get(store)
-        ?.select(undefined)
-        .map(({ key }) => key);
-    const segments = new Set(keysOf('segments'));
-    const ghost = keysOf('tables')?.find((id) => !segments.has(id));
+      (stores?.get(store)?.select(undefined) ?? []).map(({ key }) => key);
+    const pieces = new Map<Key | undefined, number>();
+    const tables = new Set(keysOf('tables'));
+    for (const key of keysOf('segments')) {
+      const owner = Array.isArray(key) ? key[0] : key;
+      const before = pieces.get(owner) ?? 0;
+      // What no table names is only bytes.
+      if (tables.has(owner) && Array.isArray(key) && key[1] !== before) {
+        throw new Error(`of the segment ${owner} the piece ${before} is missing`);
+      }
+      pieces.set(owner, before + 1);
+    }
+    const ghost = [...tables].find((id) => !pieces.has(id));
     if (ghost !== undefined) throw new Error(`the table ${ghost} has no segment`);
   }
 }

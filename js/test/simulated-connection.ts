@@ -1,7 +1,16 @@
 /** One tab's way to a simulated store. */
 import { sameBytes } from '../src/base/bytes.js';
 import type { Locks } from '../src/base/locks.js';
-import type { Fence, Loaded, Ref, SegmentStore, WriteBatch } from '../src/storage/segment-store.js';
+import {
+  type Fence,
+  type Loaded,
+  type Ref,
+  type SegmentStore,
+  segmentOf,
+  type Wanted,
+  type WriteBatch,
+  wantedOf,
+} from '../src/storage/segment-store.js';
 import { copyOf } from './simulated-disk.js';
 import type { World } from './simulated-storage.js';
 
@@ -72,11 +81,11 @@ export class Connection implements SegmentStore {
     });
   }
 
-  read(ids: readonly number[]): Promise<(Uint8Array | undefined)[]> {
+  read(wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]> {
     return this.#world.call(this, ({ segments }) =>
-      ids.map((id) => {
-        const segment = segments.get(id);
-        return segment && copyOf(segment.segmentBytes);
+      wanted.map((one) => {
+        const segment = segments.get(segmentOf(one));
+        return segment && copyOf(wantedOf(one, segment.segmentBytes));
       }),
     );
   }

@@ -115,7 +115,8 @@ export interface SegmentStore {
    * has: the core finds that they are not those that it needs, and looks for another copy. So it does where a
    * segment is there and its bytes cannot be read: then there are none. The caller owns the bytes.
    */
-  read(wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]>;
+  // A property: as a method, one that takes ids alone would compile.
+  readonly read: (wanted: readonly Wanted[]) => Promise<(Uint8Array | undefined)[]>;
   /**
    * What a request for a part costs, as the number of bytes that are read in the same time: by that the core
    * decides whether it asks for parts of a segment, or for all of it. Absent where nobody has measured it.
