@@ -1,13 +1,15 @@
 //! Parts of segments: what is asked for, what stays in memory, and damage.
 
 use hedgerow::boundary::Shape;
-use hedgerow::cache::{Cache, Fetch, Want};
+use hedgerow::cache::{Cache, Fetch, REQUEST_COST, Want};
 use hedgerow::error::Error;
 use hedgerow::hash::Hash;
 use hedgerow::limits::{LEAST_BYTES_FOR_PARTS, SEGMENT_BYTES};
 use hedgerow::node::Node;
+use hedgerow::output::Output;
 use hedgerow::segment::{Packer, Sealed, Stream};
-use hedgerow::tree::Range;
+use hedgerow::step::{Budget, Step};
+use hedgerow::tree::{Parts, Range, Scan};
 use hedgerow_support::host::{Host, seal};
 use hedgerow_support::layout;
 use hedgerow_support::rows::{Rows, issue};
@@ -200,6 +202,39 @@ fn segments_that_are_not_stored_stay_and_what_a_descent_needs_stays_beside_them(
         cache.stored(id);
     }
     assert!(cache.held_bytes() <= (48 * 600) << 10);
+}
+
+/// Reads all rows of a store of 30 MiB as a page does, which asks for what comes next at every yield.
+#[test]
+fn a_scan_reads_each_segment_once_whatever_the_cache_holds() {
+    let rows: Rows =
+        (0..30_000).map(|at| (format!("{at:06}"), format!("\"{at:0>1000}\""))).collect();
+    let mut host = Host::of(Shape::STORED, &rows);
+    for cache_bytes in [4 << 20, 8 << 20, 64 << 20] {
+        host.reopen(cache_bytes);
+        host.cache.set_request_cost(REQUEST_COST);
+        let entries = Parts { keys: true, values: true };
+        let mut scan = Scan::new(host.tree(), Range::ALL, false, u64::MAX, entries);
+        let mut out = Output::default();
+        loop {
+            let step = scan.step(&host.cache, &mut Budget::of(256 << 10), &mut out);
+            match step.expect("no error") {
+                Step::Done(()) => break,
+                Step::Need(wanted) => host.answer(&wanted),
+                Step::Yield => {
+                    let ahead = scan.ahead(&host.cache);
+                    if !ahead.is_empty() {
+                        host.answer(&ahead);
+                    }
+                }
+            }
+        }
+        let (parts, whole): (Vec<&Want>, Vec<_>) =
+            host.wanted.iter().partition(|want| !want.is_whole());
+        let stored = host.stored.len();
+        assert!(whole.len() <= stored, "{} of {stored}, cache of {cache_bytes}", whole.len());
+        assert!(parts.len() < 16, "{} nodes by themselves", parts.len());
+    }
 }
 
 proptest! {

@@ -3,6 +3,7 @@
 use crate::cache::{Cache, Fetch, Want};
 use crate::error::{DecodeError, Error, Field};
 use crate::hash::Hash;
+use crate::limits::SEGMENT_BYTES;
 use crate::node::{Inner, Leaf, Node};
 use crate::tree::{Range, Tree, top};
 use alloc::vec::Vec;
@@ -202,39 +203,34 @@ impl Cursor {
         }
     }
 
-    /// Up to `most` whole segments that the walk will need, in order, beginning with `first` if it is given.
-    /// Reads only nodes in memory.
+    /// The whole segments that the walk will need and that are not in memory, in order, beginning with `first`
+    /// if it is given. Reads only nodes in memory, and looks no further than `most` segments: more would drive
+    /// those out that are needed before.
     #[must_use]
     pub fn ahead(&self, cache: &Cache, first: Option<Want>, most: usize) -> Vec<Want> {
-        let mut wanted = Vec::from_iter(first.map(Want::whole));
+        let wanted = Vec::from_iter(first.map(Want::whole));
+        let mut ahead = Ahead { cache, wanted, most, bytes: most * SEGMENT_BYTES };
         for frame in self.stack.iter().rev() {
             if let Ok(Fetch::Here(Node::Inner(parent))) = cache.node(&frame.hash) {
-                self.gather(cache, &parent, frame.next, most, &mut wanted);
+                self.gather(&mut ahead, &parent, frame.next);
             }
         }
-        wanted
+        ahead.wanted
     }
 
     /// Continues from the child at `at`. Children are checked against their parent, so that a node that is
     /// named repeatedly ends it.
-    fn gather(
-        &self,
-        cache: &Cache,
-        parent: &Inner<'_>,
-        mut at: usize,
-        most: usize,
-        wanted: &mut Vec<Want>,
-    ) {
-        while wanted.len() < most {
+    fn gather(&self, ahead: &mut Ahead<'_>, parent: &Inner<'_>, mut at: usize) {
+        while ahead.wanted.len() < ahead.most && ahead.bytes > 0 {
             let Some(index) = self.next_child(parent, at) else { return };
-            match cache.missing(&parent.hash(index)) {
-                Ok(Some(want)) if !wanted.contains(&want.whole()) => wanted.push(want.whole()),
-                Ok(Some(_)) => {}
-                Ok(None) if parent.level() == 1 => {}
-                Ok(None) => match cache.child(parent, index) {
+            let hash = parent.hash(index);
+            match ahead.cache.missing(&hash) {
+                Ok(Some(want)) => ahead.add(want, &hash),
+                Ok(None) if parent.level() == 1 => ahead.pass(&hash),
+                Ok(None) => match ahead.cache.child(parent, index) {
                     Ok(Fetch::Here(Node::Inner(child))) => {
                         let start = if self.reverse { child.len() } else { 0 };
-                        self.gather(cache, &child, start, most, wanted);
+                        self.gather(ahead, &child, start);
                     }
                     _ => return,
                 },
@@ -242,5 +238,27 @@ impl Cursor {
             }
             at = if self.reverse { index } else { index + 1 };
         }
+    }
+}
+
+/// Gathers what a walk will need.
+struct Ahead<'c> {
+    cache: &'c Cache,
+    wanted: Vec<Want>,
+    most: usize,
+    /// Bytes of leaves that are still to be looked at.
+    bytes: usize,
+}
+
+impl Ahead<'_> {
+    fn add(&mut self, want: Want, hash: &Hash) {
+        if !self.wanted.contains(&want.whole()) {
+            self.wanted.push(want.whole());
+        }
+        self.pass(hash);
+    }
+
+    fn pass(&mut self, hash: &Hash) {
+        self.bytes = self.bytes.saturating_sub(self.cache.chunk_len(hash).unwrap_or(0));
     }
 }
