@@ -81,6 +81,11 @@ impl Marks {
         is_set(&self.checked, chunk)
     }
 
+    /// Whether no chunk was read since the segment was loaded.
+    pub fn is_unread(&self) -> bool {
+        self.checked.iter().all(|word| word.get() == 0)
+    }
+
     pub fn set_checked(&self, chunk: usize) {
         set(&self.checked, chunk);
     }

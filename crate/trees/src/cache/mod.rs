@@ -17,7 +17,7 @@ pub use want::{REQUEST_COST, Want};
 
 use crate::error::Error;
 use crate::hash::Hash;
-use crate::limits::LEAST_BYTES_FOR_PARTS;
+use crate::limits::{LEAST_BYTES_FOR_PARTS, SEGMENT_BYTES};
 use crate::secret::Secret;
 use crate::segment::{Sealed, Table};
 use alloc::vec::Vec;
@@ -123,6 +123,7 @@ impl Cache {
     /// Adds a segment that was made here, under a new id. It stays in memory until [`Cache::stored`].
     pub fn add_fresh(&mut self, id: SegmentId, sealed: Sealed) {
         self.residents.enter(sealed.bytes.len());
+        self.residents.keep(sealed.bytes.len(), true);
         let mut segment = Segment::new(id, sealed.table);
         segment.marks = Marks::fresh(segment.table.len());
         segment.bytes = Some(sealed.bytes);
@@ -138,8 +139,10 @@ impl Cache {
 
     /// Records that the segment is stored: from now on it may leave memory.
     pub fn stored(&mut self, id: SegmentId) {
-        if let Some(segment) = self.catalogue.segment_mut(id) {
-            segment.fresh = false;
+        if let Some(segment) = self.catalogue.segment_mut(id)
+            && core::mem::take(&mut segment.fresh)
+        {
+            self.residents.keep(segment.size().0, false);
         }
         self.residents.evict(&mut self.catalogue);
     }
@@ -147,6 +150,9 @@ impl Cache {
     /// Removes a segment and its chunks.
     pub fn remove(&mut self, id: SegmentId) {
         if let Some(segment) = self.catalogue.remove(id) {
+            if segment.fresh {
+                self.residents.keep(segment.size().0, false);
+            }
             self.residents.leave(segment.size());
         }
     }
@@ -204,7 +210,7 @@ impl Cache {
     /// How many segments may be asked for at once without one of them evicting another.
     #[must_use]
     pub const fn window(&self) -> usize {
-        let fit = self.residents.budget() / (2 * crate::limits::SEGMENT_BYTES);
+        let fit = self.residents.budget() / (2 * SEGMENT_BYTES);
         if fit == 0 { 1 } else { fit }
     }
 
@@ -266,7 +272,8 @@ impl Cache {
     }
 
     /// What must be loaded before the chunk `hash` can be read, if anything. A read asks for the same,
-    /// unless it first finds that a copy in memory is damaged.
+    /// unless it first finds that a copy in memory is damaged. One in memory counts as used: whoever asks is
+    /// about to read it.
     ///
     /// # Errors
     /// [`Error::MissingChunk`]; [`Error::CorruptChunk`] if all copies are known to be damaged.
@@ -295,25 +302,48 @@ impl Cache {
         wanted
     }
 
-    /// What to ask for: `first`, and of `rest`, which is needed next, what is not in memory, as much as fits
-    /// without one evicting another. Calls `rest` as often as that takes.
+    /// What to ask for: `first`, and what `rest` needs next that is not in memory. Looks no further than fits
+    /// without one evicting another, and calls `rest` as often as that takes.
     pub fn parts(&self, first: Want, rest: impl Iterator<Item = Want>) -> Vec<Want> {
-        let mut wants = Wants::new(self.request_cost, self.residents.budget() / 2);
-        for want in core::iter::once(first).chain(rest) {
-            let len = self.table(want.segment).map_or(0, Table::segment_len);
-            if self.lacks(want) && !wants.add(want, len) {
+        let mut wants = self.wants_of(first);
+        for want in rest {
+            let is_here = !self.lacks(want);
+            if !is_here && !wants.add(want, self.segment_len(want.segment)) {
                 break;
             }
         }
         wants.list()
     }
 
-    /// As [`Cache::parts`], for chunks by their hashes.
+    /// As [`Cache::parts`], for chunks by their hashes. Those in memory need room, too: they are still to be
+    /// read, and count as used.
     pub fn parts_ahead<'h>(
         &self,
         first: Want,
         hashes: impl Iterator<Item = &'h Hash>,
     ) -> Vec<Want> {
-        self.parts(first, hashes.filter_map(|hash| self.missing(hash).ok().flatten()))
+        let mut wants = self.wants_of(first);
+        for hash in hashes {
+            // An error of one of them is returned when it is read.
+            let has_room = match self.missing(hash) {
+                Ok(Some(want)) => wants.add(want, self.segment_len(want.segment)),
+                Ok(None) => wants.pass(self.chunk_len(hash).unwrap_or(0)),
+                Err(_) => true,
+            };
+            if !has_room {
+                break;
+            }
+        }
+        wants.list()
+    }
+
+    fn wants_of(&self, first: Want) -> Wants {
+        let mut wants = Wants::new(self.request_cost, self.residents.room());
+        wants.add(first, self.segment_len(first.segment));
+        wants
+    }
+
+    fn segment_len(&self, id: SegmentId) -> usize {
+        self.table(id).map_or(0, Table::segment_len)
     }
 }

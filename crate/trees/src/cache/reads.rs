@@ -45,7 +45,10 @@ impl Cache {
                     Some(bytes) => return Ok(Fetch::Here(bytes)),
                     None => is_damaged = true,
                 },
-                Some(_) => return Ok(Fetch::Here(&[])),
+                Some((_, used)) => {
+                    used.set(self.residents.tick());
+                    return Ok(Fetch::Here(&[]));
+                }
             }
         }
         let retried = retried.filter(|_| !is_damaged);

@@ -3,24 +3,31 @@
 
 use super::catalogue::{Catalogue, Segment};
 use crate::chunk::ChunkKind;
+use crate::limits::{MAX_LEVEL, SEGMENT_BYTES};
 use crate::order::sorted;
 use alloc::vec::Vec;
 use core::cell::Cell;
 
 /// The units that stay in memory even if they exceed the budget: a descent needs one for each level of the
 /// tree at the same time.
-const MIN_RESIDENT: usize = crate::limits::MAX_LEVEL as usize + 8;
+const MIN_RESIDENT: usize = MAX_LEVEL as usize + 8;
 
-/// Internal nodes count as used so many times as lately as they were: many reads share each of them.
-const INNER_WEIGHT: u64 = 16;
+/// What is worth more than a leaf that was read counts as used so many times as lately as it was: internal
+/// nodes, which many reads share, and what was loaded and is still to be read.
+const WEIGHT: u64 = 16;
 
 /// One time in so many budgets what leaves memory is chosen: a choice looks at every unit.
 const SPARE: usize = 16;
+
+/// Of the smallest cache, too, two segments are asked for at once.
+const LEAST_ROOM: usize = 2 * SEGMENT_BYTES;
 
 /// What stays in memory: the units used last, as many as fit the budget.
 pub struct Residents {
     budget: usize,
     held: usize,
+    /// Bytes of those that may not leave.
+    kept: usize,
     count: usize,
     clock: Cell<u64>,
 }
@@ -37,7 +44,7 @@ struct Unit {
 
 impl Residents {
     pub const fn new(budget: usize) -> Self {
-        Self { budget, held: 0, count: 0, clock: Cell::new(0) }
+        Self { budget, held: 0, kept: 0, count: 0, clock: Cell::new(0) }
     }
 
     pub const fn budget(&self) -> usize {
@@ -55,6 +62,21 @@ impl Residents {
         self.count += 1;
     }
 
+    /// Counts bytes in memory that may not leave, or that may again.
+    pub const fn keep(&mut self, bytes: usize, is_kept: bool) {
+        if is_kept {
+            self.kept += bytes;
+        } else {
+            self.kept -= bytes;
+        }
+    }
+
+    /// How many bytes, and how many units, may be asked for at once without one of them driving another out.
+    pub const fn room(&self) -> (usize, usize) {
+        let half = self.budget / 2;
+        if half < LEAST_ROOM { (LEAST_ROOM, MIN_RESIDENT / 2) } else { (half, usize::MAX) }
+    }
+
     /// Counts `count` units of `bytes` bytes in all that leave memory.
     pub const fn leave(&mut self, (bytes, count): (usize, usize)) {
         self.held -= bytes;
@@ -68,9 +90,10 @@ impl Residents {
         now
     }
 
-    /// Frees stored units other than the [`MIN_RESIDENT`] that were used last until the budget is met.
+    /// Frees units that may leave, other than the [`MIN_RESIDENT`] that were used last, until
+    /// those that may leave meet the budget.
     pub fn evict(&mut self, catalogue: &mut Catalogue) {
-        if self.held <= self.budget || self.count <= MIN_RESIDENT {
+        if self.held - self.kept <= self.budget || self.count <= MIN_RESIDENT {
             return;
         }
         let units = self.units(catalogue);
@@ -79,7 +102,7 @@ impl Residents {
         let may_leave = units.len().saturating_sub(MIN_RESIDENT);
         let mut leaving: Vec<&Unit> = Vec::new();
         for at in order.into_iter().take(may_leave) {
-            if self.held <= aim {
+            if self.held - self.kept <= aim {
                 break;
             }
             self.leave((units[at].bytes, 1));
@@ -110,20 +133,24 @@ impl Residents {
     /// What may leave memory.
     fn units(&self, catalogue: &Catalogue) -> Vec<Unit> {
         let now = self.clock.get();
-        let age = |used: &Cell<u64>, is_inner: bool| {
-            (now - used.get()) / if is_inner { INNER_WEIGHT } else { 1 }
+        let age = |used: &Cell<u64>, is_worth_more: bool| {
+            (now - used.get()) / if is_worth_more { WEIGHT } else { 1 }
         };
         let mut units = Vec::with_capacity(self.count);
         for (number, segment) in catalogue.segments().enumerate() {
             if let (Some(bytes), false) = (&segment.bytes, segment.fresh) {
-                let age = age(&segment.used, segment.table.only_inner());
+                let is_unread = segment.marks.is_unread();
+                let age = age(&segment.used, is_unread || segment.table.only_inner());
                 units.push(Unit { age, bytes: bytes.len(), segment: number, chunk: None });
             }
-            units.extend(segment.parts.iter().map(|part| Unit {
-                age: age(&part.used, is_inner(&part.bytes)),
-                bytes: part.bytes.len(),
-                segment: number,
-                chunk: Some(part.chunk),
+            units.extend(segment.parts.iter().map(|part| {
+                let is_unread = !segment.marks.is_checked(part.chunk as usize);
+                Unit {
+                    age: age(&part.used, is_unread || is_inner(&part.bytes)),
+                    bytes: part.bytes.len(),
+                    segment: number,
+                    chunk: Some(part.chunk),
+                }
             }));
         }
         units

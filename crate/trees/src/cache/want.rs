@@ -64,6 +64,7 @@ impl Want {
 pub struct Wants {
     request_cost: usize,
     room: usize,
+    most: usize,
     list: Vec<Want>,
     /// What is wanted of each segment, in ascending order.
     groups: Vec<Group>,
@@ -92,13 +93,16 @@ impl Group {
 }
 
 impl Wants {
-    /// Gathers wants of about `room` bytes; at least one.
-    pub(super) const fn new(request_cost: usize, room: usize) -> Self {
-        Self { request_cost, room, list: Vec::new(), groups: Vec::new() }
+    /// Gathers at most `most` wants of about `room` bytes; at least one.
+    pub(super) const fn new(request_cost: usize, (room, most): (usize, usize)) -> Self {
+        Self { request_cost, room, most, list: Vec::new(), groups: Vec::new() }
     }
 
     /// Adds a want of a segment of `len` bytes; returns `false`, without adding it, if there is no room.
     pub(super) fn add(&mut self, want: Want, len: usize) -> bool {
+        if self.list.len() == self.most {
+            return false;
+        }
         let Want { segment, from, .. } = want;
         let cost = self.request_cost;
         let at = match self.groups.binary_search_by(|group| group.segment.cmp(&segment)) {
@@ -133,6 +137,12 @@ impl Wants {
         true
     }
 
+    /// Passes a chunk of `bytes` bytes in memory, which is needed next, too; `false` if there is no room left.
+    pub(super) const fn pass(&mut self, bytes: usize) -> bool {
+        self.room = self.room.saturating_sub(bytes);
+        self.room > 0
+    }
+
     /// What to ask for.
     pub(super) fn list(self) -> Vec<Want> {
         let Self { list, mut groups, request_cost, .. } = self;
@@ -163,7 +173,7 @@ mod tests {
     }
 
     fn gathered(room: usize, wants: &[Want]) -> Vec<Want> {
-        let mut gathered = Wants::new(REQUEST_COST, room);
+        let mut gathered = Wants::new(REQUEST_COST, (room, usize::MAX));
         let _ = wants.iter().all(|want| gathered.add(*want, LEN));
         gathered.list()
     }
@@ -181,7 +191,7 @@ mod tests {
     fn where_requests_cost_nothing_parts_are_asked_for_until_they_are_the_whole() {
         let all: Vec<_> = (0..128).map(|at| part(1, at * 4096)).collect();
         for (count, is_whole) in [(127, false), (128, true)] {
-            let mut gathered = Wants::new(0, LEN);
+            let mut gathered = Wants::new(0, (LEN, usize::MAX));
             assert!(all[..count].iter().all(|want| gathered.add(*want, LEN)));
             let list = gathered.list();
             assert_eq!(list.len(), if is_whole { 1 } else { count });
@@ -193,6 +203,8 @@ mod tests {
     fn the_first_is_taken_and_others_while_there_is_room() {
         let wants = [part(1, 0), part(2, 0), part(3, 0)];
         assert_eq!(gathered(0, &wants), wants[..1]);
+        let mut few = Wants::new(REQUEST_COST, (LEN, 2));
+        assert_eq!(wants.map(|want| few.add(want, LEN)), [true, true, false]);
         assert_eq!(gathered(8192, &wants), wants[..2]);
         // The third part of a segment makes it a whole one.
         assert_eq!(gathered(16 << 10, &[0, 8192, 65536].map(|from| part(7, from))).len(), 2);

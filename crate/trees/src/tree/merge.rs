@@ -126,7 +126,7 @@ impl Merge {
                     if !self.tree.is_empty() {
                         let root = self.tree.root;
                         match top(cache, self.tree)? {
-                            Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
+                            Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id, self.next))),
                             Fetch::Here(_) => self.enter(root, edits.len(), true),
                         }
                     }
@@ -178,7 +178,7 @@ impl Merge {
     ) -> Result<Step<()>, Error> {
         while let Some(frame) = self.stack.last().copied() {
             let node = match cache.node(&frame.hash)? {
-                Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
+                Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id, self.next))),
                 Fetch::Here(node) => node,
             };
             // Checks that keys ascend across nodes, which a parent alone cannot show.
@@ -215,7 +215,7 @@ impl Merge {
                 match cache.child(&parent, index)? {
                     Fetch::At(id) => {
                         self.set_next(index);
-                        return Ok(Step::Need(self.plan.ahead(cache, id)));
+                        return Ok(Step::Need(self.plan.ahead(cache, id, self.next)));
                     }
                     Fetch::Here(_) => {
                         self.set_next(index + 1);

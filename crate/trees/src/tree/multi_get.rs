@@ -146,7 +146,7 @@ impl MultiGet {
                 return Ok(Step::Yield);
             }
             let leaf = match leaf_of(cache, self.tree, self.wanted.key(self.next))? {
-                Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
+                Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id, self.next))),
                 Fetch::Here(None) => return Ok(Step::Done(())),
                 Fetch::Here(Some(leaf)) => leaf,
             };

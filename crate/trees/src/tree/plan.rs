@@ -34,9 +34,10 @@ pub(crate) struct Plan {
     /// The index in `level` of the next node to visit.
     at: usize,
     below: Vec<Visit>,
-    leaves: Vec<Want>,
-    /// How many of `leaves` were asked for.
-    asked: usize,
+    /// The leaves to come, each with the number of keys up to its end.
+    leaves: Vec<(Hash, usize)>,
+    /// How many of `leaves` are behind.
+    done: usize,
 }
 
 impl Plan {
@@ -87,13 +88,7 @@ impl Plan {
                             if end > from {
                                 let hash = inner.hash(index);
                                 if inner.level() == 1 {
-                                    let missing = cache.missing(&hash)?;
-                                    let recent = self.leaves.iter().rev().take(4);
-                                    if let Some(id) = missing
-                                        && !recent.into_iter().any(|seen| *seen == id)
-                                    {
-                                        self.leaves.push(id);
-                                    }
+                                    self.leaves.push((hash, end));
                                 } else {
                                     self.below.push(Visit { hash, from, to: end });
                                 }
@@ -112,14 +107,16 @@ impl Plan {
         Ok(Step::Done(()))
     }
 
-    /// What to ask for when the leaf `first` is missing: `first`, and those planned after it, as many as fit.
-    pub(crate) fn ahead(&mut self, cache: &Cache, first: Want) -> Vec<Want> {
-        let mut taken = 0;
-        let rest = self.leaves[self.asked..].iter().inspect(|_| taken += 1).copied();
-        let wanted = cache.parts(first, rest);
-        // If not all were taken, the last of them had no room.
-        let is_end = self.asked + taken == self.leaves.len();
-        self.asked += if is_end { taken } else { taken.saturating_sub(1) };
-        wanted
+    /// What to ask for when `first` is missing and `next` is the next key: `first`, and the leaves planned from
+    /// there on, as many as fit. If the next of those is in memory, `first` alone: it is a leaf between them, and
+    /// what follows was asked for before.
+    pub(crate) fn ahead(&mut self, cache: &Cache, first: Want, next: usize) -> Vec<Want> {
+        self.done += self.leaves[self.done..].iter().take_while(|(_, end)| *end <= next).count();
+        let rest = &self.leaves[self.done..];
+        let is_between = rest.first().is_none_or(|(hash, _)| matches!(cache.missing(hash), Ok(None)));
+        if is_between {
+            return Vec::from([first]);
+        }
+        cache.parts_ahead(first, rest.iter().map(|(hash, _)| hash))
     }
 }

@@ -255,7 +255,7 @@ impl ResolveUpdates {
         let (leaf, found) = match found {
             Some(found) => found,
             None => match leaf_of(cache, self.tree, &key)? {
-                Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id))),
+                Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id, self.next))),
                 Fetch::Here(None) => return Ok(Step::Done(self.pending.open(None))),
                 Fetch::Here(Some(leaf)) => {
                     budget.spend(256 + cache.take_checked());
