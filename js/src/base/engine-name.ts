@@ -5,8 +5,8 @@ const agent = () => globalThis.navigator?.userAgent ?? '';
 /** Others say `like Gecko`. */
 export const isGecko = () => /Gecko\/\d/.test(agent());
 
-/** Of iOS, Chrome calls itself otherwise: it is WebKit. */
-export const isChromium = () => / Chrom(e|ium)\//.test(agent());
+/** Headless, too. Of iOS, Chrome calls itself otherwise: it is WebKit. */
+export const isChromium = () => /Chrom(e|ium)\//.test(agent());
 
 /** All browsers of iOS are WebKit. Chromium names it, too, but is not. */
 export const isWebKit = () => /AppleWebKit\//.test(agent()) && !isChromium();
