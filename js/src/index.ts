@@ -20,6 +20,7 @@ import { Store } from './store/store.js';
 import { storeParts } from './store/store-later.js';
 import { loadSums } from './sums/sum-tree.js';
 import { transacting } from './transaction/transacting.js';
+import { loadIndexBuild } from './write/index-builder.js';
 
 export { type Conflict, type ErrorCode, HedgerowError } from './base/errors.js';
 export { persist } from './base/persist.js';
@@ -144,8 +145,8 @@ const platform = () => part(() => import('./base/platform.js'));
 
 /**
  * Loads now what is else loaded when it is first called: compaction, proofs, verification, repair, statistics, health, sum
- * trees, transactions, branches, diffs, merges, exports and imports, 94 KB in all. From then on none of these needs the network. Rejects
- * with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
+ * trees, transactions, branches, diffs, merges, exports and imports, the building of indexes: 91 KB in all. From then on
+ * none of these needs the network. Rejects with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
  */
 export async function preload(): Promise<void> {
   const parts = [
@@ -158,7 +159,7 @@ export async function preload(): Promise<void> {
     differing,
     loadCollector,
   ];
-  const others = [storeParts, transacting, platform, loadRest, loadHealth];
+  const others = [storeParts, transacting, platform, loadRest, loadHealth, loadIndexBuild];
   await Promise.all([...parts, ...others].map((load) => load()));
 }
 

@@ -1,27 +1,15 @@
 import { HedgerowError } from '../base/errors.js';
-import { MAX_BUILD_WAIT_MS } from '../base/limits.js';
-import { encodeRange } from '../base/range.js';
-import { notify } from '../base/report.js';
-import { turn } from '../base/scheduler.js';
-import { indexReach } from '../core/calls/indexes.js';
-import { count, counted } from '../core/calls/reads.js';
+import { part } from '../base/parts.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead } from '../history/branch-head.js';
-import type { Index } from '../indexes/definition.js';
 import { State } from '../indexes/index-set.js';
 import type { Durability } from '../storage/segment-store.js';
-import { guarded, Ingest } from './ingest.js';
+import type { IndexProgress } from './index-build.js';
 
-/** The progress of building indexes. */
-export interface IndexProgress {
-  /** Rows that every index includes. */
-  readonly rows: number;
-  readonly total: number;
-}
+export type { IndexProgress };
 
-/** Bytes of rows in the first part; each part doubles that, up to `LARGEST_PART`. */
-const FIRST_PART = 4 << 20;
-const LARGEST_PART = 32 << 20;
+/** Loaded when an index is missing, which in most pages none is. */
+export const loadIndexBuild = () => part(() => import('./index-build.js'));
 
 /** How indexes are built. */
 export interface BuilderOptions {
@@ -63,7 +51,7 @@ export class IndexBuilder {
       indexes.tell(this.#branchHead);
       return;
     }
-    this.#running = this.#buildAlone()
+    this.#running = this.#build()
       .catch((cause: unknown) => {
         // Try again when a read waits for an index, not with every commit.
         this.#failed = true;
@@ -75,6 +63,19 @@ export class IndexBuilder {
       });
   }
 
+  async #build(): Promise<void> {
+    const { buildIndexes } = await loadIndexBuild();
+    const { signal } = this.#closing;
+    const isBehind = () => this.#isBehind();
+    await buildIndexes({
+      host: this.#host,
+      head: this.#branchHead,
+      isBehind,
+      signal,
+      ...this.#options,
+    });
+  }
+
   #isBehind(): boolean {
     const { indexes } = this.#host;
     const { leftovers, head } = this.#branchHead;
@@ -83,81 +84,6 @@ export class IndexBuilder {
     leftovers.indexes &&= this.#options.alone && indexes.hasOthers(view);
     if (leftovers.indexes) return true;
     return indexes.all.some((index) => indexes.state(view, index) !== State.complete);
-  }
-
-  /**
-   * Builds unless another tab does. If that tab makes no progress, builds as well: two builders are
-   * safe, one of them loses each race, and a part that both build is stored once.
-   */
-  async #buildAlone(): Promise<void> {
-    const { signal } = this.#closing;
-    const build = async (isAlone: boolean, before: string): Promise<boolean> => {
-      if (!isAlone && before !== this.#reach()) return false;
-      await this.#build();
-      return true;
-    };
-    for (let isOver = false; !isOver; ) {
-      const before = this.#reach();
-      const work = (isAlone: boolean) => build(isAlone, before);
-      isOver = await this.#branchHead.pins.alone('indexing', MAX_BUILD_WAIT_MS, work, signal);
-    }
-  }
-
-  /** The state of all indexes as text, to see whether another tab makes progress. */
-  #reach(): string {
-    const { engine, indexes } = this.#host;
-    const { view } = this.#branchHead.head;
-    const reach = (index: Index) => {
-      const state = indexes.state(view, index);
-      return [state, state === State.partial ? indexReach(engine) : ''];
-    };
-    return engine.isReady ? String(indexes.all.map(reach)) : '';
-  }
-
-  async #build(): Promise<void> {
-    const { indexes, engine } = this.#host;
-    for (let part = FIRST_PART; ; part = Math.min(2 * part, LARGEST_PART)) {
-      await turn();
-      if (!engine.isReady) await this.#host.recover();
-      if (this.#closing.signal.aborted || !this.#isBehind()) return;
-      await this.#make(part);
-      indexes.tell(this.#branchHead);
-      await this.#report();
-    }
-  }
-
-  async #make(part: number): Promise<void> {
-    const { durability } = this.#options;
-    const { signal } = this.#closing;
-    const ingest = await Ingest.begin(this.#host, this.#branchHead, durability, { signal });
-    const { leftovers } = this.#branchHead;
-    const alone = leftovers.indexes;
-    await guarded(ingest, async () => {
-      ingest.extendIndexes(alone, part);
-      await ingest.commit();
-    });
-    if (alone) leftovers.indexes = false;
-  }
-
-  async #report(): Promise<void> {
-    const { onProgress } = this.#options;
-    if (onProgress === undefined) return;
-    const { engine, indexes } = this.#host;
-    const held = await this.#branchHead.holdHead();
-    try {
-      const { view, rows: total } = held.head;
-      let rows = total;
-      for (const index of indexes.all) {
-        const state = indexes.state(view, index);
-        if (state === State.complete) continue;
-        const op = count(engine, view, encodeRange({ lte: indexReach(engine) }));
-        const made = state === State.none ? 0 : await this.#host.read(op, () => counted(engine));
-        rows = Math.min(rows, made);
-      }
-      notify(onProgress, { rows, total });
-    } finally {
-      held.release();
-    }
   }
 
   /** Stops; resolves once no work is in progress. */
