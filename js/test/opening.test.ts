@@ -121,3 +121,74 @@ describe('persistence', () => {
     }
   });
 });
+
+describe('a store that is read while its core starts', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  /** Holds up the core of the next store until the returned function is called. */
+  function coreWaits(): () => void {
+    let start = () => {};
+    const started = new Promise<void>((resolve) => {
+      start = resolve;
+    });
+    const { instantiate } = WebAssembly;
+    const later = async (module: WebAssembly.Module, imports?: WebAssembly.Imports) => {
+      await started;
+      return instantiate(module, imports);
+    };
+    vi.spyOn(WebAssembly, 'instantiate').mockImplementationOnce(later as never);
+    return start;
+  }
+
+  it('is read before that, and once', async () => {
+    const storage = memory();
+    await (await open('a', { storage })).close();
+    const start = coreWaits();
+    const load = vi.fn();
+    const counted = {
+      ...storage,
+      open: async (...args: Parameters<typeof storage.open>) => {
+        const segments = await storage.open(...args);
+        const { load: inner } = segments;
+        segments.load = (...given) => {
+          load();
+          return inner.apply(segments, given);
+        };
+        return segments;
+      },
+    };
+    const opening = open('a', { storage: counted });
+    await settled();
+    expect(load).toHaveBeenCalledOnce();
+    start();
+    await opening;
+    expect(load).toHaveBeenCalledOnce();
+  });
+
+  it('hears what others commit meanwhile', async () => {
+    const storage = memory();
+    const other = await open('a', { storage });
+    const start = coreWaits();
+    const opening = open('a', { storage });
+    await settled();
+    await other.put('k', 1);
+    start();
+    const db = await opening;
+    await settled();
+    expect(await db.get('k')).toBe(1);
+  });
+
+  it('is closed if it was deleted meanwhile', async () => {
+    const storage = memory();
+    await (await open('a', { storage })).close();
+    const start = coreWaits();
+    const onDeleted = vi.fn();
+    const opening = open('a', { storage, onDeleted });
+    await settled();
+    await destroy('a', { storage });
+    start();
+    const db = await opening;
+    await expect(db.get('k')).rejects.toEqual(failure('closed'));
+    expect(onDeleted).toHaveBeenCalledOnce();
+  });
+});

@@ -33,9 +33,17 @@ export class Inventory {
   /** All refs, as they were last read. */
   #refs: ReadonlyMap<string, Ref> = new Map();
 
+  /** What the first look finds. */
+  #first: Promise<Loaded> | undefined;
+
   constructor(host: Host) {
     this.#host = host;
     host.onGone = () => this.load();
+  }
+
+  /** Has the first look take what is being loaded: all of a store that was opened before its core had started. */
+  begin(loading: Promise<Loaded>): void {
+    this.#first = loading;
   }
 
   /** All segments that are known. */
@@ -97,7 +105,12 @@ export class Inventory {
     const { segments } = this.#host;
     const since = [...this.#refs.values()];
     const isFirst = since.length === 0;
-    const loaded = await segments.load(this.#known, isFirst ? undefined : since);
+    const begun = this.#first;
+    this.#first = undefined;
+    const loaded = await (begun ?? segments.load(this.#known, isFirst ? undefined : since));
+    // Beside the newest commit are the nodes that the first reads need: they come while the core takes the tables.
+    const newest = begun && loaded.tables.at(-1);
+    if (newest && newest.segmentBytes === undefined) this.#host.prefetch([newest.id]);
     const found = new Set(loaded.refs.map(({ name }) => name));
     // A missing ref was deleted, or deleted and created again: then read everything.
     const isWhole = since.every(({ name }) => found.has(name));

@@ -11,13 +11,14 @@ import { BranchHead } from '../history/branch-head.js';
 import { SharedStore } from '../history/shared-store.js';
 import { type IndexDefinitions, indexesOf } from '../indexes/index-set.js';
 import { idb } from '../storage/idb/idb.js';
-import type { Durability, SegmentStore, Storage } from '../storage/segment-store.js';
+import type { Durability, Storage } from '../storage/segment-store.js';
 import { loadSums } from '../sums/sum-tree.js';
 import { Pins, prefixOf } from '../tabs/pins.js';
-import { Tabs } from '../tabs/tabs.js';
+import type { Tabs } from '../tabs/tabs.js';
 import { WriterQueue } from '../tabs/writer-queue.js';
 import type { BuilderOptions, IndexProgress } from '../write/index-builder.js';
 import { HealthWatch } from './health-watch.js';
+import { Hearing } from './hearing.js';
 
 /** How the indexes of a handle are made. */
 export type Indexing = Pick<BuilderOptions, 'alone' | 'onProgress'>;
@@ -83,9 +84,16 @@ export interface Parts {
   readonly health: HealthWatch;
 }
 
-/** Links a core and its storage to the other handles of the store, in this tab and in others. */
-function link(name: string, host: Host, pins: Pins, { locks, isShared = false }: Storage) {
-  let tabs: Tabs | undefined;
+/** Links a core and its storage to the other handles of the store, which `tabs` hears of. */
+function link(
+  name: string,
+  host: Host,
+  pins: Pins,
+  { locks, isShared = false }: Storage,
+  tabs: Tabs | undefined,
+): SharedStore {
+  // What they take is loaded when a store first has one.
+  host.bringSums = async (op, alone) => (await loadSums()).bring(host, op, alone);
   const onRace = () => tabs?.announceRace();
   const shared = new SharedStore(
     host,
@@ -95,18 +103,7 @@ function link(name: string, host: Host, pins: Pins, { locks, isShared = false }:
   );
   shared.checkWhole = async (commit) => (await loadCollector()).checkWhole(shared, commit);
   shared.endCollections = async () => (await loadCollector()).endCollections(host.segments);
-  const branchHead = new BranchHead(shared);
-  // Before the first look at storage: no message between the two may be missed.
-  if (isShared) {
-    tabs = new Tabs(name, {
-      onCommit: (ref, generation) => shared.heard(ref, generation),
-      onGone: () => shared.inventory.load().catch(() => {}),
-      onRace: () => shared.writerQueue.note(),
-      onRest: () => shared.rest(),
-      onWake: () => shared.wake(),
-    });
-  }
-  return { shared, branchHead, tabs };
+  return shared;
 }
 
 /** Opens the parts of a store, all of them or none, over its storage or else over its fallback. */
@@ -158,64 +155,52 @@ async function openOver(
   const { onDeleted, persist = false, indexes, sums, dropOtherIndexes: alone = false } = options;
   const wanted = indexesOf(indexes);
   const texts = sums && (await loadSums()).definitionTexts(sums);
+  const hearing = new Hearing();
   // Not from within the storage, which a callback that throws must not disturb.
   const onGone = () => {
     const cause = new HedgerowError('closed', `the store ${name} was deleted`);
     health.gone(cause);
-    shared?.lose(cause);
+    hearing.gone(cause);
     if (onDeleted !== undefined) queueMicrotask(() => notify(onDeleted, undefined));
+  };
+  const onFull = () => {
+    health.look();
+    hearing.full();
   };
   const health = new HealthWatch(storage, unavailable);
   const isAlone = storage.isShared !== true;
   /** Closes what is open when a later step fails. */
   const opened: (() => unknown)[] = [];
-  let shared: SharedStore | undefined;
   try {
-    const onGot = async () => {
-      // Before that it is about to look anyway.
-      if (shared?.isOpen === true) await shared.queued(async () => shared?.keepUp());
-    };
-    const pinning = Pins.open(storage.locks, isAlone, name, onGot);
-    opened.push(async () => (await pinning).close());
-    const onMoved = () => shared?.heard();
-    const onFull = () => {
-      health.look();
-      shared?.onFull();
-    };
+    // What takes longest begins first, and what needs no core does not wait for it.
+    const onMoved = () => hearing.moved();
     const opening = storage.open(name, { mustExist, onGone, onMoved, onFull });
     opening.catch((cause) => onDenied?.(cause));
-    const [engine, segments] = await both(Engine.create(cacheBytes), opening);
+    const starting = Engine.create(cacheBytes);
+    starting.catch(() => {}); // reported below, if the storage opens
+    const pinning = Pins.open(storage.locks, isAlone, name, () => hearing.keepUp());
+    opened.push(async () => (await pinning).close());
+    const segments = health.over(await opening);
     opened.push(() => segments.close());
     const pins = await pinning;
-    if (persist) void health.persist();
-    const host = new Host(engine, health.over(segments), sliceMs, wanted, texts);
-    // What they take is loaded when a store first has one.
-    host.bringSums = async (op, alone) => (await loadSums()).bring(host, op, alone);
-    const linked = link(name, host, pins, storage);
-    const { branchHead, tabs } = linked;
-    shared = linked.shared;
+    // Before the first look at storage: no message between the two may be missed.
+    const tabs = isAlone ? undefined : hearing.of(name);
     opened.push(() => tabs?.close());
+    const loading = segments.load();
+    loading.catch(() => {}); // reported by the first look
+    if (persist) void health.persist();
+    const host = new Host(await starting, segments, sliceMs, wanted, texts);
+    const shared = link(name, host, pins, storage, tabs);
+    hearing.shared = shared;
+    shared.inventory.begin(loading);
+    const branchHead = new BranchHead(shared);
     await branchHead.refresh();
+    hearing.catchUp();
     const indexing = { alone, onProgress: options.onIndexProgress };
     return { host, branchHead, durability, tabs, indexing, health };
   } catch (cause) {
     // Close all of them even if one fails, and report the first failure. Hermes has no `Promise.allSettled`.
     await Promise.all(opened.map(async (undo) => undo()).map((undone) => undone.catch(() => {})));
-    throw cause;
-  }
-}
-
-/** Both results, or neither: a segment store must not stay open when the engine fails. */
-async function both(
-  engine: Promise<Engine>,
-  segments: Promise<SegmentStore>,
-): Promise<[Engine, SegmentStore]> {
-  engine.catch(() => {}); // reported below, if the storage opens
-  const opened = await segments;
-  try {
-    return [await engine, opened];
-  } catch (cause) {
-    await opened.close();
     throw cause;
   }
 }

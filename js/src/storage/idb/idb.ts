@@ -226,6 +226,9 @@ function loadOnce(
     const [refs, tables] = [work.store('refs'), work.store('tables')];
     const ranges = since === undefined ? [undefined] : movesSince(since);
     const journal = ranges.map((range) => refs.getAllKeys(range));
+    // Of a store that is not known at all everything is wanted, so that nobody need wait for the keys.
+    const isFirst = since === undefined && known.size === 0;
+    const [everyTable, everyMove] = isFirst ? [tables.getAll(), refs.getAll()] : [];
     work.after(tables.getAllKeys(), (keys) => {
       const ids = idsFrom(keys);
       handles.keepOnly(new Set(ids));
@@ -236,9 +239,8 @@ function loadOnce(
       const isFresh = ([, , id]: MoveKey) => id !== undefined && !known.has(id);
       const wanted = moves.filter((key) => last.has(key) || isFresh(key));
 
-      const stored = valuesOf(tables, ids, freshIds);
-      // Between ranges lies what nobody wants.
-      const moved = valuesOf(refs, since === undefined ? moves : [], wanted);
+      const stored = valuesOf(tables, freshIds, ids, everyTable);
+      const moved = valuesOf(refs, wanted, keysOfMoves, everyMove);
       whenAll(work, [...stored.requests, ...moved.requests], () => {
         const [tableValues, moveValues] = [stored.values(), moved.values()];
         const found: TableRecord[] = freshIds.map((id, at) => tableFrom(id, tableValues[at]));
@@ -261,20 +263,20 @@ function loadOnce(
   });
 }
 
-/** Asks for the values of some of an object store's keys: in one request when it is all. */
+/** The values of some of an object store's keys: asked for one by one, or found in `every` of them, beside its key. */
 function valuesOf(
   store: IDBObjectStore,
-  all: readonly IDBValidKey[],
   wanted: readonly IDBValidKey[],
+  keys: readonly IDBValidKey[],
+  every?: IDBRequest<unknown[]>,
 ) {
-  const isAll = wanted.length === all.length && wanted.length > 1;
-  const first = wanted[0];
-  if (isAll && first !== undefined) {
-    const request: IDBRequest<unknown[]> = store.getAll(IDBKeyRange.lowerBound(first));
-    return { requests: [request as IDBRequest], values: () => request.result };
-  }
-  const requests: IDBRequest[] = wanted.map((key) => store.get(key));
-  return { requests, values: () => requests.map(({ result }): unknown => result) };
+  const requests: IDBRequest[] = every ? [] : wanted.map((key) => store.get(key));
+  const values = (): unknown[] => {
+    if (every === undefined) return requests.map(({ result }) => result);
+    const places = new Map(keys.map((key, at) => [key, at]));
+    return wanted.map((key) => every.result[places.get(key) as number]);
+  };
+  return { requests, values };
 }
 
 function exact(batch: WriteBatch): WriteBatch {
