@@ -3,7 +3,8 @@
 // with a prepared statement, and with a transaction for each row (fewer rows, scaled up). The ways
 // take turns in one run, each with a new file. Prints medians, the ratio of each to `putMany` round
 // by round, and how long a load blocked the thread: in its own slices, and in the driver between
-// them. Prints the same for a `getMany` of all keys.
+// them. Prints the same for a `getMany` of all keys. With `--open` it measures opening instead, over `memory()`: of as
+// many rows, how large the tables are, what `open` and the first `get` take, and linear memory after each.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,30 +14,68 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { refuseDevBuild } from './lib/dev-build.mjs';
 import { ROOT, runMain } from './lib/run.mjs';
+import { importSource } from './lib/source.mjs';
 
 const { values } = parseArgs({
   options: {
     rows: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '7' },
     folder: { type: 'string', default: tmpdir() },
+    open: { type: 'boolean', default: false },
   },
 });
 const [ROWS, ROUNDS] = [Number(values.rows), Number(values.rounds)];
 /** Rows that get a transaction each. */
 const ALONE = Math.min(ROWS, 2000);
 
-/** The rows of the benchmarks in browsers, which are in TypeScript. */
+/** The rows of the benchmarks in browsers. */
 async function benchmarkRows() {
-  const { rolldown } = await import('rolldown');
-  const build = await rolldown({ input: join(ROOT, 'e2e', 'bench', 'page', 'rows.ts') });
-  const { output } = await build.generate({ format: 'esm' });
-  await build.close();
-  const { makeRows } = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
+  const { makeRows } = await importSource('e2e', 'bench', 'page', 'rows.ts');
   return makeRows(ROWS);
+}
+
+/** Notes each instance of the core, of which the package tells no size. */
+function newestInstance() {
+  const { instantiate } = WebAssembly;
+  let newest;
+  WebAssembly.instantiate = async (...given) => {
+    newest = await instantiate(...given);
+    return newest;
+  };
+  return () => newest;
+}
+
+async function measureOpening() {
+  const instance = newestInstance();
+  const { memory, open } = await import('../js/dist/index.js');
+  const { rowsInTurn, idOf } = await importSource('e2e', 'bench', 'page', 'rows.ts');
+  const storage = memory();
+  const mib = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+  const linear = () => mib(instance().exports.memory.buffer.byteLength);
+  const db = await open('bench', { storage });
+  await db.putMany(rowsInTurn(ROWS), { key: '/id' });
+  console.log(`${ROWS.toLocaleString('en')} rows; linear memory after their load ${linear()}`);
+  await db.close();
+  const segments = await storage.open('bench');
+  const { tables } = await segments.load();
+  const bytes = tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0);
+  console.log(`${tables.length} tables of ${mib(bytes)}`);
+  for (let round = 0; round < ROUNDS; round++) {
+    const startMs = performance.now();
+    const again = await open('bench', { storage });
+    const openMs = performance.now() - startMs;
+    const opened = linear();
+    await again.get(idOf(ROWS >> 1));
+    const getMs = performance.now() - startMs - openMs;
+    const ms = `open ${openMs.toFixed(1)} ms, first get ${getMs.toFixed(1)} ms`;
+    console.log(`${ms}; linear memory ${opened}, then ${linear()}`);
+    await again.close();
+  }
 }
 
 async function main() {
   refuseDevBuild();
+  if (values.open) return measureOpening();
   const require = createRequire(join(ROOT, 'js', 'package.json'));
   const Sqlite = require('better-sqlite3');
   const { open, destroy } = await import('../js/dist/index.js');

@@ -2,7 +2,9 @@
 // `node scripts/measure-values.mjs [--rows 100000]`. Rounds alternate. Prints the fastest round of
 // each, and their ratio.
 
-import { checkKept } from '../js/dist/base/value.js';
+import { importSource } from './lib/source.mjs';
+
+const { checkKept } = await importSource('js', 'src', 'base', 'value.ts');
 
 const at = process.argv.indexOf('--rows');
 const count = at < 0 ? 100_000 : Number(process.argv[at + 1]);

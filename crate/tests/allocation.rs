@@ -1,8 +1,10 @@
-//! Hostile counts cause no allocation: decoding allocates in proportion to its input.
+//! Hostile counts cause no allocation: decoding allocates in proportion to its input. And what is kept of each known
+//! chunk is small.
 
 // A counting allocator is unsafe to implement; it forwards every call to that of the system.
 #![allow(unsafe_code)]
 
+use hedgerow::cache::Cache;
 use hedgerow::chunk::{ChunkKind, piece_list};
 use hedgerow::forest::Forest;
 use hedgerow::hash::Hash;
@@ -95,4 +97,35 @@ fn decoding_allocates_no_more_than_a_few_times_its_input() {
     let pointer = Pointer::parse("/0/0/0").unwrap();
     assert_eq!(allocated(|| pointer.find(&deep)), 0);
     assert_eq!(allocated(|| ChunkKind::decode(&deep)), 0);
+}
+
+/// The table of a segment of `chunks` chunks of one byte each, with hashes that no other `segment` has.
+fn table_of(segment: u32, chunks: u32) -> Table {
+    let mut bytes = with(&table(&[1])[..12], 8, &chunks.to_le_bytes());
+    for chunk in 0..chunks {
+        let number = (u64::from(segment) << 32 | u64::from(chunk)).to_le_bytes();
+        bytes.extend_from_slice(&Hash::of(&number).0);
+    }
+    (1..=chunks).for_each(|end| bytes.extend_from_slice(&end.to_le_bytes()));
+    Table::decode(bytes).expect("a table")
+}
+
+/// As an opening adds them. Linear memory never shrinks: so all that is allocated counts, freed or not.
+#[test]
+fn a_known_chunk_takes_its_place_in_a_table_and_at_most_25_bytes() {
+    const IN_SEGMENT: u32 = 128;
+    // Half full, and as soon as the places have doubled.
+    for segments in [700_u32, 897, 1400] {
+        let chunks = (segments * IN_SEGMENT) as usize;
+        let tables: Vec<_> = (0..segments).map(|id| table_of(id, IN_SEGMENT)).collect();
+        let asked = allocated(|| {
+            let mut cache = Cache::new(1 << 20);
+            cache.reserve(chunks);
+            for (id, table) in (0..).zip(tables) {
+                cache.add_table(id, table);
+            }
+            cache
+        });
+        assert!(asked <= 25 * chunks, "{asked} bytes for {chunks} chunks");
+    }
 }
