@@ -12,11 +12,10 @@ mod marks;
 mod moving;
 mod walk;
 
-pub use moving::SMALL_BYTES;
-
 use crate::cache::{Cache, SegmentId, Want};
 use crate::error::Error;
 use crate::hash::Hash;
+use crate::limits::SMALL_SEGMENT_BYTES;
 use crate::segment::Sealed;
 use crate::step::{Budget, Step};
 use alloc::vec::Vec;
@@ -221,7 +220,7 @@ impl Collect {
             (false, false) => 4,
         };
         let free = |segment: &marks::Marked| !segment.kept && (exact || !segment.only_values);
-        let is_small = |segment: &marks::Marked| segment.bytes < SMALL_BYTES as u64;
+        let is_small = |segment: &marks::Marked| segment.bytes < SMALL_SEGMENT_BYTES as u64;
         let segments = &self.marks.segments;
         let small = segments.iter().filter(|segment| free(segment) && is_small(segment)).count();
         let merges = small >= if full { FEW } else { MANY };

@@ -4,18 +4,17 @@ use super::marks::Marks;
 use crate::cache::{Cache, SegmentId};
 use crate::chunk::ChunkKind;
 use crate::hash::Hash;
+use crate::limits::SMALL_SEGMENT_BYTES;
 use crate::segment::{Packer, Sealed, Stream};
 use crate::step::Budget;
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 
-/// A segment below this is small.
-pub const SMALL_BYTES: usize = 64 << 10;
 /// About this many bytes are moved, and at most this many segments deleted, in one transaction.
 const BATCH_BYTES: usize = 2 << 20;
 const BATCH_SEGMENTS: usize = 256;
 /// Bytes that are moved at a time when little space is left: one segment, or some small ones.
-const SPARING_BATCH_BYTES: usize = SMALL_BYTES;
+const SPARING_BATCH_BYTES: usize = SMALL_SEGMENT_BYTES;
 
 /// The position of values whose place in the order is not known: after all others.
 const LAST: u32 = u32::MAX;

@@ -3,7 +3,6 @@
 use super::abi::{Cache, size, status};
 use super::engine::with;
 use crate::cache::{SegmentId, Want};
-use crate::collect::SMALL_BYTES;
 use crate::limits::LEAST_BYTES_FOR_PARTS;
 use crate::segment::{TABLE_ENTRY_BYTES, Table};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -89,7 +88,7 @@ pub fn cache_stats() {
             chunks: cache.known_chunks() as f64,
             stored_bytes: cache.known_bytes() as f64,
             cached_bytes: cache.held_bytes() as f64,
-            small_segments: cache.known_below(SMALL_BYTES) as f64,
+            small_segments: cache.small_segments() as f64,
             hits: hits as f64,
             misses: misses as f64,
         });

@@ -26,6 +26,9 @@ pub const MAX_ENTRIES: u64 = 1 << 48;
 /// A segment is sealed as soon as it holds this many bytes.
 pub const SEGMENT_BYTES: usize = 512 << 10;
 
+/// A segment below this is small: a collection joins those that are many.
+pub const SMALL_SEGMENT_BYTES: usize = 64 << 10;
+
 /// Segments below this are read as a whole; of longer ones adapters can read parts, without the rest.
 pub const LEAST_BYTES_FOR_PARTS: usize = 64 << 10;
 

@@ -254,6 +254,7 @@ impl Packer {
         let streams = used.map(|(stream, _)| 1 << stream).sum();
         if total <= SEGMENT_BYTES {
             let [first, rest @ ..] = &mut self.streams;
+            first.bytes.reserve_exact(total - first.bytes.len());
             for open in rest {
                 let base = first.bytes.len() as u32;
                 first.bytes.append(&mut open.bytes);

@@ -8,6 +8,7 @@ use super::marks::Marks;
 use super::parts::Parts;
 use super::places::Places;
 use crate::hash::Hash;
+use crate::limits::SMALL_SEGMENT_BYTES;
 use crate::secret::Secret;
 use crate::segment::Table;
 use alloc::vec;
@@ -110,7 +111,17 @@ pub struct Catalogue {
     vacant: Vec<u32>,
     /// The position of each segment, in the order of ids: new ones nearly always come last.
     by_id: Vec<(SegmentId, u32)>,
-    chunks: usize,
+    totals: Totals,
+}
+
+/// Of all known segments. Kept as they come and go: after each commit they are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Chunks; each copy counts.
+    pub chunks: usize,
+    pub bytes: u64,
+    /// Segments below [`SMALL_SEGMENT_BYTES`].
+    pub small: usize,
 }
 
 impl Catalogue {
@@ -121,7 +132,7 @@ impl Catalogue {
             segments: Vec::new(),
             vacant: Vec::new(),
             by_id: Vec::new(),
-            chunks: 0,
+            totals: Totals::default(),
         }
     }
 
@@ -141,9 +152,14 @@ impl Catalogue {
         self.find(id).is_ok()
     }
 
-    /// Number of segments, and of chunks with each copy counted.
-    pub fn counts(&self) -> (usize, usize) {
-        (self.by_id.len(), self.chunks)
+    /// Number of segments.
+    pub fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// What they hold together.
+    pub const fn totals(&self) -> Totals {
+        self.totals
     }
 
     pub fn segment(&self, id: SegmentId) -> Option<&Segment> {
@@ -171,7 +187,10 @@ impl Catalogue {
         if let Err(place) = self.find(segment.id) {
             self.by_id.insert(place, (segment.id, at));
         }
-        self.chunks += count;
+        let bytes = segment.table.segment_len();
+        self.totals.chunks += count;
+        self.totals.bytes += bytes as u64;
+        self.totals.small += usize::from(bytes < SMALL_SEGMENT_BYTES);
         if at as usize == self.segments.len() {
             self.segments.push(Some(segment));
         } else {
@@ -206,8 +225,11 @@ impl Catalogue {
     /// Removes a segment and returns it.
     pub fn remove(&mut self, id: SegmentId) -> Option<Segment> {
         let (_, at) = self.by_id.remove(self.find(id).ok()?);
-        let count = self.segments[at as usize].as_ref()?.table.len();
-        self.chunks -= count;
+        let table = &self.segments[at as usize].as_ref()?.table;
+        let (count, bytes) = (table.len(), table.segment_len());
+        self.totals.chunks -= count;
+        self.totals.bytes -= bytes as u64;
+        self.totals.small -= usize::from(bytes < SMALL_SEGMENT_BYTES);
         (0..count as u32).for_each(|chunk| self.unlink(Slot { segment: at, chunk }));
         self.vacant.push(at);
         self.segments[at as usize].take()
@@ -349,8 +371,15 @@ mod tests {
                 copies.sort_unstable();
                 assert_eq!(copies, expected);
             }
-            let chunks = model.values().map(Vec::len).sum();
-            assert_eq!(catalogue.counts(), (model.len(), chunks));
+            let (mut totals, mut chunks) = (Totals::default(), 0);
+            for segment in catalogue.segments() {
+                totals.chunks += segment.table.len();
+                totals.bytes += segment.table.segment_len() as u64;
+                totals.small += 1;
+            }
+            model.values().for_each(|chosen| chunks += chosen.len());
+            assert_eq!((catalogue.len(), catalogue.totals()), (model.len(), totals));
+            assert_eq!(totals.chunks, chunks);
         }
     }
 

@@ -222,27 +222,26 @@ impl Cache {
 
     /// Bytes of all known segments.
     #[must_use]
-    pub fn known_bytes(&self) -> u64 {
-        self.catalogue.segments().map(|segment| segment.table.segment_len() as u64).sum()
+    pub const fn known_bytes(&self) -> u64 {
+        self.catalogue.totals().bytes
     }
 
-    /// Number of known segments below `bytes`.
+    /// Number of known segments below [`SMALL_SEGMENT_BYTES`](crate::limits::SMALL_SEGMENT_BYTES).
     #[must_use]
-    pub fn known_below(&self, bytes: usize) -> usize {
-        let lens = self.catalogue.segments().map(|segment| segment.table.segment_len());
-        lens.filter(|len| *len < bytes).count()
+    pub const fn small_segments(&self) -> usize {
+        self.catalogue.totals().small
     }
 
     /// Number of known segments.
     #[must_use]
     pub fn known_segments(&self) -> usize {
-        self.catalogue.counts().0
+        self.catalogue.len()
     }
 
     /// Number of known chunks; each copy counts.
     #[must_use]
     pub fn known_chunks(&self) -> usize {
-        self.catalogue.counts().1
+        self.catalogue.totals().chunks
     }
 
     /// All stored segments, in no particular order.

@@ -4,7 +4,8 @@ use crate::chunk::ChunkKind;
 use crate::hash::{HASH_BYTES, Hash};
 use crate::key::Key;
 use crate::node::{
-    Entry, Inner, Leaf, MAX_INNER_BYTES, NODE_HEADER_BYTES, RECORD_BYTES, record_head, within_node,
+    Entry, Inner, LEAF_ENTRY_BYTES, Leaf, MAX_INNER_BYTES, NODE_HEADER_BYTES, RECORD_BYTES,
+    record_head, within_node,
 };
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -18,6 +19,9 @@ pub(super) fn leaf_with(
     out: &mut Vec<u8>,
 ) {
     let count = leaf.len() - replaced.len() + usize::from(entry.is_some());
+    // At once: growing step by step would copy what is there ten times.
+    let added = entry.map_or(0, |entry| LEAF_ENTRY_BYTES + entry.key.len() + entry.value.len());
+    out.reserve(leaf.offset(leaf.len()) + NODE_HEADER_BYTES + added);
     out.extend_from_slice(&ChunkKind::Node(0).header());
     out.extend_from_slice(&within_node(count).to_le_bytes());
     let mut push_end = |end: usize| out.extend_from_slice(&within_node(end).to_le_bytes());
@@ -49,6 +53,7 @@ pub(super) fn inner_with(
     out: &mut Vec<u8>,
 ) {
     let start = out.len();
+    out.reserve(inner.bytes().len() + last.map_or(0, |key| key.len()));
     let kept = inner.keys_start() + inner.key_end(if last.is_some() { index } else { inner.len() });
     out.extend_from_slice(&inner.bytes()[..kept]);
     if let Some(key) = last {
