@@ -13,6 +13,8 @@ const LIMIT_MS = 30;
 /** How long frames are not waited for after one has not come, in milliseconds. */
 const NONE_MS = 1000;
 
+/** Whether this engine waits. Asked once: to read the name takes Chromium 20 us, and each slice would. */
+let waits: boolean | undefined;
 let fromMs = 0;
 let lastMs = 0;
 let isAsked = false;
@@ -23,7 +25,8 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 /** Whether the page has worked for a while without a frame, in an engine that waits for one. */
 function isDue(): boolean {
   // A worker has `requestAnimationFrame`, too.
-  if (typeof document === 'undefined' || !isGecko()) return false;
+  waits ??= typeof document !== 'undefined' && isGecko();
+  if (!waits) return false;
   const nowMs = performance.now();
   if (nowMs - lastMs > PAUSE_MS) fromMs = Math.max(fromMs, nowMs);
   lastMs = nowMs;
