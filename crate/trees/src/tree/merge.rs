@@ -126,7 +126,9 @@ impl Merge {
                     if !self.tree.is_empty() {
                         let root = self.tree.root;
                         match top(cache, self.tree)? {
-                            Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id, self.next))),
+                            Fetch::At(id) => {
+                                return Ok(Step::Need(self.plan.ahead(cache, id, self.next)));
+                            }
                             Fetch::Here(_) => self.enter(root, edits.len(), true),
                         }
                     }

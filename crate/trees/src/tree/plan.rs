@@ -113,7 +113,8 @@ impl Plan {
     pub(crate) fn ahead(&mut self, cache: &Cache, first: Want, next: usize) -> Vec<Want> {
         self.done += self.leaves[self.done..].iter().take_while(|(_, end)| *end <= next).count();
         let rest = &self.leaves[self.done..];
-        let is_between = rest.first().is_none_or(|(hash, _)| matches!(cache.missing(hash), Ok(None)));
+        let is_between =
+            rest.first().is_none_or(|(hash, _)| matches!(cache.missing(hash), Ok(None)));
         if is_between {
             return Vec::from([first]);
         }
