@@ -134,8 +134,8 @@ class IdbSegmentStore implements SegmentStore {
   }
 
   async read(wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]> {
-    const run = <T>(task: (db: IDBDatabase) => Promise<T>) => this.#connection.run(task);
-    return readAll(run, [...wanted], this.#carriers, this.#handles);
+    const own = [...wanted];
+    return this.#connection.run((db) => readAll(db, own, this.#carriers, this.#handles));
   }
 
   async write(batch: WriteBatch): Promise<boolean> {

@@ -11,21 +11,16 @@ import { transact, whenAll } from './transaction.js';
 
 type Bytes = Uint8Array | undefined;
 
-/** Runs a task with the database, as `Connection.run` does. */
-type Run = <T>(task: (db: IDBDatabase) => Promise<T>) => Promise<T>;
-
 /** A segment that is there and cannot be read: the core takes that for damage, and looks for another copy. */
 const UNREADABLE = () => new Uint8Array();
 
 /** See `SegmentStore.read`. Whole segments are looked up anew, so that a verification sees what is stored. */
 export async function readAll(
-  run: Run,
+  db: IDBDatabase,
   wanted: readonly Wanted[],
   carriers: ReadonlyMap<number, MoveKey>,
   handles: Handles,
 ): Promise<Bytes[]> {
-  // What is kept needs no database, and so would not fail with `closed`.
-  await run(async () => {});
   const found: (Bytes | 'again')[] = await Promise.all(
     wanted.map(async (one) => {
       const kept = typeof one === 'number' ? undefined : handles.get(one.id);
@@ -37,7 +32,7 @@ export async function readAll(
     const missing = [...wanted.keys()].filter((at) => found[at] === 'again');
     if (missing.length === 0) break;
     const sought = missing.map((at) => wanted[at] as Wanted);
-    const records = await run((db) => lookUp(db, sought, carriers));
+    const records = await lookUp(db, sought, carriers);
     await Promise.all(
       records.map(async (record, index) => {
         const [at, one] = [missing[index] as number, sought[index] as Wanted];
