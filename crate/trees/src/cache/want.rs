@@ -4,8 +4,8 @@ use super::catalogue::{Segment, SegmentId};
 use crate::limits::SEGMENT_BYTES;
 use alloc::vec::Vec;
 
-/// What a request to storage costs, in bytes that are read in the same time, where the host does not say:
-/// in Chromium the slice of a Blob takes 0.47 ms, and all of its 512 KiB 1.3 ms.
+/// What a request to storage costs, in bytes that are read in the same time, where the host does not say: between
+/// what the engines of browsers take (`js/src/storage/idb/blobs.ts`).
 pub const REQUEST_COST: usize = 288 << 10;
 
 /// A cache that holds fewer segments than this reads internal nodes one by one, too.
