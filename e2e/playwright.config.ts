@@ -38,6 +38,7 @@ const TIMED = [
 // faults, and the contract of storage.
 const CORE = [
   'back-again',
+  'blobs',
   'cleared',
   'endings',
   'health',

@@ -28,6 +28,8 @@ const PROFILES_DIR = fileURLToPath(new URL('../../.cache/profiles', import.meta.
 export interface PersistentPage<P extends Page = Page, C = Context> {
   /** The open page, with `window.hedgerow` ready; another one after `relaunch`. */
   readonly page: P;
+  /** The folder of its profile. */
+  readonly profileDir: string;
   /** The running browser, for further pages (tabs) of the same profile. */
   readonly context: C;
   /** Opens a further tab of the test page, with `window.hedgerow` ready. */
@@ -67,6 +69,7 @@ async function withProfile<P extends Page, C extends ContextOf<P>>(
   try {
     await relaunch();
     await use({
+      profileDir,
       get page() {
         return current().page;
       },

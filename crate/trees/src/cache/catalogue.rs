@@ -377,7 +377,7 @@ mod tests {
                 totals.bytes += segment.table.segment_len() as u64;
                 totals.small += 1;
             }
-            model.values().for_each(|chosen| chunks += chosen.len());
+            chunks += model.values().map(Vec::len).sum::<usize>();
             assert_eq!((catalogue.len(), catalogue.totals()), (model.len(), totals));
             assert_eq!(totals.chunks, chunks);
         }
