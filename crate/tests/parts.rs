@@ -86,6 +86,23 @@ fn a_segment_of_internal_nodes_is_read_as_a_whole_where_there_is_room() {
 }
 
 #[test]
+fn a_segment_is_read_as_a_whole_once_its_parts_have_cost_as_much_if_the_store_fits() {
+    for (budget, cost, parts) in [
+        (64 << 20, 200 << 10, 3),
+        (64 << 20, SEGMENT_BYTES, 1),
+        (64 << 20, 0, 40),
+        (200 << 10, SEGMENT_BYTES, 40),
+    ] {
+        let mut cache = Cache::new(budget);
+        cache.set_request_cost(cost);
+        let (hashes, sealed) = segment(&mut cache, 1, 480);
+        let read =
+            hashes.iter().take(40).take_while(|hash| !load(&mut cache, hash, &sealed).is_whole());
+        assert_eq!(read.count(), parts, "{budget}, {cost}");
+    }
+}
+
+#[test]
 fn a_part_of_the_wrong_length_or_bytes_is_damaged_until_it_is_read_again() {
     let mut cache = Cache::new(1 << 20);
     let (hashes, sealed) = segment(&mut cache, 1, 100);
@@ -134,6 +151,7 @@ fn a_part_that_nobody_can_want_is_not_kept() {
 #[test]
 fn the_whole_takes_the_place_of_its_parts() {
     let mut cache = Cache::new(4 << 20);
+    cache.set_request_cost(0);
     let (hashes, sealed) = segment(&mut cache, 1, 100);
     for at in [3, 50, 4] {
         load(&mut cache, &hashes[at], &sealed);

@@ -56,7 +56,7 @@ export interface OpenOptions {
   readonly durability?: Durability | undefined;
   /** Milliseconds that a slice of work may hold the thread; 8 by default. */
   readonly sliceMs?: number | undefined;
-  /** Bytes of stored segments kept in memory; 64 MiB by default, at least 24 MiB. */
+  /** Bytes of what was read from storage that are kept in memory; 64 MiB by default. */
   readonly cacheBytes?: number | undefined;
   /** Fail with `store-not-found` when no such store exists, instead of creating it. */
   readonly mustExist?: boolean | undefined;

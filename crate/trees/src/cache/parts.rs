@@ -58,6 +58,10 @@ impl Parts {
         self.0.iter()
     }
 
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Bytes and number of the chunks.
     pub fn size(&self) -> (usize, usize) {
         (self.0.iter().map(|part| part.bytes.len()).sum(), self.0.len())

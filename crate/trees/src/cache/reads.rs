@@ -12,12 +12,15 @@ use crate::chunk::{ChunkKind, VERSION};
 use crate::error::{DecodeError, Error, Field};
 use crate::form;
 use crate::hash::Hash;
-use crate::limits::MAX_LEVEL;
+use crate::limits::{MAX_LEVEL, SEGMENT_BYTES};
 use crate::node::{Inner, Node};
 use core::cell::Cell;
 
 /// The search for a copy in memory ends after this many copies that are not.
 const MOST_LOOKED_AT: usize = 16;
+
+/// A cache that holds fewer segments than this reads internal nodes one by one, too.
+const ROOM_FOR_INNER: usize = 32 * SEGMENT_BYTES;
 
 impl Cache {
     /// Selects a copy: one in memory that is not damaged; else one that must be loaded, and among those
@@ -57,12 +60,23 @@ impl Cache {
                 if checks {
                     self.misses.set(self.misses.get() + 1);
                 }
-                let (least, budget) = (self.least_for_parts, self.residents.budget());
-                Ok(Fetch::At(Want::chunk_of(segment, chunk, least, budget)))
+                Ok(Fetch::At(Want::chunk_of(segment, chunk, self.is_run(segment))))
             }
             None if is_known => Err(Error::CorruptChunk { hash: *hash, cause: None }),
             None => Err(Error::MissingChunk(*hash)),
         }
+    }
+
+    /// Whether all of a segment is read for a chunk of it.
+    fn is_run(&self, segment: &Segment) -> bool {
+        let len = segment.table.segment_len();
+        let budget = self.residents.budget();
+        // A short one is one record.
+        len < self.least_for_parts
+            // Who reads one internal node soon reads others.
+            || (segment.table.only_inner() && budget >= ROOM_FOR_INNER)
+            // What was paid for parts of it would have paid for the whole, and the whole store fits.
+            || (segment.parts.len() * self.request_cost >= len && self.known_bytes() <= budget as u64)
     }
 
     /// A checked copy in memory, or `None` if it is damaged. It is an error if the hash is right and the

@@ -1,15 +1,11 @@
 //! What must be loaded before a read can go on: parts of segments, or whole segments.
 
 use super::catalogue::{Segment, SegmentId};
-use crate::limits::SEGMENT_BYTES;
 use alloc::vec::Vec;
 
 /// What a request to storage costs, in bytes that are read in the same time, where the host does not say: between
 /// what the engines of browsers take (`js/src/storage/idb/blobs.ts`).
 pub const REQUEST_COST: usize = 288 << 10;
-
-/// A cache that holds fewer segments than this reads internal nodes one by one, too.
-const ROOM_FOR_INNER: usize = 32 * SEGMENT_BYTES;
 
 /// A segment, or a chunk of it, that is stored and not in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,12 +37,9 @@ impl Want {
         self.to == 0
     }
 
-    /// What to read for one chunk of a segment. A short segment is one record, which is read as a whole; and
-    /// whoever reads one internal node soon reads others.
-    pub(super) fn chunk_of(segment: &Segment, chunk: usize, least: usize, budget: usize) -> Self {
+    /// What to read for one chunk of a segment: all of it where `is_run`, or if it has no other chunk.
+    pub(super) fn chunk_of(segment: &Segment, chunk: usize, is_run: bool) -> Self {
         let Segment { id, table, .. } = segment;
-        let is_run =
-            table.segment_len() < least || (table.only_inner() && budget >= ROOM_FOR_INNER);
         if is_run || table.len() == 1 {
             return Self::whole_of(*id);
         }
