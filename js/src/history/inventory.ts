@@ -109,7 +109,7 @@ export class Inventory {
     this.#first = undefined;
     const loaded = await (begun ?? segments.load(this.#known, isFirst ? undefined : since));
     // Beside the newest commit are the nodes that the first reads need: they come while the core takes the tables.
-    const newest = begun && loaded.tables.at(-1);
+    const newest = begun && loaded.tables[loaded.tables.length - 1];
     if (newest && newest.segmentBytes === undefined) this.#host.prefetch([newest.id]);
     const found = new Set(loaded.refs.map(({ name }) => name));
     // A missing ref was deleted, or deleted and created again: then read everything.
