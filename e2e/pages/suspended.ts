@@ -29,6 +29,8 @@ declare global {
 }
 
 const ROWS = 20_000;
+/** Begins the name of the database that keeps room for deletions. */
+const BALLAST = 'hedgerow-ballast/';
 const OPTIONS: Partial<Record<RoleName, OpenOptions>> = {
   'index builder': { indexes: { byTag: { path: '/tag' } } },
   'sum follower': { sums: { total: { prefix: 'row/', sum: '/at' } } },
@@ -78,9 +80,27 @@ function stopAtBallast(): void {
   const { prototype } = IDBDatabase;
   const original = prototype.createObjectStore;
   prototype.createObjectStore = function (...args) {
-    if (this.name.startsWith('hedgerow-ballast/')) stopHere();
+    if (this.name.startsWith(BALLAST)) stopHere();
     return original.apply(this, args);
   };
+}
+
+/** Fills a store so that it wants a ballast, and sees to it that it has none yet. */
+async function wantsBallast(name: string): Promise<void> {
+  const filled = await open(name);
+  await filled.putMany(rows(0, 2 * ROWS), { prefix: 'filled/' });
+  await filled.close();
+  for (const { name: database } of await indexedDB.databases()) {
+    if (database?.startsWith(BALLAST)) await deleted(database);
+  }
+}
+
+function deleted(database: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const deleting = indexedDB.deleteDatabase(database);
+    deleting.onsuccess = () => resolve();
+    deleting.onerror = () => reject(deleting.error);
+  });
 }
 
 /** Stops when a lock is granted whose name ends so. */
@@ -155,6 +175,10 @@ const suspended = {
     if (as === 'sum follower') stopAtWrite(isDebugged, 1);
     if (as === 'queue holder')
       stopInLock(isDebugged, '/queue', () => stopAtWrite(true, 1, false, 'refs'));
+    if (as === 'ballast maker') {
+      await wantsBallast(name);
+      stopAtBallast();
+    }
     await suspended.open(name, as);
     switch (as) {
       case 'collector': {
@@ -162,7 +186,10 @@ const suspended = {
         await db.putMany(rows(2));
         snapshot = db.snapshot();
         await db.putMany(rows(3));
-        // What must stay is known by then, and the old segments are about to be replaced.
+        // The store collects by itself, too. After this nothing is dead until the next load is committed.
+        await db.compact();
+        await db.putMany(rows(4));
+        // What must stay is known by then, and the old segments are about to be deleted.
         stopAtWrite(isDebugged, 1, isInside);
         const collecting = db.compact();
         collecting.catch(() => {});
@@ -171,10 +198,7 @@ const suspended = {
         return;
       }
       case 'ballast maker': {
-        stopAtBallast();
-        // So that enough stays for a first record of it.
         snapshot = db.snapshot();
-        await db.putMany(rows(1));
         calls = [db.compact()];
         return;
       }

@@ -31,6 +31,8 @@ const ROLES: readonly RoleName[] = [
   'reader',
 ];
 
+/** What it may take until a tab stops. */
+const STOP_MS = 60_000;
 /** What all that a tab does beside a suspended one may take. */
 const GO_ON_MS = 130_000;
 
@@ -93,7 +95,7 @@ async function suspend(
   const began = begin();
   began.catch(() => {});
   if (role === 'queue holder') void b.evaluate(() => window.suspended.meet(300)).catch(() => {});
-  if (isDebugged) await paused;
+  if (isDebugged) await within(STOP_MS, 'the stop', paused);
   else {
     await began;
     await b.bringToFront();
