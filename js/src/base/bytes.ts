@@ -1,4 +1,4 @@
-/** Bytes that may come from another realm: under jsdom, IndexedDB and SQLite return those of Node. */
+/** Bytes, which may come from another realm: under jsdom, IndexedDB and SQLite return those of Node. */
 
 /** A `Uint8Array` of this realm over the same memory; `undefined` if `value` is not an `ArrayBufferView`. */
 export function bytesOf(value: unknown): Uint8Array | undefined {
@@ -10,4 +10,15 @@ export function bytesOf(value: unknown): Uint8Array | undefined {
 /** Whether both are defined and have the same bytes. */
 export function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
   return a?.length === b?.length && a?.every((byte, at) => byte === b?.[at]) === true;
+}
+
+/** All bytes, one after the other. */
+export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }

@@ -1,5 +1,6 @@
 /** The bytes of an export, drawn in `docs/format.md`. An import notices each bit that has changed. */
 
+import { joined } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { MAX_SEGMENT_CHUNKS } from '../base/limits.js';
 import { refOfBranch } from '../history/branch-name.js';
@@ -84,16 +85,6 @@ function word(value: number): Uint8Array {
   const bytes = new Uint8Array(4);
   viewOf(bytes).setUint32(0, value, true);
   return bytes;
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 /** The length of a segment, by its table, which must be well-formed. */

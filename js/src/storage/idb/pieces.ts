@@ -2,7 +2,7 @@
  * Segments as records of 64 KiB, with the keys `[id, 0]`, `[id, 1]` and so on: so an engine that has no
  * Blobs in IndexedDB, or does not count them, reads a part without the rest.
  */
-import { bytesOf } from '../../base/bytes.js';
+import { bytesOf, joined } from '../../base/bytes.js';
 import { type Wanted, wantedOf } from '../segment-store.js';
 
 /** Bytes of each piece but the last. */
@@ -33,7 +33,7 @@ export function askForPieces(
   if (typeof wanted === 'number') {
     const range = IDBKeyRange.bound([wanted], [wanted, []]);
     const request = segments.getAll(range) as IDBRequest<unknown>;
-    return { requests: [request], value: () => joined(request.result as unknown[]) };
+    return { requests: [request], value: () => fromPieces(request.result as unknown[]) };
   }
   const { id, from, to } = wanted;
   const first = Math.floor(from / PIECE_BYTES);
@@ -45,23 +45,16 @@ export function askForPieces(
   return {
     requests,
     value: () => {
-      const bytes = joined(requests.map(({ result }) => result));
+      const bytes = fromPieces(requests.map(({ result }) => result));
       return bytes && wantedOf(rest, bytes);
     },
   };
 }
 
-/** The pieces up to the first that is missing. */
-function joined(values: readonly unknown[]): Uint8Array | undefined {
+/** The pieces up to the first that is missing, as one; `undefined` if that is the first. */
+function fromPieces(values: readonly unknown[]): Uint8Array | undefined {
   const pieces = values.map(bytesOf);
   const end = pieces.indexOf(undefined);
   const present = (end < 0 ? pieces : pieces.slice(0, end)) as Uint8Array[];
-  if (present.length === 0) return undefined;
-  const bytes = new Uint8Array(present.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of present) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
+  return present.length === 0 ? undefined : joined(present);
 }
