@@ -186,10 +186,10 @@ impl Prove {
                 Walked::Wants(hash) => hash,
             };
             match cache.any(&hash)? {
-                Fetch::At(id) => {
+                Fetch::At(want) => {
                     let most = AHEAD.min(cache.window());
-                    let ahead = walk.cursor.as_ref().map(|at| at.ahead(cache, Some(id), most));
-                    return Ok(Step::Need(ahead.unwrap_or_else(|| Vec::from([id]))));
+                    let ahead = walk.cursor.as_ref().map(|at| at.ahead(cache, Some(want), most));
+                    return Ok(Step::Need(ahead.unwrap_or_else(|| Vec::from([want]))));
                 }
                 Fetch::Here(bytes) => {
                     if proof.len() + 4 + bytes.len() > MAX_PROOF_BYTES {

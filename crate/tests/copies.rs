@@ -374,7 +374,7 @@ proptest! {
             host.cache.load(Want::whole_of(id), bytes);
             let read = match host.cache.node(&hash) {
                 Ok(Fetch::Here(_)) => Ok(None),
-                Ok(Fetch::At(id)) => Ok(Some(id)),
+                Ok(Fetch::At(want)) => Ok(Some(want)),
                 Err(error) => Err(error),
             };
             let missing = host.cache.missing(&hash);

@@ -366,7 +366,7 @@ fn an_edit_that_rewrites_a_whole_run_does_so_in_slices() {
         steps += 1;
         match step {
             Step::Done(_) => break,
-            Step::Need(ids) => host.answer(&ids),
+            Step::Need(wanted) => host.answer(&wanted),
             Step::Yield => {}
         }
     }

@@ -81,7 +81,7 @@ fn the_entries_of_a_row_are_counted_as_work_in_bounded_steps() {
         (most, steps) = (most.max(budget.spent() - slice.min(budget.spent())), steps + 1);
         match step {
             Step::Done(()) => break,
-            Step::Need(ids) => host.answer(&ids),
+            Step::Need(wanted) => host.answer(&wanted),
             Step::Yield => {}
         }
     }

@@ -94,7 +94,7 @@ fn done<T>(mut step: impl FnMut(&mut Budget) -> Result<Step<T>, Error>) -> Resul
     for _ in 0..1000 {
         match step(&mut Budget::of(usize::MAX))? {
             Step::Done(done) => return Ok(done),
-            Step::Need(ids) => panic!("segments {ids:?} are in memory"),
+            Step::Need(wanted) => panic!("segments {wanted:?} are in memory"),
             Step::Yield => {}
         }
     }

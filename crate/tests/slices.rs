@@ -156,7 +156,7 @@ fn spent<T>(
         spent.most = spent.most.max(budget.spent());
         Ok(match result? {
             Step::Done(done) => Step::Done(done),
-            Step::Need(ids) => Step::Need(ids),
+            Step::Need(wanted) => Step::Need(wanted),
             Step::Yield => Step::Yield,
         })
     })
@@ -175,7 +175,7 @@ fn ingested(host: &mut Host, ingest: &mut Ingest) -> Spent {
         host.store(ingest.sealed());
         match step {
             Step::Done(()) => return spent,
-            Step::Need(ids) => host.answer(&ids),
+            Step::Need(wanted) => host.answer(&wanted),
             Step::Yield => {}
         }
     }

@@ -124,9 +124,9 @@ fn an_output_taken_between_steps_has_complete_entries() {
         loop {
             let step = scan.step(&host.cache, &mut Budget::of(budget), &mut out);
             match step.expect("a scan") {
-                Step::Need(ids) => {
+                Step::Need(wanted) => {
                     // It may end in the middle of a value.
-                    host.answer(&ids);
+                    host.answer(&wanted);
                     continue;
                 }
                 Step::Yield if out.is_partial() => continue,

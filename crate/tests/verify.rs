@@ -146,8 +146,8 @@ fn segments_are_asked_for_ahead_and_once() {
     let mut most = 0;
     host.run(|cache, budget| {
         let step = verify.step(cache, budget);
-        if let Step::Need(ids) = &step {
-            most = most.max(ids.len());
+        if let Step::Need(wanted) = &step {
+            most = most.max(wanted.len());
         }
         Ok(step)
     })

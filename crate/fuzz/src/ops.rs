@@ -264,7 +264,7 @@ impl World {
                     .host
                     .fetch(|cache| {
                         Ok(match get(cache, tree, key.as_bytes())? {
-                            Fetch::At(id) => Fetch::At(id),
+                            Fetch::At(want) => Fetch::At(want),
                             Fetch::Here(entry) => Fetch::Here(entry.map(|entry| {
                                 assert_eq!(entry.key.bytes(), key.as_bytes());
                                 (entry.tag.kind, entry.value_ref().is_none(), entry.value.to_vec())

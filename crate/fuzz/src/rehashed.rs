@@ -108,7 +108,7 @@ fn exercise(host: &mut Host, tree: Tree, rows: usize) {
             }
             Ok(match entry {
                 Fetch::Here(_) => Fetch::Here(()),
-                Fetch::At(id) => Fetch::At(id),
+                Fetch::At(want) => Fetch::At(want),
             })
         }));
     }

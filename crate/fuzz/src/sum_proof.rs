@@ -137,7 +137,7 @@ fn many(root: Root, claims: &[(Key, Option<Held>)], proof: &[u8]) -> Result<(), 
             match verify.step(&mut Budget::of(slice))? {
                 Step::Done(()) => return Ok(()),
                 Step::Yield => {}
-                Step::Need(ids) => panic!("a verification has no segments {ids:?}"),
+                Step::Need(wanted) => panic!("a verification has no segments {wanted:?}"),
             }
         }
     };

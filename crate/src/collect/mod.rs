@@ -147,7 +147,7 @@ impl Collect {
         if self.state == State::Nodes {
             match walk.nodes(cache, marks, budget)? {
                 Step::Done(()) => self.choose_way(),
-                Step::Need(ids) => return Ok(Step::Need(ids)),
+                Step::Need(wanted) => return Ok(Step::Need(wanted)),
                 Step::Yield => return Ok(Step::Yield),
             }
         }
@@ -155,7 +155,7 @@ impl Collect {
         if self.state == State::Values {
             match walk.values(cache, marks, budget)? {
                 Step::Done(()) => self.state = State::Moving,
-                Step::Need(ids) => return Ok(Step::Need(ids)),
+                Step::Need(wanted) => return Ok(Step::Need(wanted)),
                 Step::Yield => return Ok(Step::Yield),
             }
             self.count();

@@ -94,7 +94,7 @@ impl Walk {
                 return Ok(Step::Yield);
             }
             let bytes = match cache.chunk(hash, ChunkKind::Commit) {
-                Ok(Fetch::At(id)) => return Ok(Step::Need(Vec::from([id.whole()]))),
+                Ok(Fetch::At(want)) => return Ok(Step::Need(Vec::from([want.whole()]))),
                 Ok(Fetch::Here(bytes)) => bytes,
                 Err(Error::MissingChunk(_)) if marks.may_miss => {
                     self.commits.pop();
@@ -123,9 +123,9 @@ impl Walk {
                 return Ok(Step::Yield);
             }
             let piece = match cache.chunk(hash, *kind)? {
-                Fetch::At(id) => {
+                Fetch::At(want) => {
                     let hashes = self.pieces.iter().rev().map(|(hash, _)| hash);
-                    return Ok(Step::Need(cache.ahead(id, hashes)));
+                    return Ok(Step::Need(cache.ahead(want, hashes)));
                 }
                 Fetch::Here(piece) => piece,
             };
@@ -156,8 +156,8 @@ impl Walk {
                     return Ok(Step::Yield);
                 }
                 match cache.node(hash)? {
-                    Fetch::At(id) => {
-                        return Ok(Step::Need(cache.ahead(id, self.level[self.at..].iter())));
+                    Fetch::At(want) => {
+                        return Ok(Step::Need(cache.ahead(want, self.level[self.at..].iter())));
                     }
                     Fetch::Here(Node::Leaf(_)) => self.leaves.push(*hash),
                     Fetch::Here(Node::Inner(inner)) => {
@@ -209,7 +209,7 @@ impl Walk {
                 }
                 marks.may_miss = *may_miss;
                 let pieces = match cache.chunk(hash, ChunkKind::PieceList)? {
-                    Fetch::At(id) => return Ok(Step::Need(Vec::from([id.whole()]))),
+                    Fetch::At(want) => return Ok(Step::Need(Vec::from([want.whole()]))),
                     Fetch::Here(bytes) => {
                         chunk::piece_list(bytes, *len).map_err(|cause| malformed(*hash, cause))?
                     }
@@ -226,8 +226,10 @@ impl Walk {
             }
             marks.may_miss = self.leaves_read >= sure_leaves;
             match cache.node(hash)? {
-                Fetch::At(id) => {
-                    return Ok(Step::Need(cache.ahead(id, self.leaves[self.leaves_read..].iter())));
+                Fetch::At(want) => {
+                    return Ok(Step::Need(
+                        cache.ahead(want, self.leaves[self.leaves_read..].iter()),
+                    ));
                 }
                 Fetch::Here(Node::Inner(_)) => {}
                 Fetch::Here(Node::Leaf(leaf)) => {

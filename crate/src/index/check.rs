@@ -67,7 +67,7 @@ impl CheckIndex {
                 return Ok(Step::Yield);
             }
             let run = match self.rows.run(cache)? {
-                Fetch::At(id) => return Ok(Step::Need(self.rows.ahead(cache, Some(id), 8))),
+                Fetch::At(want) => return Ok(Step::Need(self.rows.ahead(cache, Some(want), 8))),
                 Fetch::Here(Some(run)) => run,
                 Fetch::Here(None) => break,
             };
@@ -80,7 +80,7 @@ impl CheckIndex {
                     &mut self.text,
                 )? {
                     Step::Done(()) => text = &self.text,
-                    Step::Need(ids) => return Ok(Step::Need(ids)),
+                    Step::Need(wanted) => return Ok(Step::Need(wanted)),
                     Step::Yield => return Ok(Step::Yield),
                 }
             }
@@ -103,7 +103,7 @@ impl CheckIndex {
                 return Ok(Step::Yield);
             }
             let run = match self.index.run(cache)? {
-                Fetch::At(id) => return Ok(Step::Need(self.index.ahead(cache, Some(id), 8))),
+                Fetch::At(want) => return Ok(Step::Need(self.index.ahead(cache, Some(want), 8))),
                 Fetch::Here(Some(run)) => run,
                 Fetch::Here(None) => return Ok(Step::Done(self.made == self.held)),
             };

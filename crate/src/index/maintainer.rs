@@ -336,7 +336,7 @@ impl IndexMaintainer {
             };
             match merge.step(cache, &index.batch, budget)? {
                 Step::Done(tree) => index.tree = tree,
-                Step::Need(ids) => return Ok(Step::Need(ids)),
+                Step::Need(wanted) => return Ok(Step::Need(wanted)),
                 Step::Yield => return Ok(Step::Yield),
             }
             core::mem::swap(merge.packer(), packer);

@@ -93,7 +93,7 @@ impl IndexScan {
                 match self.gather(cache, budget)? {
                     Step::Done(true) => {}
                     Step::Done(false) => return Ok(Step::Done(())),
-                    Step::Need(ids) => return Ok(Step::Need(ids)),
+                    Step::Need(wanted) => return Ok(Step::Need(wanted)),
                     Step::Yield => return Ok(Step::Yield),
                 }
             }
@@ -128,13 +128,13 @@ impl IndexScan {
                 Fetch::Here(None) => break,
                 Fetch::Here(Some(run)) => run,
                 Fetch::At(_) if !self.entries.is_empty() => break,
-                Fetch::At(id) => {
+                Fetch::At(want) => {
                     // The first block may be enough: do not load much ahead.
                     if self.block == FIRST_BLOCK {
-                        return Ok(Step::Need(Vec::from([id])));
+                        return Ok(Step::Need(Vec::from([want])));
                     }
                     let most = MOST_AHEAD / 2;
-                    return Ok(Step::Need(self.cursor.ahead(cache, Some(id), most)));
+                    return Ok(Step::Need(self.cursor.ahead(cache, Some(want), most)));
                 }
             };
             let count = (run.to - run.from).min(most - self.entries.len());
@@ -170,7 +170,7 @@ impl IndexScan {
                 match get(cache, self.rows, primary)? {
                     Fetch::Here(Some(row)) => Some(row),
                     Fetch::Here(None) => return Err(malformed),
-                    Fetch::At(id) => return Ok(Step::Need(self.ahead(cache, id))),
+                    Fetch::At(want) => return Ok(Step::Need(self.ahead(cache, want))),
                 }
             } else {
                 None

@@ -60,7 +60,7 @@ impl Ingest {
                         let merge = Box::new(Merge::new(self.tree, &batch, self.shape));
                         self.state = State::Merge(batch, merge);
                     }
-                    Step::Need(ids) => return Ok(Step::Need(ids)),
+                    Step::Need(wanted) => return Ok(Step::Need(wanted)),
                     Step::Yield => return Ok(Step::Yield),
                 },
                 State::Merge(batch, merge) => match merge.step(cache, batch, budget)? {
@@ -70,9 +70,9 @@ impl Ingest {
                             return Ok(Step::Yield);
                         }
                     }
-                    Step::Need(ids) => {
+                    Step::Need(wanted) => {
                         self.collect();
-                        return Ok(Step::Need(ids));
+                        return Ok(Step::Need(wanted));
                     }
                     Step::Yield => {
                         self.collect();

@@ -130,7 +130,7 @@ fn go_on(check: &mut Check, engine: &mut Engine, budget: &mut Budget) -> u32 {
                 Step::Done(())
             }
             Step::Yield => Step::Yield,
-            Step::Need(ids) => Step::Need(ids),
+            Step::Need(wanted) => Step::Need(wanted),
         }),
         Check::Prove(prove) => prove.step(cache, budget).inspect(|_| reply.bytes(prove.proof())),
         Check::VerifyProof { verify, out } => {

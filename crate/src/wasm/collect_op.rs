@@ -27,7 +27,7 @@ impl CollectOp {
     ) -> Result<Step<()>, Error> {
         let exchange = match self.collect.step(cache, budget)? {
             Step::Done(exchange) => exchange,
-            Step::Need(ids) => return Ok(Step::Need(ids)),
+            Step::Need(wanted) => return Ok(Step::Need(wanted)),
             Step::Yield => return Ok(Step::Yield),
         };
         let (gone, sealed) = exchange.map(|next| (next.gone, next.sealed)).unwrap_or_default();

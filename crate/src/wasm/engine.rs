@@ -117,7 +117,7 @@ impl Engine {
                     length: entry.value.len() as f64,
                 });
             }
-            Ok(Fetch::At(id)) => return self.reply.need(&[id]),
+            Ok(Fetch::At(want)) => return self.reply.need(&[want]),
             Err(error) => return self.reply.error(&error),
         }
         status::DONE
@@ -153,7 +153,7 @@ impl Engine {
                     reply.tell(CountReply { rows: count as f64 });
                     Step::Done(())
                 }
-                Step::Need(ids) => Step::Need(ids),
+                Step::Need(wanted) => Step::Need(wanted),
                 Step::Yield => Step::Yield,
             }),
             Op::Find { find, out, found } => {

@@ -137,7 +137,7 @@ impl Reply {
         match step {
             Ok(Step::Done(())) => status::DONE,
             Ok(Step::Yield) => status::YIELD,
-            Ok(Step::Need(ids)) => self.need(&ids),
+            Ok(Step::Need(wanted)) => self.need(&wanted),
             Err(error) => self.error(&error),
         }
     }

@@ -64,8 +64,8 @@ impl SumDiff {
                 (Fetch::At(a), Fetch::At(b)) if a.segment != b.segment => {
                     return Ok(Step::Need(Vec::from([a.whole(), b.whole()])));
                 }
-                (Fetch::At(id), _) | (_, Fetch::At(id)) => {
-                    return Ok(Step::Need(Vec::from([id.whole()])));
+                (Fetch::At(want), _) | (_, Fetch::At(want)) => {
+                    return Ok(Step::Need(Vec::from([want.whole()])));
                 }
                 (Fetch::Here(old), Fetch::Here(new)) => (old, new),
             };

@@ -124,7 +124,7 @@ impl Cursor {
             let Frame { link, at } = frame;
             // A piece is checked against its link once.
             let chunk = match fetch(cache, self.root, link.as_ref(), *at == 0)? {
-                Fetch::At(id) => return Ok(Fetch::At(id)),
+                Fetch::At(want) => return Ok(Fetch::At(want)),
                 Fetch::Here(chunk) => chunk,
             };
             let mut records = Records::of(chunk);

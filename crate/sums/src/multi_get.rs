@@ -22,7 +22,7 @@ fn descend<'c>(
     }
     loop {
         let chunk = match fetch(cache, tree.root, link.as_ref(), true)? {
-            Fetch::At(id) => return Ok(Fetch::At(id)),
+            Fetch::At(want) => return Ok(Fetch::At(want)),
             Fetch::Here(chunk) => chunk,
         };
         let mut records = Records::of(chunk);
@@ -41,7 +41,7 @@ fn descend<'c>(
 pub fn get(cache: &Cache, tree: Tree, key: &[u8; 32]) -> Result<Fetch<Option<u64>>, Error> {
     Ok(match descend(cache, tree, &path(key), &mut None)? {
         Fetch::Here(leaf) => Fetch::Here(leaf.map(|leaf| leaf.sum)),
-        Fetch::At(id) => Fetch::At(id),
+        Fetch::At(want) => Fetch::At(want),
     })
 }
 
@@ -89,9 +89,9 @@ impl SumMultiGet {
             budget.spend(1024);
             match descend(cache, *tree, &next.path, &mut next.link)? {
                 // Finish a value that is half read before any other.
-                Fetch::At(id) if out.is_reading() => return Ok(Step::Need(Vec::from([id]))),
-                Fetch::At(id) => {
-                    missing.push(id);
+                Fetch::At(want) if out.is_reading() => return Ok(Step::Need(Vec::from([want]))),
+                Fetch::At(want) => {
+                    missing.push(want);
                     waiting.extend(wanted.pop());
                     continue;
                 }

@@ -39,7 +39,7 @@ impl SumScan {
                 return Ok(Step::Yield);
             }
             let record = match self.cursor.peek(cache)? {
-                Fetch::At(id) => return Ok(Step::Need(Vec::from([id.whole()]))),
+                Fetch::At(want) => return Ok(Step::Need(Vec::from([want.whole()]))),
                 Fetch::Here(None) => return Ok(Step::Done(())),
                 Fetch::Here(Some(record)) => record,
             };

@@ -250,7 +250,7 @@ impl Trie {
         let form = Form::Link(Link { depth, count, size, chunk: hash });
         let link = Record { path, hash: bytes(&claim), sum, form };
         let chunk = match fetch(cache, hash, Some(&link), true)? {
-            Fetch::At(id) => return Ok(Some(id)),
+            Fetch::At(want) => return Ok(Some(want)),
             Fetch::Here(chunk) => chunk,
         };
         let built = self.build(chunk).and_then(|built| {
@@ -270,7 +270,7 @@ impl Trie {
         }
         let hash = tree.root;
         let chunk = match fetch(cache, hash, None, true)? {
-            Fetch::At(id) => return Ok(Some(id)),
+            Fetch::At(want) => return Ok(Some(want)),
             Fetch::Here(chunk) => chunk,
         };
         let built = self.build(chunk).and_then(|built| {

@@ -70,7 +70,7 @@ impl SumVerify {
             }
             if let Some(at) = self.value_refs.last() {
                 let step = match fetch(cache, self.tree.root, self.last.as_ref(), false)? {
-                    Fetch::At(id) => Step::Need(Vec::from([id.whole()])),
+                    Fetch::At(want) => Step::Need(Vec::from([want.whole()])),
                     Fetch::Here(chunk) => {
                         let mut records = Records::of(chunk);
                         records.at = *at;
@@ -98,7 +98,7 @@ impl SumVerify {
                 return Ok(Step::Done(()));
             };
             let chunk = match fetch(cache, self.tree.root, link.as_ref(), true)? {
-                Fetch::At(id) => return Ok(Step::Need(Vec::from([id.whole()]))),
+                Fetch::At(want) => return Ok(Step::Need(Vec::from([want.whole()]))),
                 Fetch::Here(chunk) => chunk,
             };
             let link = self.pieces.pop().flatten();

@@ -44,7 +44,7 @@ pub fn verify(root: Hash, range: &Range, proof: &[u8], slice: usize) -> Result<O
                 out.close();
                 return Ok(out);
             }
-            Step::Need(ids) => panic!("a verification has no segments {ids:?}"),
+            Step::Need(wanted) => panic!("a verification has no segments {wanted:?}"),
             Step::Yield => {}
         }
     }

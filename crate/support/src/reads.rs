@@ -61,7 +61,7 @@ impl Host {
     pub fn look_up(&mut self, tree: Tree, key: &str) -> Result<Option<Vec<u8>>, Error> {
         self.fetch(|cache| {
             Ok(match get(cache, tree, key.as_bytes())? {
-                Fetch::At(id) => Fetch::At(id),
+                Fetch::At(want) => Fetch::At(want),
                 Fetch::Here(entry) => Fetch::Here(entry.map(|entry| {
                     assert_eq!(entry.key.bytes(), key.as_bytes());
                     assert!(!entry.tag.is_ref, "an inline value");

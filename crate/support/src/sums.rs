@@ -81,7 +81,7 @@ impl Sums {
         self.host.fetch(|cache| {
             Ok(match hedgerow::sum_tree::get(cache, tree, key)? {
                 Fetch::Here(sum) => Fetch::Here(sum),
-                Fetch::At(id) => Fetch::At(id),
+                Fetch::At(want) => Fetch::At(want),
             })
         })
     }

@@ -68,7 +68,7 @@ pub fn verified(cache: &Cache, tree: Tree) -> (u64, Vec<Fault>) {
         match verify.step(cache, &mut Budget::of(1)) {
             Step::Yield => {}
             Step::Done(()) => return (verify.tally().rows, lost(verify.take_faults())),
-            Step::Need(ids) => panic!("{ids:?}"),
+            Step::Need(wanted) => panic!("{wanted:?}"),
         }
     }
     panic!("no end in sight");

@@ -97,7 +97,7 @@ impl Input {
             match step {
                 Ok(Step::Done(())) => return true,
                 Ok(Step::Yield) => {}
-                Ok(Step::Need(ids)) => panic!("{ids:?} are in memory"),
+                Ok(Step::Need(wanted)) => panic!("{wanted:?} are in memory"),
                 Err(_) => return false,
             }
         };

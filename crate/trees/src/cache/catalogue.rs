@@ -4,103 +4,17 @@
 //! costs no more than any other. Places depend on a keyed hash of all 32 bytes: segment tables come
 //! from disk and from peers, and their hashes are not trusted.
 
-use super::marks::Marks;
-use super::parts::Parts;
+use super::known::{Link, NONE, Segment, SegmentId, Slot};
 use super::places::Places;
 use crate::hash::Hash;
 use crate::limits::SMALL_SEGMENT_BYTES;
 use crate::secret::Secret;
 use crate::segment::Table;
-use alloc::vec;
 use alloc::vec::Vec;
-use core::cell::Cell;
 use hashbrown::HashTable;
-
-/// The number under which a segment is stored: below 2^53.
-pub type SegmentId = u64;
 
 /// The most copies of one chunk in one segment that are recorded; further ones are of no use.
 const MOST_IN_SEGMENT: usize = 8;
-
-/// A chunk in a segment, both by their positions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
-    segment: u32,
-    pub chunk: u32,
-}
-
-/// No slot: the end of a chain.
-const NONE: Slot = Slot { segment: u32::MAX, chunk: u32::MAX };
-
-/// The neighbours of a copy in its chain.
-#[derive(Clone, Copy, Debug)]
-struct Link {
-    before: Slot,
-    after: Slot,
-}
-
-/// A known segment.
-pub struct Segment {
-    pub id: SegmentId,
-    pub table: Table,
-    /// Its bytes, while all of it is in memory.
-    pub bytes: Option<Vec<u8>>,
-    /// Chunks of it that are in memory, while the whole is not.
-    pub parts: Parts,
-    /// Which of its chunks are checked or damaged.
-    pub marks: Marks,
-    /// When the whole was last used.
-    pub used: Cell<u64>,
-    /// Not stored yet.
-    pub fresh: bool,
-    /// A link for each chunk; empty until one of them has another copy.
-    links: Vec<Link>,
-}
-
-impl Segment {
-    pub const fn new(id: SegmentId, table: Table) -> Self {
-        Self {
-            id,
-            table,
-            bytes: None,
-            parts: Parts::none(),
-            marks: Marks::none(),
-            used: Cell::new(0),
-            fresh: false,
-            links: Vec::new(),
-        }
-    }
-
-    /// The bytes of a chunk in memory, and when they were last used; `None` if it is not in memory. Of a
-    /// segment that was cut off, none at all.
-    #[inline]
-    pub fn held(&self, chunk: usize) -> Option<(&[u8], &Cell<u64>)> {
-        match &self.bytes {
-            Some(bytes) => {
-                Some((bytes.get(self.table.range(chunk)).unwrap_or_default(), &self.used))
-            }
-            None => self.parts.get(chunk as u32),
-        }
-    }
-
-    /// Bytes of it in memory, and how many units may leave memory apart from each other.
-    pub fn size(&self) -> (usize, usize) {
-        let (bytes, count) = self.parts.size();
-        (bytes + self.bytes.as_ref().map_or(0, Vec::len), count + usize::from(self.bytes.is_some()))
-    }
-
-    fn link(&self, chunk: u32) -> Link {
-        let none = Link { before: NONE, after: NONE };
-        self.links.get(chunk as usize).copied().unwrap_or(none)
-    }
-
-    fn link_mut(&mut self, chunk: u32) -> &mut Link {
-        if self.links.is_empty() {
-            self.links = vec![Link { before: NONE, after: NONE }; self.table.len()];
-        }
-        &mut self.links[chunk as usize]
-    }
-}
 
 /// Where each chunk is: a table from its hash to all copies of it.
 pub struct Catalogue {
@@ -122,6 +36,20 @@ pub struct Totals {
     pub bytes: u64,
     /// Segments below [`SMALL_SEGMENT_BYTES`].
     pub small: usize,
+}
+
+impl Totals {
+    fn add(&mut self, table: &Table) {
+        self.chunks += table.len();
+        self.bytes += table.segment_len() as u64;
+        self.small += usize::from(table.segment_len() < SMALL_SEGMENT_BYTES);
+    }
+
+    fn remove(&mut self, table: &Table) {
+        self.chunks -= table.len();
+        self.bytes -= table.segment_len() as u64;
+        self.small -= usize::from(table.segment_len() < SMALL_SEGMENT_BYTES);
+    }
 }
 
 impl Catalogue {
@@ -187,10 +115,7 @@ impl Catalogue {
         if let Err(place) = self.find(segment.id) {
             self.by_id.insert(place, (segment.id, at));
         }
-        let bytes = segment.table.segment_len();
-        self.totals.chunks += count;
-        self.totals.bytes += bytes as u64;
-        self.totals.small += usize::from(bytes < SMALL_SEGMENT_BYTES);
+        self.totals.add(&segment.table);
         if at as usize == self.segments.len() {
             self.segments.push(Some(segment));
         } else {
@@ -226,11 +151,9 @@ impl Catalogue {
     pub fn remove(&mut self, id: SegmentId) -> Option<Segment> {
         let (_, at) = self.by_id.remove(self.find(id).ok()?);
         let table = &self.segments[at as usize].as_ref()?.table;
-        let (count, bytes) = (table.len(), table.segment_len());
-        self.totals.chunks -= count;
-        self.totals.bytes -= bytes as u64;
-        self.totals.small -= usize::from(bytes < SMALL_SEGMENT_BYTES);
-        (0..count as u32).for_each(|chunk| self.unlink(Slot { segment: at, chunk }));
+        let count = table.len() as u32;
+        self.totals.remove(table);
+        (0..count).for_each(|chunk| self.unlink(Slot { segment: at, chunk }));
         self.vacant.push(at);
         self.segments[at as usize].take()
     }
@@ -318,7 +241,7 @@ mod tests {
 
     std::thread_local! {
         /// The number of hashes that were compared.
-        pub static COMPARED: Cell<usize> = const { Cell::new(0) };
+        pub static COMPARED: core::cell::Cell<usize> = const { core::cell::Cell::new(0) };
     }
 
     /// A segment table of chunks of one byte each, with these hashes.
@@ -371,15 +294,12 @@ mod tests {
                 copies.sort_unstable();
                 assert_eq!(copies, expected);
             }
-            let (mut totals, mut chunks) = (Totals::default(), 0);
-            for segment in catalogue.segments() {
-                totals.chunks += segment.table.len();
-                totals.bytes += segment.table.segment_len() as u64;
-                totals.small += 1;
-            }
-            chunks += model.values().map(Vec::len).sum::<usize>();
+            let chunks = model.values().map(Vec::len).sum();
+            let bytes =
+                catalogue.segments().map(|segment| segment.table.segment_len() as u64).sum();
+            // All of these are small.
+            let totals = Totals { chunks, bytes, small: model.len() };
             assert_eq!((catalogue.len(), catalogue.totals()), (model.len(), totals));
-            assert_eq!(totals.chunks, chunks);
         }
     }
 

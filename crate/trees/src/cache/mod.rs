@@ -5,6 +5,7 @@
 //! nodes; segments that are not stored yet never do.
 
 mod catalogue;
+mod known;
 mod marks;
 mod parts;
 mod places;
@@ -12,7 +13,7 @@ mod reads;
 mod residents;
 mod want;
 
-pub use catalogue::SegmentId;
+pub use known::SegmentId;
 pub use want::{REQUEST_COST, Want};
 
 use crate::error::Error;
@@ -21,10 +22,11 @@ use crate::limits::{LEAST_BYTES_FOR_PARTS, SEGMENT_BYTES};
 use crate::secret::Secret;
 use crate::segment::{Sealed, Table};
 use alloc::vec::Vec;
-use catalogue::{Catalogue, Segment};
+use catalogue::Catalogue;
 use core::cell::Cell;
+use known::Segment;
 use marks::Marks;
-use parts::Part;
+use parts::{Part, Parts};
 use residents::Residents;
 use want::Wants;
 
@@ -123,7 +125,7 @@ impl Cache {
     /// Adds a segment that was made here, under a new id. It stays in memory until [`Cache::stored`].
     pub fn add_fresh(&mut self, id: SegmentId, sealed: Sealed) {
         self.residents.enter(sealed.bytes.len());
-        self.residents.keep(sealed.bytes.len(), true);
+        self.residents.keep(sealed.bytes.len());
         let mut segment = Segment::new(id, sealed.table);
         segment.marks = Marks::fresh(segment.table.len());
         segment.bytes = Some(sealed.bytes);
@@ -142,7 +144,7 @@ impl Cache {
         if let Some(segment) = self.catalogue.segment_mut(id)
             && core::mem::take(&mut segment.fresh)
         {
-            self.residents.keep(segment.size().0, false);
+            self.residents.release(segment.size().0);
         }
         self.residents.evict(&mut self.catalogue);
     }
@@ -151,7 +153,7 @@ impl Cache {
     pub fn remove(&mut self, id: SegmentId) {
         if let Some(segment) = self.catalogue.remove(id) {
             if segment.fresh {
-                self.residents.keep(segment.size().0, false);
+                self.residents.release(segment.size().0);
             }
             self.residents.leave(segment.size());
         }
@@ -160,7 +162,7 @@ impl Cache {
     /// Whether the segment is known, and all of it not in memory.
     #[must_use]
     pub fn wants(&self, id: SegmentId) -> bool {
-        self.catalogue.segment(id).is_some_and(|segment| segment.bytes.is_none())
+        self.lacks(Want::whole_of(id))
     }
 
     /// Whether this is known and not in memory.
@@ -185,7 +187,7 @@ impl Cache {
         let used = Cell::new(self.residents.tick());
         if want.is_whole() {
             self.residents.leave(segment.size());
-            segment.parts = parts::Parts::none();
+            segment.parts = Parts::none();
             segment.marks = Marks::read(segment.table.len());
             segment.bytes = Some(bytes);
             segment.used = used;
@@ -306,8 +308,7 @@ impl Cache {
     pub fn parts(&self, first: Want, rest: impl Iterator<Item = Want>) -> Vec<Want> {
         let mut wants = self.wants_of(first);
         for want in rest {
-            let is_here = !self.lacks(want);
-            if !is_here && !wants.add(want, self.segment_len(want.segment)) {
+            if self.lacks(want) && !wants.add(want, self.segment_len(want.segment)) {
                 break;
             }
         }

@@ -6,7 +6,7 @@
 //! If a chunk is stored more than once, an undamaged copy is used. A copy that was found damaged is
 //! skipped from then on, until it is read again.
 
-use super::catalogue::Segment;
+use super::known::Segment;
 use super::{Cache, Fetch, Want};
 use crate::chunk::{ChunkKind, VERSION};
 use crate::error::{DecodeError, Error, Field};

@@ -1,7 +1,8 @@
 //! What stays in memory: the units used last, as many as fit the budget. A unit is a segment, or one of
 //! its chunks without the rest.
 
-use super::catalogue::{Catalogue, Segment};
+use super::catalogue::Catalogue;
+use super::known::Segment;
 use crate::chunk::ChunkKind;
 use crate::limits::{MAX_LEVEL, SEGMENT_BYTES};
 use crate::order::sorted;
@@ -37,9 +38,6 @@ struct Unit {
     /// The time since it was last used, weighted.
     age: u64,
     bytes: usize,
-    segment: usize,
-    /// `None` for a whole segment.
-    chunk: Option<u32>,
 }
 
 impl Residents {
@@ -62,13 +60,14 @@ impl Residents {
         self.count += 1;
     }
 
-    /// Counts bytes in memory that may not leave, or that may again.
-    pub const fn keep(&mut self, bytes: usize, is_kept: bool) {
-        if is_kept {
-            self.kept += bytes;
-        } else {
-            self.kept -= bytes;
-        }
+    /// Counts bytes in memory that may not leave until [`Residents::release`].
+    pub const fn keep(&mut self, bytes: usize) {
+        self.kept += bytes;
+    }
+
+    /// Counts bytes that may leave again.
+    pub const fn release(&mut self, bytes: usize) {
+        self.kept -= bytes;
     }
 
     /// How many bytes, and how many units, may be asked for at once without one of them driving another out.
@@ -100,57 +99,42 @@ impl Residents {
         let order = sorted(units.len(), &|a, b| units[b].age.cmp(&units[a].age));
         let aim = self.budget - self.budget / SPARE;
         let may_leave = units.len().saturating_sub(MIN_RESIDENT);
-        let mut leaving: Vec<&Unit> = Vec::new();
+        let mut leaves = alloc::vec![false; units.len()];
         for at in order.into_iter().take(may_leave) {
             if self.held - self.kept <= aim {
                 break;
             }
             self.leave((units[at].bytes, 1));
-            leaving.push(&units[at]);
+            leaves[at] = true;
         }
-        let place = |at: usize| (leaving[at].segment, leaving[at].chunk);
-        let order = sorted(leaving.len(), &|a, b| place(a).cmp(&place(b)));
-        let mut next = order.into_iter().map(|at| leaving[at]).peekable();
-        for (number, segment) in catalogue.segments_mut().enumerate() {
-            let Segment { bytes, parts, marks, .. } = segment;
-            if next.next_if(|unit| (unit.segment, unit.chunk) == (number, None)).is_some() {
+        // In the order of `units`.
+        let mut leaves = leaves.into_iter();
+        let mut is_leaving = || leaves.next() == Some(true);
+        for Segment { bytes, fresh, parts, marks, .. } in catalogue.segments_mut() {
+            if bytes.is_some() && !*fresh && is_leaving() {
                 *bytes = None;
                 marks.leave();
             }
-            if next.peek().is_some_and(|unit| unit.segment == number) {
-                parts.retain(
-                    |part| {
-                        let is_it =
-                            |unit: &&Unit| (unit.segment, unit.chunk) == (number, Some(part.chunk));
-                        next.next_if(is_it).is_none()
-                    },
-                    |part| marks.leave_one(part.chunk as usize),
-                );
-            }
+            parts.retain(|_| !is_leaving(), |part| marks.leave_one(part.chunk as usize));
         }
     }
 
-    /// What may leave memory.
+    /// What may leave memory: of each segment the whole, or else its parts.
     fn units(&self, catalogue: &Catalogue) -> Vec<Unit> {
         let now = self.clock.get();
         let age = |used: &Cell<u64>, is_worth_more: bool| {
             (now - used.get()) / if is_worth_more { WEIGHT } else { 1 }
         };
         let mut units = Vec::with_capacity(self.count);
-        for (number, segment) in catalogue.segments().enumerate() {
+        for segment in catalogue.segments() {
             if let (Some(bytes), false) = (&segment.bytes, segment.fresh) {
-                let is_unread = segment.marks.is_unread();
-                let age = age(&segment.used, is_unread || segment.table.only_inner());
-                units.push(Unit { age, bytes: bytes.len(), segment: number, chunk: None });
+                let is_worth_more = segment.marks.is_unread() || segment.table.only_inner();
+                units.push(Unit { age: age(&segment.used, is_worth_more), bytes: bytes.len() });
             }
             units.extend(segment.parts.iter().map(|part| {
                 let is_unread = !segment.marks.is_checked(part.chunk as usize);
-                Unit {
-                    age: age(&part.used, is_unread || is_inner(&part.bytes)),
-                    bytes: part.bytes.len(),
-                    segment: number,
-                    chunk: Some(part.chunk),
-                }
+                let age = age(&part.used, is_unread || is_inner(&part.bytes));
+                Unit { age, bytes: part.bytes.len() }
             }));
         }
         units

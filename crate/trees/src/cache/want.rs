@@ -1,6 +1,6 @@
 //! What must be loaded before a read can go on: parts of segments, or whole segments.
 
-use super::catalogue::{Segment, SegmentId};
+use super::known::{Segment, SegmentId};
 use alloc::vec::Vec;
 
 /// What a request to storage costs, in bytes that are read in the same time, where the host does not say: between

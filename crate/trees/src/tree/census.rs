@@ -53,9 +53,9 @@ impl Census {
                 }
                 budget.spend(4096);
                 match cache.node(hash)? {
-                    Fetch::At(id) => {
+                    Fetch::At(want) => {
                         let hashes = self.level[self.at..].iter();
-                        return Ok(Step::Need(cache.ahead(id, hashes)));
+                        return Ok(Step::Need(cache.ahead(want, hashes)));
                     }
                     // Keys must ascend along a level. Otherwise a few nodes that are named
                     // repeatedly could make the census endless.

@@ -74,7 +74,7 @@ impl Cursor {
                     return Ok(match cache.node(&hash)? {
                         Fetch::Here(Node::Leaf(leaf)) => Fetch::Here(Some(Run { leaf, from, to })),
                         Fetch::Here(Node::Inner(_)) => Fetch::Here(None),
-                        Fetch::At(id) => Fetch::At(id),
+                        Fetch::At(want) => Fetch::At(want),
                     });
                 }
                 self.leaf = None;
@@ -82,7 +82,7 @@ impl Cursor {
             if let Some(root) = self.root {
                 match top(cache, root)? {
                     Fetch::Here(node) => self.enter(root.root, node),
-                    Fetch::At(id) => return Ok(Fetch::At(id)),
+                    Fetch::At(want) => return Ok(Fetch::At(want)),
                 }
                 self.root = None;
             } else {
@@ -90,7 +90,7 @@ impl Cursor {
                 let parent = match cache.node(&frame.hash)? {
                     Fetch::Here(Node::Inner(parent)) => parent,
                     Fetch::Here(Node::Leaf(_)) => return Ok(Fetch::Here(None)),
-                    Fetch::At(id) => return Ok(Fetch::At(id)),
+                    Fetch::At(want) => return Ok(Fetch::At(want)),
                 };
                 let from = self.skip_children(&parent, frame.next);
                 let depth = self.stack.len() - 1;
@@ -108,7 +108,7 @@ impl Cursor {
                         self.stack[depth].next = next;
                         self.enter(parent.hash(index), node);
                     }
-                    Fetch::At(id) => return Ok(Fetch::At(id)),
+                    Fetch::At(want) => return Ok(Fetch::At(want)),
                 }
             }
         }

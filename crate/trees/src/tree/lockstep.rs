@@ -64,12 +64,12 @@ impl Side {
         if let Some(tree) = self.root {
             return Ok(match top(cache, tree)? {
                 Fetch::Here(node) => Fetch::Here(Item::Node(node.level(), tree.root)),
-                Fetch::At(id) => Fetch::At(id),
+                Fetch::At(want) => Fetch::At(want),
             });
         }
         while let Some(frame) = self.stack.last_mut() {
             match cache.node(&frame.hash)? {
-                Fetch::At(id) => return Ok(Fetch::At(id)),
+                Fetch::At(want) => return Ok(Fetch::At(want)),
                 Fetch::Here(Node::Leaf(leaf)) if frame.next < leaf.len() => {
                     let entry = leaf.entry(frame.next);
                     if range.key_is_after(&entry.key) {
@@ -120,7 +120,7 @@ impl Side {
             },
         };
         let node = match fetched {
-            Fetch::At(id) => return Ok(Some(id)),
+            Fetch::At(want) => return Ok(Some(want)),
             Fetch::Here(node) => node,
         };
         match (before, &mut self.edge) {
@@ -189,8 +189,8 @@ impl Lockstep {
                     (Fetch::At(a), Fetch::At(b)) if a.segment != b.segment => {
                         return Ok(Step::Need(Vec::from([a.whole(), b.whole()])));
                     }
-                    (Fetch::At(id), _) | (_, Fetch::At(id)) => {
-                        return Ok(Step::Need(Vec::from([id.whole()])));
+                    (Fetch::At(want), _) | (_, Fetch::At(want)) => {
+                        return Ok(Step::Need(Vec::from([want.whole()])));
                     }
                 };
             // Includes the nodes that the last turn opened and checked.
@@ -214,7 +214,7 @@ impl Lockstep {
                     // Load both before either is opened: one wait for two reads.
                     let waits = |fetched: Fetch<Node<'_>>| match fetched {
                         Fetch::Here(_) => None,
-                        Fetch::At(id) => Some(id.whole()),
+                        Fetch::At(want) => Some(want.whole()),
                     };
                     let missing = [waits(cache.node(&a)?), waits(cache.node(&b)?)];
                     let mut missing: Vec<_> = missing.into_iter().flatten().collect();

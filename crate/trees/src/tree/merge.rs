@@ -119,15 +119,15 @@ impl Merge {
             match self.phase {
                 Phase::Plan => match self.plan.step(cache, edits, budget)? {
                     Step::Done(()) => self.phase = Phase::Start,
-                    Step::Need(ids) => return Ok(Step::Need(ids)),
+                    Step::Need(wanted) => return Ok(Step::Need(wanted)),
                     Step::Yield => return Ok(Step::Yield),
                 },
                 Phase::Start => {
                     if !self.tree.is_empty() {
                         let root = self.tree.root;
                         match top(cache, self.tree)? {
-                            Fetch::At(id) => {
-                                return Ok(Step::Need(self.plan.ahead(cache, id, self.next)));
+                            Fetch::At(want) => {
+                                return Ok(Step::Need(self.plan.ahead(cache, want, self.next)));
                             }
                             Fetch::Here(_) => self.enter(root, edits.len(), true),
                         }
@@ -157,11 +157,11 @@ impl Merge {
                         }
                         self.phase = Phase::Collapse(finished.tree);
                     }
-                    Step::Need(ids) => return Ok(Step::Need(ids)),
+                    Step::Need(wanted) => return Ok(Step::Need(wanted)),
                     Step::Yield => return Ok(Step::Yield),
                 },
                 Phase::Collapse(tree) => match cache.node(&tree.root)? {
-                    Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
+                    Fetch::At(want) => return Ok(Step::Need(Vec::from([want]))),
                     Fetch::Here(Node::Inner(inner)) if inner.len() == 1 => {
                         self.phase = Phase::Collapse(Tree { root: inner.hash(0), ..tree });
                     }
@@ -180,7 +180,7 @@ impl Merge {
     ) -> Result<Step<()>, Error> {
         while let Some(frame) = self.stack.last().copied() {
             let node = match cache.node(&frame.hash)? {
-                Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id, self.next))),
+                Fetch::At(want) => return Ok(Step::Need(self.plan.ahead(cache, want, self.next))),
                 Fetch::Here(node) => node,
             };
             // Checks that keys ascend across nodes, which a parent alone cannot show.
@@ -215,9 +215,9 @@ impl Merge {
                 let end =
                     if rightmost { edits.len() } else { edits.after(self.next, parent.key(index)) };
                 match cache.child(&parent, index)? {
-                    Fetch::At(id) => {
+                    Fetch::At(want) => {
                         self.set_next(index);
-                        return Ok(Step::Need(self.plan.ahead(cache, id, self.next)));
+                        return Ok(Step::Need(self.plan.ahead(cache, want, self.next)));
                     }
                     Fetch::Here(_) => {
                         self.set_next(index + 1);

@@ -21,10 +21,10 @@ pub(crate) fn leaf_of<'c>(
     if tree.is_empty() {
         return Ok(Fetch::Here(None));
     }
-    let at = |id: Want| Ok(Fetch::At(id));
+    let at = |want: Want| Ok(Fetch::At(want));
     let mut node = match top(cache, tree)? {
         Fetch::Here(node) => node,
-        Fetch::At(id) => return at(id),
+        Fetch::At(want) => return at(want),
     };
     loop {
         let inner = match node {
@@ -37,7 +37,7 @@ pub(crate) fn leaf_of<'c>(
         }
         node = match cache.child(&inner, index)? {
             Fetch::Here(node) => node,
-            Fetch::At(id) => return at(id),
+            Fetch::At(want) => return at(want),
         };
     }
 }
@@ -56,7 +56,7 @@ pub fn get<'c>(
             let index = leaf.search(0, key).ok()?;
             Some(leaf.entry(index))
         })),
-        Fetch::At(id) => Fetch::At(id),
+        Fetch::At(want) => Fetch::At(want),
     })
 }
 
@@ -146,7 +146,7 @@ impl MultiGet {
                 return Ok(Step::Yield);
             }
             let leaf = match leaf_of(cache, self.tree, self.wanted.key(self.next))? {
-                Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id, self.next))),
+                Fetch::At(want) => return Ok(Step::Need(self.plan.ahead(cache, want, self.next))),
                 Fetch::Here(None) => return Ok(Step::Done(())),
                 Fetch::Here(Some(leaf)) => leaf,
             };

@@ -69,9 +69,9 @@ impl Plan {
                     return Ok(Step::Yield);
                 }
                 match cache.node(&visit.hash)? {
-                    Fetch::At(id) => {
+                    Fetch::At(want) => {
                         let hashes = self.level[self.at..].iter().map(|visit| &visit.hash);
-                        return Ok(Step::Need(cache.parts_ahead(id, hashes)));
+                        return Ok(Step::Need(cache.parts_ahead(want, hashes)));
                     }
                     Fetch::Here(Node::Leaf(_)) => {}
                     Fetch::Here(Node::Inner(inner)) => {

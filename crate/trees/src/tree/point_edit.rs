@@ -77,7 +77,7 @@ impl PointEdit {
         let mut fetched = top(cache, self.tree)?;
         let leaf = loop {
             match fetched {
-                Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
+                Fetch::At(want) => return Ok(Step::Need(Vec::from([want]))),
                 Fetch::Here(Node::Leaf(leaf)) => break leaf,
                 Fetch::Here(Node::Inner(inner)) => {
                     // A key beyond the last one belongs at the end of the last leaf.

@@ -41,7 +41,7 @@ impl Count {
         Ok(match (before, until) {
             (Fetch::Here(before), Fetch::Here(until)) => Step::Done(until.saturating_sub(before)),
             (Fetch::At(a), Fetch::At(b)) => Step::Need(cache.parts(a, [b].into_iter())),
-            (Fetch::At(id), _) | (_, Fetch::At(id)) => Step::Need(Vec::from([id])),
+            (Fetch::At(want), _) | (_, Fetch::At(want)) => Step::Need(Vec::from([want])),
         })
     }
 }
@@ -51,10 +51,10 @@ fn rank(cache: &Cache, tree: Tree, key: &[u8], through: bool) -> Result<Fetch<u6
     if tree.is_empty() {
         return Ok(Fetch::Here(0));
     }
-    let at = |id: Want| Ok(Fetch::At(id));
+    let at = |want: Want| Ok(Fetch::At(want));
     let mut node = match top(cache, tree)? {
         Fetch::Here(node) => node,
-        Fetch::At(id) => return at(id),
+        Fetch::At(want) => return at(want),
     };
     let mut before = 0;
     loop {
@@ -74,7 +74,7 @@ fn rank(cache: &Cache, tree: Tree, key: &[u8], through: bool) -> Result<Fetch<u6
                 }
                 node = match cache.child(&inner, index)? {
                     Fetch::Here(node) => node,
-                    Fetch::At(id) => return at(id),
+                    Fetch::At(want) => return at(want),
                 };
             }
         }

@@ -116,7 +116,7 @@ impl Rebase {
                 return Ok(Step::Yield);
             }
             match get(cache, self.theirs, key)? {
-                Fetch::At(id) => return Ok(Step::Need(Vec::from([id.whole()]))),
+                Fetch::At(want) => return Ok(Step::Need(Vec::from([want.whole()]))),
                 Fetch::Here(Some(entry)) => match self.value.put(cache, budget, &entry, batch)? {
                     Step::Done(()) => {}
                     waiting => return Ok(waiting),
@@ -152,7 +152,7 @@ impl Rebase {
                     match found {
                         Fetch::Here(None) => {}
                         Fetch::Here(Some(_)) => return Ok(Step::Done(())),
-                        Fetch::At(id) => return Ok(Step::Need(Vec::from([id.whole()]))),
+                        Fetch::At(want) => return Ok(Step::Need(Vec::from([want.whole()]))),
                     }
                 }
             }

@@ -187,7 +187,7 @@ impl ResolveUpdates {
                 match self.read(cache, &mut leaf, budget)? {
                     Step::Done(Ok(())) => self.is_open = true,
                     Step::Done(Err(NoObject)) => return Err(self.refused(RowFault::NotObject)),
-                    Step::Need(ids) => return Ok(Step::Need(ids)),
+                    Step::Need(wanted) => return Ok(Step::Need(wanted)),
                     Step::Yield => return Ok(Step::Yield),
                 }
             }
@@ -235,7 +235,7 @@ impl ResolveUpdates {
         if let Some((kind, reader)) = &mut self.reading {
             match reader.step(cache, budget, &mut self.spare)? {
                 Step::Done(()) => {}
-                Step::Need(ids) => return Ok(Step::Need(ids)),
+                Step::Need(wanted) => return Ok(Step::Need(wanted)),
                 Step::Yield => return Ok(Step::Yield),
             }
             let opened = self.pending.open(Some((*kind, &self.spare)));
@@ -255,7 +255,7 @@ impl ResolveUpdates {
         let (leaf, found) = match found {
             Some(found) => found,
             None => match leaf_of(cache, self.tree, &key)? {
-                Fetch::At(id) => return Ok(Step::Need(self.plan.ahead(cache, id, self.next))),
+                Fetch::At(want) => return Ok(Step::Need(self.plan.ahead(cache, want, self.next))),
                 Fetch::Here(None) => return Ok(Step::Done(self.pending.open(None))),
                 Fetch::Here(Some(leaf)) => {
                     budget.spend(256 + cache.take_checked());

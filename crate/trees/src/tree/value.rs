@@ -94,7 +94,7 @@ impl ValueReader {
             None => {
                 let hash = self.value_ref.hash;
                 match cache.chunk(&hash, ChunkKind::PieceList)? {
-                    Fetch::At(id) => return Ok(Step::Need(Vec::from([id]))),
+                    Fetch::At(want) => return Ok(Step::Need(Vec::from([want]))),
                     Fetch::Here(bytes) => {
                         let list = chunk::piece_list(bytes, len);
                         self.pieces.insert(list.map_err(|cause| malformed(hash, cause))?)
@@ -109,8 +109,8 @@ impl ValueReader {
                 return Ok(Step::Yield);
             }
             let part = match cache.chunk(hash, ChunkKind::Piece)? {
-                Fetch::At(id) => {
-                    return Ok(Step::Need(cache.parts_ahead(id, pieces[self.next..].iter())));
+                Fetch::At(want) => {
+                    return Ok(Step::Need(cache.parts_ahead(want, pieces[self.next..].iter())));
                 }
                 Fetch::Here(bytes) => &bytes[chunk::HEADER_BYTES..],
             };

@@ -66,7 +66,7 @@ impl ValueCheck {
         let Some(pieces) = &self.pieces else {
             let hash = self.value_ref.hash;
             let list = match cache.chunk(&hash, ChunkKind::PieceList) {
-                Ok(Fetch::At(id)) => return Checked::Need(id),
+                Ok(Fetch::At(want)) => return Checked::Need(want),
                 Ok(Fetch::Here(bytes)) => chunk::piece_list(bytes, len)
                     .map(|pieces| (pieces, bytes.len()))
                     .map_err(|cause| Error::CorruptChunk { hash, cause: Some(cause) }),
@@ -86,7 +86,7 @@ impl ValueCheck {
         let Some(hash) = pieces.get(self.next).copied() else { return self.end(scanner) };
         let expected = (len - self.next * PIECE_BYTES).min(PIECE_BYTES);
         let piece = match cache.chunk(&hash, ChunkKind::Piece) {
-            Ok(Fetch::At(id)) => return Checked::Need(id),
+            Ok(Fetch::At(want)) => return Checked::Need(want),
             Ok(Fetch::Here(bytes)) => Ok(chunk::piece(bytes).unwrap_or_default()),
             Err(error) => Err(error),
         };

@@ -168,7 +168,7 @@ impl Verify {
 
     fn start(&mut self, cache: &Cache, tree: Tree, budget: &mut Budget) -> Option<Want> {
         match top(cache, tree) {
-            Ok(Fetch::At(id)) => return Some(id),
+            Ok(Fetch::At(want)) => return Some(want),
             Ok(Fetch::Here(node)) => self.enter(cache, tree.root, &node, true, budget),
             Err(error) => self.faults.push(Fault {
                 hash: tree.root,
@@ -209,7 +209,7 @@ impl Verify {
         let frame = self.stack.last()?;
         let (hash, index) = (frame.hash, frame.next);
         match cache.node(&hash) {
-            Ok(Fetch::At(id)) => return Some(id),
+            Ok(Fetch::At(want)) => return Some(want),
             Ok(Fetch::Here(Node::Inner(parent))) if index < parent.len() => {
                 return self.check_child(cache, &parent, index, budget);
             }
@@ -257,7 +257,7 @@ impl Verify {
         let reaches_back =
             |node: &Node<'_>| self.edge.as_deref().is_some_and(|edge| node.first_key() <= edge);
         match cache.child(parent, index) {
-            Ok(Fetch::At(id)) => return Some(id),
+            Ok(Fetch::At(want)) => return Some(want),
             Ok(Fetch::Here(node)) if !reaches_back(&node) => {
                 let rightmost = self.stack.last().is_some_and(|frame| frame.rightmost)
                     && index + 1 == parent.len();
