@@ -35,6 +35,26 @@ function nameOf(wanted: Wanted): number | string {
   return typeof wanted === 'number' ? wanted : `${wanted.id} ${wanted.from}`;
 }
 
+/** Bytes that are read at once: they enter the core while the next are being read. A segment counts as a full one. */
+const GROUP_BYTES = 4 << 20;
+const FULL_BYTES = 512 << 10;
+
+/** Splits what is wanted into groups of about `GROUP_BYTES`. */
+function* groupsOf(wanted: readonly Wanted[]): Generator<Wanted[]> {
+  let group: Wanted[] = [];
+  let bytes = 0;
+  for (const one of wanted) {
+    group.push(one);
+    bytes += typeof one === 'number' ? FULL_BYTES : one.to - one.from;
+    if (bytes >= GROUP_BYTES) {
+      yield group;
+      group = [];
+      bytes = 0;
+    }
+  }
+  if (group.length > 0) yield group;
+}
+
 /** The part of the core that runs an operation: the first one, or the later one. */
 export type Runner = Pick<Engine, 'step' | 'ahead' | 'free'>;
 
@@ -86,12 +106,11 @@ export class Host {
 
   /** Loads segments, and parts of segments, into the core. */
   async load(wanted: readonly Wanted[]): Promise<void> {
-    const fresh = wanted.filter((one) => this.#underWay(one) === undefined);
-    if (fresh.length > 0) {
-      const loading = this.#read(fresh).finally(() => {
-        for (const one of fresh) this.#loading.delete(nameOf(one));
+    for (const group of groupsOf(wanted.filter((one) => this.#underWay(one) === undefined))) {
+      const loading = this.#read(group).finally(() => {
+        for (const one of group) this.#loading.delete(nameOf(one));
       });
-      for (const one of fresh) this.#loading.set(nameOf(one), loading);
+      for (const one of group) this.#loading.set(nameOf(one), loading);
     }
     await Promise.all(wanted.map((one) => this.#underWay(one)));
   }
@@ -112,8 +131,13 @@ export class Host {
     // After a trap, the operations of the new instance ask again.
     if (this.engine.epoch !== epoch) return;
     if (found.includes(undefined)) await this.onGone();
-    if (this.engine.epoch !== epoch) return;
+    let startMs = performance.now();
     for (const [index, one] of wanted.entries()) {
+      if (performance.now() - startMs > this.sliceMs / 2) {
+        await turn();
+        startMs = performance.now();
+      }
+      if (this.engine.epoch !== epoch) return;
       const bytes = found[index];
       // Without the segment, the core finds the chunk in another one, or reports it as missing.
       if (bytes === undefined) removeSegment(this.engine, segmentOf(one));

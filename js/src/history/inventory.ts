@@ -1,5 +1,6 @@
 import { HedgerowError } from '../base/errors.js';
 import { FORMAT } from '../base/limits.js';
+import { turn } from '../base/scheduler.js';
 import * as segments from '../core/calls/segments.js';
 import type { Host } from '../core/host.js';
 import type { Loaded, Ref } from '../storage/segment-store.js';
@@ -85,7 +86,7 @@ export class Inventory {
   async load(): Promise<void> {
     const before = this.knownToBeStored();
     const loaded = await this.#host.segments.load(this.#known);
-    this.#take(loaded);
+    await this.#take(loaded);
     const stored = new Set(loaded.ids);
     for (const id of before) {
       if (stored.has(id)) continue;
@@ -117,8 +118,9 @@ export class Inventory {
     return this.#take(isWhole ? loaded : await segments.load(this.#known));
   }
 
-  #take({ refs, tables }: Loaded): ReadonlyMap<string, Ref> {
-    const { engine } = this.#host;
+  /** Takes what was read, in slices: a large store has thousands of tables. */
+  async #take({ refs, tables }: Loaded): Promise<ReadonlyMap<string, Ref>> {
+    const { engine, sliceMs } = this.#host;
     for (const { name, format } of refs) {
       if (name !== FENCE_REF && format > FORMAT) {
         throw new HedgerowError('unsupported-format', 'written by a newer version: update the app');
@@ -129,7 +131,12 @@ export class Inventory {
       engine,
       tables.reduce((sum, { tableBytes }) => sum + tableBytes.length, 0),
     );
+    let startMs = performance.now();
     for (const { id, tableBytes, segmentBytes } of tables) {
+      if (performance.now() - startMs > sliceMs / 2) {
+        await turn();
+        startMs = performance.now();
+      }
       this.#known.add(id);
       // A damaged table hides its chunks, which are then missing; the rest stays readable.
       const isKnown = segments.addTable(engine, id, tableBytes);

@@ -8,7 +8,7 @@ import type { Host } from '../core/host.js';
 import { ROWS_IN_MS } from '../core/speed.js';
 
 /** Keys of the first part: a small share of a slice. */
-const KEYS_AT_ONCE = 32 * ROWS_IN_MS;
+const KEYS_AT_ONCE = 64 * ROWS_IN_MS;
 
 /** Most keys in one part: absent keys are fast, so that the pace alone would not limit it. */
 const MOST_KEYS = 8192;

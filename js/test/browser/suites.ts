@@ -49,7 +49,7 @@ const REASONS = [
   {
     needs: 'vi.mock(',
     why: 'replaces a module of the wrapper, for which engines lack a hook',
-    suites: ['full-storage-mutant', 'repair-later'],
+    suites: ['full-storage-mutant', 'read-slices', 'repair-later'],
   },
   {
     needs: 'readdirSync(DIR)',

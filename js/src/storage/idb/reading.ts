@@ -3,6 +3,7 @@
  * a ref; one of 64 KiB or more is a Blob (`blobs.ts`) or many records (`pieces.ts`), whichever engine wrote it.
  */
 import { bytesOf } from '../../base/bytes.js';
+import { turn } from '../../base/scheduler.js';
 import { segmentOf, type Wanted, wantedOf } from '../segment-store.js';
 import { blobOf, engine, type Handles, readBlob } from './blobs.js';
 import { carriedBy, type MoveKey } from './journal.js';
@@ -21,34 +22,50 @@ export async function readAll(
   carriers: ReadonlyMap<number, MoveKey>,
   handles: Handles,
 ): Promise<Bytes[]> {
-  const found: (Bytes | 'again')[] = await Promise.all(
-    wanted.map(async (one) => {
-      const kept = typeof one === 'number' ? undefined : handles.get(one.id);
-      return (kept && (await readBlob(kept, one))) ?? 'again';
-    }),
-  );
+  const found: (Bytes | 'again')[] = await begunInSlices(wanted, async (one) => {
+    const kept = typeof one === 'number' ? undefined : handles.get(one.id);
+    return (kept && (await readBlob(kept, one))) ?? 'again';
+  });
   // The first look-up of a Blob may be of one that is being deleted: the second finds that it is gone.
   for (const isLast of [false, true]) {
     const missing = [...wanted.keys()].filter((at) => found[at] === 'again');
     if (missing.length === 0) break;
     const sought = missing.map((at) => wanted[at] as Wanted);
     const records = await lookUp(db, sought, carriers);
-    await Promise.all(
-      records.map(async (record, index) => {
-        const [at, one] = [missing[index] as number, sought[index] as Wanted];
-        const id = segmentOf(one);
-        const blob = blobOf(record);
-        if (blob === undefined) {
-          handles.drop(id);
-          found[at] = record as Bytes;
-          return;
-        }
-        handles.keep(id, blob);
-        found[at] = (await readBlob(blob, one)) ?? (isLast ? UNREADABLE() : 'again');
-      }),
-    );
+    await begunInSlices(records, async (record, index) => {
+      const [at, one] = [missing[index] as number, sought[index] as Wanted];
+      const id = segmentOf(one);
+      const blob = blobOf(record);
+      if (blob === undefined) {
+        handles.drop(id);
+        found[at] = record as Bytes;
+        return;
+      }
+      handles.keep(id, blob);
+      found[at] = (await readBlob(blob, one)) ?? (isLast ? UNREADABLE() : 'again');
+    });
   }
   return found as Bytes[];
+}
+
+/** How long reads are begun in a row, in milliseconds: in Chromium a part of a Blob takes half a one to ask for. */
+const BEGINNING_MS = 4;
+
+/** Begins to read each, with turns of the event loop in between, and waits for all. */
+async function begunInSlices<T, R>(
+  items: readonly T[],
+  read: (item: T, at: number) => Promise<R>,
+): Promise<R[]> {
+  const reading: Promise<R>[] = [];
+  let startMs = performance.now();
+  for (const [at, item] of items.entries()) {
+    if (performance.now() - startMs > BEGINNING_MS) {
+      await turn();
+      startMs = performance.now();
+    }
+    reading.push(read(item, at));
+  }
+  return Promise.all(reading);
 }
 
 /** Requests in the order in which they were made, and what they have found when all have succeeded. */

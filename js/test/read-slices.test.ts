@@ -1,0 +1,120 @@
+/** What storage has read enters the core in slices, while the next is being read. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { memory, open } from '../src/index.js';
+import type { SegmentStore, Storage } from '../src/storage/segment-store.js';
+import type { Entry } from './model.js';
+
+/** What has entered the core since the last turn, and the most in one. */
+const entered = vi.hoisted(() => ({ now: 0, most: 0 }));
+
+vi.mock(import('../src/core/calls/segments.js'), async (original) => {
+  const calls = await original();
+  const counted =
+    <A extends unknown[], R>(call: (...args: A) => R) =>
+    (...args: A): R => {
+      entered.now += 1;
+      entered.most = Math.max(entered.most, entered.now);
+      return call(...args);
+    };
+  const [loadSegment, addTable] = [counted(calls.loadSegment), counted(calls.addTable)];
+  return { ...calls, loadSegment, addTable };
+});
+
+const KEYS = Array.from({ length: 10_000 }, (_, at) => `row/${at + 10_000}`);
+
+/** A store of about 20 segments. */
+async function filled(): Promise<Storage> {
+  const storage = memory();
+  const db = await open('slices', { storage });
+  await db.putMany(KEYS.map((key, at): Entry => [key, `${at} `.repeat(200)]));
+  await db.close();
+  return storage;
+}
+
+/** A clock by which each look at it takes a millisecond. */
+function slowClock(): void {
+  let ms = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => ms++);
+}
+
+/** The most that enters the core in one turn while `task` runs. */
+async function mostInTurn(task: () => Promise<unknown>): Promise<number> {
+  let isOver = false;
+  const other = () => {
+    entered.now = 0;
+    if (!isOver) setImmediate(other);
+  };
+  setImmediate(other);
+  Object.assign(entered, { now: 0, most: 0 });
+  await task();
+  isOver = true;
+  return entered.most;
+}
+
+/** Storage in which requests cost as much as in a browser, and what `observe` sees of its reads. */
+function observed(inner: Storage, observe: (store: SegmentStore) => SegmentStore['read']): Storage {
+  return {
+    ...inner,
+    open: async (name, options) => {
+      const store = await inner.open(name, options);
+      const read = observe(store);
+      return new Proxy(store, {
+        get(target, member) {
+          if (member === 'requestCost') return 1 << 20;
+          const value = member === 'read' ? read : Reflect.get(target, member, target);
+          return typeof value === 'function' ? value.bind(target) : value;
+        },
+      });
+    },
+  };
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('what is read', () => {
+  it('is asked for in groups of 4 MiB, all of them at once', async () => {
+    const storage = await filled();
+    const groups: number[] = [];
+    let underWay = 0;
+    let most = 0;
+    const watching = observed(storage, (store) => async (wanted) => {
+      groups.push(wanted.length);
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      underWay -= 1;
+      return store.read(wanted);
+    });
+    const db = await open('slices', { storage: watching });
+    const before = groups.length;
+    const values = await db.getMany(KEYS.filter((_, at) => at % 10 === 0));
+    expect(values.filter((value) => typeof value === 'string')).toHaveLength(1000);
+    expect(Math.max(...groups.slice(before))).toBe(8);
+    expect(most).toBeGreaterThan(1);
+    await db.close();
+  });
+
+  it('enters the core in slices', async () => {
+    const storage = await filled();
+    const browsers = observed(storage, (store) => store.read);
+    const db = await open('slices', { storage: browsers, sliceMs: 1 });
+    slowClock();
+    const most = await mostInTurn(() => db.getMany(KEYS.filter((_, at) => at % 10 === 0)));
+    vi.restoreAllMocks();
+    expect([1, 2, 3]).toContain(most);
+    await db.close();
+  });
+
+  it('enters the core in slices when a store is opened, too', async () => {
+    const storage = memory();
+    const db = await open('tables', { storage });
+    for (let at = 0; at < 60; at++) await db.put(`key${at}`, at);
+    slowClock();
+    const most = await mostInTurn(() => open('tables', { storage, sliceMs: 1 }));
+    vi.restoreAllMocks();
+    expect([1, 2, 3]).toContain(most);
+    await db.close();
+  });
+});
