@@ -200,6 +200,30 @@ fn what_was_used_last_stays_and_leaves_leave_before_internal_nodes() {
 }
 
 #[test]
+fn a_smaller_budget_drives_out_what_was_used_least() {
+    let mut cache = Cache::new(1 << 20);
+    cache.read_parts_from(0);
+    cache.set_request_cost(0);
+    let (hashes, sealed) = segment(&mut cache, 1, 200);
+    for hash in &hashes {
+        load(&mut cache, hash, &sealed);
+        assert!(cache.node(hash).is_ok());
+    }
+    let all = cache.held_bytes();
+    cache.fit(100 << 10);
+    assert!(cache.held_bytes() <= 100 << 10 && 80 << 10 <= cache.held_bytes());
+    assert_eq!(asked(&cache, &hashes[199]), None);
+    assert!(asked(&cache, &hashes[0]).is_some());
+    cache.fit(1 << 20);
+    for hash in &hashes {
+        if asked(&cache, hash).is_some() {
+            load(&mut cache, hash, &sealed);
+        }
+    }
+    assert_eq!(cache.held_bytes(), all);
+}
+
+#[test]
 fn segments_that_are_not_stored_stay_and_what_a_descent_needs_stays_beside_them() {
     let mut cache = Cache::new(1 << 20);
     let (hashes, sealed) = segment(&mut cache, 1, 100);

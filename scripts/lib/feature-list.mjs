@@ -172,6 +172,14 @@ export const FEATURES = [
     tests: [['js/test/platform.test.ts', 'are read where the platform cannot']],
   },
   {
+    name: '`navigator.deviceMemory` (over HTTPS)',
+    data: ['api/Navigator/deviceMemory'],
+    used: ['js/src/core/shared-cache.ts', 'deviceMemory'],
+    without:
+      'the stores of a page share 64 MiB of memory for what they have read, however little the device has',
+    tests: [['js/test/shared-cache.test.ts', 'on a device of %s GiB is %i MiB']],
+  },
+  {
     name: '`reportError`',
     data: ['api/reportError'],
     used: ['js/src/base/report.ts', 'reportError(error)'],

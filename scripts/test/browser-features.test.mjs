@@ -61,6 +61,7 @@ test('a version counts when it has the whole feature, without a flag', () => {
 /** What is used of platforms alone, or only where it is there: `FEATURES` says what happens without. */
 const GUARDED = new Set([
   'IDBTransaction.durability',
+  'Navigator.deviceMemory',
   'StorageManager.estimate',
   'Symbol.asyncDispose',
   'Symbol.dispose',

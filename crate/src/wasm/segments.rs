@@ -52,6 +52,16 @@ pub fn set_request_cost(bytes: u32) {
     with(|engine| engine.cache.set_request_cost(bytes as usize));
 }
 
+/// Sets how many bytes of stored segments the cache holds: see [`Cache::fit`](crate::cache::Cache). Returns the bytes
+/// that it holds then.
+#[wasm_bindgen]
+pub fn fit_cache(bytes: u32) -> u32 {
+    with(|engine| {
+        engine.cache.fit(bytes as usize);
+        engine.cache.held_bytes() as u32
+    })
+}
+
 /// Reports that the segment `id` is stored: it may leave memory.
 #[wasm_bindgen]
 pub fn stored_segment(id: f64) {

@@ -5,6 +5,7 @@ import { HedgerowError } from '../base/errors.js';
 import type { Wanted } from '../storage/segment-store.js';
 import { type Core, guard, refuse } from './guard.js';
 import { instantiate } from './module.js';
+import { leave, rebalance } from './shared-cache.js';
 
 /** The handle of an operation in the core. */
 export type Op = number;
@@ -27,7 +28,9 @@ const FINAL_TRAPS = 2;
  */
 export class Engine {
   readonly #onTrap = new Set<(error: HedgerowError) => void>();
-  readonly #cacheBytes: number;
+  /** Whether its cache is a part of the page's. */
+  readonly #isShared: boolean;
+  #cacheBytes: number;
   #requestCost: number | undefined;
   #core: Core;
   /** The exports as they were instantiated, without the guard. */
@@ -49,17 +52,31 @@ export class Engine {
   #scratch = 0;
   #scratchLength = 0;
 
-  private constructor(core: Core, cacheBytes: number) {
-    this.#cacheBytes = cacheBytes;
+  private constructor(core: Core, cacheBytes: number | undefined) {
+    this.#isShared = cacheBytes === undefined;
+    this.#cacheBytes = cacheBytes ?? 0;
     this.#core = core;
     this.#raw = core;
     this.#start(core);
     this.#isReady = true;
   }
 
-  /** Starts an engine that caches about `cacheBytes` of stored segments. */
-  static async create(cacheBytes: number): Promise<Engine> {
-    return new Engine(await instantiate(), cacheBytes);
+  /** Starts an engine that caches about `cacheBytes` of stored segments, or its share of the page's cache. */
+  static async create(cacheBytes?: number): Promise<Engine> {
+    const engine = new Engine(await instantiate(), cacheBytes);
+    engine.rebalance();
+    return engine;
+  }
+
+  /** Shares the page's cache anew: this engine has read. */
+  rebalance(): void {
+    if (this.#isShared) rebalance(this);
+  }
+
+  /** Fits the cache to so many bytes; returns those that it holds then. */
+  fitCache(bytes: number): number {
+    this.#cacheBytes = bytes;
+    return this.#isReady ? this.#core.fit_cache(bytes) : 0;
   }
 
   /** Says what a request to storage costs: see `SegmentStore.requestCost`. */
@@ -97,6 +114,7 @@ export class Engine {
    */
   end(reason: HedgerowError): void {
     this.#ended = reason;
+    leave(this);
     this.#drop(reason);
   }
 

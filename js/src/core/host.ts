@@ -143,6 +143,7 @@ export class Host {
       if (bytes === undefined) removeSegment(this.engine, segmentOf(one));
       else loadSegment(this.engine, one, bytes);
     }
+    this.engine.rebalance();
   }
 
   /** Runs one step that fits in the rest of a slice that began at `startMs`; returns its status. */

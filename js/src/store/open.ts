@@ -56,7 +56,10 @@ export interface OpenOptions {
   readonly durability?: Durability | undefined;
   /** Milliseconds that a slice of work may hold the thread; 8 by default. */
   readonly sliceMs?: number | undefined;
-  /** Bytes of what was read from storage that are kept in memory; 64 MiB by default. */
+  /**
+   * Bytes of what was read from storage that are kept in memory. By default all stores of a page that do not set it share
+   * 64 MiB, or 16 MiB for each GiB of the device's memory where that is less.
+   */
   readonly cacheBytes?: number | undefined;
   /** Fail with `store-not-found` when no such store exists, instead of creating it. */
   readonly mustExist?: boolean | undefined;
@@ -151,7 +154,7 @@ async function openOver(
   options: OpenOptions,
   { unavailable, onDenied }: Fallback,
 ): Promise<Parts> {
-  const { durability = 'relaxed', sliceMs = 8, cacheBytes = 64 << 20, mustExist } = options;
+  const { durability = 'relaxed', sliceMs = 8, cacheBytes, mustExist } = options;
   const { onDeleted, persist = false, indexes, sums, dropOtherIndexes: alone = false } = options;
   const wanted = indexesOf(indexes);
   const texts = sums && (await loadSums()).definitionTexts(sums);

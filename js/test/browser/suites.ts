@@ -59,7 +59,7 @@ const REASONS = [
   {
     needs: "vi.stubGlobal('navigator', ",
     why: 'a platform that says and does what it is told to, and storage that lives as long as it is told to',
-    suites: ['ballast', 'frames', 'health', 'health-listeners', 'persist'],
+    suites: ['ballast', 'frames', 'health', 'health-listeners', 'persist', 'shared-cache'],
   },
   {
     needs: '.hasRef()',

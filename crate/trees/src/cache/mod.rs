@@ -93,6 +93,12 @@ impl Cache {
         self.secret
     }
 
+    /// Sets how many bytes of stored segments it holds, and frees what is more.
+    pub fn fit(&mut self, budget: usize) {
+        self.residents.set_budget(budget);
+        self.residents.evict(&mut self.catalogue);
+    }
+
     /// Sets what a request to storage costs, in bytes that are read in the same time: by that it is decided
     /// whether parts of a segment are asked for, or the whole.
     pub const fn set_request_cost(&mut self, bytes: usize) {

@@ -49,6 +49,10 @@ impl Residents {
         self.budget
     }
 
+    pub const fn set_budget(&mut self, bytes: usize) {
+        self.budget = bytes;
+    }
+
     /// Bytes in memory.
     pub const fn held(&self) -> usize {
         self.held
