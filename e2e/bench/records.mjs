@@ -1,4 +1,5 @@
-// What records of raw IndexedDB cost, by their size and kind, in each engine: `docs/browsers.md` has a run.
+// What records of raw IndexedDB cost, by their size and kind, in each engine, and transactions with one small record:
+// `docs/browsers.md` has a run.
 //
 //   node e2e/bench/records.mjs --engines all
 
@@ -19,7 +20,17 @@ const SIZES = [4, 16, 64, 256, 512, 1024, 2048].map((kib) => kib * KIB);
 const KINDS = ['bytes', 'Blob'];
 /** Smaller Blobs take seconds to write: each is a file. */
 const LEAST_BLOB = 64 * KIB;
-const COLUMNS = { write: 'write all', read: 'one', part: '4 KiB of it', parts: '200 such, each' };
+const COLUMNS = {
+  write: 'write all',
+  read: 'one',
+  part: '4 KiB of it',
+  parts: '200 such, each',
+  slice: 'kept: slice()',
+  keptPart: 'kept: 4 KiB',
+  keptWhole: 'kept: all',
+};
+/** Bytes of a commit that stores an edit and the new root, and of one that stores its chunks. */
+const COMMITS = [236, 13_000];
 
 function read(args) {
   const options = {
@@ -46,7 +57,7 @@ async function runIn(engine, { total, rounds }) {
       total,
     })),
   );
-  const { found, about } = await withBrowser({ engine }, async (browser) => {
+  const { found, commits, about } = await withBrowser({ engine }, async (browser) => {
     await browser.call('leaveDatabase');
     const samples = settings.map(() => []);
     for (let round = 0; round <= rounds; round++) {
@@ -58,16 +69,28 @@ async function runIn(engine, { total, rounds }) {
         if (round > 0) samples[at].push(times);
       }
     }
-    return { found: samples, about: await environment(browser) };
+    const commits = [];
+    for (const durability of ['relaxed', 'strict']) {
+      commits.push([durability, ...(await browser.call('commitTimes', COMMITS, durability))]);
+    }
+    return { found: samples, commits, about: await environment(browser) };
   });
   progress.clear();
   const { product, indexedDb } = about.browser;
   console.log(`\n${product}, IndexedDB on ${indexedDb}: ${total / KIB / KIB} MiB, milliseconds`);
   const rows = settings.map(({ kind, size }, at) => [
     `${kind}, ${size / KIB} KiB`,
-    ...Object.keys(COLUMNS).map((name) => show(median(found[at].map((times) => times[name])))),
+    ...Object.keys(COLUMNS).map((name) => {
+      const samples = found[at].map((times) => times[name]);
+      return samples.includes(undefined) ? '-' : show(median(samples));
+    }),
   ]);
   printTable(['record', ...Object.values(COLUMNS)], rows);
+  console.log('\nA transaction with one record:');
+  printTable(
+    ['', ...COMMITS.map((bytes) => `${bytes} bytes`)],
+    commits.map(([durability, ...all]) => [durability, ...all.map(show)]),
+  );
 }
 
 try {

@@ -2,7 +2,7 @@
 import type { Contestant, Samples, Setting, Suite } from './bench-case.js';
 import { SUITES } from './cases/index.js';
 import { openIndexedDb, settled } from './peers/raw.js';
-import { recordTimes } from './records.js';
+import { commitTimes, recordTimes } from './records.js';
 import { makeRows } from './rows.js';
 
 function find(suiteName: string, contestantName: string): Contestant {
@@ -18,6 +18,7 @@ async function deleteDatabase(name: string): Promise<void> {
 }
 
 const calls = {
+  commitTimes,
   recordTimes,
 
   /** The suites, without their functions. */

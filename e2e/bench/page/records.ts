@@ -9,12 +9,18 @@ export interface RecordSetting {
   readonly total: number;
 }
 
-/** Milliseconds: to write all in one relaxed transaction; to read one, a part of one, and each of parts read at once. */
+/**
+ * Milliseconds: to write all in one relaxed transaction; to read one, a part of one, and each of parts read at once. Of a
+ * Blob that was got before: the call of `slice` alone, a part with it, and all.
+ */
 export interface RecordTimes {
   readonly write: number;
   readonly read: number;
   readonly part: number;
   readonly parts: number;
+  readonly slice?: number;
+  readonly keptPart?: number;
+  readonly keptWhole?: number;
 }
 
 const READS = 40;
@@ -65,7 +71,51 @@ export async function recordTimes({ kind, size, total }: RecordSetting): Promise
     const read = await timed(() => each(async () => whole(await get(below(count)))));
     const one = await timed(() => each(part));
     const parts = await timed(() => Promise.all(Array.from({ length: PARTS_AT_ONCE }, part)));
-    return { write, read: read / READS, part: one / READS, parts: parts / PARTS_AT_ONCE };
+    const times = { write, read: read / READS, part: one / READS, parts: parts / PARTS_AT_ONCE };
+    return kind === 'Blob' ? { ...times, ...(await keptTimes((await get(0)) as Blob)) } : times;
+  } finally {
+    await inTransaction(db, 'blocks', 'relaxed', (store) => store.clear()).catch(() => {});
+    db.close();
+  }
+}
+
+/** What reads of a Blob take that was got before. */
+async function keptTimes(blob: Blob): Promise<Partial<RecordTimes>> {
+  await blob.arrayBuffer();
+  let [slice, keptPart, keptWhole] = [0, 0, 0];
+  for (let round = 0; round < READS; round++) {
+    keptPart += await timed(async () => {
+      let part = blob;
+      slice += await timed(async () => {
+        part = blob.slice(PART, 2 * PART);
+      });
+      await part.arrayBuffer();
+    });
+    keptWhole += await timed(() => blob.arrayBuffer());
+  }
+  return { slice: slice / READS, keptPart: keptPart / READS, keptWhole: keptWhole / READS };
+}
+
+const COMMITS = 100;
+
+/** Milliseconds of a transaction with one record of each of these sizes, medians; the sizes take turns. */
+export async function commitTimes(
+  sizes: readonly number[],
+  durability: 'relaxed' | 'strict',
+): Promise<number[]> {
+  const db = await openIndexedDb();
+  const values = sizes.map(noise);
+  const samples = sizes.map((): number[] => []);
+  try {
+    for (let at = 0; at < COMMITS; at++) {
+      for (const [index, bytes] of values.entries()) {
+        const ms = await timed(() =>
+          inTransaction(db, 'blocks', durability, (store) => void store.put(bytes, at)),
+        );
+        samples[index]?.push(ms);
+      }
+    }
+    return samples.map((all) => all.sort((a, b) => a - b)[COMMITS >> 1] as number);
   } finally {
     await inTransaction(db, 'blocks', 'relaxed', (store) => store.clear()).catch(() => {});
     db.close();
