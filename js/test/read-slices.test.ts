@@ -1,8 +1,13 @@
 /** What storage has read enters the core in slices, while the next is being read. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memory, open } from '../src/index.js';
+import { idb } from '../src/storage/idb/idb.js';
 import type { SegmentStore, Storage } from '../src/storage/segment-store.js';
+import { HostileEngine } from './hostile-idb/engine.js';
+import { install } from './hostile-idb/install.js';
 import type { Entry } from './model.js';
+import { random } from './random.js';
+import { batch, move, segment } from './segment-store/records.js';
 
 /** What has entered the core since the last turn, and the most in one. */
 const entered = vi.hoisted(() => ({ now: 0, most: 0 }));
@@ -116,5 +121,36 @@ describe('what is read', () => {
     vi.restoreAllMocks();
     expect([1, 2, 3]).toContain(most);
     await db.close();
+  });
+
+  it('of Blobs is asked for in slices: in Chromium each part waits for the browser', async () => {
+    const uninstall = install(new HostileEngine('chromium', random(1)));
+    const store = await idb().open('parts');
+    await store.write(batch([segment(1, 400_000)], move(0)));
+    let ms = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => ms);
+    const slice = Blob.prototype.slice;
+    vi.spyOn(Blob.prototype, 'slice').mockImplementation(function (this: Blob, ...args) {
+      ms += 1;
+      entered.now += 1;
+      entered.most = Math.max(entered.most, entered.now);
+      return slice.apply(this, args);
+    });
+    const parts = Array.from({ length: 60 }, (_, at) => ({
+      id: 1,
+      from: 4096 * at,
+      to: 4096 * (at + 1),
+    }));
+    // At first the Blob is looked up; then it is kept.
+    for (const _ of [1, 2]) {
+      const most = await mostInTurn(async () => {
+        const found = await store.read(parts);
+        expect(found.map((bytes) => bytes?.length)).toEqual(parts.map(() => 4096));
+      });
+      expect([5, 6]).toContain(most);
+    }
+    vi.restoreAllMocks();
+    await store.close();
+    uninstall();
   });
 });
