@@ -7,7 +7,7 @@ import type { Engine } from '../core/engine.js';
 import type { Host } from '../core/host.js';
 import { ROWS_IN_MS } from '../core/speed.js';
 
-/** Keys of the first part: a small share of a slice. */
+/** Keys of the first part: a small share of a slice. What is not in memory of a part is read at once. */
 const KEYS_AT_ONCE = 64 * ROWS_IN_MS;
 
 /** Most keys in one part: absent keys are fast, so that the pace alone would not limit it. */
