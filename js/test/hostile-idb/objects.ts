@@ -190,12 +190,22 @@ export class HostileStore {
     return this.#read((records) => copyOf(records.select(query)[0]?.value));
   }
 
-  getAll(query?: Query): HostileRequest {
-    return this.#read((records) => records.select(query).map(({ value }) => copyOf(value)));
+  getAll(query?: Query, count?: number): HostileRequest {
+    return this.#read((records) =>
+      records
+        .select(query)
+        .slice(0, count)
+        .map(({ value }) => copyOf(value)),
+    );
   }
 
-  getAllKeys(query?: Query): HostileRequest {
-    return this.#read((records) => records.select(query).map(({ key }) => key));
+  getAllKeys(query?: Query, count?: number): HostileRequest {
+    return this.#read((records) =>
+      records
+        .select(query)
+        .slice(0, count)
+        .map(({ key }) => key),
+    );
   }
 
   count(query?: Query): HostileRequest {
