@@ -2,7 +2,7 @@
 // from those of `hedgerow`, or reach one that does; it shares the others, such as the class of errors.
 
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { ROOT } from './run.mjs';
 import { LATER_WASM_FILE, WASM_FILE } from './wasm.mjs';
 
@@ -22,16 +22,20 @@ export const slimOf = (file) => file + MARK;
 export const isSlim = (id) => id.endsWith(MARK);
 const fileOf = (id) => id.slice(0, -MARK.length);
 
-/** Gives slim a copy of each module for which `isOwn` holds. */
+/** Gives slim a copy of each module of the package for which `isOwn` holds. */
 export function slimPlugin(isOwn) {
+  const ownFileOf = (id) => {
+    if (id.startsWith(join(DIST, 'slim', sep))) return id;
+    return isOwn(id) ? (SWAPPED.get(id) ?? id) : undefined;
+  };
   return {
     name: 'slim',
     async resolveId(source, importer) {
       if (isSlim(source)) return source;
       if (importer === undefined || !isSlim(importer) || !source.startsWith('.')) return null;
       const found = await this.resolve(source, fileOf(importer), { skipSelf: true });
-      if (found === null || !isOwn(found.id)) return found;
-      return slimOf(SWAPPED.get(found.id) ?? found.id);
+      const own = found === null ? undefined : ownFileOf(found.id);
+      return own === undefined ? found : slimOf(own);
     },
     load: (id) => (isSlim(id) ? readFile(fileOf(id), 'utf8') : null),
   };
