@@ -47,7 +47,7 @@ export const TYPESCRIPT_LAYERS = [
   [['base/*']],
   [['storage/*'], ['tabs/*'], ['indexes/*'], ['sum-proof/*']],
   [['core/*']],
-  [['history/*'], ['react-native/*']],
+  [['history/*'], ['react-native/*'], ['slim/*']],
   [['read/*'], ['write/*'], ['verify/*']],
   [
     ['branches/*'],

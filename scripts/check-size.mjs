@@ -1,6 +1,6 @@
 // Checks the size of the package against its budget: all that a page downloads to open a store,
 // bundled, minified and gzipped, with the WebAssembly module. Prints the parts that are loaded later
-// (proofs, verification, repair) separately. The verifier of sums has a budget of its own.
+// (proofs, verification, repair) separately. The verifier of sums has a budget of its own, and so has `hedgerow/slim`.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,6 +12,10 @@ import { WASM_FILE } from './lib/wasm.mjs';
 
 const BUDGET_BYTES = 150_000;
 const SUM_PROOF_BUDGET_BYTES = 6_000;
+/** Of the scripts and the WebAssembly that a page fetches to open a store with `hedgerow/slim`. */
+const SLIM_BUDGET_BYTES = 153_000;
+/** Of its scripts: a module that is inlined by mistake would be seen here. */
+const SLIM_SCRIPT_BUDGET_BYTES = 45_000;
 /** Files that a page fetches to open a store: each is a request. */
 const MOST_FILES = 3;
 
@@ -61,6 +65,12 @@ async function main() {
   const sumProof = gzippedLength((await bundle(true, 'sum-proof/index.js')).first);
   print('sum-proof, on its own', sumProof);
   print('budget of it', SUM_PROOF_BUDGET_BYTES);
+  const slim = await bundle(true, 'slim.js');
+  const slimScript = gzippedLength(slim.first);
+  const slimWasm = gzippedLength(await readFile(join(ROOT, 'js', 'dist', 'slim', 'hedgerow.wasm')));
+  print('slim, its scripts', slimScript);
+  print('slim, all', slimScript + slimWasm);
+  print('budget of it', SLIM_BUDGET_BYTES);
   const over = (name, count, budget, unit = 'bytes') => {
     if (count <= budget) return;
     console.error(`${name} is over its budget by ${count - budget} ${unit}`);
@@ -69,6 +79,9 @@ async function main() {
   over('the package', total, BUDGET_BYTES);
   over('the start', files, MOST_FILES, 'files');
   over('sum-proof', sumProof, SUM_PROOF_BUDGET_BYTES);
+  over('slim', slimScript + slimWasm, SLIM_BUDGET_BYTES);
+  over('the scripts of slim', slimScript, SLIM_SCRIPT_BUDGET_BYTES);
+  over('the start of slim', slim.files, MOST_FILES, 'files');
 }
 
 await runMain(main);

@@ -1,7 +1,7 @@
 /** What is taken from the platform, and what is not. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { poster } from '../src/base/task.js';
-import { bytesOfBase64 } from '../src/core/instances.js';
+import { bytesOfBase64 } from '../src/core/unpack.js';
 import { random } from './random.js';
 
 const realTimeout = setTimeout;

@@ -4,71 +4,101 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { ROOT } from './run.mjs';
+import { finishSlim, isSlim, slimOf, slimPlugin } from './slim.mjs';
 
 const DIST = join(ROOT, 'js', 'dist');
 
-/** The entries of the package by their names in `js/dist`; `full` is made of the first. */
+/** The entries of the package by their names in `js/dist`; `full` and `slim` are made of the first. */
 async function entries() {
   const { exports } = JSON.parse(await readFile(join(ROOT, 'js', 'package.json'), 'utf8'));
   const files = Object.values(exports).map((one) => join(ROOT, 'js', one.default));
   const names = files.map((file) => relative(DIST, file).replace(/\.js$/, ''));
-  return names.filter((name) => name !== 'full');
+  return names.filter((name) => name !== 'full' && name !== 'slim');
 }
 
-/** Which modules a module imports, and not later. */
+/** Which modules a module imports. */
 class Imports {
-  #of = new Map();
+  #now = new Map();
+  #ever = new Map();
 
   plugin = {
     name: 'imports',
-    moduleParsed: ({ id, importedIds }) => {
-      this.#of.set(id, importedIds);
+    moduleParsed: ({ id, importedIds, dynamicallyImportedIds }) => {
+      this.#now.set(id, importedIds);
+      this.#ever.set(id, [...importedIds, ...dynamicallyImportedIds]);
     },
   };
 
-  /** All that a page has loaded once it has these modules. */
-  reach(ids) {
+  /** All that a page has loaded once it has these modules; with `ever`, also what these may load later. */
+  reach(ids, { ever = false } = {}) {
+    const imports = ever ? this.#ever : this.#now;
     const found = new Set(ids);
-    for (const id of found) for (const next of this.#of.get(id) ?? []) found.add(next);
+    for (const id of found) for (const next of imports.get(id) ?? []) found.add(next);
     return found;
   }
 }
 
-/**
- * Replaces the modules of the package, as tsc made them, by a file for each entry, one for the start of a page, one for
- * what other entries share with it, and those that are loaded later.
- */
-export async function joinModules() {
+const fileOf = (name) => join(DIST, `${name}.js`);
+
+/** Generates the files of the entries; `options` are further ones of rolldown. Returns them with what imports what. */
+async function joined(input, plugins, optionsOf) {
   // Imported late: its package is only there once `setup` has run.
   const { rolldown } = await import('rolldown');
-  const names = await entries();
-  const fileOf = (name) => join(DIST, `${name}.js`);
   const imports = new Imports();
   const build = await rolldown({
-    input: Object.fromEntries(names.map((name) => [name, fileOf(name)])),
+    input,
     platform: 'neutral',
     external: /^(?![A-Za-z]:)[^./]/, // packages, which the app's bundler finds
-    plugins: [imports.plugin],
+    plugins: [...plugins, imports.plugin],
   });
-  const isStart = (id) => imports.reach([fileOf('index')]).has(id);
-  const others = names.filter((name) => name !== 'index').map(fileOf);
-  const isShared = (id) => isStart(id) && imports.reach(others).has(id);
   const { output } = await build.generate({
     format: 'esm',
     minify: 'dce-only',
     entryFileNames: '[name].js',
-    chunkFileNames: '[name].js',
-    codeSplitting: {
-      groups: [
-        { name: 'shared', test: isShared, priority: 2 },
-        { name: 'start', test: isStart, priority: 1 },
-      ],
-    },
+    ...optionsOf(imports),
   });
   await build.close();
+  return { output, imports };
+}
+
+/**
+ * Replaces the modules of the package, as tsc made them, by a file for each entry, one for the start of a page, one for
+ * what other entries share with it, and those that are loaded later. Those of `hedgerow/slim` are in a folder, but for
+ * what entries share.
+ */
+export async function joinModules() {
+  const names = await entries();
+  const input = Object.fromEntries(names.map((name) => [name, fileOf(name)]));
+  const others = names.filter((name) => name !== 'index').map(fileOf);
+  // What imports what must be known before slim's own modules are told from the others.
+  const { imports: known } = await joined(input, [], () => ({}));
+  const start = known.reach([fileOf('index')]);
+  const shared = known.reach(others);
+  const isShared = (id) => start.has(id) && shared.has(id);
+  const isOwn = (id) => start.has(id) && !isShared(id);
+  const slim = slimPlugin((id) => [...known.reach([id], { ever: true })].some(isOwn));
+  const { output } = await joined(
+    { ...input, slim: slimOf(fileOf('index')) },
+    [slim],
+    (imports) => {
+      const isSlimStart = (id) => imports.reach([slimOf(fileOf('index'))]).has(id) && isSlim(id);
+      return {
+        chunkFileNames: ({ moduleIds }) =>
+          moduleIds.some(isSlim) ? 'slim/[name].js' : '[name].js',
+        codeSplitting: {
+          groups: [
+            { name: 'shared', test: isShared, priority: 3 },
+            { name: 'start', test: isOwn, priority: 2 },
+            { name: 'start', test: isSlimStart, priority: 1 },
+          ],
+        },
+      };
+    },
+  );
   for (const file of await readdir(DIST, { recursive: true })) {
     if (file.endsWith('.js')) await rm(join(DIST, file));
   }
   for (const { fileName, code } of output) await writeFile(join(DIST, fileName), code);
+  await finishSlim();
   return output;
 }

@@ -34,7 +34,7 @@ export const FEATURES = [
   {
     name: "`DecompressionStream('deflate-raw')`",
     data: ['api/DecompressionStream/DecompressionStream/deflate-raw'],
-    used: ['js/src/core/instances.ts', "new DecompressionStream('deflate-raw')"],
+    used: ['js/src/core/unpack.ts', "new DecompressionStream('deflate-raw')"],
     needed: true,
     without: '`unsupported`, which names it',
     tests: [
@@ -81,7 +81,7 @@ export const FEATURES = [
   {
     name: 'streams: `Blob.stream()`, `pipeThrough()`',
     data: ['api/Blob/stream', 'api/ReadableStream/pipeThrough'],
-    used: ['js/src/core/instances.ts', 'pipeThrough'],
+    used: ['js/src/core/unpack.ts', 'pipeThrough'],
     needed: true,
     without: 'does not start; where a `Blob` alone is no stream (jsdom), a store works',
     tests: [['js/test/jsdom.test.ts', 'where a Blob is no stream']],
@@ -167,7 +167,7 @@ export const FEATURES = [
   {
     name: '`Uint8Array.fromBase64`',
     data: ['javascript/builtins/Uint8Array/fromBase64'],
-    used: ['js/src/core/instances.ts', 'fromBase64'],
+    used: ['js/src/core/unpack.ts', 'fromBase64'],
     without: 'a loop decodes the module: a start takes a few milliseconds more',
     tests: [['js/test/platform.test.ts', 'are read where the platform cannot']],
   },

@@ -37,6 +37,7 @@ const STRAY_BYTES = 2_048;
 
 // The features of `.cargo/config.toml`, and those that rustc enables by default.
 const WASM_OPT_ARGS = [
+  '--no-inline=*engine*apart*',
   '-O3',
   '--converge', // until it gets no smaller
   '--enable-simd',

@@ -11,12 +11,12 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path) => readFileSync(join(ROOT, path), 'utf8');
 const uncommented = (text) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
 
-/** The source of a declaration file such as `./dist/react/index.d.ts`. `full.d.ts` is generated from the index. */
+/** The source of a declaration file such as `./dist/react/index.d.ts`. `full.d.ts` and `slim.d.ts` are generated from the index. */
 const sourceOf = (types) =>
   types
     .replace('./dist/', 'js/src/')
     .replace(/\.d\.ts$/, '.ts')
-    .replace('src/full.ts', 'src/index.ts');
+    .replace(/src\/(full|slim)\.ts/, 'src/index.ts');
 
 const ENTRIES = Object.entries(JSON.parse(read('js/package.json')).exports).map(
   ([path, { types }]) => [posix.join('hedgerow', path), sourceOf(types)],

@@ -157,7 +157,7 @@ impl Engine {
                 Step::Yield => Step::Yield,
             }),
             Op::Find { find, out, found } => {
-                let step = find.step(cache, &mut budget, out, found);
+                let step = apart(|| find.step(cache, &mut budget, out, found));
                 if let Ok(Step::Done(())) = step {
                     out.close();
                     reply.output(out, found);
@@ -166,21 +166,21 @@ impl Engine {
             }
             Op::Scan { scan, out } => {
                 out.reopen();
-                let step = scan.step(cache, &mut budget, out);
+                let step = apart(|| scan.step(cache, &mut budget, out));
                 hand_out(reply, out, step)
             }
             Op::IndexScan { scan, out } => {
                 out.reopen();
-                let step = scan.step(cache, &mut budget, out);
+                let step = apart(|| scan.step(cache, &mut budget, out));
                 hand_out(reply, out, step)
             }
             Op::Diff { diff, out } => {
                 out.reopen();
-                let step = diff.step(cache, &mut budget, out);
+                let step = apart(|| diff.step(cache, &mut budget, out));
                 hand_out(reply, out, step)
             }
-            Op::Ingest(ingest) => ingest.step(cache, reply, next_segment, &mut budget),
-            Op::Collect(collect) => collect.step(cache, reply, next_segment, &mut budget),
+            Op::Ingest(ingest) => apart(|| ingest.step(cache, reply, next_segment, &mut budget)),
+            Op::Collect(collect) => apart(|| collect.step(cache, reply, next_segment, &mut budget)),
         };
         reply.step(result)
     }
@@ -201,6 +201,13 @@ impl Engine {
         };
         made.ids.iter().for_each(|id| self.cache.remove(*id));
     }
+}
+
+/// Runs `work` as a function of its own. Browsers compile a function when it is first called, all of it: the first `get` of
+/// a page is not to wait for the code of loads. wasm-opt is told the name of this one.
+#[inline(never)]
+fn apart<T>(work: impl FnOnce() -> T) -> T {
+    work()
 }
 
 /// Puts the output into the reply, unless segments are needed; an empty output if it ends within a value.

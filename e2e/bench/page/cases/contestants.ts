@@ -32,7 +32,8 @@ export function everyone(acts: readonly PeerAct[], floor?: Contestant): readonly
 /** Those that store rows one by one, and that a million of them does not take minutes to read. */
 const LARGE = ['IndexedDB', 'Dexie', 'sqlite-wasm OPFS', 'sqlite-wasm OPFS, WAL'];
 
-async function fill(peer: Peer, { rows }: Setting): Promise<Samples> {
+/** Loads all rows. */
+export async function fill(peer: Peer, { rows }: Setting): Promise<Samples> {
   await within(peer, RELAXED, (db) => db.load(makeRows(rows)));
   return {};
 }

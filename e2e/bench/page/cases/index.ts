@@ -11,6 +11,7 @@ import { LOAD_SHUFFLED, LOAD_WIDE, LOAD_WIDE_SHUFFLED } from './loads.js';
 import { MEMORY } from './memory.js';
 import { PATCH } from './patch.js';
 import { SLICING } from './slicing.js';
+import { START } from './start.js';
 import { SUM_LOAD, SUM_PROOFS, SUMS } from './sums.js';
 import { SYSBENCH } from './sysbench.js';
 import { WATCH } from './watch.js';
@@ -18,6 +19,7 @@ import { WRITER } from './writer.js';
 
 export const SUITES: readonly Suite[] = [
   LIFE,
+  START,
   COLD,
   AT,
   LOAD_SHUFFLED,

@@ -35,7 +35,7 @@ export interface OpenSetting {
 
 /** A way to keep rows. Its code is loaded only when it is opened. */
 export interface Peer extends Pick<Contestant, 'name' | 'note' | 'cannot' | 'most'> {
-  readonly kind: 'ours' | 'peer';
+  readonly kind: 'ours' | 'variant' | 'peer';
   /** Whether rows are gone with the page. */
   readonly inMemory: boolean;
   open(setting: OpenSetting): Promise<Database>;

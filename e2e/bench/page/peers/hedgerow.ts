@@ -14,7 +14,11 @@ export interface HedgerowDatabase extends Database {
 }
 
 export async function openHedgerow(options: OpenOptions): Promise<HedgerowDatabase> {
-  const store = await openStore(options);
+  return over(await openStore(options));
+}
+
+/** What all cases call, over a store. */
+export function over(store: Store): HedgerowDatabase {
   return {
     store,
     load: async (rows: readonly Row[]) => {

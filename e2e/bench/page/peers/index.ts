@@ -29,6 +29,15 @@ export const HEDGEROW: Peer = {
   open: async ({ durability }) => (await import('./hedgerow.js')).openHedgerow({ durability }),
 };
 
+/** The entry whose WebAssembly is a file. */
+export const SLIM: Peer = {
+  name: 'hedgerow/slim',
+  kind: 'variant',
+  note: 'the WebAssembly is a file of its own',
+  inMemory: false,
+  open: async (setting) => (await import('./slim.js')).openSlim(setting),
+};
+
 export const SQLITE_POOL: Peer = {
   name: 'sqlite-wasm OPFS',
   kind: 'peer',

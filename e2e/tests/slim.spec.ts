@@ -1,0 +1,120 @@
+/** `hedgerow/slim` in a real browser: what servers and policies make of the files beside its script. */
+import type { Page } from '@playwright/test';
+import { expect, test } from './fixtures.js';
+
+const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
+
+declare global {
+  interface Window {
+    /** How modules were compiled. */
+    compiledBy: string[];
+  }
+}
+
+/** What the server says of the page and of the WebAssembly. */
+interface Served {
+  readonly policy?: string;
+  readonly type?: string;
+}
+
+/** Opens the page, and notes how it compiles. */
+async function visitSlim(page: Page, { policy = POLICY, type }: Served = {}): Promise<void> {
+  await page.addInitScript(() => {
+    window.compiledBy = [];
+    for (const name of ['compile', 'compileStreaming'] as const) {
+      const compile = WebAssembly[name] as (source: unknown) => Promise<WebAssembly.Module>;
+      const noted = (source: unknown) => {
+        window.compiledBy.push(name);
+        return compile(source);
+      };
+      Object.assign(WebAssembly, { [name]: noted });
+    }
+  });
+  await page.route('**/slim.html', async (route) => {
+    const response = await route.fetch();
+    const headers = { ...response.headers(), 'content-security-policy': policy };
+    await route.fulfill({ response, headers });
+  });
+  if (type !== undefined) {
+    await page.route('**/*.wasm', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, headers: { ...response.headers(), 'content-type': type } });
+    });
+  }
+  await page.goto('/slim.html');
+  await page.waitForFunction(() => window.hedgerow !== undefined);
+}
+
+const CAME = { value: 2, found: { value: 2 }, refusal: 'invalid-key' };
+
+/** Uses a store and the later part of the module. Returns what came of it, and how both were compiled. */
+const used = (page: Page) =>
+  page.evaluate(async () => {
+    const { open, verifyProof, HedgerowError } = window.hedgerow;
+    const db = await open('slim');
+    await db.putMany([
+      ['a', 1],
+      ['b', 2],
+    ]);
+    const value = await db.get('b');
+    const found = await verifyProof(db.root, 'b', await db.prove('b'));
+    const refused = await db.put('x'.repeat(2000), 1).catch((cause: unknown) => cause);
+    await db.close();
+    const refusal = refused instanceof HedgerowError && refused.code;
+    return { value, found, refusal, compiledBy: window.compiledBy };
+  });
+
+const codeOfOpen = (page: Page) =>
+  page.evaluate(async () => {
+    const { open, memory } = window.hedgerow;
+    return open('slim', { storage: memory() }).then(
+      (db) => db.close().then(() => 'open'),
+      ({ code, status }: { code: string; status?: number }) => ({ code, status }),
+    );
+  });
+
+test('both parts are compiled as they load', { tag: '@chromium' }, async ({ page }) => {
+  await visitSlim(page);
+  const { compiledBy, ...came } = await used(page);
+  expect(came).toEqual(CAME);
+  expect(compiledBy).toEqual(['compileStreaming', 'compileStreaming']);
+});
+
+for (const type of ['application/octet-stream', 'application/wasm; charset=utf-8', 'text/html']) {
+  test(`a server that calls the files ${type} will do`, { tag: '@chromium' }, async ({ page }) => {
+    await visitSlim(page, { type });
+    const { compiledBy, ...came } = await used(page);
+    expect(came).toEqual(CAME);
+    expect(compiledBy).toEqual(['compile', 'compile']);
+  });
+}
+
+test('a page of slim never loads the module as text', { tag: '@chromium' }, async ({ page }) => {
+  const scripts: number[] = [];
+  page.on('response', async (response) => {
+    if (response.url().endsWith('.js')) scripts.push((await response.body()).length);
+  });
+  await visitSlim(page);
+  await used(page);
+  const total = scripts.reduce((sum, length) => sum + length, 0);
+  expect(total).toBeGreaterThan(80_000);
+  expect(total).toBeLessThan(200_000);
+});
+
+test('a policy without wasm-unsafe-eval is unsupported', { tag: '@chromium' }, async ({ page }) => {
+  await visitSlim(page, { policy: "script-src 'self'" });
+  expect(await codeOfOpen(page)).toEqual({ code: 'unsupported', status: undefined });
+});
+
+test('a file that is not there is not-loaded, and loaded once it is', { tag: '@chromium' }, async ({
+  page,
+}) => {
+  await visitSlim(page);
+  await page.route('**/*.wasm', (route) => route.fulfill({ status: 404, body: 'none' }));
+  expect(await codeOfOpen(page)).toEqual({ code: 'not-loaded', status: 404 });
+  await page.unroute('**/*.wasm');
+  await page.route('**/*.wasm', (route) => route.abort());
+  expect(await codeOfOpen(page)).toEqual({ code: 'not-loaded', status: undefined });
+  await page.unroute('**/*.wasm');
+  expect(await codeOfOpen(page)).toBe('open');
+});

@@ -1,0 +1,49 @@
+// `hedgerow/slim`: the package with the WebAssembly in files of their own. It has modules of its own where they differ
+// from those of `hedgerow`, or reach one that does; it shares the others, such as the class of errors.
+
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { ROOT } from './run.mjs';
+import { LATER_WASM_FILE, WASM_FILE } from './wasm.mjs';
+
+const MARK = '?slim';
+const DIST = join(ROOT, 'js', 'dist');
+
+/** Modules that are left out, and those that replace them. */
+const SWAPPED = new Map(
+  [
+    ['core/module.js', 'slim/core.js'],
+    ['core/later-module.js', 'slim/later-core.js'],
+  ].map(([from, to]) => [join(DIST, from), join(DIST, to)]),
+);
+
+/** The name of slim's own copy of a module. */
+export const slimOf = (file) => file + MARK;
+export const isSlim = (id) => id.endsWith(MARK);
+const fileOf = (id) => id.slice(0, -MARK.length);
+
+/** Gives slim a copy of each module of the package for which `isOwn` holds. */
+export function slimPlugin(isOwn) {
+  const ownFileOf = (id) => {
+    if (id.startsWith(join(DIST, 'slim', sep))) return id;
+    return isOwn(id) ? (SWAPPED.get(id) ?? id) : undefined;
+  };
+  return {
+    name: 'slim',
+    async resolveId(source, importer) {
+      if (isSlim(source)) return source;
+      if (importer === undefined || !isSlim(importer) || !source.startsWith('.')) return null;
+      const found = await this.resolve(source, fileOf(importer), { skipSelf: true });
+      const own = found === null ? undefined : ownFileOf(found.id);
+      return own === undefined ? found : slimOf(own);
+    },
+    load: (id) => (isSlim(id) ? readFile(fileOf(id), 'utf8') : null),
+  };
+}
+
+/** Adds what is no module: the declarations, and the WebAssembly. */
+export async function finishSlim() {
+  await writeFile(join(DIST, 'slim.d.ts'), "export * from './index.js';\n");
+  await copyFile(WASM_FILE, join(DIST, 'slim', 'hedgerow.wasm'));
+  await copyFile(LATER_WASM_FILE, join(DIST, 'slim', 'hedgerow-later.wasm'));
+}
