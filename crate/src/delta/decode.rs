@@ -162,9 +162,9 @@ impl Decoder {
 
     /// Refuses bytes after the end.
     fn after_end(&self) -> Result<Next<'_>, DecodeError> {
-        let (end, total) = (self.base + self.at, self.base + self.filled);
-        if end < total {
-            return Err(DecodeError::new(Field::Length, end, end as u64, total as u64));
+        if self.at < self.filled {
+            let end = self.base + self.at;
+            return Err(DecodeError::new(Field::Length, end, end as u64, end as u64 + 1));
         }
         Ok(if self.is_whole { Next::End } else { Next::More })
     }
