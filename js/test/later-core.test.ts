@@ -7,7 +7,7 @@ import type { Core } from '../src/core/guard.js';
 import { instances } from '../src/core/instances.js';
 import { instantiateLater } from '../src/core/later-module.js';
 
-const LATER = /^(sum|check)_/;
+const LATER = /^(sum|check|remote)_/;
 
 async function inflated(base64: string): Promise<ArrayBuffer> {
   const deflated = new Blob([Buffer.from(base64, 'base64')]);

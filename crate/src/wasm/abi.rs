@@ -225,7 +225,7 @@ replies! {
     /// sum trees.
     Bytes { address, length, }
     /// How many edits a delta has so far, and whether it was ended for its length.
-    DeltaMade after Bytes { edits, is_too_long, }
+    Delta after Bytes { edits, is_too_long, }
     /// Whether an index has exactly the entries of its rows, and the address of the hash of its root.
     IndexChecked { is_same, root, }
     /// Leaves of a sum tree, and their values.

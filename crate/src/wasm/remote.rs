@@ -1,7 +1,7 @@
 //! Exported functions of deltas. They are in the later part of the module, like those of `sums/`: the names
 //! of its exports begin with `remote_`, and nothing in the first part calls them.
 
-use super::abi::{Bytes, DeltaMade, status};
+use super::abi::{Bytes, Delta, status};
 use super::engine::{Engine, Op, with};
 use super::global::Global;
 use super::reply::Reply;
@@ -86,10 +86,10 @@ pub fn remote_end(delta: u32) {
     applied(delta, |apply| apply.decoder().end());
 }
 
-/// Continues a delta, as [`step`](super::step) does. The reply of one that is made is [`Bytes`], the next
-/// of it, and [`DeltaMade`]; also when it yields. One that is applied is done when it has taken all complete
-/// edits; the segments that it has made are those of its ingest. [`status::MALFORMED`] says that its bytes are
-/// malformed.
+/// Continues a delta, as [`step`](super::step) does. The reply of one that is made is [`Bytes`], the next of
+/// it, and [`Delta`], also when it yields. One that is applied is done when it has taken all complete edits.
+/// Its reply is [`Delta`], and the segments that it has made are those of its ingest. [`status::MALFORMED`]
+/// says that its bytes are malformed.
 #[wasm_bindgen]
 pub fn remote_step(delta: u32, budget: u32) -> u32 {
     let mut budget = Budget::of(budget as usize);
@@ -121,7 +121,7 @@ fn go_on(
         let is_too_long = f64::from(u8::from(step == Ok(Step::Done(Made::TooLong))));
         let encoder = make.encoder();
         reply.bytes(encoder.out());
-        reply.tell(DeltaMade { edits: encoder.edits().into(), is_too_long });
+        reply.tell(Delta { edits: encoder.edits().into(), is_too_long });
     }
     reply.step(step.map(|step| match step {
         Step::Done(_) => Step::Done(()),
@@ -136,7 +136,10 @@ fn take(apply: &mut ApplyDelta, ingest: u32, engine: &mut Engine, budget: &mut B
     let step = apply.step(&mut op.ingest, cache, budget);
     op.made.add(cache, next_segment, op.ingest.sealed());
     match step {
-        Ok(step) => reply.step(Ok(step)),
+        Ok(step) => {
+            reply.tell(Delta { edits: apply.decoder().edits().into(), ..Delta::default() });
+            reply.step(Ok(step))
+        }
         Err(DeltaError::Failed(error)) => reply.error(&error),
         // A newer version has written it.
         Err(DeltaError::Malformed(fault))
