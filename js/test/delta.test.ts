@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { hex } from '../src/base/hex.js';
-import { memory, open, type StoreOptions } from '../src/index.js';
+import { memory, type OpenOptions, open } from '../src/index.js';
 import { applyDeltas, makeDelta, rowsOf } from '../src/remote/delta.js';
 import { all, type Entry, expectSame, failure, sorted, storeOf } from './model.js';
 import { forSeeds, seedCount } from './property.js';
@@ -12,9 +12,8 @@ import { applied, deltaOf, headOf, unhex } from './remote-store.js';
 const NOTHING = '0'.repeat(64);
 
 /** A store whose commits have other trees than those of the store that makes deltas. */
-const OTHERS: StoreOptions = {
-  storage: memory(),
-  indexes: { size: { columns: ['/n'] }, tag: { prefix: 'k', columns: ['/tag', '/n'] } },
+const OTHERS: OpenOptions = {
+  indexes: { size: { path: '/n' }, tag: { prefix: 'k', path: ['/tag', '/n'] } },
   sums: { total: { sum: '/n', prefix: 'k' } },
 };
 
@@ -24,7 +23,6 @@ const receiver = () => open('receiver', { ...OTHERS, storage: memory() });
 async function rootOf(rows: ReadonlyMap<string, unknown>): Promise<string> {
   const db = await receiver();
   if (rows.size > 0) await db.putMany([...rows]);
-  await db.indexReady('size');
   return db.root;
 }
 
@@ -64,14 +62,17 @@ describe('random histories', () => {
         const deltas = [];
         const steps = 1 + from.below(3);
         for (let part = 0; part < steps; part++) {
-          const before = sender.root;
+          // No collection deletes what a delta begins with.
+          const before = await sender.snapshot();
           const { puts, deletes } = edit(from, rows);
           begin({ step, puts: puts.length, deletes: deletes.length });
           if (puts.length > 0) await sender.putMany(puts);
           if (deletes.length > 0) await sender.deleteMany(deletes);
-          deltas.push(await deltaOf(sender, before, sender.root));
+          deltas.push(await deltaOf(sender, before.root, sender.root));
+          before.release();
         }
-        const root = db.root;
+        const before = await db.snapshot();
+        const { root } = before;
         const result = await applied(db, deltas);
         expect(result).toMatchObject({ outcome: 'applied', root: db.root });
         expectSame(await all(db), sorted(rows));
@@ -81,6 +82,7 @@ describe('random histories', () => {
         const forth = await deltaOf(db, root, db.root);
         expect(await applied(db, [back])).toMatchObject({ outcome: 'applied', root });
         expect(await applied(db, [forth])).toMatchObject({ outcome: 'applied' });
+        before.release();
         expect(await deltaOf(db, db.root, db.root)).toMatchObject({ edits: 0 });
       }
       await Promise.all([sender.close(), db.close()]);
@@ -100,7 +102,7 @@ describe('a delta', () => {
     expect(vectors.deltas.length).toBe(8);
     for (const { name, before, delta, rootBefore, rootAfter, edits } of vectors.deltas) {
       const db = await storeOf(vectors.stores[before].map(entry));
-      const { shared } = await headOf(db);
+      const { shared } = headOf(db);
       const root = db.root;
       expect(hex((await rowsOf(shared, unhex(root))).rootBytes), name).toBe(rootBefore);
       const isDelete = (cell: Cell) => cell.json === undefined && cell.bytes === undefined;
@@ -127,7 +129,7 @@ describe('a delta', () => {
     const db = await storeOf(
       Array.from({ length: 50 }, (_, at): Entry => [`k${at}`, 'x'.repeat(at)]),
     );
-    const { shared } = await headOf(db);
+    const { shared } = headOf(db);
     const { deltaBytes } = await deltaOf(db, NOTHING, db.root);
     const make = (maxBytes: number) =>
       makeDelta(shared, unhex(NOTHING), unhex(db.root), { maxBytes });
@@ -160,7 +162,7 @@ describe('a delta', () => {
     const sender = await storeOf([['k1', { n: 1 }]]);
     const { deltaBytes, after } = await deltaOf(sender, NOTHING, sender.root);
     const db = await receiver();
-    const branchHead = await headOf(db);
+    const branchHead = headOf(db);
     const change = { deltas: [deltaBytes], after, durability: 'relaxed' } as const;
     const other = applyDeltas(branchHead, { ...change, onto: new Uint8Array(32).fill(1) });
     expect(await other).toEqual({ outcome: 'moved' });
@@ -174,7 +176,7 @@ describe('a delta', () => {
     const sender = await storeOf([['k1', { n: 1 }]]);
     const { deltaBytes, after } = await deltaOf(sender, NOTHING, sender.root);
     const db = await receiver();
-    const branchHead = await headOf(db);
+    const branchHead = headOf(db);
     const apply = (deltas: readonly Uint8Array[], generation: number) => {
       const commitBytes = new Uint8Array(32);
       const move = {
@@ -230,12 +232,12 @@ describe('a delta', () => {
     const delta = await deltaOf(sender, NOTHING, sender.root);
     expect(delta.edits).toBe(rows.length);
     const db = await storeOf();
-    const branchHead = await headOf(db);
+    const branchHead = headOf(db);
     const change = { deltas: [delta.deltaBytes], after: delta.after, onto: unhex(NOTHING) };
     for (const turns of [0, 1, 3]) {
       const ended = new AbortController();
       const { signal } = ended;
-      const { shared } = await headOf(sender);
+      const { shared } = headOf(sender);
       const calls = [
         applyDeltas(branchHead, { ...change, durability: 'relaxed', signal }),
         makeDelta(shared, unhex(NOTHING), unhex(sender.root), { signal }),

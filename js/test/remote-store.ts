@@ -4,13 +4,13 @@ import { BranchHead } from '../src/history/branch-head.js';
 import type { Store } from '../src/index.js';
 import { applyDeltas, type Delta, makeDelta, rowsOf } from '../src/remote/delta.js';
 
-/** The branch head of a handle. */
-export async function headOf(db: Store): Promise<BranchHead> {
-  const spy = vi.spyOn(BranchHead.prototype, 'holdHead');
+/** The branch head of a handle: a snapshot uses it in the turn of its call, in which nothing else runs. */
+export function headOf(db: Store): BranchHead {
+  const spy = vi.spyOn(BranchHead.prototype, 'useView');
   try {
-    await db.putMany([]);
+    db.snapshot().release();
     const branchHead = spy.mock.contexts[0];
-    if (!(branchHead instanceof BranchHead)) throw new Error('the handle has held no head');
+    if (!(branchHead instanceof BranchHead)) throw new Error('the handle has used no view');
     return branchHead;
   } finally {
     spy.mockRestore();
@@ -19,7 +19,7 @@ export async function headOf(db: Store): Promise<BranchHead> {
 
 /** The delta between two roots of a store. */
 export async function deltaOf(db: Store, from: string, to: string): Promise<Delta> {
-  const { shared } = await headOf(db);
+  const { shared } = headOf(db);
   const [old, now] = [from, to].map(unhex) as [Uint8Array, Uint8Array];
   const delta = await makeDelta(shared, old, now);
   if (delta === 'too-long') throw new Error('a delta without a limit is too long');
@@ -28,7 +28,7 @@ export async function deltaOf(db: Store, from: string, to: string): Promise<Delt
 
 /** Applies deltas to the head of a store, which must then have the rows of the last one. */
 export async function applied(db: Store, deltas: readonly Delta[]) {
-  const branchHead = await headOf(db);
+  const branchHead = headOf(db);
   const after = deltas.at(-1)?.after ?? (await rowsOf(branchHead.shared, unhex(db.root)));
   return applyDeltas(branchHead, {
     deltas: deltas.map(({ deltaBytes }) => deltaBytes),
