@@ -16,7 +16,7 @@ use hedgerow_support::values::Values;
 use serde_json::{Value as Json, json};
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 fn cell(key: &[u8], value: Option<&Value>) -> Json {
@@ -66,7 +66,7 @@ fn refused(name: &str, parts: &[&[u8]]) -> Json {
     decoder.room(bytes.len()).copy_from_slice(&bytes);
     decoder.end();
     let fault = loop {
-        match decoder.next() {
+        match decoder.read() {
             Ok(Next::Edit(..)) => {}
             Ok(other) => panic!("{name}: {other:?}"),
             Err(fault) => break fault,

@@ -37,7 +37,7 @@ fn value() -> impl Strategy<Value = Value> {
     let json = |text: String| (Kind::Json, text.into_bytes());
     prop_oneof![
         4 => (0_u32..4).prop_map(move |number| json(number.to_string())),
-        2 => "\"[a-z]{0,200}\"".prop_map(move |text| json(text)),
+        2 => "\"[a-z]{0,200}\"".prop_map(json),
         1 => prop::collection::vec(any::<u8>(), 0..20).prop_map(|bytes| (Kind::Bytes, bytes)),
         1 => (4095_usize..4099).prop_map(|len| (Kind::Json, text(len, len))),
         1 => Just((Kind::Bytes, vec![7; 70_000])),
@@ -140,7 +140,7 @@ proptest! {
                 Some(part) => decoder.room(part.len()).copy_from_slice(part),
                 None => decoder.end(),
             }
-            while let Next::Edit(key, edit) = decoder.next().expect("a good delta") {
+            while let Next::Edit(key, edit) = decoder.read().expect("a good delta") {
                 found.insert(key.to_vec(), match edit {
                     hedgerow::batch::Edit::Put(value) => Some((value.kind(), value.bytes().to_vec())),
                     _ => None,
@@ -231,7 +231,9 @@ fn of_several_deltas_in_one_change_the_later_wins() {
         let mut host = host_of(&stores[0]);
         host.slice = 500;
         let mut ingest = host.ingest();
-        spill.into_iter().for_each(|bytes| ingest.spill_at(bytes));
+        if let Some(bytes) = spill {
+            ingest.spill_at(bytes);
+        }
         for pair in stores.windows(2) {
             take(&mut host, &mut ingest, &encoded(&edits(&pair[0], &pair[1])), 100)
                 .expect("a good delta");

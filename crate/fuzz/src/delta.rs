@@ -85,7 +85,7 @@ fn read(delta: &[u8], part: usize) -> Result<Edits, DecodeError> {
             Some(part) => decoder.room(part.len()).copy_from_slice(part),
             None => decoder.end(),
         }
-        while let Next::Edit(key, edit) = decoder.next()? {
+        while let Next::Edit(key, edit) = decoder.read()? {
             let value = value_of(edit);
             assert!(edits.last_key_value().is_none_or(|(last, _)| last[..] < *key));
             edits.insert(key.to_vec(), value);

@@ -78,7 +78,7 @@ impl ApplyDelta {
                 ingest.close_edits(budget);
                 return Ok(Step::Yield);
             }
-            match self.decoder.next()? {
+            match self.decoder.read()? {
                 Next::Edit(key, edit) => ingest.edit(key, edit, budget),
                 Next::More | Next::End => {
                     ingest.close_edits(budget);

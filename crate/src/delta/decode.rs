@@ -103,7 +103,7 @@ impl Decoder {
     ///
     /// # Errors
     /// The first fault, with its offset in the delta.
-    pub fn next(&mut self) -> Result<Next<'_>, DecodeError> {
+    pub fn read(&mut self) -> Result<Next<'_>, DecodeError> {
         let total = self.base + self.filled;
         if total > MAX_DELTA_BYTES {
             let (most, got) = (MAX_DELTA_BYTES as u64, total as u64);

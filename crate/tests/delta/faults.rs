@@ -23,7 +23,7 @@ fn read(bytes: &[u8], part: usize) -> Result<Edits, DecodeError> {
             None => decoder.end(),
         }
         loop {
-            match decoder.next()? {
+            match decoder.read()? {
                 Next::Edit(key, edit) => {
                     let value = match edit {
                         Edit::Put(value) => Some((value.kind(), value.bytes().to_vec())),
@@ -63,6 +63,45 @@ fn sample() -> Vec<u8> {
     ]))
 }
 
+/// A delta of one edit.
+fn one(bytes: &[u8]) -> Vec<u8> {
+    delta(&[bytes.to_vec()], 1)
+}
+
+/// A name, a delta, and the facts that the error must state.
+type Case = (&'static str, Vec<u8>, Facts);
+
+fn values_with_one_fault() -> Vec<Case> {
+    vec![
+        (
+            "a value too large",
+            one(&[vec![5, 0, b'a'], varint(MAX_VALUE_BYTES + 1)].concat()),
+            (Field::ValueLength, 8, MAX_VALUE_BYTES as u64, MAX_VALUE_BYTES as u64 + 1),
+        ),
+        (
+            "a value of 4 GiB",
+            one(&[vec![6, 0, b'a'], varint(u32::MAX as usize)].concat()),
+            (Field::ValueLength, 8, MAX_VALUE_BYTES as u64, u32::MAX.into()),
+        ),
+        ("no JSON", one(&put("", "a", "")), (Field::ValueText, 9, 0, 0)),
+        ("half of a value", one(&put("", "a", "[1")), (Field::ValueText, 9, 0, 2)),
+        ("two values", one(&put("", "a", "1 2")), (Field::ValueText, 9, 0, 3)),
+        ("a space in a value", one(&put("", "a", "[1, 2]")), (Field::ValueText, 9, 0, 6)),
+        ("a number of other form", one(&put("", "a", "1.0")), (Field::ValueText, 9, 0, 3)),
+        ("a name twice", one(&put("", "a", "{\"a\":1,\"a\":2}")), (Field::ValueText, 9, 0, 13)),
+        (
+            "JSON that is not UTF-8",
+            one(&[5, 0, b'a', 3, b'"', 0xff, b'"']),
+            (Field::ValueText, 9, 0, 3),
+        ),
+        (
+            "JSON nested too deep",
+            one(&put("", "a", &("[".repeat(600) + &"]".repeat(600)))),
+            (Field::ValueText, 10, 0, 1200),
+        ),
+    ]
+}
+
 #[test]
 fn a_delta_with_one_fault_is_refused() {
     let good = delta(&[put("", "a", "1"), put("a", "ab", "2"), edit(b"ab", b"b", None)], 3);
@@ -73,9 +112,8 @@ fn a_delta_with_one_fault_is_refused() {
         bytes[at] = byte;
         bytes
     };
-    let one = |bytes: &[u8]| delta(&[bytes.to_vec()], 1);
     let long = vec![b'k'; MAX_KEY_BYTES];
-    let cases: Vec<(&str, Vec<u8>, Facts)> = vec![
+    let mut cases: Vec<Case> = vec![
         ("no bytes", vec![], (Field::Length, 0, 5, 0)),
         ("no version", HEADER[..4].to_vec(), (Field::Length, 4, 5, 4)),
         ("another magic", with(3, b'T'), (Field::Kind, 3, b'D'.into(), b'T'.into())),
@@ -128,33 +166,8 @@ fn a_delta_with_one_fault_is_refused() {
             (Field::KeyLength, 5, u32::MAX.into(), 0x1_ffff_ffff),
         ),
         ("a number without an end", one(&[0xff; 8]), (Field::KeyLength, 5, 5, 6)),
-        (
-            "a value too large",
-            one(&[vec![5, 0, b'a'], varint(MAX_VALUE_BYTES + 1)].concat()),
-            (Field::ValueLength, 8, MAX_VALUE_BYTES as u64, MAX_VALUE_BYTES as u64 + 1),
-        ),
-        (
-            "a value of 4 GiB",
-            one(&[vec![6, 0, b'a'], varint(u32::MAX as usize)].concat()),
-            (Field::ValueLength, 8, MAX_VALUE_BYTES as u64, u32::MAX.into()),
-        ),
-        ("no JSON", one(&put("", "a", "")), (Field::ValueText, 9, 0, 0)),
-        ("half of a value", one(&put("", "a", "[1")), (Field::ValueText, 9, 0, 2)),
-        ("two values", one(&put("", "a", "1 2")), (Field::ValueText, 9, 0, 3)),
-        ("a space in a value", one(&put("", "a", "[1, 2]")), (Field::ValueText, 9, 0, 6)),
-        ("a number of other form", one(&put("", "a", "1.0")), (Field::ValueText, 9, 0, 3)),
-        ("a name twice", one(&put("", "a", "{\"a\":1,\"a\":2}")), (Field::ValueText, 9, 0, 13)),
-        (
-            "JSON that is not UTF-8",
-            one(&[5, 0, b'a', 3, b'"', 0xff, b'"']),
-            (Field::ValueText, 9, 0, 3),
-        ),
-        (
-            "JSON nested too deep",
-            one(&put("", "a", &("[".repeat(600) + &"]".repeat(600)))),
-            (Field::ValueText, 10, 0, 1200),
-        ),
     ];
+    cases.extend(values_with_one_fault());
     for (name, bytes, expected) in &cases {
         for part in [1, 2, 3, 7, usize::MAX] {
             assert_eq!(facts(read(bytes, part)), Some(*expected), "{name}, in parts of {part}");
@@ -202,7 +215,7 @@ fn a_delta_with_a_flipped_bit_is_refused_or_is_another_canonical_one() {
 fn a_delta_above_the_limit_is_refused_before_it_is_kept() {
     let mut decoder = Decoder::new();
     decoder.room(5).copy_from_slice(&HEADER);
-    assert!(matches!(decoder.next(), Ok(Next::More)));
+    assert!(matches!(decoder.read(), Ok(Next::More)));
     let value = 30 << 20;
     let mut fed = 5;
     let mut before = String::new();
@@ -215,7 +228,7 @@ fn a_delta_above_the_limit_is_refused_before_it_is_kept() {
         decoder.room(bytes.len()).copy_from_slice(&bytes);
         fed += bytes.len();
         before = key;
-        match decoder.next() {
+        match decoder.read() {
             Ok(Next::Edit(..)) => assert!(fed <= MAX_DELTA_BYTES),
             Ok(other) => panic!("{other:?}"),
             Err(fault) => break fault,

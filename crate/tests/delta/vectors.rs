@@ -19,7 +19,7 @@ fn unhex(text: &Json) -> Vec<u8> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 /// A value: its text in `json`, or its bytes in `bytes`.
