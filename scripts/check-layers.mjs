@@ -26,7 +26,7 @@ export const RUST_LAYERS = [
   [['forest/*'], ['sum_tree']], // the package of sum trees, with layers of its own
   [['index/*']],
   [['ingest/*'], ['collect/*'], ['proof']],
-  [['sum_update']],
+  [['sum_update'], ['delta/*']], // both hand an ingest what it cannot read itself
   [['wasm/*']],
   [['lib']],
 ];
@@ -52,6 +52,7 @@ export const TYPESCRIPT_LAYERS = [
   [
     ['branches/*'],
     ['collect/*'],
+    ['remote/*'],
     ['repair/*'],
     ['sums/*'],
     ['transaction/*'],

@@ -9,6 +9,7 @@
 //! - [`tree::get`], [`tree::MultiGet`], [`tree::Scan`], [`tree::Count`]: reads.
 //! - [`Ingest`](ingest::Ingest): takes rows and makes the segments of a new commit.
 //! - [`Collect`](collect::Collect): frees the space of chunks that no commit reaches.
+//! - [`MakeDelta`](delta::MakeDelta), [`ApplyDelta`](delta::ApplyDelta): the edits between two commits, as bytes.
 //! - [`Prove`](proof::Prove), [`VerifyProof`](proof::VerifyProof): proofs of rows.
 //! - [`SumMerge`](sum_tree::SumMerge), [`SumProve`](sum_tree::SumProve): sum trees, and proofs
 //!   of their leaves and totals.
@@ -24,6 +25,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod collect;
+pub mod delta;
 pub mod forest;
 pub mod index;
 pub mod ingest;

@@ -8,7 +8,7 @@ import { instances } from '../src/core/instances.js';
 import { instantiateLater } from '../src/core/later-module.js';
 import { unpack } from '../src/core/unpack.js';
 
-const LATER = /^(sum|check)_/;
+const LATER = /^(sum|check|remote)_/;
 
 async function inflated(base64: string): Promise<ArrayBuffer> {
   const deflated = new Blob([Buffer.from(base64, 'base64')]);

@@ -25,10 +25,10 @@ const STAMP_FILE = join(PKG_DIR, '.inputs');
 const [RELEASE, DEVELOPMENT] = ['release', 'development'];
 
 // The exports that are not needed to open a store, and to read and write rows.
-const isLater = (exportName) => /^(sum|check)_/.test(exportName);
+const isLater = (exportName) => /^(sum|check|remote)_/.test(exportName);
 const LATER_CODE = [
   /\bhedgerow_sums::/,
-  /\bhedgerow::(sum_update|proof|wasm::(sums|checks|faults))::/,
+  /\bhedgerow::(sum_update|proof|delta|wasm::(sums|checks|faults|remote))::/,
   /\bhedgerow_trees::tree::(verify|census)::/,
 ];
 

@@ -13,6 +13,7 @@ pub mod allocation;
 pub mod bytes;
 mod damage;
 pub mod decode;
+pub mod delta;
 pub mod input;
 pub mod json;
 pub mod ops;
@@ -48,6 +49,11 @@ mod tests {
     #[test]
     fn decode_takes_all_kept_inputs() {
         replay("decode", crate::decode::run);
+    }
+
+    #[test]
+    fn delta_takes_all_kept_inputs() {
+        replay("delta", crate::delta::run);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! the indexes are updated ([`IndexMaintainer`]), and a commit chunk names all trees.
 
 mod commit;
+mod edits;
 mod rows;
 mod stages;
 mod state;

@@ -13,7 +13,7 @@ use crate::tree::{Builder, Merge, Tree};
 use alloc::boxed::Box;
 
 /// Copying this many bytes costs as much as reading one.
-const COPIED_BYTES: usize = 8;
+pub(super) const COPIED_BYTES: usize = 8;
 
 impl Ingest {
     /// Streams rows into the build; `None` when the stream has ended.
@@ -136,7 +136,7 @@ impl Ingest {
         }
     }
 
-    fn end_stream(&mut self) {
+    pub(super) fn end_stream(&mut self) {
         if let State::Stream(builder) = &mut self.state {
             let tree = builder.finish().tree;
             let packer = core::mem::take(builder.packer());

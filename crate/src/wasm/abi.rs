@@ -221,8 +221,11 @@ replies! {
     Ingested { rows, chunks, chunk_bytes, commit, }
     /// How much of an index a view has; if a part, the key of the last row that it covers.
     IndexReach { state, key, key_length, }
-    /// Bytes: a proof, the root and definition of a sum tree, or the names of all sum trees.
+    /// Bytes: a proof, a delta, the root of rows, the root and definition of a sum tree, or the names of all
+    /// sum trees.
     Bytes { address, length, }
+    /// How many edits a delta has so far, and whether it was ended for its length.
+    Delta after Bytes { edits, is_too_long, }
     /// Whether an index has exactly the entries of its rows, and the address of the hash of its root.
     IndexChecked { is_same, root, }
     /// Leaves of a sum tree, and their values.

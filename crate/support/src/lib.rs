@@ -6,6 +6,7 @@
 #![allow(clippy::missing_panics_doc)]
 
 pub mod collections;
+pub mod deltas;
 mod edits;
 pub mod faults;
 pub mod host;

@@ -72,5 +72,8 @@ pub const MAX_SUM_VALUE_BYTES: usize = 1 << 20;
 /// Most bytes of a proof, and of the entries that it proves.
 pub const MAX_PROOF_BYTES: usize = 128 << 20;
 
+/// Most bytes of a delta: so that one with the largest value fits.
+pub const MAX_DELTA_BYTES: usize = 128 << 20;
+
 /// Deepest nesting of a JSON value, counted from its root. A container without members does not count.
 pub const MAX_JSON_DEPTH: usize = 512;

@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'invalid-proof'
   | 'sum-overflow'
   | 'invalid-export'
+  | 'invalid-delta'
   | 'bad-response'
   | 'conflict'
   | 'quota-exceeded'

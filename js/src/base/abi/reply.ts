@@ -55,9 +55,15 @@ export const ingestedCommit = 3;
 export const indexReachState = 0;
 export const indexReachKey = 1;
 export const indexReachKeyLength = 2;
-/** Bytes: a proof, the root and definition of a sum tree, or the names of all sum trees. */
+/**
+ * Bytes: a proof, a delta, the root of rows, the root and definition of a sum tree, or the names of all
+ * sum trees.
+ */
 export const bytesAddress = 0;
 export const bytesLength = 1;
+/** How many edits a delta has so far, and whether it was ended for its length. */
+export const deltaEdits = 2;
+export const deltaIsTooLong = 3;
 /** Whether an index has exactly the entries of its rows, and the address of the hash of its root. */
 export const indexCheckedIsSame = 0;
 export const indexCheckedRoot = 1;

@@ -1,0 +1,90 @@
+//! Hands the edits of a delta to an ingest.
+
+use super::{Decoder, Next};
+use crate::cache::Cache;
+use crate::error::{DecodeError, Error};
+use crate::ingest::Ingest;
+use crate::step::{Budget, Step};
+use core::fmt;
+
+/// Why a delta was not applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeltaError {
+    /// Its bytes are malformed.
+    Malformed(DecodeError),
+    /// The ingest has failed.
+    Failed(Error),
+}
+
+impl fmt::Display for DeltaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed(error) => write!(f, "malformed delta: {error}"),
+            Self::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for DeltaError {}
+
+/// Hands the edits of a delta to an ingest. Feed [`ApplyDelta::decoder`], and step until it is done; tell
+/// the decoder the end after the last part, and step until it is done again. Several deltas can be applied
+/// to one ingest, one after the other: the later one wins key by key. Then finish the ingest, step it, and
+/// compare the root of its rows with the promised one ([`Ingest::row_trees`]) before its commit is stored.
+#[derive(Debug, Default)]
+pub struct ApplyDelta {
+    decoder: Decoder,
+}
+
+impl ApplyDelta {
+    /// A delta of which nothing was fed yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Its bytes.
+    pub const fn decoder(&mut self) -> &mut Decoder {
+        &mut self.decoder
+    }
+
+    /// Takes the edits that are complete. After each step, add the segments of [`Ingest::sealed`] to the
+    /// cache, as after a step of the ingest.
+    ///
+    /// # Errors
+    /// [`DeltaError`]: discard the ingest then.
+    pub fn step(
+        &mut self,
+        ingest: &mut Ingest,
+        cache: &Cache,
+        budget: &mut Budget,
+    ) -> Result<Step<()>, DeltaError> {
+        if !ingest.takes_edits() {
+            return match ingest.step(cache, budget).map_err(DeltaError::Failed)? {
+                // What it made must be in the cache for its next step.
+                Step::Done(()) => Ok(Step::Yield),
+                waiting => Ok(waiting),
+            };
+        }
+        let taken = self.take(ingest, budget).map_err(DeltaError::Malformed);
+        budget.spend(self.decoder.take_cost());
+        taken
+    }
+
+    fn take(&mut self, ingest: &mut Ingest, budget: &mut Budget) -> Result<Step<()>, DecodeError> {
+        loop {
+            budget.spend(self.decoder.take_cost());
+            if budget.is_spent() || !ingest.takes_edits() {
+                ingest.close_edits(budget);
+                return Ok(Step::Yield);
+            }
+            match self.decoder.read()? {
+                Next::Edit(key, edit) => ingest.edit(key, edit, budget),
+                Next::More | Next::End => {
+                    ingest.close_edits(budget);
+                    return Ok(Step::Done(()));
+                }
+            }
+        }
+    }
+}

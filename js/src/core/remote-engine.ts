@@ -1,0 +1,102 @@
+import * as Reply from '../base/abi/reply.js';
+import * as Status from '../base/abi/status.js';
+import { HedgerowError } from '../base/errors.js';
+import { malformed } from '../base/faults.js';
+import type { Engine, Op } from './engine.js';
+import type { LaterOutput } from './generated/exports.js';
+import type { Host } from './host.js';
+import { laterCore } from './later-link.js';
+import { fail } from './status.js';
+
+/** The tree of rows of a commit. Equal rows have the same, whatever indexes and sum trees the commit has. */
+export interface RowsRoot {
+  /** The hash of its top node; 32 zero bytes without rows. */
+  readonly rootBytes: Uint8Array;
+  readonly rows: number;
+}
+
+/** The calls of the later part, for the current instance. */
+export async function remoteEngine(host: Host): Promise<RemoteEngine> {
+  return new RemoteEngine(host.engine, await laterCore(host));
+}
+
+/**
+ * Calls the later part of the core to make and apply deltas. That part is loaded at its first use; see
+ * `crate/src/wasm/remote.rs`.
+ */
+export class RemoteEngine {
+  readonly #engine: Engine;
+  readonly #core: LaterOutput;
+
+  constructor(engine: Engine, core: LaterOutput) {
+    this.#engine = engine;
+    this.#core = core;
+  }
+
+  #root(rows: number): RowsRoot {
+    return { rootBytes: this.#engine.replyBytes(), rows };
+  }
+
+  /** The rows of a view. */
+  rows(view: number): RowsRoot {
+    return this.#root(this.#core.remote_rows(this.#engine.own(view)));
+  }
+
+  /** The rows that a finished ingest has made. */
+  madeRows(ingest: Op): RowsRoot {
+    return this.#root(this.#core.remote_made_rows(this.#engine.own(ingest)));
+  }
+
+  /** Starts to make the delta between the rows of two views. */
+  make(from: number, to: number, maxBytes: number): Op {
+    const [old, now] = [this.#engine.own(from), this.#engine.own(to)];
+    return this.#engine.given(this.#core.remote_make(old, now, maxBytes));
+  }
+
+  /** Starts to apply a delta to an ingest. */
+  apply(ingest: Op): Op {
+    return this.#engine.given(this.#core.remote_apply(this.#engine.own(ingest)));
+  }
+
+  /** Appends bytes to a delta that is applied. */
+  append(delta: Op, bytes: Uint8Array): void {
+    const at = this.#core.remote_room(this.#engine.own(delta), bytes.length);
+    this.#engine.memory.set(bytes, at);
+  }
+
+  /** Ends the bytes of a delta that is applied. */
+  end(delta: Op): void {
+    this.#core.remote_end(this.#engine.own(delta));
+  }
+
+  /** Continues a delta for about `budget` bytes of work; throws the error of a status. */
+  step(delta: Op, budget: number): number {
+    const status = this.#core.remote_step(this.#engine.own(delta), Math.min(budget, 0x7fff_ffff));
+    if (status === Status.malformed) throw this.#fault();
+    return status >= Status.row ? fail(this.#engine, status) : status;
+  }
+
+  #fault(): HedgerowError {
+    const word = (index: number) => this.#engine.word(index);
+    const offset = word(Reply.chunkFaultOffset);
+    const [expected, got] = [word(Reply.chunkFaultExpected), word(Reply.chunkFaultGot)];
+    const what = malformed(word(Reply.chunkFaultField), offset, expected, got);
+    return new HedgerowError('invalid-delta', `the delta is ${what}`, { offset });
+  }
+
+  /** The edits of a delta so far, in the reply to a step that needed no segments. */
+  edits(): number {
+    return this.#engine.word(Reply.deltaEdits);
+  }
+
+  /** The next bytes of a delta that is made, in the same reply; `undefined` if it has become too long. */
+  bytes(): Uint8Array | undefined {
+    return this.#engine.word(Reply.deltaIsTooLong) === 1 ? undefined : this.#engine.replyBytes();
+  }
+
+  /** Frees a delta, unless its instance has trapped. */
+  free(delta: Op): void {
+    if (delta < this.#engine.epoch) return;
+    this.#engine.quietly(() => this.#core.remote_free(this.#engine.own(delta)));
+  }
+}

@@ -1,0 +1,256 @@
+/**
+ * Deltas: the edits of one step, as bytes that another device applies. See `crate/src/delta`.
+ *
+ * Trees are canonical: who has the rows that a delta begins with, and applies it, has the root of the rows that it
+ * ends with. So a delta carries no chunks, and its receiver compares one hash before anything is stored.
+ */
+
+import * as Status from '../base/abi/status.js';
+import { joined, sameBytes } from '../base/bytes.js';
+import { turn } from '../base/scheduler.js';
+import { checkSignal } from '../base/signal.js';
+import * as calls from '../core/calls/ingest.js';
+import type { Op } from '../core/engine.js';
+import { endSlice, type Host } from '../core/host.js';
+import { type RemoteEngine, type RowsRoot, remoteEngine } from '../core/remote-engine.js';
+import type { BranchHead, HeldHead } from '../history/branch-head.js';
+import { writeRefs } from '../history/ref-write.js';
+import type { SharedStore } from '../history/shared-store.js';
+import type { Durability, RefMove } from '../storage/segment-store.js';
+import { guarded, Ingest, type IngestResult } from '../write/ingest.js';
+import { resultOf } from '../write/put-many.js';
+
+export type { RowsRoot };
+
+/** Bytes of a delta that enter the core at once. */
+const PART_BYTES = 512 << 10;
+
+/** How a delta is made. */
+export interface MakeDeltaOptions {
+  /** The longest delta, in bytes, before it is deflated; 128 MiB at most, and by default. */
+  readonly maxBytes?: number | undefined;
+  /** Ends the call with `aborted` after the slice that is under way. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A delta, and what it must give. */
+export interface Delta {
+  /** Not compressed. */
+  readonly deltaBytes: Uint8Array;
+  /** Rows that it puts or deletes. */
+  readonly edits: number;
+  /** The rows that it leads to. */
+  readonly after: RowsRoot;
+}
+
+/** Opens views of commits for `read`, and closes them. */
+async function withViews<T>(
+  shared: SharedStore,
+  commits: readonly Uint8Array[],
+  read: (views: number[]) => Promise<T>,
+): Promise<T> {
+  const views: number[] = [];
+  try {
+    for (const commitBytes of commits) views.push((await shared.openView(commitBytes)).view);
+    return await read(views);
+  } finally {
+    for (const view of views) shared.host.engine.closeView(view);
+  }
+}
+
+/** The rows of a commit. The caller holds the commit. Costs a read of the commit, if it is not in memory. */
+export async function rowsOf(shared: SharedStore, commitBytes: Uint8Array): Promise<RowsRoot> {
+  const core = await remoteEngine(shared.host);
+  return withViews(shared, [commitBytes], async ([view = 0]) => core.rows(view));
+}
+
+/**
+ * Makes the delta that leads from the rows of one commit to those of another, in slices; 32 zero bytes are the commit
+ * without rows. The caller holds both commits. Costs the nodes that the two do not share, and a copy of each new
+ * value. Resolves to `'too-long'` as soon as it is longer than `maxBytes`: then a checkpoint is due.
+ */
+export async function makeDelta(
+  shared: SharedStore,
+  from: Uint8Array,
+  to: Uint8Array,
+  { maxBytes = Number.MAX_SAFE_INTEGER, signal }: MakeDeltaOptions = {},
+): Promise<Delta | 'too-long'> {
+  checkSignal(signal);
+  const { host } = shared;
+  const core = await remoteEngine(host);
+  return withViews(shared, [from, to], async ([old = 0, now = 0]) => {
+    const after = core.rows(now);
+    const delta = core.make(old, now, maxBytes);
+    try {
+      const made = await run(host, core, delta, signal);
+      return made === undefined ? 'too-long' : { ...made, after };
+    } finally {
+      core.free(delta);
+    }
+  });
+}
+
+async function run(
+  host: Host,
+  core: RemoteEngine,
+  delta: Op,
+  signal: AbortSignal | undefined,
+): Promise<Omit<Delta, 'after'> | undefined> {
+  const parts: Uint8Array[] = [];
+  for (;;) {
+    checkSignal(signal);
+    const status = host.step(delta, performance.now(), (budget) => core.step(delta, budget));
+    if (status === Status.need) {
+      await host.load(host.engine.needed());
+      continue;
+    }
+    const bytes = core.bytes();
+    if (bytes === undefined) return undefined;
+    parts.push(bytes);
+    if (status === Status.done) {
+      host.engine.succeeded();
+      return { deltaBytes: joined(parts), edits: core.edits() };
+    }
+    await turn();
+  }
+}
+
+/** What is applied, in one commit. */
+export interface DeltaChange {
+  /** The first leads from the rows of `onto`, each other one from those that the one before leads to. */
+  readonly deltas: readonly Uint8Array[];
+  /** The rows that the last one must lead to. */
+  readonly after: RowsRoot;
+  /** The commit that the branch must be at. */
+  readonly onto: Uint8Array;
+  readonly durability: Durability;
+  /** Other refs, which move in the transaction of the commit, also when it changes no row. */
+  readonly also?: readonly RefMove[] | undefined;
+  /** Ends the call with `aborted`, unless storage already has the commit. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How deltas were applied. */
+export type Applied =
+  /** In this commit. `rows` counts their edits, `bytes` the bytes of the deltas. */
+  | ({ readonly outcome: 'applied'; readonly commitBytes: Uint8Array } & IngestResult)
+  /** They lead to other rows than promised: nothing was stored. */
+  | { readonly outcome: 'wrong-root'; readonly made: RowsRoot }
+  /** The branch, or a ref of `also`, is not where it should be, or another writer was first: nothing was stored. */
+  | { readonly outcome: 'moved' };
+
+/**
+ * Applies deltas to a branch, in one commit, with the indexes and sum trees of its handle. The bytes may be hostile:
+ * rejects with `invalid-delta`, and the offset, when they are malformed, and with `unsupported-format` when a newer
+ * version has written them. Costs what a patch of the same rows costs.
+ */
+export async function applyDeltas(branchHead: BranchHead, change: DeltaChange): Promise<Applied> {
+  const startMs = performance.now();
+  const { durability, also, signal } = change;
+  const { shared } = branchHead;
+  checkSignal(signal);
+  await shared.prepareIds();
+  const held = await branchHead.holdHead();
+  let ingest: Ingest;
+  let core: RemoteEngine;
+  try {
+    if (!sameBytes(held.head.commitBytes, change.onto)) {
+      held.release();
+      return { outcome: 'moved' };
+    }
+    core = await remoteEngine(shared.host);
+    ingest = new Ingest(
+      shared.host,
+      branchHead,
+      durability,
+      { signal, ...(also && { also }) },
+      held,
+    );
+  } catch (cause) {
+    held.release();
+    throw cause;
+  }
+  return guarded(ingest, async () => {
+    const applied = await feedAndCommit(core, branchHead, ingest, held, change, startMs);
+    if (applied.outcome !== 'applied') await ingest.abandon();
+    return applied;
+  });
+}
+
+async function feedAndCommit(
+  core: RemoteEngine,
+  branchHead: BranchHead,
+  ingest: Ingest,
+  { head }: HeldHead,
+  { deltas, after, durability, also = [], signal }: DeltaChange,
+  startMs: number,
+): Promise<Applied> {
+  const { host } = branchHead.shared;
+  let edits = 0;
+  for (const deltaBytes of deltas) edits += await feed(core, host, ingest, deltaBytes);
+  calls.finish(host.engine, ingest.op);
+  await ingest.drain(performance.now());
+  const made = core.madeRows(ingest.op);
+  if (made.rows !== after.rows || !sameBytes(made.rootBytes, after.rootBytes)) {
+    return { outcome: 'wrong-root', made };
+  }
+  const committed = await branchHead.exclusively(async () => {
+    // A rebase would add what others have changed, and so give other rows than promised.
+    if (branchHead.head.generation !== head.generation) return undefined;
+    const made = await ingest.commitOnce();
+    if (made === undefined || also.length === 0) return made;
+    // If there was nothing to commit, only the other refs move.
+    const isAlone = branchHead.head.generation === head.generation;
+    if (isAlone && !(await writeRefs(host.segments, { segments: [], also, durability }))) {
+      return undefined;
+    }
+    branchHead.inventory.moved(also);
+    return made;
+  }, signal);
+  if (committed === undefined) return { outcome: 'moved' };
+  const { commitBytes } = committed;
+  return { outcome: 'applied', commitBytes, ...resultOf(ingest, committed, edits, startMs) };
+}
+
+/** Hands a delta to an ingest; resolves to the number of its edits. */
+async function feed(
+  core: RemoteEngine,
+  host: Host,
+  ingest: Ingest,
+  deltaBytes: Uint8Array,
+): Promise<number> {
+  const delta = core.apply(ingest.op);
+  try {
+    let at = 0;
+    for (;;) {
+      const part = deltaBytes.subarray(at, at + PART_BYTES);
+      at += part.length;
+      if (part.length > 0) core.append(delta, part);
+      else core.end(delta);
+      ingest.bytes += part.length;
+      await take(core, host, ingest, delta);
+      if (part.length === 0) return core.edits();
+    }
+  } finally {
+    core.free(delta);
+  }
+}
+
+/** Takes all complete edits of the bytes so far. */
+async function take(core: RemoteEngine, host: Host, ingest: Ingest, delta: Op): Promise<void> {
+  for (;;) {
+    ingest.check();
+    const startMs = performance.now();
+    const status = host.step(delta, startMs, (budget) => core.step(delta, budget));
+    const needed = status === Status.need ? host.engine.needed() : [];
+    endSlice(ingest.times, startMs);
+    if (status === Status.done) return;
+    if (needed.length > 0) await host.load(needed);
+    else {
+      await turn();
+      // What was merged meanwhile is on its way to storage.
+      await ingest.drain(performance.now());
+    }
+    await turn();
+  }
+}
