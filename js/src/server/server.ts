@@ -101,7 +101,7 @@ class Server {
     }
     if (!this.#isAllowed(request)) throw new Refusal(401, 'the bearer token is missing or wrong');
     const url = new URL(request.url, 'http://localhost');
-    const name = decodeURIComponent(url.pathname.slice(1));
+    const name = decoded(url.pathname.slice(1));
     if (method === 'GET' && name === 'events') return this.#listen(response);
     if (method === 'GET' && name === '') return this.#list(url, response);
     const parsed = parseName(name);
@@ -189,6 +189,14 @@ class Server {
       clearInterval(timer);
       this.#listeners.delete(response);
     });
+  }
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw new Refusal(400, 'the path is no UTF-8');
   }
 }
 
