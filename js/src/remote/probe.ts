@@ -81,7 +81,7 @@ class Probe {
 }
 
 /**
- * Resolves if the store keeps writers apart, after about 20 requests; rejects with `remote-unsafe`, which says what it
+ * Resolves if the store keeps writers apart, after about 25 requests; rejects with `remote-unsafe`, which says what it
  * did wrong, or with what any call of a remote rejects with. It writes a branch of a random name, and removes it. Keep
  * the answer for as long as the address stays the same, but not for ever: stores and proxies change.
  */

@@ -31,35 +31,33 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Bytes of an error's body that are looked at. */
 const MAX_TEXT_BYTES = 4096;
-/** An upload tells nothing of its progress: it may take this long for each byte, in milliseconds. */
-const UPLOAD_MS = 1 / 16;
+/** What tells nothing of its progress, such as an upload, may take this long for each byte, in milliseconds. */
+const BYTE_MS = 1 / 16;
 
 /** A request that ends when its caller's signal, or the time without a byte, does. */
 class Exchange {
   readonly #controller = new AbortController();
   readonly #signal: AbortSignal | undefined;
-  #stop = () => {};
-  #isStalled = false;
 
   constructor(signal: AbortSignal | undefined) {
     this.#signal = signal;
   }
 
-  /** What `promise` resolves to, within `ms`. */
-  async wait<T>(promise: (signal: AbortSignal) => Promise<T>, ms = MAX_STALL_MS): Promise<T> {
+  /** What the promise resolves to, within `ms`. */
+  async wait<T>(begin: (signal: AbortSignal) => Promise<T>, ms = MAX_STALL_MS): Promise<T> {
     checkSignal(this.#signal);
-    this.#stop = afterAwake(ms, () => {
-      this.#isStalled = true;
-      this.#controller.abort();
+    let stop = () => {};
+    // Not by the abort alone, which some platforms do not hear.
+    const silence = new Promise<never>((_, reject) => {
+      stop = afterAwake(ms, () => reject(offlineFault('it was silent for too long')));
     });
     try {
-      return await until(promise(this.#controller.signal), this.#signal);
+      return await until(Promise.race([begin(this.#controller.signal), silence]), this.#signal);
     } catch (cause) {
       this.#controller.abort();
-      if (cause instanceof HedgerowError) throw cause;
-      throw offlineFault(this.#isStalled ? 'it was silent for too long' : String(cause), cause);
+      throw cause instanceof HedgerowError ? cause : offlineFault(String(cause), cause);
     } finally {
-      this.#stop();
+      stop();
     }
   }
 
@@ -80,7 +78,7 @@ export async function exchange(fetch: Fetch, request: Request): Promise<Answer> 
         ...(body !== undefined && { body: body as Uint8Array<ArrayBuffer> }),
         ...{ redirect: 'manual', credentials: 'omit', referrerPolicy: 'no-referrer' },
       }),
-    MAX_STALL_MS + UPLOAD_MS * (body?.length ?? 0),
+    MAX_STALL_MS + BYTE_MS * (body?.length ?? 0),
   );
   const { status } = response;
   const isRedirect = response.redirected || response.type === 'opaqueredirect';
@@ -104,7 +102,8 @@ async function bodyOf(own: Exchange, response: Response, most: number): Promise<
   if (Number(response.headers.get('content-length')) > most) throw tooLong();
   // React Native has no streams of bodies.
   if (!response.body) {
-    const bytes = new Uint8Array(await own.wait(() => response.arrayBuffer()));
+    const ms = MAX_STALL_MS + BYTE_MS * most;
+    const bytes = new Uint8Array(await own.wait(() => response.arrayBuffer(), ms));
     if (bytes.length > most) throw tooLong();
     return bytes;
   }

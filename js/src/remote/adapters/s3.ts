@@ -3,10 +3,11 @@ import { HedgerowError } from '../../base/errors.js';
 import { MAX_LISTED } from '../../base/limits.js';
 import { optionsOf } from '../../base/options.js';
 import { remoteFault } from '../faults.js';
-import { checkPrefix, parseName } from '../names.js';
+import { checkPrefix } from '../names.js';
 import type { ListPrefix, Remote, RemoteObject, RemoteOptions } from '../remote.js';
 import { type Fetch, refused } from './exchange.js';
 import { escaped, placeOf, presign, type S3Credentials } from './presign.js';
+import { listed, nextToken } from './s3-list.js';
 import { WebRemote } from './web.js';
 
 export type { S3Credentials } from './presign.js';
@@ -55,7 +56,7 @@ export function s3Remote(options: S3RemoteOptions): Remote {
     'endpoint bucket region prefix pathStyle credentials sign fetch',
   );
   const { prefix = '', fetch = globalThis.fetch } = given;
-  const sign = given.sign === undefined ? signer(given) : reused(given.sign);
+  const sign = given.sign === undefined ? signer(given) : reused(given.sign, `${prefix}h/`);
   const web = new WebRemote(
     (to, init) => fetch(to, init),
     async (method, name, query, headers) => {
@@ -75,8 +76,7 @@ export function s3Remote(options: S3RemoteOptions): Remote {
         if (answer.status !== 200) throw await refused(`list ${under}`, answer);
         const page = new TextDecoder().decode(await answer.bytes(MAX_PAGE_BYTES));
         found.push(...listed(page, prefix));
-        const more = /<NextContinuationToken>([^<]*)</.exec(page)?.[1];
-        next = more && unescaped(more);
+        next = nextToken(page);
         if (found.length > MAX_LISTED) throw remoteFault(`list ${under}: it does not end`);
       } while (next);
       return found;
@@ -88,14 +88,14 @@ export function s3Remote(options: S3RemoteOptions): Remote {
 function signer(given: S3RemoteOptions): (request: S3Request) => Promise<string> {
   const { endpoint, bucket, region = 'us-east-1', pathStyle = false, credentials } = given;
   const root = placeOf(endpoint);
-  if (root === undefined || !bucket || !credentials) {
+  if (root === undefined || !/^[\w.-]+$/.test(bucket ?? '') || !credentials) {
     throw new HedgerowError(
       'invalid-argument',
       's3Remote takes endpoint, bucket and credentials, or sign',
     );
   }
   const host = pathStyle ? root.host : `${bucket}.${root.host}`;
-  const base = `${root.path.replace(/\/$/, '')}/${pathStyle ? `${escaped(bucket)}/` : ''}`;
+  const base = `${root.path.replace(/\/$/, '')}/${pathStyle ? `${bucket}/` : ''}`;
   return async ({ method, key = '', query }) => {
     const place = { ...root, host, path: base + key.split('/').map(escaped).join('/') };
     const own = typeof credentials === 'function' ? await credentials() : credentials;
@@ -104,9 +104,10 @@ function signer(given: S3RemoteOptions): (request: S3Request) => Promise<string>
   };
 }
 
-/** The app's own signing, asked again only for addresses that have expired or are writes. */
+/** The app's own signing. It is asked once for the address of a head, until half of its time is over. */
 function reused(
   sign: NonNullable<S3RemoteOptions['sign']>,
+  heads: string,
 ): (request: S3Request) => Promise<string> {
   let head: { of: string; url: string; untilMs: number } | undefined;
   return async (request) => {
@@ -116,38 +117,9 @@ function reused(
     const url = await sign(request);
     // Of heads, which are asked for again and again: the same address is answered from the browser's cache.
     const expiresS = Number(/[?&]X-Amz-Expires=(\d+)/.exec(url)?.[1] ?? 0);
-    if (method === 'GET' && key?.includes('h/')) {
+    if (method === 'GET' && key?.startsWith(heads)) {
       head = { of, url, untilMs: Date.now() + expiresS * 500 };
     }
     return url;
   };
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-};
-
-function unescaped(text: string): string {
-  return text.replace(/&(\w+|#\d+|#x[0-9a-f]+);/gi, (all, name: string) => {
-    if (!name.startsWith('#')) return ENTITIES[name] ?? all;
-    return String.fromCodePoint(Number(name.slice(1).replace(/^x/i, '0x')));
-  });
-}
-
-/** The objects of a page of a list; keys that are no names are left out. */
-function listed(page: string, prefix: string): RemoteObject[] {
-  const found: RemoteObject[] = [];
-  for (const [, entry = ''] of page.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
-    const text = (tag: string) =>
-      unescaped(new RegExp(`<${tag}>([^<]*)</${tag}>`).exec(entry)?.[1] ?? '');
-    const name = text('Key').slice(prefix.length);
-    const modifiedMs = Date.parse(text('LastModified'));
-    const length = Number(text('Size'));
-    if (parseName(name) !== undefined && modifiedMs >= 0) found.push({ name, length, modifiedMs });
-  }
-  return found;
 }

@@ -25,12 +25,12 @@ export type Route = (
 /** Requests of `remove` at the same time. */
 const MAX_DELETES = 4;
 
-const FIXED = { 'Content-Type': 'application/octet-stream' };
-const HEAD_HEADERS = { ...FIXED, 'Cache-Control': 'no-cache, no-transform' };
-const OBJECT_HEADERS = {
-  ...FIXED,
-  'Cache-Control': 'public, max-age=31536000, immutable, no-transform',
-};
+const cached = (how: string) => ({
+  'Content-Type': 'application/octet-stream',
+  'Cache-Control': `${how}, no-transform`,
+});
+const HEAD_HEADERS = cached('no-cache');
+const OBJECT_HEADERS = cached('public, max-age=31536000, immutable');
 
 type Sent = Partial<Pick<Request, 'headers' | 'body' | 'cache' | 'signal'>> & {
   readonly query?: Readonly<Record<string, string>>;
@@ -135,18 +135,14 @@ export class WebRemote implements Omit<Remote, 'list'> {
     for (const name of all) names.checkAnyName(name);
     const left = all[Symbol.iterator]();
     const faults: unknown[] = [];
+    const removeOne = async (name: string) => {
+      const answer = await this.send('DELETE', name, { signal });
+      if (answer.status >= 300 && answer.status !== 404)
+        throw await refused(`DELETE ${name}`, answer);
+      answer.drop();
+    };
     const work = async () => {
-      for (const name of left) {
-        try {
-          const answer = await this.send('DELETE', name, { signal });
-          if (answer.status >= 300 && answer.status !== 404) {
-            faults.push(await refused(`DELETE ${name}`, answer));
-          }
-          answer.drop();
-        } catch (cause) {
-          faults.push(cause);
-        }
-      }
+      for (const name of left) await removeOne(name).catch((cause) => faults.push(cause));
     };
     await Promise.all(Array.from({ length: MAX_DELETES }, work));
     if (faults.length > 0) throw faults[0];
