@@ -79,7 +79,7 @@ async function main() {
   const require = createRequire(join(ROOT, 'js', 'package.json'));
   const Sqlite = require('better-sqlite3');
   const { open, destroy } = await import('../js/dist/index.js');
-  const { sqlite } = await import('../js/dist/storage/sql/node.js');
+  const { sqlite } = await import('../js/dist/node/index.js');
   const rows = await benchmarkRows();
   const json = rows.reduce((sum, row) => sum + Buffer.byteLength(JSON.stringify(row)), 0);
   const folder = mkdtempSync(join(values.folder, 'hedgerow-bench-'));

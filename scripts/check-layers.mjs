@@ -45,16 +45,16 @@ export const SUM_LAYERS = [
 /** The rooms of the wrapper; `docs/architecture.md` has a line for each. */
 export const TYPESCRIPT_LAYERS = [
   [['base/*']],
-  [['storage/*'], ['tabs/*'], ['indexes/*'], ['sum-proof/*']],
-  [['core/*']],
+  [['storage/*'], ['tabs/*'], ['indexes/*'], ['sum-proof/*'], ['remote/*']],
+  [['core/*'], ['node/*'], ['server/*']],
   [['history/*'], ['react-native/*'], ['slim/*']],
   [['read/*'], ['write/*'], ['verify/*']],
   [
     ['branches/*'],
     ['collect/*'],
-    ['remote/*'],
     ['repair/*'],
     ['sums/*'],
+    ['sync/*'],
     ['transaction/*'],
     ['transfer/*'],
     ['watch/*'],

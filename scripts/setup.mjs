@@ -1,4 +1,4 @@
-// `npm run setup [-- --browser]`: installs in parallel what a fresh clone lacks. Prints a line for each
+// `npm run setup [-- --browser --gateway]`: installs in parallel what a fresh clone lacks. Prints a line for each
 // tool, and takes about a second when nothing is missing.
 
 import { readFileSync, statSync } from 'node:fs';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { findBrowser, installBrowser, mayInstallPackages } from './lib/browser.mjs';
 import { OTHER_ENGINES } from './lib/engines.mjs';
+import { GATEWAY } from './lib/gateway.mjs';
 import { ask, CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 
 // For each tool: `find` returns its version (or `undefined`), `install` installs it, and `advice`
@@ -113,8 +114,8 @@ async function provideAll(things) {
 /** Provides the tools that compile Rust. */
 export const setupRust = () => provideAll([RUSTUP, RUST]);
 
-/** Provides the npm packages and, with `browser`, the browsers for tests. */
-export async function setupPackages({ browser = false } = {}) {
+/** Provides the npm packages and, with `browser` and `gateway`, the browsers and the S3 server for tests. */
+export async function setupPackages({ browser = false, gateway = false } = {}) {
   await provide(NODE);
   const packages = provide(PACKAGES);
   const others = OTHER_ENGINES.map((engine) => ({ ...engine, isOptional: true }));
@@ -123,7 +124,8 @@ export async function setupPackages({ browser = false } = {}) {
     if (!mayInstallPackages()) await packages;
     await provideAll([BROWSER, ...others]);
   };
-  await allOf([packages, browser ? browsers() : undefined]);
+  const server = gateway ? provide(GATEWAY) : undefined;
+  await allOf([packages, browser ? browsers() : undefined, server]);
 }
 
 /** Provides all tools. */
@@ -137,5 +139,6 @@ async function allOf(jobs) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  await runMain(() => setup({ browser: process.argv.includes('--browser') }));
+  const has = (flag) => process.argv.includes(flag);
+  await runMain(() => setup({ browser: has('--browser'), gateway: has('--gateway') }));
 }

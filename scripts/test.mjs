@@ -65,9 +65,10 @@ function printTable(rows) {
 /** Sets up what the steps need. npm packages are installed during the first Rust checks, which need none. */
 function setupFor(steps) {
   const browser = steps.some((step) => step.needsBrowser);
+  const gateway = steps.some((step) => step.needsGateway);
   return [
     { name: 'setup', action: setupRust },
-    { name: 'packages', action: () => setupPackages({ browser }) },
+    { name: 'packages', action: () => setupPackages({ browser, gateway }) },
   ];
 }
 

@@ -2,7 +2,7 @@
 import { vi } from 'vitest';
 import { BranchHead } from '../src/history/branch-head.js';
 import type { Store } from '../src/index.js';
-import { applyDeltas, type Delta, makeDelta, rowsOf } from '../src/remote/delta.js';
+import { applyDeltas, type Delta, makeDelta, rowsOf } from '../src/sync/delta.js';
 
 /** The branch head of a handle: a snapshot uses it in the turn of its call, in which nothing else runs. */
 export function headOf(db: Store): BranchHead {

@@ -2,7 +2,7 @@
 // do is its first argument. It says `ack n` when change n is made, in one write that does not wait.
 import { writeSync } from 'node:fs';
 import { open } from '../dist/index.js';
-import { sqlite } from '../dist/storage/sql/node.js';
+import { sqlite } from '../dist/node/index.js';
 
 const [, , task, location, from = '0', durability = 'relaxed'] = process.argv;
 const storage = sqlite({ location });

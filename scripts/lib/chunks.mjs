@@ -8,10 +8,11 @@ import { finishSlim, isSlim, slimOf, slimPlugin } from './slim.mjs';
 
 const DIST = join(ROOT, 'js', 'dist');
 
-/** The entries of the package by their names in `js/dist`; `full` and `slim` are made of the first. */
+/** The entries and programs of the package by their names in `js/dist`; `full` and `slim` are made of the first. */
 async function entries() {
-  const { exports } = JSON.parse(await readFile(join(ROOT, 'js', 'package.json'), 'utf8'));
-  const files = Object.values(exports).map((one) => join(ROOT, 'js', one.default));
+  const { exports, bin } = JSON.parse(await readFile(join(ROOT, 'js', 'package.json'), 'utf8'));
+  const paths = [...Object.values(exports).map((one) => one.default), ...Object.values(bin)];
+  const files = paths.map((path) => join(ROOT, 'js', path));
   const names = files.map((file) => relative(DIST, file).replace(/\.js$/, ''));
   return names.filter((name) => name !== 'full' && name !== 'slim');
 }

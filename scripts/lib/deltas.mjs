@@ -2,4 +2,4 @@
 
 export { BranchHead } from '../../js/src/history/branch-head.js';
 export { memory, open } from '../../js/src/index.js';
-export { applyDeltas, makeDelta } from '../../js/src/remote/delta.js';
+export { applyDeltas, makeDelta } from '../../js/src/sync/delta.js';

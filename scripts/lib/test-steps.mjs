@@ -1,7 +1,7 @@
 // The checks of `npm test` in their order: cheap ones first. A step has the commands to run and, if
 // these are tests, a function that counts them. `everywhere` are its commands with `--engines all`.
 // `needs` names the steps that must run before, `lane` and `alone` restrict the steps that it may
-// overlap (see `schedule.mjs`), and `needsBrowser` marks steps that drive a browser.
+// overlap (see `schedule.mjs`), and `needsBrowser` and `needsGateway` mark steps that drive a browser or an S3 server.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -156,6 +156,7 @@ export const STEPS = [
     seconds: 290,
     cwd: join(ROOT, 'js'),
     needs: ['build'],
+    needsGateway: true,
     commands: [['vitest', ['run', ...vitestReports(VITEST_REPORT)]]],
     count: () => countVitest(takeReport('vitest.json')),
   },
@@ -177,6 +178,7 @@ export const STEPS = [
     seconds: 350,
     lane: 'browser',
     needs: ['build'],
+    needsGateway: true,
     ...playwright('untimed'),
   },
   {

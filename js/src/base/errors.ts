@@ -26,7 +26,12 @@ export type ErrorCode =
   | 'blocked'
   | 'out-of-memory'
   | 'crashed'
-  | 'storage';
+  | 'storage'
+  | 'offline'
+  | 'remote'
+  | 'remote-auth'
+  | 'remote-gone'
+  | 'remote-unsafe';
 
 /** A key that two branches have changed to different values. Absent rows are `undefined`. */
 export interface Conflict {
@@ -55,6 +60,7 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'not-ready',
   'not-loaded',
   'storage',
+  'offline',
 ]);
 
 /** The one error that Hedgerow throws. `message` does not repeat the code, which `String(error)` has. */
@@ -73,7 +79,7 @@ export class HedgerowError extends Error {
   declare readonly pointer?: string | undefined;
   /** Hash of the offending chunk in hexadecimal, if a chunk caused the error. */
   declare readonly chunk?: string | undefined;
-  /** Status of the offending HTTP response, with the code `bad-response`. */
+  /** Status of the offending HTTP response, with the codes `bad-response` and `remote`. */
   declare readonly status?: number | undefined;
   /** For a merge without `onConflict`: its first 100 conflicts, in the order of keys. */
   declare readonly conflicts?: readonly Conflict[] | undefined;
@@ -90,7 +96,7 @@ export class HedgerowError extends Error {
   /** Whether the same call may succeed if it is made again. */
   get retryable(): boolean {
     const { code, status = 0 } = this;
-    return code === 'bad-response'
+    return code === 'bad-response' || code === 'remote'
       ? status >= 500 || PASSING.includes(status)
       : RETRYABLE.has(code);
   }

@@ -77,3 +77,18 @@ export const LEASE_MS = 2000;
 
 /** Largest difference between the clocks of two tabs, rounding included, in milliseconds. */
 export const CLOCK_SLACK_MS = 1000;
+
+/** Most bytes of a head at a remote. */
+export const MAX_HEAD_BYTES = 64 << 10;
+
+/** Most bytes of any other object at a remote: a pack is about 4 MiB before it is deflated. */
+export const MAX_OBJECT_BYTES = 16 << 20;
+
+/** Longest name of a head at a remote, escaped, without `h/`: file systems allow 255 bytes. */
+export const MAX_HEAD_NAME = 200;
+
+/** Most objects that a remote lists. */
+export const MAX_LISTED = 1_000_000;
+
+/** Milliseconds without a byte after which a request to a remote is given up. */
+export const MAX_STALL_MS = 30_000;

@@ -18,7 +18,7 @@ const REASONS = [
   {
     needs: "'node:child_process'",
     why: 'runs processes of Node',
-    suites: ['example-node', 'import', 'sql-processes'],
+    suites: ['example-node', 'import', 'remote-node', 'sql-processes'],
   },
   {
     needs: "'node:v8'",
@@ -34,7 +34,17 @@ const REASONS = [
     ],
   },
   { needs: "'node:vm'", why: 'values of another realm of Node', suites: ['lossy-values'] },
-  { needs: "'node:http'", why: 'a server, and parts that Node loads', suites: ['start-up'] },
+  {
+    needs: "'node:http'",
+    why: 'a server, and parts that Node loads',
+    suites: ['remote-hostile', 'start-up'],
+  },
+  {
+    needs: './gateway.mjs',
+    why: 'starts servers of S3; `e2e/tests/remote.spec.ts` asks one from a page',
+    suites: ['remote-s3'],
+  },
+  { needs: "'aws4'", why: "an implementation that needs Node's `crypto`", suites: ['presign'] },
   { needs: '@vitest-environment jsdom', why: 'is about jsdom', suites: ['jsdom'] },
   {
     needs: "'happy-dom'",

@@ -1,0 +1,48 @@
+/** The page of `tests/remote.spec.ts`: asks remotes of other origins. */
+import { httpRemote, probeRemote, type Remote } from 'hedgerow/remote';
+import { type S3Credentials, s3Remote } from 'hedgerow/s3';
+import { httpRemote as httpRemoteOfSource } from '../../js/src/remote/adapters/http.js';
+import { s3Remote as s3RemoteOfSource } from '../../js/src/remote/adapters/s3.js';
+import { remoteContract } from '../../js/test/remote-contract.js';
+
+/** Where a remote is. */
+export type RemotePlace =
+  | { readonly http: string }
+  | {
+      readonly s3: {
+        readonly endpoint: string;
+        readonly bucket: string;
+        readonly pathStyle: boolean;
+        readonly prefix?: string;
+        readonly credentials: S3Credentials;
+      };
+    };
+
+declare global {
+  interface Window {
+    runRemoteContract(name: string, place: RemotePlace): Promise<void>;
+    remoteAt(place: RemotePlace): Remote;
+    /** The code and the message that the probe rejects with; `undefined` if it finds no fault. */
+    probeAt(place: RemotePlace): Promise<readonly [code: string, message: string] | undefined>;
+  }
+}
+
+window.runRemoteContract = async (name, place) => {
+  const found = remoteContract.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`no such case: ${name}`);
+  // The suite knows errors by the class of the sources.
+  const make = () =>
+    'http' in place ? httpRemoteOfSource({ url: place.http }) : s3RemoteOfSource(place.s3);
+  await found.run(make, (condition, message) => {
+    if (!condition) throw new Error(message);
+  });
+};
+
+window.remoteAt = (place) =>
+  'http' in place ? httpRemote({ url: place.http }) : s3Remote(place.s3);
+
+window.probeAt = (place) =>
+  probeRemote(window.remoteAt(place)).then(
+    () => undefined,
+    ({ code, message }: { code: string; message: string }) => [code, message] as const,
+  );

@@ -1,0 +1,11 @@
+/** Modules of Node. The package is compiled without Node's types, for it runs elsewhere: callers say what they use. */
+import { HedgerowError } from './errors.js';
+
+/** A module of Node; throws `unsupported` elsewhere. `entry` is the entry of the package that needs it. */
+export function builtin<T>(name: string, entry: string): T {
+  const { process } = globalThis as { process?: { getBuiltinModule?(name: string): unknown } };
+  const found = process?.getBuiltinModule?.(name);
+  if (found === undefined)
+    throw new HedgerowError('unsupported', `${entry} needs Node 20.19 or newer`);
+  return found as T;
+}

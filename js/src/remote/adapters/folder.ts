@@ -1,0 +1,116 @@
+/** A remote in a folder, which several processes may write and any static server can publish. */
+import { HedgerowError } from '../../base/errors.js';
+import { checkSignal } from '../../base/signal.js';
+import * as names from '../names.js';
+import type { ByteRange, ListPrefix, Remote, RemoteHead, RemoteOptions, Swap } from '../remote.js';
+import { Files, fileFault, unless } from './folder-files.js';
+import { FolderHeads } from './folder-heads.js';
+
+/**
+ * A remote in the folder `location`, which is made when it is missing. Its disk must have hard links. Throws
+ * `invalid-argument` unless it is a path, and `unsupported` outside of Node.
+ */
+export function folderRemote(location: string): Remote {
+  if (typeof location !== 'string' || location === '') {
+    throw new HedgerowError('invalid-argument', 'folderRemote takes the path of a folder');
+  }
+  return new FolderRemote(new Files(location));
+}
+
+class FolderRemote implements Remote {
+  readonly #files: Files;
+  readonly #heads: FolderHeads;
+
+  constructor(files: Files) {
+    this.#files = files;
+    this.#heads = new FolderHeads(files);
+  }
+
+  /** Runs a call, with the errors of a remote. */
+  async #call<T>({ signal }: RemoteOptions, run: () => Promise<T>): Promise<T> {
+    checkSignal(signal);
+    try {
+      return await run();
+    } catch (cause) {
+      throw fileFault(cause);
+    } finally {
+      checkSignal(signal);
+    }
+  }
+
+  async readHead(branch: string, options: RemoteOptions = {}): Promise<RemoteHead | undefined> {
+    const name = names.headName(branch);
+    const head = await this.#call(options, () => this.#heads.read(name.slice(2)));
+    return head && { bytes: head.bytes, token: head.token, modifiedMs: head.modifiedMs };
+  }
+
+  async readHeadSince(branch: string, token: string, options: RemoteOptions = {}) {
+    const head = await this.readHead(branch, options);
+    return head?.token === token ? 'unchanged' : head;
+  }
+
+  async swapHead(
+    branch: string,
+    token: string | undefined,
+    bytes: Uint8Array,
+    options: RemoteOptions = {},
+  ): Promise<Swap> {
+    const name = names.headName(branch);
+    names.checkBytes(name, bytes);
+    return this.#call(options, () => this.#heads.swap(name.slice(2), token, bytes));
+  }
+
+  async get(name: string, range?: ByteRange, options: RemoteOptions = {}) {
+    names.checkObject(name);
+    names.checkByteRange(range);
+    const path = this.#files.at(name);
+    return this.#call(options, () =>
+      unless('ENOENT', this.#files.read(path, range?.from, range?.to)),
+    );
+  }
+
+  async put(name: string, bytes: Uint8Array, options: RemoteOptions = {}) {
+    names.checkObject(name);
+    names.checkBytes(name, bytes);
+    const path = this.#files.at(name);
+    return this.#call(options, async () => {
+      const [folder = '', file] = name.split('/');
+      if (file !== undefined)
+        await this.#files.fs.mkdir(this.#files.at(folder), { recursive: true });
+      const isFirst = await this.#files.write(bytes, async (temporary) => {
+        if (file === undefined) return this.#files.claim(temporary, path);
+        await this.#files.fs.rename(temporary, path);
+        return true;
+      });
+      return isFirst ? 'put' : 'exists';
+    });
+  }
+
+  async remove(all: readonly string[], options: RemoteOptions = {}): Promise<void> {
+    for (const name of all) names.checkAnyName(name);
+    const force = { force: true } as const;
+    const faults: unknown[] = [];
+    for (const name of all) {
+      const isHead = name.startsWith('h/');
+      const removed = this.#call(options, () =>
+        isHead ? this.#heads.remove(name.slice(2)) : this.#files.fs.rm(this.#files.at(name), force),
+      );
+      await removed.catch((cause) => faults.push(cause));
+    }
+    if (faults.length > 0) throw faults[0];
+  }
+
+  async list(prefix: ListPrefix, options: RemoteOptions = {}) {
+    names.checkPrefix(prefix);
+    return this.#call(options, async () => {
+      const found = [];
+      for (const file of await this.#files.names(prefix)) {
+        const name = prefix + file;
+        const told = await unless('ENOENT', this.#files.fs.stat(this.#files.at(name)));
+        if (told === undefined || names.parseName(name) === undefined) continue;
+        found.push({ name, length: told.size, modifiedMs: told.mtimeMs });
+      }
+      return found;
+    });
+  }
+}

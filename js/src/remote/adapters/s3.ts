@@ -1,0 +1,125 @@
+/** `hedgerow/s3`: a remote in a bucket of S3, or of a store that speaks its protocol. */
+import { HedgerowError } from '../../base/errors.js';
+import { MAX_LISTED } from '../../base/limits.js';
+import { optionsOf } from '../../base/options.js';
+import { remoteFault } from '../faults.js';
+import { checkPrefix } from '../names.js';
+import type { ListPrefix, Remote, RemoteObject, RemoteOptions } from '../remote.js';
+import { type Fetch, refused } from './exchange.js';
+import { escaped, placeOf, presign, type S3Credentials } from './presign.js';
+import { listed, nextToken } from './s3-list.js';
+import { WebRemote } from './web.js';
+
+export type { S3Credentials } from './presign.js';
+
+/** A request that is to be signed. */
+export interface S3Request {
+  readonly method: 'GET' | 'PUT' | 'DELETE';
+  /** The key of the object; `undefined` for a list of the bucket. */
+  readonly key: string | undefined;
+  readonly query: Readonly<Record<string, string>>;
+  /** Sent with it. They may be signed, and need not. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Options of `s3Remote`. */
+export interface S3RemoteOptions {
+  /** Of the store, without the bucket: `https://s3.eu-central-1.amazonaws.com`. Not needed with `sign`. */
+  readonly endpoint?: string | undefined;
+  readonly bucket?: string | undefined;
+  /** `'us-east-1'` by default. */
+  readonly region?: string | undefined;
+  /** Before all keys, such as `notes/`; none by default. */
+  readonly prefix?: string | undefined;
+  /** Whether the bucket is in the path, or, by default, in the name of the host. */
+  readonly pathStyle?: boolean | undefined;
+  /** A function is asked before each request: for credentials that expire. */
+  readonly credentials?: S3Credentials | (() => S3Credentials | Promise<S3Credentials>) | undefined;
+  /** Instead of credentials: the address of a request, presigned by the app's server. */
+  readonly sign?: ((request: S3Request) => string | Promise<string>) | undefined;
+  /** Used instead of the platform's `fetch`. */
+  readonly fetch?: Fetch | undefined;
+}
+
+/** For so long an address is the same: only then can a browser answer from its cache. */
+const SAME_MS = 300_000;
+/** How long it is valid, in seconds, from the begin of that time on. */
+const EXPIRES_S = 900;
+/** Most bytes of a page of a list. */
+const MAX_PAGE_BYTES = 4 << 20;
+
+/** A remote in a bucket. Throws `invalid-argument` for malformed options. */
+export function s3Remote(options: S3RemoteOptions): Remote {
+  const given = optionsOf(
+    's3Remote',
+    options,
+    'endpoint bucket region prefix pathStyle credentials sign fetch',
+  );
+  const { prefix = '', fetch = globalThis.fetch } = given;
+  const sign = given.sign === undefined ? signer(given) : reused(given.sign, `${prefix}h/`);
+  const web = new WebRemote(
+    (to, init) => fetch(to, init),
+    async (method, name, query, headers) => {
+      const key = name === undefined ? undefined : prefix + name;
+      return { url: await sign({ method, key, query, headers }), headers: {} };
+    },
+  );
+  return Object.assign(web, {
+    async list(under: ListPrefix, { signal }: RemoteOptions = {}) {
+      checkPrefix(under);
+      const found: RemoteObject[] = [];
+      let next: string | undefined;
+      do {
+        const query: Record<string, string> = { 'list-type': '2', prefix: prefix + under };
+        if (next !== undefined) query['continuation-token'] = next;
+        const answer = await web.send('GET', undefined, { query, signal });
+        if (answer.status !== 200) throw await refused(`list ${under}`, answer);
+        const page = new TextDecoder().decode(await answer.bytes(MAX_PAGE_BYTES));
+        found.push(...listed(page, prefix));
+        next = nextToken(page);
+        if (found.length > MAX_LISTED) throw remoteFault(`list ${under}: it does not end`);
+      } while (next);
+      return found;
+    },
+  });
+}
+
+/** Signs with credentials. */
+function signer(given: S3RemoteOptions): (request: S3Request) => Promise<string> {
+  const { endpoint, bucket, region = 'us-east-1', pathStyle = false, credentials } = given;
+  const root = placeOf(endpoint);
+  if (root === undefined || !/^[\w.-]+$/.test(bucket ?? '') || !credentials) {
+    throw new HedgerowError(
+      'invalid-argument',
+      's3Remote takes endpoint, bucket and credentials, or sign',
+    );
+  }
+  const host = pathStyle ? root.host : `${bucket}.${root.host}`;
+  const base = `${root.path.replace(/\/$/, '')}/${pathStyle ? `${bucket}/` : ''}`;
+  return async ({ method, key = '', query }) => {
+    const place = { ...root, host, path: base + key.split('/').map(escaped).join('/') };
+    const own = typeof credentials === 'function' ? await credentials() : credentials;
+    const atMs = Math.floor(Date.now() / SAME_MS) * SAME_MS;
+    return presign({ method, place, query, region, credentials: own, atMs, expiresS: EXPIRES_S });
+  };
+}
+
+/** The app's own signing. It is asked once for the address of a head, until half of its time is over. */
+function reused(
+  sign: NonNullable<S3RemoteOptions['sign']>,
+  heads: string,
+): (request: S3Request) => Promise<string> {
+  let head: { of: string; url: string; untilMs: number } | undefined;
+  return async (request) => {
+    const { method, key, query } = request;
+    const of = JSON.stringify([key, query]);
+    if (method === 'GET' && head?.of === of && Date.now() < head.untilMs) return head.url;
+    const url = await sign(request);
+    // Of heads, which are asked for again and again: the same address is answered from the browser's cache.
+    const expiresS = Number(/[?&]X-Amz-Expires=(\d+)/.exec(url)?.[1] ?? 0);
+    if (method === 'GET' && key?.startsWith(heads)) {
+      head = { of, url, untilMs: Date.now() + expiresS * 500 };
+    }
+    return url;
+  };
+}

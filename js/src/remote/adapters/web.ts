@@ -1,0 +1,150 @@
+/** The calls of a remote over HTTP: what S3 and the reference server have in common. */
+import { MAX_OBJECT_BYTES } from '../../base/limits.js';
+import { remoteFault } from '../faults.js';
+import * as names from '../names.js';
+import type {
+  ByteRange,
+  ReadHeadOptions,
+  Remote,
+  RemoteHead,
+  RemoteOptions,
+  Swap,
+} from '../remote.js';
+import { type Answer, exchange, type Fetch, type Request, refused } from './exchange.js';
+import { headOf, isHtml, rangeOf, unchangedHeaders } from './web-answer.js';
+import { Swapper, untilNoConflict } from './web-swap.js';
+
+/** Where a request goes: each adapter knows that of its store. `name` is undefined for lists. */
+export type Route = (
+  method: Request['method'],
+  name: string | undefined,
+  query: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>>,
+) => Promise<Pick<Request, 'url' | 'headers'>>;
+
+/** Requests of `remove` at the same time. */
+const MAX_DELETES = 4;
+
+const cached = (how: string) => ({
+  'Content-Type': 'application/octet-stream',
+  'Cache-Control': `${how}, no-transform`,
+});
+const HEAD_HEADERS = cached('no-cache');
+const OBJECT_HEADERS = cached('public, max-age=31536000, immutable');
+
+type Sent = Partial<Pick<Request, 'headers' | 'body' | 'cache' | 'signal'>> & {
+  readonly query?: Readonly<Record<string, string>>;
+};
+
+/** All calls but `list`. */
+export class WebRemote implements Omit<Remote, 'list'> {
+  readonly #fetch: Fetch;
+  readonly #route: Route;
+  readonly #swapper = new Swapper();
+
+  constructor(fetch: Fetch, route: Route) {
+    this.#fetch = fetch;
+    this.#route = route;
+  }
+
+  /** Makes a request for the object `name`, or for a list. */
+  async send(method: Request['method'], name: string | undefined, sent: Sent): Promise<Answer> {
+    const { headers = {}, query = {}, cache = 'no-store', body, signal } = sent;
+    const to = await this.#route(method, name, query, headers);
+    const all = { ...headers, ...to.headers };
+    return exchange(this.#fetch, { method, url: to.url, headers: all, body, cache, signal });
+  }
+
+  async readHead(branch: string, options: ReadHeadOptions = {}): Promise<RemoteHead | undefined> {
+    const name = names.headName(branch);
+    const { signal, pastCaches = false } = options;
+    const query = pastCaches ? { 'x-id': String(Math.random()) } : {};
+    const cache = pastCaches ? 'reload' : 'no-cache';
+    return headOf(name, await this.send('GET', name, { query, cache, signal }));
+  }
+
+  async readHeadSince(branch: string, token: string, { signal }: RemoteOptions = {}) {
+    const name = names.headName(branch);
+    const headers = unchangedHeaders(token);
+    const answer = await this.send('GET', name, { headers, cache: 'no-cache', signal });
+    // Browsers ask whether it is unchanged by themselves, and answer from their cache then.
+    if (answer.status === 304 || (answer.status === 200 && answer.header('etag') === token)) {
+      answer.drop();
+      return 'unchanged';
+    }
+    const head = await headOf(name, answer);
+    return head?.token === token ? 'unchanged' : head;
+  }
+
+  async swapHead(
+    branch: string,
+    token: string | undefined,
+    bytes: Uint8Array,
+    { signal }: RemoteOptions = {},
+  ): Promise<Swap> {
+    const name = names.headName(branch);
+    names.checkBytes(name, bytes);
+    return this.#swapper.swap(name, token, bytes, {
+      put: (condition) => {
+        const headers = { ...HEAD_HEADERS, ...condition };
+        return this.send('PUT', name, { headers, body: bytes, signal });
+      },
+      // Past the cache of the browser, which may have been filled before another's swap.
+      read: async () => headOf(name, await this.send('GET', name, { cache: 'reload', signal })),
+    });
+  }
+
+  async get(name: string, range?: ByteRange, { signal }: RemoteOptions = {}) {
+    names.checkObject(name);
+    names.checkByteRange(range);
+    const headers: Record<string, string> =
+      range === undefined ? {} : { Range: `bytes=${range.from}-${range.to - 1}` };
+    const answer = await this.send('GET', name, { headers, signal });
+    const { status } = answer;
+    if (isHtml(answer)) throw remoteFault(`GET ${name}: a page of HTML came`, status);
+    if (range !== undefined && status === 206) return rangeOf(name, answer, range);
+    if (status === 200) {
+      const bytes = await answer.bytes(MAX_OBJECT_BYTES);
+      return range === undefined ? bytes : bytes.slice(range.from, range.to);
+    }
+    if (range !== undefined && status === 416) {
+      answer.drop();
+      return new Uint8Array();
+    }
+    const fault = await refused(`GET ${name}`, answer);
+    if (status === 404 && fault.code !== 'remote-gone') return undefined;
+    throw fault;
+  }
+
+  async put(name: string, bytes: Uint8Array, { signal }: RemoteOptions = {}) {
+    names.checkObject(name);
+    names.checkBytes(name, bytes);
+    const isConfig = name === 'hedgerow';
+    const headers = isConfig ? { ...HEAD_HEADERS, 'If-None-Match': '*' } : OBJECT_HEADERS;
+    const { answer } = await untilNoConflict(() =>
+      this.send('PUT', name, { headers, body: bytes, signal }),
+    );
+    if (answer.status >= 300 && !(isConfig && answer.status === 412)) {
+      throw await refused(`PUT ${name}`, answer);
+    }
+    answer.drop();
+    return answer.status === 412 ? 'exists' : 'put';
+  }
+
+  async remove(all: readonly string[], { signal }: RemoteOptions = {}): Promise<void> {
+    for (const name of all) names.checkAnyName(name);
+    const left = all[Symbol.iterator]();
+    const faults: unknown[] = [];
+    const removeOne = async (name: string) => {
+      const answer = await this.send('DELETE', name, { signal });
+      if (answer.status >= 300 && answer.status !== 404)
+        throw await refused(`DELETE ${name}`, answer);
+      answer.drop();
+    };
+    const work = async () => {
+      for (const name of left) await removeOne(name).catch((cause) => faults.push(cause));
+    };
+    await Promise.all(Array.from({ length: MAX_DELETES }, work));
+    if (faults.length > 0) throw faults[0];
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * `hedgerow/server`: the reference server, which gives any remote (a folder, most often) an address. It reads and writes
+ * as `docs/sync.md` says a server must, and tells of swaps by server-sent events. Nothing in it is needed for the
+ * clients to be right: they check every byte.
+ */
+import { HedgerowError } from '../base/errors.js';
+import { builtin } from '../base/node.js';
+import { hashedName } from '../remote/hashed-name.js';
+import { checkPrefix, maxBytesOf, type ParsedName, parseName } from '../remote/names.js';
+import type { Remote } from '../remote/remote.js';
+import { bodyOf, type Crypto, type Http, type Incoming, type Outgoing, Refusal } from './http.js';
+
+/** Options of `serveRemote`. */
+export interface ServerOptions {
+  /** A free one by default. */
+  readonly port?: number | undefined;
+  /** `'127.0.0.1'` by default: only this machine. */
+  readonly host?: string | undefined;
+  /** The bearer token of all requests; without one everybody may do everything. */
+  readonly token?: string | undefined;
+  /** Whether reads need no token. */
+  readonly publicReads?: boolean | undefined;
+  /** The origin of the pages that may use it; `'*'` by default. */
+  readonly origin?: string | undefined;
+}
+
+/** A running server. */
+export interface RemoteServer {
+  /** Where it listens, with a slash at the end: for `httpRemote`. */
+  readonly url: string;
+  /** Ends all connections. */
+  close(): Promise<void>;
+}
+
+/** Answers of the errors of remotes. */
+const STATUSES: Readonly<Record<string, number>> = {
+  'invalid-argument': 400,
+  'remote-auth': 403,
+  'remote-gone': 404,
+  offline: 503,
+};
+const IMMUTABLE = 'public, max-age=31536000, immutable, no-transform';
+/** How often a stream of events says that it lives, in milliseconds: proxies end silent ones. */
+const ALIVE_MS = 20_000;
+
+class Server {
+  readonly #remote: Remote;
+  readonly #options: ServerOptions;
+  readonly #crypto = builtin<Crypto>('node:crypto', 'serveRemote');
+  readonly #listeners = new Set<Outgoing>();
+
+  constructor(remote: Remote, options: ServerOptions) {
+    this.#remote = remote;
+    this.#options = options;
+  }
+
+  readonly handle = async (request: Incoming, response: Outgoing): Promise<void> => {
+    try {
+      await this.#handle(request, response);
+    } catch (cause) {
+      if (response.headersSent) return response.destroy();
+      const code = cause instanceof HedgerowError ? cause.code : '';
+      const status = cause instanceof Refusal ? cause.status : (STATUSES[code] ?? 500);
+      this.#answer(response, status, {}, status < 500 ? String((cause as Error).message) : '');
+    }
+  };
+
+  #answer(
+    response: Outgoing,
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body?: string | Uint8Array,
+  ): void {
+    response.writeHead(status, {
+      'Access-Control-Allow-Origin': this.#options.origin ?? '*',
+      'Access-Control-Expose-Headers': 'ETag, Content-Range',
+      'Content-Type': typeof body === 'string' ? 'text/plain' : 'application/octet-stream',
+      ...headers,
+    });
+    response.end(body);
+  }
+
+  /** Whether the request has the token, in a time that does not depend on how much of it is right. */
+  #isAllowed(request: Incoming): boolean {
+    const { token, publicReads } = this.#options;
+    if (token === undefined || (publicReads && request.method === 'GET')) return true;
+    const hash = (text: string) => this.#crypto.createHash('sha256').update(text).digest();
+    const given = request.headers.authorization ?? '';
+    return this.#crypto.timingSafeEqual(hash(given), hash(`Bearer ${token}`));
+  }
+
+  async #handle(request: Incoming, response: Outgoing): Promise<void> {
+    const { method } = request;
+    if (method === 'OPTIONS') {
+      return this.#answer(response, 204, {
+        'Access-Control-Allow-Methods': 'GET, PUT, DELETE',
+        'Access-Control-Allow-Headers':
+          'authorization, cache-control, content-type, if-match, if-none-match, range',
+        'Access-Control-Max-Age': '7200',
+      });
+    }
+    if (!this.#isAllowed(request)) throw new Refusal(401, 'the bearer token is missing or wrong');
+    const url = new URL(request.url, 'http://localhost');
+    const name = decoded(url.pathname.slice(1));
+    if (method === 'GET' && name === 'events') return this.#listen(response);
+    if (method === 'GET' && name === '') return this.#list(url, response);
+    const parsed = parseName(name);
+    if (parsed === undefined) throw new Refusal(404, 'no object has such a name');
+    if (method === 'GET' && parsed.kind === 'head') {
+      return this.#readHead(parsed.branch, request, response);
+    }
+    if (method === 'GET') return this.#get(name, request, response);
+    if (method === 'DELETE') {
+      await this.#remote.remove([name]);
+      return this.#answer(response, 204, {});
+    }
+    if (method !== 'PUT') throw new Refusal(405, 'GET, PUT or DELETE');
+    const bytes = await bodyOf(request, maxBytesOf(name));
+    if (parsed.kind === 'head') return this.#swap(parsed.branch, bytes, request, response);
+    return this.#put(name, parsed, bytes, response);
+  }
+
+  async #readHead(branch: string, request: Incoming, response: Outgoing): Promise<void> {
+    const head = await this.#remote.readHead(branch);
+    if (head === undefined) throw new Refusal(404, 'there is no such head');
+    const { token, modifiedMs } = head;
+    const headers = {
+      ETag: token,
+      'Cache-Control': 'no-cache, no-transform',
+      ...(modifiedMs !== undefined && { 'Last-Modified': new Date(modifiedMs).toUTCString() }),
+    };
+    if (request.headers['if-none-match'] === token) return this.#answer(response, 304, headers);
+    return this.#answer(response, 200, headers, head.bytes);
+  }
+
+  async #get(name: string, request: Incoming, response: Outgoing): Promise<void> {
+    const cache = name === 'hedgerow' ? 'no-cache, no-transform' : IMMUTABLE;
+    const headers = { 'Cache-Control': cache, 'Accept-Ranges': 'bytes' };
+    const [, first, last] = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(request.headers.range ?? '') ?? [];
+    const isRange = first !== undefined && Number(first) <= Number(last);
+    const range = isRange ? { from: Number(first), to: Number(last) + 1 } : undefined;
+    const bytes = await this.#remote.get(name, range);
+    if (bytes === undefined) throw new Refusal(404, 'there is no such object');
+    if (range === undefined) return this.#answer(response, 200, headers, bytes);
+    if (bytes.length === 0) throw new Refusal(416, 'the object ends before');
+    const told = `bytes ${range.from}-${range.from + bytes.length - 1}/*`;
+    return this.#answer(response, 206, { ...headers, 'Content-Range': told }, bytes);
+  }
+
+  async #put(name: string, parsed: ParsedName, bytes: Uint8Array, response: Outgoing) {
+    if (parsed.kind === 'pack' || parsed.kind === 'delta') {
+      const right = hashedName(parsed.kind === 'pack' ? 'p' : 'd', bytes);
+      if (right !== name) throw new Refusal(400, `these bytes have the name ${right}`);
+    }
+    const done = await this.#remote.put(name, bytes);
+    return this.#answer(response, done === 'exists' ? 412 : 201, {});
+  }
+
+  async #swap(branch: string, bytes: Uint8Array, request: Incoming, response: Outgoing) {
+    const { 'if-match': token, 'if-none-match': none } = request.headers;
+    if ((token === undefined) === (none === undefined) || (none ?? '*') !== '*') {
+      throw new Refusal(428, 'a head needs If-Match, or If-None-Match: *');
+    }
+    const swap = await this.#remote.swapHead(branch, token, bytes);
+    if (swap.state === 'unknown') throw new Refusal(503, swap.cause.message);
+    if (swap.state === 'lost') throw new Refusal(412, 'another writer was first');
+    const event = JSON.stringify({ branch, token: swap.token });
+    for (const listener of this.#listeners) listener.write(`data: ${event}\n\n`);
+    return this.#answer(response, token === undefined ? 201 : 200, { ETag: swap.token });
+  }
+
+  async #list(url: URL, response: Outgoing): Promise<void> {
+    const prefix = url.searchParams.get('list') ?? '';
+    checkPrefix(prefix);
+    const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+    this.#answer(response, 200, headers, JSON.stringify(await this.#remote.list(prefix)));
+  }
+
+  #listen(response: Outgoing): void {
+    response.writeHead(200, {
+      'Access-Control-Allow-Origin': this.#options.origin ?? '*',
+      'Content-Type': 'text/event-stream',
+      'Cache-Control': 'no-store, no-transform',
+    });
+    response.write(': open\n\n');
+    this.#listeners.add(response);
+    const timer = setInterval(() => response.write(': alive\n\n'), ALIVE_MS);
+    response.on('close', () => {
+      clearInterval(timer);
+      this.#listeners.delete(response);
+    });
+  }
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw new Refusal(400, 'the path is no UTF-8');
+  }
+}
+
+/** Serves `remote` over HTTP until it is closed. Rejects with what listening failed with. */
+export async function serveRemote(
+  remote: Remote,
+  options: ServerOptions = {},
+): Promise<RemoteServer> {
+  const { port = 0, host = '127.0.0.1' } = options;
+  const http = builtin<Http>('node:http', 'serveRemote');
+  const server = http.createServer(new Server(remote, options).handle);
+  await new Promise<void>((resolve, reject) => {
+    server.on('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const shown = host.includes(':') ? `[${host}]` : host;
+  return {
+    url: `http://${shown}:${server.address().port}/`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+  };
+}
