@@ -5,6 +5,7 @@ import { part } from './base/parts.js';
 import { checkSignal, ending } from './base/signal.js';
 import { loadCollector } from './collect/collecting.js';
 import { idb, loadRest } from './storage/idb/idb.js';
+import { loadMemory } from './storage/memory.js';
 import type { Storage } from './storage/segment-store.js';
 import {
   counting,
@@ -145,7 +146,7 @@ const platform = () => part(() => import('./base/platform.js'));
 
 /**
  * Loads now what is else loaded when it is first called: compaction, proofs, verification, repair, statistics, health, sum
- * trees, transactions, branches, diffs, merges, exports and imports, the building of indexes: 91 KB in all. From then on
+ * trees, transactions, branches, diffs, merges, exports and imports, the building of indexes: 99 KB in all. From then on
  * none of these needs the network. Rejects with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
  */
 export async function preload(): Promise<void> {
@@ -159,7 +160,15 @@ export async function preload(): Promise<void> {
     differing,
     loadCollector,
   ];
-  const others = [storeParts, transacting, platform, loadRest, loadHealth, loadIndexBuild];
+  const others = [
+    storeParts,
+    transacting,
+    platform,
+    loadRest,
+    loadHealth,
+    loadIndexBuild,
+    loadMemory,
+  ];
   await Promise.all([...parts, ...others].map((load) => load()));
 }
 

@@ -1,36 +1,13 @@
 /** The adapter that keeps all bytes in memory: for Node, for tests, and for scratch data. */
 
-import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
-import { MAX_HISTORY } from '../base/limits.js';
 import { localLocks } from '../base/locks.js';
-import {
-  type Fence,
-  type Loaded,
-  type Ref,
-  type SegmentStore,
-  type Storage,
-  segmentOf,
-  type Wanted,
-  type WriteBatch,
-  wantedOf,
-} from './segment-store.js';
+import { part } from '../base/parts.js';
+import type { World } from './memory-handle.js';
+import type { Storage } from './segment-store.js';
 
-interface StoredSegment {
-  readonly segmentBytes: Uint8Array;
-  readonly tableBytes: Uint8Array;
-}
-
-/** What all handles of one store share. */
-class World {
-  readonly segments = new Map<number, StoredSegment>();
-  readonly refs = new Map<string, Ref>();
-  /** The moves of each ref, newest first. */
-  readonly history = new Map<string, Ref[]>();
-  readonly handles = new Set<MemorySegmentStore>();
-  lastReserved = 0;
-  destroyed = false;
-}
+/** Loads the code of open stores. */
+export const loadMemory = () => part(() => import('./memory-handle.js'));
 
 /**
  * Keeps stores in memory for as long as the returned value lives: a store survives
@@ -43,6 +20,8 @@ export function memory(): Storage {
     lifetime: 'session',
     locks: localLocks(),
     async open(name, { mustExist = false, onGone = () => {}, onMoved = () => {} } = {}) {
+      // Loaded first: from here on, nothing waits.
+      const { MemorySegmentStore, World } = await loadMemory();
       let world = worlds.get(name);
       if (world === undefined) {
         if (mustExist) throw new HedgerowError('store-not-found', `there is no store ${name}`);
@@ -60,103 +39,4 @@ export function memory(): Storage {
       world.handles.clear();
     },
   };
-}
-
-// The methods are `async` so that a failure is always a rejection; none of them awaits,
-// and so each is atomic.
-class MemorySegmentStore implements SegmentStore {
-  /** A part is a copy, and so is the whole. */
-  readonly requestCost = 0;
-  readonly #world: World;
-  readonly onGone: () => void;
-  readonly #onMoved: () => void;
-  #closed = false;
-
-  constructor(world: World, onGone: () => void, onMoved: () => void) {
-    this.#world = world;
-    this.onGone = onGone;
-    this.#onMoved = onMoved;
-    world.handles.add(this);
-  }
-
-  async load(known?: ReadonlySet<number>): Promise<Loaded> {
-    const { refs, segments } = this.#open();
-    const ids = [...segments.keys()].sort((a, b) => a - b);
-    const tables = [...segments]
-      .filter(([id]) => !known?.has(id))
-      .sort(([a], [b]) => a - b)
-      .map(([id, { tableBytes }]) => ({ id, tableBytes: copyOf(tableBytes) }));
-    return { refs: [...refs.values()].map(copyOfRef), tables, ids };
-  }
-
-  async reserve(): Promise<number> {
-    return ++this.#open().lastReserved;
-  }
-
-  async read(wanted: readonly Wanted[]): Promise<(Uint8Array | undefined)[]> {
-    const { segments } = this.#open();
-    return wanted.map((one) => {
-      const stored = segments.get(segmentOf(one));
-      return stored && copyOf(wantedOf(one, stored.segmentBytes));
-    });
-  }
-
-  async write({ segments, move, also = [] }: WriteBatch): Promise<boolean> {
-    const world = this.#open();
-    const changes = move === undefined ? also : [move, ...also];
-    const stands = ({ name, expected }: { readonly name: string; readonly expected: number }) =>
-      (world.refs.get(name)?.generation ?? 0) === expected;
-    if (!changes.every(stands)) return false;
-    for (const change of changes) {
-      const { name } = change;
-      if ('isDropped' in change) {
-        world.refs.delete(name);
-        world.history.delete(name);
-        continue;
-      }
-      const ref = copyOfRef(change);
-      world.refs.set(name, ref);
-      const before = world.history.get(name) ?? [];
-      world.history.set(name, [ref, ...before].slice(0, MAX_HISTORY));
-    }
-    for (const { id, segmentBytes, tableBytes } of segments) {
-      world.segments.set(id, { segmentBytes, tableBytes });
-    }
-    if (changes.length > 0) {
-      // Not within this call, which is another handle's.
-      for (const other of world.handles) if (other !== this) queueMicrotask(other.#onMoved);
-    }
-    return true;
-  }
-
-  async history(name: string): Promise<Ref[]> {
-    return (this.#open().history.get(name) ?? []).map(copyOfRef);
-  }
-
-  async delete(ids: readonly number[], fence?: Fence): Promise<boolean> {
-    const { segments, refs } = this.#open();
-    if (fence && !sameBytes(refs.get(fence.name)?.commitBytes, fence.commitBytes)) return false;
-    for (const id of ids) segments.delete(id);
-    return true;
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#world.handles.delete(this);
-  }
-
-  #open(): World {
-    if (this.#closed) throw new HedgerowError('closed', 'the store was closed');
-    if (this.#world.destroyed) throw new HedgerowError('closed', 'the store was deleted');
-    return this.#world;
-  }
-}
-
-/** Not `slice`, which copies nothing when it is a Node `Buffer`'s. */
-function copyOf(bytes: Uint8Array): Uint8Array {
-  return new Uint8Array(bytes);
-}
-
-function copyOfRef({ name, commitBytes, generation, format }: Ref): Ref {
-  return { name, commitBytes: copyOf(commitBytes), generation, format };
 }
