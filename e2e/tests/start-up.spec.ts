@@ -61,7 +61,7 @@ test('a policy of wasm-unsafe-eval and nothing else is enough', { tag: '@chromiu
 
 const codesOffline = (page: Page) =>
   page.evaluate(async () => {
-    const db = await window.hedgerow.open('offline', { storage: window.hedgerow.memory() });
+    const db = await window.hedgerow.open('offline');
     const calls = [
       () => db.branch('draft').then((branch) => branch.put('a', 1)),
       () => db.resetTo(db.root),

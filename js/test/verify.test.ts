@@ -274,6 +274,7 @@ it('a verification fails if storage fails, and the next one succeeds', async () 
 
 it('a segment that another tab collects meanwhile is no fault', async () => {
   const db = await reopened();
+  const inner = await storage.open('test');
   let moved = false;
   storage.hooks.read = (id, bytes) => {
     const segment = storage.stored.get(id);
@@ -281,7 +282,6 @@ it('a segment that another tab collects meanwhile is no fault', async () => {
     moved = true;
     // Stores its chunks again under another id, and deletes it.
     void (async () => {
-      const inner = await storage.open('test');
       const again = { ...segment, id: 2 ** 40 };
       await inner.write({ segments: [again], durability: 'relaxed' });
       await inner.delete([id]);
