@@ -67,3 +67,6 @@ export async function deleteWorlds(kept: number): Promise<void> {
   const paths = worlds.splice(kept).flatMap((stores) => [...stores]);
   await Promise.all(paths.map((path) => idb().destroy(path)));
 }
+
+/** Nothing is loaded later. */
+export async function loadMemory(): Promise<void> {}
