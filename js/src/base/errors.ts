@@ -9,6 +9,7 @@ export type ErrorCode =
   | 'sum-overflow'
   | 'invalid-export'
   | 'invalid-delta'
+  | 'invalid-remote'
   | 'bad-response'
   | 'conflict'
   | 'quota-exceeded'
@@ -31,7 +32,11 @@ export type ErrorCode =
   | 'remote'
   | 'remote-auth'
   | 'remote-gone'
+  | 'rollback'
   | 'remote-unsafe';
+
+/** What is kept at a remote. */
+export type RemoteKind = 'repository' | 'head' | 'pack' | 'delta';
 
 /** A key that two branches have changed to different values. Absent rows are `undefined`. */
 export interface Conflict {
@@ -79,7 +84,9 @@ export class HedgerowError extends Error {
   declare readonly pointer?: string | undefined;
   /** Hash of the offending chunk in hexadecimal, if a chunk caused the error. */
   declare readonly chunk?: string | undefined;
-  /** Status of the offending HTTP response, with the codes `bad-response` and `remote`. */
+  /** The kind of object of a remote that is damaged, with the code `invalid-remote`. */
+  declare readonly object?: RemoteKind | undefined;
+  /** Status of the offending HTTP response, with the code `bad-response`. */
   declare readonly status?: number | undefined;
   /** For a merge without `onConflict`: its first 100 conflicts, in the order of keys. */
   declare readonly conflicts?: readonly Conflict[] | undefined;

@@ -12,6 +12,7 @@ import { disposable } from '../base/disposable.js';
 import { HedgerowError, isMissing } from '../base/errors.js';
 import { Forgotten } from '../base/forgotten.js';
 import { hex } from '../base/hex.js';
+import { segmentLength } from '../base/segment-table.js';
 import { checkSignal, until } from '../base/signal.js';
 import { collect, collectCommit, collected } from '../core/calls/collect.js';
 import type { Host } from '../core/host.js';
@@ -22,15 +23,7 @@ import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/inventory.js
 import type { Ref, TableRecord } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
 import { Checker } from './checker.js';
-import {
-  type ExportedRef,
-  endOf,
-  frameLength,
-  frameOf,
-  headerOf,
-  MAX_REFS,
-  segmentLength,
-} from './format.js';
+import { type ExportedRef, endOf, frameLength, frameOf, headerOf, MAX_REFS } from './format.js';
 
 /** Options of an export. */
 export interface ExportOptions {

@@ -1,8 +1,16 @@
 /** The bytes of an export, drawn in `docs/format.md`. An import notices each bit that has changed. */
 
 import { joined } from '../base/bytes.js';
+import { crc32 } from '../base/crc32.js';
 import { HedgerowError } from '../base/errors.js';
 import { MAX_SEGMENT_CHUNKS } from '../base/limits.js';
+import {
+  MAX_SEGMENT_BYTES,
+  segmentLength,
+  TABLE_ENTRY_BYTES,
+  TABLE_HEADER_BYTES,
+  TABLE_MAGIC,
+} from '../base/segment-table.js';
 import { refOfBranch } from '../history/branch-name.js';
 import { forkOf } from '../history/branch-refs.js';
 import { BRANCH_REF, FORK_REF, REF } from '../history/inventory.js';
@@ -24,23 +32,18 @@ export interface Header {
 }
 
 const HEADER_MAGIC = 0x5847_4448; // HDGX
-const TABLE_MAGIC = 0x5447_4448; // HDGT
 const VERSION = 1;
 const END = 0xffff_ffff;
 
 const HEADER_BYTES = 16;
 const REF_BYTES = 34;
 const FRAME_BYTES = 8;
-const TABLE_HEADER_BYTES = 12;
-const TABLE_ENTRY_BYTES = 36;
 const COMMIT_BYTES = 32;
 
 /** Most refs of an export. */
 export const MAX_REFS = 4096;
 /** Longest name of a ref, in bytes: that of a fork, of two percent-encoded names. */
 const MAX_NAME_BYTES = 8192;
-/** Longest segment: they are sealed at half of it. */
-const MAX_SEGMENT_BYTES = 1 << 20;
 
 /** A source of bytes that is read in pieces. */
 export interface Reads {
@@ -61,22 +64,6 @@ export function invalid(what: string, offset: number): HedgerowError {
   return new HedgerowError('invalid-export', `byte ${offset}: ${what}`, { offset });
 }
 
-let crcTable: Uint32Array | undefined;
-
-/** The CRC-32 of gzip. */
-function checksumOf(...parts: readonly Uint8Array[]): number {
-  crcTable ??= Uint32Array.from({ length: 256 }, (_, byte) => {
-    let crc = byte;
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb8_8320 : 0);
-    return crc;
-  });
-  let crc = 0xffff_ffff;
-  for (const part of parts) {
-    for (const byte of part) crc = (crc >>> 8) ^ (crcTable[(crc ^ byte) & 0xff] as number);
-  }
-  return ~crc >>> 0;
-}
-
 function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, length);
 }
@@ -85,11 +72,6 @@ function word(value: number): Uint8Array {
   const bytes = new Uint8Array(4);
   viewOf(bytes).setUint32(0, value, true);
   return bytes;
-}
-
-/** The length of a segment, by its table, which must be well-formed. */
-export function segmentLength(tableBytes: Uint8Array): number {
-  return viewOf(tableBytes).getUint32(tableBytes.length - 4, true);
 }
 
 /** Bytes that a segment takes in an export, with its table. */
@@ -112,19 +94,19 @@ export function headerOf(refs: readonly ExportedRef[], segmentBytes: number): Ui
   view.setUint8(4, VERSION);
   view.setUint16(6, refs.length, true);
   view.setFloat64(8, parts.length + 4 + segmentBytes + endOf(0).length, true);
-  return joined([parts, word(checksumOf(parts))]);
+  return joined([parts, word(crc32(parts))]);
 }
 
 /** What comes before the bytes of a segment: its number, a checksum and its table. */
 export function frameOf(ordinal: number, tableBytes: Uint8Array): Uint8Array {
   const number = word(ordinal);
-  return joined([number, word(checksumOf(number, tableBytes)), tableBytes]);
+  return joined([number, word(crc32(number, tableBytes)), tableBytes]);
 }
 
 /** The end of an export with this number of segments. */
 export function endOf(segments: number): Uint8Array {
   const [end, count] = [word(END), word(segments)];
-  return joined([end, word(checksumOf(end, count)), count]);
+  return joined([end, word(crc32(end, count)), count]);
 }
 
 /** Reads the header. */
@@ -162,7 +144,7 @@ async function headerFrom(source: Reads, magic: Uint8Array): Promise<Header> {
   }
   const header = joined(parts);
   const checksum = viewOf(await source.take(4)).getUint32(0, true);
-  if (checksum !== checksumOf(header)) throw invalid('the header is damaged', start);
+  if (checksum !== crc32(header)) throw invalid('the header is damaged', start);
   // A checksum does not stop an attacker.
   if (version !== VERSION || fixed[1] !== 0 || !areNamed(refs)) {
     throw invalid('the header is malformed', start);
@@ -207,7 +189,7 @@ export async function readFrame(
   const checksum = viewOf(await source.take(4)).getUint32(0, true);
   if (found === END) {
     const count = await source.take(4);
-    if (checksum !== checksumOf(number, count)) throw invalid('the end is damaged', start);
+    if (checksum !== crc32(number, count)) throw invalid('the end is damaged', start);
     if (viewOf(count).getUint32(0, true) !== ordinal) throw invalid('segments are missing', start);
     return { kind: 'end' };
   }
@@ -232,7 +214,7 @@ async function readTable(
   if (chunks === 0 || chunks > MAX_SEGMENT_CHUNKS)
     throw invalid(`a table of ${chunks} chunks`, start);
   const tableBytes = joined([fixed, await source.take(chunks * TABLE_ENTRY_BYTES)]);
-  if (checksum !== checksumOf(number, tableBytes)) throw invalid('a table is damaged', start);
+  if (checksum !== crc32(number, tableBytes)) throw invalid('a table is damaged', start);
   const version = fixed[4] as number;
   if (version > VERSION) {
     throw new HedgerowError(

@@ -12,12 +12,6 @@ export interface SegmentFault {
   readonly what: 'table' | 'length' | 'gone';
 }
 
-/** The length of a segment, by its table, which must be well-formed. */
-export function segmentLength(tableBytes: Uint8Array): number {
-  const { buffer, byteOffset, length } = tableBytes;
-  return new DataView(buffer, byteOffset, length).getUint32(length - 4, true);
-}
-
 /**
  * Reads as `segments` does, and adds those that do not match their table to `faults`. If a request
  * fails, reads its segments one by one; one that cannot be read counts as `gone`.

@@ -13,6 +13,7 @@ import { FORMAT } from '../base/limits.js';
 import type { KeyRange } from '../base/range.js';
 import { notify } from '../base/report.js';
 import { turn } from '../base/scheduler.js';
+import { segmentLength } from '../base/segment-table.js';
 import { checkSignal } from '../base/signal.js';
 import { indexCount } from '../core/calls/indexes.js';
 import { output, total } from '../core/calls/reads.js';
@@ -29,7 +30,7 @@ import { SharedStore } from '../history/shared-store.js';
 import type { Ref, SegmentStore } from '../storage/segment-store.js';
 import { Pins } from '../tabs/pins.js';
 import { checkIndex } from './index-check.js';
-import { checking, type SegmentFault, segmentLength } from './segment-check.js';
+import { checking, type SegmentFault } from './segment-check.js';
 
 export type { SegmentFault } from './segment-check.js';
 

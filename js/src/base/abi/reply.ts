@@ -61,9 +61,13 @@ export const indexReachKeyLength = 2;
  */
 export const bytesAddress = 0;
 export const bytesLength = 1;
-/** How many edits a delta has so far, and whether it was ended for its length. */
+/**
+ * How many edits a delta has so far, whether it was given up for its length, and whether it has ended and others
+ * follow.
+ */
 export const deltaEdits = 2;
 export const deltaIsTooLong = 3;
+export const deltaHasEnded = 4;
 /** Whether an index has exactly the entries of its rows, and the address of the hash of its root. */
 export const indexCheckedIsSame = 0;
 export const indexCheckedRoot = 1;

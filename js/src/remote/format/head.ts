@@ -1,0 +1,116 @@
+/** The head of a branch: the one object of a remote that is overwritten. */
+
+import type { Folder } from './names.js';
+
+/** A tree of rows: its root, 32 zero bytes without rows, and the number of its rows. */
+export interface Rows {
+  readonly rootBytes: Uint8Array;
+  readonly count: number;
+}
+
+/** A pack as a head names it: some of the edits of a generation, in the order of their keys. */
+export interface PackRecord {
+  readonly nameBytes: Uint8Array;
+  /** Bytes of the object. */
+  readonly length: number;
+  /** Rows that it puts or deletes, at least 1. */
+  readonly edits: number;
+}
+
+/** Packs that lead from the rows of the generation before, or from no rows, to `rows`. */
+export interface Generation {
+  /** The head that had these rows. */
+  readonly seq: number;
+  readonly rows: Rows;
+  /** At least one. Their keys ascend, also from one to the next. */
+  readonly packs: readonly PackRecord[];
+}
+
+/** What gives a whole tree to a reader who has nothing. */
+export interface Checkpoint {
+  /** The head that had this tree; 0 for the empty tree that each branch begins with. */
+  readonly seq: number;
+  /** The oldest first. The last one has the rows of the checkpoint; there is none if and only if these are none. */
+  readonly generations: readonly Generation[];
+}
+
+/** The edits of one step: in the head, or an object of their own under `d/`. */
+export type Delta =
+  | { readonly kind: 'inline'; readonly deltaBytes: Uint8Array }
+  /** `length` is that of the object, from 1 byte to 1 MiB. */
+  | { readonly kind: 'object'; readonly nameBytes: Uint8Array; readonly length: number };
+
+/** A step: from the rows of the entry before, or of `Tail.base`, to `rows`. */
+export interface TailEntry {
+  /** The head that this entry came with. */
+  readonly seq: number;
+  /** The nonce of that head: a writer that got no answer finds itself here. */
+  readonly nonceBytes: Uint8Array;
+  readonly rows: Rows;
+  readonly delta: Delta;
+}
+
+/** An object that no later head needs. */
+export interface Retired {
+  readonly folder: Folder;
+  readonly nameBytes: Uint8Array;
+  /** The first head without it. */
+  readonly seq: number;
+  /** When that head was replaced, by `Last-Modified`, in seconds since 1970; undefined until then. */
+  readonly stamp: number | undefined;
+}
+
+/** What a writer says of a sum tree. */
+export interface SumClaim {
+  readonly name: string;
+  readonly rootBytes: Uint8Array;
+  readonly sum: bigint;
+}
+
+export interface Head {
+  readonly repositoryBytes: Uint8Array;
+  /** 1 for the first head of a branch, and one more for each that replaces it. */
+  readonly seq: number;
+  /** 16 bytes that a device keeps. */
+  readonly writerBytes: Uint8Array;
+  /** 16 random bytes, new for each try. */
+  readonly nonceBytes: Uint8Array;
+  /** BLAKE3 of the bytes of the head before; zeros for the first. */
+  readonly previousBytes: Uint8Array;
+  /** The app's version of the rows. */
+  readonly app: number;
+  /** A hint: the writer is about to make a checkpoint. */
+  readonly isCompacting: boolean;
+  /** What a reader must end at. */
+  readonly rows: Rows;
+  readonly checkpoint: Checkpoint;
+  /** The rows before the first entry; those of the head if there is none. */
+  readonly base: Rows;
+  /** Steps up to `rows`, ascending by `seq`: all after the checkpoint, and perhaps some before it. */
+  readonly tail: readonly TailEntry[];
+  /** Ascending by `seq`, folder and name. */
+  readonly retired: readonly Retired[];
+  /** Ascending by the bytes of their names. */
+  readonly sums: readonly SumClaim[];
+}
+
+/** Folders by the byte that stands for them in a head. */
+export const FOLDERS: readonly Folder[] = ['p', 'd'];
+
+/** Bytes of a delta, wherever it is. */
+export function deltaLength({ delta }: TailEntry): number {
+  return delta.kind === 'inline' ? delta.deltaBytes.length : delta.length;
+}
+
+/** The tree of no rows. */
+export const NO_ROWS: Rows = { rootBytes: new Uint8Array(32), count: 0 };
+
+/** The rows of a checkpoint. */
+export function checkpointRows({ generations }: Checkpoint): Rows {
+  return generations[generations.length - 1]?.rows ?? NO_ROWS;
+}
+
+/** All packs of a checkpoint, in the order in which they are applied. */
+export function packsOf({ generations }: Checkpoint): PackRecord[] {
+  return generations.flatMap(({ packs }) => packs);
+}
