@@ -13,7 +13,7 @@ use hedgerow::index::Definition;
 use hedgerow::limits::MAX_VALUE_BYTES;
 use hedgerow::tree::Tree;
 use hedgerow::value::Kind;
-use hedgerow_support::deltas::{Edits, apply, encoded, made, take};
+use hedgerow_support::deltas::{Edits, apply, encoded, made, made_cut, take};
 use hedgerow_support::host::Host;
 use hedgerow_support::output::Value;
 use hedgerow_support::pace::Pace;
@@ -55,6 +55,27 @@ fn edits(a: &Values, b: &Values) -> Edits {
     puts.map(|(key, value)| (key.clone().into_bytes(), Some(value.clone())))
         .chain(deletes.map(|key| (key.clone().into_bytes(), None)))
         .collect()
+}
+
+/// Deltas of these edits, each of which ends with the edit by which it has `cut` bytes; the last one may be empty.
+fn cut_at(edits: &Edits, cut: usize) -> Vec<Vec<u8>> {
+    let without_end = |group: &Edits| {
+        let mut ends = 2;
+        let mut count = group.len();
+        while count >= 0x80 {
+            (ends, count) = (ends + 1, count >> 7);
+        }
+        encoded(group).len() - ends
+    };
+    let mut groups = vec![Edits::new()];
+    for (key, value) in edits {
+        let group = groups.last_mut().expect("it has one");
+        group.insert(key.clone(), value.clone());
+        if without_end(group) >= cut {
+            groups.push(Edits::new());
+        }
+    }
+    groups.iter().map(encoded).collect()
 }
 
 /// A host with these rows. Its commits are the same in every host.
@@ -100,6 +121,10 @@ proptest! {
         steps.same("the bytes of the edits", &delta, &expected)?;
         steps.same("with the limit of its length", &made(&mut host, old, new, delta.len()), &Some(expected))?;
         steps.same("with one byte less", &made(&mut host, old, new, delta.len() - 1), &None)?;
+
+        for cut in [1, 90, 3000] {
+            steps.same("cut", &made_cut(&mut host, old, new, cut), &cut_at(&edits(&a, &b), cut))?;
+        }
 
         let mut receiver = host_of(&a);
         receiver.reopen(1000);

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 /// How a delta has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
-    /// It is whole.
+    /// It is whole, and was the last one.
     Whole,
     /// It would be longer than it may be: make a checkpoint.
     TooLong,
@@ -28,18 +28,28 @@ pub struct MakeDelta {
     /// What the walk has touched of its own: nothing.
     touched: Touched,
     encoder: Encoder,
+    /// Edits of a step that belong to the next delta, and how many of them were added.
+    edits: Batch,
+    added: usize,
+    ended: bool,
+    cut_bytes: usize,
     max_bytes: usize,
 }
 
 impl MakeDelta {
     /// The edits that lead from `old` to `new`, in `max_bytes` at most, or in [`MAX_DELTA_BYTES`] if that is
-    /// less.
+    /// less. A delta ends with the edit by which it has `cut_bytes`, and another one follows: each leads on from
+    /// the one before, and their keys ascend.
     #[must_use]
-    pub fn new(old: Tree, new: Tree, max_bytes: usize) -> Self {
+    pub fn new(old: Tree, new: Tree, cut_bytes: usize, max_bytes: usize) -> Self {
         Self {
             walk: Rebase::new(old, new, None, Vec::new()),
             touched: Touched::default(),
             encoder: Encoder::new(),
+            edits: Batch::new(),
+            added: 0,
+            ended: false,
+            cut_bytes,
             max_bytes: max_bytes.min(MAX_DELTA_BYTES),
         }
     }
@@ -49,18 +59,28 @@ impl MakeDelta {
         &mut self.encoder
     }
 
-    /// Continues the delta.
+    /// Whether the last step has ended a delta, after which others follow.
+    #[must_use]
+    pub const fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Continues the delta, or begins the next one. Ends at the end of each.
     ///
     /// # Errors
     /// As [`Cache::node`].
     pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<Made>, Error> {
-        let mut edits = Batch::new();
-        let step = self.walk.step(cache, &self.touched, &mut edits, budget)?;
-        for at in 0..edits.len() {
-            self.add(&edits, at);
-            if self.encoder.len() > self.max_bytes {
-                return Ok(Step::Done(Made::TooLong));
-            }
+        if core::mem::take(&mut self.ended) {
+            self.encoder = Encoder::new();
+        }
+        if let Some(end) = self.add_all() {
+            return Ok(end);
+        }
+        (self.edits, self.added) = (Batch::new(), 0);
+        let step = self.walk.step(cache, &self.touched, &mut self.edits, budget)?;
+        if let Some(end) = self.add_all() {
+            // What the walk has said is said again: it goes on from where it is.
+            return Ok(end);
         }
         Ok(match step {
             Step::Done(()) => {
@@ -71,6 +91,25 @@ impl MakeDelta {
             Step::Need(wanted) => Step::Need(wanted),
             Step::Yield => Step::Yield,
         })
+    }
+
+    /// Adds the edits that are left. `Some` when a delta is long enough, or too long.
+    fn add_all(&mut self) -> Option<Step<Made>> {
+        let edits = core::mem::take(&mut self.edits);
+        let mut end = None;
+        while self.added < edits.len() && end.is_none() {
+            self.add(&edits, self.added);
+            self.added += 1;
+            if self.encoder.len() > self.max_bytes {
+                end = Some(Step::Done(Made::TooLong));
+            } else if self.encoder.len() >= self.cut_bytes {
+                self.encoder.end();
+                self.ended = true;
+                end = Some(Step::Yield);
+            }
+        }
+        self.edits = edits;
+        end
     }
 
     fn add(&mut self, edits: &Batch, at: usize) {

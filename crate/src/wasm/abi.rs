@@ -224,8 +224,9 @@ replies! {
     /// Bytes: a proof, a delta, the root of rows, the root and definition of a sum tree, or the names of all
     /// sum trees.
     Bytes { address, length, }
-    /// How many edits a delta has so far, and whether it was ended for its length.
-    Delta after Bytes { edits, is_too_long, }
+    /// How many edits a delta has so far, whether it was given up for its length, and whether it has ended and others
+    /// follow.
+    Delta after Bytes { edits, is_too_long, has_ended, }
     /// Whether an index has exactly the entries of its rows, and the address of the hash of its root.
     IndexChecked { is_same, root, }
     /// Leaves of a sum tree, and their values.

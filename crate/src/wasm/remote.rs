@@ -8,7 +8,7 @@ use super::reply::Reply;
 use super::slots::Slots;
 use crate::delta::{ApplyDelta, DeltaError, Made, MakeDelta};
 use crate::error::{Error, Field};
-use crate::hash::HASH_BYTES;
+use crate::hash::{HASH_BYTES, Hash};
 use crate::step::{Budget, Step};
 use crate::tree::Tree;
 use alloc::boxed::Box;
@@ -61,11 +61,13 @@ pub fn remote_made_rows(ingest: u32) -> f64 {
     })
 }
 
-/// Starts to make the delta from the rows of one view to those of another, of at most `max_bytes`.
+/// Starts to make the deltas from the rows of one view to those of another: each ends with the edit by which it has
+/// `cut_bytes`, and has at most `max_bytes`.
 #[wasm_bindgen]
-pub fn remote_make(from: u32, to: u32, max_bytes: f64) -> u32 {
+pub fn remote_make(from: u32, to: u32, cut_bytes: f64, max_bytes: f64) -> u32 {
     let (old, new) = with(|engine| (engine.tree(from), engine.tree(to)));
-    add(Remote::Make(Box::new(MakeDelta::new(old, new, max_bytes as usize)), false))
+    let make = MakeDelta::new(old, new, cut_bytes as usize, max_bytes as usize);
+    add(Remote::Make(Box::new(make), false))
 }
 
 /// Starts to apply a delta to an ingest that takes blocks. Free it before the ingest.
@@ -119,9 +121,10 @@ fn go_on(
     *handed_out = !matches!(step, Ok(Step::Need(_)));
     if *handed_out {
         let is_too_long = f64::from(u8::from(step == Ok(Step::Done(Made::TooLong))));
+        let has_ended = f64::from(u8::from(make.has_ended()));
         let encoder = make.encoder();
         reply.bytes(encoder.out());
-        reply.tell(Delta { edits: encoder.edits().into(), is_too_long });
+        reply.tell(Delta { edits: encoder.edits().into(), is_too_long, has_ended });
     }
     reply.step(step.map(|step| match step {
         Step::Done(_) => Step::Done(()),
@@ -149,6 +152,28 @@ fn take(apply: &mut ApplyDelta, ingest: u32, engine: &mut Engine, budget: &mut B
         }
         Err(DeltaError::Malformed(fault)) => reply.decode_error(&fault),
     }
+}
+
+/// The bytes of an object of a remote, which are hashed.
+static OBJECT: Global<alloc::vec::Vec<u8>> = Global::new();
+
+/// The address of a buffer for the `len` bytes of an object. Fill it before the next call.
+#[wasm_bindgen]
+pub fn remote_object(len: u32) -> u32 {
+    OBJECT.with(|object| {
+        object.resize(len as usize, 0);
+        object.as_ptr() as u32
+    })
+}
+
+/// The hash of the object, whose memory is freed. Reply: [`Bytes`].
+#[wasm_bindgen]
+pub fn remote_hash() {
+    let object = OBJECT.with(core::mem::take);
+    with(|engine| {
+        let address = engine.reply.hash(&Hash::of(&object));
+        engine.reply.tell(Bytes { address, length: HASH_BYTES as f64 });
+    });
 }
 
 /// Frees a delta. Its ingest stays.

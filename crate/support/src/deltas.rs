@@ -53,7 +53,7 @@ pub fn encoded(edits: &Edits) -> Vec<u8> {
 
 /// Makes the delta between two trees of a host, of at most `max_bytes`; nothing if it is longer.
 pub fn made(host: &mut Host, old: Tree, new: Tree, max_bytes: usize) -> Option<Vec<u8>> {
-    let mut make = MakeDelta::new(old, new, max_bytes);
+    let mut make = MakeDelta::new(old, new, usize::MAX, max_bytes);
     let mut bytes = Vec::new();
     let result = host.run(|cache, budget| {
         let step = make.step(cache, budget);
@@ -67,6 +67,24 @@ pub fn made(host: &mut Host, old: Tree, new: Tree, max_bytes: usize) -> Option<V
         Made::Whole => Some(bytes),
         Made::TooLong => None,
     }
+}
+
+/// Makes the deltas between two trees of a host, each of which ends with the edit by which it has `cut` bytes.
+pub fn made_cut(host: &mut Host, old: Tree, new: Tree, cut: usize) -> Vec<Vec<u8>> {
+    let mut make = MakeDelta::new(old, new, cut, usize::MAX);
+    let mut all = vec![Vec::new()];
+    let result = host.steps(|cache, budget| {
+        let step = make.step(cache, budget);
+        let encoder = make.encoder();
+        all.last_mut().expect("it has one").extend_from_slice(encoder.out());
+        encoder.take();
+        if make.has_ended() {
+            all.push(Vec::new());
+        }
+        (step, Vec::new())
+    });
+    assert_eq!(result.expect("sound trees"), Made::Whole);
+    all
 }
 
 /// Hands a delta to an ingest, in parts of `part` bytes.

@@ -47,10 +47,10 @@ export class RemoteEngine {
     return this.#root(this.#core.remote_made_rows(this.#engine.own(ingest)));
   }
 
-  /** Starts to make the delta between the rows of two views. */
-  make(from: number, to: number, maxBytes: number): Op {
+  /** Starts to make the deltas between the rows of two views: see `remote_make`. */
+  make(from: number, to: number, cutBytes: number, maxBytes: number): Op {
     const [old, now] = [this.#engine.own(from), this.#engine.own(to)];
-    return this.#engine.given(this.#core.remote_make(old, now, maxBytes));
+    return this.#engine.given(this.#core.remote_make(old, now, cutBytes, maxBytes));
   }
 
   /** Starts to apply a delta to an ingest. */
@@ -92,6 +92,19 @@ export class RemoteEngine {
   /** The next bytes of a delta that is made, in the same reply; `undefined` if it has become too long. */
   bytes(): Uint8Array | undefined {
     return this.#engine.word(Reply.deltaIsTooLong) === 1 ? undefined : this.#engine.replyBytes();
+  }
+
+  /** Whether the delta has ended, and another one follows, in the same reply. */
+  hasEnded(): boolean {
+    return this.#engine.word(Reply.deltaHasEnded) === 1;
+  }
+
+  /** The BLAKE3 of bytes: about 1 ms for each MiB. */
+  hash(bytes: Uint8Array): Uint8Array {
+    const at = this.#core.remote_object(bytes.length);
+    this.#engine.memory.set(bytes, at);
+    this.#core.remote_hash();
+    return this.#engine.replyBytes();
   }
 
   /** Frees a delta, unless its instance has trapped. */
