@@ -18,7 +18,7 @@ import {
 } from './store/later.js';
 import type { OpenOptions } from './store/open.js';
 import { Store } from './store/store.js';
-import { storeParts } from './store/store-later.js';
+import { storeParts, syncing } from './store/store-later.js';
 import { loadSums } from './sums/sum-tree.js';
 import { transacting } from './transaction/transacting.js';
 import { loadIndexBuild } from './write/index-builder.js';
@@ -69,6 +69,14 @@ export type { OpenOptions } from './store/open.js';
 export type { Snapshot } from './store/snapshot.js';
 export type { Store } from './store/store.js';
 export type { SumTree } from './sums/sum-tree.js';
+export type { LoggedConflict } from './sync/conflict-log.js';
+export type { SyncProgress } from './sync/context.js';
+export type { Link, LinkOptions, PullOptions } from './sync/link.js';
+export type { SyncLoop, SyncOptions, SyncState, SyncStatus } from './sync/loop.js';
+export type { Traffic } from './sync/meter.js';
+export type { ConflictPolicy } from './sync/policy.js';
+export type { PullResult } from './sync/pull.js';
+export type { PushResult } from './sync/push.js';
 export type { TransactionOptions } from './transaction/run.js';
 export type { Transaction } from './transaction/transaction.js';
 export type { Export, ExportOptions } from './transfer/export.js';
@@ -146,7 +154,7 @@ const platform = () => part(() => import('./base/platform.js'));
 
 /**
  * Loads now what is else loaded when it is first called: compaction, proofs, verification, repair, statistics, health, sum
- * trees, transactions, branches, diffs, merges, exports and imports, the building of indexes: 99 KB in all. From then on
+ * trees, transactions, branches, diffs, merges, sync, exports and imports, the building of indexes: 114 KB in all. From then on
  * none of these needs the network. Rejects with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
  */
 export async function preload(): Promise<void> {
@@ -162,6 +170,7 @@ export async function preload(): Promise<void> {
   ];
   const others = [
     storeParts,
+    syncing,
     transacting,
     platform,
     loadRest,

@@ -58,6 +58,8 @@ export interface MergeResult {
 
 interface Job extends MergeOptions {
   readonly durability: Durability;
+  /** Called before the commit, when all that `onConflict` was asked is decided. */
+  readonly onDecided?: (() => Promise<void>) | undefined;
 }
 
 /** Most conflicts that an error lists, and most keys in its message. */
@@ -133,6 +135,7 @@ class Merge {
     const held = await branchHead.holdHead();
     try {
       const change = await this.#prepare(fork.ref, held);
+      await this.#job.onDecided?.();
       return await branchHead.exclusively(change, this.#job.signal);
     } finally {
       held.release();

@@ -43,6 +43,8 @@ export class BranchHead implements StoreBranch {
   /** Another tab has moved the ref, and its commit could not be read. */
   isBehind = false;
   leftovers = unknownLeftovers();
+  /** Its rows are none of the app's: they get no sum trees. */
+  isBare = false;
   /** The newest generation that another tab has announced. */
   #news = 0;
   /** Bulk changes of this branch that are in progress. */

@@ -3,3 +3,6 @@ import { part } from '../base/parts.js';
 
 /** Branches, merges, moves to earlier commits, exports and imports, in one file. */
 export const storeParts = () => part(() => import('./store-parts.js'));
+
+/** Loads sync. */
+export const syncing = () => part(() => import('../sync/index.js'));

@@ -16,9 +16,11 @@ import type { IndexRange } from '../indexes/columns.js';
 import { Changes } from '../read/changes.js';
 import { type ReadContext, readContext } from '../read/context.js';
 import type { Stats } from '../read/stats.js';
+import type { Remote } from '../remote/remote.js';
 import type { RepairOptions, RepairResult } from '../repair/repair.js';
 import type { Durability } from '../storage/segment-store.js';
 import { loadSums } from '../sums/sum-tree.js';
+import type { Link, LinkOptions } from '../sync/link.js';
 import type { Tabs } from '../tabs/tabs.js';
 import type { Export, ExportOptions } from '../transfer/export.js';
 import type { Verification, VerifyOptions } from '../verify/verify.js';
@@ -31,7 +33,7 @@ import type { HealthWatch } from './health-watch.js';
 import { counting, repairing, verifying } from './later.js';
 import { type Indexing, type OpenOptions, openParts } from './open.js';
 import { Snapshot } from './snapshot.js';
-import { storeParts } from './store-later.js';
+import { storeParts, syncing } from './store-later.js';
 import { switchBranch } from './switch-branch.js';
 
 /** An open store. Made by `open`. */
@@ -227,6 +229,21 @@ export class Store extends HealthCalls {
     }
     handle.#check();
     return handle.branchName;
+  }
+
+  /**
+   * A handle of a remote: where copies of this store on other devices meet. Costs no request; what it knows of the remote
+   * is kept in the store, under the name of the remote.
+   */
+  async remote(remote: Remote, options: LinkOptions = {}): Promise<Link> {
+    this.#check();
+    const { openLink } = await syncing();
+    this.#check();
+    const { shared } = this.#branchHead;
+    const { durability, changes } = this.handle;
+    const [check, settle] = [() => this.checkOpen(), () => this.#settle()];
+    const { branchName } = this;
+    return openLink({ shared, branchName, durability, changes, check, settle }, remote, options);
   }
 
   /**

@@ -7,6 +7,7 @@
 
 import * as Status from '../base/abi/status.js';
 import { joined, sameBytes } from '../base/bytes.js';
+import { HedgerowError } from '../base/errors.js';
 import { turn } from '../base/scheduler.js';
 import { checkSignal } from '../base/signal.js';
 import * as calls from '../core/calls/ingest.js';
@@ -80,9 +81,9 @@ export async function makeDelta(
   const core = await remoteEngine(host);
   return withViews(shared, [from, to], async ([old = 0, now = 0]) => {
     const after = core.rows(now);
-    const delta = core.make(old, now, maxBytes);
+    const delta = core.make(old, now, NEVER_BYTES, maxBytes);
     try {
-      const made = await run(host, core, delta, signal);
+      const made = await next(host, core, delta, signal);
       return made === undefined ? 'too-long' : { ...made, after };
     } finally {
       core.free(delta);
@@ -90,12 +91,56 @@ export async function makeDelta(
   });
 }
 
-async function run(
+/** Deltas are never cut. */
+const NEVER_BYTES = Number.MAX_SAFE_INTEGER;
+
+/**
+ * As `makeDelta`, in several deltas: each ends with the edit by which it has `cutBytes`, and leads on from the one
+ * before. Their keys ascend. Nothing for equal rows. Rejects with `invalid-value` if a single row is longer than
+ * `maxBytes`. Costs memory for one delta.
+ */
+export async function* makeDeltas(
+  shared: SharedStore,
+  from: Uint8Array,
+  to: Uint8Array,
+  {
+    cutBytes,
+    maxBytes,
+    signal,
+  }: MakeDeltaOptions & { readonly cutBytes: number; readonly maxBytes: number },
+): AsyncGenerator<Omit<Delta, 'after'>, void, void> {
+  checkSignal(signal);
+  const { host } = shared;
+  const core = await remoteEngine(host);
+  const old = await shared.openView(from);
+  const now = await shared.openView(to);
+  const delta = core.make(old.view, now.view, cutBytes, maxBytes);
+  try {
+    for (;;) {
+      const made = await next(host, core, delta, signal);
+      if (made === undefined) {
+        throw new HedgerowError('invalid-value', `a remote takes no row of ${maxBytes} bytes`);
+      }
+      if (made.edits > 0) yield made;
+      if (!made.hasNext) return;
+    }
+  } finally {
+    core.free(delta);
+    for (const { view } of [old, now]) host.engine.closeView(view);
+  }
+}
+
+interface Made extends Omit<Delta, 'after'> {
+  readonly hasNext: boolean;
+}
+
+/** The next delta; undefined if it is too long. */
+async function next(
   host: Host,
   core: RemoteEngine,
   delta: Op,
   signal: AbortSignal | undefined,
-): Promise<Omit<Delta, 'after'> | undefined> {
+): Promise<Made | undefined> {
   const parts: Uint8Array[] = [];
   for (;;) {
     checkSignal(signal);
@@ -107,9 +152,11 @@ async function run(
     const bytes = core.bytes();
     if (bytes === undefined) return undefined;
     parts.push(bytes);
-    if (status === Status.done) {
-      host.engine.succeeded();
-      return { deltaBytes: joined(parts), edits: core.edits() };
+    const hasNext = core.hasEnded();
+    if (status === Status.done || hasNext) {
+      const made = { deltaBytes: joined(parts), edits: core.edits(), hasNext };
+      if (!hasNext) host.engine.succeeded();
+      return made;
     }
     await turn();
   }
@@ -118,9 +165,9 @@ async function run(
 /** What is applied, in one commit. */
 export interface DeltaChange {
   /** The first leads from the rows of `onto`, each other one from those that the one before leads to. */
-  readonly deltas: readonly Uint8Array[];
-  /** The rows that the last one must lead to. */
-  readonly after: RowsRoot;
+  readonly deltas: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+  /** The rows that the last one must lead to; undefined where only those of later deltas are known. */
+  readonly after: RowsRoot | undefined;
   /** The commit that the branch must be at. */
   readonly onto: Uint8Array;
   readonly durability: Durability;
@@ -187,11 +234,11 @@ async function feedAndCommit(
 ): Promise<Applied> {
   const { host } = branchHead.shared;
   let edits = 0;
-  for (const deltaBytes of deltas) edits += await feed(core, host, ingest, deltaBytes);
+  for await (const deltaBytes of deltas) edits += await feed(core, host, ingest, deltaBytes);
   calls.finish(host.engine, ingest.op);
   await ingest.drain(performance.now());
   const made = core.madeRows(ingest.op);
-  if (made.rows !== after.rows || !sameBytes(made.rootBytes, after.rootBytes)) {
+  if (after && (made.rows !== after.rows || !sameBytes(made.rootBytes, after.rootBytes))) {
     return { outcome: 'wrong-root', made };
   }
   const committed = await branchHead.exclusively(async () => {

@@ -132,7 +132,8 @@ export class Ingest implements PipedChange {
         : calls.ingestBytes(host.engine, view, { prefix, pointer, ...bytes });
     this.#dropsSums = branchHead.leftovers.sums;
     // A missing tree is made in this commit.
-    if (host.sums !== undefined && host.sums.size > 0) calls.expectSums(host.engine, this.op);
+    const hasSums = host.sums !== undefined && host.sums.size > 0 && !branchHead.isBare;
+    if (hasSums) calls.expectSums(host.engine, this.op);
   }
 
   /** The number of segments made so far. */

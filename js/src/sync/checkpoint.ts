@@ -1,0 +1,92 @@
+/** Makes checkpoints: packs of the rows that a reader without the tail needs. */
+
+import { EMPTY_COMMIT } from '../history/inventory.js';
+import type { Generation, PackRecord, Rows } from '../remote/format/head.js';
+import { checkpointRows, packsOf } from '../remote/format/head.js';
+import { MAX_PLAIN_DELTA_BYTES, PACK_BYTES } from '../remote/format/limits.js';
+import { pathOf } from '../remote/format/names.js';
+import { encodePack } from '../remote/format/pack.js';
+import type { SyncContext, SyncJob } from './context.js';
+import { makeDeltas, rowsOf } from './delta.js';
+import { isSame } from './entries.js';
+import type { SeenHead } from './heads.js';
+import type { Remembered } from './state.js';
+
+/** Uploads at once. */
+const AT_ONCE = 4;
+/** Most generations: a reader who was away finds the rows that it has in one of them. */
+const MAX_GENERATIONS = 16;
+/** Most packs of a head, which take a third of it. */
+const MAX_PACKS = 512;
+
+/**
+ * Writes the packs of a checkpoint at a commit, whose rows are not empty, and returns its generations: those before and a
+ * new one, of what has changed since; or one alone of all rows, when the new ones are as long as the first, or too many.
+ */
+export async function makeCheckpoint(
+  context: SyncContext,
+  seen: SeenHead | undefined,
+  { checkpoint: commit }: Pick<Remembered, 'checkpoint'>,
+  to: { readonly commitBytes: Uint8Array; readonly rows: Rows; readonly seq: number },
+  job: SyncJob,
+): Promise<Generation[]> {
+  const before = seen?.head.checkpoint ?? { seq: 0, generations: [] };
+  const { seq, rows } = to;
+  if (commit !== undefined && before.generations.length > 0 && commit.some(Boolean)) {
+    const isKnown = isSame(await rowsOf(context.shared, commit), checkpointRows(before));
+    if (isKnown && hasRoom(before.generations)) {
+      const packs = await writePacks(context, commit, to.commitBytes, job);
+      return packs.length === 0
+        ? before.generations.slice()
+        : [...before.generations, { seq, rows, packs }];
+    }
+  }
+  return [{ seq, rows, packs: await writePacks(context, EMPTY_COMMIT, to.commitBytes, job) }];
+}
+
+/** Whether another generation costs a clone less than it saves. */
+function hasRoom(generations: readonly Generation[]): boolean {
+  const lengthOf = (packs: readonly PackRecord[]) =>
+    packs.reduce((sum, { length }) => sum + length, 0);
+  const [first, ...later] = generations.map(({ packs }) => lengthOf(packs));
+  const added = later.reduce((sum, length) => sum + length, 0);
+  const packs = packsOf({ seq: 0, generations }).length;
+  return generations.length < MAX_GENERATIONS && packs < MAX_PACKS && added < (first ?? 0);
+}
+
+/** Makes and puts the packs that lead from one commit to another. */
+async function writePacks(
+  { shared, remote, tools }: SyncContext,
+  from: Uint8Array,
+  to: Uint8Array,
+  job: SyncJob,
+): Promise<PackRecord[]> {
+  const { signal } = job;
+  const records: PackRecord[] = [];
+  const under = new Set<Promise<void>>();
+  let [packs, bytes] = [0, 0];
+  let failure: unknown;
+  const limits = { cutBytes: PACK_BYTES, maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
+  const put = async (packBytes: Uint8Array, nameBytes: Uint8Array): Promise<void> => {
+    await remote.put(pathOf('p', nameBytes), packBytes, { signal });
+    packs += 1;
+    bytes += packBytes.length;
+    job.onProgress?.({ phase: 'packs-out', packs, allPacks: undefined, bytes });
+  };
+  for await (const { deltaBytes, edits } of makeDeltas(shared, from, to, limits)) {
+    const packBytes = await encodePack(deltaBytes, tools.random(16), tools.deflate);
+    const nameBytes = tools.hash(packBytes);
+    records.push({ nameBytes, length: packBytes.length, edits });
+    const work: Promise<void> = put(packBytes, nameBytes)
+      .catch((cause: unknown) => {
+        failure ??= cause;
+      })
+      .finally(() => under.delete(work));
+    under.add(work);
+    if (under.size >= AT_ONCE) await Promise.race(under);
+    if (failure !== undefined) break;
+  }
+  await Promise.all(under);
+  if (failure !== undefined) throw failure;
+  return records;
+}

@@ -1,0 +1,62 @@
+/** What all work with one remote uses. */
+
+import type { BranchHead } from '../history/branch-head.js';
+import type { SharedStore } from '../history/shared-store.js';
+import type { Deflate, Inflate } from '../remote/format/deflate.js';
+import type { HashFunction } from '../remote/format/names.js';
+import type { Remote } from '../remote/remote.js';
+import type { Durability } from '../storage/segment-store.js';
+import type { ConflictLog } from './conflict-log.js';
+import type { Heads } from './heads.js';
+import type { ConflictPolicy } from './policy.js';
+import type { SyncRefs } from './state.js';
+
+/** What differs between platforms and tests. */
+export interface SyncTools {
+  readonly hash: HashFunction;
+  readonly deflate: Deflate;
+  readonly inflate: Inflate;
+  readonly random: (length: number) => Uint8Array;
+  /** Waits for so many milliseconds; rejects with `aborted` after the signal. */
+  readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+  /** From 0 up to 1, for the jitter of waits. */
+  readonly chance: () => number;
+}
+
+/** One remote of one branch. */
+export interface SyncContext {
+  readonly shared: SharedStore;
+  readonly remote: Remote;
+  /** The branch at the remote. */
+  readonly remoteBranch: string;
+  readonly heads: Heads;
+  readonly refs: SyncRefs;
+  /** The name of the branch that has the remote's rows. */
+  readonly originName: string;
+  readonly origin: BranchHead;
+  /** The branch that is synced. */
+  readonly local: BranchHead;
+  readonly log: ConflictLog;
+  readonly policy: ConflictPolicy;
+  /** The app's version of its rows. */
+  readonly app: number;
+  readonly durability: Durability;
+  readonly tools: SyncTools;
+  settle(): void;
+}
+
+/** A call of the app. */
+export interface SyncJob {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
+}
+
+/** How far a clone or a checkpoint is. */
+export interface SyncProgress {
+  readonly phase: 'packs-in' | 'packs-out';
+  /** Of the packs that travel: how many have, and how many in all, as far as that is known. */
+  readonly packs: number;
+  readonly allPacks: number | undefined;
+  /** Bytes that have travelled. */
+  readonly bytes: number;
+}

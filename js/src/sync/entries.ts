@@ -1,0 +1,84 @@
+/** The entries of a head's tail: fetched if they are objects, and applied to the branch of the remote. */
+
+import { sameBytes } from '../base/bytes.js';
+import { hex } from '../base/hex.js';
+import { invalidRemote } from '../remote/format/cursor.js';
+import { decodeDeltaBody } from '../remote/format/delta-body.js';
+import { decodeDeltaObject } from '../remote/format/delta-object.js';
+import { checkpointRows, type Rows, type TailEntry } from '../remote/format/head.js';
+import { checkName, pathOf } from '../remote/format/names.js';
+import type { SyncContext, SyncJob } from './context.js';
+import { applyDeltas, type RowsRoot } from './delta.js';
+import type { SeenHead } from './heads.js';
+import { type Moves, type Remembered, stateMoves } from './state.js';
+
+/** Whether two trees of rows are the same. */
+export const isSame = (a: RowsRoot, b: Rows): boolean => sameBytes(a.rootBytes, b.rootBytes);
+
+/** The state after a head was seen: who is in it is pending no longer, and who lost against it never will be in it. */
+export function seenMoves({ state, seen }: Seen): Moves {
+  const { repositoryBytes, seq } = seen.head;
+  const isOpen = state.pending !== undefined && state.pending.seq > seq;
+  const at = { seq, hashBytes: seen.hashBytes };
+  return stateMoves(repositoryBytes, state.writerBytes, at, isOpen ? state.pending : undefined);
+}
+
+/** A head, and what was known before it came. */
+export interface Seen {
+  readonly state: Remembered;
+  readonly seen: SeenHead;
+}
+
+/** Applies entries of the tail to the branch of the remote, in one commit, or two if the checkpoint is between them. */
+export async function applyEntries(
+  context: SyncContext,
+  now: Seen,
+  entries: readonly TailEntry[],
+  job: SyncJob,
+): Promise<'applied' | 'wrong-root' | 'moved'> {
+  const { refs, durability } = context;
+  const checkpoint = checkpointRows(now.seen.head.checkpoint);
+  // The next checkpoint is made of what has changed since this one: so its commit is kept.
+  const upTo = entries.findIndex(({ rows }) => sameBytes(rows.rootBytes, checkpoint.rootBytes));
+  let { origin } = now.state;
+  for (const part of [entries.slice(0, upTo + 1), entries.slice(upTo + 1)]) {
+    const last = part[part.length - 1];
+    if (last === undefined) continue;
+    const also = last === entries[entries.length - 1] ? seenMoves(now) : {};
+    const deltas: Uint8Array[] = [];
+    for (const entry of part) deltas.push(await deltaOf(context, entry, job));
+    const moves = refs.moves(also);
+    const applied = await applyDeltas(context.origin, {
+      deltas,
+      after: { rootBytes: last.rows.rootBytes, rows: last.rows.count },
+      onto: origin,
+      durability,
+      also: moves,
+      signal: job.signal,
+    });
+    if (applied.outcome !== 'applied') return applied.outcome;
+    origin = applied.commitBytes;
+    refs.moved(moves);
+    await refs.look();
+    const isCheckpoint = sameBytes(last.rows.rootBytes, checkpoint.rootBytes);
+    if (isCheckpoint && !(await refs.move({ checkpoint: origin }, durability))) return 'moved';
+  }
+  if (entries.length > 0) return 'applied';
+  return (await refs.move(seenMoves(now), durability)) ? 'applied' : 'moved';
+}
+
+/** The edits of an entry, which may be an object of their own: one request then. */
+async function deltaOf(
+  { remote, tools }: SyncContext,
+  { delta }: TailEntry,
+  { signal }: SyncJob,
+): Promise<Uint8Array> {
+  if (delta.kind === 'inline') return decodeDeltaBody(delta.deltaBytes, tools.inflate);
+  const path = pathOf('d', delta.nameBytes);
+  const bytes = await remote.get(path, undefined, { signal });
+  if (bytes === undefined) {
+    throw invalidRemote('delta', `there is no ${hex(delta.nameBytes)}, which the head names`, 0);
+  }
+  checkName('delta', delta.nameBytes, bytes, tools.hash);
+  return decodeDeltaBody(decodeDeltaObject(bytes), tools.inflate);
+}

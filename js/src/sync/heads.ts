@@ -1,0 +1,115 @@
+/** Reads the heads of a remote, and refuses those that take it back. */
+
+import { sameBytes } from '../base/bytes.js';
+import { HedgerowError } from '../base/errors.js';
+import { hex } from '../base/hex.js';
+import type { Head } from '../remote/format/head.js';
+import { decodeHead } from '../remote/format/head-codec.js';
+import { breakBetween } from '../remote/format/head-rules.js';
+import type { HashFunction } from '../remote/format/names.js';
+import type { Remote, RemoteHead } from '../remote/remote.js';
+import type { Remembered } from './state.js';
+
+/** A head that was read. */
+export interface SeenHead {
+  readonly head: Head;
+  readonly hashBytes: Uint8Array;
+  readonly token: string;
+}
+
+/** The part of the state that a head is compared with. */
+type Known = Pick<Remembered, 'repositoryBytes' | 'seq' | 'seenBytes'>;
+
+export class Heads {
+  readonly #remote: Remote;
+  readonly #branch: string;
+  readonly #hash: HashFunction;
+  #last: SeenHead | undefined;
+
+  constructor(remote: Remote, branch: string, hash: HashFunction) {
+    this.#remote = remote;
+    this.#branch = branch;
+    this.#hash = hash;
+  }
+
+  /** The head that was read or written last. */
+  get last(): SeenHead | undefined {
+    return this.#last;
+  }
+
+  /** Records a head that was written here. */
+  own(seen: SeenHead): void {
+    this.#last = seen;
+  }
+
+  /** Reads the head: one request, without a body if it is the last one. Undefined if there has never been one. */
+  async latest(known: Known, signal?: AbortSignal): Promise<SeenHead | undefined> {
+    const last = this.#last;
+    const found = await (last === undefined
+      ? this.#remote.readHead(this.#branch, { signal })
+      : this.#remote.readHeadSince(this.#branch, last.token, { signal }));
+    if (last !== undefined && found === 'unchanged') {
+      // Another tab may have seen a newer one: then this one is of before.
+      if (last.head.seq >= known.seq) return last;
+      return this.#again(known, signal);
+    }
+    return this.#take(found as RemoteHead | undefined, known, signal);
+  }
+
+  async #take(
+    found: RemoteHead | undefined,
+    known: Known,
+    signal: AbortSignal | undefined,
+  ): Promise<SeenHead | undefined> {
+    if (found === undefined) return this.#absent(known);
+    try {
+      return this.take(found.bytes, found.token, known);
+    } catch (cause) {
+      if (!(cause instanceof HedgerowError)) throw cause;
+      if (cause.code !== 'rollback' && cause.code !== 'invalid-remote') throw cause;
+      // A cache between here and there may have an old one, or a damaged one.
+      return this.#again(known, signal);
+    }
+  }
+
+  async #again(known: Known, signal: AbortSignal | undefined): Promise<SeenHead | undefined> {
+    const found = await this.#remote.readHead(this.#branch, { signal, pastCaches: true });
+    return found === undefined ? this.#absent(known) : this.take(found.bytes, found.token, known);
+  }
+
+  #absent({ seq }: Known): undefined {
+    this.#last = undefined;
+    if (seq === 0) return undefined;
+    throw new HedgerowError('remote-gone', `the head of ${this.#branch} was deleted at the remote`);
+  }
+
+  /** Takes the bytes of a head. Throws `invalid-remote`, or `rollback` if it cannot follow what was seen before. */
+  take(bytes: Uint8Array, token: string, known: Known): SeenHead {
+    const head = decodeHead(bytes);
+    const hashBytes = this.#hash(bytes);
+    checkFollows(head, hashBytes, known);
+    this.#last = { head, hashBytes, token };
+    return this.#last;
+  }
+}
+
+/** Throws `rollback` unless a head may follow the last one that was seen. */
+function checkFollows(head: Head, hashBytes: Uint8Array, known: Known): void {
+  const { repositoryBytes, seq, seenBytes } = known;
+  if (repositoryBytes === undefined || seq === 0) return;
+  if (!sameBytes(head.repositoryBytes, repositoryBytes)) {
+    throw rollback(`it is another repository now, ${hex(head.repositoryBytes)}`);
+  }
+  if (head.seq < seq) throw rollback(`its head is number ${head.seq}, after number ${seq}`);
+  if (head.seq === seq && !sameBytes(hashBytes, seenBytes)) {
+    throw rollback(`there is another head number ${seq}`);
+  }
+  const before = { repositoryBytes, seq };
+  if (head.seq === seq + 1 && breakBetween(head, before, seenBytes) !== undefined) {
+    throw rollback(`its head number ${head.seq} follows another head number ${seq}`);
+  }
+}
+
+function rollback(what: string): HedgerowError {
+  return new HedgerowError('rollback', `the remote went back: ${what}`);
+}

@@ -1,0 +1,2 @@
+/** Sync, in one file, which is loaded when `db.remote` is first called. */
+export { openLink } from './link.js';

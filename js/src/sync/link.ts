@@ -1,0 +1,284 @@
+/** The handle of a remote: what an app calls. */
+
+import { sameBytes } from '../base/bytes.js';
+import { HedgerowError } from '../base/errors.js';
+import type { Locks } from '../base/locks.js';
+import { checkName, optionsOf } from '../base/options.js';
+import { checkSignal, until } from '../base/signal.js';
+import { withLock } from '../base/timeout.js';
+import { remoteEngine } from '../core/remote-engine.js';
+import { BranchHead } from '../history/branch-head.js';
+import { refOfBranch } from '../history/branch-name.js';
+import { EMPTY_COMMIT } from '../history/inventory.js';
+import { deflate, inflate } from '../remote/format/deflate.js';
+import { probeRemote } from '../remote/probe.js';
+import type { Remote } from '../remote/remote.js';
+import { ConflictLog, type LoggedConflict } from './conflict-log.js';
+import type { SyncContext, SyncJob, SyncProgress, SyncTools } from './context.js';
+import { rowsOf } from './delta.js';
+import { Heads } from './heads.js';
+import type { SyncHost } from './host.js';
+import { SyncLoop, type SyncOptions } from './loop.js';
+import { metered, type Traffic } from './meter.js';
+import { conflictsOf, namesOf, originOf } from './names.js';
+import { type ConflictPolicy, checkPolicy } from './policy.js';
+import { type PullResult, pull } from './pull.js';
+import { type PushResult, push } from './push.js';
+import { SyncRefs } from './state.js';
+
+/** How a store is linked to a remote. */
+export interface LinkOptions {
+  /** What the store calls this remote; `origin` by default. Its branches are `remote/<name>` and below. */
+  readonly name?: string | undefined;
+  /** The branch of the store; the handle's by default. */
+  readonly branch?: string | undefined;
+  /** The branch at the remote; `main` by default. */
+  readonly remoteBranch?: string | undefined;
+  /** What becomes of a row that both sides have changed; `'fields'` by default. */
+  readonly policy?: ConflictPolicy | undefined;
+  /**
+   * The app's own version of its rows, from 0 to 2^32 - 1; 0 by default. Where a later version has written, this one
+   * pulls, and `push` rejects with `unsupported-format`.
+   */
+  readonly app?: number | undefined;
+  /**
+   * Before the first push, asks the remote for what it must refuse (`probeRemote`: 12 requests or so); true by default.
+   * Rejects with `remote-unsafe`.
+   */
+  readonly probe?: boolean | undefined;
+}
+
+export interface PullOptions {
+  /** Ends the call with `aborted`. What has arrived of a clone stays. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
+}
+
+const LINK_OPTIONS = 'name branch remoteBranch policy app probe';
+
+/** Waits for other tabs: what they do under the lock is right without it, but would be done twice. */
+const LOCK_MS = 30_000;
+
+/**
+ * A remote of a store, made by `db.remote()`. Its calls run one after the other, in all tabs; each may be made again
+ * after any failure. What the remote's rows were when they were last seen is in the branch `remote/<name>`.
+ */
+export class Link {
+  readonly #host: SyncHost;
+  readonly #context: SyncContext;
+  readonly #traffic: Traffic;
+  readonly #lockName: string;
+  readonly #locks: Locks | undefined;
+  #mustProbe: boolean;
+  #queue: Promise<unknown> = Promise.resolve();
+  #loop: SyncLoop | undefined;
+  /** What the store calls this remote. */
+  readonly name: string;
+
+  /** Call `db.remote()`. */
+  constructor(
+    host: SyncHost,
+    context: SyncContext,
+    traffic: Traffic,
+    name: string,
+    mustProbe: boolean,
+  ) {
+    this.#host = host;
+    this.#context = context;
+    this.#traffic = traffic;
+    this.name = name;
+    this.#mustProbe = mustProbe;
+    const { pins } = context.shared;
+    this.#locks = pins.locks;
+    this.#lockName = `${pins.prefix}remote/${name}`;
+  }
+
+  /** Requests and bytes of this handle so far. Requests that a browser makes by itself are not counted. */
+  get traffic(): Traffic {
+    return { ...this.#traffic };
+  }
+
+  /** The branch that has the rows of the remote as they were last seen: read it by `db.branch(link.originName)`. */
+  get originName(): string {
+    return originOf(this.name);
+  }
+
+  /** The branch that has the log of conflicts. */
+  get conflictsName(): string {
+    return conflictsOf(this.name);
+  }
+
+  /**
+   * Brings what others have pushed: to the branch of the remote, and from there into the local one, in one commit. One
+   * request, unless the changes are long or of long ago. Rejects with `offline`, `rollback`, `invalid-remote` and the
+   * other codes of remotes; the local rows are then as they were.
+   */
+  pull(options: PullOptions = {}): Promise<PullResult> {
+    const job = optionsOf('pull', options, 'signal onProgress');
+    return this.#run(job, (own) => pull(this.#context, own));
+  }
+
+  /**
+   * Makes what is in the local branch the state of the remote. Where another device was first, pulls, merges and tries
+   * again. One request, if the head is known; objects of their own for more than 4 KiB of changes. Rejects with
+   * `conflict` when others were first 40 times.
+   */
+  push(options: PullOptions = {}): Promise<PushResult> {
+    const job = optionsOf('push', options, 'signal onProgress');
+    return this.#run(job, async (own) => {
+      if (this.#mustProbe) {
+        await probeRemote(this.#context.remote, own);
+        this.#mustProbe = false;
+      }
+      return push(this.#context, own);
+    });
+  }
+
+  /** Whether there is something to push, as far as is known here. Reads no rows. */
+  async isPending(): Promise<boolean> {
+    this.#host.check();
+    return this.#loopHost().isPending();
+  }
+
+  /**
+   * Keeps the store in sync until `stop()` is called, or the store is closed: pushes what is committed, and pulls at
+   * intervals, when the page becomes visible or comes online, and when it is poked. One tab does it for all. A second
+   * call returns the loop that is running.
+   */
+  sync(options: SyncOptions = {}): SyncLoop {
+    this.#host.check();
+    if (this.#loop?.isOver === false) return this.#loop;
+    const loop = new SyncLoop(this.#loopHost(), options);
+    this.#loop = loop;
+    const { changes } = this.#host;
+    changes.note(loop.over);
+    changes.closing.addEventListener('abort', () => void loop.stop(), { once: true });
+    return loop;
+  }
+
+  /** The conflicts that were decided on this device, the oldest first. */
+  conflicts(
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): AsyncIterable<LoggedConflict> {
+    this.#host.check();
+    return this.#context.log.entries(optionsOf('conflicts', options, 'signal').signal);
+  }
+
+  /** Deletes conflicts from the log, by their ids. */
+  async forgetConflicts(ids: Iterable<string>): Promise<void> {
+    this.#host.check();
+    await this.#context.log.forget([...ids]);
+  }
+
+  /** Ends the handle, and its loop. The store goes on, and so does what it knows of the remote. */
+  async close(): Promise<void> {
+    await this.#loop?.stop();
+    await this.#queue;
+    for (const one of [this.#context.origin, this.#context.local]) one.leave();
+  }
+
+  #loopHost() {
+    const { refs, local, shared, tools } = this.#context;
+    return {
+      pull: (job: SyncJob) => this.pull(job),
+      push: (job: SyncJob) => this.push(job),
+      isPending: async () => {
+        const { origin, pending } = await refs.look();
+        await shared.queued(() => local.refresh());
+        if (pending !== undefined) return true;
+        const { head, release } = await local.holdHead();
+        try {
+          // Not the commits, which differ by their indexes.
+          const [here, there] = [
+            await rowsOf(shared, head.commitBytes),
+            await rowsOf(shared, origin),
+          ];
+          return !sameBytes(here.rootBytes, there.rootBytes);
+        } finally {
+          release();
+        }
+      },
+      onCommit: (listener: () => void) => local.onMoved(listener),
+      locks: this.#locks,
+      lockName: `${this.#lockName}/loop`,
+      sleep: tools.sleep,
+      chance: tools.chance,
+    };
+  }
+
+  /** Runs a call after those before it, in this tab and in others. */
+  #run<T>(job: SyncJob, work: (job: SyncJob) => Promise<T>): Promise<T> {
+    const { changes } = this.#host;
+    this.#host.check();
+    checkSignal(job.signal);
+    // The network may never answer: closing does not wait for it for long.
+    return changes.run(job.signal, true, (signal) => {
+      const own = () => work({ ...job, signal });
+      const locked = () => withLock(this.#locks, this.#lockName, LOCK_MS, own, signal);
+      const result = this.#queue.then(locked);
+      this.#queue = result.catch(() => {});
+      return result;
+    });
+  }
+}
+
+/** Makes a link. */
+export async function openLink(
+  host: SyncHost,
+  remote: Remote,
+  options: LinkOptions,
+  given: Partial<SyncTools> = {},
+): Promise<Link> {
+  const wanted = optionsOf('remote', options, LINK_OPTIONS);
+  const { name = 'origin', branch = host.branchName, remoteBranch = 'main' } = wanted;
+  const { policy = 'fields', app = 0, probe = true } = wanted;
+  checkName(name);
+  checkPolicy(policy);
+  if (!Number.isInteger(app) || app < 0 || app >= 2 ** 32) {
+    throw new HedgerowError('invalid-argument', 'app is an integer from 0 to 2^32 - 1');
+  }
+  const { shared, durability } = host;
+  const core = await remoteEngine(shared.host);
+  const tools: SyncTools = {
+    hash: (bytes) => core.hash(bytes),
+    deflate,
+    inflate,
+    random: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    sleep,
+    chance: Math.random,
+    ...given,
+  };
+  const names = namesOf(name, branch);
+  const refs = new SyncRefs(shared, names);
+  const traffic: Traffic = { requests: 0, sentBytes: 0, receivedBytes: 0 };
+  const own = metered(remote, traffic);
+  const heads = new Heads(own, remoteBranch, tools.hash);
+  await refs.look();
+  if (refs.bytes('origin') === undefined || refs.bytes('fork') === undefined) {
+    await refs.move({ origin: EMPTY_COMMIT, fork: EMPTY_COMMIT }, durability);
+  }
+  const origin = new BranchHead(shared, names.origin);
+  const local = new BranchHead(shared, refOfBranch(branch));
+  origin.isBare = true;
+  try {
+    for (const one of [origin, local]) await shared.queued(() => one.refresh());
+  } catch (cause) {
+    for (const one of [origin, local]) one.leave();
+    throw cause;
+  }
+  const log = new ConflictLog(shared, refs, durability);
+  const context: SyncContext = {
+    ...{ shared, remote: own, remoteBranch, heads, refs, origin, local, log, policy, app },
+    ...{ originName: originOf(name), durability, tools, settle: () => host.settle() },
+  };
+  return new Link(host, context, traffic, name, probe);
+}
+
+/** Waits; rejects with `aborted` after the signal. */
+async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const waited = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await until(waited, signal).finally(() => clearTimeout(timer));
+}

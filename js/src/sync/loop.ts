@@ -1,0 +1,212 @@
+/** Keeps a store in sync: when to pull and to push, and what to say of it. */
+
+import { HedgerowError } from '../base/errors.js';
+import type { Locks } from '../base/locks.js';
+import { optionsOf } from '../base/options.js';
+import { notify } from '../base/report.js';
+import type { SyncJob } from './context.js';
+import type { PullResult } from './pull.js';
+import type { PushResult } from './push.js';
+
+/**
+ * What a person may be told:
+ * - `waiting`: another tab does it
+ * - `syncing`: at work
+ * - `synced`: all that was committed here is there, and all that was there is here
+ * - `offline`: nobody answers; goes on by itself
+ * - `failing`: the remote refuses, or is not what it was: see `error`. Goes on after a wait, which doubles
+ */
+export type SyncStatus = 'waiting' | 'syncing' | 'synced' | 'offline' | 'failing' | 'stopped';
+
+export interface SyncState {
+  readonly status: SyncStatus;
+  /** Whether something is committed here that is not there yet. */
+  readonly isPending: boolean;
+  readonly error: HedgerowError | undefined;
+}
+
+export interface SyncOptions {
+  /** Longest time between two pulls, in milliseconds, from 1,000; 60,000 by default. */
+  readonly everyMs?: number | undefined;
+  /** Shortest time between two pushes, in milliseconds; 1,000 by default. What is committed meanwhile goes together. */
+  readonly pauseMs?: number | undefined;
+  /** Subscribes to news of the remote: is given what to call, and returns how to end that. See `serverPokes`. */
+  readonly pokes?: ((poke: () => void) => () => void) | undefined;
+  /** Called with each change of the state. */
+  readonly onState?: ((state: SyncState) => void) | undefined;
+  /** Called when a pull has changed rows. */
+  readonly onPull?: ((result: PullResult) => void) | undefined;
+}
+
+/** What a loop uses of a link. */
+export interface LoopHost {
+  pull(job: SyncJob): Promise<PullResult>;
+  push(job: SyncJob): Promise<PushResult>;
+  isPending(): Promise<boolean>;
+  onCommit(listener: () => void): () => void;
+  readonly locks: Locks | undefined;
+  readonly lockName: string;
+  readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+  readonly chance: () => number;
+}
+
+/** After a change, the next pull comes this soon; then the wait doubles up to `everyMs`. */
+const FIRST_WAIT_MS = 2000;
+const FIRST_RETRY_MS = 1000;
+const MAX_RETRY_MS = 60_000;
+
+/** A store that is kept in sync. Made by `link.sync()`. */
+export class SyncLoop {
+  readonly #host: LoopHost;
+  readonly #options: SyncOptions;
+  readonly #controller = new AbortController();
+  readonly #undo: (() => void)[] = [];
+  #state: SyncState = { status: 'waiting', isPending: false, error: undefined };
+  /** Ends the wait. */
+  #wake: () => void = () => {};
+  #isPoked = true;
+  /** Woken by a commit alone, which is no news of the remote. */
+  #isCommit = false;
+  /** Settles when the loop has ended. */
+  readonly over: Promise<void>;
+  #isOver = false;
+
+  constructor(host: LoopHost, options: SyncOptions) {
+    this.#host = host;
+    this.#options = optionsOf('sync', options, 'everyMs pauseMs pokes onState onPull');
+    for (const ms of [options.everyMs, options.pauseMs]) {
+      if (ms === undefined || (typeof ms === 'number' && ms >= 0)) continue;
+      throw new HedgerowError('invalid-argument', 'sync: everyMs and pauseMs are milliseconds');
+    }
+    this.over = this.#begin().finally(() => {
+      this.#isOver = true;
+      for (const undo of this.#undo) undo();
+      this.#tell({ status: 'stopped' });
+    });
+  }
+
+  get state(): SyncState {
+    return this.#state;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Pulls and pushes now. */
+  readonly poke = (): void => {
+    this.#isCommit = false;
+    this.#isPoked = true;
+    this.#wake();
+  };
+
+  readonly #committed = (): void => {
+    if (!this.#isPoked) this.#isCommit = true;
+    this.#isPoked = true;
+    this.#wake();
+  };
+
+  /** Ends the loop, and resolves when it has. */
+  async stop(): Promise<void> {
+    this.#controller.abort(new HedgerowError('aborted', 'the sync was stopped'));
+    this.#wake();
+    await this.over;
+  }
+
+  get #signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  #tell(change: Partial<SyncState>): void {
+    const state = { ...this.#state, ...change };
+    const keys = ['status', 'isPending', 'error'] as const;
+    if (keys.every((key) => state[key] === this.#state[key])) return;
+    this.#state = state;
+    if (this.#options.onState) notify(this.#options.onState, state);
+  }
+
+  async #begin(): Promise<void> {
+    // Not in the turn of the call: a listener may use what it returns.
+    await null;
+    const { locks, lockName } = this.#host;
+    try {
+      if (locks === undefined) await this.#run();
+      else await locks.request(lockName, { signal: this.#signal }, () => this.#run());
+    } catch (cause) {
+      if (!this.#signal.aborted) throw cause;
+    }
+  }
+
+  #listen(): void {
+    const { pokes } = this.#options;
+    if (pokes !== undefined) this.#undo.push(pokes(this.poke));
+    this.#undo.push(this.#host.onCommit(this.#committed));
+    const target = globalThis as Partial<EventTarget> & { document?: Document };
+    const on = (from: Partial<EventTarget> | undefined, event: string) => {
+      from?.addEventListener?.(event, this.poke);
+      this.#undo.push(() => from?.removeEventListener?.(event, this.poke));
+    };
+    on(target, 'online');
+    on(target.document, 'visibilitychange');
+  }
+
+  async #run(): Promise<void> {
+    this.#listen();
+    const { everyMs = 60_000, pauseMs = 1000 } = this.#options;
+    let [waitMs, retryMs] = [FIRST_WAIT_MS, FIRST_RETRY_MS];
+    while (!this.#signal.aborted) {
+      const isCommit = this.#isCommit;
+      [this.#isPoked, this.#isCommit] = [false, false];
+      const result = await this.#once(isCommit);
+      if (result === 'failed') {
+        // The jitter keeps devices apart that went offline together.
+        await this.#wait(retryMs * (0.5 + this.#host.chance() / 2), false);
+        retryMs = Math.min(2 * retryMs, MAX_RETRY_MS);
+        continue;
+      }
+      retryMs = FIRST_RETRY_MS;
+      waitMs = result === 'news' ? FIRST_WAIT_MS : Math.min(2 * waitMs, everyMs);
+      await this.#wait(pauseMs, true);
+      if (!this.#isPoked) await this.#wait(Math.max(0, Math.min(waitMs, everyMs) - pauseMs), false);
+    }
+  }
+
+  async #once(isCommit: boolean): Promise<'news' | 'quiet' | 'failed'> {
+    const job = { signal: this.#signal };
+    try {
+      const isPending = await this.#host.isPending();
+      this.#tell({ isPending, ...(isPending && { status: 'syncing' as const }) });
+      let news = false;
+      if (isPending) {
+        news = (await this.#host.push(job)).isPushed;
+      } else if (!isCommit || this.#state.status !== 'synced') {
+        const pulled = await this.#host.pull(job);
+        news = pulled.applied > 0;
+        if (news && this.#options.onPull) notify(this.#options.onPull, pulled);
+        // Rows that were here before the remote was known, or that a merge has made.
+        if (await this.#host.isPending()) news = (await this.#host.push(job)).isPushed || news;
+      }
+      this.#tell({ status: 'synced', isPending: false, error: undefined });
+      return news ? 'news' : 'quiet';
+    } catch (cause) {
+      if (this.#signal.aborted) return 'failed';
+      const error =
+        cause instanceof HedgerowError
+          ? cause
+          : new HedgerowError('storage', 'a sync has failed', { cause });
+      this.#tell({ status: error.code === 'offline' ? 'offline' : 'failing', error });
+      return 'failed';
+    }
+  }
+
+  /** Waits, until it is poked unless it must wait. */
+  async #wait(ms: number, must: boolean): Promise<void> {
+    if (ms <= 0 || this.#signal.aborted || (!must && this.#isPoked)) return;
+    const stop = new AbortController();
+    this.#wake = () => {
+      if (!must || this.#signal.aborted) stop.abort();
+    };
+    await this.#host.sleep(ms, stop.signal).catch(() => {});
+    this.#wake = () => {};
+  }
+}

@@ -1,0 +1,50 @@
+/** What a store keeps of a remote: the names of its branches and refs. */
+
+import { forkOf } from '../history/branch-refs.js';
+import { BRANCH_REF, REF } from '../history/inventory.js';
+
+/** The branch that has the rows of the remote as they were last seen. */
+export const originOf = (remote: string): string => `remote/${remote}`;
+
+/** The branch whose rows are the log of conflicts. */
+export const conflictsOf = (remote: string): string => `remote/${remote}/conflicts`;
+
+/** The refs of one remote. The first six name commits, and keep these from collections. */
+export interface Names {
+  readonly origin: string;
+  /** The commit up to which the local branch has what the remote had. */
+  readonly fork: string;
+  /** The commit that is being pushed. */
+  readonly pushing: string;
+  /** The commit that has the rows of the remote's checkpoint, if they were ever here. */
+  readonly checkpoint: string;
+  /** What a clone has so far. */
+  readonly landing: string;
+  readonly log: string;
+  /** BLAKE3 of the last head that was seen. */
+  readonly seen: string;
+  /** The ids of the repository and of this writer. */
+  readonly ids: string;
+  /** The pack that a clone has applied last: see `land-checkpoint.ts`. */
+  readonly landed: string;
+  /** Number of the last head that was seen, and the push that nobody has answered. */
+  readonly turn: string;
+}
+
+/** The names for the remote `remote` of the branch `branch` of the store. */
+export function namesOf(remote: string, branch: string): Names {
+  const origin = originOf(remote);
+  const state = `sync/${encodeURIComponent(remote)}`;
+  return {
+    origin: BRANCH_REF + origin,
+    fork: forkOf(origin, branch === '' ? REF : branch),
+    pushing: `${BRANCH_REF}${origin}/pushing`,
+    checkpoint: `${BRANCH_REF}${origin}/checkpoint`,
+    landing: `${BRANCH_REF}${origin}/landing`,
+    log: BRANCH_REF + conflictsOf(remote),
+    seen: `${state}/seen`,
+    ids: `${state}/ids`,
+    landed: `${state}/landed`,
+    turn: `${state}/turn`,
+  };
+}

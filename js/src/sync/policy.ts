@@ -1,0 +1,80 @@
+/** How a row that both sides have changed, to different values, is decided. */
+
+import { type Conflict, HedgerowError } from '../base/errors.js';
+import { sameValue } from '../base/same-value.js';
+
+/**
+ * Who wins:
+ * - `'fields'`: of two objects each field that only one side has changed is taken from it, and a field that both have
+ *   changed from the remote. Of other values the remote's. An edit wins against a deletion.
+ * - `'remote'` or `'local'`: the row of that side, a deletion, too.
+ * - a function: what it returns or resolves to, `undefined` for no row. It may be called again for the same key.
+ */
+export type ConflictPolicy =
+  | 'fields'
+  | 'remote'
+  | 'local'
+  | ((conflict: Conflict) => unknown | PromiseLike<unknown>);
+
+/** What came of a conflict. */
+export interface Decided {
+  readonly value: unknown;
+  /** Whether something of either side is not in `value`. */
+  readonly isLoss: boolean;
+  /** The fields that both sides had changed. */
+  readonly fields?: readonly string[] | undefined;
+}
+
+const POLICIES: readonly unknown[] = ['fields', 'remote', 'local'];
+
+/** Throws `invalid-argument` for what is no policy. */
+export function checkPolicy(policy: unknown): void {
+  if (typeof policy === 'function' || POLICIES.includes(policy)) return;
+  throw new HedgerowError(
+    'invalid-argument',
+    "the policy is 'fields', 'remote', 'local' or a function",
+  );
+}
+
+/** Decides a conflict. */
+export async function decide(policy: ConflictPolicy, conflict: Conflict): Promise<Decided> {
+  const { ours, theirs } = conflict;
+  if (policy === 'remote') return { value: theirs, isLoss: true };
+  if (policy === 'local') return { value: ours, isLoss: true };
+  if (policy === 'fields') return byFields(conflict);
+  return { value: await policy(conflict), isLoss: true };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !isListOrBytes(value);
+}
+
+function isListOrBytes(value: object): boolean {
+  return Array.isArray(value) || ArrayBuffer.isView(value);
+}
+
+function byFields({ base, ours, theirs }: Conflict): Decided {
+  if (ours === undefined) return { value: theirs, isLoss: true };
+  if (theirs === undefined) return { value: ours, isLoss: true };
+  if (!isObject(ours) || !isObject(theirs)) return { value: theirs, isLoss: true };
+  return merged(isObject(base) ? base : {}, ours, theirs);
+}
+
+const fieldOf = (object: Fields, name: string): unknown =>
+  Object.hasOwn(object, name) ? object[name] : undefined;
+
+function merged(base: Fields, ours: Fields, theirs: Fields): Decided {
+  const entries: [string, unknown][] = [];
+  const fields: string[] = [];
+  for (const name of new Set([...Object.keys(theirs), ...Object.keys(ours)])) {
+    const [was, own, other] = [base, ours, theirs].map((one) => fieldOf(one, name));
+    const isOurs = sameValue(was, other);
+    if (!isOurs && !sameValue(was, own) && !sameValue(own, other)) fields.push(name);
+    const value = isOurs ? own : other;
+    if (value !== undefined) entries.push([name, value]);
+  }
+  // Not by assignment, by which a field `__proto__` would become the prototype.
+  return { value: Object.fromEntries(entries), isLoss: fields.length > 0, fields };
+}

@@ -1,0 +1,90 @@
+/** Pulls: what the remote has comes to its branch here, and is merged into the local one. */
+
+import { sameBytes } from '../base/bytes.js';
+import { checkSignal } from '../base/signal.js';
+import { mergeBranch } from '../branches/merge.js';
+import { EMPTY_COMMIT } from '../history/inventory.js';
+import { bringIn } from './bring-in.js';
+import { Decisions } from './conflict-log.js';
+import type { SyncContext, SyncJob } from './context.js';
+import { decide } from './policy.js';
+
+/** What a pull has done. */
+export interface PullResult {
+  /** The number of the head that was pulled; 0 if there is none yet. */
+  readonly seq: number;
+  /** Rows that it changed in the local branch. */
+  readonly applied: number;
+  /** Keys that both sides had changed, to different values. */
+  readonly conflicts: number;
+}
+
+/** Most times that a pull begins again, since another tab was first. */
+const MAX_TRIES = 100;
+
+/** Pulls once. */
+export async function pull(context: SyncContext, job: SyncJob): Promise<PullResult> {
+  for (let tries = 0; ; tries++) {
+    checkSignal(job.signal);
+    const state = await context.refs.look();
+    const seen = await context.heads.latest(state, job.signal);
+    if (seen === undefined) return { seq: 0, applied: 0, conflicts: 0 };
+    const { seq } = seen.head;
+    const isNew = seq !== state.seq || !sameBytes(seen.hashBytes, state.seenBytes);
+    if (!isNew || (await bringIn(context, { state, seen }, job))) {
+      return { seq, ...(await mergeIn(context, seq, job)) };
+    }
+    if (tries < MAX_TRIES) await context.tools.sleep(10 * context.tools.chance(), job.signal);
+    else throw new Error('refs of a remote moved a hundred times');
+  }
+}
+
+/** Merges the branch of the remote into the local one, as one commit. */
+export async function mergeIn(
+  context: SyncContext,
+  seq: number,
+  { signal }: SyncJob,
+): Promise<Pick<PullResult, 'applied' | 'conflicts'>> {
+  const { shared, refs, local, log, durability, policy } = context;
+  const { origin, fork } = await refs.look();
+  if (sameBytes(origin, fork)) return { applied: 0, conflicts: 0 };
+  const taken = await takeWhole(context, origin, fork);
+  if (taken !== undefined) return { applied: taken, conflicts: 0 };
+  const decisions = new Decisions(seq);
+  await shared.queued(() => local.refresh());
+  const { applied } = await mergeBranch(local, context.originName, {
+    durability,
+    signal,
+    async onConflict(conflict) {
+      const decided = await decide(policy, conflict);
+      if (decided.isLoss) decisions.add(conflict, decided);
+      return decided.value;
+    },
+    onDecided: () => log.write(decisions),
+  });
+  return { applied, conflicts: decisions.size };
+}
+
+/**
+ * A local branch that never had a row takes the commit of the remote's branch as it is; resolves to its rows, or undefined
+ * if that cannot be. Sum trees that follow rows are made by a merge alone.
+ */
+async function takeWhole(
+  { shared, refs, local, durability, settle }: SyncContext,
+  origin: Uint8Array,
+  fork: Uint8Array,
+): Promise<number | undefined> {
+  if (!sameBytes(fork, EMPTY_COMMIT) || shared.host.sums !== undefined) return undefined;
+  const rows = await local.exclusively(async () => {
+    if (!sameBytes(local.head.commitBytes, EMPTY_COMMIT)) return undefined;
+    const also = refs.moves({ fork: origin });
+    const { generation } = local.head;
+    if (!(await local.move(origin, [], { durability, also }))) return undefined;
+    refs.moved(also);
+    shared.inventory.moved(also);
+    await local.moveOnto(origin, generation + 1);
+    return local.head.rows;
+  });
+  if (rows !== undefined) settle();
+  return rows;
+}

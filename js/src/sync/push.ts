@@ -1,0 +1,208 @@
+/** Pushes: what was changed here becomes the next head, if nobody else was first. */
+
+import { sameBytes } from '../base/bytes.js';
+import { HedgerowError } from '../base/errors.js';
+import { checkSignal } from '../base/signal.js';
+import { NO_HASH } from '../remote/format/cursor.js';
+import { encodeDeltaBody } from '../remote/format/delta-body.js';
+import { encodeDeltaObject } from '../remote/format/delta-object.js';
+import { type Delta, type Head, NO_ROWS, type Rows } from '../remote/format/head.js';
+import { encodeHead } from '../remote/format/head-codec.js';
+import { type Author, withCheckpoint, withEntry } from '../remote/format/head-rules.js';
+import { MAX_INLINE_DELTA_BYTES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
+import { pathOf } from '../remote/format/names.js';
+import { decodeRepository, encodeRepository, mayWrite } from '../remote/format/repository.js';
+import { makeCheckpoint } from './checkpoint.js';
+import type { SyncContext, SyncJob } from './context.js';
+import { makeDelta, rowsOf } from './delta.js';
+import { isSame } from './entries.js';
+import type { SeenHead } from './heads.js';
+import { pull } from './pull.js';
+import { type Remembered, stateMoves } from './state.js';
+
+/** What a push has done. */
+export interface PushResult {
+  /** The number of the head that has all that was here; 0 if nothing ever was. */
+  readonly seq: number;
+  /** Whether this push has made it. */
+  readonly isPushed: boolean;
+  /** Rows that it changed at the remote; undefined if a checkpoint carried them. */
+  readonly edits: number | undefined;
+  /** Times that another device was first. */
+  readonly races: number;
+  /** Keys that both sides had changed, to different values, in the pulls between. */
+  readonly conflicts: number;
+}
+
+/** The longest wait after a lost race, in milliseconds; it doubles up to this. */
+const MAX_RACE_MS = 2000;
+const FIRST_RACE_MS = 20;
+/** Tries after which a push gives up, so that its caller hears of it. */
+const MAX_TRIES = 40;
+
+/** Pushes what is in the local branch. */
+export async function push(context: SyncContext, job: SyncJob): Promise<PushResult> {
+  let [races, conflicts] = [0, 0];
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    checkSignal(job.signal);
+    const pulled = await catchUp(context, job, tries > 0);
+    conflicts += pulled;
+    const tried = await tryOnce(context, job);
+    // One that was tried again as it was has nothing of what was committed since.
+    if (tried === 'again') continue;
+    if (tried !== 'lost' && tried !== 'moved') return { ...tried, races, conflicts };
+    if (tried === 'lost') races += 1;
+    const most = Math.min(MAX_RACE_MS, FIRST_RACE_MS * 2 ** tries);
+    await context.tools.sleep(most * context.tools.chance(), job.signal);
+  }
+  throw new HedgerowError('conflict', `another device was first ${races} times: push again later`);
+}
+
+/** Pulls unless the last head is known, and merged; resolves to the conflicts. */
+async function catchUp(context: SyncContext, job: SyncJob, must: boolean): Promise<number> {
+  const state = await context.refs.look();
+  const last = context.heads.last;
+  const isKnown = last !== undefined && sameBytes(last.hashBytes, state.seenBytes);
+  const isMerged = sameBytes(state.origin, state.fork);
+  if (!must && isKnown && isMerged && state.pending === undefined) return 0;
+  return (await pull(context, job)).conflicts;
+}
+
+type Tried = Pick<PushResult, 'seq' | 'isPushed' | 'edits'>;
+
+/** What is to become the head. */
+interface Next {
+  readonly head: Head;
+  readonly edits: number | undefined;
+}
+
+async function tryOnce(
+  context: SyncContext,
+  job: SyncJob,
+): Promise<Tried | 'lost' | 'moved' | 'again'> {
+  const { shared, refs, heads, local } = context;
+  const state = await refs.look();
+  const { last } = heads;
+  const isOpen = state.pending !== undefined && state.pending.seq === (last?.head.seq ?? 0) + 1;
+  await shared.queued(() => local.refresh());
+  const held = await local.holdHead();
+  try {
+    // A push that nobody has answered may still come true: it is tried again as it was.
+    const commitBytes = isOpen && state.pending ? state.pending.commitBytes : held.head.commitBytes;
+    const found = await rowsOf(shared, commitBytes);
+    const rows = { rootBytes: found.rootBytes, count: found.rows };
+    if (isSame(found, last?.head.rows ?? NO_ROWS)) {
+      return { seq: last?.head.seq ?? 0, isPushed: false, edits: 0 };
+    }
+    const nonceBytes =
+      isOpen && state.pending ? state.pending.nonceBytes : context.tools.random(16);
+    const [before, repository] = await startOf(context, last, job);
+    const author = {
+      writerBytes: state.writerBytes,
+      nonceBytes,
+      previousBytes: last?.hashBytes ?? NO_HASH,
+    };
+    const next = await nextHead(context, { before, state, last, commitBytes, rows, author }, job);
+    const seen = { seq: state.seq, hashBytes: state.seenBytes };
+    const pending = { seq: next.head.seq, nonceBytes };
+    const marks = stateMoves(repository, state.writerBytes, seen, pending);
+    if (!(await refs.move({ pushing: commitBytes, ...marks }, context.durability))) return 'moved';
+    const swapped = await swap(context, next, commitBytes, job);
+    const isAll = typeof swapped === 'string' || sameBytes(commitBytes, held.head.commitBytes);
+    return isAll ? swapped : 'again';
+  } finally {
+    held.release();
+  }
+}
+
+/** The head to go on from; of an empty branch, one that is not there. */
+async function startOf(
+  { remote, app, tools }: SyncContext,
+  last: SeenHead | undefined,
+  { signal }: SyncJob,
+): Promise<[Head, Uint8Array]> {
+  if (last !== undefined) {
+    if (!mayWrite(app, last.head)) {
+      const message = `a newer version of the app wrote rows ${last.head.app}, this one knows ${app}`;
+      throw new HedgerowError('unsupported-format', message);
+    }
+    return [{ ...last.head, app }, last.head.repositoryBytes];
+  }
+  let repositoryBytes = tools.random(16);
+  const bytes = encodeRepository({ idBytes: repositoryBytes, app });
+  if ((await remote.put('hedgerow', bytes, { signal })) === 'exists') {
+    const there = await remote.get('hedgerow', undefined, { signal });
+    if (there === undefined) throw new HedgerowError('remote-gone', 'its repository file is gone');
+    repositoryBytes = decodeRepository(there).idBytes;
+  }
+  const nothing = { generations: [], seq: 0 };
+  const first: Head = {
+    ...{ repositoryBytes, seq: 0, writerBytes: NO_HASH, nonceBytes: NO_HASH, app },
+    ...{ previousBytes: NO_HASH, isCompacting: false, rows: NO_ROWS, checkpoint: nothing },
+    ...{ base: NO_ROWS, tail: [], retired: [], sums: [] },
+  };
+  return [first, repositoryBytes];
+}
+
+interface Wanted {
+  readonly before: Head;
+  readonly state: Remembered;
+  readonly last: SeenHead | undefined;
+  readonly commitBytes: Uint8Array;
+  readonly rows: Rows;
+  readonly author: Author;
+}
+
+async function nextHead(context: SyncContext, wanted: Wanted, job: SyncJob): Promise<Next> {
+  const { shared, tools, remote } = context;
+  const { before, state, commitBytes, rows, author, last } = wanted;
+  const { signal } = job;
+  const limits = { maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
+  const made = await makeDelta(shared, state.origin, commitBytes, limits);
+  let delta: Delta | undefined;
+  if (made !== 'too-long') {
+    const deltaBytes = await encodeDeltaBody(made.deltaBytes, tools.deflate);
+    delta = { kind: 'inline', deltaBytes };
+    let appended = withEntry(before, rows, delta, author);
+    if (appended.kind === 'spill') {
+      const object = encodeDeltaObject(deltaBytes, tools.random(16));
+      const nameBytes = tools.hash(object);
+      await remote.put(pathOf('d', nameBytes), object, { signal });
+      delta = { kind: 'object', nameBytes, length: object.length };
+      appended = withEntry(before, rows, delta, author);
+    }
+    if (appended.kind === 'head') return { head: appended.head, edits: made.edits };
+    const isLong = delta.kind === 'inline' && deltaBytes.length > MAX_INLINE_DELTA_BYTES;
+    if (isLong) delta = undefined;
+  }
+  const seq = before.seq + 1;
+  const generations =
+    rows.count === 0
+      ? []
+      : await makeCheckpoint(context, last, state, { commitBytes, rows, seq }, job);
+  const head = withCheckpoint(before, rows, delta, generations, author);
+  return { head, edits: made === 'too-long' ? undefined : made.edits };
+}
+
+/** Swaps the head, and keeps what came of it. */
+async function swap(
+  context: SyncContext,
+  { head, edits }: Next,
+  commitBytes: Uint8Array,
+  { signal }: SyncJob,
+): Promise<Tried | 'lost' | 'moved'> {
+  const { remote, remoteBranch, heads, refs, tools, durability } = context;
+  const bytes = encodeHead(head);
+  const swapped = await remote.swapHead(remoteBranch, heads.last?.token, bytes, { signal });
+  // What is unknown is found out by the next pull.
+  if (swapped.state !== 'swapped') return swapped.state === 'lost' ? 'lost' : 'moved';
+  const hashBytes = tools.hash(bytes);
+  heads.own({ head, hashBytes, token: swapped.token });
+  const { seq } = head;
+  const marks = stateMoves(head.repositoryBytes, head.writerBytes, { seq, hashBytes });
+  const isCheckpoint = head.checkpoint.seq === seq && head.checkpoint.generations.length > 0;
+  const moves = { origin: commitBytes, fork: commitBytes, ...marks };
+  // If another tab has moved a ref, the next pull finds this push in the head.
+  await refs.move(isCheckpoint ? { ...moves, checkpoint: commitBytes } : moves, durability);
+  return { seq, isPushed: true, edits };
+}

@@ -1,0 +1,134 @@
+/**
+ * What a store remembers of a remote, in refs. So it moves with the commits that it is about, in one transaction: a
+ * crash leaves both or neither. Three refs name no commit:
+ *
+ *     seen  BLAKE3 of the last head that was seen : 32
+ *     ids   id of the repository : 16 | id of this writer : 16
+ *     turn  number of that head : f64 | number of the head that is being pushed, 0 for none : f64 | its nonce : 16
+ */
+
+import { joined, sameBytes } from '../base/bytes.js';
+import { FORMAT } from '../base/limits.js';
+import { firstGeneration } from '../history/branch-refs.js';
+import { EMPTY_COMMIT } from '../history/inventory.js';
+import { writeRefs } from '../history/ref-write.js';
+import type { SharedStore } from '../history/shared-store.js';
+import type { Durability, Ref, RefMove } from '../storage/segment-store.js';
+import type { Names } from './names.js';
+
+/** A push whose answer has not come. */
+export interface PendingPush {
+  readonly seq: number;
+  readonly nonceBytes: Uint8Array;
+  /** What it pushes. */
+  readonly commitBytes: Uint8Array;
+}
+
+export interface Remembered {
+  /** Undefined until a head was seen. */
+  readonly repositoryBytes: Uint8Array | undefined;
+  readonly writerBytes: Uint8Array;
+  /** 0 until a head was seen. */
+  readonly seq: number;
+  readonly seenBytes: Uint8Array;
+  readonly pending: PendingPush | undefined;
+  /** The commits of the refs of those names. */
+  readonly origin: Uint8Array;
+  readonly fork: Uint8Array;
+  readonly checkpoint: Uint8Array | undefined;
+}
+
+/** Moves of refs, by what they are for. */
+export type Moves = Partial<Record<keyof Names, Uint8Array>>;
+
+const ID_BYTES = 16;
+
+/** The refs of one remote, read and moved. */
+export class SyncRefs {
+  readonly #shared: SharedStore;
+  readonly names: Names;
+  #refs: ReadonlyMap<string, Ref> = new Map();
+
+  constructor(shared: SharedStore, names: Names) {
+    this.#shared = shared;
+    this.names = names;
+  }
+
+  /** The bytes of a ref, as `look` has found it. */
+  bytes(name: keyof Names): Uint8Array | undefined {
+    return this.#refs.get(this.names[name])?.commitBytes;
+  }
+
+  /** Reads all refs. */
+  async look(): Promise<Remembered> {
+    const { inventory } = this.#shared;
+    this.#refs = await this.#shared.queued(() => inventory.look());
+    const ids = this.bytes('ids');
+    const turn = this.bytes('turn');
+    const view = turn && new DataView(turn.buffer, turn.byteOffset, turn.length);
+    const pendingSeq = view?.getFloat64(8, true) ?? 0;
+    const pushing = this.bytes('pushing');
+    const isPending = pendingSeq > 0 && turn !== undefined && pushing !== undefined;
+    return {
+      repositoryBytes: ids?.subarray(0, ID_BYTES),
+      writerBytes: ids?.subarray(ID_BYTES) ?? crypto.getRandomValues(new Uint8Array(ID_BYTES)),
+      seq: view?.getFloat64(0, true) ?? 0,
+      seenBytes: this.bytes('seen') ?? EMPTY_COMMIT,
+      pending: isPending
+        ? { seq: pendingSeq, nonceBytes: turn.subarray(ID_BYTES), commitBytes: pushing }
+        : undefined,
+      origin: this.bytes('origin') ?? EMPTY_COMMIT,
+      fork: this.bytes('fork') ?? EMPTY_COMMIT,
+      checkpoint: this.bytes('checkpoint'),
+    };
+  }
+
+  /** The moves of refs from where `look` has found them. */
+  moves(to: Moves): RefMove[] {
+    return Object.entries(to).flatMap(([key, commitBytes]): RefMove[] => {
+      const name = this.names[key as keyof Names];
+      const found = this.#refs.get(name);
+      if (found !== undefined && sameBytes(found.commitBytes, commitBytes)) return [];
+      const expected = found?.generation ?? 0;
+      const generation = found === undefined ? firstGeneration() : expected + 1;
+      return [{ name, commitBytes, generation, format: FORMAT, expected }];
+    });
+  }
+
+  /** Moves refs, all or none; `false` if one is no longer where `look` has found it. */
+  async move(to: Moves, durability: Durability): Promise<boolean> {
+    const also = this.moves(to);
+    if (also.length === 0) return true;
+    const { host, inventory } = this.#shared;
+    if (!(await writeRefs(host.segments, { segments: [], also, durability }))) return false;
+    this.moved(also);
+    inventory.moved(also);
+    for (const { name, generation } of also) this.#shared.announce(name, generation);
+    await this.#shared.queued(async () => {
+      for (const one of this.#shared.branchHeads) {
+        if (also.some(({ name }) => name === one.ref)) await one.keepUp();
+      }
+    });
+    return true;
+  }
+
+  /** Records moves that were made with a commit. */
+  moved(moves: readonly RefMove[]): void {
+    this.#refs = new Map([...this.#refs, ...moves.map((ref) => [ref.name, ref] as const)]);
+  }
+}
+
+/** The bytes of the refs that name no commit. */
+export function stateMoves(
+  repositoryBytes: Uint8Array,
+  writerBytes: Uint8Array,
+  seen: { readonly seq: number; readonly hashBytes: Uint8Array },
+  pending?: { readonly seq: number; readonly nonceBytes: Uint8Array },
+): Pick<Moves, 'ids' | 'seen' | 'turn'> {
+  const turn = new Uint8Array(2 * ID_BYTES);
+  const view = new DataView(turn.buffer);
+  view.setFloat64(0, seen.seq, true);
+  view.setFloat64(8, pending?.seq ?? 0, true);
+  if (pending !== undefined) turn.set(pending.nonceBytes, ID_BYTES);
+  return { ids: joined([repositoryBytes, writerBytes]), seen: seen.hashBytes, turn };
+}
