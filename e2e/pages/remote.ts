@@ -1,4 +1,5 @@
-/** The page of `tests/remote.spec.ts`: asks remotes of other origins. */
+/** The page of `tests/remote.spec.ts` and `sync.spec.ts`: asks remotes of other origins. */
+import { open, type Store } from 'hedgerow';
 import { httpRemote, probeRemote, type Remote } from 'hedgerow/remote';
 import { type S3Credentials, s3Remote } from 'hedgerow/s3';
 import { httpRemote as httpRemoteOfSource } from '../../js/src/remote/adapters/http.js';
@@ -22,6 +23,7 @@ declare global {
   interface Window {
     runRemoteContract(name: string, place: RemotePlace): Promise<void>;
     remoteAt(place: RemotePlace): Remote;
+    openStore(name: string): Promise<Store>;
     /** The code and the message that the probe rejects with; `undefined` if it finds no fault. */
     probeAt(place: RemotePlace): Promise<readonly [code: string, message: string] | undefined>;
   }
@@ -46,3 +48,5 @@ window.probeAt = (place) =>
     () => undefined,
     ({ code, message }: { code: string; message: string }) => [code, message] as const,
   );
+
+window.openStore = (name) => open(name);

@@ -1,0 +1,117 @@
+/** Stores in real browsers that meet at the reference server. */
+import { memoryRemote } from 'hedgerow/remote';
+import { serveRemote } from 'hedgerow/server';
+import { expect, type Page, test } from './fixtures.js';
+
+async function visit(page: Page): Promise<void> {
+  await page.goto('/remote.html');
+  await page.waitForFunction(() => window.openStore !== undefined);
+}
+
+test('two stores of a browser meet at a server, and merge what both have changed', async ({
+  persistentPage,
+}) => {
+  const server = await serveRemote(memoryRemote());
+  try {
+    const { page } = persistentPage;
+    await visit(page);
+    const found = await page.evaluate(async (http: string) => {
+      const remote = () => window.remoteAt({ http });
+      const [a, b] = [await window.openStore('one'), await window.openStore('two')];
+      const [first, second] = [await a.remote(remote()), await b.remote(remote())];
+      const rows = Array.from({ length: 2000 }, (_, nth) => ({
+        id: `row/${nth}`,
+        nth,
+        state: 'open',
+      }));
+      await a.putMany(rows, { key: '/id' });
+      const pushed = await first.push();
+      const cloned = await second.pull();
+      await a.put('row/7', { ...rows[7], state: 'closed' });
+      await b.put('row/7', { ...rows[7], nth: -7 });
+      await first.push();
+      const before = second.traffic.requests;
+      const pulled = await second.pull();
+      const requests = second.traffic.requests - before;
+      await second.push();
+      await first.pull();
+      const values = [await a.get('row/7'), await b.get('row/7'), await a.count()];
+      for (const db of [a, b]) await db.close();
+      return {
+        edits: pushed.edits,
+        cloned: cloned.applied,
+        pulled: pulled.applied,
+        requests,
+        values,
+      };
+    }, server.url);
+    const row = { id: 'row/7', nth: -7, state: 'closed' };
+    expect(found).toEqual({
+      edits: 2000,
+      cloned: 2000,
+      pulled: 1,
+      requests: 1,
+      values: [row, row, 2000],
+    });
+  } finally {
+    await server.close();
+  }
+});
+
+test('a clone that a reload cut off goes on where it was', async ({ persistentPage }) => {
+  const inner = memoryRemote();
+  let fetched = 0;
+  const server = await serveRemote({
+    ...inner,
+    get: (...call) => {
+      fetched += 1;
+      return inner.get(...call);
+    },
+  });
+  try {
+    const { page } = persistentPage;
+    await visit(page);
+    const packs = await page.evaluate(async (http: string) => {
+      const db = await window.openStore('source');
+      const text = (nth: number) =>
+        Array.from({ length: 20 }, (_, at) => (nth * 7919 + at * 104_729) % 9973).join('-');
+      const rows = Array.from({ length: 260_000 }, (_, nth) => ({
+        id: `row/${String(nth).padStart(7, '0')}`,
+        text: text(nth),
+      }));
+      await db.putMany(rows, { key: '/id' });
+      const link = await db.remote(window.remoteAt({ http }), { probe: false });
+      await link.push();
+      const all = link.traffic.requests - 3;
+      await db.close();
+      return all;
+    }, server.url);
+    expect(packs).toBeGreaterThan(8);
+    fetched = 0;
+    // The reload ends the page in the middle of its clone.
+    await page.evaluate(async (http: string) => {
+      const db = await window.openStore('clone');
+      const link = await db.remote(window.remoteAt({ http }), { probe: false });
+      await new Promise<void>((resolve) => {
+        const onProgress = ({ packs }: { packs: number }) => packs === 7 && resolve();
+        link.pull({ onProgress }).catch(() => {});
+      });
+    }, server.url);
+    await visit(page);
+    const before = fetched;
+    const counted = await page.evaluate(async (http: string) => {
+      const db = await window.openStore('clone');
+      const count = await db.count();
+      const link = await db.remote(window.remoteAt({ http }), { probe: false });
+      const { applied } = await link.pull();
+      const { ok, rows } = await db.verify();
+      await db.close();
+      return { count, applied, ok, rows };
+    }, server.url);
+    expect(counted).toEqual({ count: 0, applied: 260_000, ok: true, rows: 260_000 });
+    // Four packs at least were committed.
+    expect(fetched - before).toBeLessThanOrEqual(packs - 4);
+  } finally {
+    await server.close();
+  }
+});
