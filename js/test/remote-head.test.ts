@@ -272,6 +272,18 @@ describe('a tail', () => {
     expect(result.kind).toBe('head');
   });
 
+  it('goes on for ever, and lists the 256 objects that were retired last', () => {
+    const from = random(1);
+    let head = emptyHead(from);
+    for (let step = 0; step < 1500; step++) {
+      const result = withEntry(head, rowsOf(from), object(from, 5000), authorOf(from, head));
+      head = result.kind === 'head' ? result.head : checkpointed(from, head);
+    }
+    expect(head.retired).toHaveLength(256);
+    expect(headLength(head)).toBeLessThan(30 << 10);
+    expect(head.retired.at(-1)?.seq).toBeGreaterThan(1400);
+  });
+
   it('asks for a checkpoint before its deltas have more than 1 MiB', () => {
     const from = random(1);
     let head = emptyHead(from);

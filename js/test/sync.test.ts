@@ -302,6 +302,27 @@ it('where a newer app has written, an older one pulls and does not push', async 
   expect(await rowsOf(b.db)).toEqual({ a: 1, b: 1 });
 });
 
+it('a store asks once whether a remote is safe, and pushes to no other', async () => {
+  const a = await device(memoryRemote(), { probe: true });
+  await a.db.put('a', 1);
+  const first = await cost(a.link, () => a.link.push());
+  await a.db.put('a', 2);
+  const again = await cost(a.link, () => a.link.push());
+  expect([first.requests > 10, again.requests]).toEqual([true, 1]);
+  const inner = memoryRemote();
+  const liar: Remote = {
+    ...inner,
+    swapHead: async (branch, _token, bytes) => {
+      const head = await inner.readHead(branch);
+      return inner.swapHead(branch, head?.token, bytes);
+    },
+  };
+  const b = await device(liar, { probe: true });
+  await b.db.put('b', 1);
+  await expect(b.link.push()).rejects.toEqual(failure('remote-unsafe'));
+  expect(await inner.list('h/')).toEqual([]);
+});
+
 it('a loop pushes what is committed, pulls what it is poked for, and ends with its store', async () => {
   const remote = memoryRemote();
   const [a, b] = [await device(remote), await device(remote)];

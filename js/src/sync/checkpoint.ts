@@ -67,17 +67,19 @@ async function writePacks(
   let [packs, bytes] = [0, 0];
   let failure: unknown;
   const limits = { cutBytes: PACK_BYTES, maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
-  const put = async (packBytes: Uint8Array, nameBytes: Uint8Array): Promise<void> => {
+  // Platforms deflate beside the page: several at once, as they are put.
+  const put = async (deltaBytes: Uint8Array, edits: number, nth: number): Promise<void> => {
+    const packBytes = await encodePack(deltaBytes, tools.random(16), tools.deflate);
+    const nameBytes = tools.hash(packBytes);
+    records[nth] = { nameBytes, length: packBytes.length, edits };
     await remote.put(pathOf('p', nameBytes), packBytes, { signal });
     packs += 1;
     bytes += packBytes.length;
     job.onProgress?.({ phase: 'packs-out', packs, allPacks: undefined, bytes });
   };
+  let count = 0;
   for await (const { deltaBytes, edits } of makeDeltas(shared, from, to, limits)) {
-    const packBytes = await encodePack(deltaBytes, tools.random(16), tools.deflate);
-    const nameBytes = tools.hash(packBytes);
-    records.push({ nameBytes, length: packBytes.length, edits });
-    const work: Promise<void> = put(packBytes, nameBytes)
+    const work: Promise<void> = put(deltaBytes, edits, count++)
       .catch((cause: unknown) => {
         failure ??= cause;
       })

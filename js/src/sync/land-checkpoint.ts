@@ -129,7 +129,7 @@ async function apply(
   const { signal } = stop;
   const end = () => stop.abort(job.signal?.reason);
   job.signal?.addEventListener('abort', end);
-  const ahead: Promise<Uint8Array>[] = [];
+  const ahead: Promise<Fetched>[] = [];
   let [asked, applied, bytes] = [0, 0, 0];
   const take = async function* (upTo: number): AsyncGenerator<Uint8Array, void, void> {
     while (applied < upTo) {
@@ -139,10 +139,10 @@ async function apply(
         fetching.catch(() => {}); // reported when its turn comes
         ahead.push(fetching);
       }
-      const packBytes = (await ahead.shift()) as Uint8Array;
-      yield await decodePack(packBytes, context.tools.inflate);
+      const { deltaBytes, length } = (await ahead.shift()) as Fetched;
+      yield deltaBytes;
       applied += 1;
-      bytes += packBytes.length;
+      bytes += length;
       job.onProgress?.({ phase: 'packs-in', packs: applied, allPacks: wanted.length, bytes });
     }
   };
@@ -169,18 +169,25 @@ async function apply(
   }
 }
 
+interface Fetched {
+  readonly deltaBytes: Uint8Array;
+  /** Bytes that have travelled. */
+  readonly length: number;
+}
+
+/** Fetches a pack and inflates it. */
 async function fetchPack(
   { remote, tools }: SyncContext,
   { nameBytes, length }: PackRecord,
   signal: AbortSignal,
-): Promise<Uint8Array> {
+): Promise<Fetched> {
   const bytes = await remote.get(pathOf('p', nameBytes), undefined, { signal });
   if (bytes === undefined) {
     throw invalidRemote('pack', `there is no ${hex(nameBytes)}, which the head names`, 0);
   }
   if (bytes.length !== length) throw invalidRemote('pack', `${bytes.length} bytes of ${length}`, 0);
   checkName('pack', nameBytes, bytes, tools.hash);
-  return bytes;
+  return { deltaBytes: await decodePack(bytes, tools.inflate), length };
 }
 
 /** The bytes of the ref `landed` when a pack is the last one that was applied. */

@@ -42,8 +42,8 @@ export interface LinkOptions {
    */
   readonly app?: number | undefined;
   /**
-   * Before the first push, asks the remote for what it must refuse (`probeRemote`: 12 requests or so); true by default.
-   * Rejects with `remote-unsafe`.
+   * Before the first push of this store, asks the remote for what it must refuse (`probeRemote`, about 17 requests); true
+   * by default. `push` rejects with `remote-unsafe` then.
    */
   readonly probe?: boolean | undefined;
 }
@@ -271,7 +271,9 @@ export async function openLink(
     ...{ shared, remote: own, remoteBranch, heads, refs, origin, local, log, policy, app },
     ...{ originName: originOf(name), durability, tools, settle: () => host.settle() },
   };
-  return new Link(host, context, traffic, name, probe);
+  // Who has pushed once has found it safe.
+  const mustProbe = probe && refs.bytes('pushing') === undefined;
+  return new Link(host, context, traffic, name, mustProbe);
 }
 
 /** Waits; rejects with `aborted` after the signal. */

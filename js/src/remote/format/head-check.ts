@@ -17,6 +17,7 @@ import {
 import {
   MAX_INLINE_DELTA_BYTES,
   MAX_PACK_BYTES,
+  MAX_RETIRED,
   MAX_SUMS,
   MAX_TAIL_BYTES,
   MAX_TAIL_ENTRIES,
@@ -128,9 +129,9 @@ function compareRetired(a: Retired, b: Retired): number {
   return compareBytes(a.nameBytes, b.nameBytes);
 }
 
-/** Retired objects in the order in which a head has them. */
+/** Retired objects in the order in which a head has them: the newest, as many as it may list. */
 export function inOrder(retired: readonly Retired[]): Retired[] {
-  return retired.slice().sort(compareRetired);
+  return retired.slice().sort(compareRetired).slice(-MAX_RETIRED);
 }
 
 /** The objects that a head needs, each as a text of its folder and name. */
@@ -142,6 +143,8 @@ function liveIn({ checkpoint, tail }: Head): Set<string> {
 
 function checkRetired(head: Head, check: Check): void {
   const known = liveIn(head);
+  if (head.retired.length > MAX_RETIRED)
+    check(false, 'retired 0', `${head.retired.length} of them`);
   for (const [nth, one] of head.retired.entries()) {
     const place = `retired ${nth}`;
     const before = head.retired[nth - 1];

@@ -18,6 +18,7 @@ import { checkHead, type Places } from './head-check.js';
 import {
   MAX_HEAD_BYTES,
   MAX_INLINE_DELTA_BYTES,
+  MAX_RETIRED,
   MAX_SUM_NAME_BYTES,
   MAX_SUMS,
   MAX_TAIL_ENTRIES,
@@ -92,8 +93,7 @@ export function decodeHead(bytes: Uint8Array): Head {
   const entries = counted(reader, 'entries', MAX_TAIL_ENTRIES);
   const base = at('base', () => (entries > 0 ? readRows(reader) : rows));
   const tail = times(entries, (nth) => at(`tail ${nth}`, () => readEntry(reader)));
-  // Only the length of the head limits these.
-  const retiredCount = reader.u16();
+  const retiredCount = counted(reader, 'retired objects', MAX_RETIRED);
   const retired = times(retiredCount, (nth) => at(`retired ${nth}`, () => readRetired(reader)));
   const claims = counted(reader, 'sums', MAX_SUMS);
   const sums = times(claims, (nth) => at(`sum ${nth}`, () => readSum(reader)));

@@ -17,6 +17,9 @@ export const MAX_TAIL_ENTRIES = 64;
 /** Most bytes of all deltas of a tail, wherever they are. */
 export const MAX_TAIL_BYTES = 1 << 20;
 
+/** Most retired objects that a head lists: of more, a listing of the remote finds the oldest. */
+export const MAX_RETIRED = 256;
+
 /** Most sum trees that a head names. */
 export const MAX_SUMS = 64;
 
