@@ -1,6 +1,6 @@
 /** The page of `tests/remote.spec.ts` and `sync.spec.ts`: asks remotes of other origins. */
 import { open, type Store } from 'hedgerow';
-import { httpRemote, probeRemote, type Remote } from 'hedgerow/remote';
+import { httpRemote, probeRemote, type Remote, serverPokes } from 'hedgerow/remote';
 import { type S3Credentials, s3Remote } from 'hedgerow/s3';
 import { httpRemote as httpRemoteOfSource } from '../../js/src/remote/adapters/http.js';
 import { s3Remote as s3RemoteOfSource } from '../../js/src/remote/adapters/s3.js';
@@ -24,6 +24,7 @@ declare global {
     runRemoteContract(name: string, place: RemotePlace): Promise<void>;
     remoteAt(place: RemotePlace): Remote;
     openStore(name: string): Promise<Store>;
+    serverPokes: typeof serverPokes;
     /** The code and the message that the probe rejects with; `undefined` if it finds no fault. */
     probeAt(place: RemotePlace): Promise<readonly [code: string, message: string] | undefined>;
   }
@@ -50,3 +51,4 @@ window.probeAt = (place) =>
   );
 
 window.openStore = (name) => open(name);
+window.serverPokes = serverPokes;

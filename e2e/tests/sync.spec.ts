@@ -1,7 +1,14 @@
 /** Stores in real browsers that meet at the reference server. */
-import { memoryRemote } from 'hedgerow/remote';
+import { memory, open, type Store, type SyncLoop } from 'hedgerow';
+import { httpRemote, memoryRemote } from 'hedgerow/remote';
 import { serveRemote } from 'hedgerow/server';
 import { expect, type Page, test } from './fixtures.js';
+
+declare global {
+  interface Window {
+    synced: { db: Store; loop: SyncLoop };
+  }
+}
 
 async function visit(page: Page): Promise<void> {
   await page.goto('/remote.html');
@@ -112,6 +119,42 @@ test('a clone that a reload cut off goes on where it was', async ({ persistentPa
     // Four packs at least were committed.
     expect(fetched - before).toBeLessThanOrEqual(packs - 4);
   } finally {
+    await server.close();
+  }
+});
+
+test('a loop hears of pushes by events, and pushes what its page commits', async ({
+  persistentPage,
+}) => {
+  const server = await serveRemote(memoryRemote());
+  const other = await open('other', { storage: memory() });
+  try {
+    const { page } = persistentPage;
+    await visit(page);
+    await page.evaluate(async (http: string) => {
+      const db = await window.openStore('synced');
+      const link = await db.remote(window.remoteAt({ http }));
+      const pokes = window.serverPokes(http);
+      const loop = link.sync({ everyMs: 3_600_000, pauseMs: 0, pokes });
+      await db.put('from the page', 1);
+      Object.assign(window, { synced: { db, link, loop } });
+    }, server.url);
+    const link = await other.remote(httpRemote({ url: server.url }));
+    await expect
+      .poll(async () => {
+        await link.pull();
+        return other.get('from the page');
+      })
+      .toBe(1);
+    // The next poll of the page is an hour away.
+    await expect.poll(() => page.evaluate(() => window.synced.loop.state.status)).toBe('synced');
+    await other.put('from elsewhere', 2);
+    await link.push();
+    await expect.poll(() => page.evaluate(() => window.synced.db.get('from elsewhere'))).toBe(2);
+    await page.evaluate(() => window.synced.db.close());
+    expect(await page.evaluate(() => window.synced.loop.state.status)).toBe('stopped');
+  } finally {
+    await other.close();
     await server.close();
   }
 });
