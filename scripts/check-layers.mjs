@@ -61,7 +61,7 @@ export const TYPESCRIPT_LAYERS = [
   [['sync/*']],
   [['store/*']],
   [['index']],
-  [['react/*']],
+  [['react/*'], ['cli/*']],
 ];
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

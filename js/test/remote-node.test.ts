@@ -244,9 +244,9 @@ describe('httpRemote() with serveRemote()', () => {
 
   it('runs as a program', async () => {
     const folder = newFolder();
-    const program = join(import.meta.dirname, '..', 'dist', 'server', 'bin.js');
+    const program = join(import.meta.dirname, '..', 'dist', 'cli', 'bin.js');
     const env = { ...process.env, HEDGEROW_TOKEN: token };
-    const running = spawn(process.execPath, [program, folder, '--port', '0'], {
+    const running = spawn(process.execPath, [program, 'serve', folder, '--port', '0'], {
       env,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -258,10 +258,10 @@ describe('httpRemote() with serveRemote()', () => {
     } finally {
       running.kill();
     }
-    const refused = spawn(process.execPath, [program, folder, '--host', '0.0.0.0'], {
+    const refused = spawn(process.execPath, [program, 'serve', folder, '--host', '0.0.0.0'], {
       env: { ...env, HEDGEROW_TOKEN: '' },
       stdio: 'ignore',
     });
-    expect((await once(refused, 'exit'))[0]).toBe(1);
+    expect((await once(refused, 'exit'))[0]).toBe(2);
   });
 });

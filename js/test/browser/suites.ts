@@ -18,7 +18,7 @@ const REASONS = [
   {
     needs: "'node:child_process'",
     why: 'runs processes of Node',
-    suites: ['example-node', 'import', 'remote-node', 'sql-processes'],
+    suites: ['cli', 'example-node', 'import', 'remote-node', 'sql-processes'],
   },
   {
     needs: "'node:v8'",

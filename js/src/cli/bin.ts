@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+/** `npx hedgerow <command>`: exits with 0, with 1 when it fails, and with 2 when it was called wrongly. */
+import { CLONE_USAGE, clone, PUBLISH_USAGE, publish } from './copy.js';
+import { process, UsageError } from './platform.js';
+import { USAGE as SERVE_USAGE, serve } from './serve.js';
+
+const COMMANDS = {
+  serve: { run: serve, usage: SERVE_USAGE },
+  publish: { run: publish, usage: PUBLISH_USAGE },
+  clone: { run: clone, usage: CLONE_USAGE },
+} as const;
+
+const USAGE = Object.values(COMMANDS)
+  .map(({ usage }) => usage)
+  .join('\n\n\n');
+
+async function main([name = '', ...args]: readonly string[]): Promise<void> {
+  const isHelp = (arg: string) => arg === '--help' || arg === '-h' || arg === 'help';
+  const command = Object.hasOwn(COMMANDS, name)
+    ? COMMANDS[name as keyof typeof COMMANDS]
+    : undefined;
+  if (isHelp(name) || args.some(isHelp)) return console.log(command?.usage ?? USAGE);
+  if (command === undefined) throw new UsageError(USAGE);
+  await command.run(args);
+}
+
+main(process.argv.slice(2)).catch((cause: unknown) => {
+  const isUsage = cause instanceof UsageError;
+  console.error(isUsage ? cause.message : String(cause));
+  process.exitCode = isUsage ? 2 : 1;
+});

@@ -1,0 +1,41 @@
+/** What the program uses of Node, without whose types the package is compiled. */
+import { builtin } from '../base/node.js';
+
+interface Process {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  exitCode: number;
+  readonly stderr: { readonly isTTY?: boolean; write(text: string): void };
+}
+
+interface Util {
+  parseArgs(config: object): {
+    readonly values: Readonly<Record<string, string | boolean | undefined>>;
+    readonly positionals: readonly string[];
+  };
+}
+
+export const { process } = globalThis as unknown as { process: Process };
+
+/** The arguments are wrong: what is printed is how to call it. */
+export class UsageError extends Error {}
+
+/** Options of a command: of text, or `true` for a flag. */
+export type Options = Readonly<Record<string, 'string' | 'boolean'>>;
+
+/** Parses the arguments of a command, of which `count` are no options. Throws a `UsageError`. */
+export function parsed(args: readonly string[], usage: string, options: Options, count: number) {
+  const { parseArgs } = builtin<Util>('node:util', 'hedgerow');
+  const types = Object.entries(options).map(([name, type]) => [name, { type }] as const);
+  let found: ReturnType<Util['parseArgs']>;
+  try {
+    found = parseArgs({ args, allowPositionals: true, options: Object.fromEntries(types) });
+  } catch (cause) {
+    throw new UsageError(`${(cause as Error).message}\n\n${usage}`);
+  }
+  if (found.positionals.length !== count) throw new UsageError(usage);
+  return found;
+}
+
+/** The bearer token of requests, if the environment has one. */
+export const token = (): string | undefined => process.env.HEDGEROW_TOKEN || undefined;

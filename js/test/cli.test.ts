@@ -1,0 +1,90 @@
+/** The program: a store in SQLite becomes a folder for a static server, and that a store again. */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect, it } from 'vitest';
+import { open } from '../src/index.js';
+import { sqlite } from '../src/node/index.js';
+
+const base = mkdtempSync(join(tmpdir(), 'hedgerow-cli-'));
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+const PROGRAM = join(import.meta.dirname, '..', 'dist', 'cli', 'bin.js');
+
+/** Runs the program; resolves to its exit code and what it has printed. */
+async function run(...args: string[]): Promise<{ code: number; text: string }> {
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...args]);
+    return { code: 0, text: stdout.trim() };
+  } catch (cause) {
+    const { code, stderr } = cause as { code: number; stderr: string };
+    return { code, text: stderr.trim() };
+  }
+}
+
+async function store<T>(
+  folder: string,
+  work: (db: Awaited<ReturnType<typeof open>>) => Promise<T>,
+) {
+  const db = await open('app', { storage: sqlite({ location: folder }) });
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+  }
+}
+
+it('publishes a store for any static server, from which it is cloned, and brought up to date', async () => {
+  const [source, site, copy] = ['source', 'site', 'copy'].map((name) => join(base, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const rows = Array.from({ length: 3000 }, (_, nth): [string, unknown] => [`row/${nth}`, { nth }]);
+  await store(source, (db) => db.putMany(rows));
+  expect(await run('publish', source, site)).toEqual({
+    code: 0,
+    text: 'published as state 1; 3,000 rows in all',
+  });
+  expect((await run('publish', source, site)).text).toContain('nothing has changed');
+  // As a static server: it knows nothing of ranges and conditions.
+  const server = createServer((request, response) => {
+    try {
+      const path = decodeURIComponent(new URL(request.url ?? '', 'http://localhost').pathname);
+      const bytes = readFileSync(join(site, path));
+      response.writeHead(200, { 'Content-Type': 'application/octet-stream' }).end(bytes);
+    } catch {
+      response.writeHead(404).end();
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const cloned = await run('clone', url, copy);
+    expect(cloned).toEqual({ code: 0, text: `3000 rows from ${url}; 3,000 rows in all` });
+    await store(source, (db) => db.put('row/7', 'changed'));
+    await run('publish', source, site);
+    expect((await run('clone', url, copy)).text).toMatch(/^1 rows from/);
+    expect(await store(copy, (db) => db.get('row/7'))).toBe('changed');
+  } finally {
+    server.close();
+  }
+});
+
+it('says how it is called, and exits with 2 when it was called wrongly and 1 when it failed', async () => {
+  expect(await run('--help')).toMatchObject({ code: 0, text: expect.stringContaining('publish') });
+  expect(await run('clone', '--help')).toMatchObject({ code: 0 });
+  for (const args of [[], ['copy'], ['clone', 'one'], ['clone', 'a', 'b', '--wrong']]) {
+    expect(await run(...args), args.join(' ')).toMatchObject({
+      code: 2,
+      text: expect.stringContaining('hedgerow clone'),
+    });
+  }
+  const failed = await run('clone', 'http://127.0.0.1:9/', join(base, 'none'));
+  expect(failed).toMatchObject({ code: 1, text: expect.stringContaining('offline') });
+});
