@@ -62,7 +62,9 @@ for (let round = 0; round < rounds; round++) {
   cloned = other.traffic;
   for (const db of [put, plain, clone]) await db.close();
 }
-console.log(`${count.toLocaleString('en')} rows, ${kb(ndjson.length)} of NDJSON, ${kb(gzipped.length)} gzipped`);
+console.log(
+  `${count.toLocaleString('en')} rows, ${kb(ndjson.length)} of NDJSON, ${kb(gzipped.length)} gzipped`,
+);
 console.log(`first push: ${ms(pushMs)}, ${pushed.requests} requests, ${kb(pushed.sentBytes)}`);
 console.log(`putMany: ${ms(fastest(times.put))}; gunzip and putMany: ${ms(fastest(times.plain))}`);
 const ratio = fastest(times.clone) / fastest(times.put);
