@@ -70,7 +70,8 @@ async function joined(input, plugins, optionsOf) {
 export async function joinModules() {
   const names = await entries();
   const input = Object.fromEntries(names.map((name) => [name, fileOf(name)]));
-  const others = names.filter((name) => name !== 'index').map(fileOf);
+  // A program imports all that pages do: what it shares with them is no reason to cut it off.
+  const others = names.filter((name) => name !== 'index' && !name.startsWith('cli/')).map(fileOf);
   // What imports what must be known before slim's own modules are told from the others.
   const { imports: known } = await joined(input, [], () => ({}));
   const start = known.reach([fileOf('index')]);
