@@ -1,7 +1,8 @@
-/** Deflating by the streams of the platform; callers without them, as React Native's, give functions of their own. */
+/** Deflating by what the platform has; callers without anything, as React Native's, give functions of their own. */
 
 import { joined } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
+import { builtinIfAny } from '../../base/node.js';
 import { streamIterator } from '../../base/read-bytes.js';
 
 /** Deflates bytes, without a header. */
@@ -13,14 +14,69 @@ export type Deflate = (plainBytes: Uint8Array) => Promise<Uint8Array>;
  */
 export type Inflate = (deflatedBytes: Uint8Array, most: number) => Promise<Uint8Array>;
 
-/** Deflates by `CompressionStream`. Rejects with `unsupported` where there is none. */
-export const deflate: Deflate = async (plainBytes) => {
+/** Deflates, by zlib in Node and by `CompressionStream` elsewhere. Rejects with `unsupported` where there is neither. */
+export const deflate: Deflate = (plainBytes) => {
+  const zlib = builtinIfAny<Zlib>('node:zlib');
+  return zlib === undefined ? deflateByStream(plainBytes) : deflateByZlib(zlib, plainBytes);
+};
+
+/** Inflates, by zlib in Node and by `DecompressionStream` elsewhere. Rejects with `unsupported` where there is neither. */
+export const inflate: Inflate = (deflatedBytes, most) => {
+  const zlib = builtinIfAny<Zlib>('node:zlib');
+  return zlib === undefined
+    ? inflateByStream(deflatedBytes, most)
+    : inflateByZlib(zlib, deflatedBytes, most);
+};
+
+/** What is used of `node:zlib`. It works on a whole in another thread, where the streams of Node hand over each 16 KiB. */
+interface Zlib {
+  deflateRaw(bytes: Uint8Array, done: (cause: unknown, deflated: Uint8Array) => void): void;
+  inflateRaw(
+    bytes: Uint8Array,
+    options: { readonly maxOutputLength: number; readonly info: true },
+    done: (cause: unknown, inflated: Inflated) => void,
+  ): void;
+}
+
+interface Inflated {
+  readonly buffer: Uint8Array;
+  readonly engine: { readonly bytesWritten: number };
+}
+
+function deflateByZlib(zlib: Zlib, plainBytes: Uint8Array): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    zlib.deflateRaw(plainBytes, (cause, deflated) => {
+      if (cause) reject(cause);
+      else resolve(plain(deflated));
+    });
+  });
+}
+
+function inflateByZlib(zlib: Zlib, bytes: Uint8Array, most: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    zlib.inflateRaw(bytes, { maxOutputLength: most, info: true }, (cause, inflated) => {
+      if (cause) reject(cause);
+      // Streams refuse what follows the end; zlib ignores it.
+      else if (inflated.engine.bytesWritten !== bytes.length)
+        reject(new RangeError('bytes follow'));
+      else resolve(plain(inflated.buffer));
+    });
+  });
+}
+
+/** Not a `Buffer`, whose methods differ. */
+function plain({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** Deflates by `CompressionStream`. */
+export const deflateByStream: Deflate = async (plainBytes) => {
   if (typeof CompressionStream === 'undefined') throw lacking('CompressionStream');
   return through(new CompressionStream('deflate-raw'), plainBytes, Number.POSITIVE_INFINITY);
 };
 
-/** Inflates by `DecompressionStream`. Rejects with `unsupported` where there is none. */
-export const inflate: Inflate = async (deflatedBytes, most) => {
+/** Inflates by `DecompressionStream`. */
+export const inflateByStream: Inflate = async (deflatedBytes, most) => {
   if (typeof DecompressionStream === 'undefined') throw lacking('DecompressionStream');
   return through(new DecompressionStream('deflate-raw'), deflatedBytes, most);
 };
