@@ -2,7 +2,7 @@
  * Random tests. A failure prints its seed, the number of the step, what the step did, what was
  * expected and what came, and the command that runs this seed alone.
  *
- * `SEED=n` runs one seed, `SEEDS=n` runs the seeds from 1 to n.
+ * `SEED=n` runs one seed, `SEEDS=n` runs the seeds from 1 to n, and `FIRST_SEED=m` with it those from m on.
  */
 import { basename, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -20,9 +20,10 @@ export function seedCount(count: number): number {
   return Number(process.env.SEEDS ?? count);
 }
 
-/** The seeds to run: those from 1 to `count`, or the one that `SEED` names. */
+/** The seeds to run: those from 1, or `FIRST_SEED`, to `count`, or the one that `SEED` names. */
 export function seedsTo(count: number): number[] {
-  return isOneSeed ? [only] : Array.from({ length: count }, (_, at) => at + 1);
+  const first = Number(process.env.FIRST_SEED ?? 1);
+  return isOneSeed ? [only] : Array.from({ length: count - first + 1 }, (_, at) => at + first);
 }
 
 /** Begins a step, which does `what`. A failure names the step that began last. */
@@ -33,7 +34,7 @@ export const aroundSeeds: (() => () => Promise<unknown>)[] = [];
 
 type Body = (from: Random, seed: number, begin: BeginStep) => Promise<void>;
 
-/** Runs `body` for each seed from 1 to `count`, or for the one that `SEED` names. */
+/** Runs `body` for each of the seeds that `seedsTo` tells. */
 export async function forSeeds(count: number, body: Body): Promise<void> {
   for (const seed of seedsTo(count)) await runSeed(seed, body);
 }

@@ -11,7 +11,7 @@ import { faultyRemote } from '../src/remote/adapters/faulty.js';
 import { memoryRemote, type Remote } from '../src/remote/index.js';
 import { type Link, openLink } from '../src/sync/link.js';
 import type { ConflictPolicy } from '../src/sync/policy.js';
-import { type BeginStep, forSeeds, isOneSeed, seedCount } from './property.js';
+import { type BeginStep, forSeeds, isOneSeed, seedCount, seedsTo } from './property.js';
 import type { Random } from './random.js';
 import { headOf } from './remote-store.js';
 
@@ -157,11 +157,12 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   };
   const remote = faultyRemote(inner, { seed, chances });
   const devices = Array.from({ length: 2 + from.below(3) }, (_, nth) => {
-    return new Device(`device-${nth}`, remote, from);
+    return new Device(`device-${seed}-${nth}`, remote, from);
   });
   for (const device of devices) await device.start();
   const edits = new Edits();
-  const steps = 20 + from.below(60);
+  // Many short histories, and some in which the tail of the head gets long.
+  const steps = 8 + from.below(from.pick([12, 24, 72]));
   for (let step = 0; step < steps; step++) {
     const nth = from.below(devices.length);
     const device = devices[nth] as Device;
@@ -195,9 +196,9 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
 }
 
 it('of all seeds none loses an edit, and all devices end equal', async () => {
-  const count = seedCount(150);
+  const count = seedCount(2000);
   await forSeeds(count, simulate);
-  console.log(`sync, seeds 1 to ${count}: ${JSON.stringify(totals)}`);
+  console.log(`sync, ${seedsTo(count).length} seeds up to ${count}: ${JSON.stringify(totals)}`);
   // A simulation without any of these shows nothing.
   if (!isOneSeed && count >= 50)
     for (const total of Object.values(totals)) expect(total).toBeGreaterThan(10);
