@@ -86,7 +86,8 @@ describe.each(reads)('%s', (_, call) => {
   });
 
   it('is offline when the answer is cut off', async () => {
-    const { remote } = await answering((request, response) => {
+    const { remote } = await answering((request, response, at) => {
+      if (at > 1) return response.destroy();
       const status = request.headers.range === undefined ? 200 : 206;
       response.writeHead(status, { 'Content-Length': '4', ETag: '"1"2' }).write('ab');
       setTimeout(() => response.destroy(), 20);
