@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { sameBytes } from '../src/base/bytes.js';
 import { s3Remote } from '../src/remote/adapters/s3.js';
 import { hashedName, httpRemote, type Remote } from '../src/remote/index.js';
 import { random } from './random.js';
@@ -9,6 +10,8 @@ import { random } from './random.js';
 const OBJECT = random(1).bytes(300_000);
 const NAME = hashedName('p', OBJECT);
 const LENGTH = OBJECT.length;
+/** Quicker than `toEqual`. */
+const isObject = (bytes: Uint8Array | undefined) => bytes && sameBytes(bytes, OBJECT);
 
 const ends: (() => void)[] = [];
 afterEach(() => {
@@ -67,7 +70,7 @@ describe('an answer that is cut off', () => {
       if (nth < 4) return cut(response, body, 50_000);
       response.end(body);
     });
-    expect(await make(url).get(NAME)).toEqual(OBJECT);
+    expect(isObject(await make(url).get(NAME))).toBe(true);
     expect(ranges).toEqual([undefined, 'bytes=50000-', 'bytes=100000-', 'bytes=150000-']);
   });
 
@@ -89,7 +92,7 @@ describe('an answer that is cut off', () => {
       if (nth < 3) return cut(response, body, 70_000 * nth);
       response.end(body);
     });
-    expect(await remote.get(NAME)).toEqual(OBJECT);
+    expect(isObject(await remote.get(NAME))).toBe(true);
     expect(ranges).toEqual([undefined, 'bytes=70000-', 'bytes=140000-']);
   });
 
@@ -101,7 +104,7 @@ describe('an answer that is cut off', () => {
       response.writeHead(206, { 'Content-Range': `bytes ${from}-${to - 1}/${LENGTH}` });
       response.end(OBJECT.subarray(from, to));
     });
-    expect(await remote.get(NAME)).toEqual(OBJECT);
+    expect(isObject(await remote.get(NAME))).toBe(true);
     expect(ranges).toHaveLength(4);
   });
 
@@ -111,11 +114,11 @@ describe('an answer that is cut off', () => {
       cut(response, OBJECT, LENGTH);
     });
     const again = await serving((response, range) => {
-      if (range === `bytes=${LENGTH}-`) return response.writeHead(416).end();
+      if (range === `bytes=${LENGTH}-`) return void response.writeHead(416).end();
       response.writeHead(200, { 'Transfer-Encoding': 'chunked' });
-      cut(response, OBJECT, LENGTH);
+      return cut(response, OBJECT, LENGTH);
     });
-    expect(await again.remote.get(NAME)).toEqual(OBJECT);
+    expect(isObject(await again.remote.get(NAME))).toBe(true);
     // A server that knows no ranges sends nothing new: then it is unknown whether that was all.
     await expect(remote.get(NAME)).rejects.toMatchObject({ code: 'offline' });
     expect([again.ranges.length, ranges.length]).toEqual([2, 4]);
@@ -132,7 +135,7 @@ describe('an answer that is cut off', () => {
     await expect(remote.get(NAME)).rejects.toMatchObject({ code: 'offline', retryable: true });
     expect(ranges).toHaveLength(4);
     isDown = false;
-    expect(await remote.get(NAME)).toEqual(OBJECT);
+    expect(isObject(await remote.get(NAME))).toBe(true);
     expect(ranges[4]).toBe('bytes=80000-');
   });
 
@@ -148,14 +151,14 @@ describe('an answer that is cut off', () => {
     const controller = new AbortController();
     const { ranges, remote } = await serving((response, range, nth) => {
       const body = head(response, range);
-      if (nth > 1) return response.end(body);
+      if (nth > 1) return void response.end(body);
       response.write(body.subarray(0, 60_000));
-      setTimeout(() => controller.abort(), 200);
+      return void setTimeout(() => controller.abort(), 200);
     });
     await expect(remote.get(NAME, undefined, controller)).rejects.toMatchObject({
       code: 'aborted',
     });
-    expect(await remote.get(NAME)).toEqual(OBJECT);
+    expect(isObject(await remote.get(NAME))).toBe(true);
     expect(ranges).toEqual([undefined, 'bytes=60000-']);
   });
 
@@ -218,7 +221,7 @@ describe('the rest of an object', () => {
       response.end(body);
     });
     await expect(remote.get(NAME)).rejects.toMatchObject({ code: 'remote', status: 503 });
-    expect(await remote.get(NAME)).toEqual(OBJECT);
+    expect(isObject(await remote.get(NAME))).toBe(true);
     expect(ranges).toEqual([undefined, 'bytes=50000-', 'bytes=50000-']);
   });
 
