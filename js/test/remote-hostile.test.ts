@@ -86,10 +86,11 @@ describe.each(reads)('%s', (_, call) => {
   });
 
   it('is offline when the answer is cut off', async () => {
-    const { remote } = await answering((request, response) => {
+    const { remote } = await answering((request, response, at) => {
+      if (at > 1) return void response.destroy();
       const status = request.headers.range === undefined ? 200 : 206;
       response.writeHead(status, { 'Content-Length': '4', ETag: '"1"2' }).write('ab');
-      setTimeout(() => response.destroy(), 20);
+      return void setTimeout(() => response.destroy(), 20);
     });
     await expect(call(remote)).rejects.toMatchObject({ code: 'offline', retryable: true });
   });

@@ -186,6 +186,17 @@ describe('httpRemote() with serveRemote()', () => {
     expect(await httpRemote({ url }).get(name)).toBeUndefined();
   });
 
+  it('gives the rest of an object from a byte on', async () => {
+    const url = await served(memoryRemote());
+    const name = hashedName('p', bytes('0123456789'));
+    await httpRemote({ url }).put(name, bytes('0123456789'));
+    const ask = (range: string) => fetch(`${url}${name}`, { headers: { Range: range } });
+    const answers = await Promise.all(['bytes=4-', 'bytes=10-', 'bytes=-4'].map(ask));
+    expect(answers.map(({ status }) => status)).toEqual([206, 416, 200]);
+    expect(answers[0]?.headers.get('content-range')).toBe('bytes 4-9/*');
+    expect(await answers[0]?.text()).toBe('456789');
+  });
+
   it('tells of swaps by server-sent events', async () => {
     const url = await served(memoryRemote());
     const response = await fetch(`${url}events`);

@@ -4,10 +4,11 @@
  * clients to be right: they check every byte.
  */
 import { HedgerowError } from '../base/errors.js';
+import { MAX_OBJECT_BYTES } from '../base/limits.js';
 import { builtin } from '../base/node.js';
 import { hashedName } from '../remote/hashed-name.js';
 import { checkPrefix, maxBytesOf, type ParsedName, parseName } from '../remote/names.js';
-import type { Remote } from '../remote/remote.js';
+import type { ByteRange, Remote } from '../remote/remote.js';
 import { bodyOf, type Crypto, type Http, type Incoming, type Outgoing, Refusal } from './http.js';
 
 /** Options of `serveRemote`. */
@@ -136,9 +137,7 @@ class Server {
   async #get(name: string, request: Incoming, response: Outgoing): Promise<void> {
     const cache = name === 'hedgerow' ? 'no-cache, no-transform' : IMMUTABLE;
     const headers = { 'Cache-Control': cache, 'Accept-Ranges': 'bytes' };
-    const [, first, last] = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(request.headers.range ?? '') ?? [];
-    const isRange = first !== undefined && Number(first) <= Number(last);
-    const range = isRange ? { from: Number(first), to: Number(last) + 1 } : undefined;
+    const range = rangeOf(request.headers.range);
     const bytes = await this.#remote.get(name, range);
     if (bytes === undefined) throw new Refusal(404, 'there is no such object');
     if (range === undefined) return this.#answer(response, 200, headers, bytes);
@@ -190,6 +189,16 @@ class Server {
       this.#listeners.delete(response);
     });
   }
+}
+
+/** The range that a request asks for; undefined for none, and for those of other forms, which may be ignored. */
+function rangeOf(asked = ''): ByteRange | undefined {
+  const [, first, last] = /^bytes=(\d{1,15})-(\d{0,15})$/.exec(asked) ?? [];
+  if (first === undefined) return undefined;
+  const from = Number(first);
+  const most = from + MAX_OBJECT_BYTES;
+  const to = last ? Math.min(Number(last) + 1, most) : most;
+  return to > from ? { from, to } : undefined;
 }
 
 function decoded(path: string): string {

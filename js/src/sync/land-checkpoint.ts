@@ -1,7 +1,8 @@
 /**
  * Brings the rows of a checkpoint to the branch of a remote: a clone, and the way back for a device that was away for
- * longer than the tail reaches. Its packs are fetched several at once, and applied one after the other. What was applied
- * is kept by a ref of its own until it is whole, so that a clone that was cut off goes on with the next pack:
+ * longer than the tail reaches. Its packs are fetched several at once, and applied one after the other. What is here is
+ * committed when the next pack is not, and kept by a ref of its own until all is whole, so that a clone that was cut off
+ * goes on with the next pack:
  *
  *     landed  number of the generation : f64 | packs of it that were applied : f64 | start of the last one's name : 16
  */
@@ -21,15 +22,19 @@ import {
 import { entriesAfterCheckpoint } from '../remote/format/head-rules.js';
 import { checkName, pathOf } from '../remote/format/names.js';
 import { decodePack } from '../remote/format/pack.js';
+import type { RefMove } from '../storage/segment-store.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, rowsOf } from './delta.js';
 import { applyEntries, type Seen, seenMoves } from './entries.js';
 
 /** Packs that are fetched at once: browsers open six connections to a host. */
 const AT_ONCE = 4;
-/** Packs in one commit: what a crash may cost. */
+/** Most packs in one commit, while they come faster than they are applied. */
 const COMMIT_PACKS = 4;
 const NAME_BYTES = 16;
+
+/** By the paths of packs that are here and in no commit yet: a call that ends early leaves them to the next one. */
+const keptOf = new WeakMap<SyncContext, Map<string, Uint8Array>>();
 
 /** A pack, and where it belongs. */
 interface Wanted {
@@ -129,29 +134,35 @@ async function apply(
   const { signal } = stop;
   const end = () => stop.abort(job.signal?.reason);
   job.signal?.addEventListener('abort', end);
-  const ahead: Promise<Fetched>[] = [];
+  const all = new Set(wanted.map(({ pack }) => pathOf('p', pack.nameBytes)));
+  const kept = new Map([...(keptOf.get(context) ?? [])].filter(([path]) => all.has(path)));
+  keptOf.set(context, kept);
+  const ahead: Fetching[] = [];
   let [asked, applied, bytes] = [0, 0, 0];
-  const take = async function* (upTo: number): AsyncGenerator<Uint8Array, void, void> {
-    while (applied < upTo) {
+  // What was fetched before it failed, or another pack is late, is committed first.
+  const take = async function* (moves: RefMove[]): AsyncGenerator<Uint8Array, void, void> {
+    const first = applied;
+    while (applied < wanted.length && applied < first + COMMIT_PACKS) {
       checkSignal(job.signal);
       for (; asked < wanted.length && ahead.length < AT_ONCE; asked++) {
-        const fetching = fetchPack(context, (wanted[asked] as Wanted).pack, signal);
-        fetching.catch(() => {}); // reported when its turn comes
-        ahead.push(fetching);
+        ahead.push(new Fetching(fetchPack(context, (wanted[asked] as Wanted).pack, kept, signal)));
       }
-      const { deltaBytes, length } = (await ahead.shift()) as Fetched;
+      if (applied > first && ahead[0]?.isHere !== true) break;
+      const { deltaBytes, length } = await (ahead.shift() as Fetching).fetched;
       yield deltaBytes;
       applied += 1;
       bytes += length;
       job.onProgress?.({ phase: 'packs-in', packs: applied, allPacks: wanted.length, bytes });
     }
+    moves.push(...refs.moves({ landed: bytesOf(wanted[applied - 1] as Wanted) }));
   };
   try {
     while (applied < wanted.length) {
-      const upTo = Math.min(applied + COMMIT_PACKS, wanted.length);
-      const moves = refs.moves({ landed: bytesOf(wanted[upTo - 1] as Wanted) });
+      const first = applied;
+      // Known when the last delta is.
+      const moves: RefMove[] = [];
       const { outcome } = await applyDeltas(branchHead, {
-        deltas: take(upTo),
+        deltas: take(moves),
         after: undefined,
         onto: branchHead.head.commitBytes,
         durability,
@@ -159,6 +170,7 @@ async function apply(
         signal: job.signal,
       });
       if (outcome !== 'applied') return false;
+      for (const { pack } of wanted.slice(first, applied)) kept.delete(pathOf('p', pack.nameBytes));
       refs.moved(moves);
       await refs.look();
     }
@@ -175,18 +187,36 @@ interface Fetched {
   readonly length: number;
 }
 
-/** Fetches a pack and inflates it. */
+/** A pack on its way. */
+class Fetching {
+  readonly fetched: Promise<Fetched>;
+  isHere = false;
+
+  constructor(fetched: Promise<Fetched>) {
+    this.fetched = fetched;
+    const here = () => {
+      this.isHere = true;
+    };
+    // A failure is reported when its turn comes.
+    fetched.then(here, () => {});
+  }
+}
+
+/** Fetches a pack, unless it is in `kept`, and inflates it. */
 async function fetchPack(
   { remote, tools }: SyncContext,
   { nameBytes, length }: PackRecord,
+  kept: Map<string, Uint8Array>,
   signal: AbortSignal,
 ): Promise<Fetched> {
-  const bytes = await remote.get(pathOf('p', nameBytes), undefined, { signal });
+  const path = pathOf('p', nameBytes);
+  const bytes = kept.get(path) ?? (await remote.get(path, undefined, { signal }));
   if (bytes === undefined) {
     throw invalidRemote('pack', `there is no ${hex(nameBytes)}, which the head names`, 0);
   }
   if (bytes.length !== length) throw invalidRemote('pack', `${bytes.length} bytes of ${length}`, 0);
   checkName('pack', nameBytes, bytes, tools.hash);
+  kept.set(path, bytes);
   return { deltaBytes: await decodePack(bytes, tools.inflate), length };
 }
 

@@ -21,7 +21,9 @@ export interface Request {
 export interface Answer {
   readonly status: number;
   header(name: string): string | undefined;
-  /** The body. Rejects with `remote` above `most` bytes, which it does not read. */
+  /** Calls `take` with each part of the body. Rejects with `remote` above `most` bytes, which it does not read. */
+  read(most: number, take: (part: Uint8Array) => void): Promise<void>;
+  /** The body at once, likewise. */
   bytes(most: number): Promise<Uint8Array>;
   /** Leaves the body unread. */
   drop(): void;
@@ -86,15 +88,26 @@ export async function exchange(fetch: Fetch, request: Request): Promise<Answer> 
     own.drop(response);
     throw remoteFault('the remote redirects: give the address that it leads to', status);
   }
+  const read: Answer['read'] = (most, take) => readBody(own, response, most, take);
   return {
     status,
     header: (name) => response.headers.get(name) ?? undefined,
-    bytes: (most) => bodyOf(own, response, most),
+    read,
+    async bytes(most) {
+      const parts: Uint8Array[] = [];
+      await read(most, (part) => parts.push(part));
+      return joined(parts);
+    },
     drop: () => own.drop(response),
   };
 }
 
-async function bodyOf(own: Exchange, response: Response, most: number): Promise<Uint8Array> {
+async function readBody(
+  own: Exchange,
+  response: Response,
+  most: number,
+  take: (part: Uint8Array) => void,
+): Promise<void> {
   const tooLong = () => {
     own.drop(response);
     return remoteFault(`the remote sent more than ${most} bytes`, response.status);
@@ -105,20 +118,19 @@ async function bodyOf(own: Exchange, response: Response, most: number): Promise<
     const ms = MAX_STALL_MS + BYTE_MS * most;
     const bytes = new Uint8Array(await own.wait(() => response.arrayBuffer(), ms));
     if (bytes.length > most) throw tooLong();
-    return bytes;
+    return take(bytes);
   }
   const reader = response.body.getReader();
-  const parts: Uint8Array[] = [];
   let length = 0;
   for (;;) {
     const { value, done } = await own.wait(() => reader.read());
-    if (done) return joined(parts);
+    if (done) return;
     length += value.length;
     if (length > most) {
       reader.cancel().catch(() => {});
       throw remoteFault(`the remote sent more than ${most} bytes`, response.status);
     }
-    parts.push(value);
+    take(value);
   }
 }
 

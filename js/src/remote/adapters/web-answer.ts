@@ -1,7 +1,7 @@
 /** What answers of HTTP say of heads and ranges. */
 import { MAX_HEAD_BYTES } from '../../base/limits.js';
 import { remoteFault } from '../faults.js';
-import type { ByteRange, RemoteHead } from '../remote.js';
+import type { RemoteHead } from '../remote.js';
 import { type Answer, refused } from './exchange.js';
 
 /** Begins tokens of heads that came without an ETag: they tell heads apart, and no swap takes them. */
@@ -44,18 +44,28 @@ function checksum(bytes: Uint8Array): string {
   return `${(low >>> 0).toString(16)}.${(high >>> 0).toString(16)}.${bytes.length}`;
 }
 
-/** The bytes of a range. */
-export async function rangeOf(
-  name: string,
-  answer: Answer,
-  { from, to }: ByteRange,
-): Promise<Uint8Array> {
-  // Of another origin it can only be read if the server exposes it.
+/** What an answer with a part of an object says that it has. All undefined where a page of another origin cannot see it. */
+export interface ToldRange {
+  readonly told: string | undefined;
+  readonly first: number | undefined;
+  readonly last: number | undefined;
+  /** Bytes of the object, if the server tells. */
+  readonly total: number | undefined;
+}
+
+/** Reads the `Content-Range` of an answer. */
+export function rangeOf(answer: Answer): ToldRange {
   const told = answer.header('content-range');
-  const bytes = await answer.bytes(to - from);
-  const last = from + bytes.length - 1;
-  if (told === undefined || told.startsWith(`bytes ${from}-${last}/`)) return bytes;
-  throw remoteFault(`GET ${name}: bytes ${from}-${last} came as ${told}`, answer.status);
+  const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(told ?? '') ?? [];
+  const count = (digits = '*') => (digits === '*' ? undefined : Number(digits));
+  return { told, first: count(first), last: count(last), total: count(total) };
+}
+
+/** The bytes of a whole body, if the answer tells, and they were not deflated on the way. */
+export function lengthOf(answer: Answer): number | undefined {
+  const told = answer.header('content-length');
+  if (told === undefined || answer.header('content-encoding') !== undefined) return undefined;
+  return Number(told);
 }
 
 /** The headers of a read that must not send what is unchanged. */

@@ -1,6 +1,4 @@
 /** The calls of a remote over HTTP: what S3 and the reference server have in common. */
-import { MAX_OBJECT_BYTES } from '../../base/limits.js';
-import { remoteFault } from '../faults.js';
 import * as names from '../names.js';
 import type {
   ByteRange,
@@ -11,7 +9,8 @@ import type {
   Swap,
 } from '../remote.js';
 import { type Answer, exchange, type Fetch, type Request, refused } from './exchange.js';
-import { headOf, isHtml, rangeOf, unchangedHeaders } from './web-answer.js';
+import { headOf, unchangedHeaders } from './web-answer.js';
+import { ObjectReads } from './web-get.js';
 import { Swapper, untilNoConflict } from './web-swap.js';
 
 /** Where a request goes: each adapter knows that of its store. `name` is undefined for lists. */
@@ -41,6 +40,7 @@ export class WebRemote implements Omit<Remote, 'list'> {
   readonly #fetch: Fetch;
   readonly #route: Route;
   readonly #swapper = new Swapper();
+  readonly #reads = new ObjectReads();
 
   constructor(fetch: Fetch, route: Route) {
     this.#fetch = fetch;
@@ -97,23 +97,7 @@ export class WebRemote implements Omit<Remote, 'list'> {
   async get(name: string, range?: ByteRange, { signal }: RemoteOptions = {}) {
     names.checkObject(name);
     names.checkByteRange(range);
-    const headers: Record<string, string> =
-      range === undefined ? {} : { Range: `bytes=${range.from}-${range.to - 1}` };
-    const answer = await this.send('GET', name, { headers, signal });
-    const { status } = answer;
-    if (isHtml(answer)) throw remoteFault(`GET ${name}: a page of HTML came`, status);
-    if (range !== undefined && status === 206) return rangeOf(name, answer, range);
-    if (status === 200) {
-      const bytes = await answer.bytes(MAX_OBJECT_BYTES);
-      return range === undefined ? bytes : bytes.slice(range.from, range.to);
-    }
-    if (range !== undefined && status === 416) {
-      answer.drop();
-      return new Uint8Array();
-    }
-    const fault = await refused(`GET ${name}`, answer);
-    if (status === 404 && fault.code !== 'remote-gone') return undefined;
-    throw fault;
+    return this.#reads.get(name, range, (headers) => this.send('GET', name, { headers, signal }));
   }
 
   async put(name: string, bytes: Uint8Array, { signal }: RemoteOptions = {}) {
