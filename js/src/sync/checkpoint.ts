@@ -1,5 +1,6 @@
 /** Makes checkpoints: packs of the rows that a reader without the tail needs. */
 
+import { turn } from '../base/scheduler.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
 import type { Generation, PackRecord, Rows } from '../remote/format/head.js';
 import { checkpointRows, packsOf } from '../remote/format/head.js';
@@ -70,6 +71,8 @@ async function writePacks(
   // Platforms deflate beside the page: several at once, as they are put.
   const put = async (deltaBytes: Uint8Array, edits: number, nth: number): Promise<void> => {
     const packBytes = await encodePack(deltaBytes, tools.random(16), tools.deflate);
+    // To seal a long one has taken a slice.
+    await turn();
     const nameBytes = tools.hash(packBytes);
     records[nth] = { nameBytes, length: packBytes.length, edits };
     await remote.put(pathOf('p', nameBytes), packBytes, { signal });

@@ -162,10 +162,13 @@ async function next(
   }
 }
 
+/** A delta, as a whole or in parts that are cut anywhere. */
+export type DeltaBytes = Uint8Array | AsyncIterable<Uint8Array>;
+
 /** What is applied, in one commit. */
 export interface DeltaChange {
   /** The first leads from the rows of `onto`, each other one from those that the one before leads to. */
-  readonly deltas: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+  readonly deltas: Iterable<DeltaBytes> | AsyncIterable<DeltaBytes>;
   /** The rows that the last one must lead to; undefined where only those of later deltas are known. */
   readonly after: RowsRoot | undefined;
   /** The commit that the branch must be at. */
@@ -234,7 +237,7 @@ async function feedAndCommit(
 ): Promise<Applied> {
   const { host } = branchHead.shared;
   let edits = 0;
-  for await (const deltaBytes of deltas) edits += await feed(core, host, ingest, deltaBytes);
+  for await (const delta of deltas) edits += await feed(core, host, ingest, delta);
   calls.finish(host.engine, ingest.op);
   await ingest.drain(performance.now());
   const made = core.madeRows(ingest.op);
@@ -264,30 +267,49 @@ async function feed(
   core: RemoteEngine,
   host: Host,
   ingest: Ingest,
-  deltaBytes: Uint8Array,
+  deltaBytes: DeltaBytes,
 ): Promise<number> {
   const delta = core.apply(ingest.op);
   try {
-    let at = 0;
-    for (;;) {
-      const part = deltaBytes.subarray(at, at + PART_BYTES);
-      at += part.length;
-      if (part.length > 0) core.append(delta, part);
-      else core.end(delta);
+    let [startMs, bytes] = [performance.now(), 0];
+    for await (const part of partsOf(deltaBytes)) {
+      core.append(delta, part);
+      bytes += part.length;
       ingest.bytes += part.length;
-      await take(core, host, ingest, delta);
-      if (part.length === 0) return core.edits();
+      // To inflate a part has taken its time of the slice.
+      if (bytes < PART_BYTES && performance.now() - startMs < host.sliceMs / 2) continue;
+      await take(core, host, ingest, delta, startMs);
+      await turn();
+      [startMs, bytes] = [performance.now(), 0];
     }
+    core.end(delta);
+    await take(core, host, ingest, delta, startMs);
+    return core.edits();
   } finally {
     core.free(delta);
   }
 }
 
+function* wholeParts(deltaBytes: Uint8Array): Generator<Uint8Array, void, void> {
+  for (let at = 0; at < deltaBytes.length; at += PART_BYTES) {
+    yield deltaBytes.subarray(at, at + PART_BYTES);
+  }
+}
+
+function partsOf(delta: DeltaBytes): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
+  return delta instanceof Uint8Array ? wholeParts(delta) : delta;
+}
+
 /** Takes all complete edits of the bytes so far. */
-async function take(core: RemoteEngine, host: Host, ingest: Ingest, delta: Op): Promise<void> {
-  for (;;) {
+async function take(
+  core: RemoteEngine,
+  host: Host,
+  ingest: Ingest,
+  delta: Op,
+  sliceStartMs: number,
+): Promise<void> {
+  for (let startMs = sliceStartMs; ; startMs = performance.now()) {
     ingest.check();
-    const startMs = performance.now();
     const status = host.step(delta, startMs, (budget) => core.step(delta, budget));
     const needed = status === Status.need ? host.engine.needed() : [];
     endSlice(ingest.times, startMs);

@@ -8,7 +8,7 @@ import { decodeDeltaObject } from '../remote/format/delta-object.js';
 import { checkpointRows, type Rows, type TailEntry } from '../remote/format/head.js';
 import { checkName, pathOf } from '../remote/format/names.js';
 import type { SyncContext, SyncJob } from './context.js';
-import { applyDeltas, type RowsRoot } from './delta.js';
+import { applyDeltas, type DeltaBytes, type RowsRoot } from './delta.js';
 import type { SeenHead } from './heads.js';
 import { type Moves, type Remembered, stateMoves } from './state.js';
 
@@ -45,7 +45,7 @@ export async function applyEntries(
     const last = part[part.length - 1];
     if (last === undefined) continue;
     const also = last === entries[entries.length - 1] ? seenMoves(now) : {};
-    const deltas: Uint8Array[] = [];
+    const deltas: DeltaBytes[] = [];
     for (const entry of part) deltas.push(await deltaOf(context, entry, job));
     const moves = refs.moves(also);
     const applied = await applyDeltas(context.origin, {
@@ -72,7 +72,7 @@ async function deltaOf(
   { remote, tools }: SyncContext,
   { delta }: TailEntry,
   { signal }: SyncJob,
-): Promise<Uint8Array> {
+): Promise<DeltaBytes> {
   if (delta.kind === 'inline') return decodeDeltaBody(delta.deltaBytes, tools.inflate);
   const path = pathOf('d', delta.nameBytes);
   const bytes = await remote.get(path, undefined, { signal });

@@ -9,6 +9,7 @@
 
 import { sameBytes } from '../base/bytes.js';
 import { hex } from '../base/hex.js';
+import { turn } from '../base/scheduler.js';
 import { checkSignal } from '../base/signal.js';
 import { BranchHead } from '../history/branch-head.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
@@ -24,7 +25,7 @@ import { checkName, pathOf } from '../remote/format/names.js';
 import { decodePack } from '../remote/format/pack.js';
 import type { RefMove } from '../storage/segment-store.js';
 import type { SyncContext, SyncJob } from './context.js';
-import { applyDeltas, rowsOf } from './delta.js';
+import { applyDeltas, type DeltaBytes, rowsOf } from './delta.js';
 import { applyEntries, type Seen, seenMoves } from './entries.js';
 
 /** Packs that are fetched at once: browsers open six connections to a host. */
@@ -140,7 +141,7 @@ async function apply(
   const ahead: Fetching[] = [];
   let [asked, applied, bytes] = [0, 0, 0];
   // What was fetched before it failed, or another pack is late, is committed first.
-  const take = async function* (moves: RefMove[]): AsyncGenerator<Uint8Array, void, void> {
+  const take = async function* (moves: RefMove[]): AsyncGenerator<DeltaBytes, void, void> {
     const first = applied;
     while (applied < wanted.length && applied < first + COMMIT_PACKS) {
       checkSignal(job.signal);
@@ -148,8 +149,8 @@ async function apply(
         ahead.push(new Fetching(fetchPack(context, (wanted[asked] as Wanted).pack, kept, signal)));
       }
       if (applied > first && ahead[0]?.isHere !== true) break;
-      const { deltaBytes, length } = await (ahead.shift() as Fetching).fetched;
-      yield deltaBytes;
+      const { delta, length } = await (ahead.shift() as Fetching).fetched;
+      yield delta;
       applied += 1;
       bytes += length;
       job.onProgress?.({ phase: 'packs-in', packs: applied, allPacks: wanted.length, bytes });
@@ -182,7 +183,7 @@ async function apply(
 }
 
 interface Fetched {
-  readonly deltaBytes: Uint8Array;
+  readonly delta: DeltaBytes;
   /** Bytes that have travelled. */
   readonly length: number;
 }
@@ -202,7 +203,7 @@ class Fetching {
   }
 }
 
-/** Fetches a pack, unless it is in `kept`, and inflates it. */
+/** Fetches a pack, unless it is in `kept`; it is inflated as it is applied. */
 async function fetchPack(
   { remote, tools }: SyncContext,
   { nameBytes, length }: PackRecord,
@@ -217,7 +218,9 @@ async function fetchPack(
   if (bytes.length !== length) throw invalidRemote('pack', `${bytes.length} bytes of ${length}`, 0);
   checkName('pack', nameBytes, bytes, tools.hash);
   kept.set(path, bytes);
-  return { deltaBytes: await decodePack(bytes, tools.inflate), length };
+  // A long one has taken a slice.
+  await turn();
+  return { delta: decodePack(bytes, tools.inflate), length };
 }
 
 /** The bytes of the ref `landed` when a pack is the last one that was applied. */

@@ -4,15 +4,16 @@ import { joined } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
 import { builtinIfAny } from '../../base/node.js';
 import { streamIterator } from '../../base/read-bytes.js';
+import { turn } from '../../base/scheduler.js';
 
 /** Deflates bytes, without a header. */
 export type Deflate = (plainBytes: Uint8Array) => Promise<Uint8Array>;
 
 /**
- * Inflates what was deflated. Rejects if it is malformed, or as soon as it has more than `most` bytes: it must not
- * allocate for more.
+ * Inflates what was deflated, in parts. Throws if it is malformed, or as soon as it has more than `most` bytes: it must not
+ * allocate for more. Takes turns of the event loop; may work ahead of who reads.
  */
-export type Inflate = (deflatedBytes: Uint8Array, most: number) => Promise<Uint8Array>;
+export type Inflate = (deflatedBytes: Uint8Array, most: number) => AsyncIterable<Uint8Array>;
 
 /** Deflates, by zlib in Node and by `CompressionStream` elsewhere. Rejects with `unsupported` where there is neither. */
 export const deflate: Deflate = (plainBytes) => {
@@ -34,7 +35,7 @@ interface Zlib {
   inflateRaw(
     bytes: Uint8Array,
     options: { readonly maxOutputLength: number; readonly info: true },
-    done: (cause: unknown, inflated: Inflated) => void,
+    done: (cause: unknown, inflated?: Inflated) => void,
   ): void;
 }
 
@@ -42,6 +43,9 @@ interface Inflated {
   readonly buffer: Uint8Array;
   readonly engine: { readonly bytesWritten: number };
 }
+
+/** What there is after a failure. */
+const NONE: Inflated = { buffer: new Uint8Array(), engine: { bytesWritten: 0 } };
 
 function deflateByZlib(zlib: Zlib, plainBytes: Uint8Array): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
@@ -52,16 +56,26 @@ function deflateByZlib(zlib: Zlib, plainBytes: Uint8Array): Promise<Uint8Array> 
   });
 }
 
-function inflateByZlib(zlib: Zlib, bytes: Uint8Array, most: number): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    zlib.inflateRaw(bytes, { maxOutputLength: most, info: true }, (cause, inflated) => {
-      if (cause) reject(cause);
-      // Streams refuse what follows the end; zlib ignores it.
-      else if (inflated.engine.bytesWritten !== bytes.length)
-        reject(new RangeError('bytes follow'));
-      else resolve(plain(inflated.buffer));
-    });
+function inflateByZlib(zlib: Zlib, bytes: Uint8Array, most: number): AsyncIterable<Uint8Array> {
+  const inflated = new Promise<Uint8Array>((resolve, reject) => {
+    zlib.inflateRaw(
+      bytes,
+      { maxOutputLength: most, info: true },
+      (cause, { buffer, engine } = NONE) => {
+        if (cause) reject(cause);
+        // Streams of browsers refuse what follows the end; zlib ignores it.
+        else if (engine.bytesWritten !== bytes.length) reject(new RangeError('bytes follow'));
+        else resolve(plain(buffer));
+      },
+    );
   });
+  // It began with the call, so that it is done when its turn comes; a failure is told then, too.
+  inflated.catch(() => {});
+  return once(inflated);
+}
+
+async function* once(bytes: Promise<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+  yield await bytes;
 }
 
 /** Not a `Buffer`, whose methods differ. */
@@ -72,13 +86,16 @@ function plain({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array {
 /** Deflates by `CompressionStream`. */
 export const deflateByStream: Deflate = async (plainBytes) => {
   if (typeof CompressionStream === 'undefined') throw lacking('CompressionStream');
-  return through(new CompressionStream('deflate-raw'), plainBytes, Number.POSITIVE_INFINITY);
+  const stream = new CompressionStream('deflate-raw');
+  const parts: Uint8Array[] = [];
+  for await (const part of through(stream, plainBytes, Number.POSITIVE_INFINITY)) parts.push(part);
+  return joined(parts);
 };
 
 /** Inflates by `DecompressionStream`. */
-export const inflateByStream: Inflate = async (deflatedBytes, most) => {
+export const inflateByStream: Inflate = async function* (deflatedBytes, most) {
   if (typeof DecompressionStream === 'undefined') throw lacking('DecompressionStream');
-  return through(new DecompressionStream('deflate-raw'), deflatedBytes, most);
+  yield* through(new DecompressionStream('deflate-raw'), deflatedBytes, most);
 };
 
 function lacking(name: string): HedgerowError {
@@ -91,15 +108,23 @@ function lacking(name: string): HedgerowError {
 /** Bytes that are inflated at once: deflating makes bytes at most 1,032 times shorter, so that a bomb fills 4 MiB. */
 const PIECE_BYTES = 4 << 10;
 
-async function through(
+/** Streams of browsers work on the page's thread: after so many milliseconds it is the turn of others. */
+const SLICE_MS = 4;
+
+async function* through(
   stream: CompressionStream | DecompressionStream,
   bytes: Uint8Array,
   most: number,
-): Promise<Uint8Array> {
+): AsyncGenerator<Uint8Array, void, void> {
   const writer = stream.writable.getWriter();
   const write = async () => {
+    let startMs = performance.now();
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       await writer.ready;
+      if (performance.now() - startMs > SLICE_MS) {
+        await turn();
+        startMs = performance.now();
+      }
       // A copy, since bytes may lie in shared memory.
       await writer.write(new Uint8Array(bytes.subarray(at, at + PIECE_BYTES)));
     }
@@ -108,16 +133,15 @@ async function through(
   // What fails here fails the reads, too.
   write().catch(() => {});
   writer.closed.catch(() => {});
-  const parts: Uint8Array[] = [];
   const read = streamIterator<Uint8Array>(stream.readable);
   let total = 0;
-  for (let part = await read.next(); part.done !== true; part = await read.next()) {
-    total += part.value.length;
-    if (total > most) {
-      await read.return?.();
-      throw new RangeError(`more than ${most} bytes`);
+  try {
+    for (let part = await read.next(); part.done !== true; part = await read.next()) {
+      total += part.value.length;
+      if (total > most) throw new RangeError(`more than ${most} bytes`);
+      yield part.value;
     }
-    parts.push(part.value);
+  } finally {
+    await read.return?.();
   }
-  return joined(parts);
 }

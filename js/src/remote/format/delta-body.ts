@@ -16,20 +16,34 @@ export async function encodeDeltaBody(
   return writer.done();
 }
 
-/** Inflates a delta. Rejects with `invalid-remote`. Allocates what it says, at most 16 MiB. */
-export async function decodeDeltaBody(
+/**
+ * Inflates a delta, in parts: what `inflate` gives. Throws `invalid-remote`, at once for a wrong length, else where the
+ * parts end. It has at most 16 MiB.
+ */
+export function decodeDeltaBody(
   bodyBytes: Uint8Array,
   inflate: Inflate,
-): Promise<Uint8Array> {
+): AsyncIterable<Uint8Array> {
   const reader = new FieldReader('delta', bodyBytes, 0, bodyBytes.length);
   const length = reader.u32();
   const isLength = length > 0 && length <= MAX_PLAIN_DELTA_BYTES;
   reader.check(isLength, `${length} bytes when inflated`, 0);
-  const deltaBytes = await inflate(bodyBytes.subarray(4), length).catch((cause: unknown) => {
-    throw cause instanceof HedgerowError && cause.code === 'unsupported'
-      ? cause
-      : invalidRemote('delta', 'it cannot be inflated', 4);
-  });
-  reader.check(deltaBytes.length === length, `${deltaBytes.length} bytes of ${length}`, 4);
-  return deltaBytes;
+  return checked(inflate(bodyBytes.subarray(4), length), length);
+}
+
+async function* checked(
+  parts: AsyncIterable<Uint8Array>,
+  length: number,
+): AsyncGenerator<Uint8Array, void, void> {
+  let total = 0;
+  try {
+    for await (const part of parts) {
+      total += part.length;
+      yield part;
+    }
+  } catch (cause) {
+    const isLacking = cause instanceof HedgerowError && cause.code === 'unsupported';
+    throw isLacking ? cause : invalidRemote('delta', 'it cannot be inflated', 4);
+  }
+  if (total !== length) throw invalidRemote('delta', `${total} bytes of ${length}`, 4);
 }

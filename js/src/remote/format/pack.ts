@@ -14,8 +14,8 @@ export async function encodePack(
   return wrapped('pack', saltBytes, await encodeDeltaBody(deltaBytes, deflate), MAX_PACK_BYTES);
 }
 
-/** The delta in a pack. Rejects with `invalid-remote`, or `unsupported-format`. */
-export async function decodePack(packBytes: Uint8Array, inflate: Inflate): Promise<Uint8Array> {
+/** The parts of the delta in a pack. Throws `invalid-remote`, or `unsupported-format`; so may the parts. */
+export function decodePack(packBytes: Uint8Array, inflate: Inflate): AsyncIterable<Uint8Array> {
   const { reader } = unwrapped('pack', packBytes, MAX_PACK_BYTES);
   return decodeDeltaBody(reader.take(reader.left), inflate);
 }
