@@ -281,6 +281,34 @@ it('a clone that was aborted fetches no pack again that has come', async () => {
   expect(await rowsOf(b.db)).toEqual(await rowsOf(a.db));
 });
 
+it('a clone that was cut off behind the checkpoint goes on with the entries', async () => {
+  const inner = memoryRemote();
+  const a = await device(inner);
+  await a.db.putMany(many(30_000, 'first'));
+  await a.link.push();
+  await a.db.putMany(many(300, 'second'));
+  await a.link.push();
+  let isCut = true;
+  const remote: Remote = {
+    ...inner,
+    async get(name, ...rest) {
+      if (isCut && name.startsWith('d/')) throw offline();
+      return inner.get(name, ...rest);
+    },
+  };
+  const b = await device(remote);
+  await b.db.put('own', 1);
+  await expect(b.link.pull()).rejects.toEqual(failure('offline'));
+  isCut = false;
+  expect(await b.link.push()).toMatchObject({ seq: 3 });
+  await a.link.pull();
+  expect(await rowsOf(b.db)).toEqual({
+    ...Object.fromEntries(many(300, 'second')),
+    ...(await rowsOf(a.db)),
+  });
+  expect(await a.db.get('k000000')).toMatchObject({ note: 'second' });
+});
+
 it('a push whose answer was lost is recognised, and pushed once', async () => {
   const inner = memoryRemote();
   let swaps = 0;

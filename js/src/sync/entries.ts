@@ -16,7 +16,7 @@ import { type Moves, type Remembered, stateMoves } from './state.js';
 export const isSame = (a: RowsRoot, b: Rows): boolean => sameBytes(a.rootBytes, b.rootBytes);
 
 /** The state after a head was seen: who is in it is pending no longer, and who lost against it never will be in it. */
-export function seenMoves({ state, seen }: Seen): Moves {
+function seenMoves({ state, seen }: Seen): Moves {
   const { repositoryBytes, seq } = seen.head;
   const isOpen = state.pending !== undefined && state.pending.seq > seq;
   const at = { seq, hashBytes: seen.hashBytes };

@@ -26,7 +26,7 @@ import { decodePack } from '../remote/format/pack.js';
 import type { RefMove } from '../storage/segment-store.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, type DeltaBytes, rowsOf } from './delta.js';
-import { applyEntries, type Seen, seenMoves } from './entries.js';
+import { applyEntries, type Seen } from './entries.js';
 
 /** Packs that are fetched at once: browsers open six connections to a host. */
 const AT_ONCE = 4;
@@ -66,13 +66,13 @@ export async function landCheckpoint(
       await refs.move({ landing: EMPTY_COMMIT, landed: EMPTY_COMMIT }, durability);
       throw invalidRemote('pack', 'its packs lead to other rows than the head says', 0);
     }
+    // Not the number of the head: it is seen when its entries have come, too.
     const isMoved = await refs.move(
       {
         origin: commitBytes,
         checkpoint: commitBytes,
         landing: EMPTY_COMMIT,
         landed: EMPTY_COMMIT,
-        ...seenMoves(now),
       },
       durability,
     );
