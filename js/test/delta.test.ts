@@ -146,9 +146,9 @@ describe('a delta', () => {
     await db.putMany([['k2', { n: 2 }]]);
     const [root, before] = [db.root, await db.stats()];
     const result = await applied(db, [delta]);
-    expect(result).toMatchObject({ outcome: 'wrong-root', made: { rows: 2 } });
+    expect(result).toMatchObject({ outcome: 'wrong-root', made: { count: 2 } });
     const { after } = delta;
-    const short = { ...delta, after: { ...after, rows: 2 } };
+    const short = { ...delta, after: { ...after, count: 2 } };
     const empty = await receiver();
     expect(await applied(empty, [short])).toMatchObject({ outcome: 'wrong-root', made: after });
     expect(db.root).toBe(root);

@@ -8,9 +8,14 @@ import type {
   PackRecord,
   Retired,
   Rows,
+  Tail,
   TailEntry,
 } from '../src/remote/format/head.js';
-import { inOrder, sameRows } from '../src/remote/format/head-check.js';
+import { sameRows } from '../src/remote/format/head.js';
+import { inOrder } from '../src/remote/format/head-check.js';
+import { MAX_LOGS } from '../src/remote/format/limits.js';
+import { encodeLog } from '../src/remote/format/log.js';
+import { fitsHead } from '../src/remote/format/tail-check.js';
 import type { Random } from './random.js';
 
 export const hash = (bytes: Uint8Array): Uint8Array => blake3(bytes);
@@ -59,19 +64,39 @@ function entries(from: Random, seq: number, base: Rows, nonceBytes: Uint8Array):
   return tail;
 }
 
-/** A head that keeps all rules. */
-export function randomHead(from: Random): Head {
-  const base = from.next() < 0.3 ? NO_ROWS : rowsOf(from);
+/** Cuts entries into pieces of which a head has room for each. */
+function pieces(from: Random, base: Rows, all: readonly TailEntry[]): Tail[] {
+  const cut: Tail[] = [];
+  let begin = 0;
+  for (let end = 1; end <= all.length; end++) {
+    const isFull = !fitsHead(all.slice(begin, end + 1)) || from.next() < 0.1;
+    if (end < all.length && !isFull) continue;
+    cut.push({ base: all[begin - 1]?.rows ?? base, tail: all.slice(begin, end) });
+    begin = end;
+  }
+  return cut.slice(-MAX_LOGS - 1);
+}
+
+/** A head that keeps all rules, with its logs. */
+export function randomBranch(from: Random): { head: Head; logs: Tail[]; logBytes: Uint8Array[] } {
+  const first = from.next() < 0.3 ? NO_ROWS : rowsOf(from);
   // Rows come from somewhere: there were heads before the tail.
-  const seq = Math.max(base.count === 0 ? 1 : 40, Math.min(number(from), 2 ** 52));
+  const seq = Math.max(first.count === 0 ? 1 : 40, Math.min(number(from), 2 ** 52));
   const nonceBytes = from.bytes(16);
-  const tail = entries(from, seq, base, nonceBytes);
-  const rows = tail[tail.length - 1]?.rows ?? base;
+  const all = entries(from, seq, first, nonceBytes);
+  const rows = all[all.length - 1]?.rows ?? first;
+  const parts = pieces(from, first, all);
+  const { base, tail: whole } = {
+    base: parts[0]?.base ?? first,
+    tail: parts.flatMap((part) => part.tail),
+  };
+  const logs = parts.slice(0, -1);
+  const encoded = logs.map((log) => encodeLog(log, from.bytes(16), hash));
   // The checkpoint is at the base, or at one of the entries.
-  const nth = from.below(tail.length + 1);
-  const at = nth === 0 ? undefined : tail[nth - 1];
+  const nth = from.below(whole.length + 1);
+  const at = nth === 0 ? undefined : whole[nth - 1];
   const kept = at?.rows ?? base;
-  const checkpointSeq = at?.seq ?? (base.count === 0 ? 0 : (tail[0]?.seq ?? seq + 1) - 1);
+  const checkpointSeq = at?.seq ?? (base.count === 0 ? 0 : (whole[0]?.seq ?? seq + 1) - 1);
   const count = kept.count === 0 ? 0 : Math.min(checkpointSeq, 1 + from.below(4));
   const generations = Array.from({ length: count }, (_, nth): Generation => {
     const packs = Array.from({ length: 1 + from.below(20) }, () => packRecord(from));
@@ -85,7 +110,7 @@ export function randomHead(from: Random): Head {
   });
   const names = new Set(Array.from({ length: from.below(5) }, () => from.text(8)));
   names.delete('');
-  return {
+  const head: Head = {
     repositoryBytes: from.bytes(16),
     seq,
     writerBytes: from.bytes(16),
@@ -95,8 +120,9 @@ export function randomHead(from: Random): Head {
     isCompacting: from.next() < 0.5,
     rows,
     checkpoint: { seq: checkpointSeq, generations },
-    base,
-    tail,
+    logs: encoded.map(({ record }) => record),
+    base: parts.at(-1)?.base ?? rows,
+    tail: parts.at(-1)?.tail ?? [],
     retired: inOrder(retired),
     sums: [...names].sort(compareKeys).map((name) => ({
       name,
@@ -104,7 +130,11 @@ export function randomHead(from: Random): Head {
       sum: BigInt(number(from)) * 2048n + 2047n,
     })),
   };
+  return { head, logs, logBytes: encoded.map(({ bytes }) => bytes) };
 }
+
+/** A head that keeps all rules. */
+export const randomHead = (from: Random): Head => randomBranch(from).head;
 
 /** An object with a seal that fits its bytes. */
 export function resealed(bytes: Uint8Array): Uint8Array {

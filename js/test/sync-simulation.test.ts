@@ -5,6 +5,7 @@
  * an edit of somebody who had seen it, or is in a log of conflicts.
  */
 import { expect, it } from 'vitest';
+import { hex } from '../src/base/hex.js';
 import { HedgerowError, memory, open, type Storage, type Store } from '../src/index.js';
 import { Changes } from '../src/read/changes.js';
 import { faultyRemote } from '../src/remote/adapters/faulty.js';
@@ -15,7 +16,30 @@ import { type BeginStep, forSeeds, isOneSeed, seedCount, seedsTo } from './prope
 import type { Random } from './random.js';
 import { headOf } from './remote-store.js';
 
-const totals = { edits: 0, calls: 0, failures: 0, crashes: 0, faults: 0, races: 0, conflicts: 0 };
+const totals = {
+  ...{ edits: 0, calls: 0, failures: 0, crashes: 0, faults: 0, races: 0, conflicts: 0 },
+  ...{ logsPut: 0, logsRead: 0, checkpoints: 0 },
+};
+
+/** What kind of object it is, by its first bytes. */
+const kindOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes.subarray(0, 4));
+
+/** Counts the logs and packs that travel. */
+function counted(remote: Remote): Remote {
+  return {
+    ...remote,
+    async put(name, bytes, ...rest) {
+      if (kindOf(bytes) === 'HDGL') totals.logsPut += 1;
+      if (kindOf(bytes) === 'HDGP') totals.checkpoints += 1;
+      return remote.put(name, bytes, ...rest);
+    },
+    async get(...call) {
+      const bytes = await remote.get(...call);
+      if (bytes && kindOf(bytes) === 'HDGL') totals.logsRead += 1;
+      return bytes;
+    },
+  };
+}
 
 /** A storage whose writes fail from a certain one on, until it is started again: what a crash leaves. */
 class Crashing {
@@ -126,7 +150,7 @@ class Edits {
   readonly all = new Map<number, string>();
   readonly seen = new Set<number>();
 
-  async edit({ db }: Device, from: Random): Promise<void> {
+  async edit({ db }: Device, from: Random, fillerBytes: number): Promise<void> {
     const key = `k${from.below(12)}`;
     const id = this.all.size + 1;
     const isDelete = from.below(5) === 0;
@@ -134,7 +158,8 @@ class Edits {
     const before = await db.transaction(async (tx) => {
       const found = await tx.get<Value>(key);
       if (isDelete) tx.delete(key);
-      else tx.put(key, { id, filler: 'x'.repeat(from.below(from.pick([20, 6000]))) });
+      // What cannot be deflated fills heads.
+      else tx.put(key, { id, filler: hex(from.bytes(from.below(fillerBytes))) });
       return found;
     });
     if (before !== undefined) this.seen.add(before.id);
@@ -149,7 +174,7 @@ async function rowsOf(db: Store): Promise<[string, Value][]> {
 }
 
 async function simulate(from: Random, seed: number, begin: BeginStep): Promise<void> {
-  const inner = memoryRemote();
+  const inner = counted(memoryRemote());
   const chance = from.pick([0, 0.03, 0.12]);
   const chances = {
     ...{ offline: chance, cut: chance, flipped: chance, refused: chance, conflict: chance },
@@ -161,14 +186,19 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   });
   for (const device of devices) await device.start();
   const edits = new Edits();
-  // Many short histories, and some in which the tail of the head gets long.
-  const steps = 8 + from.below(from.pick([12, 24, 72]));
+  // Many short histories, some in which the tail gets long, and some of rows that fill heads, which have checkpoints.
+  const isLong = from.below(40) === 0;
+  const steps = isLong ? 200 + from.below(200) : 8 + from.below(from.pick([12, 24, 72]));
+  // One may be away for a while, so that the others make logs and checkpoints.
+  const back = from.pick([0, 0.7, 1]) * steps;
+  const fillerBytes = isLong ? 2500 : from.pick([20, 400, 2500]);
   for (let step = 0; step < steps; step++) {
-    const nth = from.below(devices.length);
+    const isAway = step < back && from.below(20) > 0;
+    const nth = from.below(devices.length - (isAway ? 1 : 0));
     const device = devices[nth] as Device;
     const what = from.pick(['edit', 'edit', 'push', 'pull'] as const);
     begin({ step, nth, what, chance, policy: device.policy });
-    if (what === 'edit') await edits.edit(device, from);
+    if (what === 'edit') await edits.edit(device, from, fillerBytes);
     else await device.tries(() => device.link[what]());
   }
   remote.heal();

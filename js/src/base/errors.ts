@@ -36,7 +36,7 @@ export type ErrorCode =
   | 'remote-unsafe';
 
 /** What is kept at a remote. */
-export type RemoteKind = 'repository' | 'head' | 'pack' | 'delta';
+export type RemoteKind = 'repository' | 'head' | 'log' | 'pack' | 'delta';
 
 /** A key that two branches have changed to different values. Absent rows are `undefined`. */
 export interface Conflict {

@@ -12,7 +12,8 @@ import { fail } from './status.js';
 export interface RowsRoot {
   /** The hash of its top node; 32 zero bytes without rows. */
   readonly rootBytes: Uint8Array;
-  readonly rows: number;
+  /** The number of its rows. */
+  readonly count: number;
 }
 
 /** The calls of the later part, for the current instance. */
@@ -33,8 +34,8 @@ export class RemoteEngine {
     this.#core = core;
   }
 
-  #root(rows: number): RowsRoot {
-    return { rootBytes: this.#engine.replyBytes(), rows };
+  #root(count: number): RowsRoot {
+    return { rootBytes: this.#engine.replyBytes(), count };
   }
 
   /** The rows of a view. */

@@ -1,12 +1,13 @@
 /** Brings the rows of a head to the branch that follows the remote. */
 
 import { sameBytes } from '../base/bytes.js';
-import type { Head, Rows } from '../remote/format/head.js';
+import { type Head, type Rows, sameRows, type Tail } from '../remote/format/head.js';
 import { entriesSince } from '../remote/format/head-rules.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { rowsOf } from './delta.js';
-import { applyEntries, isSame, type Seen } from './entries.js';
+import { applyEntries, type Seen } from './entries.js';
 import { landCheckpoint } from './land-checkpoint.js';
+import { tailFor } from './logs.js';
 import { type PendingPush, type Remembered, stateMoves } from './state.js';
 
 /**
@@ -14,24 +15,22 @@ import { type PendingPush, type Remembered, stateMoves } from './state.js';
  * moved it meanwhile: then read the state again.
  */
 export async function bringIn(context: SyncContext, now: Seen, job: SyncJob): Promise<boolean> {
-  const accepted = await acceptOwn(context, now);
+  const tail = await tailFor(context, now, job);
+  const accepted = await acceptOwn(context, now, tail);
   if (accepted === undefined) return false;
-  const { head } = now.seen;
   const base = await rowsOf(context.shared, accepted.origin);
-  const entries = entriesSince(head, base.rootBytes);
+  const entries = entriesSince(tail, base.rootBytes);
   const next = { ...now, state: accepted };
   if (entries === undefined) return landCheckpoint(context, next, job);
   const outcome = await applyEntries(context, next, entries, job);
   return outcome === 'wrong-root' ? landCheckpoint(context, next, job) : outcome === 'applied';
 }
 
-/** The entry of the tail, or the head, that this push became: its number, and the rows before and after it. */
-function ownStep(head: Head, { nonceBytes }: PendingPush): [Rows, Rows] | undefined {
-  const nth = head.tail.findIndex((entry) => sameBytes(entry.nonceBytes, nonceBytes));
-  const entry = head.tail[nth];
-  if (entry !== undefined) return [head.tail[nth - 1]?.rows ?? head.base, entry.rows];
-  // A checkpoint has no entry for what it pushed.
-  return sameBytes(head.nonceBytes, nonceBytes) ? [head.rows, head.rows] : undefined;
+/** The rows after the entry of the tail, or of the head, that this push became. */
+function ownRows(head: Head, { tail }: Tail, { nonceBytes }: PendingPush): Rows | undefined {
+  const entry = tail.find((one) => sameBytes(one.nonceBytes, nonceBytes));
+  // A checkpoint may have no entry for what it pushed.
+  return entry?.rows ?? (sameBytes(head.nonceBytes, nonceBytes) ? head.rows : undefined);
 }
 
 /**
@@ -41,14 +40,15 @@ function ownStep(head: Head, { nonceBytes }: PendingPush): [Rows, Rows] | undefi
 async function acceptOwn(
   { shared, refs, durability }: SyncContext,
   { state, seen }: Seen,
+  tail: Tail,
 ): Promise<Remembered | undefined> {
   const { pending } = state;
-  const step = pending && ownStep(seen.head, pending);
-  if (pending === undefined || step === undefined) return state;
+  const own = pending && ownRows(seen.head, tail, pending);
+  if (pending === undefined || own === undefined) return state;
   const { commitBytes } = pending;
   const rows = await rowsOf(shared, commitBytes);
   // Nobody moves it while a push is pending, but a store may be repaired or reset.
-  if (!isSame(rows, step[1])) return state;
+  if (!sameRows(rows, own)) return state;
   const repositoryBytes = seen.head.repositoryBytes;
   const known = { seq: state.seq, hashBytes: state.seenBytes };
   const isMoved = await refs.move(

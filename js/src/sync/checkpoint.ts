@@ -3,13 +3,12 @@
 import { turn } from '../base/scheduler.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
 import type { Generation, PackRecord, Rows } from '../remote/format/head.js';
-import { checkpointRows, packsOf } from '../remote/format/head.js';
-import { MAX_PLAIN_DELTA_BYTES, PACK_BYTES } from '../remote/format/limits.js';
+import { checkpointRows, packsOf, sameRows } from '../remote/format/head.js';
+import { MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
 import { pathOf } from '../remote/format/names.js';
 import { encodePack } from '../remote/format/pack.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { makeDeltas, rowsOf } from './delta.js';
-import { isSame } from './entries.js';
 import type { SeenHead } from './heads.js';
 import type { Remembered } from './state.js';
 
@@ -34,7 +33,7 @@ export async function makeCheckpoint(
   const before = seen?.head.checkpoint ?? { seq: 0, generations: [] };
   const { seq, rows } = to;
   if (commit !== undefined && before.generations.length > 0 && commit.some(Boolean)) {
-    const isKnown = isSame(await rowsOf(context.shared, commit), checkpointRows(before));
+    const isKnown = sameRows(await rowsOf(context.shared, commit), checkpointRows(before));
     if (isKnown && hasRoom(before.generations)) {
       const packs = await writePacks(context, commit, to.commitBytes, job);
       return packs.length === 0
@@ -67,7 +66,7 @@ async function writePacks(
   const under = new Set<Promise<void>>();
   let [packs, bytes] = [0, 0];
   let failure: unknown;
-  const limits = { cutBytes: PACK_BYTES, maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
+  const limits = { cutBytes: tools.packBytes, maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
   // Platforms deflate beside the page: several at once, as they are put.
   const put = async (deltaBytes: Uint8Array, edits: number, nth: number): Promise<void> => {
     const packBytes = await encodePack(deltaBytes, tools.random(16), tools.deflate);

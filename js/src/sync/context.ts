@@ -17,6 +17,8 @@ export interface SyncTools {
   readonly deflate: Deflate;
   readonly inflate: Inflate;
   readonly random: (length: number) => Uint8Array;
+  /** A pack ends with the edit by which it has so many bytes, before it is deflated. */
+  readonly packBytes: number;
   /** Waits for so many milliseconds; rejects with `aborted` after the signal. */
   readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
   /** From 0 up to 1, for the jitter of waits. */

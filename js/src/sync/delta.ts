@@ -17,6 +17,7 @@ import { type RemoteEngine, type RowsRoot, remoteEngine } from '../core/remote-e
 import type { BranchHead, HeldHead } from '../history/branch-head.js';
 import { writeRefs } from '../history/ref-write.js';
 import type { SharedStore } from '../history/shared-store.js';
+import { sameRows } from '../remote/format/head.js';
 import type { Durability, RefMove } from '../storage/segment-store.js';
 import { guarded, Ingest, type IngestResult } from '../write/ingest.js';
 import { resultOf } from '../write/put-many.js';
@@ -241,9 +242,7 @@ async function feedAndCommit(
   calls.finish(host.engine, ingest.op);
   await ingest.drain(performance.now());
   const made = core.madeRows(ingest.op);
-  if (after && (made.rows !== after.rows || !sameBytes(made.rootBytes, after.rootBytes))) {
-    return { outcome: 'wrong-root', made };
-  }
+  if (after && !sameRows(made, after)) return { outcome: 'wrong-root', made };
   const committed = await branchHead.exclusively(async () => {
     // A rebase would add what others have changed, and so give other rows than promised.
     if (branchHead.head.generation !== head.generation) return undefined;

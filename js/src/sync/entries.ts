@@ -5,15 +5,12 @@ import { hex } from '../base/hex.js';
 import { invalidRemote } from '../remote/format/cursor.js';
 import { decodeDeltaBody } from '../remote/format/delta-body.js';
 import { decodeDeltaObject } from '../remote/format/delta-object.js';
-import { checkpointRows, type Rows, type TailEntry } from '../remote/format/head.js';
+import { checkpointRows, type TailEntry } from '../remote/format/head.js';
 import { checkName, pathOf } from '../remote/format/names.js';
 import type { SyncContext, SyncJob } from './context.js';
-import { applyDeltas, type DeltaBytes, type RowsRoot } from './delta.js';
+import { applyDeltas, type DeltaBytes } from './delta.js';
 import type { SeenHead } from './heads.js';
 import { type Moves, type Remembered, stateMoves } from './state.js';
-
-/** Whether two trees of rows are the same. */
-export const isSame = (a: RowsRoot, b: Rows): boolean => sameBytes(a.rootBytes, b.rootBytes);
 
 /** The state after a head was seen: who is in it is pending no longer, and who lost against it never will be in it. */
 function seenMoves({ state, seen }: Seen): Moves {
@@ -50,7 +47,7 @@ export async function applyEntries(
     const moves = refs.moves(also);
     const applied = await applyDeltas(context.origin, {
       deltas,
-      after: { rootBytes: last.rows.rootBytes, rows: last.rows.count },
+      after: last.rows,
       onto: origin,
       durability,
       also: moves,

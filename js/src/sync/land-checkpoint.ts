@@ -20,13 +20,13 @@ import {
   type PackRecord,
   packsOf,
 } from '../remote/format/head.js';
-import { entriesAfterCheckpoint } from '../remote/format/head-rules.js';
 import { checkName, pathOf } from '../remote/format/names.js';
 import { decodePack } from '../remote/format/pack.js';
 import type { RefMove } from '../storage/segment-store.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, type DeltaBytes, rowsOf } from './delta.js';
 import { applyEntries, type Seen } from './entries.js';
+import { tailSince } from './logs.js';
 
 /** Packs that are fetched at once: browsers open six connections to a host. */
 const AT_ONCE = 4;
@@ -77,7 +77,8 @@ export async function landCheckpoint(
       durability,
     );
     if (!isMoved) return false;
-    const entries = entriesAfterCheckpoint(now.seen.head);
+    const { tail } = await tailSince(context, now.seen.head, checkpoint.seq, job);
+    const entries = tail.filter(({ seq }) => seq > checkpoint.seq);
     const state = await refs.look();
     const outcome = await applyEntries(context, { ...now, state }, entries, job);
     if (outcome !== 'wrong-root') return outcome === 'applied';

@@ -11,6 +11,7 @@ import { BranchHead } from '../history/branch-head.js';
 import { refOfBranch } from '../history/branch-name.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
 import { deflate, inflate } from '../remote/format/deflate.js';
+import { PACK_BYTES } from '../remote/format/limits.js';
 import { probeRemote } from '../remote/probe.js';
 import type { Remote } from '../remote/remote.js';
 import { ConflictLog, type LoggedConflict } from './conflict-log.js';
@@ -244,6 +245,7 @@ export async function openLink(
     deflate,
     inflate,
     random: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    packBytes: PACK_BYTES,
     sleep,
     chance: Math.random,
     ...given,

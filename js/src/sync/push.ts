@@ -6,7 +6,7 @@ import { checkSignal } from '../base/signal.js';
 import { NO_HASH } from '../remote/format/cursor.js';
 import { encodeDeltaBody } from '../remote/format/delta-body.js';
 import { encodeDeltaObject } from '../remote/format/delta-object.js';
-import { type Delta, type Head, NO_ROWS, type Rows } from '../remote/format/head.js';
+import { type Delta, type Head, NO_ROWS, type Rows, sameRows } from '../remote/format/head.js';
 import { encodeHead } from '../remote/format/head-codec.js';
 import { type Author, withCheckpoint, withEntry } from '../remote/format/head-rules.js';
 import { MAX_INLINE_DELTA_BYTES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/limits.js';
@@ -15,8 +15,8 @@ import { decodeRepository, encodeRepository, mayWrite } from '../remote/format/r
 import { makeCheckpoint } from './checkpoint.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { makeDelta, rowsOf } from './delta.js';
-import { isSame } from './entries.js';
 import type { SeenHead } from './heads.js';
+import { moveIntoLog } from './logs.js';
 import { pull } from './pull.js';
 import { type Remembered, stateMoves } from './state.js';
 
@@ -89,9 +89,8 @@ async function tryOnce(
   try {
     // A push that nobody has answered may still come true: it is tried again as it was.
     const commitBytes = isOpen && state.pending ? state.pending.commitBytes : held.head.commitBytes;
-    const found = await rowsOf(shared, commitBytes);
-    const rows = { rootBytes: found.rootBytes, count: found.rows };
-    if (isSame(found, last?.head.rows ?? NO_ROWS)) {
+    const rows = await rowsOf(shared, commitBytes);
+    if (sameRows(rows, last?.head.rows ?? NO_ROWS)) {
       return { seq: last?.head.seq ?? 0, isPushed: false, edits: 0 };
     }
     const nonceBytes =
@@ -139,7 +138,7 @@ async function startOf(
   const first: Head = {
     ...{ repositoryBytes, seq: 0, writerBytes: NO_HASH, nonceBytes: NO_HASH, app },
     ...{ previousBytes: NO_HASH, isCompacting: false, rows: NO_ROWS, checkpoint: nothing },
-    ...{ base: NO_ROWS, tail: [], retired: [], sums: [] },
+    ...{ logs: [], base: NO_ROWS, tail: [], retired: [], sums: [] },
   };
   return [first, repositoryBytes];
 }
@@ -155,8 +154,9 @@ interface Wanted {
 
 async function nextHead(context: SyncContext, wanted: Wanted, job: SyncJob): Promise<Next> {
   const { shared, tools, remote } = context;
-  const { before, state, commitBytes, rows, author, last } = wanted;
+  const { state, commitBytes, rows, author, last } = wanted;
   const { signal } = job;
+  let { before } = wanted;
   const limits = { maxBytes: MAX_PLAIN_DELTA_BYTES, signal };
   const made = await makeDelta(shared, state.origin, commitBytes, limits);
   let delta: Delta | undefined;
@@ -164,11 +164,13 @@ async function nextHead(context: SyncContext, wanted: Wanted, job: SyncJob): Pro
     const deltaBytes = await encodeDeltaBody(made.deltaBytes, tools.deflate);
     delta = { kind: 'inline', deltaBytes };
     let appended = withEntry(before, rows, delta, author);
-    if (appended.kind === 'spill') {
-      const object = encodeDeltaObject(deltaBytes, tools.random(16));
-      const nameBytes = tools.hash(object);
-      await remote.put(pathOf('d', nameBytes), object, { signal });
-      delta = { kind: 'object', nameBytes, length: object.length };
+    while (appended.kind === 'spill' || appended.kind === 'log') {
+      if (appended.kind === 'spill') {
+        const object = encodeDeltaObject(deltaBytes, tools.random(16));
+        const nameBytes = tools.hash(object);
+        await remote.put(pathOf('d', nameBytes), object, { signal });
+        delta = { kind: 'object', nameBytes, length: object.length };
+      } else before = await moveIntoLog(context, before, job);
       appended = withEntry(before, rows, delta, author);
     }
     if (appended.kind === 'head') return { head: appended.head, edits: made.edits };

@@ -15,6 +15,7 @@ import { FieldReader, FieldWriter, ID_BYTES, invalidRemote, tooNew, unwritable }
 const MAGICS: Readonly<Record<RemoteKind, number>> = {
   repository: 0x4347_4448, // HDGC
   head: 0x5247_4448, // HDGR
+  log: 0x4c47_4448, // HDGL
   pack: 0x5047_4448, // HDGP
   delta: 0x4547_4448, // HDGE
 };

@@ -3,44 +3,31 @@
 import { sameBytes } from '../../base/bytes.js';
 import { hex } from '../../base/hex.js';
 import { compareKeys } from '../../base/key.js';
-import { type FieldReader, isZero, unwritable } from './cursor.js';
+import { isZero } from './cursor.js';
 import {
   checkpointRows,
-  deltaLength,
+  deltaLengths,
   FOLDERS,
   type Head,
   type PackRecord,
   packsOf,
   type Retired,
-  type Rows,
+  sameRows,
 } from './head.js';
 import {
-  MAX_INLINE_DELTA_BYTES,
+  MAX_LOG_BYTES,
+  MAX_LOGS,
   MAX_PACK_BYTES,
   MAX_RETIRED,
   MAX_SUMS,
   MAX_TAIL_BYTES,
   MAX_TAIL_ENTRIES,
 } from './limits.js';
-
-/** Where the parts of a head begin, by their names. */
-export type Places = Map<string, number>;
-
-/** A head that was read; without one, faults are those of a caller. */
-interface Source {
-  readonly reader: FieldReader;
-  readonly places: Places;
-}
-
-type Check = (holds: boolean, place: string, what: string) => void;
+import { type Check, checkEntries, checkerOf, type Source } from './tail-check.js';
 
 /** Throws `invalid-remote` at the place in `source`, or `invalid-argument`, for the first broken rule. */
 export function checkHead(head: Head, source?: Source): void {
-  const check: Check = (holds, place, what) => {
-    if (holds) return;
-    if (source) throw source.reader.fault(`${place}: ${what}`, source.places.get(place) ?? 0);
-    throw unwritable('head', `${place}: ${what}`);
-  };
+  const check = checkerOf('head', source);
   if (head.sums.length > MAX_SUMS) check(false, 'sums', `${head.sums.length} of them`);
   check(head.seq >= 1, 'seq', 'it begins at 1');
   const isFirst = head.seq === 1;
@@ -54,10 +41,6 @@ export function checkHead(head: Head, source?: Source): void {
     check(name !== '' && ascends, `sum ${nth}`, 'names do not ascend');
   }
 }
-
-/** Whether both are the same tree. */
-export const sameRows = (a: Rows, b: Rows) =>
-  a.count === b.count && sameBytes(a.rootBytes, b.rootBytes);
 
 function checkCheckpoint({ seq, checkpoint }: Head, check: Check): void {
   const { generations } = checkpoint;
@@ -86,34 +69,42 @@ function isPack({ nameBytes, length, edits }: PackRecord): boolean {
 
 function checkTail(head: Head, check: Check): void {
   const { seq, rows, base, tail, checkpoint } = head;
-  check(tail.length <= MAX_TAIL_ENTRIES, 'base', `${tail.length} entries`);
-  let before = { seq: 0, rows: base };
-  let total = 0;
-  let reaches = base;
-  for (const [nth, entry] of tail.entries()) {
-    const place = `tail ${nth}`;
-    check(
-      entry.seq > before.seq && entry.seq <= seq,
-      place,
-      `its seq ${entry.seq} is out of order`,
-    );
-    check(!sameRows(before.rows, entry.rows), place, 'it changes nothing');
-    const isOwn = entry.seq < seq || sameBytes(entry.nonceBytes, head.nonceBytes);
+  checkEntries(head, check);
+  const last = tail[tail.length - 1];
+  if (last !== undefined) {
+    const place = `tail ${tail.length - 1}`;
+    check(last.seq <= seq, place, `its seq ${last.seq} is out of order`);
+    const isOwn = last.seq < seq || sameBytes(last.nonceBytes, head.nonceBytes);
     check(isOwn, place, 'its nonce is not that of the head');
-    const length = deltaLength(entry);
-    const most = entry.delta.kind === 'inline' ? MAX_INLINE_DELTA_BYTES : MAX_TAIL_BYTES;
-    check(length >= 1 && length <= most, place, `a delta of ${length} bytes`);
-    total += length;
-    check(total <= MAX_TAIL_BYTES, place, `deltas of more than ${MAX_TAIL_BYTES} bytes`);
-    if (entry.seq <= checkpoint.seq) reaches = entry.rows;
-    before = entry;
   }
-  check(sameRows(before.rows, rows), 'rows', 'the tail does not end at them');
-  check(
-    sameRows(reaches, checkpointRows(checkpoint)),
-    'checkpoint',
-    'the tail does not lead on from it',
-  );
+  check(sameRows(last?.rows ?? base, rows), 'rows', 'the tail does not end at them');
+  checkLogs(head, check);
+  // Of a checkpoint that is older than the tail, the logs tell whether they lead through it.
+  const past = tail.filter((entry) => entry.seq <= checkpoint.seq);
+  if (past.length === 0 && head.logs.length > 0) return;
+  const reaches = past[past.length - 1]?.rows ?? base;
+  const isOn = sameRows(reaches, checkpointRows(checkpoint));
+  check(isOn, 'checkpoint', 'the tail does not lead on from it');
+}
+
+function checkLogs({ logs, tail }: Head, check: Check): void {
+  let [entries, total] = [tail.length, deltaLengths(tail)];
+  const last = `log ${logs.length - 1}`;
+  check(logs.length <= MAX_LOGS, last, `${logs.length} of them`);
+  check(logs.length === 0 || tail.length > 0, last, 'there is no tail behind it');
+  for (const [nth, log] of logs.entries()) {
+    const place = `log ${nth}`;
+    const next = logs[nth + 1] ?? tail[0];
+    const hasSpace = log.seq + log.entries <= (next?.seq ?? 0);
+    check(log.seq >= 1 && hasSpace, place, `its seq ${log.seq} is out of order`);
+    check(log.length >= 1 && log.length <= MAX_LOG_BYTES, place, `${log.length} bytes`);
+    const isLog = log.entries >= 1 && log.deltaBytes >= log.entries;
+    check(isLog, place, `${log.entries} entries with ${log.deltaBytes} bytes`);
+    entries += log.entries;
+    total += log.deltaBytes;
+  }
+  check(entries <= MAX_TAIL_ENTRIES, last, `${entries} entries`);
+  check(total <= MAX_TAIL_BYTES, logs.length > 0 ? last : 'base', `deltas of ${total} bytes`);
 }
 
 const rankOf = ({ folder }: Retired) => FOLDERS.indexOf(folder);
@@ -134,9 +125,10 @@ export function inOrder(retired: readonly Retired[]): Retired[] {
   return retired.slice().sort(compareRetired).slice(-MAX_RETIRED);
 }
 
-/** The objects that a head needs, each as a text of its folder and name. */
-function liveIn({ checkpoint, tail }: Head): Set<string> {
+/** The objects that a head names, each as a text of its folder and name. */
+function liveIn({ checkpoint, logs, tail }: Head): Set<string> {
   const live = new Set(packsOf(checkpoint).map(({ nameBytes }) => `p/${hex(nameBytes)}`));
+  for (const { nameBytes } of logs) live.add(`d/${hex(nameBytes)}`);
   for (const { delta } of tail) if (delta.kind === 'object') live.add(`d/${hex(delta.nameBytes)}`);
   return live;
 }

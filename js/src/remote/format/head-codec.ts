@@ -1,32 +1,30 @@
 /** The bytes of a head, drawn in `docs/format.md`. */
 
-import { type FieldReader, FieldWriter, ID_BYTES, isZero } from './cursor.js';
+import { type FieldReader, FieldWriter, ID_BYTES } from './cursor.js';
 import { ENVELOPE_BYTES, SEAL_BYTES, unwrapped, wrapped } from './envelope.js';
 import {
   type Checkpoint,
-  type Delta,
   FOLDERS,
   type Generation,
   type Head,
+  type LogRecord,
   type PackRecord,
   type Retired,
-  type Rows,
   type SumClaim,
-  type TailEntry,
 } from './head.js';
-import { checkHead, type Places } from './head-check.js';
+import { checkHead } from './head-check.js';
+import { MAX_HEAD_BYTES, MAX_LOGS, MAX_RETIRED, MAX_SUM_NAME_BYTES, MAX_SUMS } from './limits.js';
 import {
-  MAX_HEAD_BYTES,
-  MAX_INLINE_DELTA_BYTES,
-  MAX_RETIRED,
-  MAX_SUM_NAME_BYTES,
-  MAX_SUMS,
-  MAX_TAIL_ENTRIES,
-} from './limits.js';
+  counted,
+  type Places,
+  readRows,
+  readTail,
+  times,
+  writeRows,
+  writeTail,
+} from './tail-codec.js';
 
 const COMPACTING = 1;
-const INLINE = 0;
-const OBJECT = 1;
 
 /**
  * The bytes of a head, at most 65,536. Throws `invalid-argument` for one that is longer or against the rules.
@@ -52,9 +50,15 @@ function bodyOf(head: Head): Uint8Array {
   writer.u32(head.isCompacting ? COMPACTING : 0);
   writeRows(writer, head.rows);
   writeCheckpoint(writer, head.checkpoint);
-  writer.u16(head.tail.length);
-  if (head.tail.length > 0) writeRows(writer, head.base);
-  for (const entry of head.tail) writeEntry(writer, entry);
+  writer.u16(head.logs.length);
+  for (const { nameBytes, length, seq, entries, deltaBytes } of head.logs) {
+    writer.hash(nameBytes);
+    writer.u32(length);
+    writer.u64(seq);
+    writer.u16(entries);
+    writer.u32(deltaBytes);
+  }
+  writeTail(writer, head);
   writer.u16(head.retired.length);
   for (const { folder, nameBytes, seq, stamp } of head.retired) {
     writer.u8(FOLDERS.indexOf(folder));
@@ -90,9 +94,9 @@ export function decodeHead(bytes: Uint8Array): Head {
   const isCompacting = readFlags(reader);
   const rows = at('rows', () => readRows(reader));
   const checkpoint = readCheckpoint(reader, places);
-  const entries = counted(reader, 'entries', MAX_TAIL_ENTRIES);
-  const base = at('base', () => (entries > 0 ? readRows(reader) : rows));
-  const tail = times(entries, (nth) => at(`tail ${nth}`, () => readEntry(reader)));
+  const logCount = counted(reader, 'logs', MAX_LOGS);
+  const logs = times(logCount, (nth) => at(`log ${nth}`, () => readLogRecord(reader)));
+  const { base, tail } = readTail(reader, rows, places);
   const retiredCount = counted(reader, 'retired objects', MAX_RETIRED);
   const retired = times(retiredCount, (nth) => at(`retired ${nth}`, () => readRetired(reader)));
   const claims = counted(reader, 'sums', MAX_SUMS);
@@ -100,24 +104,10 @@ export function decodeHead(bytes: Uint8Array): Head {
   reader.end();
   const head: Head = {
     ...{ repositoryBytes, seq, writerBytes, nonceBytes, previousBytes, app, isCompacting },
-    ...{ rows, checkpoint, base, tail, retired, sums },
+    ...{ rows, checkpoint, logs, base, tail, retired, sums },
   };
   checkHead(head, { reader, places });
   return head;
-}
-
-/** Reads one by one, so that a count that lies ends with the bytes and allocates nothing before. */
-function times<T>(count: number, read: (nth: number) => T): T[] {
-  const all: T[] = [];
-  for (let nth = 0; nth < count; nth++) all.push(read(nth));
-  return all;
-}
-
-function counted(reader: FieldReader, what: string, most: number): number {
-  const { at } = reader;
-  const count = reader.u16();
-  reader.check(count <= most, `${count} ${what}, at most ${most} expected`, at);
-  return count;
 }
 
 function readFlags(reader: FieldReader): boolean {
@@ -125,19 +115,6 @@ function readFlags(reader: FieldReader): boolean {
   const flags = reader.u32();
   reader.check(flags <= COMPACTING, `unknown flags ${flags}`, at);
   return flags === COMPACTING;
-}
-
-function writeRows(writer: FieldWriter, { rootBytes, count }: Rows): void {
-  writer.hash(rootBytes);
-  writer.u64(count);
-}
-
-function readRows(reader: FieldReader): Rows {
-  const rootBytes = reader.hash();
-  const at = reader.at;
-  const count = reader.u64();
-  reader.check(isZero(rootBytes) === (count === 0), `a count of ${count} for this root`, at);
-  return { rootBytes, count };
 }
 
 function writeText(writer: FieldWriter, text: string, most: number): void {
@@ -187,36 +164,14 @@ function readCheckpoint(reader: FieldReader, places: Places): Checkpoint {
   return { seq, generations };
 }
 
-function writeEntry(writer: FieldWriter, { seq, nonceBytes, rows, delta }: TailEntry): void {
-  writer.u64(seq);
-  writer.exactly(ID_BYTES, nonceBytes);
-  writeRows(writer, rows);
-  if (delta.kind === 'inline') {
-    writer.u8(INLINE);
-    writer.u32(delta.deltaBytes.length);
-    writer.bytes(delta.deltaBytes);
-  } else {
-    writer.u8(OBJECT);
-    writer.u32(delta.length);
-    writer.hash(delta.nameBytes);
-  }
-}
-
-function readEntry(reader: FieldReader): TailEntry {
-  const seq = reader.u64();
-  const nonceBytes = reader.take(ID_BYTES);
-  const rows = readRows(reader);
-  return { seq, nonceBytes, rows, delta: readDelta(reader) };
-}
-
-function readDelta(reader: FieldReader): Delta {
-  const { at } = reader;
-  const kind = reader.u8();
-  reader.check(kind <= OBJECT, `a delta of kind ${kind}`, at);
-  const length = reader.u32();
-  if (kind === OBJECT) return { kind: 'object', nameBytes: reader.name(), length };
-  reader.check(length <= MAX_INLINE_DELTA_BYTES, `an inline delta of ${length} bytes`, at + 1);
-  return { kind: 'inline', deltaBytes: reader.take(length) };
+function readLogRecord(reader: FieldReader): LogRecord {
+  return {
+    nameBytes: reader.name(),
+    length: reader.u32(),
+    seq: reader.u64(),
+    entries: reader.u16(),
+    deltaBytes: reader.u32(),
+  };
 }
 
 function readRetired(reader: FieldReader): Retired {

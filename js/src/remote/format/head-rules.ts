@@ -2,25 +2,35 @@
 
 import { sameBytes } from '../../base/bytes.js';
 import { hex } from '../../base/hex.js';
+import { invalidRemote, unwritable } from './cursor.js';
 import {
+  checkpointRows,
   type Delta,
   deltaLength,
+  deltaLengths,
   type Generation,
   type Head,
+  type LogRecord,
   packsOf,
   type Retired,
   type Rows,
+  sameRows,
+  type Tail,
   type TailEntry,
 } from './head.js';
 import { checkHead, inOrder } from './head-check.js';
 import { headLength } from './head-codec.js';
 import {
   MAX_HEAD_BYTES,
-  MAX_HEAD_BYTES_INLINE,
   MAX_INLINE_DELTA_BYTES,
+  MAX_LOGS,
   MAX_TAIL_BYTES,
   MAX_TAIL_ENTRIES,
+  SHORT_HEAD_BYTES,
+  SHORT_LOG_BYTES,
 } from './limits.js';
+import { fitsHead } from './tail-check.js';
+import { entriesLength } from './tail-codec.js';
 
 /** Who replaces a head. */
 export interface Author {
@@ -54,30 +64,58 @@ export function breakBetween(
 }
 
 /**
- * The entries that lead from the tree `rootBytes` to the head's; none if it is the head's, undefined if the tail does
- * not know it. A tree that the branch has had twice is taken where it was last.
+ * The entries that lead from the tree `rootBytes` to the end of a tail; none if it is that end, undefined if the tail
+ * does not know it. A tree that the branch has had twice is taken where it was last.
  */
-export function entriesSince(head: Head, rootBytes: Uint8Array): readonly TailEntry[] | undefined {
-  for (let from = head.tail.length; from >= 0; from--) {
-    if (sameBytes(rowsBefore(head, from).rootBytes, rootBytes)) return head.tail.slice(from);
+export function entriesSince(
+  entries: Tail,
+  rootBytes: Uint8Array,
+): readonly TailEntry[] | undefined {
+  const { base, tail } = entries;
+  for (let from = tail.length; from >= 0; from--) {
+    if (sameBytes((tail[from - 1]?.rows ?? base).rootBytes, rootBytes)) return tail.slice(from);
   }
   return undefined;
 }
 
-/** The entries after the checkpoint: what a clone applies. */
-export function entriesAfterCheckpoint({ tail, checkpoint }: Head): readonly TailEntry[] {
-  return tail.filter(({ seq }) => seq > checkpoint.seq);
+/** The logs of a head that have entries after number `seq`; none if the tail in the head has all of them. */
+export function logsSince({ logs, tail }: Head, seq: number): readonly LogRecord[] {
+  if (seq + 1 >= (tail[0]?.seq ?? 0)) return [];
+  // The last one that begins there or before; entries have no number that is not from one head to the next.
+  const nth = logs.findLastIndex((log) => log.seq <= seq + 1);
+  return logs.slice(Math.max(nth, 0));
 }
 
-/** Whether this nonce is that of the head or came with an entry of its tail: that try has succeeded. */
-export function hasNonce(head: Head, nonceBytes: Uint8Array): boolean {
-  const all = [head.nonceBytes, ...head.tail.map((entry) => entry.nonceBytes)];
-  return all.some((known) => sameBytes(known, nonceBytes));
-}
-
-/** The rows before an entry of the tail; for its length, those of the head. */
-function rowsBefore({ base, tail }: Head, nth: number): Rows {
-  return tail[nth - 1]?.rows ?? base;
+/**
+ * The tail of a head with its last logs, which were decoded, before it. Throws `invalid-remote` for the first that is
+ * not the one that the head names, or does not lead to the next.
+ */
+export function joinedTail(head: Head, logs: readonly Tail[]): Tail {
+  const records = head.logs.slice(head.logs.length - logs.length);
+  let joined: Tail = head;
+  for (let nth = logs.length - 1; nth >= 0; nth--) {
+    const [log, record] = [logs[nth], records[nth]];
+    if (log === undefined || record === undefined) throw unwritable('log', 'the head names fewer');
+    const [first, last] = [log.tail[0], log.tail[log.tail.length - 1]];
+    const isNamed =
+      first?.seq === record.seq &&
+      log.tail.length === record.entries &&
+      deltaLengths(log.tail) === record.deltaBytes;
+    const isBefore = (last?.seq ?? 0) < (joined.tail[0]?.seq ?? 0);
+    if (!isNamed || !isBefore || last === undefined || !sameRows(last.rows, joined.base)) {
+      throw invalidRemote('log', `${hex(record.nameBytes)} is not what the head says`, 0);
+    }
+    joined = { base: log.base, tail: [...log.tail, ...joined.tail] };
+  }
+  const { checkpoint } = head;
+  const past = joined.tail.filter(({ seq }) => seq <= checkpoint.seq);
+  const reaches = past[past.length - 1]?.rows ?? joined.base;
+  // Of a checkpoint before the oldest log that was read, nothing is known.
+  const isKnown = past.length > 0 || logs.length === head.logs.length;
+  if (isKnown && !sameRows(reaches, checkpointRows(checkpoint))) {
+    throw invalidRemote('log', 'the tail does not lead on from the checkpoint', 0);
+  }
+  return joined;
 }
 
 /** A head to which an entry was added, or why there is none. */
@@ -85,14 +123,15 @@ export type Appended =
   | { readonly kind: 'head'; readonly head: Head }
   /** The delta is too long for the head: put it, and append it by name. */
   | { readonly kind: 'spill' }
+  /** The head has no room for one more entry: put a log of its tail, and append to `withLog`. */
+  | { readonly kind: 'log' }
   /** The tail is full: make a checkpoint first. */
   | { readonly kind: 'checkpoint' };
 
 /**
- * The head that replaces `head` by one more step, to `rows`. Entries up to the checkpoint leave the tail, the oldest
- * first, when it would be too long; what they have under `d/` is retired. A delta is inline if it has at most 4 KiB and
- * the head has 56 KiB with it. Throws `invalid-argument` if the step changes nothing, or is malformed. Costs the length
- * of the head for each entry that leaves it.
+ * The head that replaces `head` by one more step, to `rows`. Logs up to the checkpoint, then entries up to it, leave the
+ * tail, the oldest first, when it would be too long; they are retired. A delta is inline if it has at most 4 KiB. Throws
+ * `invalid-argument` if the step changes nothing, or is malformed. Costs the length of the head.
  */
 export function withEntry(head: Head, rows: Rows, delta: Delta, author: Author): Appended {
   const entry = { seq: head.seq + 1, nonceBytes: author.nonceBytes, rows, delta };
@@ -100,27 +139,35 @@ export function withEntry(head: Head, rows: Rows, delta: Delta, author: Author):
   if (length > MAX_TAIL_BYTES) return { kind: 'checkpoint' };
   const isInline = delta.kind === 'inline';
   if (isInline && length > MAX_INLINE_DELTA_BYTES) return { kind: 'spill' };
-  const most = isInline ? MAX_HEAD_BYTES_INLINE : MAX_HEAD_BYTES;
-  const longer = { ...successorOf(head, author), rows, tail: [...head.tail, entry] };
-  let dropped = 0;
-  let next: Head = longer;
-  while (!fitsTail(next) || headLength(next) > most) {
-    if (!isPast(head, dropped)) {
-      return { kind: isInline && fitsTail(next) ? 'spill' : 'checkpoint' };
-    }
-    dropped += 1;
-    next = without(longer, dropped);
+  let next: Head = { ...successorOf(head, author), rows, tail: [...head.tail, entry] };
+  if (!isShort(next)) return { kind: 'log' };
+  while (!fitsTail(next) || headLength(next) > MAX_HEAD_BYTES) {
+    const isTooLong = isInline && fitsTail(next);
+    if (!isPast(next)) return { kind: isTooLong ? 'spill' : 'checkpoint' };
+    next = withoutOldest(next);
   }
   checkHead(next);
   return { kind: 'head', head: next };
+}
+
+/** Whether a head with one more entry is one that each device may read at each change. */
+function isShort(head: Head): boolean {
+  const { tail } = head;
+  const isFew = tail.length === 1 || entriesLength(tail) <= SHORT_LOG_BYTES;
+  return fitsHead(tail) && (isFew || headLength(head) <= SHORT_HEAD_BYTES);
+}
+
+/** The head, no longer with its tail, but with a log of it. It is no head until an entry follows. */
+export function withLog(head: Head, record: LogRecord): Head {
+  return { ...head, logs: [...head.logs, record], base: head.rows, tail: [] };
 }
 
 /** Most entries that a head keeps from before its checkpoint: for devices that were away for a while. */
 const KEPT_ENTRIES = 32;
 
 /**
- * The head that replaces `head` by a checkpoint of `rows`. Its tail ends with `delta`, the step to them, if there is one,
- * and keeps the entries before it, as far as half of a head has room for. Packs that the checkpoint does not name any
+ * The head that replaces `head` by a checkpoint of `rows`. Its tail ends with `delta`, the step to them, if there is one
+ * and the head has room for it, and keeps the entries before it, up to 32. Packs that the checkpoint does not name any
  * more are retired. Throws `invalid-argument` if the packs alone are too many.
  */
 export function withCheckpoint(
@@ -136,7 +183,7 @@ export function withCheckpoint(
   const gone = packsOf(head.checkpoint)
     .filter(({ nameBytes }) => !named.has(hex(nameBytes)))
     .map(({ nameBytes }): Retired => ({ folder: 'p', nameBytes, seq, stamp: undefined }));
-  const whole: Head = {
+  let next: Head = {
     ...successorOf(head, author),
     rows,
     checkpoint: { seq, generations },
@@ -144,32 +191,44 @@ export function withCheckpoint(
     retired: inOrder([...head.retired, ...gone]),
   };
   // Without the step itself, no entry leads to the rows.
-  let dropped = entry ? Math.max(0, whole.tail.length - KEPT_ENTRIES) : whole.tail.length;
-  const { length } = whole.tail;
-  const cut = () => ({ ...without(whole, dropped), ...(dropped === length && { base: rows }) });
-  let next = cut();
-  const isLong = () => !fitsTail(next) || headLength(next) > MAX_HEAD_BYTES_INLINE / 2;
-  for (; dropped < length && isLong(); next = cut()) dropped += 1;
+  const most = entry ? KEPT_ENTRIES : 0;
+  const isLong = () => !fitsTail(next) || headLength(next) > MAX_HEAD_BYTES;
+  while (entriesOf(next) > most || (entriesOf(next) > 0 && isLong())) next = withoutOldest(next);
+  if (next.tail.length === 0) next = { ...next, base: rows };
   checkHead(next);
   return next;
 }
 
-/** Whether a clone does without this entry. */
-function isPast({ tail, checkpoint }: Head, nth: number): boolean {
-  return (tail[nth]?.seq ?? Number.POSITIVE_INFINITY) <= checkpoint.seq;
+/** Whether a clone does without the oldest log or entry. */
+function isPast({ logs, tail, checkpoint }: Head): boolean {
+  const first = tail[0]?.seq ?? Number.POSITIVE_INFINITY;
+  const last = logs.length > 0 ? (logs[1]?.seq ?? first) - 1 : first;
+  return last <= checkpoint.seq;
 }
 
-/** The head without the first entries of its tail. */
-function without(head: Head, count: number): Head {
-  const dropped = head.tail.slice(0, count).flatMap(({ delta }): Retired[] => {
-    if (delta.kind === 'inline') return [];
-    return [{ folder: 'd', nameBytes: delta.nameBytes, seq: head.seq, stamp: undefined }];
-  });
-  const retired = inOrder([...head.retired, ...dropped]);
-  return { ...head, base: rowsBefore(head, count), tail: head.tail.slice(count), retired };
+/** The head without its oldest log, or entry. */
+function withoutOldest(head: Head): Head {
+  const { logs, base, tail } = head;
+  const [log] = logs;
+  const [entry] = log === undefined ? tail : [];
+  const gone = log ?? (entry?.delta.kind === 'object' ? entry.delta : undefined);
+  const retired: Retired[] = head.retired.slice();
+  if (gone) {
+    const { nameBytes } = gone;
+    retired.push({ folder: 'd', nameBytes, seq: head.seq, stamp: undefined });
+  }
+  const rest = log ? { logs: logs.slice(1) } : { base: entry?.rows ?? base, tail: tail.slice(1) };
+  return { ...head, ...rest, retired: inOrder(retired) };
 }
 
-function fitsTail({ tail }: Head): boolean {
-  const total = tail.reduce((sum, entry) => sum + deltaLength(entry), 0);
-  return tail.length <= MAX_TAIL_ENTRIES && total <= MAX_TAIL_BYTES;
+/** How many entries a head has, in its logs, too. */
+function entriesOf({ logs, tail }: Head): number {
+  return logs.reduce((sum, { entries }) => sum + entries, tail.length);
+}
+
+function fitsTail(head: Head): boolean {
+  const { logs, tail } = head;
+  const total = logs.reduce((sum, { deltaBytes }) => sum + deltaBytes, deltaLengths(tail));
+  const isFew = entriesOf(head) <= MAX_TAIL_ENTRIES && logs.length <= MAX_LOGS;
+  return isFew && total <= MAX_TAIL_BYTES;
 }

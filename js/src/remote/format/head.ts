@@ -1,5 +1,6 @@
 /** The head of a branch: the one object of a remote that is overwritten. */
 
+import { sameBytes } from '../../base/bytes.js';
 import type { Folder } from './names.js';
 
 /** A tree of rows: its root, 32 zero bytes without rows, and the number of its rows. */
@@ -40,7 +41,7 @@ export type Delta =
   /** `length` is that of the object, from 1 byte to 1 MiB. */
   | { readonly kind: 'object'; readonly nameBytes: Uint8Array; readonly length: number };
 
-/** A step: from the rows of the entry before, or of `Tail.base`, to `rows`. */
+/** A step: from the rows of the entry before, or of the base, to `rows`. */
 export interface TailEntry {
   /** The head that this entry came with. */
   readonly seq: number;
@@ -50,7 +51,28 @@ export interface TailEntry {
   readonly delta: Delta;
 }
 
-/** An object that no later head needs. */
+/** Entries, each of which leads on from the one before. */
+export interface Tail {
+  /** The rows before the first entry. */
+  readonly base: Rows;
+  /** Ascending by `seq`. */
+  readonly tail: readonly TailEntry[];
+}
+
+/** A log as a head names it: an object under `d/` with older entries, which the head had before. */
+export interface LogRecord {
+  readonly nameBytes: Uint8Array;
+  /** Bytes of the object. */
+  readonly length: number;
+  /** The number of its first entry. */
+  readonly seq: number;
+  /** How many it has, at least 1. */
+  readonly entries: number;
+  /** Bytes of their deltas, wherever they are. */
+  readonly deltaBytes: number;
+}
+
+/** An object that no later head needs. A log takes the deltas with it that it names. */
 export interface Retired {
   readonly folder: Folder;
   readonly nameBytes: Uint8Array;
@@ -67,7 +89,7 @@ export interface SumClaim {
   readonly sum: bigint;
 }
 
-export interface Head {
+export interface Head extends Tail {
   readonly repositoryBytes: Uint8Array;
   /** 1 for the first head of a branch, and one more for each that replaces it. */
   readonly seq: number;
@@ -84,9 +106,14 @@ export interface Head {
   /** What a reader must end at. */
   readonly rows: Rows;
   readonly checkpoint: Checkpoint;
-  /** The rows before the first entry; those of the head if there is none. */
+  /**
+   * Older entries than those of `tail`, the oldest first; none without a tail. Logs and tail have all after the
+   * checkpoint, and perhaps some before it.
+   */
+  readonly logs: readonly LogRecord[];
+  /** The rows before `tail`; those of the head if it is empty. */
   readonly base: Rows;
-  /** Steps up to `rows`, ascending by `seq`: all after the checkpoint, and perhaps some before it. */
+  /** The newest entries, up to `rows`. */
   readonly tail: readonly TailEntry[];
   /** Ascending by `seq`, folder and name. */
   readonly retired: readonly Retired[];
@@ -100,6 +127,16 @@ export const FOLDERS: readonly Folder[] = ['p', 'd'];
 /** Bytes of a delta, wherever it is. */
 export function deltaLength({ delta }: TailEntry): number {
   return delta.kind === 'inline' ? delta.deltaBytes.length : delta.length;
+}
+
+/** Bytes of the deltas of entries, wherever they are. */
+export function deltaLengths(tail: readonly TailEntry[]): number {
+  return tail.reduce((sum, entry) => sum + deltaLength(entry), 0);
+}
+
+/** Whether both are the same tree. */
+export function sameRows(a: Rows, b: Rows): boolean {
+  return a.count === b.count && sameBytes(a.rootBytes, b.rootBytes);
 }
 
 /** The tree of no rows. */

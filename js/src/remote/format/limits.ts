@@ -5,20 +5,35 @@ export const MAX_REPOSITORY_BYTES = 64 << 10;
 
 export { MAX_HEAD_BYTES } from '../../base/limits.js';
 
-/** A delta is inline only while its head stays within this; the rest is for entries without inline deltas. */
-export const MAX_HEAD_BYTES_INLINE = 56 << 10;
-
 /** Longest delta inside of a head, in bytes; a longer one is an object of its own. */
 export const MAX_INLINE_DELTA_BYTES = 4 << 10;
 
-/** Most entries of a tail. */
+/** Most entries of a tail, in its head and in the logs that this names. */
 export const MAX_TAIL_ENTRIES = 64;
 
 /** Most bytes of all deltas of a tail, wherever they are. */
 export const MAX_TAIL_BYTES = 1 << 20;
 
-/** Most retired objects that a head lists: of more, a listing of the remote finds the oldest. */
-export const MAX_RETIRED = 256;
+/** Most entries of a tail in the head itself: each reader of the head reads them all. */
+export const MAX_HEAD_ENTRIES = 8;
+
+/** Most bytes of these entries, unless there is one alone. */
+export const MAX_HEAD_ENTRIES_BYTES = 3 << 10;
+
+/** A writer keeps a head within this, as long as its entries have more bytes than a short log. */
+export const SHORT_HEAD_BYTES = 5900;
+
+/** What a head always has room for, in bytes of entries: shorter logs would be too many. */
+export const SHORT_LOG_BYTES = 1850;
+
+/** Most logs of a head. */
+export const MAX_LOGS = 16;
+
+/** Longest log: what a head had of a tail. */
+export const MAX_LOG_BYTES = 8 << 10;
+
+/** Most retired objects that a head lists, for it stays short: of more, a listing of the remote finds the oldest. */
+export const MAX_RETIRED = 8;
 
 /** Most sum trees that a head names. */
 export const MAX_SUMS = 64;

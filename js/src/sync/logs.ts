@@ -1,0 +1,57 @@
+/** The logs of a head: read by who needs older entries than a head has, and put before one has no more room. */
+
+import { hex } from '../base/hex.js';
+import { invalidRemote } from '../remote/format/cursor.js';
+import type { Head, LogRecord, Tail } from '../remote/format/head.js';
+import { entriesSince, joinedTail, logsSince, withLog } from '../remote/format/head-rules.js';
+import { decodeLog, encodeLog } from '../remote/format/log.js';
+import { checkName, pathOf } from '../remote/format/names.js';
+import type { SyncContext, SyncJob } from './context.js';
+import { rowsOf } from './delta.js';
+import type { Seen } from './entries.js';
+
+/** The tail of a head, as far back as this device needs it: the head's own, mostly, without a request. */
+export async function tailFor(context: SyncContext, now: Seen, job: SyncJob): Promise<Tail> {
+  const { head } = now.seen;
+  const { seq, origin, pending } = now.state;
+  // The push that nobody has answered would have that number.
+  const hasPending = pending === undefined || logsSince(head, pending.seq - 1).length === 0;
+  if (hasPending) {
+    const { rootBytes } = await rowsOf(context.shared, origin);
+    if (entriesSince(head, rootBytes) !== undefined) return head;
+  }
+  const isInLogs = seq + 1 >= (head.logs[0]?.seq ?? Number.POSITIVE_INFINITY);
+  return isInLogs ? tailSince(context, head, seq, job) : head;
+}
+
+/** The tail of a head with all entries after number `seq`: a request for each log that has some, all at once. */
+export async function tailSince(
+  { remote, tools }: SyncContext,
+  head: Head,
+  seq: number,
+  { signal }: SyncJob,
+): Promise<Tail> {
+  const fetchLog = async ({ nameBytes, length }: LogRecord): Promise<Tail> => {
+    const bytes = await remote.get(pathOf('d', nameBytes), undefined, { signal });
+    if (bytes === undefined) {
+      throw invalidRemote('log', `there is no ${hex(nameBytes)}, which the head names`, 0);
+    }
+    if (bytes.length !== length) {
+      throw invalidRemote('log', `${bytes.length} bytes of ${length}`, 0);
+    }
+    checkName('log', nameBytes, bytes, tools.hash);
+    return decodeLog(bytes).entries;
+  };
+  return joinedTail(head, await Promise.all(logsSince(head, seq).map(fetchLog)));
+}
+
+/** Puts the tail of a head into a log. The head that it returns has room for an entry, and is none until then. */
+export async function moveIntoLog(
+  { remote, tools }: SyncContext,
+  head: Head,
+  { signal }: SyncJob,
+): Promise<Head> {
+  const { bytes, record } = encodeLog(head, tools.random(16), tools.hash);
+  await remote.put(pathOf('d', record.nameBytes), bytes, { signal });
+  return withLog(head, record);
+}
