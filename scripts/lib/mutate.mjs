@@ -102,7 +102,7 @@ const pickLength = (below) => [8, 16, 32, 40, 1 + below(200)][below(5)];
 /** A changed copy of bytes; `other` is another input. */
 export function mutated(bytes, other, random) {
   let changed = bytes.slice();
-  for (let times = 1 + random.below(4); times > 0; times--) {
+  for (let times = random.next() < 0.6 ? 1 : 2 + random.below(3); times > 0; times--) {
     // The bombs are dear: seldom.
     const way = random.next() < 0.02 ? WAYS.at(-1) : random.pick(WAYS.slice(0, -1));
     const isBody = changed.length > HEADER_BYTES && random.next() < 0.95;
