@@ -287,6 +287,12 @@ const refused = [
   ],
   ['a block of no kind', 'pack', make.pack({ salt: id('salt'), body: make.edits([7], 1) }), 4],
   [
+    'bytes behind what is deflated',
+    'pack',
+    make.pack({ salt: id('salt'), body: `${STORED}00` }),
+    4,
+  ],
+  [
     'a block that is cut off',
     'pack',
     make.pack({
