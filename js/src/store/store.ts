@@ -4,7 +4,7 @@ import { hex } from '../base/hex.js';
 import { optionsOf, RANGE, rangeOf } from '../base/options.js';
 import type { KeyRange } from '../base/range.js';
 import { checkSignal, ending } from '../base/signal.js';
-import type { Branch, BranchOptions } from '../branches/branches.js';
+import type { Branch, BranchesOptions, BranchOptions } from '../branches/branches.js';
 import type { MergeOptions, MergeResult } from '../branches/merge.js';
 import { Collecting } from '../collect/collecting.js';
 import type { CompactResult } from '../collect/collection.js';
@@ -166,10 +166,10 @@ export class Store extends HealthCalls {
     return new Store(this.name, this.#host, branchHead, ...shared);
   }
 
-  /** All branches, the main one first, each with where it was forked. */
-  async branches(): Promise<Branch[]> {
+  /** All branches, the main one first, each with where it was forked; those of remotes only if they are asked for. */
+  async branches(options: BranchesOptions = {}): Promise<Branch[]> {
     this.checkOpen();
-    return (await storeParts()).branches.listBranches(this.#branchHead);
+    return (await storeParts()).branches.listBranches(this.#branchHead, options);
   }
 
   /** Deletes a branch. Handles that stand on it, in any tab, fail with `branch-not-found` from then on; watches end so. */
