@@ -8,7 +8,7 @@ import type { Remote } from './remote/remote.js';
 import { idb, loadRest } from './storage/idb/idb.js';
 import { loadMemory } from './storage/memory.js';
 import type { Storage } from './storage/segment-store.js';
-import type { Clone, CloneOptions } from './store/clone.js';
+import type { CloneOptions } from './store/clone.js';
 import {
   counting,
   differing,
@@ -22,6 +22,7 @@ import type { OpenOptions } from './store/open.js';
 import { Store } from './store/store.js';
 import { storeParts, syncing } from './store/store-later.js';
 import { loadSums } from './sums/sum-tree.js';
+import type { Link } from './sync/link.js';
 import { transacting } from './transaction/transacting.js';
 import { loadIndexBuild } from './write/index-builder.js';
 
@@ -65,7 +66,7 @@ export type {
   Storage,
   StoreOptions,
 } from './storage/segment-store.js';
-export type { Clone, CloneOptions } from './store/clone.js';
+export type { CloneOptions } from './store/clone.js';
 export type { Health, HealthListener, HealthState } from './store/health.js';
 export { repair, verify, verifyProof } from './store/later.js';
 export type { OpenOptions } from './store/open.js';
@@ -152,6 +153,12 @@ export const importStore: typeof import('./transfer/import.js').importStore = as
   };
   return ending(wanted.signal, read).result;
 };
+
+/** What a clone resolves to. */
+export interface Clone {
+  readonly db: Store;
+  readonly link: Link;
+}
 
 /**
  * Opens the store `name`, links it to a remote, and pulls: resolves to the store with the rows of the remote, and the

@@ -3,11 +3,11 @@
 import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
 import { checkSignal, ending } from '../base/signal.js';
+import type { Branch, BranchesOptions } from '../branches/branches.js';
 import type { Remote } from '../remote/remote.js';
 import type { Link, LinkOptions, PullOptions } from '../sync/link.js';
 import { originOf } from '../sync/names.js';
 import type { OpenOptions } from './open.js';
-import type { Store } from './store.js';
 
 /** Options of `clone`: those of `open`, those of `pull`, and `link`. */
 export interface CloneOptions extends OpenOptions, PullOptions {
@@ -15,23 +15,23 @@ export interface CloneOptions extends OpenOptions, PullOptions {
   readonly link?: LinkOptions | undefined;
 }
 
-/** What a clone resolves to. */
-export interface Clone {
-  readonly db: Store;
-  readonly link: Link;
+/** As much of a store as a clone uses. */
+interface Cloned {
+  readonly branchName: string;
+  branches(options: BranchesOptions): Promise<readonly Branch[]>;
+  remote(remote: Remote, options: LinkOptions): Promise<Link>;
+  close(): Promise<void>;
 }
 
-type Open = (name: string, options?: OpenOptions) => Promise<Store>;
-
 /** See `clone` of the index. */
-export async function cloneStore(
-  open: Open,
+export async function cloneStore<Db extends Cloned>(
+  open: (name: string, options?: OpenOptions) => Promise<Db>,
   name: string,
   remote: Remote,
   { link: linking = {}, signal, onProgress, ...opening }: CloneOptions = {},
-): Promise<Clone> {
+): Promise<{ readonly db: Db; readonly link: Link }> {
   const job = optionsOf('clone', { signal, onProgress }, 'signal onProgress');
-  const work = async (own: AbortSignal | undefined): Promise<Clone> => {
+  const work = async (own: AbortSignal | undefined) => {
     checkSignal(own);
     const db = await open(name, opening);
     try {
@@ -49,7 +49,7 @@ export async function cloneStore(
 }
 
 /** Throws `invalid-argument` if the store has rows, and none of this remote. Writes nothing. */
-async function checkFree(db: Store, { name = 'origin', branch }: LinkOptions): Promise<void> {
+async function checkFree(db: Cloned, { name = 'origin', branch }: LinkOptions): Promise<void> {
   const branches = await db.branches({ remotes: true });
   const rootOf = (wanted: string) => branches.find((one) => one.name === wanted)?.root;
   const hasRows = (root = '') => /[^0]/.test(root);
