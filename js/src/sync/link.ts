@@ -59,6 +59,15 @@ const LINK_OPTIONS = 'name branch remoteBranch policy app probe';
 /** Waits for other tabs: what they do under the lock is right without it, but would be done twice. */
 const LOCK_MS = 30_000;
 
+/** What a link is made of, beside what its work uses. */
+interface LinkParts {
+  readonly traffic: Traffic;
+  readonly name: string;
+  readonly mustProbe: boolean;
+  /** Takes the current instance of the core. */
+  readonly renew: () => Promise<void>;
+}
+
 /**
  * A remote of a store, made by `db.remote()`. Its calls run one after the other, in all tabs; each may be made again
  * after any failure. What the remote's rows were when they were last seen is in the branch `remote/<name>`.
@@ -69,6 +78,7 @@ export class Link {
   readonly #traffic: Traffic;
   readonly #lockName: string;
   readonly #locks: Locks | undefined;
+  readonly #renew: () => Promise<void>;
   #mustProbe: boolean;
   #queue: Promise<unknown> = Promise.resolve();
   #loop: SyncLoop | undefined;
@@ -76,21 +86,16 @@ export class Link {
   readonly name: string;
 
   /** Call `db.remote()`. */
-  constructor(
-    host: SyncHost,
-    context: SyncContext,
-    traffic: Traffic,
-    name: string,
-    mustProbe: boolean,
-  ) {
+  constructor(host: SyncHost, context: SyncContext, parts: LinkParts) {
     this.#host = host;
     this.#context = context;
-    this.#traffic = traffic;
-    this.name = name;
-    this.#mustProbe = mustProbe;
+    this.#traffic = parts.traffic;
+    this.name = parts.name;
+    this.#mustProbe = parts.mustProbe;
+    this.#renew = parts.renew;
     const { pins } = context.shared;
     this.#locks = pins.locks;
-    this.#lockName = `${pins.prefix}remote/${name}`;
+    this.#lockName = `${pins.prefix}remote/${this.name}`;
   }
 
   /** Requests and bytes of this handle so far. Requests that a browser makes by itself are not counted. */
@@ -213,7 +218,10 @@ export class Link {
     checkSignal(job.signal);
     // The network may never answer: closing does not wait for it for long.
     return changes.run(job.signal, true, (signal) => {
-      const own = () => work({ ...job, signal });
+      const own = async () => {
+        await this.#renew();
+        return work({ ...job, signal });
+      };
       const locked = () => withLock(this.#locks, this.#lockName, LOCK_MS, own, signal);
       const result = this.#queue.then(locked);
       this.#queue = result.catch(() => {});
@@ -238,7 +246,11 @@ export async function openLink(
     throw new HedgerowError('invalid-argument', 'app is an integer from 0 to 2^32 - 1');
   }
   const { shared, durability } = host;
-  const core = await remoteEngine(shared.host);
+  let core = await remoteEngine(shared.host);
+  // After a trap there is a new instance: each call begins with the one that there is.
+  const renew = async () => {
+    core = await remoteEngine(shared.host);
+  };
   const tools: SyncTools = {
     hash: (bytes) => core.hash(bytes),
     deflate,
@@ -273,7 +285,7 @@ export async function openLink(
   };
   // Who has pushed once has found it safe.
   const mustProbe = probe && refs.bytes('pushing') === undefined;
-  return new Link(host, context, traffic, name, mustProbe);
+  return new Link(host, context, { traffic, name, mustProbe, renew });
 }
 
 /** Waits; rejects with `aborted` after the signal. */
