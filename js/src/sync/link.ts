@@ -2,10 +2,8 @@
 
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
-import type { Locks } from '../base/locks.js';
 import { checkName, optionsOf } from '../base/options.js';
 import { checkSignal, until } from '../base/signal.js';
-import { withLock } from '../base/timeout.js';
 import { remoteEngine } from '../core/remote-engine.js';
 import { BranchHead } from '../history/branch-head.js';
 import { refOfBranch } from '../history/branch-name.js';
@@ -18,6 +16,7 @@ import type { SyncContext, SyncJob, SyncProgress, SyncTools } from './context.js
 import { rowsOf } from './delta.js';
 import { Heads } from './heads.js';
 import type { SyncHost } from './host.js';
+import { Leases } from './leases.js';
 import { SyncLoop, type SyncOptions } from './loop.js';
 import { metered, type Traffic } from './meter.js';
 import { conflictsOf, namesOf, originOf } from './names.js';
@@ -56,9 +55,6 @@ export interface PullOptions {
 
 const LINK_OPTIONS = 'name branch remoteBranch policy app probe';
 
-/** Waits for other tabs: what they do under the lock is right without it, but would be done twice. */
-const LOCK_MS = 30_000;
-
 /** What a link is made of, beside what its work uses. */
 interface LinkParts {
   readonly traffic: Traffic;
@@ -76,8 +72,8 @@ export class Link {
   readonly #host: SyncHost;
   readonly #context: SyncContext;
   readonly #traffic: Traffic;
-  readonly #lockName: string;
-  readonly #locks: Locks | undefined;
+  /** What tabs do under these would be right without them, but done twice. */
+  readonly #leases: Leases;
   readonly #renew: () => Promise<void>;
   #mustProbe: boolean;
   #queue: Promise<unknown> = Promise.resolve();
@@ -94,8 +90,8 @@ export class Link {
     this.#mustProbe = parts.mustProbe;
     this.#renew = parts.renew;
     const { pins } = context.shared;
-    this.#locks = pins.locks;
-    this.#lockName = `${pins.prefix}remote/${this.name}`;
+    this.#leases = new Leases(pins.locks, `${pins.prefix}remote/${this.name}/`);
+    host.changes.closing.addEventListener('abort', () => this.#leases.close(), { once: true });
   }
 
   /** Requests and bytes of this handle so far. Requests that a browser makes by itself are not counted. */
@@ -179,6 +175,7 @@ export class Link {
   async close(): Promise<void> {
     await this.#loop?.stop();
     await this.#queue;
+    this.#leases.close();
     for (const one of [this.#context.origin, this.#context.local]) one.leave();
   }
 
@@ -204,8 +201,8 @@ export class Link {
         }
       },
       onCommit: (listener: () => void) => local.onMoved(listener),
-      locks: this.#locks,
-      lockName: `${this.#lockName}/loop`,
+      hold: (work: (lost: AbortSignal) => Promise<void>, signal: AbortSignal) =>
+        this.#leases.hold('loop', work, signal),
       sleep: tools.sleep,
       chance: tools.chance,
     };
@@ -222,7 +219,7 @@ export class Link {
         await this.#renew();
         return work({ ...job, signal });
       };
-      const locked = () => withLock(this.#locks, this.#lockName, LOCK_MS, own, signal);
+      const locked = () => this.#leases.hold('call', own, signal);
       const result = this.#queue.then(locked);
       this.#queue = result.catch(() => {});
       return result;
