@@ -4,9 +4,11 @@ import { checkName, optionsOf } from './base/options.js';
 import { part } from './base/parts.js';
 import { checkSignal, ending } from './base/signal.js';
 import { loadCollector } from './collect/collecting.js';
+import type { Remote } from './remote/remote.js';
 import { idb, loadRest } from './storage/idb/idb.js';
 import { loadMemory } from './storage/memory.js';
 import type { Storage } from './storage/segment-store.js';
+import type { CloneOptions } from './store/clone.js';
 import {
   counting,
   differing,
@@ -20,6 +22,7 @@ import type { OpenOptions } from './store/open.js';
 import { Store } from './store/store.js';
 import { storeParts, syncing } from './store/store-later.js';
 import { loadSums } from './sums/sum-tree.js';
+import type { Link } from './sync/link.js';
 import { transacting } from './transaction/transacting.js';
 import { loadIndexBuild } from './write/index-builder.js';
 
@@ -28,7 +31,7 @@ export { persist } from './base/persist.js';
 export type { Persistence } from './base/persistence.js';
 export type { KeyRange } from './base/range.js';
 export type { ByteFormat, ByteSource } from './base/read-bytes.js';
-export type { Branch, BranchOptions } from './branches/branches.js';
+export type { Branch, BranchesOptions, BranchOptions } from './branches/branches.js';
 export type { MergeOptions, MergeResult, Resolution } from './branches/merge.js';
 export type { CompactResult } from './collect/collection.js';
 export type { SumDefinition, SumDefinitions } from './core/sum-definition.js';
@@ -63,6 +66,7 @@ export type {
   Storage,
   StoreOptions,
 } from './storage/segment-store.js';
+export type { CloneOptions } from './store/clone.js';
 export type { Health, HealthListener, HealthState } from './store/health.js';
 export { repair, verify, verifyProof } from './store/later.js';
 export type { OpenOptions } from './store/open.js';
@@ -149,6 +153,22 @@ export const importStore: typeof import('./transfer/import.js').importStore = as
   };
   return ending(wanted.signal, read).result;
 };
+
+/** What a clone resolves to. */
+export interface Clone {
+  readonly db: Store;
+  readonly link: Link;
+}
+
+/**
+ * Opens the store `name`, links it to a remote, and pulls: resolves to the store with the rows of the remote, and the
+ * link. A clone that was cut off goes on where it was, and one that was made before is brought up to date. Rejects with
+ * `invalid-argument` when the store has rows that are not of this remote; with what `open` and `pull` reject with. The
+ * store is closed then, and keeps what has come.
+ */
+export const clone = async (
+  ...args: [name: string, remote: Remote, options?: CloneOptions]
+): Promise<Clone> => (await storeParts()).cloneStore(open, ...args);
 
 const platform = () => part(() => import('./base/platform.js'));
 

@@ -3,10 +3,11 @@
 import { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
 import { FORMAT } from '../base/limits.js';
+import { optionsOf } from '../base/options.js';
 import { bytesOf } from '../base/root.js';
 import { untilWon } from '../base/timeout.js';
 import type { BranchHead } from '../history/branch-head.js';
-import { refOfBranch } from '../history/branch-name.js';
+import { REMOTE_BRANCHES, refOfBranch } from '../history/branch-name.js';
 import {
   firstGeneration,
   forkOf,
@@ -117,13 +118,27 @@ function isGone(cause: unknown): boolean {
   throw cause;
 }
 
+/** Which branches are listed. */
+export interface BranchesOptions {
+  /** Also those of remotes, whose names begin with `remote/`: what was last seen there, and what a sync has under way. */
+  readonly remotes?: boolean | undefined;
+}
+
 /** All branches, the main one first, then by name. */
-export async function listBranches(branchHead: BranchHead): Promise<Branch[]> {
+export async function listBranches(
+  branchHead: BranchHead,
+  options: BranchesOptions,
+): Promise<Branch[]> {
+  const { remotes = false } = optionsOf('branches', options, 'remotes');
+  if (typeof remotes !== 'boolean') {
+    throw new HedgerowError('invalid-argument', 'branches: remotes is a boolean');
+  }
   const { shared } = branchHead;
   const refs = await shared.queued(() => shared.inventory.look());
   const main = { name: REF, root: hex(refs.get(REF)?.commitBytes ?? EMPTY_COMMIT) };
   const others = [...refs.values()]
     .filter(({ name }) => name.startsWith(BRANCH_REF))
+    .filter(({ name }) => remotes || !name.startsWith(BRANCH_REF + REMOTE_BRANCHES))
     .map((ref) => {
       const name = ref.name.slice(BRANCH_REF.length);
       return { name, root: hex(ref.commitBytes), ...forkedFrom(name, refs.values()) };

@@ -28,10 +28,12 @@ export async function remoteEngine(host: Host): Promise<RemoteEngine> {
 export class RemoteEngine {
   readonly #engine: Engine;
   readonly #core: LaterOutput;
+  readonly #epoch: number;
 
   constructor(engine: Engine, core: LaterOutput) {
     this.#engine = engine;
     this.#core = core;
+    this.#epoch = engine.epoch;
   }
 
   #root(count: number): RowsRoot {
@@ -100,8 +102,10 @@ export class RemoteEngine {
     return this.#engine.word(Reply.deltaHasEnded) === 1;
   }
 
-  /** The BLAKE3 of bytes: about 1 ms for each MiB. */
+  /** The BLAKE3 of bytes: about 1 ms for each MiB. Throws once the instance has trapped. */
   hash(bytes: Uint8Array): Uint8Array {
+    // It takes no handle: what the dead instance gives would be an address in the memory of the new one.
+    this.#engine.own(this.#epoch);
     const at = this.#core.remote_object(bytes.length);
     this.#engine.memory.set(bytes, at);
     this.#core.remote_hash();

@@ -2,6 +2,9 @@ import { HedgerowError } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
 import { BRANCH_REF, REF } from './inventory.js';
 
+/** Begins the names of the branches that sync keeps of remotes. */
+export const REMOTE_BRANCHES = 'remote/';
+
 /** The name of a branch's ref; throws `invalid-argument` if `name` cannot be a branch's. */
 export function refOfBranch(name: string): string {
   try {

@@ -36,12 +36,10 @@ export interface HandleParts {
 
 /** Reads and writes of rows. */
 export abstract class ReaderWriter extends Reader {
-  readonly #from: ReadContext;
   protected readonly handle: HandleParts;
 
   protected constructor(from: ReadContext, handle: HandleParts) {
     super(from);
-    this.#from = from;
     this.handle = handle;
   }
 
@@ -60,10 +58,10 @@ export abstract class ReaderWriter extends Reader {
     source: Source<Row> | ByteSource,
     options: PutManyOptions<Row> = {},
   ): Promise<IngestResult> {
-    this.#from.check();
+    this.from.check();
     const job = this.jobOf('putMany', options, 'key prefix format onProgress');
     return this.run(job, isFed(source), (own) =>
-      putMany(this.#from.host, this.#from.branchHead, source, own),
+      putMany(this.from.host, this.from.branchHead, source, own),
     );
   }
 
@@ -76,11 +74,11 @@ export abstract class ReaderWriter extends Reader {
     keysOrRange: Deletes,
     options: Pick<PutManyOptions<string>, 'signal' | 'durability'> = {},
   ): Promise<IngestResult> {
-    this.#from.check();
+    this.from.check();
     const job = this.jobOf('deleteMany', options);
     const isTaken = isFed(keysOrRange);
     return this.run(job, isTaken, (own) => {
-      const remove = () => deleteMany(this.#from, keysOrRange, own);
+      const remove = () => deleteMany(this.from, keysOrRange, own);
       // What comes one by one cannot be taken again.
       return isTaken ? remove() : this.handle.collector.makingRoom(remove);
     });
@@ -94,10 +92,10 @@ export abstract class ReaderWriter extends Reader {
    * order than in another. They come as rows come to `putMany`; the `rows` of the result are operations.
    */
   async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<IngestResult> {
-    this.#from.check();
+    this.from.check();
     const job = this.jobOf('applyPatch', options, 'format onProgress');
     return this.run(job, isFed(patch), (own) =>
-      applyPatch(this.#from.host, this.#from.branchHead, patch, own),
+      applyPatch(this.from.host, this.from.branchHead, patch, own),
     );
   }
 
@@ -115,7 +113,7 @@ export abstract class ReaderWriter extends Reader {
     body: (tx: Transaction) => T | PromiseLike<T>,
     options: TransactionOptions = {},
   ): Promise<T> {
-    this.#from.check();
+    this.from.check();
     if (typeof body !== 'function') {
       throw new HedgerowError('invalid-argument', 'transaction: body must be a function');
     }
@@ -123,7 +121,7 @@ export abstract class ReaderWriter extends Reader {
     const { waits } = this.handle.changes;
     return this.run(job, false, async (own) => {
       const { Transactions } = await transacting();
-      return new Transactions(this.#from.host, this.#from.branchHead).run(body, { ...own, waits });
+      return new Transactions(this.from.host, this.from.branchHead).run(body, { ...own, waits });
     });
   }
 
@@ -147,11 +145,9 @@ export abstract class ReaderWriter extends Reader {
 
   /** Deletes all rows. */
   async clear(): Promise<void> {
-    this.#from.check();
+    this.from.check();
     const job = { durability: this.handle.durability };
-    await this.run(job, false, (own) =>
-      deleteRange(this.#from.host, this.#from.branchHead, {}, own),
-    );
+    await this.run(job, false, (own) => deleteRange(this.from.host, this.from.branchHead, {}, own));
   }
 
   /**
@@ -161,12 +157,12 @@ export abstract class ReaderWriter extends Reader {
    * the store is closed, or the writer forgotten, its rows are dropped.
    */
   writer(options: WriterOptions = {}): Writer {
-    this.#from.check();
+    this.from.check();
     const { commitEvery = Number.POSITIVE_INFINITY, durability = this.handle.durability } =
       optionsOf('writer', options, 'commitEvery durability');
     const flusher = new Flusher(
-      this.#from.host,
-      this.#from.branchHead,
+      this.from.host,
+      this.from.branchHead,
       durability,
       commitEvery,
       (ended) => this.handle.flushers.delete(ended),
@@ -177,13 +173,13 @@ export abstract class ReaderWriter extends Reader {
 
   /** Puts one row. Rows put in one turn share one commit. */
   async put(key: string, value: unknown): Promise<void> {
-    this.#from.check();
+    this.from.check();
     return this.handle.edits.put(key, value);
   }
 
   /** Deletes one row; does nothing when there is none. */
   async delete(key: string): Promise<void> {
-    this.#from.check();
+    this.from.check();
     return this.handle.collector.makingRoom(() => this.handle.edits.delete(key));
   }
 
@@ -195,9 +191,9 @@ export abstract class ReaderWriter extends Reader {
    */
   changes<Value = unknown>(sinceRoot: string, range: DiffOptions = {}): Rows<Change<Value>> {
     const host = () => {
-      this.#from.check();
-      return this.#from.host;
+      this.from.check();
+      return this.from.host;
     };
-    return diffOf(host, this.#from.branchHead, sinceRoot, undefined, range) as Rows<Change<Value>>;
+    return diffOf(host, this.from.branchHead, sinceRoot, undefined, range) as Rows<Change<Value>>;
   }
 }

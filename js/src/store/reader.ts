@@ -44,21 +44,21 @@ export function diffOf(
 
 /** Reads of rows, from wherever the reader stands: at a head that moves, or at one commit. */
 export class Reader {
-  readonly #from: ReadContext;
+  protected readonly from: ReadContext;
 
   /** Reads from where `from` stands when it is called. */
   constructor(from: ReadContext) {
-    this.#from = from;
+    this.from = from;
   }
 
   /** The value of a key, or `undefined`. Every call makes a new value. */
   get<Value = unknown>(key: string): Promise<Value | undefined> {
-    const own = this.#from.pending?.of(key);
+    const own = this.from.pending?.of(key);
     return own === undefined ? this.#get<Value>(key) : own.then(() => this.#get<Value>(key));
   }
 
   #get<Value>(key: string): Promise<Value | undefined> {
-    const from = this.#from;
+    const from = this.from;
     try {
       from.check();
       checkKey(key);
@@ -79,7 +79,7 @@ export class Reader {
    * as the reading goes.
    */
   async getMany<Value = unknown>(keys: Iterable<string>): Promise<(Value | undefined)[]> {
-    const from = this.#from;
+    const from = this.from;
     from.check();
     const parts = new KeyParts(checkKeys('getMany', keys));
     let few: Set<string> | undefined;
@@ -100,7 +100,7 @@ export class Reader {
 
   /** Looks up a few keys. */
   #find(keys: readonly string[]): Promise<unknown[]> {
-    const { engine } = this.#from.host;
+    const { engine } = this.from.host;
     const start = ({ view }: Head) => reads.find(engine, view, keys);
     return this.#read(start, () => foundOf(engine, keys.length));
   }
@@ -160,7 +160,7 @@ export class Reader {
     begin: (engine: Engine, view: number, encoded: EncodedRange, plan: Plan) => Op,
     answerOf: (engine: Engine) => T,
   ): Promise<T> {
-    const from = this.#from;
+    const from = this.from;
     from.check();
     const plan = planned();
     const { range, cut, wait, signal } = plan;
@@ -178,7 +178,7 @@ export class Reader {
 
   /** Reads from a head that is not held for it: again from another one if it was collected. */
   async #read<T>(start: (head: Head) => Op, answer: () => T): Promise<T> {
-    const from = this.#from;
+    const from = this.from;
     for (;;) {
       if (!from.isReady) await from.ready();
       const { head } = from;
@@ -199,7 +199,7 @@ export class Reader {
   scan<Value = unknown>(options: IndexScanOptions): IndexScan<Value>;
   scan<Value = unknown>(options?: ScanOptions): Scan<Value>;
   scan(options: ScanOptions | IndexScanOptions = {}): Scan<unknown> | IndexScan<unknown> {
-    return scanOf(this.#host, this.#from, options);
+    return scanOf(this.#host, this.from, options);
   }
 
   /**
@@ -210,12 +210,12 @@ export class Reader {
    * to 128 MiB.
    */
   async prove(keyOrRange: string | KeyRange): Promise<Uint8Array> {
-    this.#from.check();
+    this.from.check();
     const range = encodeProved(keyOrRange);
-    const held = await this.#from.holdHead();
+    const held = await this.from.holdHead();
     try {
       const { prove } = await proving();
-      return await prove(this.#from.host, held.head, range);
+      return await prove(this.from.host, held.head, range);
     } finally {
       held.release();
     }
@@ -223,8 +223,8 @@ export class Reader {
 
   /** The sum tree of a name, which need not have leaves yet. */
   sumTree(name: string): SumTree {
-    this.#from.check();
-    if (typeof name === 'string') return new SumTree(this.#from, name);
+    this.from.check();
+    if (typeof name === 'string') return new SumTree(this.from, name);
     throw new HedgerowError('invalid-argument', `the name of a sum tree is a string`);
   }
 
@@ -233,12 +233,12 @@ export class Reader {
    * that the two do not share. Roots are those that `root` had, while their chunks are stored.
    */
   diff<Value = unknown>(from: string, to: string, options: DiffOptions = {}): Rows<Change<Value>> {
-    const rows = diffOf(this.#host, this.#from.branchHead, from, to, options);
+    const rows = diffOf(this.#host, this.from.branchHead, from, to, options);
     return rows as Rows<Change<Value>>;
   }
 
   readonly #host = (): Host => {
-    this.#from.check();
-    return this.#from.host;
+    this.from.check();
+    return this.from.host;
   };
 }

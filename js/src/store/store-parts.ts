@@ -6,4 +6,5 @@ export * as branches from '../branches/branches.js';
 export * as merge from '../branches/merge.js';
 export * as exporting from '../transfer/export.js';
 export * as importing from '../transfer/import.js';
+export { cloneStore } from './clone.js';
 export { resetTo } from './reset.js';

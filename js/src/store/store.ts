@@ -4,18 +4,16 @@ import { hex } from '../base/hex.js';
 import { optionsOf, RANGE, rangeOf } from '../base/options.js';
 import type { KeyRange } from '../base/range.js';
 import { checkSignal, ending } from '../base/signal.js';
-import type { Branch, BranchOptions } from '../branches/branches.js';
+import type { Branch, BranchesOptions, BranchOptions } from '../branches/branches.js';
 import type { MergeOptions, MergeResult } from '../branches/merge.js';
 import { Collecting } from '../collect/collecting.js';
-import type { CompactResult } from '../collect/collection.js';
 import type { Host } from '../core/host.js';
 import { BranchHead } from '../history/branch-head.js';
 import { refOfBranch } from '../history/branch-name.js';
 import { REF } from '../history/inventory.js';
 import type { IndexRange } from '../indexes/columns.js';
 import { Changes } from '../read/changes.js';
-import { type ReadContext, readContext } from '../read/context.js';
-import type { Stats } from '../read/stats.js';
+import { readContext } from '../read/context.js';
 import type { Remote } from '../remote/remote.js';
 import type { RepairOptions, RepairResult } from '../repair/repair.js';
 import type { Durability } from '../storage/segment-store.js';
@@ -23,24 +21,22 @@ import { loadSums } from '../sums/sum-tree.js';
 import type { Link, LinkOptions } from '../sync/link.js';
 import type { Tabs } from '../tabs/tabs.js';
 import type { Export, ExportOptions } from '../transfer/export.js';
-import type { Verification, VerifyOptions } from '../verify/verify.js';
 import type { WatchCallback, WatchOptions } from '../watch/watcher.js';
 import { Watchers } from '../watch/watchers.js';
 import { IndexBuilder } from '../write/index-builder.js';
 import { SingleEdits } from '../write/single-edits.js';
-import { HealthCalls } from './health-calls.js';
+import { CareCalls } from './care-calls.js';
 import type { HealthWatch } from './health-watch.js';
-import { counting, repairing, verifying } from './later.js';
+import { repairing } from './later.js';
 import { type Indexing, type OpenOptions, openParts } from './open.js';
 import { Snapshot } from './snapshot.js';
 import { storeParts, syncing } from './store-later.js';
 import { switchBranch } from './switch-branch.js';
 
 /** An open store. Made by `open`. */
-export class Store extends HealthCalls {
+export class Store extends CareCalls {
   /** The name that it was opened under. */
   readonly name: string;
-  readonly #from: ReadContext;
   readonly #host: Host;
   readonly #branchHead: BranchHead;
   readonly #tabs: Tabs | undefined;
@@ -74,7 +70,6 @@ export class Store extends HealthCalls {
     const collector = first ? first.handle.collector : new Collecting(host, branchHead, tabs);
     super(from, { edits, changes, durability, collector, flushers: new Set(), health });
     disposable(Store.prototype, 'asyncDispose', Store.prototype.close);
-    this.#from = from;
     this.#first = first ?? this;
     this.name = name;
     this.#tabs = tabs;
@@ -166,10 +161,10 @@ export class Store extends HealthCalls {
     return new Store(this.name, this.#host, branchHead, ...shared);
   }
 
-  /** All branches, the main one first, each with where it was forked. */
-  async branches(): Promise<Branch[]> {
+  /** All branches, the main one first, each with where it was forked; those of remotes only if they are asked for. */
+  async branches(options: BranchesOptions = {}): Promise<Branch[]> {
     this.checkOpen();
-    return (await storeParts()).branches.listBranches(this.#branchHead);
+    return (await storeParts()).branches.listBranches(this.#branchHead, options);
   }
 
   /** Deletes a branch. Handles that stand on it, in any tab, fail with `branch-not-found` from then on; watches end so. */
@@ -196,7 +191,7 @@ export class Store extends HealthCalls {
     this.#builder.look();
     if (this.#host.sums !== undefined) {
       // A failure is reported to those who read the sums.
-      const follow = async () => (await loadSums()).followed(this.#from);
+      const follow = async () => (await loadSums()).followed(this.from);
       follow().catch(() => {});
     }
     this.#watchers.recovery.tell();
@@ -296,45 +291,6 @@ export class Store extends HealthCalls {
    */
   onRecovery(listener: () => void): () => void {
     return this.#watchers.recovery.on(listener);
-  }
-
-  /**
-   * Frees the room of rows that were changed or deleted, and of loads that were cut off. A store also compacts itself:
-   * when twice as much is stored as is needed. Nothing is deleted that a snapshot, a branch or a running read uses, in
-   * any tab. Reads the internal nodes of the trees, and all leaves where large values are stored apart from them.
-   *
-   * Where several tabs have the store open, one of them compacts it, and this call asks that tab. When it does not
-   * answer within 3 seconds, as a suspended tab does not, this one takes over, and begins after 3 more. Rejects with
-   * `blocked` where there are no Web Locks to tell what other tabs use: see `idb({ exclusive })`.
-   */
-  async compact(): Promise<CompactResult> {
-    this.#check();
-    return this.handle.collector.request();
-  }
-
-  /**
-   * What the store holds, and the shape of its tree. Reads all internal nodes, and all leaves
-   * when it is not plain without them what is live.
-   */
-  async stats(): Promise<Stats> {
-    this.#check();
-    const { statsOf } = await counting();
-    return statsOf(this.#host, this.#branchHead, this.handle.collector.failure);
-  }
-
-  /**
-   * Reads all that the newest commit reaches from storage and checks it: each chunk against its
-   * hash and its form, keys, counts and levels across nodes, large values against their pieces.
-   * It does not end at a fault: each is reported with the keys that it covers. Works in slices, holds
-   * about 32 MiB beside the store's own memory, and takes about as long as reading everything.
-   */
-  async verify(options: VerifyOptions = {}): Promise<Verification> {
-    this.#check();
-    const wanted = optionsOf('verify', options, 'checkIndexes signal onProgress');
-    checkSignal(wanted.signal);
-    const read = async (signal: AbortSignal | undefined) =>
-      (await verifying()).verifyOpen(this.#branchHead, { ...wanted, signal });
-    return ending(wanted.signal, read).result;
   }
 
   /**

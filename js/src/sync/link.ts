@@ -2,10 +2,8 @@
 
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
-import type { Locks } from '../base/locks.js';
 import { checkName, optionsOf } from '../base/options.js';
 import { checkSignal, until } from '../base/signal.js';
-import { withLock } from '../base/timeout.js';
 import { remoteEngine } from '../core/remote-engine.js';
 import { BranchHead } from '../history/branch-head.js';
 import { refOfBranch } from '../history/branch-name.js';
@@ -19,6 +17,7 @@ import type { SyncContext, SyncJob, SyncProgress, SyncTools } from './context.js
 import { rowsOf } from './delta.js';
 import { Heads } from './heads.js';
 import type { SyncHost } from './host.js';
+import { Leases } from './leases.js';
 import { SyncLoop, type SyncOptions } from './loop.js';
 import { metered, type Traffic } from './meter.js';
 import { conflictsOf, namesOf, originOf } from './names.js';
@@ -57,8 +56,14 @@ export interface PullOptions {
 
 const LINK_OPTIONS = 'name branch remoteBranch policy app probe';
 
-/** Waits for other tabs: what they do under the lock is right without it, but would be done twice. */
-const LOCK_MS = 30_000;
+/** What a link is made of, beside what its work uses. */
+interface LinkParts {
+  readonly traffic: Traffic;
+  readonly name: string;
+  readonly mustProbe: boolean;
+  /** Takes the current instance of the core. */
+  readonly renew: () => Promise<void>;
+}
 
 /**
  * A remote of a store, made by `db.remote()`. Its calls run one after the other, in all tabs; each may be made again
@@ -68,8 +73,9 @@ export class Link {
   readonly #host: SyncHost;
   readonly #context: SyncContext;
   readonly #traffic: Traffic;
-  readonly #lockName: string;
-  readonly #locks: Locks | undefined;
+  /** What tabs do under these would be right without them, but done twice. */
+  readonly #leases: Leases;
+  readonly #renew: () => Promise<void>;
   #mustProbe: boolean;
   #queue: Promise<unknown> = Promise.resolve();
   #loop: SyncLoop | undefined;
@@ -77,21 +83,16 @@ export class Link {
   readonly name: string;
 
   /** Call `db.remote()`. */
-  constructor(
-    host: SyncHost,
-    context: SyncContext,
-    traffic: Traffic,
-    name: string,
-    mustProbe: boolean,
-  ) {
+  constructor(host: SyncHost, context: SyncContext, parts: LinkParts) {
     this.#host = host;
     this.#context = context;
-    this.#traffic = traffic;
-    this.name = name;
-    this.#mustProbe = mustProbe;
+    this.#traffic = parts.traffic;
+    this.name = parts.name;
+    this.#mustProbe = parts.mustProbe;
+    this.#renew = parts.renew;
     const { pins } = context.shared;
-    this.#locks = pins.locks;
-    this.#lockName = `${pins.prefix}remote/${name}`;
+    this.#leases = new Leases(pins.locks, `${pins.prefix}remote/${this.name}/`);
+    host.changes.closing.addEventListener('abort', () => this.#leases.close(), { once: true });
   }
 
   /** Requests and bytes of this handle so far. Requests that a browser makes by itself are not counted. */
@@ -175,6 +176,7 @@ export class Link {
   async close(): Promise<void> {
     await this.#loop?.stop();
     await this.#queue;
+    this.#leases.close();
     for (const one of [this.#context.origin, this.#context.local]) one.leave();
   }
 
@@ -200,8 +202,8 @@ export class Link {
         }
       },
       onCommit: (listener: () => void) => local.onMoved(listener),
-      locks: this.#locks,
-      lockName: `${this.#lockName}/loop`,
+      hold: (work: (lost: AbortSignal) => Promise<void>, signal: AbortSignal) =>
+        this.#leases.hold('loop', work, signal),
       sleep: tools.sleep,
       chance: tools.chance,
     };
@@ -214,8 +216,11 @@ export class Link {
     checkSignal(job.signal);
     // The network may never answer: closing does not wait for it for long.
     return changes.run(job.signal, true, (signal) => {
-      const own = () => work({ ...job, signal });
-      const locked = () => withLock(this.#locks, this.#lockName, LOCK_MS, own, signal);
+      const own = async () => {
+        await this.#renew();
+        return work({ ...job, signal });
+      };
+      const locked = () => this.#leases.hold('call', own, signal);
       const result = this.#queue.then(locked);
       this.#queue = result.catch(() => {});
       return result;
@@ -239,7 +244,11 @@ export async function openLink(
     throw new HedgerowError('invalid-argument', 'app is an integer from 0 to 2^32 - 1');
   }
   const { shared, durability } = host;
-  const core = await remoteEngine(shared.host);
+  let core = await remoteEngine(shared.host);
+  // After a trap there is a new instance: each call begins with the one that there is.
+  const renew = async () => {
+    core = await remoteEngine(shared.host);
+  };
   const tools: SyncTools = {
     hash: (bytes) => core.hash(bytes),
     deflate,
@@ -275,7 +284,7 @@ export async function openLink(
   };
   // Who has pushed once has found it safe.
   const mustProbe = probe && refs.bytes('pushing') === undefined;
-  return new Link(host, context, traffic, name, mustProbe);
+  return new Link(host, context, { traffic, name, mustProbe, renew });
 }
 
 /** Waits; rejects with `aborted` after the signal. */

@@ -1,7 +1,6 @@
 /** Keeps a store in sync: when to pull and to push, and what to say of it. */
 
 import { HedgerowError } from '../base/errors.js';
-import type { Locks } from '../base/locks.js';
 import { optionsOf } from '../base/options.js';
 import { notify } from '../base/report.js';
 import type { SyncJob } from './context.js';
@@ -44,8 +43,8 @@ export interface LoopHost {
   push(job: SyncJob): Promise<PushResult>;
   isPending(): Promise<boolean>;
   onCommit(listener: () => void): () => void;
-  readonly locks: Locks | undefined;
-  readonly lockName: string;
+  /** Runs the loop in one tab at a time. `lost` is aborted when another one has taken over. */
+  hold(work: (lost: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void>;
   readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
   readonly chance: () => number;
 }
@@ -80,7 +79,7 @@ export class SyncLoop {
     }
     this.over = this.#begin().finally(() => {
       this.#isOver = true;
-      for (const undo of this.#undo) undo();
+      this.#ignore();
       this.#tell({ status: 'stopped' });
     });
   }
@@ -128,13 +127,20 @@ export class SyncLoop {
   async #begin(): Promise<void> {
     // Not in the turn of the call: a listener may use what it returns.
     await null;
-    const { locks, lockName } = this.#host;
-    try {
-      if (locks === undefined) await this.#run();
-      else await locks.request(lockName, { signal: this.#signal }, () => this.#run());
-    } catch (cause) {
-      if (!this.#signal.aborted) throw cause;
+    while (!this.#signal.aborted) {
+      try {
+        await this.#host.hold((lost) => this.#run(lost), this.#signal);
+      } catch (cause) {
+        if (!this.#signal.aborted) throw cause;
+      }
+      this.#ignore();
+      // Another tab has taken over, while this one was suspended.
+      this.#tell({ status: 'waiting' });
     }
+  }
+
+  #ignore(): void {
+    for (const undo of this.#undo.splice(0)) undo();
   }
 
   #listen(): void {
@@ -150,11 +156,12 @@ export class SyncLoop {
     on(target.document, 'visibilitychange');
   }
 
-  async #run(): Promise<void> {
+  async #run(lost: AbortSignal): Promise<void> {
     this.#listen();
+    lost.addEventListener('abort', () => this.#wake());
     const { everyMs = 60_000, pauseMs = 1000 } = this.#options;
     let [waitMs, retryMs] = [FIRST_WAIT_MS, FIRST_RETRY_MS];
-    while (!this.#signal.aborted) {
+    while (!this.#signal.aborted && !lost.aborted) {
       const isCommit = this.#isCommit;
       [this.#isPoked, this.#isCommit] = [false, false];
       const result = await this.#once(isCommit);
@@ -167,7 +174,8 @@ export class SyncLoop {
       retryMs = FIRST_RETRY_MS;
       waitMs = result === 'news' ? FIRST_WAIT_MS : Math.min(2 * waitMs, everyMs);
       await this.#wait(pauseMs, true);
-      if (!this.#isPoked) await this.#wait(Math.max(0, Math.min(waitMs, everyMs) - pauseMs), false);
+      if (!this.#isPoked && !lost.aborted)
+        await this.#wait(Math.max(0, Math.min(waitMs, everyMs) - pauseMs), false);
     }
   }
 

@@ -1,13 +1,14 @@
 /** What a store keeps of a remote: the names of its branches and refs. */
 
+import { REMOTE_BRANCHES } from '../history/branch-name.js';
 import { forkOf } from '../history/branch-refs.js';
 import { BRANCH_REF, REF } from '../history/inventory.js';
 
 /** The branch that has the rows of the remote as they were last seen. */
-export const originOf = (remote: string): string => `remote/${remote}`;
+export const originOf = (remote: string): string => REMOTE_BRANCHES + remote;
 
 /** The branch whose rows are the log of conflicts. */
-export const conflictsOf = (remote: string): string => `remote/${remote}/conflicts`;
+export const conflictsOf = (remote: string): string => `${originOf(remote)}/conflicts`;
 
 /** The refs of one remote. The first six name commits, and keep these from collections. */
 export interface Names {

@@ -14,8 +14,12 @@ export interface News {
   onWake(): void;
 }
 
-/** About a collection that the tab `asker` asks for: see `collect-requests.ts`. */
+/**
+ * About a collection that the tab `asker` asks for: see `collect-requests.ts`. Or, in a channel of its own, about the lock
+ * `asker`: see `sync/leases.ts`.
+ */
 export type AskedMessage = { readonly asker: string } & (
+  | { readonly is: 'waiting' | 'alive' }
   | { readonly is: 'collect'; readonly isFull: boolean }
   | { readonly is: 'collecting' }
   | { readonly is: 'collected'; readonly result: unknown }

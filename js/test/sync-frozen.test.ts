@@ -1,0 +1,141 @@
+/** A tab that is frozen while it syncs keeps no other from syncing; see `tabs-world.ts`. */
+import { expect, it } from 'vitest';
+import type { Store } from '../src/index.js';
+import { memoryRemote, type Remote } from '../src/remote/index.js';
+import type { Link } from '../src/sync/link.js';
+import type { SyncLoop } from '../src/sync/loop.js';
+import { Browser, breathe, pass, settled, type Tab } from './tabs-world.js';
+
+/** As `docs/sync.md` says. */
+const LIMIT_MS = 20_000;
+
+/** The remote as a tab sees it: a frozen one hears no answer. */
+function seenBy(tab: Tab, inner: Remote): Remote {
+  return {
+    readHead: (...call) => tab.passes(() => inner.readHead(...call)),
+    readHeadSince: (...call) => tab.passes(() => inner.readHeadSince(...call)),
+    swapHead: (...call) => tab.passes(() => inner.swapHead(...call)),
+    get: (...call) => tab.passes(() => inner.get(...call)),
+    put: (...call) => tab.passes(() => inner.put(...call)),
+    remove: (...call) => tab.passes(() => inner.remove(...call)),
+    list: (...call) => tab.passes(() => inner.list(...call)),
+  };
+}
+
+interface Synced {
+  readonly tab: Tab;
+  readonly db: Store;
+  readonly link: Link;
+}
+
+async function synced(browser: Browser, remote: Remote): Promise<Synced> {
+  const tab = browser.tab();
+  const db = await tab.open();
+  const link = await browser.inTab(tab, () => db.remote(seenBy(tab, remote), { probe: false }));
+  return { tab, db, link };
+}
+
+async function until(is: () => boolean, ms: number): Promise<void> {
+  for (let gone = 0; gone < ms && !is(); gone += 200) await pass(200);
+  expect(is()).toBe(true);
+}
+
+const start = async ({ link }: Synced): Promise<SyncLoop> => {
+  const loop = link.sync({ pauseMs: 0 });
+  await breathe();
+  return loop;
+};
+const seqOf = async (remote: Remote) => (await remote.readHead('main'))?.token;
+
+it('a loop of a frozen tab is taken over, and begins again when the other ends', async () => {
+  const browser = new Browser();
+  const remote = memoryRemote();
+  const [a, b] = [await synced(browser, remote), await synced(browser, remote)];
+  const first = await start(a);
+  await settled(a.db.put('a', 1));
+  await until(() => first.state.status === 'synced', 5000);
+  const second = await start(b);
+  // Long enough to be asked several times: who answers keeps it.
+  await pass(60_000, 500);
+  expect([first.state.status, second.state.status]).toEqual(['synced', 'waiting']);
+  a.tab.freeze();
+  await settled(b.db.put('b', 1));
+  const before = await seqOf(remote);
+  await until(() => second.state.status === 'synced', LIMIT_MS);
+  expect(await seqOf(remote)).not.toBe(before);
+  a.tab.thaw();
+  await until(() => first.state.status === 'waiting', 5000);
+  await settled(a.db.put('a', 2));
+  await pass(2000);
+  expect([first.state.status, second.state.status]).toEqual(['waiting', 'synced']);
+  const stopping = second.stop();
+  await settled(stopping, 5000);
+  await until(() => first.state.status === 'synced', LIMIT_MS);
+  await settled(first.stop(), 5000);
+});
+
+it('a call of a frozen tab keeps those of others for no longer than that, and is right later', async () => {
+  const browser = new Browser();
+  const remote = memoryRemote();
+  const [a, b] = [await synced(browser, remote), await synced(browser, remote)];
+  await settled(a.db.put('a', 1));
+  const pushing = a.link.push();
+  await breathe(2);
+  a.tab.freeze();
+  await settled(b.db.put('b', 1));
+  for (let round = 0; round < 3; round++) {
+    await settled(b.db.put('round', round));
+    // The first one takes the lock; then there is none to wait for.
+    const result = await settled(b.link.push(), round === 0 ? LIMIT_MS : 1000);
+    expect(result).toMatchObject({ isPushed: true });
+  }
+  a.tab.thaw();
+  await settled(pushing, 5000);
+  await settled(a.db.put('a', 2));
+  await settled(a.link.push(), 5000);
+  const other = await synced(new Browser(), remote);
+  await settled(other.link.pull(), 5000);
+  expect(await settled(other.db.scan().toArray())).toEqual([
+    ['a', 2],
+    ['b', 1],
+    ['round', 2],
+  ]);
+});
+
+it('a call that takes long, of a tab that is awake, is waited for', async () => {
+  const browser = new Browser();
+  const inner = memoryRemote();
+  let answer = () => {};
+  const slow: Remote = {
+    ...inner,
+    readHead: async (...call) => {
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return inner.readHead(...call);
+    },
+  };
+  const [a, b] = [await synced(browser, slow), await synced(browser, inner)];
+  const pulling = a.link.pull();
+  await breathe(4);
+  let isOver = false;
+  const other = b.link.pull().finally(() => {
+    isOver = true;
+  });
+  await pass(120_000, 1000);
+  expect(isOver).toBe(false);
+  answer();
+  await settled(Promise.all([pulling, other]), 5000);
+});
+
+it('a killed tab is replaced at once', async () => {
+  const browser = new Browser();
+  const remote = memoryRemote();
+  const [a, b] = [await synced(browser, remote), await synced(browser, remote)];
+  const first = await start(a);
+  const second = await start(b);
+  await until(() => first.state.status === 'synced', 5000);
+  expect(second.state.status).toBe('waiting');
+  a.tab.kill();
+  await until(() => second.state.status === 'synced', 1000);
+});

@@ -1,0 +1,6 @@
+import { defineConfig } from 'vitest/config';
+
+/** Run by `scripts/moto.mjs`, which starts the server. */
+export default defineConfig({
+  test: { include: ['test/moto/*.ts'], testTimeout: 60_000 },
+});
