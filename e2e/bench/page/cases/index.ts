@@ -13,6 +13,7 @@ import { PATCH } from './patch.js';
 import { SLICING } from './slicing.js';
 import { START } from './start.js';
 import { SUM_LOAD, SUM_PROOFS, SUMS } from './sums.js';
+import { SYNC } from './sync.js';
 import { SYSBENCH } from './sysbench.js';
 import { WATCH } from './watch.js';
 import { WRITER } from './writer.js';
@@ -41,4 +42,5 @@ export const SUITES: readonly Suite[] = [
   SUMS,
   SUM_LOAD,
   SUM_PROOFS,
+  SYNC,
 ];
