@@ -48,6 +48,9 @@ function carry(from, to, delayMs, openMs, count) {
   const line = [];
   let timer;
   const due = () => Math.max(performance.now(), openMs) + delayMs;
+  const wait = () => {
+    timer = setTimeout(pass, Math.max(0, line[0].atMs - performance.now()));
+  };
   const pass = () => {
     timer = undefined;
     // Timers of Node are late by up to a millisecond, and never early by more than a part of one.
@@ -55,18 +58,16 @@ function carry(from, to, delayMs, openMs, count) {
       const { bytes } = line.shift();
       if (to.destroyed) return;
       if (bytes === undefined) to.end();
-      else if (!to.write(bytes)) {
-        from.pause();
-        to.once('drain', () => from.resume());
-      }
+      else if (!to.write(bytes)) from.pause();
     }
-    if (line.length > 0) timer = setTimeout(pass, Math.max(0, line[0].atMs - performance.now()));
+    if (line.length > 0) wait();
   };
   const put = (bytes) => {
     line.push({ bytes, atMs: due() });
     if (delayMs === 0) pass();
-    else timer ??= setTimeout(pass, Math.max(0, line[0].atMs - performance.now()));
+    else if (timer === undefined) wait();
   };
+  to.on('drain', () => from.resume());
   from.on('data', (bytes) => {
     count(bytes);
     put(bytes);

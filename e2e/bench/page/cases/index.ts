@@ -14,6 +14,7 @@ import { SLICING } from './slicing.js';
 import { START } from './start.js';
 import { SUM_LOAD, SUM_PROOFS, SUMS } from './sums.js';
 import { SYNC } from './sync.js';
+import { SYNC_COUCH, SYNC_REPLICACHE } from './sync-peers.js';
 import { SYSBENCH } from './sysbench.js';
 import { WATCH } from './watch.js';
 import { WRITER } from './writer.js';
@@ -43,4 +44,6 @@ export const SUITES: readonly Suite[] = [
   SUM_LOAD,
   SUM_PROOFS,
   SYNC,
+  SYNC_REPLICACHE,
+  SYNC_COUCH,
 ];
