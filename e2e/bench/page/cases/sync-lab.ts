@@ -1,23 +1,16 @@
 /** What the suites of sync ask the runner for, and clocks for what waits for a network. */
 import { open, type Store } from 'hedgerow';
+import type { Counts } from '../../lib/sync/wire.mjs';
 import { percentile } from '../measure.js';
 import type { Row } from '../rows.js';
-
-/** What has travelled on a wire since it was last asked. */
-export interface Counts {
-  readonly connections: number;
-  readonly requests: number;
-  readonly preflights: number;
-  readonly statuses: readonly string[];
-  readonly sentBytes: number;
-  readonly receivedBytes: number;
-}
 
 /** Addresses of one server: through 80 ms of round trip, and through none. */
 export interface Places {
   readonly far: string;
   readonly near: string;
 }
+
+export type { Counts };
 
 interface Changed {
   /** When the push of the other device had ended. */
