@@ -1,12 +1,14 @@
 /** Stores in real browsers that meet at the reference server. */
-import { memory, open, type Store, type SyncLoop } from 'hedgerow';
+import { type Link, memory, open, type Store, type SyncLoop } from 'hedgerow';
 import { httpRemote, memoryRemote } from 'hedgerow/remote';
 import { serveRemote } from 'hedgerow/server';
+import { openWire } from '../bench/lib/sync/wire.mjs';
 import { expect, type Page, test } from './fixtures.js';
 
 declare global {
   interface Window {
     synced: { db: Store; loop: SyncLoop };
+    pushing: { db: Store; link: Link };
   }
 }
 
@@ -61,6 +63,43 @@ test('two stores of a browser meet at a server, and merge what both have changed
       values: [row, row, 2000],
     });
   } finally {
+    await server.close();
+  }
+});
+
+test('a push of another origin asks for leave once, and a poll without news is a 304', async ({
+  persistentPage,
+}) => {
+  const server = await serveRemote(memoryRemote());
+  const wire = await openWire(Number(new URL(server.url).port), 0);
+  try {
+    const { page } = persistentPage;
+    await visit(page);
+    await page.evaluate(async (http: string) => {
+      const db = await window.openStore('pushing');
+      const link = await db.remote(window.remoteAt({ http }), { probe: false });
+      Object.assign(window, { pushing: { db, link } });
+    }, wire.url);
+    const push = async (value: number) => {
+      await page.evaluate(async (value) => {
+        const { db, link } = window.pushing;
+        await db.put('key', value);
+        await link.push();
+      }, value);
+      return wire.counts.take().statuses;
+    };
+    expect((await push(1)).slice(-2)).toEqual(['OPTIONS 204', 'PUT 201']);
+    expect(await push(2)).toEqual(['PUT 200']);
+    const pull = async () => {
+      await page.evaluate(() => window.pushing.link.pull());
+      return wire.counts.take().statuses;
+    };
+    await pull();
+    expect(await pull()).toEqual(['GET 304']);
+    // Not from the cache that has the head now.
+    expect(await push(3)).toEqual(['PUT 200']);
+  } finally {
+    await wire.close();
     await server.close();
   }
 });

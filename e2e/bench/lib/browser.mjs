@@ -13,6 +13,7 @@ import { within } from '../../lib/engines/limits.mjs';
 import { EnginePage } from './engine-page.mjs';
 import { CALL_MS, originOf, storedMiB } from './page.mjs';
 import { processMemory } from './process-memory.mjs';
+import { SyncLab } from './sync/lab.mjs';
 
 const CONFIG = fileURLToPath(new URL('../vite.config.ts', import.meta.url));
 const CACHE = fileURLToPath(new URL('../../../.cache/', import.meta.url));
@@ -72,6 +73,9 @@ async function inChromium(place, { profile, launch }, ends) {
   const browser = new BenchPage({ context, page, session, ...place });
   if (profile) await page.exposeFunction('profiler', (start) => browser.onTimed?.(start));
   await page.exposeFunction('processMemory', (action) => processMemory(context, action));
+  const lab = new SyncLab();
+  ends.push(() => lab.close());
+  await page.exposeFunction('syncLab', (name, ...args) => lab.call(name, ...args));
   return browser;
 }
 

@@ -43,11 +43,14 @@ function planOf(all, { only, rows, quick }) {
       `no case ${unknown.join(', ')}; there are growth, ${[...new Set(names)].join(', ')}`,
     );
   }
-  const chosen = (suite, name) => only === null || only.includes(suite.name) || only.includes(name);
+  const chosen = (suite, name) =>
+    only === null || [suite.name, suite.family, name].some((one) => only.includes(one));
   const plan = [];
   for (const suite of all) {
     const cases = suite.cases.map(({ name }) => name).filter((name) => chosen(suite, name));
-    if (cases.length > 0) plan.push({ suite, setting: { rows, quick, cases }, growing: false });
+    const most = Math.min(rows, suite.mostRows ?? rows);
+    if (cases.length > 0)
+      plan.push({ suite, setting: { rows: most, quick, cases }, growing: false });
   }
   if (only !== null && !only.includes('growth')) return plan;
   const life = all.find(({ name }) => name === 'life');

@@ -58,6 +58,10 @@ export interface Case {
 /** Cases that are measured together, on one database each. */
 export interface Suite {
   readonly name: string;
+  /** Also runs those of its family. */
+  readonly family?: string;
+  /** Of more rows it takes this many. */
+  readonly mostRows?: number;
   readonly cases: readonly Case[];
   readonly contestants: readonly Contestant[];
 }

@@ -13,6 +13,8 @@ import { PATCH } from './patch.js';
 import { SLICING } from './slicing.js';
 import { START } from './start.js';
 import { SUM_LOAD, SUM_PROOFS, SUMS } from './sums.js';
+import { SYNC } from './sync.js';
+import { SYNC_COUCH, SYNC_REPLICACHE } from './sync-peers.js';
 import { SYSBENCH } from './sysbench.js';
 import { WATCH } from './watch.js';
 import { WRITER } from './writer.js';
@@ -41,4 +43,7 @@ export const SUITES: readonly Suite[] = [
   SUMS,
   SUM_LOAD,
   SUM_PROOFS,
+  SYNC,
+  SYNC_REPLICACHE,
+  SYNC_COUCH,
 ];

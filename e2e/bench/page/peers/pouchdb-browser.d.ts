@@ -17,6 +17,12 @@ declare module 'pouchdb-browser' {
     allDocs(
       options: AllDocsOptions,
     ): Promise<{ rows: { id: string; value?: { rev: string }; doc?: Document }[] }>;
+    readonly replicate: {
+      from(
+        url: string,
+        options: { batch_size: number },
+      ): Promise<{ ok: boolean; errors: readonly unknown[] }>;
+    };
     close(): Promise<void>;
   }
 }

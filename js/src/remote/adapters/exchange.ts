@@ -14,7 +14,7 @@ export interface Request {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
-  readonly cache: 'no-cache' | 'no-store' | 'reload';
+  readonly cache: RequestCache;
   readonly signal: AbortSignal | undefined;
 }
 

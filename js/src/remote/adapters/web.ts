@@ -49,7 +49,10 @@ export class WebRemote implements Omit<Remote, 'list'> {
 
   /** Makes a request for the object `name`, or for a list. */
   async send(method: Request['method'], name: string | undefined, sent: Sent): Promise<Answer> {
-    const { headers = {}, query = {}, cache = 'no-store', body, signal } = sent;
+    // No cache answers a PUT. But Chromium asks for leave (CORS) anew before each request that is to pass its cache, which
+    // `default` does, too, with If-Match.
+    const usual = method === 'PUT' ? 'force-cache' : 'no-store';
+    const { headers = {}, query = {}, cache = usual, body, signal } = sent;
     const to = await this.#route(method, name, query, headers);
     const all = { ...headers, ...to.headers };
     return exchange(this.#fetch, { method, url: to.url, headers: all, body, cache, signal });
