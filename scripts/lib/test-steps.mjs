@@ -173,6 +173,13 @@ export const STEPS = [
     count: countLibtest,
   },
   {
+    name: 'fuzzjs',
+    what: 'the fuzz targets of the objects of a remote, five seconds each',
+    seconds: 28,
+    needs: ['packages'],
+    commands: [['node', ['scripts/fuzz-remote.mjs', '--seconds', '5']]],
+  },
+  {
     name: 'e2e',
     what: 'the tests in real browsers, but for those of `timed`',
     seconds: 350,
