@@ -1,0 +1,70 @@
+/** What the frames of `devices.html` say to one another. */
+import type { SyncStatus, Traffic } from 'hedgerow';
+import type { STATES } from './tasks.js';
+
+export type Field = 'title' | 'status' | 'minutes';
+
+export interface Task {
+  readonly title: string;
+  readonly status: (typeof STATES)[number];
+  readonly minutes: number;
+}
+
+/** A field that both sides had changed. */
+export interface ToldConflict {
+  readonly id: string;
+  readonly number: number;
+  readonly field: string;
+  /** What the device that decided it had written, what the server had, and what stands now. */
+  readonly ours: string;
+  readonly theirs: string;
+  readonly result: string;
+  /** The other fields of the row that one side alone had changed: both changes stand. */
+  readonly onlyOurs: readonly string[];
+  readonly onlyTheirs: readonly string[];
+}
+
+/** The last exchange that moved rows, and the calls that it took. */
+export interface Exchange {
+  readonly way: 'sent' | 'merged' | 'received';
+  readonly rows: number;
+  readonly requests: number;
+  readonly sent: number;
+  readonly received: number;
+}
+
+/** What a device tells of itself. */
+export interface Report {
+  readonly name: string;
+  readonly height: number;
+  readonly state: 'starting' | 'ready' | 'failed';
+  readonly status: SyncStatus | undefined;
+  readonly isPlugged: boolean;
+  /** Rows that differ from the server's, as last seen. */
+  readonly waiting: number;
+  readonly root: string | undefined;
+  readonly rows: number;
+  /** Of the wire, and by the link's own count, which has those that failed as `offline`, too. */
+  readonly requests: number;
+  readonly sent: number;
+  readonly received: number;
+  readonly traffic: Traffic;
+  readonly clone:
+    | { readonly ms: number; readonly requests: number; readonly received: number }
+    | undefined;
+  readonly exchange: Exchange | undefined;
+  readonly conflicts: readonly ToldConflict[];
+}
+
+/** What a device is asked to do. */
+export type Order =
+  | { readonly do: 'plug'; readonly isPlugged: boolean }
+  | { readonly do: 'ten' }
+  /** Changes the title or the status of a task, and adds to its minutes. */
+  | {
+      readonly do: 'stir';
+      readonly number: number;
+      readonly field: 'title' | 'status';
+      readonly minutes: number;
+    }
+  | { readonly do: 'forget' };
