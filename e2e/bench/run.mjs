@@ -56,7 +56,7 @@ async function runIn(engine, options) {
     cases,
     growth,
     sysbench: sysbenchOf(cases),
-    budgets: budgets(cases, options),
+    budgets: budgets(cases, options, about.rowBytes),
   };
   report.machine.loadAverageBefore = startLoad;
   report.machine.loadAverage = loadavg()[0];

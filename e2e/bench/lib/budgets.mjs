@@ -1,7 +1,9 @@
 // The budgets of section 9 of the design that the cases cover.
 
+import { syncBudgets } from './sync/budgets.mjs';
+
 /** The budgets that the results tell about, each with its figure and whether it is met. */
-export function budgets(results, { rows }) {
+export function budgets(results, { rows }, rowBytes) {
   const measured = results.filter(({ ours }) => ours.samples !== undefined);
   const cases = new Map(measured.map((result) => [result.name, result]));
   const list = [];
@@ -91,6 +93,7 @@ export function budgets(results, { rows }) {
   }
   most('commit to callback, 1,000 watchers', 5, cases.get('watch-1000')?.ours.median, 'ms');
   most('diff after 10 changes', 5, cases.get('diff-10')?.ours.median, 'ms');
+  syncBudgets(cases, rowBytes, most);
   // The budget is for a million rows.
   if (rows >= 1e6) most('open + first get', 100, cases.get('open')?.ours.median, 'ms');
   return list;

@@ -25,6 +25,7 @@ export class Heads {
   readonly #branch: string;
   readonly #hash: HashFunction;
   #last: SeenHead | undefined;
+  #brought: RemoteHead | undefined;
 
   constructor(remote: Remote, branch: string, hash: HashFunction) {
     this.#remote = remote;
@@ -42,12 +43,21 @@ export class Heads {
     this.#last = seen;
   }
 
+  /** Takes the head that came with the answer to a lost swap: the next `latest` needs no request. */
+  bring(found: RemoteHead | undefined): void {
+    this.#brought = found;
+  }
+
   /** Reads the head: one request, without a body if it is the last one. Undefined if there has never been one. */
   async latest(known: Known, signal?: AbortSignal): Promise<SeenHead | undefined> {
     const last = this.#last;
-    const found = await (last === undefined
-      ? this.#remote.readHead(this.#branch, { signal })
-      : this.#remote.readHeadSince(this.#branch, last.token, { signal }));
+    const brought = this.#brought;
+    this.#brought = undefined;
+    const found =
+      brought ??
+      (await (last === undefined
+        ? this.#remote.readHead(this.#branch, { signal })
+        : this.#remote.readHeadSince(this.#branch, last.token, { signal })));
     if (last !== undefined && found === 'unchanged') {
       // Another tab may have seen a newer one: then this one is of before.
       if (last.head.seq >= known.seq) return last;

@@ -42,6 +42,15 @@ const MAX_TRIES = 40;
 
 /** Pushes what is in the local branch. */
 export async function push(context: SyncContext, job: SyncJob): Promise<PushResult> {
+  try {
+    return await pushUntilFirst(context, job);
+  } finally {
+    // By the next call it would be old.
+    context.heads.bring(undefined);
+  }
+}
+
+async function pushUntilFirst(context: SyncContext, job: SyncJob): Promise<PushResult> {
   let [races, conflicts] = [0, 0];
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     checkSignal(job.signal);
@@ -196,8 +205,12 @@ async function swap(
   const { remote, remoteBranch, heads, refs, tools, durability } = context;
   const bytes = encodeHead(head);
   const swapped = await remote.swapHead(remoteBranch, heads.last?.token, bytes, { signal });
+  if (swapped.state === 'lost') {
+    heads.bring(swapped.head);
+    return 'lost';
+  }
   // What is unknown is found out by the next pull.
-  if (swapped.state !== 'swapped') return swapped.state === 'lost' ? 'lost' : 'moved';
+  if (swapped.state !== 'swapped') return 'moved';
   const hashBytes = tools.hash(bytes);
   heads.own({ head, hashBytes, token: swapped.token });
   const { seq } = head;

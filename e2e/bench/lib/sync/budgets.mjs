@@ -1,0 +1,38 @@
+// The budgets of sync, from 80 ms away.
+
+const RTT_MS = 80;
+const PACK_MIB = 4;
+
+/** Tells `most` of each figure with a budget; `rowBytes` is the JSON of one row. */
+export function syncBudgets(cases, rowBytes, most) {
+  const detail = (name, what) => cases.get(name)?.ours.details[what]?.median;
+  const near = cases.get('clone-near');
+  const loads = near === undefined ? [] : [near.floor, ...near.variants];
+  for (const { name, overOurs } of loads) {
+    if (!overOurs || !name.includes('putMany')) continue;
+    most(`clone without a delay / ${name.slice('hedgerow, '.length)}`, 1.5, 1 / overOurs.median);
+  }
+  const clone = cases.get('clone');
+  if (clone) {
+    const mib = (clone.rows * rowBytes) / 2 ** 20;
+    most('clone: requests', Math.ceil(mib / PACK_MIB) + 7, detail('clone', 'requests'), 'requests');
+    most('clone: bytes received / bytes of JSON', 0.4, detail('clone', 'received, MiB') / mib);
+    const frames = detail('clone', 'longest gap between frames, ms');
+    most('clone: longest gap between frames', 34, frames, 'ms');
+    most(
+      'clone: longest gap between timers',
+      16,
+      detail('clone', 'longest gap between timers, ms'),
+      'ms',
+    );
+  }
+  for (const name of ['pull-10', 'push-10']) {
+    const bytes = ['sent, bytes', 'received, bytes'].map((what) => detail(name, what));
+    most(`${name}: requests`, 1, detail(name, 'requests'), 'requests');
+    most(`${name}: bytes there and back`, 7000, bytes[0] + bytes[1], 'bytes');
+    most(`${name}: above a round trip`, 10, cases.get(name)?.ours.median - RTT_MS, 'ms');
+  }
+  most('nothing new: bytes received', 400, detail('pull-nothing', 'received, bytes'), 'bytes');
+  const race = (what) => detail('push-race', what) - detail('push-10', what);
+  most('lost race: requests more', 2, race('requests'), 'requests');
+}

@@ -1,0 +1,110 @@
+/** What sync may cost in requests and bytes, which needs no clock. `npm run bench -- --only sync` has the times. */
+import { expect, it } from 'vitest';
+import { memory, open } from '../src/index.js';
+import { PACK_BYTES } from '../src/remote/format/limits.js';
+import { memoryRemote, type Remote } from '../src/remote/index.js';
+import { random } from './random.js';
+
+const ROWS = 80_000;
+
+async function device(remote: Remote) {
+  const db = await open('app', { storage: memory() });
+  return { db, link: await db.remote(remote, { probe: false }) };
+}
+
+type Device = Awaited<ReturnType<typeof device>>;
+
+async function cost({ link }: Device, call: () => Promise<unknown>) {
+  const before = link.traffic;
+  await call();
+  const after = link.traffic;
+  return {
+    requests: after.requests - before.requests,
+    sent: after.sentBytes - before.sentBytes,
+    received: after.receivedBytes - before.receivedBytes,
+  };
+}
+
+const WORDS = 'a table loads slowly after an upgrade and the page hangs while it sorts'.split(' ');
+
+const keyOf = (nth: number) => `issue/${String(nth).padStart(8, '0')}`;
+
+/** Rows of words, as text is. */
+function rowsOf(count: number): [string, unknown][] {
+  const from = random(7);
+  const words = (length: number) =>
+    Array.from({ length }, () => WORDS[from.below(WORDS.length)]).join(' ');
+  return Array.from({ length: count }, (_, nth) => [
+    keyOf(nth),
+    { title: words(12), body: words(10), nth },
+  ]);
+}
+
+/** Ten rows, evenly spread. */
+const ten = (note: string): [string, unknown][] =>
+  Array.from({ length: 10 }, (_, nth) => [keyOf((nth * ROWS) / 10), { note }]);
+
+it('a clone is the head and a request for each 4 MiB of rows, of less than 0.4 of their bytes', async () => {
+  const remote = memoryRemote();
+  const a = await device(remote);
+  const rows = rowsOf(ROWS);
+  await a.db.putMany(rows);
+  await a.link.push();
+  const b = await device(remote);
+  const cloned = await cost(b, () => b.link.pull());
+  const bytes = rows.reduce((sum, row) => sum + JSON.stringify(row).length, 0);
+  expect(bytes).toBeGreaterThan(2 * PACK_BYTES);
+  expect(cloned.requests).toBeLessThanOrEqual(1 + Math.ceil(bytes / PACK_BYTES));
+  expect(cloned.sent).toBe(0);
+  expect(cloned.received).toBeLessThan(0.4 * bytes);
+  expect(await b.db.count()).toBe(ROWS);
+});
+
+it('ten changed rows of many are a request to pull and, but for one push in six, one to push, of 6 KB each', async () => {
+  const remote = memoryRemote();
+  const [a, b] = [await device(remote), await device(remote)];
+  await a.db.putMany(rowsOf(ROWS));
+  await a.link.push();
+  await b.link.pull();
+  // Heads do not grow with what was pushed before: entries move into a log, with one push of several.
+  const requests = { push: 0, pull: 0 };
+  for (let nth = 0; nth < 60; nth++) {
+    await a.db.putMany(ten(`change ${nth}`));
+    const pushed = await cost(a, () => a.link.push());
+    const pulled = await cost(b, () => b.link.pull());
+    requests.push += pushed.requests;
+    requests.pull += pulled.requests;
+    if (pushed.requests === 1) expect(pushed.sent).toBeLessThanOrEqual(6_000);
+    expect(pulled.received).toBeLessThanOrEqual(6_000);
+  }
+  expect(requests.pull).toBe(60);
+  expect(requests.push).toBeLessThanOrEqual(70);
+});
+
+it('a lost race costs a read of the head and another swap, and sends nothing again but the head', async () => {
+  const remote = memoryRemote();
+  const a = await device(remote);
+  await a.db.putMany(rowsOf(1000));
+  await a.link.push();
+  const heads: number[] = [];
+  const counted = await device({
+    ...remote,
+    swapHead: (...call) => {
+      heads.push(call[2].length);
+      return remote.swapHead(...call);
+    },
+  });
+  await counted.link.pull();
+  await a.db.put('from a', 1);
+  await a.link.push();
+  await counted.db.putMany(ten('from b'));
+  const raced = await cost(counted, async () => {
+    expect(await counted.link.push()).toMatchObject({ races: 1 });
+  });
+  // The head comes with the answer that the swap was lost.
+  expect(raced.requests).toBe(2);
+  expect(heads).toHaveLength(2);
+  expect(raced.sent).toBe((heads[0] ?? 0) + (heads[1] ?? 0));
+  await a.link.pull();
+  expect([await a.db.count(), await counted.db.count()]).toEqual([1010, 1010]);
+});
