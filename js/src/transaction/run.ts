@@ -1,5 +1,6 @@
 import { sameBytes } from '../base/bytes.js';
 import { isMissing } from '../base/errors.js';
+import { hex } from '../base/hex.js';
 import { MAX_HOLD_MS } from '../base/limits.js';
 import { checkSignal, until, type Waits } from '../base/signal.js';
 import { untilWon } from '../base/timeout.js';
@@ -20,6 +21,16 @@ export interface TransactionOptions {
 
 /** The function of a transaction. It may be called several times. */
 export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
+
+/** What a transaction came to. */
+export interface CommitResult<T> {
+  /** What the function returned. */
+  readonly value: T;
+  /** The root that its commit was made on, in hexadecimal. */
+  readonly before: string;
+  /** The root of its commit; that before if it changed nothing. */
+  readonly after: string;
+}
 
 interface Job extends TransactionOptions {
   readonly durability: Durability;
@@ -52,33 +63,37 @@ export class Transactions {
     this.#branchHead = branchHead;
   }
 
-  /** Resolves to what `body` returned, when its edits are committed. */
-  async run<T>(body: TransactionFunction<T>, job: Job): Promise<T> {
+  /** Resolves to what `body` returned, and the roots around its commit, when its edits are committed. */
+  async run<T>(body: TransactionFunction<T>, job: Job): Promise<CommitResult<T>> {
     // The second run nearly always wins if all other writers are in this tab.
-    const { result } = await untilWon(async (tries) => {
+    return untilWon(async (tries) => {
       checkSignal(job.signal);
       try {
         const isFirst = tries === 0 && !this.#branchHead.isContended;
-        return { result: await this.#runOnce(body, job, isFirst) };
+        return await this.#runOnce(body, job, isFirst);
       } catch (cause) {
         if (!(cause instanceof StaleRead)) throw cause;
         return undefined;
       }
     }, 'others changed what it had read');
-    return result;
   }
 
-  async #runOnce<T>(body: TransactionFunction<T>, job: Job, isFirst: boolean): Promise<T> {
+  async #runOnce<T>(
+    body: TransactionFunction<T>,
+    job: Job,
+    isFirst: boolean,
+  ): Promise<CommitResult<T>> {
     const attempt = isFirst
       ? this.#begin(body, job, await this.#branchHead.holdHead())
       : await this.#hold(body, job);
     try {
-      const result = await attempt.result;
+      const value = await attempt.result;
       // Also when the function took longer than other writers wait.
       if (attempt.isPending) {
         await this.#branchHead.exclusively(() => this.#commit(attempt, job), job.signal);
       }
-      return result;
+      const { beforeBytes, afterBytes } = attempt;
+      return { value, before: hex(beforeBytes), after: hex(afterBytes) };
     } finally {
       attempt.base.close();
     }
@@ -118,10 +133,13 @@ export class Transactions {
         if (!isMissing(cause) || !(await branchHead.refresh())) throw cause;
         return undefined;
       }
+      // No other commit of this tab is in progress, and one of another tab makes `tryEdits` fail.
+      attempt.beforeBytes = branchHead.head.commitBytes;
       const options = { signal, makesRoom: edits.areDeletes };
       return tryEdits(this.#host, branchHead, durability, edits.blocks(), options);
     });
     attempt.isCommitted = true;
+    attempt.afterBytes = made.commitBytes;
     onCommit?.(made);
     edits.override();
   }
@@ -133,12 +151,18 @@ class Attempt<T> {
   /** Settles when the function has ended, or the signal was aborted. */
   readonly result: Promise<T>;
   isCommitted = false;
+  /** The commits before and after its own; what it has read, if it makes none. */
+  beforeBytes: Uint8Array;
+  afterBytes: Uint8Array;
   /** The last commit that was found to give the same reads. */
   #checkedBytes: Uint8Array;
 
   constructor(run: Run, body: TransactionFunction<T>, job: Job) {
     this.run = run;
-    this.#checkedBytes = run.base.commitBytes;
+    const { commitBytes } = run.base;
+    this.beforeBytes = commitBytes;
+    this.afterBytes = commitBytes;
+    this.#checkedBytes = commitBytes;
     this.result = ended(run, body, job);
     this.result.catch(() => {});
   }
