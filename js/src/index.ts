@@ -82,7 +82,7 @@ export type { Traffic } from './sync/meter.js';
 export type { ConflictPolicy } from './sync/policy.js';
 export type { PullResult } from './sync/pull.js';
 export type { PushResult } from './sync/push.js';
-export type { CommitResult, TransactionOptions } from './transaction/run.js';
+export type { CommitOptions, CommitResult, TransactionOptions } from './transaction/run.js';
 export type { Transaction } from './transaction/transaction.js';
 export type { Export, ExportOptions } from './transfer/export.js';
 export type {

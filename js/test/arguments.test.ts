@@ -162,7 +162,7 @@ const calls: Record<string, [members: string, run: Call['run'], base?: object]> 
     (db, options) => db.applyPatch([{ op: 'del', key: 'x' }], options),
   ],
   'db.transaction': ['signal durability', (db, options) => db.transaction(() => {}, options)],
-  'db.commit': ['signal durability', (db, options) => db.commit(() => {}, options)],
+  'db.commit': ['signal durability keep', (db, options) => db.commit(() => {}, options)],
   'db.revert': [
     'onConflict durability signal',
     (db, options) => db.revert(db.root, db.root, options),

@@ -6,6 +6,8 @@
  * changed since.
  */
 
+import { hex } from '../base/hex.js';
+import { bytesOf } from '../base/root.js';
 import { sameValue } from '../base/same-value.js';
 import { checkSignal } from '../base/signal.js';
 import { untilWon } from '../base/timeout.js';
@@ -33,6 +35,10 @@ export async function revert(
   after: string | Pinned,
   job: Job,
 ): Promise<RevertResult> {
+  if (before === after && typeof before === 'string') {
+    bytesOf(before);
+    return { root: hex(branchHead.head.commitBytes), reverted: 0, kept: [] };
+  }
   const theirs = await holdNamed(branchHead, before);
   try {
     const base = await holdNamed(branchHead, after);

@@ -12,7 +12,7 @@ import type { Change, DiffOptions } from '../read/diff.js';
 import type { Rows } from '../read/scan.js';
 import type { Durability } from '../storage/segment-store.js';
 import { type Deletes, deleteMany } from '../transaction/delete-many.js';
-import type { CommitResult, TransactionOptions } from '../transaction/run.js';
+import type { CommitOptions, CommitResult, TransactionOptions } from '../transaction/run.js';
 import { transacting } from '../transaction/transacting.js';
 import type { Transaction } from '../transaction/transaction.js';
 import type { IngestResult } from '../write/ingest.js';
@@ -122,25 +122,27 @@ export abstract class ReaderWriter extends Reader {
 
   /**
    * As `transaction`, but resolves to what `body` returned as `value`, and the roots `before` and `after` its own commit,
-   * which has nothing of others in it: what `revert` takes back. When it changes nothing they are the same.
+   * which has nothing of others in it: what `revert` takes back. When it changes nothing they are the same. With `keep`
+   * they can be reverted until `release()`; without it until a collection deletes what no head needs any more.
    */
   async commit<T>(
     body: (tx: Transaction) => T | PromiseLike<T>,
-    options: TransactionOptions = {},
+    options: CommitOptions = {},
   ): Promise<CommitResult<T>> {
-    return this.#transact('commit', body, options);
+    return this.#transact('commit', body, options, 'keep');
   }
 
   async #transact<T>(
     call: string,
     body: (tx: Transaction) => T | PromiseLike<T>,
-    options: TransactionOptions,
+    options: CommitOptions,
+    names?: string,
   ): Promise<CommitResult<T>> {
     this.from.check();
     if (typeof body !== 'function') {
       throw new HedgerowError('invalid-argument', `${call}: body must be a function`);
     }
-    const job = this.jobOf(call, options);
+    const job = this.jobOf(call, options, names);
     const { waits } = this.handle.changes;
     return this.run(job, false, async (own) => {
       const { Transactions } = await transacting();

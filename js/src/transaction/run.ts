@@ -7,6 +7,7 @@ import { untilWon } from '../base/timeout.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
 import type { Durability } from '../storage/segment-store.js';
+import type { Hold } from '../tabs/pins.js';
 import { tryEdits } from '../write/try-edits.js';
 import { Base } from './base.js';
 import { Run, Transaction } from './transaction.js';
@@ -17,6 +18,12 @@ export interface TransactionOptions {
   readonly durability?: Durability | undefined;
   /** Ends the transaction with `aborted`; it writes nothing, unless storage already has its commit. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Options of `commit`. */
+export interface CommitOptions extends TransactionOptions {
+  /** Keeps both commits from being collected, until `release` of the result, or until the handle's store closes. */
+  readonly keep?: boolean | undefined;
 }
 
 /** The function of a transaction. It may be called several times. */
@@ -30,9 +37,11 @@ export interface CommitResult<T> {
   readonly before: string;
   /** The root of its commit; that before if it changed nothing. */
   readonly after: string;
+  /** Keeps them no longer, if `keep` was asked for. Idempotent. */
+  release(): void;
 }
 
-interface Job extends TransactionOptions {
+interface Job extends CommitOptions {
   readonly durability: Durability;
   /** Also ends the wait for the function. */
   readonly waits?: Waits;
@@ -92,8 +101,11 @@ export class Transactions {
       if (attempt.isPending) {
         await this.#branchHead.exclusively(() => this.#commit(attempt, job), job.signal);
       }
-      const { beforeBytes, afterBytes } = attempt;
-      return { value, before: hex(beforeBytes), after: hex(afterBytes) };
+      const { beforeBytes, afterBytes, kept } = attempt;
+      const release = () => {
+        for (const hold of kept.splice(0)) hold.release();
+      };
+      return { value, before: hex(beforeBytes), after: hex(afterBytes), release };
     } finally {
       attempt.base.close();
     }
@@ -120,28 +132,53 @@ export class Transactions {
   }
 
   /** Commits the edits of an attempt. Run it exclusively. */
-  async #commit<T>(attempt: Attempt<T>, { durability, signal, onCommit }: Job): Promise<void> {
+  async #commit<T>(
+    attempt: Attempt<T>,
+    { durability, signal, onCommit, keep }: Job,
+  ): Promise<void> {
     if (!attempt.isPending) return;
     const branchHead = this.#branchHead;
     const { edits } = attempt.run;
+    const options = { signal, makesRoom: edits.areDeletes };
     const made = await branchHead.retry(async () => {
+      // Before the reads are checked, since it may move the head.
+      const held = keep === true ? await branchHead.holdNow() : undefined;
+      let isMade = false;
       // Repeated for each head that it tries to build on.
       try {
         await attempt.checkReads(this.#host, branchHead.head);
+        // No other commit of this tab is in progress, and one of another tab makes `tryEdits` fail.
+        attempt.beforeBytes = branchHead.head.commitBytes;
+        const one = await tryEdits(this.#host, branchHead, durability, edits.blocks(), options);
+        isMade = one !== undefined;
+        return one;
       } catch (cause) {
         // The head is not held here: if a collection has deleted parts of it, that counts as a lost race.
         if (!isMissing(cause) || !(await branchHead.refresh())) throw cause;
         return undefined;
+      } finally {
+        if (isMade && held !== undefined) attempt.kept.push(held);
+        else held?.release();
       }
-      // No other commit of this tab is in progress, and one of another tab makes `tryEdits` fail.
-      attempt.beforeBytes = branchHead.head.commitBytes;
-      const options = { signal, makesRoom: edits.areDeletes };
-      return tryEdits(this.#host, branchHead, durability, edits.blocks(), options);
     });
+    if (keep === true) await this.#keep(attempt, made.commitBytes);
     attempt.isCommitted = true;
     attempt.afterBytes = made.commitBytes;
     onCommit?.(made);
     edits.override();
+  }
+
+  /** Holds the commit that was made. It is made whatever happens here. */
+  async #keep<T>(attempt: Attempt<T>, commitBytes: Uint8Array): Promise<void> {
+    const { shared } = this.#branchHead;
+    try {
+      attempt.kept.push(await shared.hold(commitBytes));
+      // It is whole if it is still the head; else a collection may have begun before it was held.
+      await this.#branchHead.refresh();
+      if (!this.#branchHead.isHead(commitBytes)) await shared.endCollections();
+    } catch {
+      // Then `revert` tells whether it is there.
+    }
   }
 }
 
@@ -154,6 +191,8 @@ class Attempt<T> {
   /** The commits before and after its own; what it has read, if it makes none. */
   beforeBytes: Uint8Array;
   afterBytes: Uint8Array;
+  /** Holds of both, if they are to be kept. */
+  readonly kept: Hold[] = [];
   /** The last commit that was found to give the same reads. */
   #checkedBytes: Uint8Array;
 
