@@ -1,5 +1,4 @@
 /** The writes of a handle: many rows, single ones, patches and transactions. */
-import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
 import type { ByteSource } from '../base/read-bytes.js';
 import { checkSignal } from '../base/signal.js';
@@ -117,7 +116,7 @@ export abstract class ReaderWriter extends Reader {
     body: (tx: Transaction) => T | PromiseLike<T>,
     options: TransactionOptions = {},
   ): Promise<T> {
-    return (await this.#transact('transaction', body, options)).value;
+    return (await this.#transact(body, this.jobOf('transaction', options))).value;
   }
 
   /**
@@ -129,20 +128,14 @@ export abstract class ReaderWriter extends Reader {
     body: (tx: Transaction) => T | PromiseLike<T>,
     options: CommitOptions = {},
   ): Promise<CommitResult<T>> {
-    return this.#transact('commit', body, options, 'keep');
+    return this.#transact(body, this.jobOf('commit', options, 'keep'));
   }
 
-  async #transact<T>(
-    call: string,
+  #transact<T>(
     body: (tx: Transaction) => T | PromiseLike<T>,
-    options: CommitOptions,
-    names?: string,
+    job: CommitOptions & { readonly durability: Durability },
   ): Promise<CommitResult<T>> {
     this.from.check();
-    if (typeof body !== 'function') {
-      throw new HedgerowError('invalid-argument', `${call}: body must be a function`);
-    }
-    const job = this.jobOf(call, options, names);
     const { waits } = this.handle.changes;
     return this.run(job, false, async (own) => {
       const { Transactions } = await transacting();

@@ -1,5 +1,5 @@
 import { sameBytes } from '../base/bytes.js';
-import { isMissing } from '../base/errors.js';
+import { HedgerowError, isMissing } from '../base/errors.js';
 import { hex } from '../base/hex.js';
 import { MAX_HOLD_MS } from '../base/limits.js';
 import { checkSignal, until, type Waits } from '../base/signal.js';
@@ -74,6 +74,9 @@ export class Transactions {
 
   /** Resolves to what `body` returned, and the roots around its commit, when its edits are committed. */
   async run<T>(body: TransactionFunction<T>, job: Job): Promise<CommitResult<T>> {
+    if (typeof body !== 'function') {
+      throw new HedgerowError('invalid-argument', 'the body of a transaction must be a function');
+    }
     // The second run nearly always wins if all other writers are in this tab.
     return untilWon(async (tries) => {
       checkSignal(job.signal);
