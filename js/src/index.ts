@@ -33,6 +33,7 @@ export type { KeyRange } from './base/range.js';
 export type { ByteFormat, ByteSource } from './base/read-bytes.js';
 export type { Branch, BranchesOptions, BranchOptions } from './branches/branches.js';
 export type { MergeOptions, MergeResult, Resolution } from './branches/merge.js';
+export type { RevertResult } from './branches/revert.js';
 export type { CompactResult } from './collect/collection.js';
 export type { SumDefinition, SumDefinitions } from './core/sum-definition.js';
 export type {
@@ -81,7 +82,7 @@ export type { Traffic } from './sync/meter.js';
 export type { ConflictPolicy } from './sync/policy.js';
 export type { PullResult } from './sync/pull.js';
 export type { PushResult } from './sync/push.js';
-export type { TransactionOptions } from './transaction/run.js';
+export type { CommitOptions, CommitResult, TransactionOptions } from './transaction/run.js';
 export type { Transaction } from './transaction/transaction.js';
 export type { Export, ExportOptions } from './transfer/export.js';
 export type {

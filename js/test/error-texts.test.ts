@@ -32,7 +32,7 @@ const cases: [title: string, call: Call, message: RegExp][] = [
   [
     'a body that is none',
     (db) => db.transaction(5 as never),
-    /^transaction: body must be a function/,
+    /^the body of a transaction must be a function/,
   ],
   [
     'a branch change beside a writer',

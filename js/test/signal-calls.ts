@@ -109,6 +109,23 @@ export const CALLS: Call[] = [
     run: async ({ db }, signal) =>
       db.merge('draft', { signal, onConflict: async ({ theirs }) => theirs }),
   },
+  {
+    title: 'commit',
+    run: ({ db }, signal) =>
+      db.commit(
+        async (tx) => {
+          const row = await tx.get<object>('k2');
+          await turn();
+          tx.put('k2', { ...row, n: (await tx.count()) + 1 });
+        },
+        { signal },
+      ),
+  },
+  {
+    title: 'revert',
+    run: async ({ db }, signal) =>
+      db.revert('0'.repeat(64), db.root, { signal, onConflict: async ({ theirs }) => theirs }),
+  },
   { title: 'verify', run: ({ db }, signal) => db.verify({ signal }) },
   { title: 'repair', run: ({ db }, signal) => db.repair({ signal }) },
   {

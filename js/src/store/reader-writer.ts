@@ -1,8 +1,9 @@
 /** The writes of a handle: many rows, single ones, patches and transactions. */
-import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
 import type { ByteSource } from '../base/read-bytes.js';
 import { checkSignal } from '../base/signal.js';
+import type { MergeOptions } from '../branches/merge.js';
+import type { RevertResult } from '../branches/revert.js';
 import type { Collecting } from '../collect/collecting.js';
 import type { Changes } from '../read/changes.js';
 import type { ReadContext } from '../read/context.js';
@@ -10,7 +11,7 @@ import type { Change, DiffOptions } from '../read/diff.js';
 import type { Rows } from '../read/scan.js';
 import type { Durability } from '../storage/segment-store.js';
 import { type Deletes, deleteMany } from '../transaction/delete-many.js';
-import type { TransactionOptions } from '../transaction/run.js';
+import type { CommitOptions, CommitResult, TransactionOptions } from '../transaction/run.js';
 import { transacting } from '../transaction/transacting.js';
 import type { Transaction } from '../transaction/transaction.js';
 import type { IngestResult } from '../write/ingest.js';
@@ -21,6 +22,8 @@ import { isFed, type Source } from '../write/source.js';
 import { Flusher, Writer, type WriterOptions } from '../write/writer.js';
 import type { HealthWatch } from './health-watch.js';
 import { diffOf, Reader } from './reader.js';
+import type { Snapshot } from './snapshot.js';
+import { storeParts } from './store-later.js';
 
 /** What writes of a handle need beside what its reads do. */
 export interface HandleParts {
@@ -113,16 +116,50 @@ export abstract class ReaderWriter extends Reader {
     body: (tx: Transaction) => T | PromiseLike<T>,
     options: TransactionOptions = {},
   ): Promise<T> {
+    return (await this.#transact(body, this.jobOf('transaction', options))).value;
+  }
+
+  /**
+   * As `transaction`, but resolves to what `body` returned as `value`, and the roots `before` and `after` its own commit,
+   * which has nothing of others in it: what `revert` takes back. When it changes nothing they are the same. With `keep`
+   * they can be reverted until `release()`; without it until a collection deletes what no head needs any more.
+   */
+  async commit<T>(
+    body: (tx: Transaction) => T | PromiseLike<T>,
+    options: CommitOptions = {},
+  ): Promise<CommitResult<T>> {
+    return this.#transact(body, this.jobOf('commit', options, 'keep'));
+  }
+
+  #transact<T>(
+    body: (tx: Transaction) => T | PromiseLike<T>,
+    job: CommitOptions & { readonly durability: Durability },
+  ): Promise<CommitResult<T>> {
     this.from.check();
-    if (typeof body !== 'function') {
-      throw new HedgerowError('invalid-argument', 'transaction: body must be a function');
-    }
-    const job = this.jobOf('transaction', options);
     const { waits } = this.handle.changes;
     return this.run(job, false, async (own) => {
       const { Transactions } = await transacting();
       return new Transactions(this.from.host, this.from.branchHead).run(body, { ...own, waits });
     });
+  }
+
+  /**
+   * Takes back one change, in one commit: what led from the root, or snapshot, `before` to that `after` it, as `commit`
+   * tells them. What others have changed stays. A row of the change that has another value by now is a conflict: it stays
+   * as it is, or becomes what `onConflict` returns, for which `ours` is the value that it has, `base` the one that the
+   * change gave it, and `theirs` the one of before. Redo is `revert(after, before)`. `missing-chunk` when a root is not
+   * stored any more.
+   */
+  async revert(
+    before: string | Snapshot,
+    after: string | Snapshot,
+    options: MergeOptions = {},
+  ): Promise<RevertResult> {
+    this.from.check();
+    const job = this.jobOf('revert', options, 'onConflict');
+    return this.run(job, job.onConflict !== undefined, async (own) =>
+      (await storeParts()).revert(this.from.branchHead, before, after, own),
+    );
   }
 
   /** Checks the options of a change. */

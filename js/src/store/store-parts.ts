@@ -4,6 +4,7 @@
  */
 export * as branches from '../branches/branches.js';
 export * as merge from '../branches/merge.js';
+export { revert } from '../branches/revert.js';
 export * as exporting from '../transfer/export.js';
 export * as importing from '../transfer/import.js';
 export { cloneStore } from './clone.js';

@@ -25,11 +25,12 @@ export async function deleteEntries(
   const onCommit = (commit: Made) => {
     made = commit;
   };
-  const rows = await new Transactions(host, branchHead).run((tx) => tx.deleteMany(range), {
+  const remove = new Transactions(host, branchHead).run((tx) => tx.deleteMany(range), {
     signal,
     durability,
     onCommit,
   });
+  const { value: rows } = await remove;
   if (made !== undefined) return toResult(made.ingest, made, rows, startMs);
   const none = {
     rows,

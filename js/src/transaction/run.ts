@@ -1,11 +1,13 @@
 import { sameBytes } from '../base/bytes.js';
-import { isMissing } from '../base/errors.js';
+import { HedgerowError, isMissing } from '../base/errors.js';
+import { hex } from '../base/hex.js';
 import { MAX_HOLD_MS } from '../base/limits.js';
 import { checkSignal, until, type Waits } from '../base/signal.js';
 import { untilWon } from '../base/timeout.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
 import type { Durability } from '../storage/segment-store.js';
+import type { Hold } from '../tabs/pins.js';
 import { tryEdits } from '../write/try-edits.js';
 import { Base } from './base.js';
 import { Run, Transaction } from './transaction.js';
@@ -18,10 +20,28 @@ export interface TransactionOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Options of `commit`. */
+export interface CommitOptions extends TransactionOptions {
+  /** Keeps both commits from being collected, until `release` of the result, or until the handle's store closes. */
+  readonly keep?: boolean | undefined;
+}
+
 /** The function of a transaction. It may be called several times. */
 export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
 
-interface Job extends TransactionOptions {
+/** What a transaction came to. */
+export interface CommitResult<T> {
+  /** What the function returned. */
+  readonly value: T;
+  /** The root that its commit was made on, in hexadecimal. */
+  readonly before: string;
+  /** The root of its commit; that before if it changed nothing. */
+  readonly after: string;
+  /** Keeps them no longer, if `keep` was asked for. Idempotent. */
+  release(): void;
+}
+
+interface Job extends CommitOptions {
   readonly durability: Durability;
   /** Also ends the wait for the function. */
   readonly waits?: Waits;
@@ -52,33 +72,43 @@ export class Transactions {
     this.#branchHead = branchHead;
   }
 
-  /** Resolves to what `body` returned, when its edits are committed. */
-  async run<T>(body: TransactionFunction<T>, job: Job): Promise<T> {
+  /** Resolves to what `body` returned, and the roots around its commit, when its edits are committed. */
+  async run<T>(body: TransactionFunction<T>, job: Job): Promise<CommitResult<T>> {
+    if (typeof body !== 'function') {
+      throw new HedgerowError('invalid-argument', 'the body of a transaction must be a function');
+    }
     // The second run nearly always wins if all other writers are in this tab.
-    const { result } = await untilWon(async (tries) => {
+    return untilWon(async (tries) => {
       checkSignal(job.signal);
       try {
         const isFirst = tries === 0 && !this.#branchHead.isContended;
-        return { result: await this.#runOnce(body, job, isFirst) };
+        return await this.#runOnce(body, job, isFirst);
       } catch (cause) {
         if (!(cause instanceof StaleRead)) throw cause;
         return undefined;
       }
     }, 'others changed what it had read');
-    return result;
   }
 
-  async #runOnce<T>(body: TransactionFunction<T>, job: Job, isFirst: boolean): Promise<T> {
+  async #runOnce<T>(
+    body: TransactionFunction<T>,
+    job: Job,
+    isFirst: boolean,
+  ): Promise<CommitResult<T>> {
     const attempt = isFirst
       ? this.#begin(body, job, await this.#branchHead.holdHead())
       : await this.#hold(body, job);
     try {
-      const result = await attempt.result;
+      const value = await attempt.result;
       // Also when the function took longer than other writers wait.
       if (attempt.isPending) {
         await this.#branchHead.exclusively(() => this.#commit(attempt, job), job.signal);
       }
-      return result;
+      const { beforeBytes, afterBytes, kept } = attempt;
+      const release = () => {
+        for (const hold of kept.splice(0)) hold.release();
+      };
+      return { value, before: hex(beforeBytes), after: hex(afterBytes), release };
     } finally {
       attempt.base.close();
     }
@@ -105,25 +135,53 @@ export class Transactions {
   }
 
   /** Commits the edits of an attempt. Run it exclusively. */
-  async #commit<T>(attempt: Attempt<T>, { durability, signal, onCommit }: Job): Promise<void> {
+  async #commit<T>(
+    attempt: Attempt<T>,
+    { durability, signal, onCommit, keep }: Job,
+  ): Promise<void> {
     if (!attempt.isPending) return;
     const branchHead = this.#branchHead;
     const { edits } = attempt.run;
+    const options = { signal, makesRoom: edits.areDeletes };
     const made = await branchHead.retry(async () => {
+      // Before the reads are checked, since it may move the head.
+      const held = keep === true ? await branchHead.holdNow() : undefined;
+      let isMade = false;
       // Repeated for each head that it tries to build on.
       try {
         await attempt.checkReads(this.#host, branchHead.head);
+        // No other commit of this tab is in progress, and one of another tab makes `tryEdits` fail.
+        attempt.beforeBytes = branchHead.head.commitBytes;
+        const one = await tryEdits(this.#host, branchHead, durability, edits.blocks(), options);
+        isMade = one !== undefined;
+        return one;
       } catch (cause) {
         // The head is not held here: if a collection has deleted parts of it, that counts as a lost race.
         if (!isMissing(cause) || !(await branchHead.refresh())) throw cause;
         return undefined;
+      } finally {
+        if (isMade && held !== undefined) attempt.kept.push(held);
+        else held?.release();
       }
-      const options = { signal, makesRoom: edits.areDeletes };
-      return tryEdits(this.#host, branchHead, durability, edits.blocks(), options);
     });
+    if (keep === true) await this.#keep(attempt, made.commitBytes);
     attempt.isCommitted = true;
+    attempt.afterBytes = made.commitBytes;
     onCommit?.(made);
     edits.override();
+  }
+
+  /** Holds the commit that was made. It is made whatever happens here. */
+  async #keep<T>(attempt: Attempt<T>, commitBytes: Uint8Array): Promise<void> {
+    const { shared } = this.#branchHead;
+    try {
+      attempt.kept.push(await shared.hold(commitBytes));
+      // It is whole if it is still the head; else a collection may have begun before it was held.
+      await this.#branchHead.refresh();
+      if (!this.#branchHead.isHead(commitBytes)) await shared.endCollections();
+    } catch {
+      // Then `revert` tells whether it is there.
+    }
   }
 }
 
@@ -133,12 +191,20 @@ class Attempt<T> {
   /** Settles when the function has ended, or the signal was aborted. */
   readonly result: Promise<T>;
   isCommitted = false;
+  /** The commits before and after its own; what it has read, if it makes none. */
+  beforeBytes: Uint8Array;
+  afterBytes: Uint8Array;
+  /** Holds of both, if they are to be kept. */
+  readonly kept: Hold[] = [];
   /** The last commit that was found to give the same reads. */
   #checkedBytes: Uint8Array;
 
   constructor(run: Run, body: TransactionFunction<T>, job: Job) {
     this.run = run;
-    this.#checkedBytes = run.base.commitBytes;
+    const { commitBytes } = run.base;
+    this.beforeBytes = commitBytes;
+    this.afterBytes = commitBytes;
+    this.#checkedBytes = commitBytes;
     this.result = ended(run, body, job);
     this.result.catch(() => {});
   }
