@@ -15,7 +15,9 @@ export default defineConfig({
   build: {
     target: 'es2022',
     // The verifier is a page of its own: what it loads is all that verifying takes.
-    rolldownOptions: { input: ['index.html', 'sums.html', 'verify.html'] },
+    rolldownOptions: {
+      input: ['index.html', 'sums.html', 'verify.html', 'devices.html', 'device.html'],
+    },
   },
   server: { headers },
   preview: { headers },

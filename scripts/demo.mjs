@@ -1,4 +1,5 @@
-// `npm run demo`: builds the demo for production and serves it until interrupted. With `--headless` it
+// `npm run demo`: builds the demo for production and serves it until interrupted, with a reference server beside it, under
+// `remote/` of the same address, for the page of two devices. With `--headless` it
 // runs `demo/headless.mjs <url>` instead, with the remaining arguments, and exits with its code. With
 // `--as-built` it does not set up or build the package.
 
@@ -14,7 +15,20 @@ const DEMO_DIR = join(ROOT, 'demo');
 
 async function serveDemo(port) {
   if (existsSync(join(DEMO_DIR, 'prepare.mjs'))) await run('node', ['demo/prepare.mjs']);
-  return servePage({ root: DEMO_DIR, logLevel: 'warn', port });
+  // Imported late: it needs the package, as built.
+  const { startRemote } = await import('../demo/remote.mjs');
+  const remote = await startRemote();
+  // One address for both: it also works through a tunnel.
+  const proxy = {
+    '/remote/': { target: remote.url, rewrite: (path) => path.replace(/^\/remote/, '') },
+  };
+  try {
+    const page = await servePage({ root: DEMO_DIR, logLevel: 'warn', port, server: { proxy } });
+    return { port: page.port, close: () => Promise.all([page.close(), remote.close()]) };
+  } catch (cause) {
+    await remote.close();
+    throw cause;
+  }
 }
 
 async function main() {
@@ -27,7 +41,7 @@ async function main() {
 
   const server = await serveDemo(headless ? 0 : 4173);
   const url = `http://127.0.0.1:${server.port}/`;
-  console.log(`\ndemo        ${url}`);
+  console.log(`\ndemo        ${url}\ntwo devices ${url}devices.html`);
   if (!headless) return;
 
   try {

@@ -1,0 +1,21 @@
+// The server of `devices.html`: this project's reference server over a remote in memory, which begins with the tasks of
+// `src/tasks.js` and is gone when the program ends.
+
+import { memory, open } from 'hedgerow';
+import { memoryRemote } from 'hedgerow/remote';
+import { serveRemote } from 'hedgerow/server';
+import { allTasks } from './src/tasks.js';
+
+/** Starts it. Resolves to its `url`, the `root` of its rows, and `close()`. */
+export async function startRemote() {
+  const remote = memoryRemote();
+  const store = await open('tasks', { storage: memory() });
+  await store.putMany(allTasks());
+  // A remote in memory keeps writers apart: it need not be asked.
+  const link = await store.remote(remote, { probe: false });
+  await link.push();
+  const { root } = store;
+  await store.close();
+  const { url, close } = await serveRemote(remote);
+  return { url, root, close };
+}

@@ -1,0 +1,223 @@
+/** One device, in a frame of `devices.html` or in a window of its own. */
+import './styles/page.css';
+import './styles/controls.css';
+import './styles/stage.css';
+import './styles/live.css';
+import './styles/device.css';
+import type { Change, SyncProgress } from 'hedgerow';
+import { Device } from './device.js';
+import type { Order, Report, Task } from './device-messages.js';
+import { byId, setText } from './elements.js';
+import { showFigures } from './figure-list.js';
+import * as format from './format.js';
+import { TaskList } from './task-list.js';
+import { TaskMap } from './task-map.js';
+import { numberOf, TASKS } from './tasks.js';
+import type { WireCall } from './wire.js';
+import { WirePlot } from './wire-plot.js';
+
+const LISTED_CALLS = 4;
+
+const name = new URLSearchParams(location.search).get('name') === 'B' ? 'B' : 'A';
+const plug = byId<HTMLInputElement>('plug');
+const ten = byId<HTMLButtonElement>('ten');
+const again = byId<HTMLButtonElement>('again');
+const device = new Device(name, new URL('remote/', location.href).href, {
+  onRows: showRows,
+  onProgress: showProgress,
+  onCall: showCall,
+  onChange: show,
+  onDeleted: () => location.reload(),
+});
+const list = new TaskList(byId('tasks'), (key, change) => run(() => device.edit(key, change)));
+const map = new TaskMap(byId('map'), (number) => goTo(number));
+const plot = new WirePlot(byId('plot'), () => device.wire.calls);
+let state: Report['state'] = 'starting';
+let failure = '';
+let isFirst = true;
+
+function showRows(changes: readonly Change<Task>[]): void {
+  for (const change of changes) {
+    const task = change.op === 'del' ? undefined : change.newValue;
+    const before = change.op === 'add' ? undefined : change.oldValue;
+    list.set(change.key, task, before);
+    map.set(change.key, task, !isFirst && change.op === 'change');
+  }
+  const [one] = changes;
+  if (!isFirst && one !== undefined && changes.length < 100) {
+    const more = changes.length > 1 ? ` and ${changes.length - 1} more` : '';
+    setText('announcer', `Task ${numberOf(one.key)}${more} changed on device ${name}`);
+  }
+  if (changes.length > 0) isFirst = false;
+  show();
+}
+
+function showProgress(progress: SyncProgress | undefined): void {
+  const packs = progress?.allPacks;
+  const part = progress && packs ? progress.packs / packs : undefined;
+  const got = progress === undefined ? '' : `: ${format.size(progress.bytes)}`;
+  byId('cloning').hidden = false;
+  setText('cloning-words', `Cloning the list from the server${got}`);
+  byId('cloned').style.transform = `translateX(${100 * ((part ?? 0.3) - 1)}%)`;
+}
+
+function showCall(call: WireCall): void {
+  const line = document.createElement('li');
+  const words = {
+    answered: '',
+    unchanged: 'nothing new',
+    lost: 'others were first',
+    cut: 'cut off',
+  };
+  const bytes = [
+    ...(call.sent > 0 ? [`↑ ${format.size(call.sent)}`] : []),
+    ...(call.received > 0 ? [`↓ ${format.size(call.received)}`] : []),
+    ...(words[call.outcome] === '' ? [] : [words[call.outcome]]),
+  ];
+  const code = document.createElement('code');
+  code.textContent = call.what;
+  line.append(code, bytes.join(' · '));
+  const log = byId('calls');
+  log.prepend(line);
+  while (log.children.length > LISTED_CALLS) log.lastElementChild?.remove();
+  plot.draw();
+}
+
+/** What the device does, in a few words. */
+function statusWords(): readonly [words: string, kind: string] {
+  const waiting = device.waiting.size;
+  const wait = `${format.plural(waiting, 'change')} wait${waiting === 1 ? 's' : ''}`;
+  if (state === 'failed') return [failure, 'bad'];
+  if (!device.wire.isPlugged) return [waiting > 0 ? `Offline, ${wait}` : 'Offline', 'off'];
+  switch (device.state?.status) {
+    case undefined:
+      return ['Starting', 'busy'];
+    case 'synced':
+      return waiting > 0 ? ['Sending', 'busy'] : ['In sync', 'good'];
+    case 'syncing':
+      return ['Syncing', 'busy'];
+    case 'offline':
+      return [`No answer from the server${waiting > 0 ? `, ${wait}` : ''}`, 'off'];
+    case 'waiting':
+      return ['Synced by another tab of this browser', 'busy'];
+    case 'failing':
+      return [`The server refuses: ${device.state.error?.message}`, 'bad'];
+    case 'stopped':
+      return ['Stopped', 'bad'];
+  }
+}
+
+function exchangeWords(): string {
+  const { travelled, pulled, clone } = device.told;
+  if (travelled !== undefined) {
+    const { rows, writes, sent } = travelled;
+    return `Sent ${format.plural(rows, 'row')}: ${format.plural(writes, 'request')}, ${format.size(sent)}.`;
+  }
+  if (pulled !== undefined) {
+    const { rows, requests, received } = pulled;
+    return `Received ${format.plural(rows, 'row')}: ${format.plural(requests, 'request')}, ${format.size(received)}.`;
+  }
+  if (clone === undefined) return 'Opened what was stored here.';
+  const { ms, requests, received } = clone;
+  return `Cloned ${format.plural(TASKS, 'row')}: ${format.plural(requests, 'request')}, ${format.size(received)}, ${format.duration(ms)}.`;
+}
+
+function show(): void {
+  const [words, kind] = statusWords();
+  setText('status', words);
+  byId('status').className = `status ${kind}`;
+  setText('plug-words', device.wire.isPlugged ? 'Plugged in' : 'Plug pulled');
+  plug.checked = device.wire.isPlugged;
+  document.body.classList.toggle('unplugged', !device.wire.isPlugged);
+  const { requests, sentBytes, receivedBytes } = device.traffic;
+  const { syncedAt, store } = device;
+  showFigures('meter', [
+    ['Requests', format.count(requests)],
+    ['Sent', format.size(sentBytes)],
+    ['Received', format.size(receivedBytes)],
+    ['Last sync', syncedAt?.toLocaleTimeString('en-GB') ?? 'never'],
+    ['Root', store && list.tasks > 0 ? format.shortRoot(store.root) : '–'],
+  ]);
+  setText('exchange', state === 'ready' ? exchangeWords() : '');
+  const [first = 1, last = first] = [list.shown[0], list.shown.at(-1)];
+  setText('range', `${first} to ${last} of ${format.count(TASKS)}`);
+  byId<HTMLButtonElement>('previous').disabled = first === 1;
+  byId<HTMLButtonElement>('next').disabled = last === TASKS;
+  list.mark(device.waiting);
+  map.mark(device.waiting, list.shown);
+  ten.disabled = again.disabled = state !== 'ready' || list.tasks === 0;
+  report();
+}
+
+function goTo(number: number): void {
+  list.goTo(number);
+  show();
+}
+
+function report(): void {
+  const { requests, sentBytes, receivedBytes } = device.traffic;
+  const told: Report = {
+    name,
+    height: Math.ceil(document.body.getBoundingClientRect().height),
+    state,
+    status: device.state?.status,
+    isPlugged: device.wire.isPlugged,
+    waiting: device.waiting.size,
+    root: device.store?.root,
+    rows: list.tasks,
+    ...{ requests, sent: sentBytes, received: receivedBytes },
+    ...device.told,
+  };
+  Object.assign(globalThis, { device: told });
+  if (parent !== window) parent.postMessage({ report: told }, location.origin);
+}
+
+async function run(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    console.error(cause);
+    state = 'failed';
+    failure = cause instanceof TypeError ? 'No server: start it by “npm run demo”' : String(cause);
+  }
+  show();
+}
+
+function obey(order: Order): Promise<void> | void {
+  if (order.do === 'plug') return device.plug(order.isPlugged);
+  if (order.do === 'ten') return device.changeTen();
+  if (order.do === 'forget') return device.forgetConflicts();
+  goTo(order.number);
+  return device.edit(`task/${String(order.number).padStart(4, '0')}`, order.change);
+}
+
+addEventListener('message', ({ origin, source, data }) => {
+  if (origin !== location.origin || source !== parent || data?.order === undefined) return;
+  void run(async () => obey(data.order as Order));
+});
+plug.addEventListener('change', () => device.plug(plug.checked));
+ten.addEventListener('click', () => void run(() => device.changeTen()));
+again.addEventListener('click', () => {
+  again.disabled = true;
+  void run(async () => {
+    await device.startAgain();
+    location.reload();
+  });
+});
+for (const [id, pages] of [
+  ['previous', -1],
+  ['next', 1],
+] as const) {
+  byId(id).addEventListener('click', () => {
+    list.step(pages);
+    show();
+  });
+}
+new ResizeObserver(report).observe(document.body);
+setText('name', `Device ${name}`);
+document.title = `Hedgerow: device ${name}`;
+void run(async () => {
+  await device.start();
+  byId('cloning').hidden = true;
+  state = 'ready';
+});

@@ -1,0 +1,259 @@
+/** A device of the page: a store of its own, linked to the server by a wire that can be pulled out. */
+import {
+  type Change,
+  destroy,
+  type Link,
+  type LoggedConflict,
+  open,
+  type Store,
+  type SyncLoop,
+  type SyncProgress,
+  type SyncState,
+} from 'hedgerow';
+import { httpRemote } from 'hedgerow/remote';
+import type { Report, Task, ToldConflict } from './device-messages.js';
+import { keyOf, numberOf, PREFIX, STATES, TASKS } from './tasks.js';
+import { Wire, type WireCall } from './wire.js';
+
+/** An edit is sent at once, and what is typed within this time after it goes together. */
+const PAUSE_MS = 250;
+
+export interface DeviceEvents {
+  readonly onRows: (changes: readonly Change<Task>[]) => void;
+  readonly onProgress: (progress: SyncProgress | undefined) => void;
+  readonly onCall: (call: WireCall) => void;
+  readonly onChange: () => void;
+  readonly onDeleted: () => void;
+}
+
+type Told = Pick<Report, 'clone' | 'travelled' | 'pulled' | 'conflicts'>;
+
+export class Device {
+  readonly name: string;
+  readonly wire: Wire;
+  readonly #url: string;
+  readonly #events: DeviceEvents;
+  #store: Store | undefined;
+  #origin: Store | undefined;
+  #link: Link | undefined;
+  #loop: SyncLoop | undefined;
+  state: SyncState | undefined;
+  /** Keys of rows that differ from the server's, as last seen. */
+  waiting: ReadonlySet<string> = new Set();
+  syncedAt: Date | undefined;
+  told: Told = { clone: undefined, travelled: undefined, pulled: undefined, conflicts: [] };
+  /** Number of calls when the last exchange had ended, and when ten rows were changed. */
+  #settledAt = 0;
+  #tenAt: number | undefined;
+  #calls: WireCall[] = [];
+
+  /** The device `name` of this browser, with the server at `url`. */
+  constructor(name: string, url: string, events: DeviceEvents) {
+    this.name = name;
+    this.#url = url;
+    this.#events = events;
+    const plug = `${this.#key}/unplugged`;
+    this.wire = new Wire(url, localStorage.getItem(plug) === null, (call) => {
+      this.#calls.push(call);
+      events.onCall(call);
+    });
+    // Other tabs of this browser show the same device.
+    addEventListener('storage', ({ key, newValue }) => {
+      if (key !== plug) return;
+      this.wire.isPlugged = newValue === null;
+      events.onChange();
+    });
+  }
+
+  get #key(): string {
+    return `hedgerow-device-${this.name}`;
+  }
+
+  get store(): Store | undefined {
+    return this.#store;
+  }
+
+  get traffic() {
+    return this.#link?.traffic ?? { requests: 0, sentBytes: 0, receivedBytes: 0 };
+  }
+
+  /** Opens the store, clones if it is empty, and keeps it in sync from then on. */
+  async start(): Promise<void> {
+    const name = await this.#storeName();
+    const store = await open(name, { onDeleted: this.#events.onDeleted });
+    this.#store = store;
+    // This project's own server keeps writers apart: it need not be asked.
+    const remote = this.wire.through(httpRemote({ url: this.#url }));
+    const link = await store.remote(remote, { probe: false });
+    this.#link = link;
+    this.#origin = await store.branch(link.originName);
+    store.watch(
+      { prefix: PREFIX },
+      async (changes) => {
+        this.#events.onRows(changes as readonly Change<Task>[]);
+        await this.#look();
+      },
+      { initial: true },
+    );
+    if ((await store.count()) === 0 && this.wire.isPlugged) await this.#clone(link);
+    this.#settledAt = this.#calls.length;
+    await this.#readConflicts();
+    this.#loop = link.sync({
+      pauseMs: PAUSE_MS,
+      pokes: this.wire.pokes,
+      onState: (state) => void this.#onState(state),
+      onPull: ({ applied }) => void this.#onPull(applied),
+    });
+  }
+
+  /** The store of the server that runs: one that was started anew has other rows. */
+  async #storeName(): Promise<string> {
+    const known = localStorage.getItem(this.#key);
+    let id = known;
+    if (this.wire.isPlugged || known === null) {
+      const response = await fetch(`${this.#url}hedgerow`, { cache: 'no-store' });
+      if (!response.ok) throw new TypeError(`the server has no list: status ${response.status}`);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      id = Array.from(bytes.slice(-8), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    }
+    if (known !== null && known !== id) await destroy(`${this.#key}-${known}`);
+    localStorage.setItem(this.#key, String(id));
+    return `${this.#key}-${id}`;
+  }
+
+  async #clone(link: Link): Promise<void> {
+    this.#events.onProgress(undefined);
+    const startMs = performance.now();
+    await link.pull({ onProgress: this.#events.onProgress });
+    const { requests, receivedBytes } = link.traffic;
+    const ms = performance.now() - startMs;
+    this.#tell({ clone: { ms, requests, received: receivedBytes } });
+    this.syncedAt = new Date();
+  }
+
+  /** Deletes the store, and begins again with a clone. */
+  async startAgain(): Promise<void> {
+    await this.#store?.close();
+    await destroy(`${this.#key}-${localStorage.getItem(this.#key)}`);
+  }
+
+  plug(isPlugged: boolean): void {
+    const key = `${this.#key}/unplugged`;
+    if (isPlugged) localStorage.removeItem(key);
+    else localStorage.setItem(key, 'yes');
+    this.wire.isPlugged = isPlugged;
+    this.#events.onChange();
+  }
+
+  /** Changes fields of a row, and leaves the others as they are. */
+  async edit(key: string, change: Partial<Task>): Promise<void> {
+    await this.#store?.transaction(async (tx) => {
+      const task = await tx.get<Task>(key);
+      if (task !== undefined) tx.put(key, { ...task, ...change });
+    });
+  }
+
+  /** Changes ten rows in one commit. */
+  async changeTen(): Promise<void> {
+    const keys = new Set<string>();
+    while (keys.size < 10) keys.add(keyOf(1 + Math.floor(Math.random() * TASKS)));
+    this.#tenAt = this.#calls.length;
+    this.#tell({ travelled: undefined });
+    await this.#store?.transaction(async (tx) => {
+      for (const key of keys) {
+        const task = await tx.get<Task>(key);
+        if (task === undefined) continue;
+        const next = (STATES.findIndex((state) => state === task.status) + 1) % STATES.length;
+        tx.put(key, { ...task, status: STATES[next], minutes: task.minutes + 5 });
+      }
+    });
+  }
+
+  async forgetConflicts(): Promise<void> {
+    const ids = new Set(this.told.conflicts.map(({ id }) => id));
+    await this.#link?.forgetConflicts(ids);
+    await this.#readConflicts();
+  }
+
+  async #onState(state: SyncState): Promise<void> {
+    this.state = state;
+    if (state.status === 'synced') {
+      this.syncedAt = new Date();
+      if (this.#tenAt !== undefined) this.#tellTen(this.#tenAt);
+      await this.#readConflicts();
+    }
+    await this.#look();
+  }
+
+  /** What the push of the ten rows took, with what else was asked meanwhile. */
+  #tellTen(from: number): void {
+    const calls = this.#calls.slice(from);
+    // A poll that was under way at the click ends first.
+    if (!calls.some(({ isWrite }) => isWrite)) return;
+    this.#tenAt = undefined;
+    this.#settledAt = this.#calls.length;
+    const writes = calls.filter(({ isWrite }) => isWrite);
+    this.#tell({
+      travelled: {
+        rows: 10,
+        calls: calls.map(({ what }) => what),
+        writes: writes.length,
+        sent: writes.reduce((sum, { sent }) => sum + sent, 0),
+      },
+    });
+  }
+
+  async #onPull(rows: number): Promise<void> {
+    // Polls that found nothing are not part of it.
+    const calls = this.#calls.slice(this.#settledAt).filter(({ received }) => received > 0);
+    this.#settledAt = this.#calls.length;
+    const received = calls.reduce((sum, call) => sum + call.received, 0);
+    this.#tell({ pulled: { rows, requests: calls.length, received } });
+  }
+
+  #tell(more: Partial<Told>): void {
+    this.told = { ...this.told, ...more };
+    this.#events.onChange();
+  }
+
+  /** Counts what waits: a diff of two roots reads only what differs. */
+  async #look(): Promise<void> {
+    const [store, origin] = [this.#store, this.#origin];
+    if (store === undefined || origin === undefined) return;
+    const keys = new Set<string>();
+    // A store that clones has nothing of its own.
+    if (this.#loop !== undefined && store.root !== origin.root) {
+      try {
+        for await (const { key } of store.diff(origin.root, store.root)) keys.add(key);
+      } catch {
+        // A root has moved on, and is gone: the next change looks again.
+        return;
+      }
+    }
+    this.waiting = keys;
+    this.#events.onChange();
+  }
+
+  async #readConflicts(): Promise<void> {
+    if (this.#link === undefined) return;
+    const conflicts: ToldConflict[] = [];
+    for await (const one of this.#link.conflicts()) conflicts.push(...fieldsOf(one));
+    this.#tell({ conflicts: conflicts.reverse() });
+  }
+}
+
+/** A logged conflict, as one for each field that both had changed. */
+function fieldsOf({ id, key, ours, theirs, result, fields = [] }: LoggedConflict): ToldConflict[] {
+  const text = (row: unknown, field: string) => {
+    const value = (row as Record<string, unknown> | undefined)?.[field];
+    return value === undefined ? 'nothing' : String(value);
+  };
+  return fields.map((field) => ({
+    id,
+    number: numberOf(key),
+    field,
+    ours: text(ours, field),
+    theirs: text(theirs, field),
+    result: text(result, field),
+  }));
+}

@@ -1,0 +1,137 @@
+import type { Task } from './device-messages.js';
+import { colour, onColourScheme, prefersStillness } from './elements.js';
+import { keyOf, numberOf, TASKS } from './tasks.js';
+
+const FLASH_MS = 2200;
+const CELL = 7;
+const COLOURS: Readonly<Record<string, string>> = {
+  open: 'leaf-faint',
+  doing: 'straw',
+  done: 'moss',
+};
+
+/** All rows as squares, coloured by their status. What changes lights up; what waits to be sent has a ring. */
+export class TaskMap {
+  readonly #canvas: HTMLCanvasElement;
+  readonly #context: CanvasRenderingContext2D;
+  readonly #rows = new Map<string, string>();
+  readonly #flashes = new Map<string, number>();
+  #waiting: ReadonlySet<string> = new Set();
+  #shown: readonly number[] = [];
+  #width = 0;
+  #height = 0;
+  #isDue = false;
+
+  /** `onPick` is told the number of the task that was clicked. */
+  constructor(canvas: HTMLCanvasElement, onPick: (number: number) => void) {
+    this.#canvas = canvas;
+    this.#context = canvas.getContext('2d') as CanvasRenderingContext2D;
+    new ResizeObserver(([entry]) => {
+      if (entry !== undefined) this.#resize(entry.contentRect.width);
+    }).observe(canvas);
+    onColourScheme(() => this.#draw());
+    canvas.addEventListener('click', ({ offsetX, offsetY }) => {
+      const number =
+        1 + Math.floor(offsetY / CELL) * this.#columns + Math.floor(offsetX / this.#cell);
+      if (number <= TASKS) onPick(number);
+    });
+  }
+
+  get #columns(): number {
+    return Math.max(1, Math.floor(this.#width / CELL));
+  }
+
+  get #cell(): number {
+    return this.#width / this.#columns;
+  }
+
+  #resize(width: number): void {
+    if (width === this.#width || width === 0) return;
+    this.#width = width;
+    this.#height = Math.ceil(TASKS / this.#columns) * CELL;
+    const scale = Math.min(devicePixelRatio, 2);
+    this.#canvas.style.height = `${this.#height}px`;
+    this.#canvas.width = Math.round(width * scale);
+    this.#canvas.height = Math.round(this.#height * scale);
+    this.#context.setTransform(scale, 0, 0, scale, 0, 0);
+    this.#draw();
+  }
+
+  /** A row is there, or has changed; `undefined` if it is gone. */
+  set(key: string, task: Task | undefined, isNews: boolean): void {
+    if (task === undefined) this.#rows.delete(key);
+    else this.#rows.set(key, task.status);
+    if (isNews) this.#flashes.set(key, performance.now());
+    this.#draw();
+  }
+
+  /** Rows that wait to be sent, and those in the list. */
+  mark(waiting: ReadonlySet<string>, shown: readonly number[]): void {
+    this.#waiting = waiting;
+    this.#shown = shown;
+    this.#draw();
+  }
+
+  /** In the next frame, once. */
+  #draw(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    requestAnimationFrame((nowMs) => {
+      this.#isDue = false;
+      this.#paint(nowMs);
+      for (const [key, fromMs] of this.#flashes) {
+        if (nowMs - fromMs > FLASH_MS) this.#flashes.delete(key);
+      }
+      if (this.#flashes.size > 0) this.#draw();
+    });
+  }
+
+  #paint(nowMs: number): void {
+    const context = this.#context;
+    context.clearRect(0, 0, this.#width, this.#height);
+    for (let number = 1; number <= TASKS; number++) {
+      const status = this.#rows.get(keyOf(number));
+      context.fillStyle = colour(status === undefined ? 'rule' : (COLOURS[status] ?? 'soft'));
+      context.globalAlpha = status === undefined ? 0.45 : 1;
+      this.#square(number, 0);
+    }
+    context.globalAlpha = 1;
+    context.strokeStyle = colour('ink');
+    context.lineWidth = 1;
+    for (const number of this.#shown) this.#ring(number, 0.5);
+    context.strokeStyle = colour('berry');
+    context.lineWidth = 2;
+    for (const key of this.#waiting) this.#ring(numberOf(key), 1.5);
+    context.strokeStyle = colour('ink');
+    for (const [key, fromMs] of this.#flashes) {
+      const left = Math.max(0, 1 - (nowMs - fromMs) / FLASH_MS);
+      context.globalAlpha = prefersStillness() ? 1 : left;
+      this.#ring(numberOf(key), prefersStillness() ? 3 : 2 + 7 * left);
+      context.fillStyle = colour('ink');
+      this.#square(numberOf(key), 1);
+    }
+    context.globalAlpha = 1;
+  }
+
+  #place(number: number): readonly [x: number, y: number] {
+    const index = number - 1;
+    return [(index % this.#columns) * this.#cell, Math.floor(index / this.#columns) * CELL];
+  }
+
+  #square(number: number, more: number): void {
+    const [x, y] = this.#place(number);
+    const side = CELL - 2 + 2 * more;
+    this.#context.fillRect(
+      x + 1 - more,
+      y + 1 - more,
+      Math.min(this.#cell - 2, CELL - 2) + 2 * more,
+      side,
+    );
+  }
+
+  #ring(number: number, more: number): void {
+    const [x, y] = this.#place(number);
+    const side = CELL - 2 + 2 * more;
+    this.#context.strokeRect(x + 1 - more, y + 1 - more, side, side);
+  }
+}

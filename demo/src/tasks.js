@@ -1,0 +1,44 @@
+/**
+ * The rows of the shared list. Plain JavaScript, since `remote.mjs` fills the server with them in Node, and the pages show
+ * them.
+ */
+
+/** What a task can be, in the order in which it goes on. */
+export const STATES = /** @type {const} */ (['open', 'doing', 'done']);
+
+/** The fields of a row that can be edited, in the order in which they are shown. */
+export const FIELDS = /** @type {const} */ (['title', 'status', 'minutes']);
+
+export const TASKS = 2400;
+export const PREFIX = 'task/';
+
+const VERBS =
+  'Trim,Water,Mulch,Stake,Prune,Weed around,Inspect,Feed,Photograph,Label,Net,Move,Clear,Edge,Sow,Thin';
+const PLANTS =
+  'hawthorn,blackthorn,hazel,dog rose,field maple,holly,hornbeam,spindle,elder,guelder rose,yew,beech,willow,bramble,honeysuckle,crab apple,wild pear,privet';
+const PLACES =
+  'by the gate,along the lane,at the pond,behind the barn,near the bridge,on the bank,by the orchard,below the church,next to the hives,at the stile,by the ditch,in the meadow';
+
+/** @param {number} number */
+export const keyOf = (number) => `${PREFIX}${String(number).padStart(4, '0')}`;
+
+/** @param {string} key */
+export const numberOf = (key) => Number(key.slice(PREFIX.length));
+
+/** The task with a number, from 1, as the server has it at first: always the same. @param {number} number */
+export function taskOf(number) {
+  const pick = (/** @type {string} */ words, /** @type {number} */ by) => {
+    const list = words.split(',');
+    return list[Math.floor((number * by) % list.length)] ?? '';
+  };
+  const title = `${pick(VERBS, 5.1)} the ${pick(PLANTS, 7.3)} ${pick(PLACES, 3.7)}`;
+  const status = STATES[[0, 0, 1, 0, 2, 0, 0][Math.floor((number * 2.6) % 7)] ?? 0] ?? 'open';
+  return { title, status, minutes: 5 * (1 + ((number * 11) % 24)) };
+}
+
+/** All tasks, as rows of `putMany`. */
+export function allTasks() {
+  return Array.from({ length: TASKS }, (_, index) => {
+    return /** @type {const} */ ([keyOf(index + 1), taskOf(index + 1)]);
+  });
+}
