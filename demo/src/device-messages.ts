@@ -1,11 +1,12 @@
 /** What the frames of `devices.html` say to one another. */
-import type { SyncStatus } from 'hedgerow';
+import type { SyncStatus, Traffic } from 'hedgerow';
+import type { STATES } from './tasks.js';
 
 export type Field = 'title' | 'status' | 'minutes';
 
 export interface Task {
   readonly title: string;
-  readonly status: string;
+  readonly status: (typeof STATES)[number];
   readonly minutes: number;
 }
 
@@ -18,14 +19,18 @@ export interface ToldConflict {
   readonly ours: string;
   readonly theirs: string;
   readonly result: string;
+  /** The other fields of the row that one side alone had changed: both changes stand. */
+  readonly onlyOurs: readonly string[];
+  readonly onlyTheirs: readonly string[];
 }
 
-/** What ten rows came to: the calls from the click until the device was in sync. */
-export interface Travelled {
+/** The last exchange that moved rows, and the calls that it took. */
+export interface Exchange {
+  readonly way: 'sent' | 'merged' | 'received';
   readonly rows: number;
-  readonly calls: readonly string[];
-  readonly writes: number;
+  readonly requests: number;
   readonly sent: number;
+  readonly received: number;
 }
 
 /** What a device tells of itself. */
@@ -39,17 +44,15 @@ export interface Report {
   readonly waiting: number;
   readonly root: string | undefined;
   readonly rows: number;
+  /** Of the wire, and by the link's own count, which has those that failed as `offline`, too. */
   readonly requests: number;
   readonly sent: number;
   readonly received: number;
+  readonly traffic: Traffic;
   readonly clone:
     | { readonly ms: number; readonly requests: number; readonly received: number }
     | undefined;
-  readonly travelled: Travelled | undefined;
-  /** The last that came from the server. */
-  readonly pulled:
-    | { readonly rows: number; readonly requests: number; readonly received: number }
-    | undefined;
+  readonly exchange: Exchange | undefined;
   readonly conflicts: readonly ToldConflict[];
 }
 
@@ -57,5 +60,11 @@ export interface Report {
 export type Order =
   | { readonly do: 'plug'; readonly isPlugged: boolean }
   | { readonly do: 'ten' }
-  | { readonly do: 'edit'; readonly number: number; readonly change: Partial<Task> }
+  /** Changes the title or the status of a task, and adds to its minutes. */
+  | {
+      readonly do: 'stir';
+      readonly number: number;
+      readonly field: 'title' | 'status';
+      readonly minutes: number;
+    }
   | { readonly do: 'forget' };

@@ -66,7 +66,7 @@ function showCall(call: WireCall): void {
   const words = {
     answered: '',
     unchanged: 'nothing new',
-    lost: 'others were first',
+    lost: 'too late',
     cut: 'cut off',
   };
   const bytes = [
@@ -108,14 +108,12 @@ function statusWords(): readonly [words: string, kind: string] {
 }
 
 function exchangeWords(): string {
-  const { travelled, pulled, clone } = device.told;
-  if (travelled !== undefined) {
-    const { rows, writes, sent } = travelled;
-    return `Sent ${format.plural(rows, 'row')}: ${format.plural(writes, 'request')}, ${format.size(sent)}.`;
-  }
-  if (pulled !== undefined) {
-    const { rows, requests, received } = pulled;
-    return `Received ${format.plural(rows, 'row')}: ${format.plural(requests, 'request')}, ${format.size(received)}.`;
+  const { exchange, clone } = device.told;
+  if (exchange !== undefined) {
+    const { way, rows, requests, sent, received } = exchange;
+    const verb = { sent: 'Sent', merged: 'Merged and sent', received: 'Received' }[way];
+    const what = rows === 0 ? 'what changed' : format.plural(rows, 'row');
+    return `${verb} ${what}: ${format.plural(requests, 'request')}, ${format.size(sent + received)}.`;
   }
   if (clone === undefined) return 'Opened what was stored here.';
   const { ms, requests, received } = clone;
@@ -129,14 +127,14 @@ function show(): void {
   setText('plug-words', device.wire.isPlugged ? 'Plugged in' : 'Plug pulled');
   plug.checked = device.wire.isPlugged;
   document.body.classList.toggle('unplugged', !device.wire.isPlugged);
-  const { requests, sentBytes, receivedBytes } = device.traffic;
+  const { requests, sent, received } = device.wire.total;
   const { syncedAt, store } = device;
   showFigures('meter', [
     ['Requests', format.count(requests)],
-    ['Sent', format.size(sentBytes)],
-    ['Received', format.size(receivedBytes)],
+    ['Sent', format.size(sent)],
+    ['Received', format.size(received)],
     ['Last sync', syncedAt?.toLocaleTimeString('en-GB') ?? 'never'],
-    ['Root', store && list.tasks > 0 ? format.shortRoot(store.root) : '–'],
+    ['Root', store && list.tasks > 0 ? store.root.slice(0, 8) : '–'],
   ]);
   setText('exchange', state === 'ready' ? exchangeWords() : '');
   const [first = 1, last = first] = [list.shown[0], list.shown.at(-1)];
@@ -155,7 +153,6 @@ function goTo(number: number): void {
 }
 
 function report(): void {
-  const { requests, sentBytes, receivedBytes } = device.traffic;
   const told: Report = {
     name,
     height: Math.ceil(document.body.getBoundingClientRect().height),
@@ -165,7 +162,8 @@ function report(): void {
     waiting: device.waiting.size,
     root: device.store?.root,
     rows: list.tasks,
-    ...{ requests, sent: sentBytes, received: receivedBytes },
+    ...device.wire.total,
+    traffic: device.traffic,
     ...device.told,
   };
   Object.assign(globalThis, { device: told });
@@ -188,7 +186,7 @@ function obey(order: Order): Promise<void> | void {
   if (order.do === 'ten') return device.changeTen();
   if (order.do === 'forget') return device.forgetConflicts();
   goTo(order.number);
-  return device.edit(`task/${String(order.number).padStart(4, '0')}`, order.change);
+  return device.stir(order.number, order.field, order.minutes);
 }
 
 addEventListener('message', ({ origin, source, data }) => {

@@ -11,8 +11,8 @@ import {
   type SyncState,
 } from 'hedgerow';
 import { httpRemote } from 'hedgerow/remote';
-import type { Report, Task, ToldConflict } from './device-messages.js';
-import { keyOf, numberOf, PREFIX, STATES, TASKS } from './tasks.js';
+import type { Exchange, Field, Report, Task, ToldConflict } from './device-messages.js';
+import { FIELDS, keyOf, numberOf, PREFIX, STATES, TASKS } from './tasks.js';
 import { Wire, type WireCall } from './wire.js';
 
 /** An edit is sent at once, and what is typed within this time after it goes together. */
@@ -26,7 +26,7 @@ export interface DeviceEvents {
   readonly onDeleted: () => void;
 }
 
-type Told = Pick<Report, 'clone' | 'travelled' | 'pulled' | 'conflicts'>;
+type Told = Pick<Report, 'clone' | 'exchange' | 'conflicts'>;
 
 export class Device {
   readonly name: string;
@@ -41,11 +41,10 @@ export class Device {
   /** Keys of rows that differ from the server's, as last seen. */
   waiting: ReadonlySet<string> = new Set();
   syncedAt: Date | undefined;
-  told: Told = { clone: undefined, travelled: undefined, pulled: undefined, conflicts: [] };
-  /** Number of calls when the last exchange had ended, and when ten rows were changed. */
-  #settledAt = 0;
-  #tenAt: number | undefined;
+  told: Told = { clone: undefined, exchange: undefined, conflicts: [] };
+  /** Calls since the last exchange, and the most rows that waited meanwhile. */
   #calls: WireCall[] = [];
+  #mostWaiting = 0;
 
   /** The device `name` of this browser, with the server at `url`. */
   constructor(name: string, url: string, events: DeviceEvents) {
@@ -96,13 +95,13 @@ export class Device {
       { initial: true },
     );
     if ((await store.count()) === 0 && this.wire.isPlugged) await this.#clone(link);
-    this.#settledAt = this.#calls.length;
+    this.#calls = [];
     await this.#readConflicts();
     this.#loop = link.sync({
       pauseMs: PAUSE_MS,
       pokes: this.wire.pokes,
       onState: (state) => void this.#onState(state),
-      onPull: ({ applied }) => void this.#onPull(applied),
+      onPull: ({ applied }) => this.#tellExchange('received', applied),
     });
   }
 
@@ -157,16 +156,25 @@ export class Device {
   async changeTen(): Promise<void> {
     const keys = new Set<string>();
     while (keys.size < 10) keys.add(keyOf(1 + Math.floor(Math.random() * TASKS)));
-    this.#tenAt = this.#calls.length;
-    this.#tell({ travelled: undefined });
     await this.#store?.transaction(async (tx) => {
       for (const key of keys) {
         const task = await tx.get<Task>(key);
         if (task === undefined) continue;
-        const next = (STATES.findIndex((state) => state === task.status) + 1) % STATES.length;
-        tx.put(key, { ...task, status: STATES[next], minutes: task.minutes + 5 });
+        tx.put(key, { ...task, status: statusAfter(task.status), minutes: task.minutes + 5 });
       }
     });
+  }
+
+  /** Changes the title or the status of a task, and adds to its minutes: never to what they were. */
+  async stir(number: number, field: 'title' | 'status', more: number): Promise<void> {
+    const task = await this.#store?.get<Task>(keyOf(number));
+    if (task === undefined) return;
+    const [, title = '', part = '1'] = /^(.*?)(?:, part (\d+))?$/.exec(task.title) ?? [];
+    const other =
+      field === 'title'
+        ? { title: `${title}, part ${Number(part) + 1}` }
+        : { status: statusAfter(task.status) };
+    await this.edit(keyOf(number), { ...other, minutes: task.minutes + more });
   }
 
   async forgetConflicts(): Promise<void> {
@@ -179,36 +187,27 @@ export class Device {
     this.state = state;
     if (state.status === 'synced') {
       this.syncedAt = new Date();
-      if (this.#tenAt !== undefined) this.#tellTen(this.#tenAt);
+      this.#tellSent();
       await this.#readConflicts();
     }
     await this.#look();
   }
 
-  /** What the push of the ten rows took, with what else was asked meanwhile. */
-  #tellTen(from: number): void {
-    const calls = this.#calls.slice(from);
-    // A poll that was under way at the click ends first.
-    if (!calls.some(({ isWrite }) => isWrite)) return;
-    this.#tenAt = undefined;
-    this.#settledAt = this.#calls.length;
-    const writes = calls.filter(({ isWrite }) => isWrite);
-    this.#tell({
-      travelled: {
-        rows: 10,
-        calls: calls.map(({ what }) => what),
-        writes: writes.length,
-        sent: writes.reduce((sum, { sent }) => sum + sent, 0),
-      },
-    });
+  /** What a push took, with the merge where another device was first. */
+  #tellSent(): void {
+    if (!this.#calls.some(({ isWrite }) => isWrite)) return;
+    this.#tellExchange(this.#calls.some(({ received }) => received > 0) ? 'merged' : 'sent');
   }
 
-  async #onPull(rows: number): Promise<void> {
-    // Polls that found nothing are not part of it.
-    const calls = this.#calls.slice(this.#settledAt).filter(({ received }) => received > 0);
-    this.#settledAt = this.#calls.length;
-    const received = calls.reduce((sum, call) => sum + call.received, 0);
-    this.#tell({ pulled: { rows, requests: calls.length, received } });
+  #tellExchange(way: Exchange['way'], applied?: number): void {
+    // Polls that found nothing moved no rows.
+    const calls = this.#calls.filter(({ sent, received }) => sent + received > 0);
+    const rows = applied ?? this.#mostWaiting;
+    const sum = (of: 'sent' | 'received') => calls.reduce((total, call) => total + call[of], 0);
+    this.#calls = [];
+    this.#mostWaiting = 0;
+    const bytes = { sent: sum('sent'), received: sum('received') };
+    this.#tell({ exchange: { way, rows, requests: calls.length, ...bytes } });
   }
 
   #tell(more: Partial<Told>): void {
@@ -231,6 +230,7 @@ export class Device {
       }
     }
     this.waiting = keys;
+    this.#mostWaiting = Math.max(this.#mostWaiting, keys.size);
     this.#events.onChange();
   }
 
@@ -242,18 +242,28 @@ export class Device {
   }
 }
 
+function statusAfter(status: Task['status']): Task['status'] {
+  return STATES[(STATES.indexOf(status) + 1) % STATES.length] ?? 'open';
+}
+
 /** A logged conflict, as one for each field that both had changed. */
-function fieldsOf({ id, key, ours, theirs, result, fields = [] }: LoggedConflict): ToldConflict[] {
+function fieldsOf({ id, key, base, ours, theirs, result, fields = [] }: LoggedConflict) {
   const text = (row: unknown, field: string) => {
     const value = (row as Record<string, unknown> | undefined)?.[field];
     return value === undefined ? 'nothing' : String(value);
   };
-  return fields.map((field) => ({
-    id,
-    number: numberOf(key),
-    field,
-    ours: text(ours, field),
-    theirs: text(theirs, field),
-    result: text(result, field),
-  }));
+  const changed = (row: unknown): readonly Field[] =>
+    FIELDS.filter((field) => !fields.includes(field) && text(row, field) !== text(base, field));
+  return fields.map(
+    (field): ToldConflict => ({
+      id,
+      number: numberOf(key),
+      field,
+      ours: text(ours, field),
+      theirs: text(theirs, field),
+      result: text(result, field),
+      onlyOurs: changed(ours),
+      onlyTheirs: changed(theirs),
+    }),
+  );
 }

@@ -18,7 +18,6 @@ const frames: Readonly<Record<Name, HTMLIFrameElement>> = {
   B: byId('device-b'),
 };
 const reports: Partial<Record<Name, Report>> = {};
-let edits = 0;
 let shownConflicts = '';
 
 function order(name: Name, what: Order): void {
@@ -58,13 +57,20 @@ function side(who: string, value: string, isKept: boolean): HTMLElement {
 }
 
 function conflictView(name: Name, conflict: ToldConflict): HTMLElement {
-  const { number, field, ours, theirs, result } = conflict;
+  const { number, field, ours, theirs, result, onlyOurs, onlyTheirs } = conflict;
+  const merged = [
+    ...onlyOurs.map((one) => `${one} from device ${name}`),
+    ...onlyTheirs.map((one) => `${one} from the other side`),
+  ];
   return make(
     'article',
     { class: 'conflict' },
     make('h3', {}, `Task ${number}: ${field}`),
-    side('At the server first', theirs, result === theirs),
-    side(`Device ${name}, second`, ours, result === ours && ours !== theirs),
+    side('First at the server', theirs, result === theirs),
+    side(`Device ${name}, later`, ours, result === ours && ours !== theirs),
+    ...(merged.length > 0
+      ? [make('p', { class: 'fine' }, `Merged in the same row: ${merged.join(', ')}.`)]
+      : []),
   );
 }
 
@@ -118,15 +124,8 @@ onClick('step-plug', () => {
   for (const name of NAMES) order(name, { do: 'plug', isPlugged: true });
 });
 onClick('step-edit', () => {
-  edits += 1;
-  const [one, other] = [10 * edits + 5, 10 * edits + 100];
-  order('A', {
-    do: 'edit',
-    number: NUMBER,
-    change: { title: `Lay the hedge at the gate, part ${edits}`, minutes: one },
-  });
-  const status = edits % 2 === 1 ? 'done' : 'open';
-  order('B', { do: 'edit', number: NUMBER, change: { status, minutes: other } });
+  order('A', { do: 'stir', number: NUMBER, field: 'title', minutes: 10 });
+  order('B', { do: 'stir', number: NUMBER, field: 'status', minutes: 25 });
 });
 onClick('forget', () => {
   for (const name of NAMES) order(name, { do: 'forget' });

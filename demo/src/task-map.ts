@@ -3,7 +3,8 @@ import { colour, onColourScheme, prefersStillness } from './elements.js';
 import { keyOf, numberOf, TASKS } from './tasks.js';
 
 const FLASH_MS = 2200;
-const CELL = 7;
+/** Side of a square with its gap, in a wide window and in a narrow one. */
+const [CELL, NARROW_CELL, NARROW] = [7, 6, 400];
 const COLOURS: Readonly<Record<string, string>> = {
   open: 'leaf-faint',
   doing: 'straw',
@@ -32,13 +33,17 @@ export class TaskMap {
     onColourScheme(() => this.#draw());
     canvas.addEventListener('click', ({ offsetX, offsetY }) => {
       const number =
-        1 + Math.floor(offsetY / CELL) * this.#columns + Math.floor(offsetX / this.#cell);
+        1 + Math.floor(offsetY / this.#side) * this.#columns + Math.floor(offsetX / this.#cell);
       if (number <= TASKS) onPick(number);
     });
   }
 
+  get #side(): number {
+    return this.#width < NARROW ? NARROW_CELL : CELL;
+  }
+
   get #columns(): number {
-    return Math.max(1, Math.floor(this.#width / CELL));
+    return Math.max(1, Math.floor(this.#width / this.#side));
   }
 
   get #cell(): number {
@@ -48,7 +53,7 @@ export class TaskMap {
   #resize(width: number): void {
     if (width === this.#width || width === 0) return;
     this.#width = width;
-    this.#height = Math.ceil(TASKS / this.#columns) * CELL;
+    this.#height = Math.ceil(TASKS / this.#columns) * this.#side;
     const scale = Math.min(devicePixelRatio, 2);
     this.#canvas.style.height = `${this.#height}px`;
     this.#canvas.width = Math.round(width * scale);
@@ -115,23 +120,23 @@ export class TaskMap {
 
   #place(number: number): readonly [x: number, y: number] {
     const index = number - 1;
-    return [(index % this.#columns) * this.#cell, Math.floor(index / this.#columns) * CELL];
+    return [(index % this.#columns) * this.#cell, Math.floor(index / this.#columns) * this.#side];
   }
 
   #square(number: number, more: number): void {
     const [x, y] = this.#place(number);
-    const side = CELL - 2 + 2 * more;
+    const side = this.#side - 2 + 2 * more;
     this.#context.fillRect(
       x + 1 - more,
       y + 1 - more,
-      Math.min(this.#cell - 2, CELL - 2) + 2 * more,
+      Math.min(this.#cell - 2, this.#side - 2) + 2 * more,
       side,
     );
   }
 
   #ring(number: number, more: number): void {
     const [x, y] = this.#place(number);
-    const side = CELL - 2 + 2 * more;
+    const side = this.#side - 2 + 2 * more;
     this.#context.strokeRect(x + 1 - more, y + 1 - more, side, side);
   }
 }

@@ -7,6 +7,8 @@ const TICK_MS = 500;
 const [LEAST, MOST] = [50, 200_000];
 const AXIS = 16;
 const BAR = 5;
+/** Room for the names of the levels. */
+const LEFT = 44;
 
 /** The last minute of a wire: bytes sent go up, bytes received go down; a request without a body is a dot. */
 export class WirePlot {
@@ -48,17 +50,17 @@ export class WirePlot {
     for (const bytes of [1_000, 100_000]) {
       for (const side of [-1, 1]) {
         const y = Math.round(half + side * lengthOf(bytes)) + 0.5;
-        context.moveTo(0, y);
+        context.moveTo(LEFT, y);
         context.lineTo(width, y);
       }
     }
     context.stroke();
     context.setLineDash([]);
     context.fillStyle = colour('rule');
-    context.fillRect(0, half - 0.5, width, 1);
+    context.fillRect(LEFT, half - 0.5, width - LEFT, 1);
     for (const { atMs, sent, received, outcome } of this.#calls()) {
-      const x = width - 8 - ((nowMs - atMs) / SPAN_MS) * (width - 8);
-      if (x < 0) continue;
+      const x = width - 8 - ((nowMs - atMs) / SPAN_MS) * (width - 8 - LEFT);
+      if (x < LEFT) continue;
       context.fillStyle = colour(outcome === 'cut' || outcome === 'lost' ? 'berry' : 'moss');
       context.fillRect(x, half - lengthOf(sent), BAR, lengthOf(sent));
       context.fillStyle = colour(outcome === 'cut' ? 'berry' : 'straw');
@@ -70,9 +72,9 @@ export class WirePlot {
     context.font = '11px system-ui, sans-serif';
     context.fillStyle = colour('soft');
     context.textAlign = 'left';
-    context.fillText('1 kB', 0, half - lengthOf(1_000) - 3);
-    context.fillText('100 kB', 0, half - lengthOf(100_000) + 11);
-    context.fillText('a minute ago', 0, this.#height - 3);
+    context.fillText('1 kB', 0, half - lengthOf(1_000) + 4);
+    context.fillText('100 kB', 0, half - lengthOf(100_000) + 4);
+    context.fillText('a minute ago', LEFT, this.#height - 3);
     context.textAlign = 'right';
     context.fillText('now', width, this.#height - 3);
   }
