@@ -18,6 +18,9 @@ import { Wire, type WireCall } from './wire.js';
 /** An edit is sent at once, and what is typed within this time after it goes together. */
 const PAUSE_MS = 250;
 
+/** A loop whose turn it is has told of its state by then. */
+const FIRST_STATE_MS = 1000;
+
 export interface DeviceEvents {
   readonly onRows: (changes: readonly Change<Task>[]) => void;
   readonly onProgress: (progress: SyncProgress | undefined) => void;
@@ -103,6 +106,8 @@ export class Device {
       onState: (state) => void this.#onState(state),
       onPull: ({ applied }) => this.#tellExchange('received', applied),
     });
+    // A loop that waits for another tab has nothing to tell.
+    setTimeout(() => this.#tellWaiting(), FIRST_STATE_MS);
   }
 
   /** The store of the server that runs: one that was started anew has other rows. */
@@ -182,6 +187,11 @@ export class Device {
     const ids = new Set(this.told.conflicts.map(({ id }) => id));
     await this.#link?.forgetConflicts(ids);
     await this.#readConflicts();
+  }
+
+  #tellWaiting(): void {
+    this.state ??= this.#loop?.state;
+    this.#events.onChange();
   }
 
   async #onState(state: SyncState): Promise<void> {
