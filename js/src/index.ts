@@ -9,15 +9,7 @@ import { idb, loadRest } from './storage/idb/idb.js';
 import { loadMemory } from './storage/memory.js';
 import type { Storage } from './storage/segment-store.js';
 import type { CloneOptions } from './store/clone.js';
-import {
-  counting,
-  differing,
-  loadHealth,
-  proving,
-  repairing,
-  rescuing,
-  verifying,
-} from './store/later.js';
+import { loadHealth, readParts, repairing, rescuing, verifying } from './store/later.js';
 import type { OpenOptions } from './store/open.js';
 import { Store } from './store/store.js';
 import { storeParts, syncing } from './store/store-later.js';
@@ -179,16 +171,7 @@ const platform = () => part(() => import('./base/platform.js'));
  * none of these needs the network. Rejects with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
  */
 export async function preload(): Promise<void> {
-  const parts = [
-    proving,
-    verifying,
-    repairing,
-    counting,
-    loadSums,
-    rescuing,
-    differing,
-    loadCollector,
-  ];
+  const parts = [readParts, verifying, repairing, loadSums, rescuing, loadCollector];
   const others = [
     storeParts,
     syncing,

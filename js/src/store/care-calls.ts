@@ -5,7 +5,7 @@ import type { CompactResult } from '../collect/collection.js';
 import type { Stats } from '../read/stats.js';
 import type { Verification, VerifyOptions } from '../verify/verify.js';
 import { HealthCalls } from './health-calls.js';
-import { counting, verifying } from './later.js';
+import { readParts, verifying } from './later.js';
 
 export abstract class CareCalls extends HealthCalls {
   /**
@@ -28,7 +28,7 @@ export abstract class CareCalls extends HealthCalls {
    */
   async stats(): Promise<Stats> {
     this.from.check();
-    const { statsOf } = await counting();
+    const { statsOf } = await readParts();
     return statsOf(this.from.host, this.from.branchHead, this.handle.collector.failure);
   }
 

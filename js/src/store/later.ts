@@ -4,11 +4,11 @@
  */
 import { part } from '../base/parts.js';
 
-type Proof = typeof import('../read/proof.js');
+type Reads = typeof import('../read/read-parts.js');
 type Rescue = typeof import('../repair/rescue.js');
 
-/** Proofs of rows. */
-export const proving = (): Promise<Proof> => part(() => import('../read/proof.js'));
+/** Proofs of rows, the changes between two roots, and what a store holds. */
+export const readParts = (): Promise<Reads> => part(() => import('../read/read-parts.js'));
 
 /** Verification of what is stored. */
 export const verifying = () => part(() => import('../verify/inspect.js'));
@@ -16,15 +16,8 @@ export const verifying = () => part(() => import('../verify/inspect.js'));
 /** Repair of what is damaged. */
 export const repairing = () => part(() => import('../repair/repair.js'));
 
-/** What a store holds, and the shape of its tree. */
-export const counting = () => part(() => import('../read/stats.js'));
-
 /** The health of storage. */
 export const loadHealth = () => part(() => import('./health-teller.js'));
-
-/** The changes between two roots. */
-export const differing = (): Promise<typeof import('../read/differences.js')> =>
-  part(() => import('../read/differences.js'));
 
 /** Both for stores that do not open. */
 export const rescuing = (): Promise<Rescue> => part(() => import('../repair/rescue.js'));
@@ -37,10 +30,10 @@ export const rescuing = (): Promise<Rescue> => part(() => import('../repair/resc
  * A promise, since the core is compiled at the first call, and since large proofs are verified in
  * slices. Costs a hash and a check of each chunk; 128 MiB are verified at most.
  */
-export const verifyProof = (async (...args: Parameters<Proof['verifyProof']>): Promise<unknown> => {
-  const { verifyProof: verified } = await proving();
+export const verifyProof = (async (...args: Parameters<Reads['verifyProof']>): Promise<unknown> => {
+  const { verifyProof: verified } = await readParts();
   return verified(...args);
-}) as unknown as Proof['verifyProof'];
+}) as unknown as Reads['verifyProof'];
 
 /**
  * As `db.verify()`, for a store that does not open. Rejects with `store-not-found` when there is none.

@@ -26,7 +26,7 @@ import {
 import { type IndexScan, loaded, type Rows, rowsOf, type Scan, scanOf } from '../read/scan.js';
 import type { IndexScanOptions, ScanOptions } from '../read/scan-options.js';
 import { SumTree } from '../sums/sum-tree.js';
-import { differing, proving } from './later.js';
+import { readParts } from './later.js';
 
 /** The changes that lead from one root to another, or to the head. */
 export function diffOf(
@@ -38,7 +38,7 @@ export function diffOf(
 ): Rows<Change> {
   return rowsOf(() => {
     const own = host();
-    return loaded(async () => (await differing()).differences(own, branchHead, from, to, options));
+    return loaded(async () => (await readParts()).differences(own, branchHead, from, to, options));
   });
 }
 
@@ -214,7 +214,7 @@ export class Reader {
     const range = encodeProved(keyOrRange);
     const held = await this.from.holdHead();
     try {
-      const { prove } = await proving();
+      const { prove } = await readParts();
       return await prove(this.from.host, held.head, range);
     } finally {
       held.release();

@@ -1,0 +1,4 @@
+/** Reads that are loaded at their first use, in one file: each file more costs the start its name. */
+export { differences } from './differences.js';
+export { prove, verifyProof } from './proof.js';
+export { statsOf } from './stats.js';
