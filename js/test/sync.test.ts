@@ -1,58 +1,12 @@
 /** Sync: stores that meet at a remote. Requests are counted, not timed. */
 import { expect, it } from 'vitest';
-import { sameBytes } from '../src/base/bytes.js';
-import { hex } from '../src/base/hex.js';
 import { until } from '../src/base/signal.js';
 import { pause } from '../src/base/timeout.js';
-import { HedgerowError, memory, type OpenOptions, open, type Store } from '../src/index.js';
+import { memory, open } from '../src/index.js';
 import { memoryRemote, type Remote, type Swap } from '../src/remote/index.js';
 import type { SyncProgress } from '../src/sync/context.js';
-import type { Link, LinkOptions } from '../src/sync/link.js';
 import { failure } from './model.js';
-import { random } from './random.js';
-
-interface Device {
-  readonly db: Store;
-  readonly link: Link;
-}
-
-async function device(
-  remote: Remote,
-  options: LinkOptions = {},
-  storeOptions: OpenOptions = {},
-): Promise<Device> {
-  const db = await open('app', { storage: memory(), ...storeOptions });
-  return { db, link: await db.remote(remote, { probe: false, ...options }) };
-}
-
-async function rowsOf(db: Store): Promise<Record<string, unknown>> {
-  const rows: [string, unknown][] = [];
-  for await (const row of db.scan()) rows.push(row);
-  return Object.fromEntries(rows);
-}
-
-const offline = () => new HedgerowError('offline', 'the network is down');
-
-/** Requests and bytes of a call. */
-async function cost(link: Link, call: () => Promise<unknown>) {
-  const before = link.traffic;
-  await call();
-  const after = link.traffic;
-  return {
-    requests: after.requests - before.requests,
-    sent: after.sentBytes - before.sentBytes,
-    received: after.receivedBytes - before.receivedBytes,
-  };
-}
-
-/** Rows that do not become much shorter by deflating. */
-function many(count: number, note: string): [string, unknown][] {
-  const from = random(count);
-  return Array.from({ length: count }, (_, nth) => [
-    `k${String(nth).padStart(6, '0')}`,
-    { nth, note, text: hex(from.bytes(60)) },
-  ]);
-}
+import { cost, device, many, offline, rowsOf } from './sync-devices.js';
 
 it('what one device pushes another one pulls, in a request each', async () => {
   const remote = memoryRemote();
@@ -282,34 +236,6 @@ it('a clone that was aborted fetches no pack again that has come', async () => {
   expect(await rowsOf(b.db)).toEqual(await rowsOf(a.db));
 });
 
-it('a clone that was cut off behind the checkpoint goes on with the entries', async () => {
-  const inner = memoryRemote();
-  const a = await device(inner);
-  await a.db.putMany(many(30_000, 'first'));
-  await a.link.push();
-  await a.db.putMany(many(300, 'second'));
-  await a.link.push();
-  let isCut = true;
-  const remote: Remote = {
-    ...inner,
-    async get(name, ...rest) {
-      if (isCut && name.startsWith('d/')) throw offline();
-      return inner.get(name, ...rest);
-    },
-  };
-  const b = await device(remote);
-  await b.db.put('own', 1);
-  await expect(b.link.pull()).rejects.toEqual(failure('offline'));
-  isCut = false;
-  expect(await b.link.push()).toMatchObject({ seq: 3 });
-  await a.link.pull();
-  expect(await rowsOf(b.db)).toEqual({
-    ...Object.fromEntries(many(300, 'second')),
-    ...(await rowsOf(a.db)),
-  });
-  expect(await a.db.get('k000000')).toMatchObject({ note: 'second' });
-});
-
 it('a push whose answer was lost is recognised, and pushed once', async () => {
   const inner = memoryRemote();
   let swaps = 0;
@@ -351,70 +277,6 @@ it('an edit after a push whose answer never came is no conflict', async () => {
   const link = await a.db.remote(remote, { probe: false });
   expect(await link.push()).toMatchObject({ seq: 2, conflicts: 0 });
   expect(await rowsOf(a.db)).toEqual({ a: { n: 2 } });
-});
-
-it('a push whose answer never came is found in a log', async () => {
-  const inner = memoryRemote();
-  let [isCut, reads] = [true, 0];
-  const remote: Remote = {
-    ...inner,
-    async swapHead(...call) {
-      const swap = await inner.swapHead(...call);
-      if (isCut) throw new Error('the page was closed');
-      return swap;
-    },
-    async get(...call) {
-      reads += 1;
-      return inner.get(...call);
-    },
-  };
-  const [a, b] = [await device(remote), await device(inner)];
-  await a.db.put('a', { n: 1 });
-  await expect(a.link.push()).rejects.toThrow('closed');
-  isCut = false;
-  await b.link.pull();
-  for (let nth = 0; nth < 20; nth++) {
-    await b.db.put('b', nth);
-    await b.link.push();
-  }
-  await a.db.put('a', { n: 2 });
-  const link = await a.db.remote(remote, { probe: false });
-  expect(await link.push()).toMatchObject({ seq: 22, conflicts: 0 });
-  expect(reads).toBe(2);
-  expect(await rowsOf(a.db)).toEqual({ a: { n: 2 }, b: 19 });
-});
-
-it('a log that is missing or damaged is invalid-remote, and rows stay', async () => {
-  const inner = memoryRemote();
-  const [a, b] = [await device(inner), await device(inner)];
-  await a.db.put('a', 0);
-  await a.link.push();
-  await b.link.pull();
-  for (let nth = 1; nth < 30; nth++) {
-    await a.db.put('a', nth);
-    await a.link.push();
-  }
-  await b.db.put('own', 1);
-  const names = (await inner.list('d/')).map(({ name }) => name);
-  expect(names).toHaveLength(3);
-  const other = (await inner.get(names[0] as string)) as Uint8Array;
-  const wrong: ((bytes: Uint8Array | undefined) => Uint8Array | undefined)[] = [
-    () => undefined,
-    (bytes) => bytes?.subarray(0, 50),
-    (bytes) => bytes?.with(60, (bytes[60] as number) ^ 1),
-    (bytes) => (bytes && sameBytes(bytes, other) ? other.toReversed() : other),
-  ];
-  for (const change of wrong) {
-    const remote: Remote = { ...inner, get: async (...call) => change(await inner.get(...call)) };
-    const link = await b.db.remote(remote, { probe: false });
-    const refused = { code: 'invalid-remote', object: 'log' };
-    await expect(link.pull()).rejects.toMatchObject(refused);
-    expect(await rowsOf(b.db)).toEqual({ a: 0, own: 1 });
-    await expect((await device(remote)).link.pull()).rejects.toMatchObject(refused);
-  }
-  const { requests } = await cost(b.link, () => b.link.pull());
-  expect(requests).toBe(4);
-  expect(await rowsOf(b.db)).toEqual({ a: 29, own: 1 });
 });
 
 it('a remote that went back, or is another one, is refused, and rows stay', async () => {

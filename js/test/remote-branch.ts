@@ -1,0 +1,141 @@
+import { hex } from '../src/base/hex.js';
+import { HedgerowError } from '../src/index.js';
+import type { Delta, Generation, Head, Rows, Tail } from '../src/remote/format/head.js';
+import { encodeHead } from '../src/remote/format/head-codec.js';
+import {
+  type Appended,
+  type Author,
+  joinedTail,
+  logsSince,
+  successorOf,
+  withCheckpoint,
+  withEntry,
+  withLog,
+} from '../src/remote/format/head-rules.js';
+import { decodeLog, encodeLog } from '../src/remote/format/log.js';
+import type { Random } from './random.js';
+import { hash } from './remote-samples.js';
+
+export const ZERO = new Uint8Array(32);
+export const rowsOf = (from: Random): Rows => ({
+  rootBytes: from.bytes(32),
+  count: 1 + from.below(1e6),
+});
+export const inline = (from: Random, length: number): Delta => ({
+  kind: 'inline',
+  deltaBytes: from.bytes(length),
+});
+export const object = (from: Random, length: number): Delta => ({
+  kind: 'object',
+  nameBytes: from.bytes(32),
+  length,
+});
+export const authorOf = (from: Random, head: Head): Author => ({
+  writerBytes: from.bytes(16),
+  nonceBytes: from.bytes(16),
+  previousBytes: hash(encodeHead(head)),
+});
+
+/** The first head of a branch without rows. */
+export function emptyHead(from: Random): Head {
+  const rows = { rootBytes: ZERO, count: 0 };
+  return {
+    repositoryBytes: from.bytes(16),
+    seq: 1,
+    writerBytes: from.bytes(16),
+    nonceBytes: from.bytes(16),
+    previousBytes: ZERO,
+    app: 0,
+    isCompacting: false,
+    rows,
+    checkpoint: { seq: 0, generations: [] },
+    logs: [],
+    base: rows,
+    tail: [],
+    retired: [],
+    sums: [],
+  };
+}
+
+/** Moves the checkpoint to the head, as its packs would. */
+export function checkpointed(from: Random, head: Head): Head {
+  const pack = { nameBytes: from.bytes(32), length: 1000, edits: 3 };
+  const generations = [{ seq: head.seq, rows: head.rows, packs: [pack] }];
+  const checkpoint = { seq: head.seq, generations };
+  return { ...successorOf(head, authorOf(from, head)), checkpoint };
+}
+
+export function appended(head: Head, rows: Rows, delta: Delta, author: Author): Head {
+  const result = withEntry(head, rows, delta, author);
+  if (result.kind !== 'head') throw new Error(result.kind);
+  return result.head;
+}
+
+export function errorOf(call: () => unknown): HedgerowError {
+  try {
+    call();
+  } catch (cause) {
+    if (cause instanceof HedgerowError) return cause;
+    throw cause;
+  }
+  throw new Error('nothing was thrown');
+}
+
+/** A branch whose logs are kept as a remote would. */
+export class Branch {
+  readonly logs = new Map<string, Uint8Array>();
+  readonly #from: Random;
+  head: Head;
+  /** What a checkpoint goes on from. */
+  #before: Head;
+
+  constructor(from: Random) {
+    this.#from = from;
+    this.head = emptyHead(from);
+    this.#before = this.head;
+  }
+
+  /** Appends as a push does; says why not. */
+  add(rows: Rows, delta: Delta): Exclude<Appended['kind'], 'log'> {
+    const author = authorOf(this.#from, this.head);
+    this.#before = this.head;
+    let result = withEntry(this.head, rows, delta, author);
+    if (result.kind === 'log') {
+      const { bytes, record } = encodeLog(this.head, this.#from.bytes(16), hash);
+      this.logs.set(hex(record.nameBytes), bytes);
+      this.#before = withLog(this.head, record);
+      result = withEntry(this.#before, rows, delta, author);
+    }
+    if (result.kind === 'log') throw new Error('a head without entries has no room');
+    if (result.kind === 'head') this.head = result.head;
+    return result.kind;
+  }
+
+  /** A checkpoint of new rows, with the step to them. */
+  checkpoint(
+    rows: Rows,
+    delta: Delta | undefined,
+    generations: readonly Generation[] = [
+      {
+        seq: this.head.seq + 1,
+        rows,
+        packs: [{ nameBytes: this.#from.bytes(32), length: 1000, edits: 3 }],
+      },
+    ],
+  ): void {
+    const author = authorOf(this.#from, this.head);
+    this.head = withCheckpoint(this.#before, rows, delta, generations, author);
+  }
+
+  /** The tail of the head with its last logs. */
+  tail(seq: number): Tail {
+    const records = logsSince(this.head, seq);
+    return joinedTail(
+      this.head,
+      records.map(({ nameBytes }) => {
+        const bytes = this.logs.get(hex(nameBytes)) as Uint8Array;
+        return decodeLog(bytes).entries;
+      }),
+    );
+  }
+}
