@@ -29,6 +29,7 @@ const REASONS = [
       'proof',
       'snapshots',
       'sum-traps',
+      'sync-traps',
       'traps',
       'watch-faults',
     ],
@@ -37,8 +38,9 @@ const REASONS = [
   {
     needs: "'node:http'",
     why: 'a server, and parts that Node loads',
-    suites: ['remote-hostile', 'start-up'],
+    suites: ['remote-hostile', 'remote-resume', 'start-up'],
   },
+  { needs: "'node:net'", why: 'a proxy that cuts connections', suites: ['sync-cut'] },
   {
     needs: './gateway.mjs',
     why: 'starts servers of S3; `e2e/tests/remote.spec.ts` asks one from a page',
@@ -54,7 +56,7 @@ const REASONS = [
   {
     needs: 'setImmediate(go)',
     why: 'a model of tabs whose clock counts turns of Node; `e2e/tests` has real tabs',
-    suites: ['frozen-tabs', 'pins', 'takeover'],
+    suites: ['frozen-tabs', 'pins', 'sync-frozen', 'takeover'],
   },
   {
     needs: 'vi.mock(',
@@ -78,8 +80,8 @@ const REASONS = [
   },
   {
     needs: 'process.memoryUsage',
-    why: "measures the heap, and counts Node's warnings",
-    suites: ['signal-memory'],
+    why: "measures the heap, or counts Node's warnings",
+    suites: ['signal-memory', 'sync-hostile'],
   },
   { needs: 'nextTick', why: "stands in for Node's `process`", suites: ['platform'] },
   {
