@@ -209,6 +209,36 @@ describe('heads', () => {
     expect((await inner.readHead('main'))?.token).not.toBe(heads[3]?.token);
   });
 
+  it('whose last step is a lie take nothing back, though the one before is shown again', async () => {
+    const inner = memoryRemote();
+    const honest = await device(inner);
+    await honest.db.putMany(rows(60_000, 'theirs'));
+    await honest.link.push();
+    // After the checkpoint, to which the way back leads.
+    await honest.db.put('late', 1);
+    await honest.link.push();
+    const { db, link } = await device(inner);
+    await link.pull();
+    const { root } = db;
+    const before = await inner.readHead('main');
+    // Well-formed: a letter of the value is another one.
+    const lying = await liar(inner, {
+      deflate: (delta) => deflate(delta.with(Buffer.from(delta).indexOf('true story'), 0x54)),
+    });
+    await lying.link.pull();
+    await lying.db.put('lie', 'true story');
+    await lying.link.push();
+    for (let tries = 0; tries < 2; tries++) {
+      await expect(link.pull()).rejects.toEqual(failure('invalid-remote'));
+      expect(db.root).toBe(root);
+    }
+    const again = async () => before;
+    const back = await db.remote({ ...inner, readHead: again, readHeadSince: again });
+    await back.pull();
+    expect(db.root).toBe(root);
+    expect(await db.get('late')).toBe(1);
+  });
+
   it('of which any byte is another are refused', async () => {
     const { inner } = await history();
     const head = (await inner.readHead('main'))?.bytes as Uint8Array;

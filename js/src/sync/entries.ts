@@ -13,7 +13,7 @@ import type { SeenHead } from './heads.js';
 import { type Moves, type Remembered, stateMoves } from './state.js';
 
 /** The state after a head was seen: who is in it is pending no longer, and who lost against it never will be in it. */
-function seenMoves({ state, seen }: Seen): Moves {
+export function seenMoves({ state, seen }: Seen): Moves {
   const { repositoryBytes, seq } = seen.head;
   const isOpen = state.pending !== undefined && state.pending.seq > seq;
   const at = { seq, hashBytes: seen.hashBytes };
@@ -65,7 +65,7 @@ export async function applyEntries(
 }
 
 /** The edits of an entry, which may be an object of their own: one request then. */
-async function deltaOf(
+export async function deltaOf(
   { remote, tools }: SyncContext,
   { delta }: TailEntry,
   { signal }: SyncJob,

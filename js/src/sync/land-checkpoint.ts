@@ -25,7 +25,7 @@ import { decodePack } from '../remote/format/pack.js';
 import type { RefMove } from '../storage/segment-store.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, type DeltaBytes, rowsOf } from './delta.js';
-import { applyEntries, type Seen } from './entries.js';
+import { deltaOf, type Seen, seenMoves } from './entries.js';
 import { tailSince } from './logs.js';
 
 /** Packs that are fetched at once: browsers open six connections to a host. */
@@ -66,23 +66,31 @@ export async function landCheckpoint(
       await refs.move({ landing: EMPTY_COMMIT, landed: EMPTY_COMMIT }, durability);
       throw invalidRemote('pack', 'its packs lead to other rows than the head says', 0);
     }
-    // Not the number of the head: it is seen when its entries have come, too.
-    const isMoved = await refs.move(
-      {
-        origin: commitBytes,
-        checkpoint: commitBytes,
-        landing: EMPTY_COMMIT,
-        landed: EMPTY_COMMIT,
-      },
+    // The next try need not fetch the packs again. The branch of the remote stays: what is known to be newer than the
+    // checkpoint is not taken back, unless the rows of the head come.
+    const isKept = await refs.move({ checkpoint: commitBytes, landed: EMPTY_COMMIT }, durability);
+    if (!isKept) return false;
+    const { tail } = await tailSince(context, now.seen.head, checkpoint.seq, job);
+    const deltas: DeltaBytes[] = [];
+    for (const entry of tail) {
+      if (entry.seq > checkpoint.seq) deltas.push(await deltaOf(context, entry, job));
+    }
+    const { outcome } = await applyDeltas(branchHead, {
+      deltas,
+      after: now.seen.head.rows,
+      onto: commitBytes,
+      durability,
+      signal: job.signal,
+    });
+    if (outcome === 'wrong-root') {
+      throw invalidRemote('delta', 'its edits lead to other rows than the head says', 0);
+    }
+    if (outcome === 'moved') return false;
+    await refs.look();
+    return await refs.move(
+      { origin: branchHead.head.commitBytes, landing: EMPTY_COMMIT, ...seenMoves(now) },
       durability,
     );
-    if (!isMoved) return false;
-    const { tail } = await tailSince(context, now.seen.head, checkpoint.seq, job);
-    const entries = tail.filter(({ seq }) => seq > checkpoint.seq);
-    const state = await refs.look();
-    const outcome = await applyEntries(context, { ...now, state }, entries, job);
-    if (outcome !== 'wrong-root') return outcome === 'applied';
-    throw invalidRemote('delta', 'its edits lead to other rows than the head says', 0);
   } finally {
     branchHead.leave();
   }

@@ -1,6 +1,7 @@
 /** Pulls: what the remote has comes to its branch here, and is merged into the local one. */
 
 import { sameBytes } from '../base/bytes.js';
+import { HedgerowError } from '../base/errors.js';
 import { checkSignal } from '../base/signal.js';
 import { mergeBranch } from '../branches/merge.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
@@ -35,7 +36,7 @@ export async function pull(context: SyncContext, job: SyncJob): Promise<PullResu
       return { seq, ...(await mergeIn(context, seq, job)) };
     }
     if (tries < MAX_TRIES) await context.tools.sleep(10 * context.tools.chance(), job.signal);
-    else throw new Error('refs of a remote moved a hundred times');
+    else throw new HedgerowError('conflict', 'another tab was first a hundred times: pull again');
   }
 }
 
