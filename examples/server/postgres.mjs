@@ -1,0 +1,41 @@
+import pg from 'pg';
+import { inTransaction, schema } from './schema.mjs';
+
+export async function openPostgres(connectionString, onPoke) {
+  const pool = new pg.Pool({ connectionString, max: 20, connectionTimeoutMillis: 10_000 });
+  // A connection that breaks fails its queries; its event, unheard, would end the process.
+  pool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}));
+  // The lock is for servers that start at the same time.
+  await pool.query(`SELECT pg_advisory_xact_lock(4711); ${schema('COLLATE "C"')}`);
+
+  async function begin(how) {
+    const client = await pool.connect();
+    const query = async (sql, params) => (await client.query(sql, params)).rows;
+    await query(how).catch((error) => {
+      client.release(error);
+      throw error;
+    });
+    return { query, end: (error) => client.release(error) };
+  }
+
+  let listener;
+  async function listen() {
+    listener = new pg.Client({ connectionString });
+    const ended = new Promise((resolve) => listener.on('error', resolve).on('end', resolve));
+    listener.on('notification', ({ payload }) => onPoke(JSON.parse(payload)));
+    ended.then(() => setTimeout(() => pool.ending || listen(), 1000).unref());
+    await listener.connect().then(
+      () => listener.query('LISTEN hedgerow'),
+      () => {},
+    );
+  }
+  await listen();
+
+  return {
+    // Each statement sees what was committed before it; since the first one locks the space, that is one state.
+    write: async (work) => inTransaction(await begin('BEGIN'), work),
+    snapshot: () => begin('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'),
+    poke: (query, poke) => query("SELECT pg_notify('hedgerow', $1)", [JSON.stringify(poke)]),
+    close: () => Promise.all([pool.end(), listener.end()]),
+  };
+}

@@ -1,0 +1,28 @@
+// The tables, for both databases, and how a transaction ends. Whoever writes rows by other means must lock their space
+// first, raise its version, and give the rows this version, as `push` does.
+
+/** `bytewise` orders keys by their bytes. A row without a value is deleted: it stays, so that pulls can tell. */
+export const schema = (bytewise) => `
+  CREATE TABLE IF NOT EXISTS hedgerow_space (
+    id text PRIMARY KEY, epoch text NOT NULL, version bigint NOT NULL, horizon bigint NOT NULL);
+  CREATE TABLE IF NOT EXISTS hedgerow_client (
+    space text NOT NULL, id text NOT NULL, group_id text NOT NULL,
+    last_mutation_id bigint NOT NULL, version bigint NOT NULL, PRIMARY KEY (space, id));
+  CREATE TABLE IF NOT EXISTS hedgerow_row (
+    space text NOT NULL, key text ${bytewise} NOT NULL, value text,
+    version bigint NOT NULL, PRIMARY KEY (space, key));
+  CREATE INDEX IF NOT EXISTS hedgerow_client_group ON hedgerow_client (space, group_id, version);
+  CREATE INDEX IF NOT EXISTS hedgerow_row_version ON hedgerow_row (space, version, key);`;
+
+/** Runs `work`; commits what it wrote, or nothing of it after an error. */
+export async function inTransaction({ query, end }, work) {
+  try {
+    const result = await work(query);
+    await query('COMMIT');
+    end();
+    return result;
+  } catch (error) {
+    await query('ROLLBACK').then(() => end(), end);
+    throw error;
+  }
+}

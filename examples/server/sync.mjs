@@ -1,0 +1,189 @@
+// Replicache's push and pull, version 1, by the strategy of a version for each space: a transaction that writes raises
+// the version of its space by one and gives it to all rows and clients that it touches. A cookie is such a version.
+import { randomUUID } from 'node:crypto';
+import { inTransaction } from './schema.mjs';
+
+/** How many mutations share a transaction, and how many rows are read at once. */
+const BATCH = 100;
+const PAGE = 1000;
+
+/** An answer that is not the one that was hoped for. */
+export class Refusal extends Error {
+  constructor(status, error, more = {}) {
+    super(error);
+    Object.assign(this, { status, body: { error, ...more } });
+  }
+}
+
+const isId = (id) => typeof id === 'string' && /^[\x21-\x7e]{1,128}$/.test(id);
+const isMutation = (mutation) =>
+  isId(mutation?.clientID) &&
+  Number.isSafeInteger(mutation.id) &&
+  mutation.id > 0 &&
+  typeof mutation.name === 'string';
+
+function check(app, kind, body) {
+  const refuse = (versionType) => new Refusal(200, 'VersionNotSupported', { versionType });
+  if (body?.[`${kind}Version`] !== 1) throw refuse(kind);
+  if (!app.schemaVersions.includes(body.schemaVersion)) throw refuse('schema');
+  const isRight =
+    kind === 'pull' || (Array.isArray(body.mutations) && body.mutations.every(isMutation));
+  if (!isRight || !isId(body.clientGroupID)) throw new Refusal(400, 'invalid-request');
+}
+
+/** Makes the space if it is new, and locks it until the transaction ends: those who write to a space take turns. */
+async function lock(query, space) {
+  const [{ version }] = await query(
+    `INSERT INTO hedgerow_space (id, epoch, version, horizon) VALUES ($1, $2, 0, 0)
+     ON CONFLICT (id) DO UPDATE SET version = hedgerow_space.version RETURNING version`,
+    [space, randomUUID()],
+  );
+  return Number(version);
+}
+
+/** What a mutator is given. `query` is for tables of your own: what it writes is in the same transaction. */
+function rowsOf(query, app, space, version) {
+  const get = async (key) => {
+    const sql = 'SELECT value FROM hedgerow_row WHERE space = $1 AND key = $2';
+    const [row] = await query(sql, [space, key]);
+    return row?.value == null ? undefined : JSON.parse(row.value);
+  };
+  const write = (key, value) =>
+    query(
+      `INSERT INTO hedgerow_row (space, key, value, version) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (space, key) DO UPDATE SET value = excluded.value, version = excluded.version`,
+      [space, key, value, version],
+    );
+  const set = async (key, value) => {
+    const text = JSON.stringify(value);
+    const isKey = typeof key === 'string' && key.isWellFormed() && !key.includes('\0');
+    const bytes = isKey ? Buffer.byteLength(key) : 0;
+    if (bytes < 1 || bytes > 1024 || text === undefined)
+      throw new app.Rejected('no key or no JSON');
+    await write(key, text);
+  };
+  const has = async (key) => (await get(key)) !== undefined;
+  const del = async (key) => (await has(key)) && Boolean(await write(key, null));
+  return { query, get, has, set, del };
+}
+
+/** One mutation and its number, in the transaction of its batch. Whether it was new. */
+async function apply(query, app, space, group, version, { clientID, id, name, args }) {
+  const sql = 'SELECT group_id, last_mutation_id FROM hedgerow_client WHERE space = $1 AND id = $2';
+  const [client] = await query(sql, [space, clientID]);
+  // The database was lost, or is not the one that this client has pushed to before.
+  if (client === undefined && id > 1) throw new Refusal(200, 'ClientStateNotFound');
+  if (client !== undefined && client.group_id !== group)
+    throw new Refusal(403, 'wrong-client-group');
+  const expected = Number(client?.last_mutation_id ?? 0) + 1;
+  if (id < expected) return false;
+  if (id > expected) throw new Refusal(409, 'mutation-gap', { clientID, expected, id });
+  // A client that is newer than this server: it tries again, until the server is new, too.
+  if (!Object.hasOwn(app.mutators, name)) throw new Refusal(501, 'unknown-mutator', { name });
+
+  await query('SAVEPOINT mutation');
+  try {
+    const tx = { ...rowsOf(query, app, space, version), clientID, mutationID: id };
+    await app.mutators[name](tx, args);
+  } catch (error) {
+    await query('ROLLBACK TO SAVEPOINT mutation');
+    if (!(error instanceof app.Rejected)) throw error;
+    console.info(`rejected: ${name} ${id} of ${clientID}: ${error.message}`);
+  }
+  await query('RELEASE SAVEPOINT mutation');
+  await query(
+    `INSERT INTO hedgerow_client (space, id, group_id, last_mutation_id, version) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (space, id) DO UPDATE SET last_mutation_id = $4, version = $5`,
+    [space, clientID, group, id, version],
+  );
+  return true;
+}
+
+/** Applies what is new, in its order. What stops it is thrown, and what came before that stays. */
+export async function push({ database, app }, space, body) {
+  check(app, 'push', body);
+  for (let at = 0; at < body.mutations.length; at += BATCH) {
+    const fault = await database.write(async (query) => {
+      const version = (await lock(query, space)) + 1;
+      let count = 0;
+      let fault;
+      for (const mutation of body.mutations.slice(at, at + BATCH)) {
+        try {
+          const isNew = await apply(query, app, space, body.clientGroupID, version, mutation);
+          if (isNew) count += 1;
+        } catch (error) {
+          fault = error;
+          break;
+        }
+      }
+      if (count > 0) {
+        await query('UPDATE hedgerow_space SET version = $2 WHERE id = $1', [space, version]);
+        await database.poke(query, { space, version });
+      }
+      return fault;
+    });
+    if (fault !== undefined) throw fault;
+  }
+}
+
+/** The text of the answer in parts: the changes since the cookie, or everything, all of one state. */
+export async function* pull({ database, app }, space, body) {
+  check(app, 'pull', body);
+  const view = await database.snapshot();
+  try {
+    const sql = 'SELECT epoch, version, horizon FROM hedgerow_space WHERE id = $1';
+    const [state] = await view.query(sql, [space]);
+    if (state !== undefined) return yield* answer(view.query, space, state, body);
+  } finally {
+    await inTransaction(view, () => {});
+  }
+  await database.write((query) => lock(query, space));
+  yield* pull({ database, app }, space, body);
+}
+
+async function* answer(query, space, { epoch, ...state }, { clientGroupID, cookie = null }) {
+  const version = Number(state.version);
+  const isOurs =
+    cookie?.epoch === epoch && Number.isSafeInteger(cookie.order) && cookie.order <= version;
+  // A cookie of another database, or of a future that a backup has undone: the client must begin anew.
+  if (cookie !== null && !isOurs) throw new Refusal(200, 'ClientStateNotFound');
+  // Of what was deleted before the horizon nothing is known any more.
+  const since = isOurs && cookie.order >= Number(state.horizon) ? cookie.order : -1;
+  const clients = await query(
+    'SELECT id, last_mutation_id FROM hedgerow_client WHERE space = $1 AND group_id = $2 AND version > $3',
+    [space, clientGroupID, since],
+  );
+  const lastMutationIDChanges = Object.fromEntries(
+    clients.map(({ id, last_mutation_id }) => [id, Number(last_mutation_id)]),
+  );
+  const start = JSON.stringify({ cookie: { order: version, epoch }, lastMutationIDChanges });
+  yield `${start.slice(0, -1)},"patch":[${since < 0 ? '{"op":"clear"}' : ''}`;
+  let separator = since < 0 ? ',' : '';
+  for await (const rows of pages(query, space, since)) {
+    yield separator + rows.map(operation).join(',');
+    separator = ',';
+  }
+  yield ']}';
+}
+
+const operation = ({ key, value }) =>
+  value === null
+    ? JSON.stringify({ op: 'del', key })
+    : `{"op":"put","key":${JSON.stringify(key)},"value":${value}}`;
+
+/** All rows by their keys, or those that have changed since a version, by their versions. */
+async function* pages(query, space, since) {
+  // The plus keeps databases from the index of versions.
+  const where =
+    since < 0
+      ? '+version > $2 AND key > $3 AND value IS NOT NULL ORDER BY key'
+      : '(version, key) > ($2, $3) ORDER BY version, key';
+  let last = { version: since < 0 ? since : since + 1, key: '' };
+  for (;;) {
+    const sql = `SELECT key, value, version FROM hedgerow_row WHERE space = $1 AND ${where} LIMIT ${PAGE}`;
+    const rows = await query(sql, [space, last.version, last.key]);
+    if (rows.length > 0) yield rows;
+    if (rows.length < PAGE) return;
+    last = since < 0 ? { ...last, key: rows.at(-1).key } : rows.at(-1);
+  }
+}
