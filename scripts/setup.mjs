@@ -1,4 +1,4 @@
-// `npm run setup [-- --browser --gateway]`: installs in parallel what a fresh clone lacks. Prints a line for each
+// `npm run setup [-- --browser --gateway --postgres]`: installs in parallel what a fresh clone lacks. Prints a line for each
 // tool, and takes about a second when nothing is missing.
 
 import { readFileSync, statSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { findBrowser, installBrowser, mayInstallPackages } from './lib/browser.mjs';
 import { OTHER_ENGINES } from './lib/engines.mjs';
 import { GATEWAY } from './lib/gateway.mjs';
+import { POSTGRES } from './lib/postgres.mjs';
 import { ask, CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 
 // For each tool: `find` returns its version (or `undefined`), `install` installs it, and `advice`
@@ -114,8 +115,8 @@ async function provideAll(things) {
 /** Provides the tools that compile Rust. */
 export const setupRust = () => provideAll([RUSTUP, RUST]);
 
-/** Provides the npm packages and, with `browser` and `gateway`, the browsers and the S3 server for tests. */
-export async function setupPackages({ browser = false, gateway = false } = {}) {
+/** Provides the npm packages and what else is named: the browsers, the S3 server, and Postgres for tests. */
+export async function setupPackages({ browser = false, gateway = false, postgres = false } = {}) {
   await provide(NODE);
   const packages = provide(PACKAGES);
   const others = OTHER_ENGINES.map((engine) => ({ ...engine, isOptional: true }));
@@ -124,8 +125,12 @@ export async function setupPackages({ browser = false, gateway = false } = {}) {
     if (!mayInstallPackages()) await packages;
     await provideAll([BROWSER, ...others]);
   };
+  const systemPackages = async () => {
+    if (browser) await browsers();
+    if (postgres) await provide(POSTGRES); // After the browsers: apt runs once at a time.
+  };
   const server = gateway ? provide(GATEWAY) : undefined;
-  await allOf([packages, browser ? browsers() : undefined, server]);
+  await allOf([packages, systemPackages(), server]);
 }
 
 /** Provides all tools. */
@@ -140,5 +145,11 @@ async function allOf(jobs) {
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const has = (flag) => process.argv.includes(flag);
-  await runMain(() => setup({ browser: has('--browser'), gateway: has('--gateway') }));
+  await runMain(() =>
+    setup({
+      browser: has('--browser'),
+      gateway: has('--gateway'),
+      postgres: has('--postgres'),
+    }),
+  );
 }

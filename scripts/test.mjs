@@ -66,9 +66,10 @@ function printTable(rows) {
 function setupFor(steps) {
   const browser = steps.some((step) => step.needsBrowser);
   const gateway = steps.some((step) => step.needsGateway);
+  const postgres = steps.some((step) => step.needsPostgres);
   return [
     { name: 'setup', action: setupRust },
-    { name: 'packages', action: () => setupPackages({ browser, gateway }) },
+    { name: 'packages', action: () => setupPackages({ browser, gateway, postgres }) },
   ];
 }
 

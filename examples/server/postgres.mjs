@@ -1,7 +1,11 @@
 import pg from 'pg';
 import { inTransaction, schema } from './schema.mjs';
 
-export async function openPostgres(connectionString, onPoke) {
+/** One state for all its reads. Pages of rows come by an index, not sorted anew for each, whatever statistics say. */
+const SNAPSHOT = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+  SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off`;
+
+export async function open(connectionString, onPoke) {
   const pool = new pg.Pool({ connectionString, max: 20, connectionTimeoutMillis: 10_000 });
   // A connection that breaks fails its queries; its event, unheard, would end the process.
   pool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}));
@@ -24,17 +28,15 @@ export async function openPostgres(connectionString, onPoke) {
     const ended = new Promise((resolve) => listener.on('error', resolve).on('end', resolve));
     listener.on('notification', ({ payload }) => onPoke(JSON.parse(payload)));
     ended.then(() => setTimeout(() => pool.ending || listen(), 1000).unref());
-    await listener.connect().then(
-      () => listener.query('LISTEN hedgerow'),
-      () => {},
-    );
+    const isListening = listener.connect().then(() => listener.query('LISTEN hedgerow'));
+    await isListening.catch(() => {});
   }
   await listen();
 
   return {
     // Each statement sees what was committed before it; since the first one locks the space, that is one state.
     write: async (work) => inTransaction(await begin('BEGIN'), work),
-    snapshot: () => begin('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'),
+    snapshot: () => begin(SNAPSHOT),
     poke: (query, poke) => query("SELECT pg_notify('hedgerow', $1)", [JSON.stringify(poke)]),
     close: () => Promise.all([pool.end(), listener.end()]),
   };

@@ -1,49 +1,48 @@
 // A back end for apps whose server decides: POST /push and /pull of Replicache, and GET /events, which says when to pull.
 //
 //     node server.mjs --sqlite issues.sqlite | --postgres postgres://user@host/database
-//         [--port 7090] [--host 127.0.0.1] [--origin https://app.example] [--app ./mutators.mjs]
+//         [--port 7090] [--host 127.0.0.1] [--origin https://app.example] [--app mutators.mjs]
 //
 // `?space=name` chooses the space. HEDGEROW_TOKEN has the bearer token; without one only this machine is served.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { resolve } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { pull, push, Refusal } from './sync.mjs';
 
-/** An offline client sends all that it has done: 16 MiB are some 100,000 mutations. */
+/** A client that was offline sends all that it has done: some 100,000 mutations are 16 MiB. */
 const MAX_BODY = 16 * 2 ** 20;
-/** A connection that takes nothing for so long is cut off; streams of events are kept alive below it. */
+/** A connection on which nothing moves for so long is cut off; streams of events are kept alive. */
 const IDLE_MS = 60_000;
 const ALIVE_MS = 20_000;
+const PREFLIGHT = {
+  'Access-Control-Allow-Methods': 'GET, POST',
+  'Access-Control-Allow-Headers': 'authorization, content-type, x-replicache-requestid',
+  'Access-Control-Max-Age': '7200',
+};
 
+const type = 'string';
+const own = new URL('mutators.mjs', import.meta.url).pathname;
+const at = { port: { type, default: '7090' }, host: { type, default: '127.0.0.1' } };
+const pages = { origin: { type, default: '*' }, app: { type, default: own } };
 const { values } = parseArgs({
-  options: {
-    sqlite: { type: 'string' },
-    postgres: { type: 'string' },
-    port: { type: 'string', default: '7090' },
-    host: { type: 'string', default: '127.0.0.1' },
-    origin: { type: 'string', default: '*' },
-    app: { type: 'string', default: new URL('mutators.mjs', import.meta.url).pathname },
-  },
+  options: { sqlite: { type }, postgres: { type }, ...at, ...pages },
 });
 const token = process.env.HEDGEROW_TOKEN;
-const isLocal = ['127.0.0.1', '::1', 'localhost'].includes(values.host);
-if ((values.sqlite === undefined) === (values.postgres === undefined) || !(token || isLocal)) {
+const isSafe = token || ['127.0.0.1', '::1', 'localhost'].includes(values.host);
+if (!values.sqlite === !values.postgres || !isSafe) {
   console.error('either --sqlite <file> or --postgres <url>; another --host needs HEDGEROW_TOKEN');
   process.exit(2);
 }
 
-const listeners = new Map();
+/** The streams of events of each space. */
+const streams = new Map();
 function poke({ space, version }) {
-  for (const response of listeners.get(space) ?? [])
-    response.write(`data: {"version":${version}}\n\n`);
+  for (const stream of streams.get(space) ?? []) stream.write(`data: {"version":${version}}\n\n`);
 }
-const open = values.sqlite
-  ? (await import('./sqlite.mjs')).openSqlite
-  : (await import('./postgres.mjs')).openPostgres;
+const { open } = await import(values.sqlite ? './sqlite.mjs' : './postgres.mjs');
 const database = await open(values.sqlite ?? values.postgres, poke);
 const app = await import(pathToFileURL(resolve(values.app)));
 
@@ -52,15 +51,14 @@ const isAllowed = ({ headers }) =>
   !token || timingSafeEqual(hash(headers.authorization ?? ''), hash(`Bearer ${token}`));
 
 async function bodyOf(request) {
-  // So that a page of another origin must ask first.
-  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))
-    throw new Refusal(415, 'not-json');
+  // Of this type, so that a page of another origin must ask first.
+  const isJson = /^application\/json\b/i.test(request.headers['content-type'] ?? '');
+  if (!isJson) throw new Refusal(415, 'not-json');
   const parts = [];
   let bytes = 0;
   for await (const part of request) {
-    bytes += part.length;
+    bytes += parts.push(part) && part.length;
     if (bytes > MAX_BODY) throw new Refusal(413, 'body-too-large', { most: MAX_BODY });
-    parts.push(part);
   }
   try {
     return JSON.parse(Buffer.concat(parts).toString());
@@ -70,65 +68,53 @@ async function bodyOf(request) {
 }
 
 function listen(space, response) {
-  const all = listeners.get(space) ?? new Set();
-  listeners.set(space, all.add(response));
+  const all = streams.get(space) ?? new Set();
+  streams.set(space, all.add(response));
   response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
   response.write(':\n\n');
   const alive = setInterval(() => response.write(':\n\n'), ALIVE_MS);
   response.on('close', () => {
     clearInterval(alive);
     all.delete(response);
-    if (all.size === 0) listeners.delete(space);
+    if (all.size === 0) streams.delete(space);
   });
 }
 
 async function handle(request, response) {
   response.setHeader('Access-Control-Allow-Origin', values.origin);
+  if (request.method === 'OPTIONS') return response.writeHead(204, PREFLIGHT).end();
+  if (!isAllowed(request)) throw new Refusal(401, 'unauthorized');
   const { pathname, searchParams } = new URL(request.url, 'http://localhost');
   const space = searchParams.get('space') ?? 'default';
-  const route = `${request.method} ${pathname}`;
-  if (request.method === 'OPTIONS') {
-    response.setHeader('Access-Control-Allow-Methods', 'GET, POST');
-    const allowed = 'authorization, content-type, x-replicache-requestid';
-    response.setHeader('Access-Control-Allow-Headers', allowed);
-    response.setHeader('Access-Control-Max-Age', '7200');
-    return response.writeHead(204).end();
-  }
-  if (!isAllowed(request)) throw new Refusal(401, 'unauthorized');
   if (!/^[\w-]{1,64}$/.test(space)) throw new Refusal(400, 'invalid-space');
+  const route = `${request.method} ${pathname}`;
   if (route === 'GET /events') return listen(space, response);
+  if (route !== 'POST /push' && route !== 'POST /pull') throw new Refusal(404, 'not-found');
+  const body = await bodyOf(request);
   response.setHeader('Content-Type', 'application/json');
   if (route === 'POST /push') {
-    await push({ database, app }, space, await bodyOf(request));
+    await push(database, app, space, body);
     return response.end('{}');
   }
-  if (route !== 'POST /pull') throw new Refusal(404, 'not-found');
-  const parts = pull({ database, app }, space, await bodyOf(request));
-  // The first part comes before the status: what refuses the pull has spoken by then.
-  const first = await parts.next();
-  const whole = async function* () {
-    yield first.value;
-    yield* parts;
-  };
-  await pipeline(Readable.from(whole()), response);
+  const parts = pull(database, app, space, body);
+  // What refuses the pull has spoken before its first part. The others come as fast as the client takes them.
+  response.write((await parts.next()).value);
+  await pipeline(parts, response);
 }
 
-const server = createServer((request, response) =>
-  handle(request, response).catch((error) => {
-    const { status, body } =
-      error instanceof Refusal ? error : { status: 503, body: { error: 'failed' } };
+async function answer(request, response) {
+  try {
+    await handle(request, response);
+  } catch (error) {
+    if (response.destroyed || response.headersSent) return response.destroy();
+    const { status = 503, body = { error: 'failed' } } = error instanceof Refusal ? error : {};
     if (status >= 500) console.error(error);
-    if (response.headersSent) return response.destroy();
     response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close' });
     response.end(JSON.stringify(body));
-  }),
-);
-server.setTimeout(IDLE_MS);
+  }
+}
+
+const server = createServer(answer).setTimeout(IDLE_MS);
 server.listen(Number(values.port), values.host, () =>
   console.log(`listening on http://${values.host}:${server.address().port}`),
 );
-for (const signal of ['SIGINT', 'SIGTERM'])
-  process.on(signal, () => {
-    server.close(() => database.close().then(() => process.exit()));
-    server.closeAllConnections();
-  });

@@ -9,7 +9,7 @@ const loadDriver = () =>
 
 const PRAGMAS = 'PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;';
 
-export async function openSqlite(file, onPoke) {
+export async function open(file, onPoke) {
   const Driver = await loadDriver();
 
   function connect() {

@@ -16,11 +16,9 @@ export class Refusal extends Error {
 }
 
 const isId = (id) => typeof id === 'string' && /^[\x21-\x7e]{1,128}$/.test(id);
+const isCount = (n) => Number.isSafeInteger(n) && n > 0;
 const isMutation = (mutation) =>
-  isId(mutation?.clientID) &&
-  Number.isSafeInteger(mutation.id) &&
-  mutation.id > 0 &&
-  typeof mutation.name === 'string';
+  isId(mutation?.clientID) && isCount(mutation.id) && typeof mutation.name === 'string';
 
 function check(app, kind, body) {
   const refuse = (versionType) => new Refusal(200, 'VersionNotSupported', { versionType });
@@ -67,7 +65,7 @@ function rowsOf(query, app, space, version) {
   return { query, get, has, set, del };
 }
 
-/** One mutation and its number, in the transaction of its batch. Whether it was new. */
+/** One mutation and its number, in the transaction of its batch: 1, or 0 if it has been done before. */
 async function apply(query, app, space, group, version, { clientID, id, name, args }) {
   const sql = 'SELECT group_id, last_mutation_id FROM hedgerow_client WHERE space = $1 AND id = $2';
   const [client] = await query(sql, [space, clientID]);
@@ -76,7 +74,7 @@ async function apply(query, app, space, group, version, { clientID, id, name, ar
   if (client !== undefined && client.group_id !== group)
     throw new Refusal(403, 'wrong-client-group');
   const expected = Number(client?.last_mutation_id ?? 0) + 1;
-  if (id < expected) return false;
+  if (id < expected) return 0;
   if (id > expected) throw new Refusal(409, 'mutation-gap', { clientID, expected, id });
   // A client that is newer than this server: it tries again, until the server is new, too.
   if (!Object.hasOwn(app.mutators, name)) throw new Refusal(501, 'unknown-mutator', { name });
@@ -96,74 +94,29 @@ async function apply(query, app, space, group, version, { clientID, id, name, ar
      ON CONFLICT (space, id) DO UPDATE SET last_mutation_id = $4, version = $5`,
     [space, clientID, group, id, version],
   );
-  return true;
+  return 1;
 }
 
 /** Applies what is new, in its order. What stops it is thrown, and what came before that stays. */
-export async function push({ database, app }, space, body) {
+export async function push(database, app, space, body) {
   check(app, 'push', body);
   for (let at = 0; at < body.mutations.length; at += BATCH) {
-    const fault = await database.write(async (query) => {
+    let fault;
+    await database.write(async (query) => {
       const version = (await lock(query, space)) + 1;
       let count = 0;
-      let fault;
-      for (const mutation of body.mutations.slice(at, at + BATCH)) {
-        try {
-          const isNew = await apply(query, app, space, body.clientGroupID, version, mutation);
-          if (isNew) count += 1;
-        } catch (error) {
-          fault = error;
-          break;
-        }
+      try {
+        for (const mutation of body.mutations.slice(at, at + BATCH))
+          count += await apply(query, app, space, body.clientGroupID, version, mutation);
+      } catch (error) {
+        fault = error;
       }
-      if (count > 0) {
-        await query('UPDATE hedgerow_space SET version = $2 WHERE id = $1', [space, version]);
-        await database.poke(query, { space, version });
-      }
-      return fault;
+      if (count === 0) return;
+      await query('UPDATE hedgerow_space SET version = $2 WHERE id = $1', [space, version]);
+      await database.poke(query, { space, version });
     });
     if (fault !== undefined) throw fault;
   }
-}
-
-/** The text of the answer in parts: the changes since the cookie, or everything, all of one state. */
-export async function* pull({ database, app }, space, body) {
-  check(app, 'pull', body);
-  const view = await database.snapshot();
-  try {
-    const sql = 'SELECT epoch, version, horizon FROM hedgerow_space WHERE id = $1';
-    const [state] = await view.query(sql, [space]);
-    if (state !== undefined) return yield* answer(view.query, space, state, body);
-  } finally {
-    await inTransaction(view, () => {});
-  }
-  await database.write((query) => lock(query, space));
-  yield* pull({ database, app }, space, body);
-}
-
-async function* answer(query, space, { epoch, ...state }, { clientGroupID, cookie = null }) {
-  const version = Number(state.version);
-  const isOurs =
-    cookie?.epoch === epoch && Number.isSafeInteger(cookie.order) && cookie.order <= version;
-  // A cookie of another database, or of a future that a backup has undone: the client must begin anew.
-  if (cookie !== null && !isOurs) throw new Refusal(200, 'ClientStateNotFound');
-  // Of what was deleted before the horizon nothing is known any more.
-  const since = isOurs && cookie.order >= Number(state.horizon) ? cookie.order : -1;
-  const clients = await query(
-    'SELECT id, last_mutation_id FROM hedgerow_client WHERE space = $1 AND group_id = $2 AND version > $3',
-    [space, clientGroupID, since],
-  );
-  const lastMutationIDChanges = Object.fromEntries(
-    clients.map(({ id, last_mutation_id }) => [id, Number(last_mutation_id)]),
-  );
-  const start = JSON.stringify({ cookie: { order: version, epoch }, lastMutationIDChanges });
-  yield `${start.slice(0, -1)},"patch":[${since < 0 ? '{"op":"clear"}' : ''}`;
-  let separator = since < 0 ? ',' : '';
-  for await (const rows of pages(query, space, since)) {
-    yield separator + rows.map(operation).join(',');
-    separator = ',';
-  }
-  yield ']}';
 }
 
 const operation = ({ key, value }) =>
@@ -171,19 +124,48 @@ const operation = ({ key, value }) =>
     ? JSON.stringify({ op: 'del', key })
     : `{"op":"put","key":${JSON.stringify(key)},"value":${value}}`;
 
-/** All rows by their keys, or those that have changed since a version, by their versions. */
-async function* pages(query, space, since) {
-  // The plus keeps databases from the index of versions.
-  const where =
-    since < 0
-      ? '+version > $2 AND key > $3 AND value IS NOT NULL ORDER BY key'
-      : '(version, key) > ($2, $3) ORDER BY version, key';
-  let last = { version: since < 0 ? since : since + 1, key: '' };
-  for (;;) {
-    const sql = `SELECT key, value, version FROM hedgerow_row WHERE space = $1 AND ${where} LIMIT ${PAGE}`;
-    const rows = await query(sql, [space, last.version, last.key]);
-    if (rows.length > 0) yield rows;
-    if (rows.length < PAGE) return;
-    last = since < 0 ? { ...last, key: rows.at(-1).key } : rows.at(-1);
+/** All rows by their keys (the plus keeps databases from the index of versions), or the changes by their versions. */
+const ALL = '+version > $2 AND key > $3 AND value IS NOT NULL ORDER BY key';
+const CHANGES = '(version, key) > ($2, $3) ORDER BY version, key';
+
+/** The text of the answer in parts: the changes since the cookie, or everything, and all of one state. */
+export async function* pull(database, app, space, body) {
+  check(app, 'pull', body);
+  const { clientGroupID, cookie = null } = body;
+  if (cookie === null) await database.write((query) => lock(query, space));
+  const { query, end } = await database.snapshot();
+  try {
+    const ofSpace = 'SELECT epoch, version, horizon FROM hedgerow_space WHERE id = $1';
+    const [{ epoch, ...state } = {}] = await query(ofSpace, [space]);
+    const version = Number(state.version);
+    const isOurs = cookie?.epoch === epoch && Number.isSafeInteger(cookie?.order);
+    // A cookie of another database, or of a future that a backup has undone: the client must begin anew.
+    if (cookie !== null && !(isOurs && cookie.order <= version))
+      throw new Refusal(200, 'ClientStateNotFound');
+    // Nobody knows what was deleted before the horizon.
+    const isAll = !isOurs || cookie.order < Number(state.horizon);
+    const since = isAll ? -1 : cookie.order;
+    const clients = await query(
+      'SELECT id, last_mutation_id FROM hedgerow_client WHERE space = $1 AND group_id = $2 AND version > $3',
+      [space, clientGroupID, since],
+    );
+    const ids = clients.map((client) => [client.id, Number(client.last_mutation_id)]);
+    const lastMutationIDChanges = Object.fromEntries(ids);
+    const start = JSON.stringify({ cookie: { order: version, epoch }, lastMutationIDChanges });
+    yield `${start.slice(0, -1)},"patch":[${isAll ? '{"op":"clear"}' : ''}`;
+
+    const sql = `SELECT key, value, version FROM hedgerow_row WHERE space = $1 AND ${isAll ? ALL : CHANGES} LIMIT ${PAGE}`;
+    let [separator, last] = [isAll ? ',' : '', { version: since + 1, key: '' }];
+    for (let size = PAGE; size === PAGE; ) {
+      const rows = await query(sql, [space, isAll ? -1 : last.version, last.key]);
+      size = rows.length;
+      if (size === 0) break;
+      yield separator + rows.map(operation).join(',');
+      separator = ',';
+      last = rows[size - 1];
+    }
+    yield ']}';
+  } finally {
+    await inTransaction({ query, end }, () => {});
   }
 }

@@ -1,7 +1,8 @@
 // The checks of `npm test` in their order: cheap ones first. A step has the commands to run and, if
 // these are tests, a function that counts them. `everywhere` are its commands with `--engines all`.
 // `needs` names the steps that must run before, `lane` and `alone` restrict the steps that it may
-// overlap (see `schedule.mjs`), and `needsBrowser` and `needsGateway` mark steps that drive a browser or an S3 server.
+// overlap (see `schedule.mjs`), and `needsBrowser`, `needsGateway` and `needsPostgres` mark steps that drive a browser, an S3
+// server or Postgres.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,6 +36,9 @@ const vitestReports = (file) => [
 // List the files: newer versions of Node do not accept a folder, older ones no pattern.
 const SCRIPT_TESTS = readdirSync(join(ROOT, 'scripts', 'test')).map(
   (file) => `scripts/test/${file}`,
+);
+const SERVER_TESTS = ['protocol', 'replicache', 'size'].map(
+  (name) => `examples/server/test/${name}.test.mjs`,
 );
 const WASM = ['--target', 'wasm32-unknown-unknown', '--lib'];
 const FUZZ_DIR = ['--target-dir', join(ROOT, 'target', 'fuzz')];
@@ -104,6 +108,17 @@ export const STEPS = [
     seconds: 4,
     needs: ['packages'],
     commands: [['node', ['--test', '--test-reporter', 'spec', ...SCRIPT_TESTS]]],
+    count: countNodeTest,
+  },
+  {
+    name: 'server',
+    what: 'the example of a back end, over SQLite and Postgres, against Replicache',
+    seconds: 45,
+    needs: ['packages'],
+    needsPostgres: true,
+    commands: [
+      ['node', ['--test', '--test-concurrency=1', '--test-reporter', 'spec', ...SERVER_TESTS]],
+    ],
     count: countNodeTest,
   },
   {

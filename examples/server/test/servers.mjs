@@ -43,8 +43,8 @@ let cluster;
 let databases = 0;
 const postgres = {
   name: 'Postgres',
-  async start() {
-    cluster = await startPostgres();
+  async start({ durable = false } = {}) {
+    cluster = await startPostgres({ durable });
   },
   stop: () => cluster?.stop(),
   async create() {

@@ -1,0 +1,17 @@
+// The server is there to be read, copied and written again in other languages: it stays short.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+/** The lines of a file that are neither blank nor comments. */
+function linesOf(name) {
+  const text = readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
+  return text.split('\n').filter((line) => !/^\s*(\/\/|\/\*|\*|$)/.test(line)).length;
+}
+const sum = (names) => names.map(linesOf).reduce((a, b) => a + b);
+
+test('push and pull over Postgres, schema included, have at most 200 lines, and HTTP 110', () => {
+  assert.ok(sum(['sync.mjs', 'schema.mjs', 'postgres.mjs']) <= 200);
+  assert.ok(sum(['server.mjs']) <= 110);
+});
