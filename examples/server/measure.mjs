@@ -64,9 +64,12 @@ for (const kind of DATABASES) {
   }
 
   const filler = client('many');
-  for (let from = 0; from < rows; from += 10_000) {
-    await filler.push('fill', { from, to: Math.min(rows, from + 10_000) });
-  }
+  await filler.push('put', { key: 'issue/0', value });
+  await database.query(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows - 1})
+     INSERT INTO hedgerow_row (space, key, value, version)
+     SELECT 'many', 'issue/' || (1000000 + i), '${JSON.stringify(value)}', 1 FROM n`,
+  );
   await server.stop();
   server = await startServer(database.args); // For a peak of memory that is the pull's alone.
   const reader = client('many');

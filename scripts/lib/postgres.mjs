@@ -116,17 +116,20 @@ export async function startPostgres({ durable = false } = {}) {
     const child = spawn(join(place, 'postgres'), ['-D', data, ...flags], options);
     const closed = once(child, 'close');
     // A script that ends early leaves no server behind.
+    const leave = () => process.exit(1);
     const end = () => {
       child.kill('SIGQUIT');
       remove();
     };
     process.once('exit', end);
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, leave);
     await isReady(child);
     const url = `postgres://hedgerow:${password}@127.0.0.1:${port}/postgres`;
     const stop = async () => {
       child.kill('SIGINT'); // The fast shutdown: it ends the sessions.
       await closed;
       process.off('exit', end);
+      for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, leave);
       remove();
     };
     return { url, stop };

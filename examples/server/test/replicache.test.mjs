@@ -124,7 +124,7 @@ async function replay(effects) {
 }
 
 async function until(what, isTrue) {
-  const end = Date.now() + 20_000;
+  const end = Date.now() + 60_000;
   while (!(await isTrue())) {
     if (Date.now() > end) throw new Error(`in vain: ${what()}`);
     await sleep(20);

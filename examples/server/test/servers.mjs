@@ -74,7 +74,8 @@ if (DATABASES.length < 2)
 /** Starts a server; `url` is its address. */
 export async function startServer(args, { app = TEST_APP, token } = {}) {
   const all = [SERVER, ...args, '--port', '0', '--app', app];
-  const child = spawn(process.execPath, all, {
+  // `SERVER_NODE` is the path of another Node for the server: one of 22 and later has `node:sqlite`.
+  const child = spawn(process.env.SERVER_NODE ?? process.execPath, all, {
     env: { ...process.env, HEDGEROW_TOKEN: token ?? '', NODE_NO_WARNINGS: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -83,6 +84,10 @@ export async function startServer(args, { app = TEST_APP, token } = {}) {
     said += text;
   });
   const closed = once(child, 'close');
+  // A test that is ended early leaves no server behind.
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
+  closed.finally(() => process.off('exit', end)).catch(() => {});
   const lines = createInterface(child.stdout);
   const url = await new Promise((resolve, reject) => {
     lines.on('line', (line) => {
