@@ -8,7 +8,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { pull, push, Refusal } from './sync.mjs';
 
@@ -24,7 +24,7 @@ const PREFLIGHT = {
 };
 
 const type = 'string';
-const own = new URL('mutators.mjs', import.meta.url).pathname;
+const own = fileURLToPath(new URL('mutators.mjs', import.meta.url));
 const at = { port: { type, default: '7090' }, host: { type, default: '127.0.0.1' } };
 const pages = { origin: { type, default: '*' }, app: { type, default: own } };
 const { values } = parseArgs({
