@@ -57,7 +57,7 @@ function membersOf(name, file) {
 }
 
 const PAGE = read('docs/api.md');
-const codeOf = (text) => (text.match(/```[^]*?```|`[^`]+`/g) ?? []).join(' ');
+const codeOf = (text) => (text.match(/```[\s\S]*?```|`[^`]+`/g) ?? []).join(' ');
 /** The text in code style, section by section. */
 const SECTIONS = PAGE.split(/^#{2,3} /m).map(codeOf);
 const isWord = (word) => new RegExp(`(?<!\\w)${word}(?!\\w)`);
