@@ -1,0 +1,51 @@
+/** The loop that keeps a store in sync, and what it tells. */
+import { expect, it } from 'vitest';
+import { memoryRemote, type Remote } from '../src/remote/index.js';
+import { device, offline } from './sync-devices.js';
+
+it('a loop pushes what is committed, pulls what it is poked for, and ends with its store', async () => {
+  const remote = memoryRemote();
+  const [a, b] = [await device(remote), await device(remote)];
+  const states: string[] = [];
+  let poke = () => {};
+  const pokes = (call: () => void) => {
+    poke = call;
+    return () => {};
+  };
+  const options = { pauseMs: 0, pokes };
+  const loop = a.link.sync({ ...options, onState: ({ status }) => void states.push(status) });
+  await a.db.put('a', 1);
+  await expect.poll(async () => (await b.link.pull()).seq).toBe(1);
+  await b.db.put('b', 1);
+  await b.link.push();
+  poke();
+  await expect.poll(() => a.db.get('b')).toBe(1);
+  await expect.poll(() => loop.state.status).toBe('synced');
+  await a.db.close();
+  await loop.over;
+  expect(states.at(-1)).toBe('stopped');
+  expect(states).toContain('syncing');
+});
+
+it('without a network a loop is offline, and goes on when it is back', async () => {
+  const inner = memoryRemote();
+  let isDown = true;
+  const unlessDown = async <T>(call: () => Promise<T>): Promise<T> => {
+    if (isDown) throw offline();
+    return call();
+  };
+  const remote: Remote = {
+    ...inner,
+    readHead: (...call) => unlessDown(() => inner.readHead(...call)),
+    swapHead: (...call) => unlessDown(() => inner.swapHead(...call)),
+    put: (...call) => unlessDown(() => inner.put(...call)),
+  };
+  const a = await device(remote);
+  await a.db.put('a', 1);
+  const loop = a.link.sync({ pauseMs: 0 });
+  await expect.poll(() => loop.state).toMatchObject({ isPending: true });
+  isDown = false;
+  loop.poke();
+  await expect.poll(() => loop.state, { timeout: 5000 }).toMatchObject({ isPending: false });
+  await loop.stop();
+});
