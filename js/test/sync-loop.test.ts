@@ -1,5 +1,6 @@
 /** The loop that keeps a store in sync, and what it tells. */
 import { expect, it } from 'vitest';
+import { HedgerowError } from '../src/index.js';
 import { memoryRemote, type Remote } from '../src/remote/index.js';
 import { device, offline } from './sync-devices.js';
 
@@ -47,5 +48,53 @@ it('without a network a loop is offline, and goes on when it is back', async () 
   isDown = false;
   loop.poke();
   await expect.poll(() => loop.state, { timeout: 5000 }).toMatchObject({ isPending: false });
+  await loop.stop();
+});
+
+/** A device whose rows differ from those of the remote in both directions. */
+async function apart(remote: Remote) {
+  const [a, b] = [await device(remote), await device(remote)];
+  await a.db.put('both', { title: 'x', state: 'open' });
+  await a.link.push();
+  await b.link.pull();
+  await b.db.putMany([
+    ['both', { title: 'y', state: 'open' }],
+    ['one', 1],
+    ['two', 2],
+  ]);
+  await b.link.push();
+  await a.db.put('both', { title: 'z', state: 'open' });
+  return { a, b };
+}
+
+it('a loop tells of rows that the pull of its push has merged in', async () => {
+  const { a } = await apart(memoryRemote());
+  const told: unknown[] = [];
+  const loop = a.link.sync({ pauseMs: 0, onPull: (pulled) => void told.push(pulled) });
+  await expect.poll(() => loop.state.status).toBe('synced');
+  // It was pending: the loop has not pulled by itself. Both titles had changed, and the remote's won.
+  expect(told).toEqual([{ seq: 2, applied: 3, conflicts: 1 }]);
+  await loop.stop();
+});
+
+it('a loop tells of rows that came in before its push has failed', async () => {
+  const inner = memoryRemote();
+  let left = Number.POSITIVE_INFINITY;
+  const remote: Remote = {
+    ...inner,
+    async swapHead(...call) {
+      if (left-- <= 0) throw new HedgerowError('remote-auth', 'read only');
+      return inner.swapHead(...call);
+    },
+  };
+  const { a } = await apart(remote);
+  await a.db.put('own', 1);
+  // The one that is lost brings the rows; the next one fails.
+  left = 1;
+  const told: unknown[] = [];
+  const loop = a.link.sync({ pauseMs: 0, onPull: (pulled) => void told.push(pulled) });
+  await expect.poll(() => loop.state.status).toBe('failing');
+  expect(told).toEqual([{ seq: 2, applied: 3, conflicts: 1 }]);
+  expect(await a.db.get('two')).toBe(2);
   await loop.stop();
 });

@@ -48,7 +48,7 @@ it('what two devices have changed is merged by fields, and what was lost is logg
   await b.db.put('two', { n: 3 });
   await b.db.delete('gone');
   await a.link.push();
-  expect(await b.link.push()).toMatchObject({ seq: 3, races: 1, conflicts: 2 });
+  expect(await b.link.push()).toMatchObject({ seq: 3, races: 1, applied: 3, conflicts: 2 });
   await a.link.pull();
   const rows = { one: { title: 'y', state: 'closed' }, two: { n: 2 }, gone: 2 };
   expect([await rowsOf(a.db), await rowsOf(b.db)]).toEqual([rows, rows]);

@@ -3,8 +3,7 @@
 import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
 import { notify } from '../base/report.js';
-import type { SyncJob } from './context.js';
-import type { PullResult } from './pull.js';
+import type { PullResult, SyncJob } from './context.js';
 import type { PushResult } from './push.js';
 
 /**
@@ -33,7 +32,7 @@ export interface SyncOptions {
   readonly pokes?: ((poke: () => void) => () => void) | undefined;
   /** Called with each change of the state. */
   readonly onState?: ((state: SyncState) => void) | undefined;
-  /** Called when a pull has changed rows. */
+  /** Called when rows have come in: by a pull, or by the pulls of a push. */
   readonly onPull?: ((result: PullResult) => void) | undefined;
 }
 
@@ -180,19 +179,21 @@ export class SyncLoop {
   }
 
   async #once(isCommit: boolean): Promise<'news' | 'quiet' | 'failed'> {
-    const job = { signal: this.#signal };
+    const { onPull } = this.#options;
+    const job = {
+      signal: this.#signal,
+      onPull: (pulled: PullResult) => notify(onPull, pulled),
+    };
     try {
       const isPending = await this.#host.isPending();
       this.#tell({ isPending, ...(isPending && { status: 'syncing' as const }) });
       let news = false;
       if (isPending) {
-        news = (await this.#host.push(job)).isPushed;
+        news = await this.#push(job);
       } else if (!isCommit || this.#state.status !== 'synced') {
-        const pulled = await this.#host.pull(job);
-        news = pulled.applied > 0;
-        if (news && this.#options.onPull) notify(this.#options.onPull, pulled);
+        news = (await this.#host.pull(job)).applied > 0;
         // Rows that were here before the remote was known, or that a merge has made.
-        if (await this.#host.isPending()) news = (await this.#host.push(job)).isPushed || news;
+        if (await this.#host.isPending()) news = (await this.#push(job)) || news;
       }
       this.#tell({ status: 'synced', isPending: false, error: undefined });
       return news ? 'news' : 'quiet';
@@ -205,6 +206,12 @@ export class SyncLoop {
       this.#tell({ status: error.code === 'offline' ? 'offline' : 'failing', error });
       return 'failed';
     }
+  }
+
+  /** Whether a push has brought rows to either side. */
+  async #push(job: SyncJob): Promise<boolean> {
+    const { isPushed, applied } = await this.#host.push(job);
+    return isPushed || applied > 0;
   }
 
   /** Waits, until it is poked unless it must wait. */
