@@ -1,6 +1,7 @@
 /** The loop that keeps a store in sync, and what it tells. */
 import { expect, it } from 'vitest';
-import { HedgerowError } from '../src/index.js';
+import { pause } from '../src/base/timeout.js';
+import { HedgerowError, type SyncState } from '../src/index.js';
 import { memoryRemote, type Remote } from '../src/remote/index.js';
 import { device, offline } from './sync-devices.js';
 
@@ -97,4 +98,30 @@ it('a loop tells of rows that came in before its push has failed', async () => {
   expect(told).toEqual([{ seq: 2, applied: 3, conflicts: 1 }]);
   expect(await a.db.get('two')).toBe(2);
   await loop.stop();
+});
+
+it('a loop that waits for its turn says so, once, and not in the turn of the call', async () => {
+  const remote = memoryRemote();
+  const { db, link } = await device(remote);
+  const other = await db.remote(remote, { probe: false });
+  const first = link.sync({ pauseMs: 0 });
+  await expect.poll(() => first.state.status).toBe('synced');
+  const told: SyncState[] = [];
+  const second = other.sync({ pauseMs: 0, onState: (state) => void told.push(state) });
+  expect(told).toEqual([]);
+  const waiting = { status: 'waiting', isPending: false, error: undefined };
+  await expect.poll(() => told).toEqual([waiting]);
+  await pause(50);
+  expect(told).toEqual([second.state]);
+  await first.stop();
+  await second.stop();
+});
+
+it('what a loop tells begins with waiting, also when its turn comes at once', async () => {
+  const { link } = await device(memoryRemote());
+  const told: string[] = [];
+  const loop = link.sync({ pauseMs: 0, onState: ({ status }) => void told.push(status) });
+  await expect.poll(() => told).toEqual(['waiting', 'synced']);
+  await loop.stop();
+  expect(told).toEqual(['waiting', 'synced', 'stopped']);
 });

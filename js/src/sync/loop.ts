@@ -30,7 +30,7 @@ export interface SyncOptions {
   readonly pauseMs?: number | undefined;
   /** Subscribes to news of the remote: is given what to call, and returns how to end that. See `serverPokes`. */
   readonly pokes?: ((poke: () => void) => () => void) | undefined;
-  /** Called with each change of the state. */
+  /** Called with the first state, which is `waiting`, soon after the call; then with each change. */
   readonly onState?: ((state: SyncState) => void) | undefined;
   /** Called when rows have come in: by a pull, or by the pulls of a push. */
   readonly onPull?: ((result: PullResult) => void) | undefined;
@@ -126,6 +126,7 @@ export class SyncLoop {
   async #begin(): Promise<void> {
     // Not in the turn of the call: a listener may use what it returns.
     await null;
+    if (this.#options.onState) notify(this.#options.onState, this.#state);
     while (!this.#signal.aborted) {
       try {
         await this.#host.hold((lost) => this.#run(lost), this.#signal);
@@ -134,7 +135,7 @@ export class SyncLoop {
       }
       this.#ignore();
       // Another tab has taken over, while this one was suspended.
-      this.#tell({ status: 'waiting' });
+      if (!this.#signal.aborted) this.#tell({ status: 'waiting' });
     }
   }
 
