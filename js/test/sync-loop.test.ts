@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { pause } from '../src/base/timeout.js';
 import { HedgerowError, type SyncState } from '../src/index.js';
 import { memoryRemote, type Remote } from '../src/remote/index.js';
-import { device, offline } from './sync-devices.js';
+import type { SyncProgress } from '../src/sync/context.js';
+import { device, many, offline } from './sync-devices.js';
 
 it('a loop pushes what is committed, pulls what it is poked for, and ends with its store', async () => {
   const remote = memoryRemote();
@@ -124,4 +125,26 @@ it('what a loop tells begins with waiting, also when its turn comes at once', as
   await expect.poll(() => told).toEqual(['waiting', 'synced']);
   await loop.stop();
   expect(told).toEqual(['waiting', 'synced', 'stopped']);
+});
+
+it('a loop shows how far it is with packs, as it brings them and as it sends them', async () => {
+  const remote = memoryRemote();
+  const [a, b] = [await device(remote), await device(remote)];
+  await a.db.putMany(many(30_000, 'a note'));
+  const told: SyncProgress[] = [];
+  const options = { pauseMs: 0, onProgress: (progress: SyncProgress) => void told.push(progress) };
+  const sending = a.link.sync(options);
+  await expect.poll(() => sending.state.isPending).toBe(true);
+  await expect.poll(() => sending.state.isPending, { timeout: 20_000 }).toBe(false);
+  await sending.stop();
+  const packs = told.length;
+  expect(packs).toBeGreaterThan(0);
+  expect(told.every(({ phase }) => phase === 'packs-out')).toBe(true);
+  told.length = 0;
+  const bringing = b.link.sync(options);
+  await expect.poll(() => b.db.count(), { timeout: 20_000 }).toBe(30_000);
+  await bringing.stop();
+  expect(told).toHaveLength(packs);
+  expect(told.at(-1)).toMatchObject({ phase: 'packs-in', packs, allPacks: packs });
+  expect(told.at(-1)?.bytes).toBeGreaterThan(100_000);
 });

@@ -3,6 +3,7 @@
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { checkName, optionsOf } from '../base/options.js';
+import { notify } from '../base/report.js';
 import { checkSignal, until } from '../base/signal.js';
 import { remoteEngine } from '../core/remote-engine.js';
 import { BranchHead } from '../history/branch-head.js';
@@ -226,7 +227,11 @@ export class Link {
     return changes.run(job.signal, true, (signal) => {
       const own = async () => {
         await this.#renew();
-        return work({ ...job, signal });
+        return work({
+          signal,
+          onProgress: (progress) => notify(job.onProgress, progress),
+          onPull: (pulled) => notify(job.onPull, pulled),
+        });
       };
       const locked = () => this.#leases.hold('call', own, signal);
       const result = this.#queue.then(locked);

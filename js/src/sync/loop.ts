@@ -3,7 +3,7 @@
 import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
 import { notify } from '../base/report.js';
-import type { PullResult, SyncJob } from './context.js';
+import type { PullResult, SyncJob, SyncProgress } from './context.js';
 import type { PushResult } from './push.js';
 
 /**
@@ -34,6 +34,8 @@ export interface SyncOptions {
   readonly onState?: ((state: SyncState) => void) | undefined;
   /** Called when rows have come in: by a pull, or by the pulls of a push. */
   readonly onPull?: ((result: PullResult) => void) | undefined;
+  /** Called as packs come and go, as that of `pull` and `push` is. */
+  readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
 }
 
 /** What a loop uses of a link. */
@@ -71,7 +73,7 @@ export class SyncLoop {
 
   constructor(host: LoopHost, options: SyncOptions) {
     this.#host = host;
-    this.#options = optionsOf('sync', options, 'everyMs pauseMs pokes onState onPull');
+    this.#options = optionsOf('sync', options, 'everyMs pauseMs pokes onState onPull onProgress');
     for (const ms of [options.everyMs, options.pauseMs]) {
       if (ms === undefined || (typeof ms === 'number' && ms >= 0)) continue;
       throw new HedgerowError('invalid-argument', 'sync: everyMs and pauseMs are milliseconds');
@@ -180,11 +182,8 @@ export class SyncLoop {
   }
 
   async #once(isCommit: boolean): Promise<'news' | 'quiet' | 'failed'> {
-    const { onPull } = this.#options;
-    const job = {
-      signal: this.#signal,
-      onPull: (pulled: PullResult) => notify(onPull, pulled),
-    };
+    const { onPull, onProgress } = this.#options;
+    const job = { signal: this.#signal, onProgress, onPull };
     try {
       const isPending = await this.#host.isPending();
       this.#tell({ isPending, ...(isPending && { status: 'syncing' as const }) });
