@@ -122,9 +122,10 @@ it('what a loop tells begins with waiting, also when its turn comes at once', as
   const { link } = await device(memoryRemote());
   const told: string[] = [];
   const loop = link.sync({ pauseMs: 0, onState: ({ status }) => void told.push(status) });
-  await expect.poll(() => told).toEqual(['waiting', 'synced']);
+  // With nothing to push, too, it is at work from its turn on.
+  await expect.poll(() => told).toEqual(['waiting', 'syncing', 'synced']);
   await loop.stop();
-  expect(told).toEqual(['waiting', 'synced', 'stopped']);
+  expect(told).toEqual(['waiting', 'syncing', 'synced', 'stopped']);
 });
 
 it('a loop shows how far it is with packs, as it brings them and as it sends them', async () => {

@@ -186,7 +186,9 @@ export class SyncLoop {
     const job = { signal: this.#signal, onProgress, onPull };
     try {
       const isPending = await this.#host.isPending();
-      this.#tell({ isPending, ...(isPending && { status: 'syncing' as const }) });
+      // A quiet look is not told of, but it is this tab that looks.
+      const isTold = isPending || this.#state.status === 'waiting';
+      this.#tell({ isPending, ...(isTold && { status: 'syncing' as const }) });
       let news = false;
       if (isPending) {
         news = await this.#push(job);
