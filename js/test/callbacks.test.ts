@@ -1,7 +1,9 @@
 /** What callers' own code throws is reported, and changes no result. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { importStore, memory, open } from '../src/index.js';
+import { memoryRemote } from '../src/remote/index.js';
 import { all, type Entry, storeOf } from './model.js';
+import { many } from './sync-devices.js';
 
 const rows = (count: number) =>
   Array.from({ length: count }, (_, at): Entry => [`k${String(at).padStart(6, '0')}`, { n: at }]);
@@ -59,6 +61,24 @@ describe.each([
     const { root } = await importStore('copy', copy, { storage, onProgress });
     expect(root).toBe(db.root);
     expect((await open('copy', { storage })).root).toBe(db.root);
+  });
+
+  it('leaves pulls, pushes and their loop alone', async () => {
+    const remote = memoryRemote();
+    const linked = async (name: string) => {
+      const db = await open(name, { storage: memory() });
+      return { db, link: await db.remote(remote, { probe: false }) };
+    };
+    const [from, to] = [await linked('from'), await linked('to')];
+    await from.db.putMany(many(30_000, 'a note'));
+    expect(await from.link.push({ onProgress })).toMatchObject({ isPushed: true });
+    expect(await to.link.pull({ onProgress })).toMatchObject({ applied: 30_000 });
+    const own = await linked('own');
+    const options = { onProgress, onState: onProgress, onPull: onProgress };
+    const loop = own.link.sync(options);
+    await expect.poll(() => loop.state.status).toBe('synced');
+    expect(own.db.root).toBe(from.db.root);
+    await loop.stop();
   });
 
   it('leaves sum trees alone', async () => {

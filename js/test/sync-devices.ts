@@ -1,3 +1,4 @@
+/** Devices that meet at a remote, for the tests of sync. */
 import { hex } from '../src/base/hex.js';
 import { HedgerowError, memory, type OpenOptions, open, type Store } from '../src/index.js';
 import type { Remote } from '../src/remote/index.js';

@@ -86,6 +86,8 @@ export class HedgerowError extends Error {
   declare readonly chunk?: string | undefined;
   /** The kind of object of a remote that is damaged, with the code `invalid-remote`. */
   declare readonly object?: RemoteKind | undefined;
+  /** `false` where a remote knows that it has sent nothing, with the code `offline`: `link.traffic` leaves it out. */
+  declare readonly isSent?: boolean | undefined;
   /** Status of the offending HTTP response, with the code `bad-response`. */
   declare readonly status?: number | undefined;
   /** For a merge without `onConflict`: its first 100 conflicts, in the order of keys. */

@@ -47,10 +47,22 @@ export interface SyncContext {
   settle(): void;
 }
 
-/** A call of the app. */
+/** What a pull has done. */
+export interface PullResult {
+  /** The number of the head that was pulled; 0 if there is none yet. */
+  readonly seq: number;
+  /** Rows that it changed in the local branch. */
+  readonly applied: number;
+  /** Keys that both sides had changed, to different values. */
+  readonly conflicts: number;
+}
+
+/** A call of the app, or of a loop. */
 export interface SyncJob {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
+  /** Called after each pull that has changed rows: those of a push, too, which may yet fail. */
+  readonly onPull?: ((pulled: PullResult) => void) | undefined;
 }
 
 /** How far a clone or a checkpoint is. */

@@ -3,6 +3,7 @@
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { checkName, optionsOf } from '../base/options.js';
+import { notify } from '../base/report.js';
 import { checkSignal, until } from '../base/signal.js';
 import { remoteEngine } from '../core/remote-engine.js';
 import { BranchHead } from '../history/branch-head.js';
@@ -13,7 +14,7 @@ import { PACK_BYTES } from '../remote/format/limits.js';
 import { probeRemote } from '../remote/probe.js';
 import type { Remote } from '../remote/remote.js';
 import { ConflictLog, type LoggedConflict } from './conflict-log.js';
-import type { SyncContext, SyncJob, SyncProgress, SyncTools } from './context.js';
+import type { PullResult, SyncContext, SyncJob, SyncProgress, SyncTools } from './context.js';
 import { rowsOf } from './delta.js';
 import { Heads } from './heads.js';
 import type { SyncHost } from './host.js';
@@ -22,7 +23,7 @@ import { SyncLoop, type SyncOptions } from './loop.js';
 import { metered, type Traffic } from './meter.js';
 import { conflictsOf, namesOf, originOf } from './names.js';
 import { type ConflictPolicy, checkPolicy } from './policy.js';
-import { type PullResult, pull } from './pull.js';
+import { pull } from './pull.js';
 import { type PushResult, push } from './push.js';
 import { SyncRefs } from './state.js';
 
@@ -117,7 +118,7 @@ export class Link {
    */
   pull(options: PullOptions = {}): Promise<PullResult> {
     const job = optionsOf('pull', options, 'signal onProgress');
-    return this.#run(job, (own) => pull(this.#context, own));
+    return this.#pull(job);
   }
 
   /**
@@ -127,13 +128,7 @@ export class Link {
    */
   push(options: PullOptions = {}): Promise<PushResult> {
     const job = optionsOf('push', options, 'signal onProgress');
-    return this.#run(job, async (own) => {
-      if (this.#mustProbe) {
-        await probeRemote(this.#context.remote, own);
-        this.#mustProbe = false;
-      }
-      return push(this.#context, own);
-    });
+    return this.#push(job);
   }
 
   /** Whether there is something to push, as far as is known here. Reads no rows. */
@@ -180,11 +175,25 @@ export class Link {
     for (const one of [this.#context.origin, this.#context.local]) one.leave();
   }
 
+  #pull(job: SyncJob): Promise<PullResult> {
+    return this.#run(job, (own) => pull(this.#context, own));
+  }
+
+  #push(job: SyncJob): Promise<PushResult> {
+    return this.#run(job, async (own) => {
+      if (this.#mustProbe) {
+        await probeRemote(this.#context.remote, own);
+        this.#mustProbe = false;
+      }
+      return push(this.#context, own);
+    });
+  }
+
   #loopHost() {
     const { refs, local, shared, tools } = this.#context;
     return {
-      pull: (job: SyncJob) => this.pull(job),
-      push: (job: SyncJob) => this.push(job),
+      pull: (job: SyncJob) => this.#pull(job),
+      push: (job: SyncJob) => this.#push(job),
       isPending: async () => {
         const { origin, pending } = await refs.look();
         await shared.queued(() => local.refresh());
@@ -218,7 +227,11 @@ export class Link {
     return changes.run(job.signal, true, (signal) => {
       const own = async () => {
         await this.#renew();
-        return work({ ...job, signal });
+        return work({
+          signal,
+          onProgress: (progress) => notify(job.onProgress, progress),
+          onPull: (pulled) => notify(job.onPull, pulled),
+        });
       };
       const locked = () => this.#leases.hold('call', own, signal);
       const result = this.#queue.then(locked);

@@ -3,8 +3,7 @@
 import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
 import { notify } from '../base/report.js';
-import type { SyncJob } from './context.js';
-import type { PullResult } from './pull.js';
+import type { PullResult, SyncJob, SyncProgress } from './context.js';
 import type { PushResult } from './push.js';
 
 /**
@@ -31,10 +30,12 @@ export interface SyncOptions {
   readonly pauseMs?: number | undefined;
   /** Subscribes to news of the remote: is given what to call, and returns how to end that. See `serverPokes`. */
   readonly pokes?: ((poke: () => void) => () => void) | undefined;
-  /** Called with each change of the state. */
+  /** Called with the first state, which is `waiting`, soon after the call; then with each change. */
   readonly onState?: ((state: SyncState) => void) | undefined;
-  /** Called when a pull has changed rows. */
+  /** Called when rows have come in: by a pull, or by the pulls of a push. */
   readonly onPull?: ((result: PullResult) => void) | undefined;
+  /** Called as packs come and go, as that of `pull` and `push` is. */
+  readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
 }
 
 /** What a loop uses of a link. */
@@ -72,7 +73,7 @@ export class SyncLoop {
 
   constructor(host: LoopHost, options: SyncOptions) {
     this.#host = host;
-    this.#options = optionsOf('sync', options, 'everyMs pauseMs pokes onState onPull');
+    this.#options = optionsOf('sync', options, 'everyMs pauseMs pokes onState onPull onProgress');
     for (const ms of [options.everyMs, options.pauseMs]) {
       if (ms === undefined || (typeof ms === 'number' && ms >= 0)) continue;
       throw new HedgerowError('invalid-argument', 'sync: everyMs and pauseMs are milliseconds');
@@ -127,6 +128,7 @@ export class SyncLoop {
   async #begin(): Promise<void> {
     // Not in the turn of the call: a listener may use what it returns.
     await null;
+    if (this.#options.onState) notify(this.#options.onState, this.#state);
     while (!this.#signal.aborted) {
       try {
         await this.#host.hold((lost) => this.#run(lost), this.#signal);
@@ -135,7 +137,7 @@ export class SyncLoop {
       }
       this.#ignore();
       // Another tab has taken over, while this one was suspended.
-      this.#tell({ status: 'waiting' });
+      if (!this.#signal.aborted) this.#tell({ status: 'waiting' });
     }
   }
 
@@ -180,19 +182,20 @@ export class SyncLoop {
   }
 
   async #once(isCommit: boolean): Promise<'news' | 'quiet' | 'failed'> {
-    const job = { signal: this.#signal };
+    const { onPull, onProgress } = this.#options;
+    const job = { signal: this.#signal, onProgress, onPull };
     try {
       const isPending = await this.#host.isPending();
-      this.#tell({ isPending, ...(isPending && { status: 'syncing' as const }) });
+      // A quiet look is not told of, but it is this tab that looks.
+      const isTold = isPending || this.#state.status === 'waiting';
+      this.#tell({ isPending, ...(isTold && { status: 'syncing' as const }) });
       let news = false;
       if (isPending) {
-        news = (await this.#host.push(job)).isPushed;
+        news = await this.#push(job);
       } else if (!isCommit || this.#state.status !== 'synced') {
-        const pulled = await this.#host.pull(job);
-        news = pulled.applied > 0;
-        if (news && this.#options.onPull) notify(this.#options.onPull, pulled);
+        news = (await this.#host.pull(job)).applied > 0;
         // Rows that were here before the remote was known, or that a merge has made.
-        if (await this.#host.isPending()) news = (await this.#host.push(job)).isPushed || news;
+        if (await this.#host.isPending()) news = (await this.#push(job)) || news;
       }
       this.#tell({ status: 'synced', isPending: false, error: undefined });
       return news ? 'news' : 'quiet';
@@ -205,6 +208,12 @@ export class SyncLoop {
       this.#tell({ status: error.code === 'offline' ? 'offline' : 'failing', error });
       return 'failed';
     }
+  }
+
+  /** Whether a push has brought rows to either side. */
+  async #push(job: SyncJob): Promise<boolean> {
+    const { isPushed, applied } = await this.#host.push(job);
+    return isPushed || applied > 0;
   }
 
   /** Waits, until it is poked unless it must wait. */

@@ -7,18 +7,8 @@ import { mergeBranch } from '../branches/merge.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
 import { bringIn } from './bring-in.js';
 import { Decisions } from './conflict-log.js';
-import type { SyncContext, SyncJob } from './context.js';
+import type { PullResult, SyncContext, SyncJob } from './context.js';
 import { decide } from './policy.js';
-
-/** What a pull has done. */
-export interface PullResult {
-  /** The number of the head that was pulled; 0 if there is none yet. */
-  readonly seq: number;
-  /** Rows that it changed in the local branch. */
-  readonly applied: number;
-  /** Keys that both sides had changed, to different values. */
-  readonly conflicts: number;
-}
 
 /** Most times that a pull begins again, since another tab was first. */
 const MAX_TRIES = 100;
@@ -33,7 +23,9 @@ export async function pull(context: SyncContext, job: SyncJob): Promise<PullResu
     const { seq } = seen.head;
     const isNew = seq !== state.seq || !sameBytes(seen.hashBytes, state.seenBytes);
     if (!isNew || (await bringIn(context, { state, seen }, job))) {
-      return { seq, ...(await mergeIn(context, seq, job)) };
+      const pulled = { seq, ...(await mergeIn(context, seq, job)) };
+      if (pulled.applied > 0) job.onPull?.(pulled);
+      return pulled;
     }
     if (tries < MAX_TRIES) await context.tools.sleep(10 * context.tools.chance(), job.signal);
     else throw new HedgerowError('conflict', 'another tab was first a hundred times: pull again');

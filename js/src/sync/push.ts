@@ -13,7 +13,7 @@ import { MAX_INLINE_DELTA_BYTES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/
 import { pathOf } from '../remote/format/names.js';
 import { decodeRepository, encodeRepository, mayWrite } from '../remote/format/repository.js';
 import { makeCheckpoint } from './checkpoint.js';
-import type { SyncContext, SyncJob } from './context.js';
+import type { PullResult, SyncContext, SyncJob } from './context.js';
 import { makeDelta, rowsOf } from './delta.js';
 import type { SeenHead } from './heads.js';
 import { moveIntoLog } from './logs.js';
@@ -30,6 +30,8 @@ export interface PushResult {
   readonly edits: number | undefined;
   /** Times that another device was first. */
   readonly races: number;
+  /** Rows that the pulls between have changed in the local branch. */
+  readonly applied: number;
   /** Keys that both sides had changed, to different values, in the pulls between. */
   readonly conflicts: number;
 }
@@ -51,15 +53,18 @@ export async function push(context: SyncContext, job: SyncJob): Promise<PushResu
 }
 
 async function pushUntilFirst(context: SyncContext, job: SyncJob): Promise<PushResult> {
-  let [races, conflicts] = [0, 0];
+  let [races, applied, conflicts] = [0, 0, 0];
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     checkSignal(job.signal);
     const pulled = await catchUp(context, job, tries > 0);
-    conflicts += pulled;
+    applied += pulled.applied;
+    conflicts += pulled.conflicts;
     const tried = await tryOnce(context, job);
     // One that was tried again as it was has nothing of what was committed since.
     if (tried === 'again') continue;
-    if (tried !== 'lost' && tried !== 'moved') return { ...tried, races, conflicts };
+    if (tried !== 'lost' && tried !== 'moved') {
+      return { ...tried, races, applied, conflicts };
+    }
     if (tried === 'lost') races += 1;
     const most = Math.min(MAX_RACE_MS, FIRST_RACE_MS * 2 ** tries);
     await context.tools.sleep(most * context.tools.chance(), job.signal);
@@ -67,14 +72,20 @@ async function pushUntilFirst(context: SyncContext, job: SyncJob): Promise<PushR
   throw new HedgerowError('conflict', `another device was first ${races} times: push again later`);
 }
 
-/** Pulls unless the last head is known, and merged; resolves to the conflicts. */
-async function catchUp(context: SyncContext, job: SyncJob, must: boolean): Promise<number> {
+/** Pulls unless the last head is known, and merged. */
+async function catchUp(
+  context: SyncContext,
+  job: SyncJob,
+  must: boolean,
+): Promise<Pick<PullResult, 'applied' | 'conflicts'>> {
   const state = await context.refs.look();
   const last = context.heads.last;
   const isKnown = last !== undefined && sameBytes(last.hashBytes, state.seenBytes);
   const isMerged = sameBytes(state.origin, state.fork);
-  if (!must && isKnown && isMerged && state.pending === undefined) return 0;
-  return (await pull(context, job)).conflicts;
+  if (!must && isKnown && isMerged && state.pending === undefined) {
+    return { applied: 0, conflicts: 0 };
+  }
+  return pull(context, job);
 }
 
 type Tried = Pick<PushResult, 'seq' | 'isPushed' | 'edits'>;
