@@ -59,6 +59,7 @@ export const TYPESCRIPT_LAYERS = [
     ['watch/*'],
   ],
   [['sync/*']],
+  [['mutators/*']],
   [['store/*']],
   [['index']],
   [['react/*'], ['cli/*']],

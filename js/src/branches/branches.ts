@@ -13,6 +13,7 @@ import {
   forkOf,
   type HeldCommit,
   lookFor,
+  MUTATORS_REF,
   noBranch,
 } from '../history/branch-refs.js';
 import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/inventory.js';
@@ -137,7 +138,7 @@ export async function listBranches(
   const refs = await shared.queued(() => shared.inventory.look());
   const main = { name: REF, root: hex(refs.get(REF)?.commitBytes ?? EMPTY_COMMIT) };
   const others = [...refs.values()]
-    .filter(({ name }) => name.startsWith(BRANCH_REF))
+    .filter(({ name }) => name.startsWith(BRANCH_REF) && !name.startsWith(MUTATORS_REF))
     .filter(({ name }) => remotes || !name.startsWith(BRANCH_REF + REMOTE_BRANCHES))
     .map((ref) => {
       const name = ref.name.slice(BRANCH_REF.length);

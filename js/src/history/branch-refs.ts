@@ -7,7 +7,10 @@ import type { Ref } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
 import type { BranchHead } from './branch-head.js';
 import { refOfBranch } from './branch-name.js';
-import { EMPTY_COMMIT, FORK_REF, REF } from './inventory.js';
+import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from './inventory.js';
+
+/** The refs of what mutators keep of their server. They name commits, but no branches of the app. */
+export const MUTATORS_REF = `${BRANCH_REF}mutators/`;
 
 /** A commit that stays whole until it is released. */
 export interface HeldCommit extends Hold {

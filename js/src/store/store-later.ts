@@ -5,4 +5,4 @@ import { part } from '../base/parts.js';
 export const storeParts = () => part(() => import('./store-parts.js'));
 
 /** Loads sync. */
-export const syncing = () => part(() => import('../sync/index.js'));
+export const syncing = () => part(() => import('./linking.js'));

@@ -1,2 +1,2 @@
 /** Sync, in one file, which is loaded when `db.remote` is first called. */
-export { openLink } from './link.js';
+export { type Link, type LinkOptions, openLink } from './link.js';

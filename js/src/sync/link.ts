@@ -19,7 +19,7 @@ import { rowsOf } from './delta.js';
 import { Heads } from './heads.js';
 import type { SyncHost } from './host.js';
 import { Leases } from './leases.js';
-import { SyncLoop, type SyncOptions } from './loop.js';
+import { SyncLoop, type SyncOptions, type Worked } from './loop.js';
 import { metered, type Traffic } from './meter.js';
 import { conflictsOf, namesOf, originOf } from './names.js';
 import { type ConflictPolicy, checkPolicy } from './policy.js';
@@ -189,11 +189,27 @@ export class Link {
     });
   }
 
+  /** Whether a push has brought rows to either side. */
+  async #isPushed(job: SyncJob): Promise<boolean> {
+    const { isPushed, applied } = await this.#push(job);
+    return isPushed || applied > 0;
+  }
+
   #loopHost() {
     const { refs, local, shared, tools } = this.#context;
-    return {
-      pull: (job: SyncJob) => this.#pull(job),
-      push: (job: SyncJob) => this.#push(job),
+    const isPushed = (job: SyncJob) => this.#isPushed(job);
+    const pullNow = (job: SyncJob) => this.#pull(job);
+    const host = {
+      async work(isPending: boolean, mustPull: boolean, job: SyncJob): Promise<Worked> {
+        let hasNews = false;
+        if (isPending) hasNews = await isPushed(job);
+        else if (mustPull) {
+          hasNews = (await pullNow(job)).applied > 0;
+          // Rows that were here before the remote was known, or that a merge has made.
+          if (await host.isPending()) hasNews = (await isPushed(job)) || hasNews;
+        }
+        return { hasNews, isPending: false };
+      },
       isPending: async () => {
         const { origin, pending } = await refs.look();
         await shared.queued(() => local.refresh());
@@ -216,6 +232,7 @@ export class Link {
       sleep: tools.sleep,
       chance: tools.chance,
     };
+    return host;
   }
 
   /** Runs a call after those before it, in this tab and in others. */

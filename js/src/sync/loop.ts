@@ -4,7 +4,6 @@ import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
 import { notify } from '../base/report.js';
 import type { PullResult, SyncJob, SyncProgress } from './context.js';
-import type { PushResult } from './push.js';
 
 /**
  * What a person may be told:
@@ -38,11 +37,18 @@ export interface SyncOptions {
   readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
 }
 
+/** What one round has done. */
+export interface Worked {
+  /** Something has changed, here or there. */
+  readonly hasNews: boolean;
+  readonly isPending: boolean;
+}
+
 /** What a loop uses of a link. */
 export interface LoopHost {
-  pull(job: SyncJob): Promise<PullResult>;
-  push(job: SyncJob): Promise<PushResult>;
   isPending(): Promise<boolean>;
+  /** Pushes if something is pending, and else pulls if it must. */
+  work(isPending: boolean, mustPull: boolean, job: SyncJob): Promise<Worked>;
   onCommit(listener: () => void): () => void;
   /** Runs the loop in one tab at a time. `lost` is aborted when another one has taken over. */
   hold(work: (lost: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void>;
@@ -189,16 +195,10 @@ export class SyncLoop {
       // A quiet look is not told of, but it is this tab that looks.
       const isTold = isPending || this.#state.status === 'waiting';
       this.#tell({ isPending, ...(isTold && { status: 'syncing' as const }) });
-      let news = false;
-      if (isPending) {
-        news = await this.#push(job);
-      } else if (!isCommit || this.#state.status !== 'synced') {
-        news = (await this.#host.pull(job)).applied > 0;
-        // Rows that were here before the remote was known, or that a merge has made.
-        if (await this.#host.isPending()) news = (await this.#push(job)) || news;
-      }
-      this.#tell({ status: 'synced', isPending: false, error: undefined });
-      return news ? 'news' : 'quiet';
+      const mustPull = !isCommit || this.#state.status !== 'synced';
+      const { hasNews, ...left } = await this.#host.work(isPending, mustPull, job);
+      this.#tell({ status: 'synced', ...left, error: undefined });
+      return hasNews ? 'news' : 'quiet';
     } catch (cause) {
       if (this.#signal.aborted) return 'failed';
       const error =
@@ -208,12 +208,6 @@ export class SyncLoop {
       this.#tell({ status: error.code === 'offline' ? 'offline' : 'failing', error });
       return 'failed';
     }
-  }
-
-  /** Whether a push has brought rows to either side. */
-  async #push(job: SyncJob): Promise<boolean> {
-    const { isPushed, applied } = await this.#host.push(job);
-    return isPushed || applied > 0;
   }
 
   /** Waits, until it is poked unless it must wait. */

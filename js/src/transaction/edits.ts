@@ -23,6 +23,8 @@ const BLOCK_UNITS = 1 << 18;
 export class OwnEdits {
   readonly #branchHead: BranchHead;
   readonly #edits = new Map<string, OwnEdit>();
+  /** What the edits since the last mark have replaced. */
+  #replaced: Map<string, OwnEdit | undefined> | undefined;
 
   constructor(branchHead: BranchHead) {
     this.#branchHead = branchHead;
@@ -57,7 +59,22 @@ export class OwnEdits {
   }
 
   #set(edit: OwnEdit): void {
+    const { key } = edit;
+    if (this.#replaced?.has(key) === false) this.#replaced.set(key, this.#edits.get(key));
     this.#edits.set(edit.key, edit);
+  }
+
+  /** Returns a function that takes back all edits from here on, up to the next mark. */
+  mark(): () => void {
+    const replaced = new Map<string, OwnEdit | undefined>();
+    this.#replaced = replaced;
+    return () => {
+      for (const [key, edit] of replaced) {
+        if (edit === undefined) this.#edits.delete(key);
+        else this.#edits.set(key, edit);
+      }
+      replaced.clear();
+    };
   }
 
   /** The edit of a key, if there is one. */

@@ -10,6 +10,7 @@ import type { Durability } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
 import { tryEdits } from '../write/try-edits.js';
 import { Base } from './base.js';
+import type { OwnEdits } from './edits.js';
 import { Run, Transaction } from './transaction.js';
 
 /** Options of a transaction. */
@@ -47,6 +48,8 @@ interface Job extends CommitOptions {
   readonly waits?: Waits;
   /** Called when its edits are committed; not if it has none. */
   readonly onCommit?: (made: Made) => void;
+  /** Makes the commit, which it does without edits, too. Runs exclusively; `undefined` if another writer was first. */
+  readonly commit?: (edits: OwnEdits) => Promise<Made | undefined>;
 }
 
 /** The commit of a transaction, and what made it. */
@@ -137,7 +140,7 @@ export class Transactions {
   /** Commits the edits of an attempt. Run it exclusively. */
   async #commit<T>(
     attempt: Attempt<T>,
-    { durability, signal, onCommit, keep }: Job,
+    { durability, signal, onCommit, keep, commit }: Job,
   ): Promise<void> {
     if (!attempt.isPending) return;
     const branchHead = this.#branchHead;
@@ -152,7 +155,8 @@ export class Transactions {
         await attempt.checkReads(this.#host, branchHead.head);
         // No other commit of this tab is in progress, and one of another tab makes `tryEdits` fail.
         attempt.beforeBytes = branchHead.head.commitBytes;
-        const one = await tryEdits(this.#host, branchHead, durability, edits.blocks(), options);
+        const one = await (commit?.(edits) ??
+          tryEdits(this.#host, branchHead, durability, edits.blocks(), options));
         isMade = one !== undefined;
         return one;
       } catch (cause) {
@@ -196,6 +200,7 @@ class Attempt<T> {
   afterBytes: Uint8Array;
   /** Holds of both, if they are to be kept. */
   readonly kept: Hold[] = [];
+  readonly #isAlways: boolean;
   /** The last commit that was found to give the same reads. */
   #checkedBytes: Uint8Array;
 
@@ -205,6 +210,7 @@ class Attempt<T> {
     this.beforeBytes = commitBytes;
     this.afterBytes = commitBytes;
     this.#checkedBytes = commitBytes;
+    this.#isAlways = job.commit !== undefined;
     this.result = ended(run, body, job);
     this.result.catch(() => {});
   }
@@ -215,7 +221,7 @@ class Attempt<T> {
 
   /** Whether there is something to commit. */
   get isPending(): boolean {
-    return !this.isCommitted && this.run.edits.size > 0;
+    return !this.isCommitted && (this.#isAlways || this.run.edits.size > 0);
   }
 
   /** Whether the function ends within `ms` milliseconds. */

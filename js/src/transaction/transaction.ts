@@ -36,10 +36,11 @@ export class Run implements Sources {
   readonly reads = new Reads();
   #ended = false;
 
-  constructor(host: Host, branchHead: BranchHead, base: Base) {
+  /** With `edits`, goes on from those of runs before it. */
+  constructor(host: Host, branchHead: BranchHead, base: Base, edits = new OwnEdits(branchHead)) {
     this.host = host;
     this.base = base;
-    this.edits = new OwnEdits(branchHead);
+    this.edits = edits;
   }
 
   /** The function has ended: further reads and edits are refused. */

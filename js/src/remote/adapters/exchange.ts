@@ -10,7 +10,7 @@ import { afterAwake } from '../../base/timeout.js';
 import { offlineFault, refusal, remoteFault } from '../faults.js';
 
 export interface Request {
-  readonly method: 'GET' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'PUT' | 'DELETE' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
@@ -25,6 +25,8 @@ export interface Answer {
   read(most: number, take: (part: Uint8Array) => void): Promise<void>;
   /** The body at once, likewise. */
   bytes(most: number): Promise<Uint8Array>;
+  /** Its parts, likewise, each when it is asked for. */
+  parts(most: number): AsyncGenerator<Uint8Array, void, void>;
   /** Leaves the body unread. */
   drop(): void;
 }
@@ -88,10 +90,13 @@ export async function exchange(fetch: Fetch, request: Request): Promise<Answer> 
     own.drop(response);
     throw remoteFault('the remote redirects: give the address that it leads to', status);
   }
-  const read: Answer['read'] = (most, take) => readBody(own, response, most, take);
+  const read: Answer['read'] = async (most, take) => {
+    for await (const part of partsOf(own, response, most)) take(part);
+  };
   return {
     status,
     header: (name) => response.headers.get(name) ?? undefined,
+    parts: (most) => partsOf(own, response, most),
     read,
     async bytes(most) {
       const parts: Uint8Array[] = [];
@@ -102,35 +107,38 @@ export async function exchange(fetch: Fetch, request: Request): Promise<Answer> 
   };
 }
 
-async function readBody(
+async function* partsOf(
   own: Exchange,
   response: Response,
   most: number,
-  take: (part: Uint8Array) => void,
-): Promise<void> {
-  const tooLong = () => {
+): AsyncGenerator<Uint8Array, void, void> {
+  const tooLong = () => remoteFault(`the remote sent more than ${most} bytes`, response.status);
+  if (Number(response.headers.get('content-length')) > most) {
     own.drop(response);
-    return remoteFault(`the remote sent more than ${most} bytes`, response.status);
-  };
-  if (Number(response.headers.get('content-length')) > most) throw tooLong();
+    throw tooLong();
+  }
   // React Native has no streams of bodies.
   if (!response.body) {
     const ms = MAX_STALL_MS + BYTE_MS * most;
     const bytes = new Uint8Array(await own.wait(() => response.arrayBuffer(), ms));
     if (bytes.length > most) throw tooLong();
-    return take(bytes);
+    yield bytes;
+    return;
   }
   const reader = response.body.getReader();
   let length = 0;
-  for (;;) {
-    const { value, done } = await own.wait(() => reader.read());
-    if (done) return;
-    length += value.length;
-    if (length > most) {
-      reader.cancel().catch(() => {});
-      throw remoteFault(`the remote sent more than ${most} bytes`, response.status);
+  let isOver = false;
+  try {
+    for (;;) {
+      const { value, done } = await own.wait(() => reader.read());
+      isOver = done;
+      if (done) return;
+      length += value.length;
+      if (length > most) throw tooLong();
+      yield value;
     }
-    take(value);
+  } finally {
+    if (!isOver) reader.cancel().catch(() => {});
   }
 }
 

@@ -13,9 +13,12 @@ import { headOf, unchangedHeaders } from './web-answer.js';
 import { ObjectReads } from './web-get.js';
 import { Swapper, untilNoConflict } from './web-swap.js';
 
+/** The methods of remotes. */
+type Method = 'GET' | 'PUT' | 'DELETE';
+
 /** Where a request goes: each adapter knows that of its store. `name` is undefined for lists. */
 export type Route = (
-  method: Request['method'],
+  method: Method,
   name: string | undefined,
   query: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>>,
@@ -48,7 +51,7 @@ export class WebRemote implements Omit<Remote, 'list'> {
   }
 
   /** Makes a request for the object `name`, or for a list. */
-  async send(method: Request['method'], name: string | undefined, sent: Sent): Promise<Answer> {
+  async send(method: Method, name: string | undefined, sent: Sent): Promise<Answer> {
     // No cache answers a PUT. But Chromium asks for leave (CORS) anew before each request that is to pass its cache, which
     // `default` does, too, with If-Match.
     const usual = method === 'PUT' ? 'force-cache' : 'no-store';

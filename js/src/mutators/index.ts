@@ -1,0 +1,43 @@
+/** `hedgerow/mutators`: changes made offline, and a server that decides. */
+import type { Remote } from '../remote/remote.js';
+import type { OwnServer } from './own-server.js';
+import type { ServerLink } from './server-link.js';
+import type { MutatorOptions, Mutators } from './types.js';
+
+export { serverPokes } from '../remote/pokes.js';
+export type { ServerLink } from './server-link.js';
+export type {
+  Endpoint,
+  Mutator,
+  MutatorCalls,
+  MutatorOptions,
+  Mutators,
+  PendingCall,
+  PullRequest,
+  PushRequest,
+  RejectedCall,
+  SentCall,
+  ServerPull,
+  ServerReset,
+  ServerState,
+  ServerSyncOptions,
+} from './types.js';
+
+/** What is used of a store. */
+interface Linking {
+  remote(remote: Remote): Promise<unknown>;
+}
+
+/**
+ * Binds a store to the app's own server, which speaks the push and pull of Replicache. Costs no request. The rows of the
+ * store's branch are from then on those of the server, with the calls of mutators that it has not acknowledged made on
+ * them: what is written otherwise is lost at the next pull. Rejects with `invalid-argument` for a store that has rows
+ * and was never bound.
+ */
+export async function mutators<const M extends Mutators>(
+  db: Linking,
+  options: MutatorOptions<M>,
+): Promise<ServerLink<M>> {
+  const own: OwnServer = { wanted: options as unknown as MutatorOptions<Mutators> };
+  return (await db.remote(own as unknown as Remote)) as ServerLink<M>;
+}

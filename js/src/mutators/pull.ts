@@ -1,0 +1,130 @@
+/** Pulls: what the server has comes to its branch here, with the cookie and the ids, in one commit. */
+import { HedgerowError } from '../base/errors.js';
+import { guarded, Ingest } from '../write/ingest.js';
+import { Reporter, takeBytes } from '../write/intake.js';
+import { Moved, type ServerContext, unlessMoved } from './context.js';
+import { isBefore, isCookie, isSameCookie } from './cookie.js';
+import { badResponse, PullBody } from './pull-body.js';
+import { type EditQueue, freshRecord, type ServerRecord } from './queue.js';
+import type { PendingCall, PullRequest } from './types.js';
+import { refusalOf } from './wire.js';
+
+/** How a pull ended: the server had news, or none, or knows this store no longer, or another tab has pulled. */
+export type Pulled = 'news' | 'nothing' | 'unknown-client' | 'moved';
+
+/** Pulls once. Nothing is changed here when it rejects. */
+export async function pullOnce(
+  context: ServerContext,
+  signal: AbortSignal | undefined,
+): Promise<Pulled> {
+  const { shared, server, queue, wire, options, durability } = context;
+  await shared.queued(async () => {
+    await server.refresh();
+    await queue.look();
+  });
+  const { record } = queue;
+  const { clientGroupID, profileID, cookie } = record;
+  const request: PullRequest = {
+    ...{ pullVersion: 1, clientGroupID, cookie, profileID },
+    schemaVersion: options.schemaVersion ?? '',
+  };
+  const answer = await wire.send('pull', request, signal);
+  // Who has no cookie has no rows: whatever is left of before goes.
+  const body = new PullBody(answer.parts(context.maxPullBytes), cookie === null);
+  const ingest = await Ingest.begin(shared.host, server, durability, {
+    signal,
+    bytes: { format: 'json', isPatch: true },
+  });
+  return guarded(ingest, async () => {
+    const reporter = new Reporter(ingest, undefined, () => undefined);
+    await takeBytes(body.patch(), ingest, reporter, signal).catch((cause: unknown) => {
+      throw ofResponse(cause);
+    });
+    const read = readAnswer(body, record);
+    if (typeof read === 'string') {
+      await ingest.abandon();
+      return read;
+    }
+    const edit: EditQueue = () => {
+      const now = queue.record;
+      if (now.pulls !== record.pulls || now.clientGroupID !== clientGroupID) throw new Moved();
+      if (read.acknowledged > now.sent) {
+        throw badResponse(`it acknowledges call ${read.acknowledged}, never sent`);
+      }
+      return { record: { ...now, ...read, pulls: now.pulls + 1 } };
+    };
+    try {
+      await server.exclusively(async () => {
+        // Only parts of indexes are committed to it meanwhile: the patch goes on top of them.
+        await server.refresh();
+        return queue.together(server, edit, () => server.retry(() => ingest.commitOnce()));
+      }, signal);
+      return 'news';
+    } catch (cause) {
+      if (!(cause instanceof Moved)) throw ofResponse(cause);
+      await ingest.abandon();
+      return 'moved';
+    }
+  });
+}
+
+/** A patch that is malformed is a fault of the server. */
+function ofResponse(cause: unknown): unknown {
+  const isFault = cause instanceof HedgerowError && cause.code.startsWith('invalid-');
+  return isFault ? badResponse(`its patch: ${cause.message}`, cause) : cause;
+}
+
+/** What an answer says beside its patch. */
+function readAnswer(
+  body: PullBody,
+  record: ServerRecord,
+): Pick<ServerRecord, 'cookie' | 'acknowledged'> | 'nothing' | 'unknown-client' {
+  const refusal = refusalOf((name) => body.member(name));
+  if (refusal instanceof HedgerowError) throw refusal;
+  if (refusal !== undefined) return refusal;
+  const cookie = body.member('cookie');
+  const ids = body.member('lastMutationIDChanges');
+  if (!isCookie(cookie)) throw badResponse('it sent no cookie');
+  if (!body.hasPatch) throw badResponse('it sent no patch');
+  const acknowledged = idOf(ids, record);
+  if (isBefore(cookie, record.cookie)) {
+    throw new HedgerowError('rollback', 'the server sent an earlier cookie');
+  }
+  if (!isSameCookie(cookie, record.cookie)) return { cookie, acknowledged };
+  // By the rules of Replicache nothing else counts then. It would never be acknowledged: so it is told.
+  if (acknowledged === record.acknowledged) return 'nothing';
+  throw badResponse('it acknowledges calls under the same cookie');
+}
+
+/** The last id of this store that the server has acknowledged. */
+function idOf(ids: unknown, { clientID, acknowledged }: ServerRecord): number {
+  const isObject = typeof ids === 'object' && ids !== null && !Array.isArray(ids);
+  const all = isObject ? (ids as Record<string, number>) : {};
+  if (!isObject || !Object.values(all).every((id) => Number.isSafeInteger(id) && id >= 0)) {
+    throw badResponse('it sent no lastMutationIDChanges');
+  }
+  const id = Object.hasOwn(all, clientID) ? (all[clientID] as number) : acknowledged;
+  if (id >= acknowledged) return id;
+  throw new HedgerowError('rollback', `the server acknowledges ${id} calls, after ${acknowledged}`);
+}
+
+/**
+ * Begins anew with a server that knows this store no longer: as a new client, with all calls under new ids. Resolves to
+ * those that it may have carried out before; `undefined` if another tab was first.
+ */
+export async function startOver(
+  { local, queue }: ServerContext,
+  unknown: string,
+): Promise<PendingCall[] | undefined> {
+  return local.exclusively(async () => {
+    await queue.look();
+    const edit: EditQueue = () => {
+      if (queue.record.clientGroupID !== unknown) throw new Moved();
+      const puts = [...queue.waiting()].map((call, nth) => ({ ...call, id: nth + 1 }));
+      const record = { ...freshRecord(queue.record), nextID: puts.length + 1 };
+      return { record, puts, drops: queue.acknowledged() };
+    };
+    const isDone = await unlessMoved(queue.alone(edit).then(() => true as const));
+    return isDone && queue.pending().filter(({ isSent }) => isSent);
+  });
+}

@@ -1,0 +1,91 @@
+/** Pushes: the calls that wait are sent, in their order. That they took effect is told by a pull. */
+import { HedgerowError } from '../base/errors.js';
+import type { Answer } from '../remote/adapters/exchange.js';
+import type { ServerContext } from './context.js';
+import { badResponse, PAGE } from './pull-body.js';
+import type { EditQueue, QueuedCall } from './queue.js';
+import type { PushRequest } from './types.js';
+import { type Refusal, refusalOf } from './wire.js';
+
+/** Most calls, and about the most bytes of their arguments, of one request. */
+const MAX_CALLS = 1000;
+const MAX_ARGS_BYTES = 1 << 20;
+/** Most bytes of the answer that are read. */
+const MAX_ANSWER_BYTES = 1 << 20;
+
+/** Sends all calls that wait. */
+export async function pushAll(
+  context: ServerContext,
+  signal: AbortSignal | undefined,
+): Promise<'pushed' | 'nothing' | 'unknown-client'> {
+  const { shared, queue, wire, options } = context;
+  await shared.queued(() => queue.look());
+  const { clientGroupID, clientID, profileID } = queue.record;
+  const isStill = () => queue.record.clientGroupID === clientGroupID;
+  let upTo = 0;
+  while (isStill()) {
+    const calls = await takeNext(context, upTo, isStill);
+    const last = calls[calls.length - 1];
+    if (last === undefined) break;
+    const request: PushRequest = {
+      ...{ pushVersion: 1, clientGroupID, profileID },
+      schemaVersion: options.schemaVersion ?? '',
+      mutations: calls.map(({ id, name, args, timestamp }) => {
+        return { clientID, id, name, args, timestamp };
+      }),
+    };
+    const refusal = await said(await wire.send('push', request, signal));
+    if (refusal instanceof HedgerowError) throw refusal;
+    if (refusal !== undefined) return refusal;
+    upTo = last.place;
+  }
+  return upTo === 0 ? 'nothing' : 'pushed';
+}
+
+/** As many calls as one request takes, at least one. */
+function nextOf(waiting: Iterable<QueuedCall>): QueuedCall[] {
+  const calls: QueuedCall[] = [];
+  let bytes = 0;
+  for (const call of waiting) {
+    bytes += JSON.stringify(call.args).length;
+    if (calls.length > 0 && (calls.length >= MAX_CALLS || bytes > MAX_ARGS_BYTES)) break;
+    calls.push(call);
+  }
+  return calls;
+}
+
+/** The next calls, once it is recorded that they may reach the server: from then on they keep their ids. */
+function takeNext(
+  { local, queue }: ServerContext,
+  upTo: number,
+  isStill: () => boolean,
+): Promise<QueuedCall[]> {
+  return local.exclusively(async () => {
+    await queue.look();
+    let calls: QueuedCall[] = [];
+    const edit: EditQueue = () => {
+      const { record } = queue;
+      calls = isStill() ? nextOf(queue.waiting(upTo)) : [];
+      const { id, place } = calls[calls.length - 1] ?? { id: 0, place: 0 };
+      const [sent, reached] = [Math.max(id, record.sent), Math.max(place, record.reached)];
+      return { record: { ...record, sent, reached } };
+    };
+    if (edit(queue).record.sent === queue.record.sent) return calls;
+    await queue.alone(edit);
+    return calls;
+  });
+}
+
+/** What the answer of a push says. Servers may send nothing. */
+async function said(answer: Answer): Promise<Refusal> {
+  const bytes = await answer.bytes(MAX_ANSWER_BYTES);
+  let members: unknown;
+  try {
+    members = JSON.parse(new TextDecoder().decode(bytes));
+  } catch (cause) {
+    const isPage = bytes[0] === 0x3c;
+    return isPage ? badResponse(PAGE, cause) : undefined;
+  }
+  if (typeof members !== 'object' || members === null) return undefined;
+  return refusalOf((name) => (members as Record<string, unknown>)[name]);
+}

@@ -1,0 +1,252 @@
+/**
+ * The queue of calls, and what is known of the server: rows of a branch of its own, which moves in the transaction of
+ * what it is about. One row is the record, each other one a call:
+ *
+ *     record             { record: ServerRecord }
+ *     call/<place>       { call: StoredCall }
+ *
+ * Members lie one level down, so that no index of the app has entries of them.
+ */
+import { sameBytes } from '../base/bytes.js';
+import { HedgerowError, isMissing } from '../base/errors.js';
+import { hex } from '../base/hex.js';
+import { encodeRange } from '../base/range.js';
+import { untilWon } from '../base/timeout.js';
+import { EMPTY_COMMIT } from '../history/inventory.js';
+import { writeRefs } from '../history/ref-write.js';
+import type { SharedStore } from '../history/shared-store.js';
+import { changesOf, startDiff } from '../read/diff.js';
+import { blocks } from '../read/scan.js';
+import type { Durability } from '../storage/segment-store.js';
+import { OwnEdits } from '../transaction/edits.js';
+import { tryEdits } from '../write/try-edits.js';
+import { type JointHead, type JointWrite, QueueHead } from './heads.js';
+import type { PendingCall } from './types.js';
+
+/** What is known of the server. */
+export interface ServerRecord {
+  readonly profileID: string;
+  readonly clientGroupID: string;
+  /** All tabs are one client: the queue gives the ids, so that they have no gaps. */
+  readonly clientID: string;
+  /** The id of the next call. */
+  readonly nextID: number;
+  readonly nextPlace: number;
+  /** The last id that may have reached the server. */
+  readonly sent: number;
+  /** The last place of a call that may have reached a server, also one that has forgotten this store since. */
+  readonly reached: number;
+  /** The last id that the server has acknowledged. */
+  readonly acknowledged: number;
+  /** Of the rows of the server's branch. */
+  readonly cookie: unknown;
+  /** Counts the changes of that branch, */
+  readonly pulls: number;
+  /** up to which the rows of the app are rebased. */
+  readonly rebased: number;
+}
+
+/** A call as it is stored. */
+export interface StoredCall {
+  readonly id: number;
+  readonly name: string;
+  readonly args: unknown;
+  readonly timestamp: number;
+}
+
+/** A call, and where it stands in the queue. */
+export interface QueuedCall extends StoredCall {
+  readonly place: number;
+}
+
+/** A copy, for code of the app, which may change it. */
+export const copyOf = (args: unknown): unknown => JSON.parse(JSON.stringify(args));
+
+/** What is changed of the queue. */
+export interface QueueEdits {
+  readonly record: ServerRecord;
+  readonly puts?: readonly QueuedCall[];
+  readonly drops?: readonly number[];
+}
+
+/** Makes the edits of the queue as it is now. It throws if they no longer apply. */
+export type EditQueue = (queue: Queue) => QueueEdits;
+
+const RECORD_KEY = 'record';
+const CALL_PREFIX = 'call/';
+const keyOf = (place: number): string => CALL_PREFIX + String(place).padStart(16, '0');
+
+/** Of 32 digits: back ends keep ids in columns of 36. */
+const unique = (): string => hex(crypto.getRandomValues(new Uint8Array(16)));
+
+/** The record of a store that the server has never seen, or no longer knows. */
+export function freshRecord(before?: ServerRecord): ServerRecord {
+  const counts = { nextID: 1, sent: 0, acknowledged: 0, cookie: null };
+  const first = { profileID: `p${unique()}`, nextPlace: 1, reached: 0, pulls: 0, rebased: 0 };
+  return { ...(before ?? first), clientGroupID: unique(), clientID: unique(), ...counts };
+}
+
+export class Queue {
+  readonly head: QueueHead;
+  readonly #shared: SharedStore;
+  readonly #durability: Durability;
+  #record: ServerRecord | undefined;
+  #calls = new Map<number, StoredCall>();
+  /** The commit that these are of. */
+  #at: Uint8Array = EMPTY_COMMIT;
+
+  constructor(shared: SharedStore, ref: string, durability: Durability) {
+    this.#shared = shared;
+    this.#durability = durability;
+    this.head = new QueueHead(shared, ref);
+    this.head.isBare = true;
+  }
+
+  get record(): ServerRecord {
+    if (this.#record === undefined) throw new Error('the queue was not read');
+    return this.#record;
+  }
+
+  get isNew(): boolean {
+    return this.#record === undefined;
+  }
+
+  /** Another tab has moved it since it was read. */
+  get isBehind(): boolean {
+    return !sameBytes(this.head.head.commitBytes, this.#at);
+  }
+
+  /** Calls that the server has not acknowledged, as they were called. */
+  *waiting(after = 0): Generator<QueuedCall, void, void> {
+    const { acknowledged } = this.record;
+    for (const [place, call] of this.#calls) {
+      if (place > after && call.id > acknowledged) yield { place, ...call };
+    }
+  }
+
+  /** As `waiting`, for the app. */
+  pending(): PendingCall[] {
+    return [...this.waiting()].map((call) => this.told(call));
+  }
+
+  told(call: QueuedCall): PendingCall {
+    const { clientID, reached } = this.record;
+    return { ...call, args: copyOf(call.args), clientID, isSent: call.place <= reached };
+  }
+
+  get size(): number {
+    // Ids have no gaps.
+    return this.record.nextID - 1 - this.record.acknowledged;
+  }
+
+  /** The places of calls that are acknowledged. */
+  acknowledged(): number[] {
+    const { acknowledged } = this.record;
+    return [...this.#calls].filter(([, { id }]) => id <= acknowledged).map(([place]) => place);
+  }
+
+  call(place: number): QueuedCall | undefined {
+    const call = this.#calls.get(place);
+    return call && { place, ...call };
+  }
+
+  /** Reads what other tabs have changed. Run it exclusively. */
+  async look(): Promise<void> {
+    await this.head.refresh();
+    if (!this.isBehind) return;
+    const { head, release } = await this.head.holdNow();
+    try {
+      await this.#read(this.#at, head.commitBytes).catch((cause: unknown) => {
+        // The commit before may be collected by now.
+        if (!isMissing(cause)) throw cause;
+        return this.#read(EMPTY_COMMIT, head.commitBytes);
+      });
+    } finally {
+      release();
+    }
+  }
+
+  async #read(from: Uint8Array, to: Uint8Array): Promise<void> {
+    const { host } = this.#shared;
+    const isWhole = !from.some(Boolean);
+    let record = isWhole ? undefined : this.#record;
+    const calls = isWhole ? new Map<number, StoredCall>() : new Map(this.#calls);
+    const start = async () => {
+      // A new instance would wait for the queue in which this runs.
+      if (!host.engine.isReady) throw new HedgerowError('crashed', 'the core starts again');
+      return { op: await startDiff(host, this.head, from, to, encodeRange({})) };
+    };
+    for await (const members of blocks(host, start, undefined)) {
+      for (const change of changesOf(members)) {
+        const place = Number(change.key.slice(CALL_PREFIX.length));
+        if (change.op === 'del') calls.delete(place);
+        else if (change.key !== RECORD_KEY) {
+          calls.set(place, (change.newValue as { call: StoredCall }).call);
+        } else record = (change.newValue as { record: ServerRecord }).record;
+      }
+    }
+    this.#record = record;
+    this.#calls = calls;
+    this.#at = to;
+  }
+
+  /** Has what `commit` makes of a head move together with the queue; also if it has nothing to move. */
+  async together<T>(
+    head: JointHead,
+    edit: EditQueue,
+    commit: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    let isMoved = false;
+    head.partner = async (write) => {
+      isMoved = await this.#moveWith(edit, write, () => {
+        const found = head.inventory.refs.get(head.ref)?.generation ?? 0;
+        return found === head.head.generation;
+      });
+      return isMoved;
+    };
+    try {
+      const made = await commit();
+      if (made !== undefined && !isMoved) await this.alone(edit);
+      return made;
+    } finally {
+      head.partner = undefined;
+    }
+  }
+
+  /** Changes the queue alone. Run it exclusively. */
+  async alone(edit: EditQueue): Promise<void> {
+    const { segments } = this.#shared.host;
+    const durability = this.#durability;
+    const write: JointWrite = async (made, also) =>
+      (await writeRefs(segments, { segments: made, also, durability })) !== false;
+    await this.#moveWith(edit, write, () => true);
+  }
+
+  /** Moves the queue by `write`, again while only the queue has moved. */
+  async #moveWith(edit: EditQueue, write: JointWrite, isStill: () => boolean): Promise<boolean> {
+    return untilWon(async () => {
+      if (await this.#commit(edit, write)) return true;
+      await this.look();
+      return isStill() ? undefined : false;
+    });
+  }
+
+  async #commit(edit: EditQueue, write: JointWrite): Promise<boolean> {
+    // The head follows other tabs: what was read of the queue may be older.
+    if (this.isBehind) return false;
+    const { record, puts = [], drops = [] } = edit(this);
+    const own = new OwnEdits(this.head);
+    own.put(RECORD_KEY, { record });
+    for (const { place, ...call } of puts) own.put(keyOf(place), { call });
+    for (const place of drops) own.delete(keyOf(place));
+    this.head.write = write;
+    const [{ host }, durability] = [this.#shared, this.#durability];
+    const made = await tryEdits(host, this.head, durability, own.blocks());
+    if (made === undefined) return false;
+    this.#record = record;
+    for (const { place, ...call } of puts) this.#calls.set(place, call);
+    for (const place of drops) this.#calls.delete(place);
+    this.#at = made.commitBytes;
+    return true;
+  }
+}

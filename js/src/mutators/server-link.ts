@@ -1,0 +1,294 @@
+/** The handle of the app's own server: what an app calls. */
+import { HedgerowError } from '../base/errors.js';
+import { optionsOf } from '../base/options.js';
+import { notify } from '../base/report.js';
+import { checkSignal, until } from '../base/signal.js';
+import { pause } from '../base/timeout.js';
+import { keptValue } from '../base/value.js';
+import { Leases } from '../sync/leases.js';
+import { SyncLoop, type Worked } from '../sync/loop.js';
+import { Transactions } from '../transaction/run.js';
+import { tryEdits } from '../write/try-edits.js';
+import { Moved, type ServerContext, unlessMoved } from './context.js';
+import { pullOnce, startOver } from './pull.js';
+import { pushAll } from './push.js';
+import type { EditQueue } from './queue.js';
+import { rebase } from './rebase.js';
+import type { Rejection } from './replay.js';
+import type {
+  MutatorCalls,
+  Mutators,
+  PendingCall,
+  ServerPull,
+  ServerState,
+  ServerSyncOptions,
+} from './types.js';
+
+/** Times that a pull or a push begins again, since the server knew this store no longer, or another tab was first. */
+const MAX_TRIES = 20;
+
+interface Job {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A store that is bound to the app's own server. Made by `mutators()`. */
+export class ServerLink<M extends Mutators> {
+  readonly #context: ServerContext;
+  readonly #leases: Leases;
+  readonly #end: () => Promise<void>;
+  /** Calls the mutators: each runs at once on the rows that are here, and waits for the server in the queue. */
+  readonly mutate: MutatorCalls<M>;
+  #queue: Promise<unknown> = Promise.resolve();
+  #loop: SyncLoop | undefined;
+  #onState: ((state: ServerState) => void) | undefined;
+  /** Called when calls have come into the queue, in any tab. */
+  #onCalls: () => void = () => {};
+  #knownID: number;
+  #told: ServerState | undefined;
+  /** Places of calls that the app was told of. */
+  readonly #rejected = new Set<number>();
+  /** Calls of before may have had no effect: another version of the app may have run. */
+  #mustRebase: boolean;
+
+  /** Call `mutators()`. */
+  constructor(context: ServerContext, end: () => Promise<void>) {
+    this.#context = context;
+    this.#end = end;
+    const { pins } = context.shared;
+    this.#leases = new Leases(pins.locks, `${pins.prefix}${context.queue.head.branchName}/`);
+    const closed = () => this.#leases.close();
+    context.store.changes.closing.addEventListener('abort', closed, { once: true });
+    this.#mustRebase = context.queue.size > 0;
+    const names = Object.keys(context.options.mutators);
+    const calls = names.map((name) => [name, (args: unknown) => this.#call(name, args)] as const);
+    this.#knownID = context.queue.record.nextID;
+    context.queue.head.onMoved(() => this.#follow());
+    this.mutate = Object.fromEntries(calls) as unknown as MutatorCalls<M>;
+  }
+
+  /** What a person may be told. Without a loop, whether calls wait. */
+  get state(): ServerState {
+    const { size: pending } = this.#context.queue;
+    const { status, error } = this.#loop?.state ?? { status: 'stopped' as const, error: undefined };
+    const isQuiet = status === 'synced' || status === 'waiting' || status === 'stopped';
+    return { status: isQuiet && pending > 0 ? 'queued' : status, pending, error };
+  }
+
+  /** The calls that the server has not acknowledged, in their order; those of all tabs. */
+  pending(): PendingCall[] {
+    return this.#context.queue.pending();
+  }
+
+  /** Runs a mutator and puts the call into the queue, in one commit. */
+  async #call(name: string, args: unknown): Promise<unknown> {
+    const { shared, local, queue, options, store, durability } = this.#context;
+    store.check();
+    const kept = keptValue(args ?? null);
+    if (typeof kept !== 'string') {
+      throw new HedgerowError('invalid-value', 'the arguments of a mutator must be JSON');
+    }
+    const timestamp = Date.now();
+    const edit: EditQueue = () => {
+      const { record } = queue;
+      const call = { id: record.nextID, name, args: JSON.parse(kept), timestamp };
+      const next = { nextID: record.nextID + 1, nextPlace: record.nextPlace + 1 };
+      return { record: { ...record, ...next }, puts: [{ place: record.nextPlace, ...call }] };
+    };
+    const { host } = shared;
+    const mutator = options.mutators[name] as M[string];
+    const { changes } = store;
+    const { value } = await changes.run(undefined, false, () =>
+      new Transactions(host, local).run((tx) => mutator(tx, JSON.parse(kept)), {
+        durability,
+        waits: changes.waits,
+        commit: (edits) =>
+          queue.together(local, edit, () => tryEdits(host, local, durability, edits.blocks())),
+      }),
+    );
+    return value;
+  }
+
+  /**
+   * Brings what the server has: its rows, and which calls it has carried out. Then the rows of the app are those of the
+   * server, with the calls that wait made again on them: one commit. Rejects with `offline`, `remote`, `remote-auth`,
+   * `bad-response`, `rollback` and `unsupported-format`; rows and queue are then as they were.
+   */
+  pull(job: Job = {}): Promise<ServerPull> {
+    return this.#run(optionsOf('pull', job, 'signal'), (signal) => this.#pull(signal));
+  }
+
+  /** Sends the calls that wait. A pull tells what became of them. Rejects as `pull` does; the calls stay in the queue. */
+  push(job: Job = {}): Promise<void> {
+    return this.#run(optionsOf('push', job, 'signal'), (signal) => this.#push(signal));
+  }
+
+  /**
+   * Keeps the store in sync until `stop()` is called, or the store is closed: sends calls, and pulls after that, at
+   * intervals, when the page becomes visible or comes online, and when it is poked. One tab does it for all. A second
+   * call returns the loop that is running.
+   */
+  sync(options: ServerSyncOptions = {}): SyncLoop {
+    const { store, queue, shared } = this.#context;
+    store.check();
+    if (this.#loop?.isOver === false) return this.#loop;
+    const { onState, ...how } = optionsOf('sync', options, 'everyMs pauseMs pokes onState');
+    this.#onState = onState;
+    const host = {
+      isPending: async () => {
+        await shared.queued(() => queue.look());
+        return queue.size > 0;
+      },
+      work: async (isPending: boolean, mustPull: boolean, { signal }: Job): Promise<Worked> => {
+        if (isPending) await this.push({ signal });
+        const { hasNews } =
+          isPending || mustPull ? await this.pull({ signal }) : { hasNews: false };
+        return { hasNews, isPending: queue.size > 0 };
+      },
+      onCommit: (listener: () => void) => {
+        this.#onCalls = listener;
+        return () => {
+          this.#onCalls = () => {};
+        };
+      },
+      hold: (work: (lost: AbortSignal) => Promise<void>, signal: AbortSignal) =>
+        this.#leases.hold('loop', work, signal),
+      sleep: (ms: number, signal: AbortSignal | undefined) => until(pause(ms), signal),
+      chance: Math.random,
+    };
+    const loop = new SyncLoop(host, { ...how, onState: () => this.#tell() });
+    this.#loop = loop;
+    const { changes } = store;
+    changes.note(loop.over);
+    changes.closing.addEventListener('abort', () => void loop.stop(), { once: true });
+    return loop;
+  }
+
+  /**
+   * Takes a call out of the queue, and its effect out of the rows; later calls get other ids. `false` if it may have
+   * reached the server, or is in the queue no longer.
+   */
+  drop(call: Pick<PendingCall, 'place'>): Promise<boolean> {
+    const { local, queue } = this.#context;
+    return this.#run({}, async (signal) => {
+      const isDropped = await local.exclusively(async () => {
+        await queue.look();
+        const edit: EditQueue = () => {
+          const { record } = queue;
+          const found = queue.call(call.place);
+          if (found === undefined || call.place <= record.reached) throw new Moved();
+          const later = [...queue.waiting(call.place)].map((one) => ({ ...one, id: one.id - 1 }));
+          // The rows are no longer those of the queue.
+          const next = { nextID: record.nextID - 1, pulls: record.pulls + 1 };
+          return { record: { ...record, ...next }, puts: later, drops: [call.place] };
+        };
+        return (await unlessMoved(queue.alone(edit).then(() => true))) === true;
+      }, signal);
+      if (isDropped) await this.#rebase(signal);
+      return isDropped;
+    });
+  }
+
+  /** Ends the handle, and its loop. The store goes on, and so does the queue. */
+  async close(): Promise<void> {
+    await this.#loop?.stop();
+    await this.#queue;
+    this.#leases.close();
+    await this.#end();
+  }
+
+  /** The queue has moved, here or in another tab. */
+  #follow(): void {
+    const { shared, queue } = this.#context;
+    const look = async () => {
+      if (queue.isBehind) await queue.look();
+      const { nextID } = queue.record;
+      // Not after what a pull and a push change of it.
+      if (nextID > this.#knownID) this.#onCalls();
+      this.#knownID = nextID;
+      this.#tell();
+    };
+    // What fails here is found again by the next call.
+    void shared.queued(look).catch(() => {});
+  }
+
+  #tell(): void {
+    const { state } = this;
+    const keys = ['status', 'pending', 'error'] as const;
+    if (keys.every((key) => state[key] === this.#told?.[key])) return;
+    this.#told = state;
+    notify(this.#onState, state);
+  }
+
+  async #pull(signal: AbortSignal | undefined): Promise<ServerPull> {
+    const { queue } = this.#context;
+    const before = await this.#rebaseIfDue(signal);
+    for (let tries = 0; ; tries++) {
+      const { clientGroupID } = queue.record;
+      const pulled = await pullOnce(this.#context, signal);
+      if (pulled === 'news' || pulled === 'nothing') {
+        const acknowledged = before + (await this.#rebaseIfDue(signal));
+        return { hasNews: pulled === 'news', acknowledged, pending: queue.size };
+      }
+      if (pulled === 'unknown-client') await this.#startOver(clientGroupID);
+      await this.#again(tries, signal);
+    }
+  }
+
+  async #push(signal: AbortSignal | undefined): Promise<void> {
+    const { queue } = this.#context;
+    for (let tries = 0; ; tries++) {
+      const { clientGroupID } = queue.record;
+      if ((await pushAll(this.#context, signal)) !== 'unknown-client') return;
+      await this.#startOver(clientGroupID);
+      await this.#again(tries, signal);
+    }
+  }
+
+  async #again(tries: number, signal: AbortSignal | undefined): Promise<void> {
+    if (tries >= MAX_TRIES) {
+      throw new HedgerowError('conflict', 'tried too often');
+    }
+    await until(pause(10 * Math.random()), signal);
+  }
+
+  async #startOver(unknown: string): Promise<void> {
+    const sent = await startOver(this.#context, unknown);
+    if (sent !== undefined) notify(this.#context.options.onReset, { sent });
+  }
+
+  async #rebaseIfDue(signal: AbortSignal | undefined): Promise<number> {
+    const { record } = this.#context.queue;
+    if (!this.#mustRebase && record.rebased === record.pulls) return 0;
+    return this.#rebase(signal);
+  }
+
+  async #rebase(signal: AbortSignal | undefined): Promise<number> {
+    const { acknowledged, rejections } = await rebase(this.#context, signal);
+    this.#mustRebase = false;
+    for (const rejection of rejections) this.#reject(rejection);
+    this.#tell();
+    return acknowledged;
+  }
+
+  #reject({ call, error }: Rejection): void {
+    if (this.#rejected.has(call.place)) return;
+    this.#rejected.add(call.place);
+    const { options, queue } = this.#context;
+    notify(options.onRejected, { ...queue.told(call), error });
+  }
+
+  /** Runs a call after those before it, in this tab and in others. */
+  #run<T>(job: Job, work: (signal: AbortSignal | undefined) => Promise<T>): Promise<T> {
+    const { store } = this.#context;
+    store.check();
+    checkSignal(job.signal);
+    // The network may never answer: closing does not wait for it for long.
+    return store.changes.run(job.signal, true, (signal) => {
+      const own = () => work(signal);
+      const locked = () => this.#leases.hold('call', own, signal);
+      const result = this.#queue.then(locked);
+      this.#queue = result.catch(() => {});
+      return result;
+    });
+  }
+}

@@ -1,0 +1,126 @@
+/** The types of mutators, and of what they tell. */
+import type { HedgerowError } from '../base/errors.js';
+import type { Durability } from '../storage/segment-store.js';
+import type { SyncStatus } from '../sync/loop.js';
+import type { Transaction } from '../transaction/transaction.js';
+
+/** A function that changes rows. It may run again, on other rows: it depends on its arguments and on `tx` alone. */
+// biome-ignore lint/suspicious/noExplicitAny: each mutator has arguments of its own
+export type Mutator = (tx: Transaction, args: any) => unknown;
+
+/** Mutators by their names. */
+export type Mutators = Readonly<Record<string, Mutator>>;
+
+/** The calls of mutators: typed by their arguments. */
+export type MutatorCalls<M extends Mutators> = {
+  readonly [Name in keyof M]: M[Name] extends (tx: Transaction, ...args: infer Args) => infer Result
+    ? (...args: Args) => Promise<Awaited<Result>>
+    : never;
+};
+
+/** What a pull sends: a pull of Replicache, version 1. */
+export interface PullRequest {
+  readonly pullVersion: 1;
+  readonly clientGroupID: string;
+  readonly cookie: unknown;
+  readonly profileID: string;
+  readonly schemaVersion: string;
+}
+
+/** A call as it is sent. */
+export interface SentCall {
+  readonly clientID: string;
+  readonly id: number;
+  readonly name: string;
+  readonly args: unknown;
+  /** Milliseconds since 1970, by the clock of this device. */
+  readonly timestamp: number;
+}
+
+/** What a push sends: a push of Replicache, version 1. */
+export interface PushRequest {
+  readonly pushVersion: 1;
+  readonly clientGroupID: string;
+  readonly mutations: readonly SentCall[];
+  readonly profileID: string;
+  readonly schemaVersion: string;
+}
+
+/** How a request is made: a function that makes it, or where it is sent by POST, as JSON. */
+export type Endpoint<Request> =
+  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> | undefined }
+  | ((
+      request: Request,
+      how: { readonly signal: AbortSignal; readonly auth: string | undefined },
+    ) => Response | PromiseLike<Response>);
+
+/** A call in the queue. */
+export interface PendingCall extends SentCall {
+  /** Stands for this call in `drop`, also when its id has changed. */
+  readonly place: number;
+  /** It may have reached the server, or one of before that has forgotten this store. */
+  readonly isSent: boolean;
+}
+
+/** A call that had no effect here when it ran again. It is in the queue, and the server decides. */
+export interface RejectedCall extends PendingCall {
+  /** What its mutator threw; `unsupported` if this version of the app has no such mutator. */
+  readonly error: unknown;
+}
+
+/** The server no longer knew this store. All calls are in the queue under new ids. */
+export interface ServerReset {
+  /** Those that may have taken effect at the server before: they are sent again. */
+  readonly sent: readonly PendingCall[];
+}
+
+/** How a store is bound to the app's own server. */
+export interface MutatorOptions<M extends Mutators> {
+  readonly mutators: M;
+  readonly pull: Endpoint<PullRequest>;
+  readonly push: Endpoint<PushRequest>;
+  /** The value of the header `Authorization`. Kept until the server answers 401: then asked again, once for a request. */
+  readonly auth?: (() => string | PromiseLike<string>) | undefined;
+  /** Sent along, for the server; '' by default. */
+  readonly schemaVersion?: string | undefined;
+  /** Longest response of a pull, in bytes; 1 GiB by default. */
+  readonly maxPullBytes?: number | undefined;
+  /** Instead of the store's. */
+  readonly durability?: Durability | undefined;
+  /** Called once for each call that had no effect when it ran again, after the rows have changed. */
+  readonly onRejected?: ((call: RejectedCall) => void) | undefined;
+  /** Called when the server no longer knew this store. */
+  readonly onReset?: ((reset: ServerReset) => void) | undefined;
+}
+
+/**
+ * What a person may be told. As of `link.sync()`, and `queued`: calls wait that the server has not acknowledged, and
+ * nothing is wrong.
+ */
+export interface ServerState {
+  readonly status: SyncStatus | 'queued';
+  /** Calls that the server has not acknowledged. */
+  readonly pending: number;
+  readonly error: HedgerowError | undefined;
+}
+
+/** How the store is kept in sync with its server. */
+export interface ServerSyncOptions {
+  /** Longest time between two pulls, in milliseconds; 60,000 by default. */
+  readonly everyMs?: number | undefined;
+  /** Shortest time between two pushes, in milliseconds; 1,000 by default. Calls meanwhile go together. */
+  readonly pauseMs?: number | undefined;
+  /** Subscribes to news of the server: is given what to call, and returns how to end that. See `serverPokes`. */
+  readonly pokes?: ((poke: () => void) => () => void) | undefined;
+  /** Called with each change of the state. */
+  readonly onState?: ((state: ServerState) => void) | undefined;
+}
+
+/** What a pull has done. */
+export interface ServerPull {
+  /** Whether the server had something new. */
+  readonly hasNews: boolean;
+  /** Calls that left the queue: the server has acknowledged them. */
+  readonly acknowledged: number;
+  readonly pending: number;
+}
