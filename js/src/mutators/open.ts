@@ -33,8 +33,9 @@ function checked<M extends Mutators>(given: MutatorOptions<M>): MutatorOptions<M
     mutators !== null &&
     Object.values(mutators).every((mutator) => typeof mutator === 'function');
   const faults = [
-    !areMutators && 'mutators are functions, by their names',
-    !(isPlace(options.pull) && isPlace(options.push)) && 'pull and push are a url or a function',
+    !areMutators && 'mutators are functions',
+    !(isPlace(options.pull) && isPlace(options.push)) &&
+      'pull and push are functions, or have a url',
     !(auth === undefined || typeof auth === 'function') && 'auth is a function',
     typeof schemaVersion !== 'string' && 'schemaVersion is a string',
     !(maxPullBytes > 0) && 'maxPullBytes is above 0',
@@ -103,15 +104,5 @@ export async function openServerLink<M extends Mutators>(
     shared.host.indexes.all.length > 0
       ? new IndexBuilder(shared.host, server, { alone: false, durability })
       : undefined;
-  let ended: Promise<void> | undefined;
-  const end = () => {
-    ended ??= (async () => {
-      await builder?.close();
-      for (const head of heads) head.leave();
-    })();
-    return ended;
-  };
-  const close = () => void store.changes.note(builder?.close() ?? Promise.resolve());
-  store.changes.closing.addEventListener('abort', close, { once: true });
-  return new ServerLink<M>(context, end);
+  return new ServerLink<M>(context, builder);
 }

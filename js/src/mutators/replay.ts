@@ -69,7 +69,7 @@ export class Replay {
     const { name } = call;
     const mutator = Object.hasOwn(mutators, name) ? mutators[name] : undefined;
     if (mutator === undefined) {
-      const error = new HedgerowError('unsupported', `this version has no mutator ${name}`);
+      const error = new HedgerowError('unsupported', `no mutator ${name}`);
       this.rejections.push({ call, error });
       return;
     }

@@ -8,6 +8,7 @@ import { keptValue } from '../base/value.js';
 import { Leases } from '../sync/leases.js';
 import { SyncLoop, type Worked } from '../sync/loop.js';
 import { Transactions } from '../transaction/run.js';
+import type { IndexBuilder } from '../write/index-builder.js';
 import { tryEdits } from '../write/try-edits.js';
 import { Moved, type ServerContext, unlessMoved } from './context.js';
 import { pullOnce, startOver } from './pull.js';
@@ -35,7 +36,8 @@ interface Job {
 export class ServerLink<M extends Mutators> {
   readonly #context: ServerContext;
   readonly #leases: Leases;
-  readonly #end: () => Promise<void>;
+  readonly #builder: IndexBuilder | undefined;
+  #closing: Promise<void> | undefined;
   /** Calls the mutators: each runs at once on the rows that are here, and waits for the server in the queue. */
   readonly mutate: MutatorCalls<M>;
   #queue: Promise<unknown> = Promise.resolve();
@@ -51,18 +53,22 @@ export class ServerLink<M extends Mutators> {
   #mustRebase: boolean;
 
   /** Call `mutators()`. */
-  constructor(context: ServerContext, end: () => Promise<void>) {
+  constructor(context: ServerContext, builder: IndexBuilder | undefined) {
     this.#context = context;
-    this.#end = end;
-    const { pins } = context.shared;
-    this.#leases = new Leases(pins.locks, `${pins.prefix}${context.queue.head.branchName}/`);
-    const closed = () => this.#leases.close();
-    context.store.changes.closing.addEventListener('abort', closed, { once: true });
-    this.#mustRebase = context.queue.size > 0;
+    this.#builder = builder;
+    const { store, shared, queue } = context;
+    const { locks, prefix } = shared.pins;
+    this.#leases = new Leases(locks, `${prefix}${queue.head.branchName}/`);
+    const closed = () => {
+      this.#leases.close();
+      if (builder) void store.changes.note(builder.close());
+    };
+    store.changes.closing.addEventListener('abort', closed, { once: true });
+    this.#mustRebase = queue.size > 0;
     const names = Object.keys(context.options.mutators);
     const calls = names.map((name) => [name, (args: unknown) => this.#call(name, args)] as const);
-    this.#knownID = context.queue.record.nextID;
-    context.queue.head.onMoved(() => this.#follow());
+    this.#knownID = queue.record.nextID;
+    queue.head.onMoved(() => this.#follow());
     this.mutate = Object.fromEntries(calls) as unknown as MutatorCalls<M>;
   }
 
@@ -85,7 +91,7 @@ export class ServerLink<M extends Mutators> {
     store.check();
     const kept = keptValue(args ?? null);
     if (typeof kept !== 'string') {
-      throw new HedgerowError('invalid-value', 'the arguments of a mutator must be JSON');
+      throw new HedgerowError('invalid-value', 'arguments must be JSON');
     }
     const timestamp = Date.now();
     const edit: EditQueue = () => {
@@ -188,12 +194,19 @@ export class ServerLink<M extends Mutators> {
     });
   }
 
-  /** Ends the handle, and its loop. The store goes on, and so does the queue. */
-  async close(): Promise<void> {
+  /** Ends the handle, and its loop. The store goes on, and so does the queue. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     await this.#loop?.stop();
     await this.#queue;
     this.#leases.close();
-    await this.#end();
+    await this.#builder?.close();
+    const { server, local, queue } = this.#context;
+    for (const head of [server, local, queue.head]) head.leave();
   }
 
   /** The queue has moved, here or in another tab. */

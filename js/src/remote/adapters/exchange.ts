@@ -21,12 +21,10 @@ export interface Request {
 export interface Answer {
   readonly status: number;
   header(name: string): string | undefined;
-  /** Calls `take` with each part of the body. Rejects with `remote` above `most` bytes, which it does not read. */
-  read(most: number, take: (part: Uint8Array) => void): Promise<void>;
+  /** The parts of the body, each when it is asked for. Rejects with `remote` above `most` bytes, which it does not read. */
+  parts(most: number): AsyncGenerator<Uint8Array, void, void>;
   /** The body at once, likewise. */
   bytes(most: number): Promise<Uint8Array>;
-  /** Its parts, likewise, each when it is asked for. */
-  parts(most: number): AsyncGenerator<Uint8Array, void, void>;
   /** Leaves the body unread. */
   drop(): void;
 }
@@ -90,18 +88,15 @@ export async function exchange(fetch: Fetch, request: Request): Promise<Answer> 
     own.drop(response);
     throw remoteFault('the remote redirects: give the address that it leads to', status);
   }
-  const read: Answer['read'] = async (most, take) => {
-    for await (const part of partsOf(own, response, most)) take(part);
-  };
+  const parts: Answer['parts'] = (most) => partsOf(own, response, most);
   return {
     status,
     header: (name) => response.headers.get(name) ?? undefined,
-    parts: (most) => partsOf(own, response, most),
-    read,
+    parts,
     async bytes(most) {
-      const parts: Uint8Array[] = [];
-      await read(most, (part) => parts.push(part));
-      return joined(parts);
+      const all: Uint8Array[] = [];
+      for await (const part of parts(most)) all.push(part);
+      return joined(all);
     },
     drop: () => own.drop(response),
   };
@@ -127,18 +122,17 @@ async function* partsOf(
   }
   const reader = response.body.getReader();
   let length = 0;
-  let isOver = false;
   try {
     for (;;) {
       const { value, done } = await own.wait(() => reader.read());
-      isOver = done;
       if (done) return;
       length += value.length;
       if (length > most) throw tooLong();
       yield value;
     }
   } finally {
-    if (!isOver) reader.cancel().catch(() => {});
+    // Does nothing to a body that was read to its end.
+    reader.cancel().catch(() => {});
   }
 }
 

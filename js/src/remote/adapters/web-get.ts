@@ -90,11 +90,11 @@ async function read(
     arrived.total ??= lengthOf(answer);
     // A server that ignores the range sends what is here, too.
     let position = 0;
-    await answer.read(MAX_OBJECT_BYTES, (part) => {
+    for await (const part of answer.parts(MAX_OBJECT_BYTES)) {
       const end = Math.max(0, to - position);
       arrived.add(part.subarray(Math.max(0, from + arrived.length - position), end));
       position += part.length;
-    });
+    }
     return true;
   }
   if (isPart && status === 206) {
@@ -103,7 +103,7 @@ async function read(
     const wrong = () => remoteFault(`GET ${name}: bytes from ${at} came as ${told}`, status);
     if (told !== undefined && (first !== at || isOther)) throw wrong();
     arrived.total ??= total;
-    await answer.read(to - at, (part) => arrived.add(part));
+    for await (const part of answer.parts(to - at)) arrived.add(part);
     const end = from + arrived.length;
     if (told !== undefined && last !== end - 1) throw wrong();
     // A server may give less than it was asked for.
