@@ -51,7 +51,7 @@ class Exchange {
     let stop = () => {};
     // Not by the abort alone, which some platforms do not hear.
     const silence = new Promise<never>((_, reject) => {
-      stop = afterAwake(ms, () => reject(offlineFault('it was silent for too long')));
+      stop = afterAwake(ms, () => reject(offlineFault('it was silent')));
     });
     try {
       return await until(Promise.race([begin(this.#controller.signal), silence]), this.#signal);
@@ -86,7 +86,7 @@ export async function exchange(fetch: Fetch, request: Request): Promise<Answer> 
   const isRedirect = response.redirected || response.type === 'opaqueredirect';
   if (isRedirect || (status >= 300 && status < 400 && status !== 304)) {
     own.drop(response);
-    throw remoteFault('the remote redirects: give the address that it leads to', status);
+    throw remoteFault('it redirects: give the address that it leads to', status);
   }
   const parts: Answer['parts'] = (most) => partsOf(own, response, most);
   return {
@@ -107,7 +107,7 @@ async function* partsOf(
   response: Response,
   most: number,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const tooLong = () => remoteFault(`the remote sent more than ${most} bytes`, response.status);
+  const tooLong = () => remoteFault(`more than ${most} bytes came`, response.status);
   if (Number(response.headers.get('content-length')) > most) {
     own.drop(response);
     throw tooLong();
