@@ -114,7 +114,7 @@ export const STEPS = [
     name: 'server',
     what: 'the example of a back end, over SQLite and Postgres, against Replicache',
     seconds: 45,
-    needs: ['packages'],
+    needs: ['build'],
     needsPostgres: true,
     commands: [
       ['node', ['--test', '--test-concurrency=1', '--test-reporter', 'spec', ...SERVER_TESTS]],
