@@ -15,10 +15,7 @@ export function refusalOf(member: (name: string) => unknown): Refusal {
   if (error !== 'VersionNotSupported') return badResponse(`it answers ${JSON.stringify(error)}`);
   const type = member('versionType');
   const what = typeof type === 'string' ? ` of ${type}` : '';
-  return new HedgerowError(
-    'unsupported-format',
-    `the server refuses this version${what}: update the app`,
-  );
+  return new HedgerowError('unsupported-format', `it refuses this version${what}: update the app`);
 }
 
 export class Wire {
@@ -56,7 +53,7 @@ export class Wire {
     try {
       this.#auth = await this.#options.auth?.();
     } catch (cause) {
-      throw new HedgerowError('remote-auth', 'auth has failed', { cause });
+      throw new HedgerowError('remote-auth', 'auth failed', { cause });
     }
   }
 
