@@ -111,6 +111,14 @@ export const STEPS = [
     count: countNodeTest,
   },
   {
+    name: 'build',
+    what: 'the package, as it is published',
+    seconds: 30,
+    lane: 'package',
+    needs: ['setup', 'packages'],
+    commands: [['node', ['scripts/build.mjs']]],
+  },
+  {
     name: 'server',
     what: 'the example of a back end, over SQLite and Postgres, against Replicache',
     seconds: 45,
@@ -120,14 +128,6 @@ export const STEPS = [
       ['node', ['--test', '--test-concurrency=1', '--test-reporter', 'spec', ...SERVER_TESTS]],
     ],
     count: countNodeTest,
-  },
-  {
-    name: 'build',
-    what: 'the package, as it is published',
-    seconds: 30,
-    lane: 'package',
-    needs: ['setup', 'packages'],
-    commands: [['node', ['scripts/build.mjs']]],
   },
   {
     name: 'clippy',
