@@ -101,7 +101,7 @@ async function alike(devices, what) {
 
 async function checkClones(devices, right, { say, check, ms, count }) {
   for (const device of devices) {
-    const { clone, requests, received, traffic, root, rows } = await device.until(
+    const { clone, traffic, wired, root, rows } = await device.until(
       `a clone of ${TASKS} rows`,
       (report) => report.state === 'ready' && report.rows === TASKS,
     );
@@ -111,7 +111,7 @@ async function checkClones(devices, right, { say, check, ms, count }) {
       `${count(rows)} rows, ${clone.requests} requests, ${count(clone.received)} bytes, ${ms(clone.ms)}`,
     );
     check(root === right, `device ${device.name} is at root ${root}, but Node makes ${right}`);
-    const isCounted = traffic.requests === requests && traffic.receivedBytes === received;
+    const isCounted = traffic.requests === wired.calls && traffic.receivedBytes === wired.received;
     check(isCounted, `the link of ${device.name} counts ${JSON.stringify(traffic)}`);
   }
 }
@@ -170,8 +170,8 @@ async function checkOffline(devices, page, { check, say }) {
   await b.words('Offline, 1 change waits');
   await page.locator('#same[data-state=different]').waitFor({ timeout: WAIT_MS });
   const after = await Promise.all(devices.map((device) => device.report()));
-  for (const [index, { name, requests }] of after.entries()) {
-    const more = requests - before[index].requests;
+  for (const [index, { name, traffic }] of after.entries()) {
+    const more = traffic.requests - before[index].traffic.requests;
     check(more === 0, `device ${name} made ${more} requests with its plug pulled`);
   }
   say('plugs pulled', 'offline, 3 changes wait on A and 1 on B');
@@ -206,6 +206,7 @@ async function checkMerge(devices, page, wrote, { check, say }) {
   check(String(kept) === wrote.a.minutes, `the page shows that ${kept} stands`);
   check(String(lost) === wrote.b.minutes, `the page shows that ${lost} was lost`);
   const { exchange } = await b.report();
+  check(exchange?.way === 'merged', `device B tells of its merge as "${exchange?.way}"`);
   say(
     'merge',
     `title of A, status of B; minutes ${found.ours} and ${found.theirs}: ${found.result}`,

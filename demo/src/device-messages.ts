@@ -44,11 +44,9 @@ export interface Report {
   readonly waiting: number;
   readonly root: string | undefined;
   readonly rows: number;
-  /** Of the wire, and by the link's own count, which has those that failed as `offline`, too. */
-  readonly requests: number;
-  readonly sent: number;
-  readonly received: number;
   readonly traffic: Traffic;
+  /** Calls that the wire has noted, of which it keeps the last ones. */
+  readonly wired: { readonly calls: number; readonly received: number };
   readonly clone:
     | { readonly ms: number; readonly requests: number; readonly received: number }
     | undefined;

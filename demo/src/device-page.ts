@@ -53,11 +53,13 @@ function showRows(changes: readonly Change<Task>[]): void {
 }
 
 function showProgress(progress: SyncProgress | undefined): void {
+  if (progress?.phase === 'packs-out') return;
   const packs = progress?.allPacks;
   const part = progress && packs ? progress.packs / packs : undefined;
   const got = progress === undefined ? '' : `: ${format.size(progress.bytes)}`;
   byId('cloning').hidden = false;
-  setText('cloning-words', `Cloning the list from the server${got}`);
+  const what = list.tasks === 0 ? 'Cloning the list from' : 'Catching up with';
+  setText('cloning-words', `${what} the server${got}`);
   byId('cloned').style.transform = `translateX(${100 * ((part ?? 0.3) - 1)}%)`;
 }
 
@@ -127,12 +129,12 @@ function show(): void {
   setText('plug-words', device.wire.isPlugged ? 'Plugged in' : 'Plug pulled');
   plug.checked = device.wire.isPlugged;
   document.body.classList.toggle('unplugged', !device.wire.isPlugged);
-  const { requests, sent, received } = device.wire.total;
+  const { requests, sentBytes, receivedBytes } = device.traffic;
   const { syncedAt, store } = device;
   showFigures('meter', [
     ['Requests', format.count(requests)],
-    ['Sent', format.size(sent)],
-    ['Received', format.size(received)],
+    ['Sent', format.size(sentBytes)],
+    ['Received', format.size(receivedBytes)],
     ['Last sync', syncedAt?.toLocaleTimeString('en-GB') ?? 'never'],
     ['Root', store && list.tasks > 0 ? store.root.slice(0, 8) : '–'],
   ]);
@@ -143,6 +145,7 @@ function show(): void {
   byId<HTMLButtonElement>('next').disabled = last === TASKS;
   list.mark(device.waiting);
   map.mark(device.waiting, list.shown);
+  if (state === 'ready' && device.state?.status !== 'syncing') byId('cloning').hidden = true;
   ten.disabled = again.disabled = state !== 'ready' || list.tasks === 0;
   report();
 }
@@ -162,8 +165,11 @@ function report(): void {
     waiting: device.waiting.size,
     root: device.store?.root,
     rows: list.tasks,
-    ...device.wire.total,
     traffic: device.traffic,
+    wired: {
+      calls: device.wire.calls.length,
+      received: device.wire.calls.reduce((sum, { received }) => sum + received, 0),
+    },
     ...device.told,
   };
   Object.assign(globalThis, { device: told });
@@ -216,6 +222,5 @@ setText('name', `Device ${name}`);
 document.title = `Hedgerow: device ${name}`;
 void run(async () => {
   await device.start();
-  byId('cloning').hidden = true;
   state = 'ready';
 });

@@ -18,9 +18,6 @@ import { Wire, type WireCall } from './wire.js';
 /** An edit is sent at once, and what is typed within this time after it goes together. */
 const PAUSE_MS = 250;
 
-/** A loop whose turn it is has told of its state by then. */
-const FIRST_STATE_MS = 1000;
-
 export interface DeviceEvents {
   readonly onRows: (changes: readonly Change<Task>[]) => void;
   readonly onProgress: (progress: SyncProgress | undefined) => void;
@@ -48,6 +45,8 @@ export class Device {
   /** Calls since the last exchange, and the most rows that waited meanwhile. */
   #calls: WireCall[] = [];
   #mostWaiting = 0;
+  /** Rows that the push under way has merged in. */
+  #merged = 0;
 
   /** The device `name` of this browser, with the server at `url`. */
   constructor(name: string, url: string, events: DeviceEvents) {
@@ -104,10 +103,9 @@ export class Device {
       pauseMs: PAUSE_MS,
       pokes: this.wire.pokes,
       onState: (state) => void this.#onState(state),
-      onPull: ({ applied }) => this.#tellExchange('received', applied),
+      onPull: ({ applied }) => this.#tellReceived(applied),
+      onProgress: this.#events.onProgress,
     });
-    // A loop that waits for another tab has nothing to tell.
-    setTimeout(() => this.#tellWaiting(), FIRST_STATE_MS);
   }
 
   /** The store of the server that runs: one that was started anew has other rows. */
@@ -189,11 +187,6 @@ export class Device {
     await this.#readConflicts();
   }
 
-  #tellWaiting(): void {
-    this.state ??= this.#loop?.state;
-    this.#events.onChange();
-  }
-
   async #onState(state: SyncState): Promise<void> {
     this.state = state;
     if (state.status === 'synced') {
@@ -204,10 +197,21 @@ export class Device {
     await this.#look();
   }
 
+  get #hasWritten(): boolean {
+    return this.#calls.some(({ isWrite }) => isWrite);
+  }
+
+  /** Rows came in. Those of a push, which another device was ahead of, are told with what it sends. */
+  #tellReceived(applied: number): void {
+    if (this.state?.isPending || this.#hasWritten) this.#merged += applied;
+    else this.#tellExchange('received', applied);
+  }
+
   /** What a push took, with the merge where another device was first. */
   #tellSent(): void {
-    if (!this.#calls.some(({ isWrite }) => isWrite)) return;
-    this.#tellExchange(this.#calls.some(({ received }) => received > 0) ? 'merged' : 'sent');
+    if (this.#hasWritten) this.#tellExchange(this.#merged > 0 ? 'merged' : 'sent');
+    // What was changed here, too, was the same, or lost.
+    else if (this.#merged > 0) this.#tellExchange('received', this.#merged);
   }
 
   #tellExchange(way: Exchange['way'], applied?: number): void {
@@ -217,6 +221,7 @@ export class Device {
     const sum = (of: 'sent' | 'received') => calls.reduce((total, call) => total + call[of], 0);
     this.#calls = [];
     this.#mostWaiting = 0;
+    this.#merged = 0;
     const bytes = { sent: sum('sent'), received: sum('received') };
     this.#tell({ exchange: { way, rows, requests: calls.length, ...bytes } });
   }

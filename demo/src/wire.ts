@@ -22,8 +22,6 @@ export class Wire {
   readonly #onCall: (call: WireCall) => void;
   readonly #plugs = new Set<() => void>();
   calls: readonly WireCall[] = [];
-  /** Of all calls so far. Unlike `link.traffic` not of those that the pulled plug has kept here. */
-  readonly total = { requests: 0, sent: 0, received: 0 };
   #isPlugged: boolean;
 
   /** The wire to the server at `url`. */
@@ -99,13 +97,10 @@ export class Wire {
     const note = (outcome: WireCall['outcome'], received = 0) => {
       const one = { atMs: performance.now(), what, isWrite, sent, received, outcome };
       this.calls = [...this.calls, one].slice(-KEPT);
-      this.total.requests += 1;
-      this.total.sent += sent;
-      this.total.received += received;
       this.#onCall(one);
     };
-    // Nothing leaves the device, so nothing is noted.
-    if (!this.#isPlugged) throw unplugged();
+    // Nothing leaves the device, so nothing is noted, and the link counts nothing.
+    if (!this.#isPlugged) throw unplugged({ isSent: false });
     let answer: T;
     try {
       answer = await call();
@@ -123,7 +118,8 @@ export class Wire {
   }
 }
 
-const unplugged = () => new HedgerowError('offline', 'the plug of this device is pulled');
+const unplugged = (facts?: { isSent: false }) =>
+  new HedgerowError('offline', 'the plug of this device is pulled', facts);
 
 const ofHead = (head: RemoteHead | 'unchanged' | undefined): number =>
   typeof head === 'object' ? head.bytes.length : 0;
