@@ -107,6 +107,7 @@ it('a process ends by itself with an open store', async () => {
 it('only what is meant for users is exported', () => {
   expect(Object.keys(hedgerow).sort()).toEqual([
     'HedgerowError',
+    'clone',
     'destroy',
     'idb',
     'importStore',
