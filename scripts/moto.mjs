@@ -4,8 +4,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from './lib/free-port.mjs';
 import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 
 /** With only what its S3 needs. */
@@ -18,15 +18,6 @@ async function install() {
   if (existsSync(SERVER)) return;
   await run('python3', ['-m', 'venv', VENV], { quiet: true });
   await run(join(BIN, 'pip'), ['install', '--quiet', ...PACKAGES], { quiet: true });
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Starts it with an empty bucket, in memory. */

@@ -1,5 +1,6 @@
 import { Bee } from './bee.js';
 import { colour, make, onColourScheme, prefersStillness } from './elements.js';
+import { fitCanvas } from './fitted-canvas.js';
 import { FRAME_MS, type FrameRecorder, type Gap } from './frames.js';
 
 const BEE_SPACE = 46;
@@ -44,16 +45,10 @@ export class FramePlot {
     canvas.replaceWith(flight);
     flight.append(canvas, this.#bee.canvas);
     // Measured when it changes: asking for it in each frame would force a layout.
-    new ResizeObserver(([entry]) => {
-      if (entry === undefined) return;
-      const scale = Math.min(devicePixelRatio, 2);
-      this.#width = entry.contentRect.width;
-      this.#height = entry.contentRect.height;
-      canvas.width = Math.round(this.#width * scale);
-      canvas.height = Math.round(this.#height * scale);
-      this.#context.setTransform(scale, 0, 0, scale, 0, 0);
+    fitCanvas(canvas, this.#context, (width, height) => {
+      [this.#width, this.#height] = [width, height];
       this.draw(this.#nowMs, false);
-    }).observe(canvas);
+    });
     onColourScheme(() => this.draw(this.#nowMs, false));
   }
 

@@ -1,4 +1,5 @@
 import { colour, onColourScheme } from './elements.js';
+import { fitCanvas } from './fitted-canvas.js';
 import type { WireCall } from './wire.js';
 
 const SPAN_MS = 60_000;
@@ -20,16 +21,10 @@ export class WirePlot {
   constructor(canvas: HTMLCanvasElement, calls: () => readonly WireCall[]) {
     this.#context = canvas.getContext('2d') as CanvasRenderingContext2D;
     this.#calls = calls;
-    new ResizeObserver(([entry]) => {
-      if (entry === undefined) return;
-      const scale = Math.min(devicePixelRatio, 2);
-      this.#width = entry.contentRect.width;
-      this.#height = entry.contentRect.height;
-      canvas.width = Math.round(this.#width * scale);
-      canvas.height = Math.round(this.#height * scale);
-      this.#context.setTransform(scale, 0, 0, scale, 0, 0);
+    fitCanvas(canvas, this.#context, (width, height) => {
+      [this.#width, this.#height] = [width, height];
       this.draw();
-    }).observe(canvas);
+    });
     onColourScheme(() => this.draw());
     setInterval(() => document.hidden || this.draw(), TICK_MS);
   }

@@ -2,22 +2,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../../scripts/lib/free-port.mjs';
 import { findGateway } from '../../scripts/lib/gateway.mjs';
 import { ROOT } from '../../scripts/lib/run.mjs';
 
 export const BUCKET = 'hedgerow';
 export const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'a secret of the tests' };
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Starts it with an empty bucket; `stop` ends it and deletes what it holds. */
 export async function startGateway() {

@@ -13,10 +13,10 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installPackages } from './browser.mjs';
+import { freePort } from './free-port.mjs';
 import { ask, CommandFailed } from './run.mjs';
 
 /** Debian keeps each version in a folder of its own, which is in no PATH. */
@@ -61,15 +61,6 @@ function unprivileged() {
     throw new CommandFailed('there is no user postgres and none called nobody');
   const [, , uid, gid] = line.split(':');
   return { uid: Number(uid), gid: Number(gid) };
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Runs a program of Postgres to its end; rejects with what it has said. */

@@ -37,7 +37,7 @@ const vitestReports = (file) => [
 const SCRIPT_TESTS = readdirSync(join(ROOT, 'scripts', 'test')).map(
   (file) => `scripts/test/${file}`,
 );
-const SERVER_TESTS = ['protocol', 'replicache', 'hedgerow', 'size'].map(
+const SERVER_TESTS = ['protocol', 'requests', 'replicache', 'hedgerow', 'size'].map(
   (name) => `examples/server/test/${name}.test.mjs`,
 );
 const WASM = ['--target', 'wasm32-unknown-unknown', '--lib'];

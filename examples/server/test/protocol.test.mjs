@@ -1,492 +1,262 @@
-// Push, pull and events by plain requests, on each database.
+// Push and pull by plain requests, on each database.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, DATABASES, post, startServer } from './servers.mjs';
+import { test } from 'node:test';
+import { CLEAR, del, onEachDatabase, put } from './each-database.mjs';
+import { Client } from './servers.mjs';
 
-const put = (key, value) => ({ op: 'put', key, value });
-const del = (key) => ({ op: 'del', key });
-const CLEAR = { op: 'clear' };
 const issue = (id, more = {}) =>
   put(`issue/${id}`, { id, title: `The ${id}`, status: 'open', edits: 0, ...more });
 
-for (const kind of DATABASES) {
-  describe(kind.name, () => {
-    let database;
-    let server;
-    let clients = 0;
-    const client = (options) => new Client(server.url, `client-${++clients}`, options);
-    /** Each test has a space of its own. */
-    let spaces = 0;
-    const newSpace = () => `space-${++spaces}`;
-    const audit = (who) =>
-      database.query(
-        `SELECT mutation, name FROM audit WHERE client = '${who.clientID}' ORDER BY at`,
-      );
+onEachDatabase((world) => {
+  const { audit, client, newSpace } = world;
 
-    before(async () => {
-      await kind.start();
-      database = await kind.create();
-      server = await startServer(database.args);
+  test('what one client pushes another pulls, at first all of it and then the changes', async () => {
+    const space = newSpace();
+    const [a, b] = [client({ space }), client({ space })];
+    assert.deepEqual((await b.pull()).patch, [CLEAR]);
+    const answer = await a.push('createIssue', { id: 'gate', title: 'The gate' });
+    assert.deepEqual([answer.status, answer.body], [200, {}]);
+    assert.deepEqual(await b.pull(), {
+      cookie: b.cookie,
+      lastMutationIDChanges: {},
+      patch: [issue('gate')],
     });
-    after(async () => {
-      await server?.stop();
-      await database?.drop();
-      await kind.stop();
+    assert.deepEqual((await a.pull()).lastMutationIDChanges, { [a.clientID]: 1 });
+    await a.push('createIssue', { id: 'hedge', title: 'The hedge' });
+    await a.push('deleteIssue', { id: 'gate' });
+    assert.deepEqual(await a.pull(), {
+      cookie: a.cookie,
+      lastMutationIDChanges: { [a.clientID]: 3 },
+      patch: [issue('hedge'), del('issue/gate')],
     });
-
-    test('what one client pushes another pulls, at first all of it and then the changes', async () => {
-      const space = newSpace();
-      const [a, b] = [client({ space }), client({ space })];
-      assert.deepEqual((await b.pull()).patch, [CLEAR]);
-      const answer = await a.push('createIssue', { id: 'gate', title: 'The gate' });
-      assert.deepEqual([answer.status, answer.body], [200, {}]);
-      assert.deepEqual(await b.pull(), {
-        cookie: b.cookie,
-        lastMutationIDChanges: {},
-        patch: [issue('gate')],
-      });
-      assert.deepEqual((await a.pull()).lastMutationIDChanges, { [a.clientID]: 1 });
-      await a.push('createIssue', { id: 'hedge', title: 'The hedge' });
-      await a.push('deleteIssue', { id: 'gate' });
-      assert.deepEqual(await a.pull(), {
-        cookie: a.cookie,
-        lastMutationIDChanges: { [a.clientID]: 3 },
-        patch: [issue('hedge'), del('issue/gate')],
-      });
-      assert.deepEqual((await b.pull()).patch, [issue('hedge'), del('issue/gate')]);
-      // Nothing new: the same cookie, and nothing in it.
-      const { cookie } = b;
-      assert.deepEqual(await b.pull(), { cookie, lastMutationIDChanges: {}, patch: [] });
-      assert.deepEqual((await client({ space }).pull()).patch, [CLEAR, issue('hedge')]);
-    });
-
-    test('a row that was deleted and made again is one put', async () => {
-      const who = client({ space: newSpace() });
-      await who.push('put', { key: 'k', value: 1 });
-      await who.pull();
-      await who.push('del', { key: 'k' });
-      await who.push('put', { key: 'k', value: 2 });
-      assert.deepEqual((await who.pull()).patch, [put('k', 2)]);
-    });
-
-    test('a mutation that is sent again, at once or later, has one effect', async () => {
-      const who = client({ space: newSpace() });
-      const mutations = Array.from({ length: 250 }, () => who.mutation('count', { id: 'x' }));
-      const answers = await Promise.all(
-        Array.from({ length: 6 }, (_, i) => who.send(mutations.slice(0, 100 + 30 * i))),
-      );
-      answers.push(await who.send(mutations));
-      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
-      const { patch, lastMutationIDChanges } = await who.pull();
-      assert.deepEqual(patch, [CLEAR, put('counter/x', { n: 250 })]);
-      assert.deepEqual(lastMutationIDChanges, { [who.clientID]: 250 });
-      assert.equal((await audit(who)).length, 250);
-    });
-
-    test('many clients at once: each mutation once, and versions only rise', async () => {
-      const space = newSpace();
-      const all = Array.from({ length: 8 }, () => client({ space }));
-      const reader = client({ space });
-      await reader.pull();
-      let isDone = false;
-      const work = Promise.all(
-        all.map(async (who) => {
-          for (let i = 0; i < 25; i++)
-            assert.equal((await who.push('count', { id: 'x' })).status, 200);
-        }),
-      ).finally(() => {
-        isDone = true;
-      });
-      let n = 0;
-      while (n < 200) {
-        const wasDone = isDone; // Before the pull: what it misses may be committed while it runs.
-        const { order } = reader.cookie;
-        const { patch } = await reader.pull();
-        assert.ok(reader.cookie.order >= order);
-        if (patch.length > 0) {
-          assert.ok(patch[0].value.n > n, 'what was seen is seen again');
-          n = patch[0].value.n;
-        } else if (wasDone) break;
-      }
-      await work;
-      assert.equal(n, 200);
-    });
-
-    test('a pull is one state, though others write while it is streamed', async () => {
-      const space = newSpace();
-      const [writer, reader] = [client({ space }), client({ space })];
-      await writer.push('both', { n: 0 });
-      await writer.push('fill', { from: 0, to: 4500 });
-      let isDone = false;
-      const work = (async () => {
-        for (let n = 1; !isDone; n++) assert.equal((await writer.push('both', { n })).status, 200);
-      })();
-      const seen = new Set();
-      for (let i = 0; i < 15; i++) {
-        const { body } = await reader.ask();
-        assert.equal(body.patch.length, 4503);
-        const [first, last] = [body.patch[1], body.patch.at(-1)];
-        assert.deepEqual([first.key, last.key], ['a/first', 'z/last']);
-        assert.deepEqual(first.value, last.value);
-        seen.add(first.value.n);
-      }
-      isDone = true;
-      await work;
-      assert.ok(seen.size > 3, `only ${seen.size} states were seen`);
-    });
-
-    test('more changes than a page come whole, from one version and from many', async () => {
-      const who = client({ space: newSpace() });
-      await who.push('put', { key: 'before', value: 1 });
-      await who.pull();
-      await who.push('fill', { from: 0, to: 2500 });
-      await who.push('put', { key: 'a', value: 1 });
-      await who.push('fill', { from: 2500, to: 3000 });
-      const { patch } = await who.pull();
-      assert.equal(patch.length, 3001);
-      assert.equal(new Set(patch.map(({ key }) => key)).size, 3001);
-      assert.ok(patch.every(({ op, key }) => op === 'put' && key !== 'before'));
-    });
-
-    test('what a rule rejects is acknowledged, without any effect', async () => {
-      const space = newSpace();
-      const who = client({ space });
-      await who.push('both', { n: 1 });
-      await who.push('createIssue', { id: 'i', title: 'The i' });
-      await who.push('closeIssue', { id: 'i' });
-      await who.pull();
-      const answer = await who.send([
-        who.mutation('updateIssue', { id: 'i', title: 'late' }),
-        who.mutation('halfThenReject', { key: 'half' }),
-        who.mutation('createIssue', null),
-        who.mutation('createIssue', undefined),
-        who.mutation('createIssue', { id: 5, title: 'x' }),
-        who.mutation('createIssue', { id: '\0', title: 'x' }),
-        who.mutation('put', { key: 'nul\0', value: 1 }),
-        who.mutation('put', { key: '\ud800', value: 1 }),
-        who.mutation('put', { key: 'k'.repeat(1025), value: 1 }),
-        who.mutation('put', { key: '', value: 1 }),
-        who.mutation('put', { key: 'no value' }),
-        who.mutation('put', { key: 'last', value: 1 }),
-      ]);
-      assert.equal(answer.status, 200);
-      const { patch, lastMutationIDChanges } = await who.pull();
-      assert.deepEqual(patch, [put('last', 1)]);
-      assert.deepEqual(lastMutationIDChanges, { [who.clientID]: 15 });
-      const names = (await audit(who)).map(({ name }) => name);
-      assert.deepEqual(names, ['both', 'createIssue', 'closeIssue', 'put']);
-    });
-
-    test('an error by no rule writes nothing, and the mutation takes effect when it is sent again', async () => {
-      const space = newSpace();
-      const [who, other] = [client({ space }), client({ space })];
-      await other.push('put', { key: 'broken', value: true });
-      const mutations = [
-        who.mutation('put', { key: 'before', value: 1 }),
-        who.mutation('fragile', { key: 'f' }),
-        who.mutation('put', { key: 'after', value: 1 }),
-      ];
-      const answer = await who.send(mutations);
-      assert.deepEqual([answer.status, answer.body], [503, { error: 'failed' }]);
-      const first = await who.pull();
-      assert.deepEqual(first.patch, [CLEAR, put('before', 1), put('broken', true)]);
-      assert.deepEqual(first.lastMutationIDChanges, { [who.clientID]: 1 });
-      await other.push('del', { key: 'broken' });
-      assert.equal((await who.send(mutations)).status, 200);
-      const second = await who.pull();
-      assert.deepEqual(second.patch, [del('broken'), put('after', 1), put('f', 'whole')]);
-      assert.deepEqual(second.lastMutationIDChanges, { [who.clientID]: 3 });
-    });
-
-    test('a statement of a mutator that fails undoes that mutation alone', async () => {
-      const who = client({ space: newSpace() });
-      const [one, two] = [
-        who.mutation('put', { key: 'one', value: 1 }),
-        who.mutation('brokenSql', {}),
-      ];
-      assert.equal((await who.send([one, two])).status, 503);
-      const { patch, lastMutationIDChanges } = await who.pull();
-      assert.deepEqual(
-        [patch, lastMutationIDChanges],
-        [[CLEAR, put('one', 1)], { [who.clientID]: 1 }],
-      );
-    });
-
-    test('a gap is refused, and what came before it stays', async () => {
-      const who = client({ space: newSpace() });
-      const [one, , three] = ['a', 'b', 'c'].map((key) => who.mutation('put', { key, value: 1 }));
-      const answer = await who.send([one, three]);
-      const { clientID } = who;
-      const gap = { error: 'mutation-gap', clientID, expected: 2, id: 3 };
-      assert.deepEqual([answer.status, answer.body], [409, gap]);
-      const { patch, lastMutationIDChanges } = await who.pull();
-      assert.deepEqual([patch, lastMutationIDChanges], [[CLEAR, put('a', 1)], { [clientID]: 1 }]);
-    });
-
-    test('a client that is not known any more is told so', async () => {
-      const space = newSpace();
-      const who = client({ space });
-      const lost = { error: 'ClientStateNotFound' };
-      const { status, body } = await who.send([who.mutation('put', { key: 'k', value: 1 }, 7)]);
-      assert.deepEqual([status, body], [200, lost]);
-      await client({ space }).push('put', { key: 'k', value: 1 });
-      await who.pull();
-      const { order, epoch } = who.cookie;
-      for (const cookie of [
-        { order, epoch: 'another' },
-        { order: order + 1, epoch },
-        order,
-        'x',
-        {},
-      ]) {
-        assert.deepEqual((await who.ask({ cookie })).body, lost, JSON.stringify(cookie));
-      }
-      for (const bad of [1.5, '1', null, -1e300]) {
-        assert.deepEqual((await who.ask({ cookie: { order: bad, epoch } })).body, lost);
-      }
-    });
-
-    test('a client belongs to its group, and a space knows nothing of another', async () => {
-      const [space, otherSpace] = [newSpace(), newSpace()];
-      const who = client({ space });
-      await who.push('put', { key: 'k', value: 1 });
-      const thief = new Client(server.url, who.clientID, { space, group: 'another' });
-      thief.next = 2;
-      const { status, body } = await thief.push('put', { key: 'k', value: 2 });
-      assert.deepEqual([status, body], [403, { error: 'wrong-client-group' }]);
-      assert.deepEqual((await thief.pull()).lastMutationIDChanges, {});
-      const other = client({ space: otherSpace });
-      assert.deepEqual((await other.pull()).patch, [CLEAR]);
-      assert.deepEqual((await other.ask({ cookie: who.cookie })).body.patch, [CLEAR]);
-      who.space = otherSpace;
-      assert.deepEqual(
-        (await who.push('put', { key: 'k', value: 2 })).body.error,
-        'ClientStateNotFound',
-      );
-    });
-
-    test('versions that are not spoken are named', async () => {
-      const who = client();
-      const refused = (versionType) => ({ error: 'VersionNotSupported', versionType });
-      assert.deepEqual((await who.ask({ pullVersion: 0 })).body, refused('pull'));
-      assert.deepEqual((await who.ask({ schemaVersion: '9' })).body, refused('schema'));
-      assert.deepEqual((await who.send([], { pushVersion: 0 })).body, refused('push'));
-      assert.deepEqual((await who.send([], { schemaVersion: '9' })).body, refused('schema'));
-    });
-
-    test('a mutator that the server does not have yet keeps the mutation at the client', async () => {
-      const who = client({ space: newSpace() });
-      for (const name of ['inventedLater', 'toString', '__proto__']) {
-        const { status, body } = await who.send([who.mutation(name, {}, 1)]);
-        assert.deepEqual([status, body], [501, { error: 'unknown-mutator', name }]);
-      }
-      assert.deepEqual((await who.pull()).lastMutationIDChanges, {});
-    });
-
-    test('requests that are none are refused by a code', async () => {
-      const push = `${server.url}/push`;
-      const refused = async (answer, status, error) => {
-        const { status: got, body } = await answer;
-        assert.deepEqual([got, body.error], [status, error]);
-      };
-      await refused(post(push, '{'), 400, 'invalid-json');
-      await refused(post(push, '{}', { 'content-type': 'text/plain' }), 415, 'not-json');
-      await refused(post(push, `"${'x'.repeat(16 * 2 ** 20)}"`), 413, 'body-too-large');
-      await refused(post(`${server.url}/elsewhere`, '{}'), 404, 'not-found');
-      await refused(post(`${push}?space=a/b`, '{}'), 400, 'invalid-space');
-      for (const body of ['null', '[]', '1']) {
-        await refused(post(push, body), 200, 'VersionNotSupported');
-      }
-      const who = client();
-      for (const bad of [null, {}, 'x', [null], [{}], [{ ...who.mutation('put', {}, 1), id: 0 }]]) {
-        await refused(who.send(bad), 400, 'invalid-request');
-      }
-      for (const id of [1.5, '1', 2 ** 53, -1]) {
-        await refused(who.send([who.mutation('put', {}, id)]), 400, 'invalid-request');
-      }
-      for (const clientGroupID of [undefined, '', 'a\0', 'x'.repeat(129), 7]) {
-        await refused(who.ask({ clientGroupID }), 400, 'invalid-request');
-      }
-    });
-
-    test('any JSON comes back as it is, with its members in their order', async () => {
-      const who = client({ space: newSpace() });
-      const values = [
-        { z: 1, a: [null, true, 1e21, -0.1, 5e-324, 2 ** 70] },
-        { text: '\0\u001f"\\\u2028é😀\ud800' },
-        JSON.parse('{"__proto__": 1, "10": 1, "9": 2}'),
-        '',
-        null,
-        0,
-        'x'.repeat(1e6),
-      ];
-      for (const [i, value] of values.entries()) {
-        assert.equal((await who.push('put', { key: `k${i}`, value })).status, 200);
-      }
-      const { patch } = await who.pull();
-      const given = values.map((value, i) => put(`k${i}`, value));
-      assert.equal(JSON.stringify(patch.slice(1)), JSON.stringify(given));
-    });
-
-    test('all rows come in the order of the bytes of their keys', async () => {
-      const who = client({ space: newSpace() });
-      const keys = ['Z', 'a', 'B', 'é', 'z', '\uffee', '😀', 'a b', 'a-b', 'a/b', '_', "'"];
-      await who.send(keys.map((key) => who.mutation('put', { key, value: 1 })));
-      const got = (await who.pull()).patch.slice(1).map(({ key }) => key);
-      const sorted = keys.map((key) => Buffer.from(key)).sort(Buffer.compare);
-      assert.deepEqual(got, sorted.map(String));
-    });
-
-    test('tombstones before the horizon can be forgotten', async () => {
-      const space = newSpace();
-      const [old, recent, writer] = [client({ space }), client({ space }), client({ space })];
-      await writer.push('put', { key: 'gone', value: 1 });
-      await writer.push('put', { key: 'kept', value: 1 });
-      await old.pull();
-      await writer.push('del', { key: 'gone' });
-      await recent.pull();
-      const horizon = recent.cookie.order;
-      // As the README says.
-      await database.query(`UPDATE hedgerow_space SET horizon = ${horizon} WHERE id = '${space}'`);
-      await database.query(
-        `DELETE FROM hedgerow_row WHERE space = '${space}' AND value IS NULL AND version <= ${horizon}`,
-      );
-      await writer.push('put', { key: 'new', value: 1 });
-      assert.deepEqual((await recent.pull()).patch, [put('new', 1)]);
-      assert.deepEqual((await old.pull()).patch, [CLEAR, put('kept', 1), put('new', 1)]);
-    });
-
-    test('a token is asked for, and pages of other origins may send it', async () => {
-      const guarded = await startServer(database.args, { token: 'secret' });
-      try {
-        const who = new Client(guarded.url, 'client-of-token');
-        assert.deepEqual((await who.ask()).status, 401);
-        const url = `${guarded.url}/pull`;
-        const body = { pullVersion: 1, schemaVersion: '', clientGroupID: 'g', cookie: null };
-        assert.equal((await post(url, body, { authorization: 'Bearer wrong' })).status, 401);
-        const right = await post(url, body, {
-          authorization: 'Bearer secret',
-          origin: 'https://app',
-        });
-        assert.equal(right.status, 200);
-        assert.equal(right.headers.get('access-control-allow-origin'), '*');
-        assert.equal((await fetch(`${guarded.url}/events`)).status, 401);
-        const preflight = await fetch(url, { method: 'OPTIONS' });
-        assert.equal(preflight.status, 204);
-        const allowed = preflight.headers.get('access-control-allow-headers');
-        for (const name of ['authorization', 'content-type', 'x-replicache-requestid']) {
-          assert.ok(allowed.includes(name), name);
-        }
-      } finally {
-        await guarded.stop();
-      }
-    });
-
-    test('events tell of what was committed, in this space alone', async () => {
-      const space = newSpace();
-      const events = await listenTo(`${server.url}/events?space=${space}`);
-      const [who, other] = [client({ space }), client({ space: newSpace() })];
-      await other.push('put', { key: 'k', value: 1 });
-      await who.push('put', { key: 'k', value: 1 });
-      assert.deepEqual(await events.next(), { version: 1 });
-      await who.pull();
-      assert.equal(who.cookie.order, 1);
-      await who.send([who.mutation('put', { key: 'k', value: 2 }, 1)]); // Known: nothing to tell.
-      await who.send([who.mutation('put', { key: 'k', value: 2 }, 2)]);
-      assert.deepEqual(await events.next(), { version: 2 });
-      events.close();
-    });
-
-    test('a client that goes away in the middle of a pull lets go of its snapshot', async () => {
-      const space = newSpace();
-      const who = client({ space });
-      await who.push('fill', { from: 0, to: 5000 });
-      for (let i = 0; i < 40; i++) {
-        const stop = new AbortController();
-        const body = { pullVersion: 1, schemaVersion: '', clientGroupID: 'g', cookie: null };
-        const response = await fetch(`${server.url}/pull?space=${space}`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(body),
-          signal: stop.signal,
-        });
-        await response.body.getReader().read();
-        stop.abort();
-      }
-      // More than the pool has connections: all of them came back.
-      assert.equal((await who.pull()).patch.length, 5001);
-      if (kind.name === 'Postgres') {
-        const idle = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'`;
-        for (let i = 0; i < 50 && (await database.query(idle))[0].n > 0; i++) await sleep(100);
-        assert.equal((await database.query(idle))[0].n, 0);
-      }
-    });
-
-    if (kind.name === 'Postgres') {
-      test('a server hears of what another one has committed', async () => {
-        const space = newSpace();
-        const second = await startServer(database.args);
-        const events = await listenTo(`${second.url}/events?space=${space}`);
-        await client({ space }).push('put', { key: 'k', value: 1 });
-        assert.deepEqual(await events.next(), { version: 1 });
-        events.close();
-        await second.stop();
-      });
-
-      test('connections that break are made again, and events go on', async () => {
-        const space = newSpace();
-        const who = client({ space });
-        await who.push('count', { id: 'x' });
-        const events = await listenTo(`${server.url}/events?space=${space}`);
-        await database.query(
-          'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()',
-        );
-        const mutation = who.mutation('count', { id: 'x' });
-        for (let i = 0; (await who.send([mutation])).status !== 200; i++) assert.ok(i < 20);
-        assert.deepEqual((await who.pull()).patch, [CLEAR, put('counter/x', { n: 2 })]);
-        const told = events.next();
-        for (let i = 0; i < 40; i++) {
-          await who.push('count', { id: 'x' });
-          if (await Promise.race([told, sleep(100).then(() => false)])) break;
-        }
-        assert.ok((await told).version > 2);
-        events.close();
-      });
-    }
-
-    test('a server that was ended goes on where it was', async () => {
-      const space = newSpace();
-      const who = client({ space });
-      await who.push('put', { key: 'k', value: 1 });
-      await who.pull();
-      await server.stop();
-      server = await startServer(database.args);
-      who.url = server.url;
-      await who.push('put', { key: 'k', value: 2 });
-      assert.deepEqual((await who.pull()).patch, [put('k', 2)]);
-    });
+    assert.deepEqual((await b.pull()).patch, [issue('hedge'), del('issue/gate')]);
+    // Nothing new: the same cookie, and nothing in it.
+    const { cookie } = b;
+    assert.deepEqual(await b.pull(), { cookie, lastMutationIDChanges: {}, patch: [] });
+    assert.deepEqual((await client({ space }).pull()).patch, [CLEAR, issue('hedge')]);
   });
-}
 
-/** The events of a stream, one by one. */
-async function listenTo(url) {
-  const stop = new AbortController();
-  const response = await fetch(url, { signal: stop.signal });
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let text = (await reader.read()).value;
-  async function next() {
-    for (;;) {
-      const [found, data] = /^data: (.*)\n\n/m.exec(text) ?? [];
-      if (found !== undefined) {
-        text = text.slice(text.indexOf(found) + found.length);
-        return JSON.parse(data);
-      }
-      const { value, done } = await reader.read();
-      if (done) throw new Error('the stream has ended');
-      text += value;
+  test('a row that was deleted and made again is one put', async () => {
+    const who = client({ space: newSpace() });
+    await who.push('put', { key: 'k', value: 1 });
+    await who.pull();
+    await who.push('del', { key: 'k' });
+    await who.push('put', { key: 'k', value: 2 });
+    assert.deepEqual((await who.pull()).patch, [put('k', 2)]);
+  });
+
+  test('a mutation that is sent again, at once or later, has one effect', async () => {
+    const who = client({ space: newSpace() });
+    const mutations = Array.from({ length: 250 }, () => who.mutation('count', { id: 'x' }));
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => who.send(mutations.slice(0, 100 + 30 * i))),
+    );
+    answers.push(await who.send(mutations));
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+    const { patch, lastMutationIDChanges } = await who.pull();
+    assert.deepEqual(patch, [CLEAR, put('counter/x', { n: 250 })]);
+    assert.deepEqual(lastMutationIDChanges, { [who.clientID]: 250 });
+    assert.equal((await audit(who)).length, 250);
+  });
+
+  test('many clients at once: each mutation once, and versions only rise', async () => {
+    const space = newSpace();
+    const all = Array.from({ length: 8 }, () => client({ space }));
+    const reader = client({ space });
+    await reader.pull();
+    let isDone = false;
+    const work = Promise.all(
+      all.map(async (who) => {
+        for (let i = 0; i < 25; i++)
+          assert.equal((await who.push('count', { id: 'x' })).status, 200);
+      }),
+    ).finally(() => {
+      isDone = true;
+    });
+    let n = 0;
+    while (n < 200) {
+      const wasDone = isDone; // Before the pull: what it misses may be committed while it runs.
+      const { order } = reader.cookie;
+      const { patch } = await reader.pull();
+      assert.ok(reader.cookie.order >= order);
+      if (patch.length > 0) {
+        assert.ok(patch[0].value.n > n, 'what was seen is seen again');
+        n = patch[0].value.n;
+      } else if (wasDone) break;
     }
-  }
-  return { next, close: () => stop.abort() };
-}
+    await work;
+    assert.equal(n, 200);
+  });
+
+  test('a pull is one state, though others write while it is streamed', async () => {
+    const space = newSpace();
+    const [writer, reader] = [client({ space }), client({ space })];
+    await writer.push('both', { n: 0 });
+    await writer.push('fill', { from: 0, to: 4500 });
+    let isDone = false;
+    const work = (async () => {
+      for (let n = 1; !isDone; n++) assert.equal((await writer.push('both', { n })).status, 200);
+    })();
+    const seen = new Set();
+    for (let i = 0; i < 15; i++) {
+      const { body } = await reader.ask();
+      assert.equal(body.patch.length, 4503);
+      const [first, last] = [body.patch[1], body.patch.at(-1)];
+      assert.deepEqual([first.key, last.key], ['a/first', 'z/last']);
+      assert.deepEqual(first.value, last.value);
+      seen.add(first.value.n);
+    }
+    isDone = true;
+    await work;
+    assert.ok(seen.size > 3, `only ${seen.size} states were seen`);
+  });
+
+  test('more changes than a page come whole, from one version and from many', async () => {
+    const who = client({ space: newSpace() });
+    await who.push('put', { key: 'before', value: 1 });
+    await who.pull();
+    await who.push('fill', { from: 0, to: 2500 });
+    await who.push('put', { key: 'a', value: 1 });
+    await who.push('fill', { from: 2500, to: 3000 });
+    const { patch } = await who.pull();
+    assert.equal(patch.length, 3001);
+    assert.equal(new Set(patch.map(({ key }) => key)).size, 3001);
+    assert.ok(patch.every(({ op, key }) => op === 'put' && key !== 'before'));
+  });
+
+  test('what a rule rejects is acknowledged, without any effect', async () => {
+    const space = newSpace();
+    const who = client({ space });
+    await who.push('both', { n: 1 });
+    await who.push('createIssue', { id: 'i', title: 'The i' });
+    await who.push('closeIssue', { id: 'i' });
+    await who.pull();
+    const answer = await who.send([
+      who.mutation('updateIssue', { id: 'i', title: 'late' }),
+      who.mutation('halfThenReject', { key: 'half' }),
+      who.mutation('createIssue', null),
+      who.mutation('createIssue', undefined),
+      who.mutation('createIssue', { id: 5, title: 'x' }),
+      who.mutation('createIssue', { id: '\0', title: 'x' }),
+      who.mutation('put', { key: 'nul\0', value: 1 }),
+      who.mutation('put', { key: '\ud800', value: 1 }),
+      who.mutation('put', { key: 'k'.repeat(1025), value: 1 }),
+      who.mutation('put', { key: '', value: 1 }),
+      who.mutation('put', { key: 'no value' }),
+      who.mutation('put', { key: 'last', value: 1 }),
+    ]);
+    assert.equal(answer.status, 200);
+    const { patch, lastMutationIDChanges } = await who.pull();
+    assert.deepEqual(patch, [put('last', 1)]);
+    assert.deepEqual(lastMutationIDChanges, { [who.clientID]: 15 });
+    const names = (await audit(who)).map(({ name }) => name);
+    assert.deepEqual(names, ['both', 'createIssue', 'closeIssue', 'put']);
+  });
+
+  test('an error by no rule writes nothing, and the mutation takes effect when it is sent again', async () => {
+    const space = newSpace();
+    const [who, other] = [client({ space }), client({ space })];
+    await other.push('put', { key: 'broken', value: true });
+    const mutations = [
+      who.mutation('put', { key: 'before', value: 1 }),
+      who.mutation('fragile', { key: 'f' }),
+      who.mutation('put', { key: 'after', value: 1 }),
+    ];
+    const answer = await who.send(mutations);
+    assert.deepEqual([answer.status, answer.body], [503, { error: 'failed' }]);
+    const first = await who.pull();
+    assert.deepEqual(first.patch, [CLEAR, put('before', 1), put('broken', true)]);
+    assert.deepEqual(first.lastMutationIDChanges, { [who.clientID]: 1 });
+    await other.push('del', { key: 'broken' });
+    assert.equal((await who.send(mutations)).status, 200);
+    const second = await who.pull();
+    assert.deepEqual(second.patch, [del('broken'), put('after', 1), put('f', 'whole')]);
+    assert.deepEqual(second.lastMutationIDChanges, { [who.clientID]: 3 });
+  });
+
+  test('a statement of a mutator that fails undoes that mutation alone', async () => {
+    const who = client({ space: newSpace() });
+    const [one, two] = [
+      who.mutation('put', { key: 'one', value: 1 }),
+      who.mutation('brokenSql', {}),
+    ];
+    assert.equal((await who.send([one, two])).status, 503);
+    const { patch, lastMutationIDChanges } = await who.pull();
+    assert.deepEqual(
+      [patch, lastMutationIDChanges],
+      [[CLEAR, put('one', 1)], { [who.clientID]: 1 }],
+    );
+  });
+
+  test('a gap is refused, and what came before it stays', async () => {
+    const who = client({ space: newSpace() });
+    const [one, , three] = ['a', 'b', 'c'].map((key) => who.mutation('put', { key, value: 1 }));
+    const answer = await who.send([one, three]);
+    const { clientID } = who;
+    const gap = { error: 'mutation-gap', clientID, expected: 2, id: 3 };
+    assert.deepEqual([answer.status, answer.body], [409, gap]);
+    const { patch, lastMutationIDChanges } = await who.pull();
+    assert.deepEqual([patch, lastMutationIDChanges], [[CLEAR, put('a', 1)], { [clientID]: 1 }]);
+  });
+
+  test('a client that is not known any more is told so', async () => {
+    const space = newSpace();
+    const who = client({ space });
+    const lost = { error: 'ClientStateNotFound' };
+    const { status, body } = await who.send([who.mutation('put', { key: 'k', value: 1 }, 7)]);
+    assert.deepEqual([status, body], [200, lost]);
+    await client({ space }).push('put', { key: 'k', value: 1 });
+    await who.pull();
+    const { order, epoch } = who.cookie;
+    for (const cookie of [
+      { order, epoch: 'another' },
+      { order: order + 1, epoch },
+      order,
+      'x',
+      {},
+    ]) {
+      assert.deepEqual((await who.ask({ cookie })).body, lost, JSON.stringify(cookie));
+    }
+    for (const bad of [1.5, '1', null, -1e300]) {
+      assert.deepEqual((await who.ask({ cookie: { order: bad, epoch } })).body, lost);
+    }
+  });
+
+  test('a client belongs to its group, and a space knows nothing of another', async () => {
+    const [space, otherSpace] = [newSpace(), newSpace()];
+    const who = client({ space });
+    await who.push('put', { key: 'k', value: 1 });
+    const thief = new Client(world.server.url, who.clientID, { space, group: 'another' });
+    thief.next = 2;
+    const { status, body } = await thief.push('put', { key: 'k', value: 2 });
+    assert.deepEqual([status, body], [403, { error: 'wrong-client-group' }]);
+    assert.deepEqual((await thief.pull()).lastMutationIDChanges, {});
+    const other = client({ space: otherSpace });
+    assert.deepEqual((await other.pull()).patch, [CLEAR]);
+    assert.deepEqual((await other.ask({ cookie: who.cookie })).body.patch, [CLEAR]);
+    who.space = otherSpace;
+    assert.deepEqual(
+      (await who.push('put', { key: 'k', value: 2 })).body.error,
+      'ClientStateNotFound',
+    );
+  });
+
+  test('versions that are not spoken are named', async () => {
+    const who = client();
+    const refused = (versionType) => ({ error: 'VersionNotSupported', versionType });
+    assert.deepEqual((await who.ask({ pullVersion: 0 })).body, refused('pull'));
+    assert.deepEqual((await who.ask({ schemaVersion: '9' })).body, refused('schema'));
+    assert.deepEqual((await who.send([], { pushVersion: 0 })).body, refused('push'));
+    assert.deepEqual((await who.send([], { schemaVersion: '9' })).body, refused('schema'));
+  });
+
+  test('a mutator that the server does not have yet keeps the mutation at the client', async () => {
+    const who = client({ space: newSpace() });
+    for (const name of ['inventedLater', 'toString', '__proto__']) {
+      const { status, body } = await who.send([who.mutation(name, {}, 1)]);
+      assert.deepEqual([status, body], [501, { error: 'unknown-mutator', name }]);
+    }
+    assert.deepEqual((await who.pull()).lastMutationIDChanges, {});
+  });
+});

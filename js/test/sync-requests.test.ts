@@ -1,29 +1,11 @@
 /** What sync may cost in requests and bytes, which needs no clock. `npm run bench -- --only sync` has the times. */
 import { expect, it } from 'vitest';
-import { memory, open } from '../src/index.js';
 import { PACK_BYTES } from '../src/remote/format/limits.js';
-import { memoryRemote, type Remote } from '../src/remote/index.js';
+import { memoryRemote } from '../src/remote/index.js';
 import { random } from './random.js';
+import { cost, device } from './sync-devices.js';
 
 const ROWS = 80_000;
-
-async function device(remote: Remote) {
-  const db = await open('app', { storage: memory() });
-  return { db, link: await db.remote(remote, { probe: false }) };
-}
-
-type Device = Awaited<ReturnType<typeof device>>;
-
-async function cost({ link }: Device, call: () => Promise<unknown>) {
-  const before = link.traffic;
-  await call();
-  const after = link.traffic;
-  return {
-    requests: after.requests - before.requests,
-    sent: after.sentBytes - before.sentBytes,
-    received: after.receivedBytes - before.receivedBytes,
-  };
-}
 
 const WORDS = 'a table loads slowly after an upgrade and the page hangs while it sorts'.split(' ');
 
@@ -51,7 +33,7 @@ it('a clone is the head and a request for each 4 MiB of rows, of less than 0.4 o
   await a.db.putMany(rows);
   await a.link.push();
   const b = await device(remote);
-  const cloned = await cost(b, () => b.link.pull());
+  const cloned = await cost(b.link, () => b.link.pull());
   const bytes = rows.reduce((sum, row) => sum + JSON.stringify(row).length, 0);
   expect(bytes).toBeGreaterThan(2 * PACK_BYTES);
   expect(cloned.requests).toBeLessThanOrEqual(1 + Math.ceil(bytes / PACK_BYTES));
@@ -70,8 +52,8 @@ it('ten changed rows of many are a request to pull and, but for one push in six,
   const requests = { push: 0, pull: 0 };
   for (let nth = 0; nth < 60; nth++) {
     await a.db.putMany(ten(`change ${nth}`));
-    const pushed = await cost(a, () => a.link.push());
-    const pulled = await cost(b, () => b.link.pull());
+    const pushed = await cost(a.link, () => a.link.push());
+    const pulled = await cost(b.link, () => b.link.pull());
     requests.push += pushed.requests;
     requests.pull += pulled.requests;
     if (pushed.requests === 1) expect(pushed.sent).toBeLessThanOrEqual(6_000);
@@ -98,7 +80,7 @@ it('a lost race costs a read of the head and another swap, and sends nothing aga
   await a.db.put('from a', 1);
   await a.link.push();
   await counted.db.putMany(ten('from b'));
-  const raced = await cost(counted, async () => {
+  const raced = await cost(counted.link, async () => {
     expect(await counted.link.push()).toMatchObject({ races: 1 });
   });
   // The head comes with the answer that the swap was lost.
