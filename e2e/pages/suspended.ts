@@ -54,25 +54,64 @@ function* rows(round: number, count = ROWS): Generator<[string, Row]> {
 const stopHere = new Function('debugger');
 
 /**
- * Stops, when `isArmed`, where a store of objects is about to be written for the nth time from now on: before
- * the transaction, or in the middle of it.
+ * Transactions of this tab that end only when it goes on: others wait for them, until the browser ends them after a
+ * minute. Those that were told to commit end without it.
+ */
+const underWay = new Set<IDBTransaction>();
+/** Called before each transaction, and behind its begin. */
+const onTransaction = {
+  before: (_stores: readonly string[], _mode: IDBTransactionMode | undefined) => {},
+  begun: (_tx: IDBTransaction) => {},
+};
+
+const { transaction } = IDBDatabase.prototype;
+IDBDatabase.prototype.transaction = function (stores, mode, options) {
+  onTransaction.before([...stores], mode);
+  const tx = transaction.call(this, stores, mode, options);
+  underWay.add(tx);
+  for (const end of ['complete', 'abort']) tx.addEventListener(end, () => underWay.delete(tx));
+  onTransaction.begun(tx);
+  return tx;
+};
+
+const { commit } = IDBTransaction.prototype;
+IDBTransaction.prototype.commit = function () {
+  commit.call(this);
+  underWay.delete(this);
+};
+
+/** Stops as soon as no transaction is under way. */
+function stopOutside(): void {
+  if (underWay.size === 0) stopHere();
+  else setTimeout(stopOutside, 0);
+}
+
+/** Whether a tab that was to stop at a write has done so. */
+let hasStopped = false;
+
+/**
+ * Stops, when `isArmed`, where a store of objects is about to be written for the nth time from now on: in the middle of
+ * the transaction, or before it. While another is under way, it stops before a later one.
  */
 function stopAtWrite(isArmed: boolean, nth: number, isInside = false, store = 'segments'): void {
-  const { prototype } = IDBDatabase;
-  const original = prototype.transaction;
   let left = isArmed ? nth : Number.POSITIVE_INFINITY;
-  prototype.transaction = function (...args) {
-    const [stores, mode] = args;
-    const isWrite = mode === 'readwrite' && [...stores].includes(store);
-    const stops = isWrite && --left === 0;
-    if (stops && !isInside) stopHere();
-    const tx = original.apply(this, args);
-    if (stops && isInside) {
+  const stops = (stores: readonly string[], mode: IDBTransactionMode | undefined) => {
+    if (hasStopped || mode !== 'readwrite' || !stores.includes(store)) return false;
+    left -= 1;
+    hasStopped = left <= 0 && (isInside || underWay.size === 0);
+    return hasStopped;
+  };
+  if (isInside) {
+    onTransaction.begun = (tx) => {
+      if (!stops([...tx.objectStoreNames], tx.mode)) return;
       tx.objectStore('segments').get(0);
       stopHere();
-    }
-    return tx;
-  };
+    };
+  } else {
+    onTransaction.before = (stores, mode) => {
+      if (stops(stores, mode)) stopHere();
+    };
+  }
 }
 
 /** Stops in the middle of the transaction that makes the room that is kept for deletions. */
@@ -107,7 +146,7 @@ function deleted(database: string): Promise<void> {
 function stopInLock(
   isArmed: boolean,
   end: string,
-  stop: () => void = () => void setTimeout(stopHere, 0),
+  stop: () => void = () => void setTimeout(stopOutside, 0),
 ): void {
   const request = navigator.locks.request.bind(navigator.locks) as (
     name: string,
@@ -126,6 +165,18 @@ function stopInLock(
         return hold(lock);
       }),
   });
+}
+
+/** Collects what a load has left; with a debugger, until that has stopped it. */
+async function collect(isDebugged: boolean, isInside: boolean): Promise<void> {
+  for (let round = 5; ; round++) {
+    // What must stay is known at the next write, and the old segments are about to be deleted.
+    stopAtWrite(isDebugged, 1, isInside);
+    await db.compact();
+    if (!isDebugged || hasStopped) return;
+    stopAtWrite(false, 1);
+    await db.putMany(rows(round));
+  }
 }
 
 const increment = () =>
@@ -189,9 +240,7 @@ const suspended = {
         // The store collects by itself, too. After this nothing is dead until the next load is committed.
         await db.compact();
         await db.putMany(rows(4));
-        // What must stay is known by then, and the old segments are about to be deleted.
-        stopAtWrite(isDebugged, 1, isInside);
-        const collecting = db.compact();
+        const collecting = collect(isDebugged, isInside);
         collecting.catch(() => {});
         calls = [collecting];
         if (!isDebugged) await new Promise((resolve) => setTimeout(resolve, 20));

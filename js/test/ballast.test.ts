@@ -31,7 +31,7 @@ describe('the ballast', () => {
 
   const stored = (name: string) =>
     engine.stored(`hedgerow-ballast/${name}`)?.get('segments')?.select(undefined) ?? [];
-  const write = (id: number, length: number, makesRoom: boolean) => {
+  const write = (id: number, length: number, makesRoom: boolean | 'later') => {
     const segmentBytes = random(id).bytes(length);
     const segments = [{ id, segmentBytes, tableBytes: random(id).bytes(20) }];
     const written = store.write({ segments, durability: 'relaxed', makesRoom });
@@ -68,6 +68,26 @@ describe('the ballast', () => {
     await other.keepBallast?.(16 * MIB);
     expect(stored('b')).toHaveLength(4);
     await other.close();
+  });
+
+  it('is taken back before a write that comes behind a deletion', async () => {
+    engine.quota = engine.used + 1000;
+    expect(await within(write(1, 2000, true))).toBe(true);
+    const writes = [2, 3, 4].map((id) => write(id, RECORD_BYTES, false));
+    expect(await within(Promise.all(writes))).toEqual(Array(3).fill('quota-exceeded'));
+    expect(stored('a')).toHaveLength(3);
+  });
+
+  it('is had by copies, which make room later, by half only', async () => {
+    engine.quota = engine.used + 1000;
+    expect(await write(1, 2000, 'later')).toBe(true);
+    expect(await within(write(2, 2000, 'later'))).toBe(true);
+    await within(vi.waitFor(() => expect(stored('a')).toHaveLength(3)));
+    expect(await within(write(3, RECORD_BYTES, 'later'))).toBe(true);
+    await within(vi.waitFor(() => expect(stored('a')).toHaveLength(2)));
+    expect(await within(write(4, RECORD_BYTES, 'later'))).toBe('quota-exceeded');
+    expect(stored('a')).toHaveLength(2);
+    expect(await within(write(5, RECORD_BYTES, true))).toBe(true);
   });
 
   it('is taken back when a write finds no room, before other writes take it', async () => {

@@ -39,7 +39,8 @@ export interface Filled extends Held {
 }
 
 const MOST_CHANGES = 4000;
-const LOAD_BATCH = 8 << 20;
+const MIB = 1 << 20;
+const LOAD_BATCH = 8 * MIB;
 const LOAD_LENGTH = 400_000;
 const isBytes = (length: number) => length % 2 === 0;
 
@@ -224,6 +225,48 @@ class Filling {
   }
 }
 
+/** Pauses between looks for a ballast, in milliseconds, and after how many looks it is no more about to grow. */
+const BALLAST_PAUSE_MS = 250;
+const BALLAST_LOOKS = 20;
+
+/**
+ * Waits until a store has the ballast that a store of its size has (`docs/reliability.md` tells how much), or has at
+ * least half of it and finds no room for more.
+ */
+async function hasBallast({ store, loadBytes }: FullPlan): Promise<boolean> {
+  const name = `hedgerow-ballast/${store}`;
+  const wanted = Math.min(Math.floor(loadBytes / (4 * MIB)), 32);
+  let records = 0;
+  for (let looks = 0; looks < BALLAST_LOOKS; looks++) {
+    const found = await recordsOf(name);
+    if (found >= wanted) return true;
+    if (found !== records) looks = 0;
+    records = found;
+    await new Promise((resolve) => setTimeout(resolve, BALLAST_PAUSE_MS));
+  }
+  return records >= wanted / 2;
+}
+
+/** How many records the ballast of this name has. */
+async function recordsOf(name: string): Promise<number> {
+  const databases = await indexedDB.databases();
+  if (!databases.some((database) => database.name === name)) return 0;
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open(name);
+    // It was deleted meanwhile, and must not be made here.
+    opening.onupgradeneeded = () => opening.transaction?.abort();
+    opening.onerror = () => resolve(0);
+    opening.onsuccess = () => {
+      const db = opening.result;
+      const count = db.transaction('segments').objectStore('segments').count();
+      count.onsuccess = () => resolve(count.result);
+      count.onerror = () => reject(count.error);
+      db.onversionchange = () => db.close();
+      db.close();
+    };
+  });
+}
+
 /** Fills storage, goes on, and on some seeds empties it. */
 export async function fillUp(plan: FullPlan): Promise<Filled> {
   const db = await open(plan.store);
@@ -231,7 +274,7 @@ export async function fillUp(plan: FullPlan): Promise<Filled> {
   const { calls } = filling;
   await filling.load(plan.loadBytes);
   // What is kept for deletions is taken soon after a load, not in it.
-  if (plan.loadBytes > 0) await new Promise((resolve) => setTimeout(resolve, 3000));
+  if (plan.loadBytes > 0 && !(await hasBallast(plan))) calls.problems.push('no ballast was taken');
   let until = 0;
   while ((await filling.change()) === 'right' && until < MOST_CHANGES) until += 1;
   if (until === MOST_CHANGES) calls.problems.push('there was room for all');

@@ -44,7 +44,7 @@ export class Collection {
   #fence: RefMove | undefined;
   /** Why no ids could be reserved for new segments. */
   #noIds: unknown;
-  #makesRoom = false;
+  #isSparing = false;
   #deleted = 0;
   #written = 0;
   /** Bytes stored at its start, without those of changes in progress, minus what it has freed. */
@@ -69,7 +69,7 @@ export class Collection {
     const { host, inventory } = this.#shared;
     const { engine } = host;
     const facts = factsOf(inventory.refs.get(FENCE_REF));
-    this.#makesRoom = (flags & CollectFlag.sparing) !== 0;
+    this.#isSparing = (flags & CollectFlag.sparing) !== 0;
     // Without ids nothing can be copied. Wholly dead segments can still be deleted.
     await this.#shared.prepareIds(true).catch((cause: unknown) => {
       if (!isFull(cause)) throw cause;
@@ -229,7 +229,7 @@ export class Collection {
           this.#shared.made(segment.id);
           made.push(segment.id);
           if (this.#noIds !== undefined) throw this.#noIds;
-          const makesRoom = this.#makesRoom;
+          const makesRoom = this.#isSparing && 'later';
           // Chunks that are safe from a power cut must be safe in their new segment, too.
           const batch = { segments: [segment], durability: 'strict', makesRoom } as const;
           const write = host.segments.write(batch);

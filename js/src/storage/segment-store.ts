@@ -58,8 +58,11 @@ export interface WriteBatch {
   /** Other refs to be moved or deleted: all requests are granted, or nothing is written. */
   readonly also?: readonly (RefMove | RefDrop)[];
   readonly durability: Durability;
-  /** The change makes room: it may use the room that an adapter keeps for that. */
-  readonly makesRoom?: boolean;
+  /**
+   * The change makes room: it may use the room that an adapter keeps for that. Copies make room `'later'`, if ever, by
+   * the deletion of what was copied: they may use half of it.
+   */
+  readonly makesRoom?: boolean | 'later';
 }
 
 /** Where a ref must stand for a deletion. */

@@ -20,6 +20,8 @@ const OPENING_LIMIT = 2000;
 /** `crypto.getRandomValues` gives no more at once. */
 const MAX_RANDOM = 65_536;
 
+const ignore = () => {};
+
 /** The ballast of one store. Its room may be had by any tab. */
 export class Ballast {
   readonly #database: string;
@@ -29,6 +31,7 @@ export class Ballast {
   /** Records that there are to be. */
   #wanted = 0;
   #restoring: Promise<void> | undefined;
+  #lent: Promise<void> | undefined;
   #fitting: Promise<void> | undefined;
 
   constructor(database: string) {
@@ -54,15 +57,35 @@ export class Ballast {
     if (wanted > (this.#records ?? 0)) await this.#take(wanted);
   }
 
-  /** Runs `task` with the room of the ballast, and takes back after that what it has left. */
-  async lend<T>(task: () => Promise<T>): Promise<T> {
-    const records = await this.#giveUp().catch(() => 0);
+  /**
+   * Until what is lent has been taken back, as far as there is room; `undefined` when nothing is lent. What else needs
+   * room waits for it: otherwise it would use up the ballast bit by bit.
+   */
+  get lent(): Promise<void> | undefined {
+    return this.#lent;
+  }
+
+  /**
+   * Runs `task` with the room of the ballast, and takes back after that what it has left. Copies have it only while
+   * there is more than half of it: where deletions free nothing, as in WebKit, they would use up all.
+   */
+  lend<T>(task: () => Promise<T>, isCopy: boolean): Promise<T> {
+    const done = this.#lend(task, isCopy);
+    const lent = done
+      .then(ignore, ignore)
+      .then(() => this.restore())
+      .finally(() => {
+        if (this.#lent === lent) this.#lent = undefined;
+      });
+    this.#lent = lent;
+    return done;
+  }
+
+  async #lend<T>(task: () => Promise<T>, isCopy: boolean): Promise<T> {
+    const records = await this.#count().catch(() => 0);
     this.#wanted = Math.max(this.#wanted, records);
-    try {
-      return await task();
-    } finally {
-      this.restore();
-    }
+    if (!isCopy || records > this.#wanted / 2) await this.#giveUp().catch(ignore);
+    return task();
   }
 
   /** The page may be suspended: what is under way ends. */
@@ -80,19 +103,21 @@ export class Ballast {
   restore(): Promise<void> {
     if ((this.#records ?? 0) >= this.#wanted) return Promise.resolve();
     this.#restoring ??= this.#take(this.#wanted)
-      .catch(() => {})
+      .catch(ignore)
       .finally(() => {
         this.#restoring = undefined;
       });
     return this.#restoring;
   }
 
-  /** How many records there were. */
-  async #giveUp(): Promise<number> {
-    const records = await this.#withDatabase(async () => this.#records ?? 0).catch(() => 0);
+  /** How many records there are. */
+  #count(): Promise<number> {
+    return this.#withDatabase(async () => this.#records ?? 0);
+  }
+
+  async #giveUp(): Promise<void> {
     this.#records = 0;
     await destroyDatabase(this.#database);
-    return records;
   }
 
   #take(wanted: number): Promise<void> {

@@ -191,7 +191,8 @@ class IdbSegmentStore implements SegmentStore {
   }
 
   /** As `Connection.run`; what makes room is run once more when there is none. */
-  async #run<T>(makesRoom: boolean, task: Task<T>): Promise<T> {
+  async #run<T>(makesRoom: boolean | 'later', task: Task<T>): Promise<T> {
+    if (!makesRoom && this.#loaded?.lent) await this.#loaded.lent;
     try {
       return await this.#connection.run(task);
     } catch (cause) {
@@ -200,7 +201,7 @@ class IdbSegmentStore implements SegmentStore {
       if (!makesRoom) await this.#loaded?.restore();
       const room = makesRoom && (await this.#room().catch(() => undefined));
       if (!room) throw cause;
-      return room.again(task);
+      return room.again(task, makesRoom);
     }
   }
 

@@ -54,6 +54,11 @@ export class Room {
     return this.#ballast.fit(storedBytes);
   }
 
+  /** What a write waits for: see `Ballast.lent`. */
+  get lent(): Promise<void> | undefined {
+    return this.#ballast.lent;
+  }
+
   /** Takes back what deletions were lent, before a write does. */
   restore(): Promise<void> {
     return this.#ballast.restore();
@@ -63,9 +68,9 @@ export class Room {
    * Runs once more what makes room and has found none, with what is kept for that. Firefox takes the
    * deletions that it has refused when they are made again.
    */
-  again<T>(task: Task<T>): Promise<T> {
+  again<T>(task: Task<T>, makesRoom: true | 'later'): Promise<T> {
     const run = (db: IDBDatabase, repetition: number) => task(db, repetition, true);
-    return this.#ballast.lend(() => this.#connection.run(run));
+    return this.#ballast.lend(() => this.#connection.run(run), makesRoom === 'later');
   }
 }
 
