@@ -176,6 +176,27 @@ describe('httpRemote() with serveRemote()', () => {
     expect(statuses).toEqual([201, 304]);
   });
 
+  it('reads what a browser answers from its cache to the end, or it would be dropped there', async () => {
+    const url = await served(memoryRemote());
+    const ends: string[] = [];
+    const cached = (part: Uint8Array) => {
+      const parts = [part];
+      const pull = (controller: ReadableStreamDefaultController) => {
+        const next = parts.shift();
+        if (next !== undefined) return controller.enqueue(next);
+        ends.push('read');
+        controller.close();
+      };
+      return new ReadableStream({ pull, cancel: () => void ends.push('cancelled') });
+    };
+    const remote = httpRemote({
+      url,
+      fetch: async () => new Response(cached(bytes('a head')), { headers: { ETag: '"1"' } }),
+    });
+    expect(await remote.readHeadSince('main', '"1"')).toBe('unchanged');
+    expect(ends).toEqual(['read']);
+  });
+
   it('checks that a name is the hash of the bytes', async () => {
     const url = await served(memoryRemote());
     const name = hashedName('p', bytes('right'));

@@ -73,11 +73,12 @@ export class WebRemote implements Omit<Remote, 'list'> {
     const name = names.headName(branch);
     const headers = unchangedHeaders(token);
     const answer = await this.send('GET', name, { headers, cache: 'no-cache', signal });
-    // Browsers ask whether it is unchanged by themselves, and answer from their cache then.
-    if (answer.status === 304 || (answer.status === 200 && answer.header('etag') === token)) {
+    if (answer.status === 304) {
       answer.drop();
       return 'unchanged';
     }
+    // Browsers ask whether it is unchanged by themselves, and answer from their cache then. That is read to its end:
+    // Chromium may drop from its cache what is not, and the next answer would come whole.
     const head = await headOf(name, answer);
     return head?.token === token ? 'unchanged' : head;
   }
