@@ -18,9 +18,9 @@ import type { SharedStore } from '../history/shared-store.js';
 import { changesOf, startDiff } from '../read/diff.js';
 import { blocks } from '../read/scan.js';
 import type { Durability } from '../storage/segment-store.js';
+import { type JointHead, type JointWrite, QueueHead } from '../sync/joint-heads.js';
 import { OwnEdits } from '../transaction/edits.js';
 import { tryEdits } from '../write/try-edits.js';
-import { type JointHead, type JointWrite, QueueHead } from './heads.js';
 import type { PendingCall } from './types.js';
 
 /** What is known of the server. */

@@ -6,24 +6,37 @@ import { entriesSince } from '../remote/format/head-rules.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { rowsOf } from './delta.js';
 import { applyEntries, type Seen } from './entries.js';
+import { forward } from './forward.js';
 import { landCheckpoint } from './land-checkpoint.js';
 import { tailFor } from './logs.js';
 import { type PendingPush, type Remembered, stateMoves } from './state.js';
 
 /**
- * Moves the branch of the remote to the rows of a head, with what is remembered of the remote. `false` if another tab
- * moved it meanwhile: then read the state again.
+ * Moves the branch of the remote to the rows of a head, with what is remembered of the remote. Resolves to the rows of
+ * the local branch that changed with it; to undefined if another tab moved it meanwhile: then read the state again.
  */
-export async function bringIn(context: SyncContext, now: Seen, job: SyncJob): Promise<boolean> {
+export async function bringIn(
+  context: SyncContext,
+  now: Seen,
+  job: SyncJob,
+): Promise<number | undefined> {
   const tail = await tailFor(context, now, job);
   const accepted = await acceptOwn(context, now, tail);
-  if (accepted === undefined) return false;
+  if (accepted === undefined) return undefined;
   const base = await rowsOf(context.shared, accepted.origin);
   const entries = entriesSince(tail, base.rootBytes);
   const next = { ...now, state: accepted };
-  if (entries === undefined) return landCheckpoint(context, next, job);
-  const outcome = await applyEntries(context, next, entries, job);
-  return outcome === 'wrong-root' ? landCheckpoint(context, next, job) : outcome === 'applied';
+  const [only, ...more] = entries ?? [];
+  if (only !== undefined && more.length === 0) {
+    const applied = await forward(context, next, only, job);
+    if (applied !== undefined) return applied;
+  }
+  const outcome = entries && (await applyEntries(context, next, entries, job));
+  const isDone =
+    outcome === undefined || outcome === 'wrong-root'
+      ? await landCheckpoint(context, next, job)
+      : outcome === 'applied';
+  return isDone ? 0 : undefined;
 }
 
 /** The rows after the entry of the tail, or of the head, that this push became. */

@@ -8,6 +8,7 @@ import type { Remote } from '../remote/remote.js';
 import type { Durability } from '../storage/segment-store.js';
 import type { ConflictLog } from './conflict-log.js';
 import type { Heads } from './heads.js';
+import type { JointHead } from './joint-heads.js';
 import type { ConflictPolicy } from './policy.js';
 import type { SyncRefs } from './state.js';
 
@@ -37,7 +38,7 @@ export interface SyncContext {
   readonly originName: string;
   readonly origin: BranchHead;
   /** The branch that is synced. */
-  readonly local: BranchHead;
+  readonly local: JointHead;
   readonly log: ConflictLog;
   readonly policy: ConflictPolicy;
   /** The app's version of its rows. */

@@ -18,6 +18,7 @@ import type { PullResult, SyncContext, SyncJob, SyncProgress, SyncTools } from '
 import { rowsOf } from './delta.js';
 import { Heads } from './heads.js';
 import type { SyncHost } from './host.js';
+import { JointHead } from './joint-heads.js';
 import { Leases } from './leases.js';
 import { SyncLoop, type SyncOptions, type Worked } from './loop.js';
 import { metered, type Traffic } from './meter.js';
@@ -299,7 +300,7 @@ export async function openLink(
     await refs.move({ origin: EMPTY_COMMIT, fork: EMPTY_COMMIT }, durability);
   }
   const origin = new BranchHead(shared, names.origin);
-  const local = new BranchHead(shared, refOfBranch(branch));
+  const local = new JointHead(shared, refOfBranch(branch));
   origin.isBare = true;
   try {
     for (const one of [origin, local]) await shared.queued(() => one.refresh());

@@ -22,8 +22,10 @@ export async function pull(context: SyncContext, job: SyncJob): Promise<PullResu
     if (seen === undefined) return { seq: 0, applied: 0, conflicts: 0 };
     const { seq } = seen.head;
     const isNew = seq !== state.seq || !sameBytes(seen.hashBytes, state.seenBytes);
-    if (!isNew || (await bringIn(context, { state, seen }, job))) {
-      const pulled = { seq, ...(await mergeIn(context, seq, job)) };
+    const forwarded = isNew ? await bringIn(context, { state, seen }, job) : 0;
+    if (forwarded !== undefined) {
+      const { applied, conflicts } = await mergeIn(context, seq, job);
+      const pulled = { seq, applied: forwarded + applied, conflicts };
       if (pulled.applied > 0) job.onPull?.(pulled);
       return pulled;
     }
@@ -73,8 +75,7 @@ async function takeWhole(
     const also = refs.moves({ fork: origin });
     const { generation } = local.head;
     if (!(await local.move(origin, [], { durability, also }))) return undefined;
-    refs.moved(also);
-    shared.inventory.moved(also);
+    refs.made(also);
     await local.moveOnto(origin, generation + 1);
     return local.head.rows;
   });

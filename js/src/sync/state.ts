@@ -99,11 +99,9 @@ export class SyncRefs {
   async move(to: Moves, durability: Durability): Promise<boolean> {
     const also = this.moves(to);
     if (also.length === 0) return true;
-    const { host, inventory } = this.#shared;
+    const { host } = this.#shared;
     if (!(await writeRefs(host.segments, { segments: [], also, durability }))) return false;
-    this.moved(also);
-    inventory.moved(also);
-    for (const { name, generation } of also) this.#shared.announce(name, generation);
+    this.made(also);
     await this.#shared.queued(async () => {
       for (const one of this.#shared.branchHeads) {
         if (also.some(({ name }) => name === one.ref)) await one.keepUp();
@@ -112,7 +110,14 @@ export class SyncRefs {
     return true;
   }
 
-  /** Records moves that were made with a commit. */
+  /** Tells of moves that were made, by storage or with a commit. */
+  made(moves: readonly RefMove[]): void {
+    this.moved(moves);
+    this.#shared.inventory.moved(moves);
+    for (const { name, generation } of moves) this.#shared.announce(name, generation);
+  }
+
+  /** Records moves that are made with a commit. */
   moved(moves: readonly RefMove[]): void {
     this.#refs = new Map([...this.#refs, ...moves.map((ref) => [ref.name, ref] as const)]);
   }

@@ -9,10 +9,12 @@ export type JointWrite = (
   also: readonly RefMove[],
 ) => Promise<boolean>;
 
+/** Adds to a move what moves with it; `write` makes the move. */
+export type Partner = (write: JointWrite, commitBytes: Uint8Array) => Promise<boolean>;
+
 /** A head whose moves have a partner: it adds what moves with them. */
 export class JointHead extends BranchHead {
-  /** Makes the move, by the function that it is given. */
-  partner: ((write: JointWrite) => Promise<boolean>) | undefined;
+  partner: Partner | undefined;
 
   override move(
     commitBytes: Uint8Array,
@@ -25,7 +27,7 @@ export class JointHead extends BranchHead {
       const all = [...segments, ...more];
       return super.move(commitBytes, all, { ...options, also }, onUnknown);
     };
-    return this.partner === undefined ? write([], []) : this.partner(write);
+    return this.partner === undefined ? write([], []) : this.partner(write, commitBytes);
   }
 }
 

@@ -1,0 +1,56 @@
+/**
+ * Brings an entry to a store that has changed nothing since its last merge: it is committed to the local branch, and the
+ * branch of the remote stands at that commit. One transaction then, in place of one for each branch.
+ */
+
+import { sameBytes } from '../base/bytes.js';
+import { checkpointRows, type TailEntry } from '../remote/format/head.js';
+import type { SyncContext, SyncJob } from './context.js';
+import { applyDeltas, rowsOf } from './delta.js';
+import { deltaOf, type Seen, seenMoves } from './entries.js';
+
+/** The rows that it changes; undefined if that cannot be: nothing was stored then. */
+export async function forward(
+  context: SyncContext,
+  now: Seen,
+  entry: TailEntry,
+  job: SyncJob,
+): Promise<number | undefined> {
+  const { shared, local, origin, refs, durability } = context;
+  const { state, seen } = now;
+  if (!sameBytes(state.fork, state.origin)) return undefined;
+  // The commit of a checkpoint is kept for long: it is one without indexes.
+  const checkpoint = checkpointRows(seen.head.checkpoint);
+  if (sameBytes(entry.rows.rootBytes, checkpoint.rootBytes)) return undefined;
+  await shared.queued(() => local.refresh());
+  const { head, release } = await local.holdHead();
+  try {
+    const [here, there] = [
+      await rowsOf(shared, head.commitBytes),
+      await rowsOf(shared, state.origin),
+    ];
+    if (!sameBytes(here.rootBytes, there.rootBytes)) return undefined;
+    const moves = (made: Uint8Array) => ({ ...seenMoves(now), origin: made, fork: made });
+    local.partner = async (write, made) => {
+      const also = refs.moves(moves(made));
+      const isMoved = await write([], also);
+      if (isMoved) refs.made(also);
+      return isMoved;
+    };
+    const { signal } = job;
+    const [deltas, onto, after] = [
+      [await deltaOf(context, entry, job)],
+      head.commitBytes,
+      entry.rows,
+    ];
+    const applied = await applyDeltas(local, { deltas, after, onto, durability, signal });
+    if (applied.outcome !== 'applied') return undefined;
+    // If no row has changed there was no commit.
+    if (!(await refs.move(moves(applied.commitBytes), durability))) return undefined;
+    await shared.queued(() => origin.keepUp());
+    return applied.rows;
+  } finally {
+    local.partner = undefined;
+    release();
+  }
+}
