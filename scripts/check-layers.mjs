@@ -46,7 +46,7 @@ export const SUM_LAYERS = [
 export const TYPESCRIPT_LAYERS = [
   [['base/*']],
   [['storage/*'], ['tabs/*'], ['indexes/*'], ['sum-proof/*'], ['remote/*']],
-  [['core/*'], ['node/*'], ['server/*']],
+  [['core/*'], ['node/*'], ['server/*'], ['wire/*']],
   [['history/*'], ['react-native/*'], ['slim/*']],
   [['read/*'], ['write/*'], ['verify/*']],
   [
@@ -59,7 +59,7 @@ export const TYPESCRIPT_LAYERS = [
     ['watch/*'],
   ],
   [['sync/*']],
-  [['mutators/*']],
+  [['mutators/*'], ['rest/*']],
   [['store/*']],
   [['index']],
   [['react/*'], ['cli/*']],

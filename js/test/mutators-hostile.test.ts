@@ -2,8 +2,8 @@
 import { afterEach, expect, it } from 'vitest';
 import { type HedgerowError, memory, open, type Store } from '../src/index.js';
 import { mutators, type PullRequest, type ServerLink } from '../src/mutators/index.js';
-import { PullBody } from '../src/mutators/pull-body.js';
 import type { Transaction } from '../src/transaction/transaction.js';
+import { PullBody } from '../src/wire/pull-body.js';
 import { failure } from './model.js';
 import { json } from './mutators-server.js';
 import { forSeeds, seedCount } from './property.js';

@@ -3,9 +3,9 @@ import type { SharedStore } from '../history/shared-store.js';
 import type { Durability } from '../storage/segment-store.js';
 import type { SyncHost } from '../sync/host.js';
 import type { JointHead } from '../sync/joint-heads.js';
+import type { Wire } from '../wire/wire.js';
 import type { Queue } from './queue.js';
 import type { MutatorOptions, Mutators } from './types.js';
-import type { Wire } from './wire.js';
 
 export interface ServerContext {
   readonly store: SyncHost;

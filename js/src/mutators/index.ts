@@ -1,6 +1,6 @@
 /** `hedgerow/mutators`: changes made offline, and a server that decides. */
 import type { Remote } from '../remote/remote.js';
-import type { OwnServer } from './own-server.js';
+import type { OwnServer } from '../wire/own-server.js';
 import type { ServerLink } from './server-link.js';
 import type { MutatorOptions, Mutators } from './types.js';
 
@@ -38,6 +38,6 @@ export async function mutators<const M extends Mutators>(
   db: Linking,
   options: MutatorOptions<M>,
 ): Promise<ServerLink<M>> {
-  const own: OwnServer = { wanted: options as unknown as MutatorOptions<Mutators> };
+  const own: OwnServer = { kind: 'mutators', wanted: options };
   return (await db.remote(own as unknown as Remote)) as ServerLink<M>;
 }

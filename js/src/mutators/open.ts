@@ -1,67 +1,36 @@
 /** Binds a store to its own server. Loaded when `mutators()` is first called. */
 import { HedgerowError } from '../base/errors.js';
-import { FORMAT } from '../base/limits.js';
 import { optionsOf } from '../base/options.js';
 import { refOfBranch } from '../history/branch-name.js';
-import { firstGeneration, MUTATORS_REF } from '../history/branch-refs.js';
-import { EMPTY_COMMIT } from '../history/inventory.js';
-import { writeRefs } from '../history/ref-write.js';
-import type { SharedStore } from '../history/shared-store.js';
-import type { Durability } from '../storage/segment-store.js';
+import { MUTATORS_REF } from '../history/branch-refs.js';
 import type { SyncHost } from '../sync/host.js';
 import { JointHead } from '../sync/joint-heads.js';
+import { makeBranches } from '../sync/make-branches.js';
+import { MAX_PULL_BYTES, wireFaults } from '../wire/endpoint.js';
+import { Wire } from '../wire/wire.js';
 import { IndexBuilder } from '../write/index-builder.js';
 import type { ServerContext } from './context.js';
 import { freshRecord, Queue } from './queue.js';
 import { ServerLink } from './server-link.js';
 import type { MutatorOptions, Mutators } from './types.js';
-import { Wire } from './wire.js';
 
 const OPTIONS = 'mutators pull push auth schemaVersion maxPullBytes durability onRejected onReset';
-
-const MAX_PULL_BYTES = 2 ** 30;
 
 /** Checks what the app has given. */
 function checked<M extends Mutators>(given: MutatorOptions<M>): MutatorOptions<M> {
   const options = optionsOf('mutators', given, OPTIONS) as MutatorOptions<M>;
-  const { mutators, auth, schemaVersion = '', maxPullBytes = 1 } = options;
-  const isPlace = (place: unknown) =>
-    typeof place === 'function' ||
-    typeof (place as { url?: unknown } | undefined)?.url === 'string';
+  const { mutators, schemaVersion = '', maxPullBytes } = options;
   const areMutators =
     typeof mutators === 'object' &&
     mutators !== null &&
     Object.values(mutators).every((mutator) => typeof mutator === 'function');
   const faults = [
-    !areMutators && 'mutators are functions',
-    !(isPlace(options.pull) && isPlace(options.push)) &&
-      'pull and push are functions, or have a url',
-    !(auth === undefined || typeof auth === 'function') && 'auth is a function',
-    typeof schemaVersion !== 'string' && 'schemaVersion is a string',
-    !(maxPullBytes > 0) && 'maxPullBytes is above 0',
-  ].filter(Boolean);
+    ...(areMutators ? [] : ['mutators are functions']),
+    ...wireFaults(options, maxPullBytes),
+    ...(typeof schemaVersion === 'string' ? [] : ['schemaVersion is a string']),
+  ];
   if (faults.length === 0) return options;
   throw new HedgerowError('invalid-argument', `mutators: ${faults.join('; ')}`);
-}
-
-/** Makes the branches of the server's rows and of the queue, unless they are there. */
-async function makeBranches(
-  shared: SharedStore,
-  names: readonly string[],
-  durability: Durability,
-): Promise<void> {
-  const refs = await shared.queued(() => shared.inventory.look());
-  const commitBytes = EMPTY_COMMIT;
-  const also = names
-    .filter((name) => !refs.has(name))
-    .map((name) => {
-      return { name, commitBytes, generation: firstGeneration(), format: FORMAT, expected: 0 };
-    });
-  if (also.length === 0) return;
-  // If another tab is first, they are there.
-  if (await writeRefs(shared.host.segments, { segments: [], also, durability })) {
-    shared.inventory.moved(also);
-  }
 }
 
 /** Binds a store to its own server. */

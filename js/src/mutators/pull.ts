@@ -1,13 +1,13 @@
 /** Pulls: what the server has comes to its branch here, with the cookie and the ids, in one commit. */
 import { HedgerowError } from '../base/errors.js';
+import { badResponse, PullBody } from '../wire/pull-body.js';
 import { guarded, Ingest } from '../write/ingest.js';
 import { Reporter, takeBytes } from '../write/intake.js';
 import { Moved, type ServerContext, unlessMoved } from './context.js';
 import { isBefore, isCookie, isSameCookie } from './cookie.js';
-import { badResponse, PullBody } from './pull-body.js';
 import { type EditQueue, freshRecord, type ServerRecord } from './queue.js';
+import { refusalOf } from './refusal.js';
 import type { PendingCall, PullRequest } from './types.js';
-import { refusalOf } from './wire.js';
 
 /** How a pull ended: the server had news, or none, or knows this store no longer, or another tab has pulled. */
 export type Pulled = 'news' | 'nothing' | 'unknown-client' | 'moved';

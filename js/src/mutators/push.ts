@@ -1,11 +1,11 @@
 /** Pushes: the calls that wait are sent, in their order. That they took effect is told by a pull. */
 import { HedgerowError } from '../base/errors.js';
 import type { Answer } from '../remote/adapters/exchange.js';
+import { badResponse, PAGE } from '../wire/pull-body.js';
 import type { ServerContext } from './context.js';
-import { badResponse, PAGE } from './pull-body.js';
 import type { EditQueue, QueuedCall } from './queue.js';
+import { type Refusal, refusalOf } from './refusal.js';
 import type { PushRequest } from './types.js';
-import { type Refusal, refusalOf } from './wire.js';
 
 /** Most calls, and about the most bytes of their arguments, of one request. */
 const MAX_CALLS = 1000;

@@ -3,6 +3,9 @@ import type { HedgerowError } from '../base/errors.js';
 import type { Durability } from '../storage/segment-store.js';
 import type { SyncStatus } from '../sync/loop.js';
 import type { Transaction } from '../transaction/transaction.js';
+import type { Endpoint, WireOptions } from '../wire/endpoint.js';
+
+export type { Endpoint };
 
 /** A function that changes rows. It may run again, on other rows: it depends on its arguments and on `tx` alone. */
 // biome-ignore lint/suspicious/noExplicitAny: each mutator has arguments of its own
@@ -46,14 +49,6 @@ export interface PushRequest {
   readonly schemaVersion: string;
 }
 
-/** How a request is made: a function that makes it, or where it is sent by POST, as JSON. */
-export type Endpoint<Request> =
-  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> | undefined }
-  | ((
-      request: Request,
-      how: { readonly signal: AbortSignal; readonly auth: string | undefined },
-    ) => Response | PromiseLike<Response>);
-
 /** A call in the queue. */
 export interface PendingCall extends SentCall {
   /** Stands for this call in `drop`, also when its id has changed. */
@@ -75,12 +70,10 @@ export interface ServerReset {
 }
 
 /** How a store is bound to the app's own server. */
-export interface MutatorOptions<M extends Mutators> {
+export interface MutatorOptions<M extends Mutators> extends WireOptions {
   readonly mutators: M;
   readonly pull: Endpoint<PullRequest>;
   readonly push: Endpoint<PushRequest>;
-  /** The value of the header `Authorization`. Kept until the server answers 401: then asked again, once for a request. */
-  readonly auth?: (() => string | PromiseLike<string>) | undefined;
   /** Sent along, for the server; '' by default. */
   readonly schemaVersion?: string | undefined;
   /** Longest response of a pull, in bytes; 1 GiB by default. */

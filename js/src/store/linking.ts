@@ -1,17 +1,27 @@
 /** What `db.remote()` loads: a link to a remote, or to the app's own server. */
 import { part } from '../base/parts.js';
-import { isOwnServer, type OwnServer } from '../mutators/own-server.js';
+import type { MutatorOptions, Mutators } from '../mutators/types.js';
 import type { Remote } from '../remote/remote.js';
+import type { RestOptions } from '../rest/types.js';
 import type { SyncHost } from '../sync/host.js';
 import { type Link, type LinkOptions, openLink as openRemote } from '../sync/index.js';
+import { isOwnServer, type OwnServer } from '../wire/own-server.js';
 
-/** Opens a link. `hedgerow/mutators` hands over an own server in the place of a remote. */
+/** Opens a link. `hedgerow/mutators` and `hedgerow/rest` hand over an own server in the place of a remote. */
 export async function openLink(
   host: SyncHost,
   remote: Remote | OwnServer,
   options: LinkOptions,
 ): Promise<Link> {
   if (!isOwnServer(remote)) return openRemote(host, remote, options);
-  const { openServerLink } = await part(() => import('../mutators/open.js'));
-  return (await openServerLink(host, remote.wanted)) as unknown as Link;
+  return (await openOwn(host, remote)) as unknown as Link;
+}
+
+async function openOwn(host: SyncHost, { kind, wanted }: OwnServer): Promise<unknown> {
+  if (kind === 'mutators') {
+    const { openServerLink } = await part(() => import('../mutators/open.js'));
+    return openServerLink(host, wanted as MutatorOptions<Mutators>);
+  }
+  const { openRestLink } = await part(() => import('../rest/open.js'));
+  return openRestLink(host, wanted as RestOptions);
 }

@@ -9,7 +9,7 @@ import type { Durability } from '../storage/segment-store.js';
 import type { ConflictLog } from './conflict-log.js';
 import type { Heads } from './heads.js';
 import type { JointHead } from './joint-heads.js';
-import type { ConflictPolicy } from './policy.js';
+import type { ConflictPolicy, SentRow } from './policy.js';
 import type { SyncRefs } from './state.js';
 
 /** What differs between platforms and tests. */
@@ -26,26 +26,31 @@ export interface SyncTools {
   readonly chance: () => number;
 }
 
-/** One remote of one branch. */
-export interface SyncContext {
+/** What brings the branch of a remote, or of a server, into the local one. */
+export interface MergeContext {
   readonly shared: SharedStore;
+  readonly refs: SyncRefs;
+  /** The name of the branch that has the rows of the other side. */
+  readonly originName: string;
+  readonly local: JointHead;
+  readonly log: ConflictLog;
+  readonly policy: ConflictPolicy;
+  readonly durability: Durability;
+  /** The row that a push has sent whose answer is not known: what comes back of it is no change of the other side. */
+  readonly sent?: ((key: string) => Promise<SentRow | undefined>) | undefined;
+  settle(): void;
+}
+
+/** One remote of one branch. */
+export interface SyncContext extends MergeContext {
   readonly remote: Remote;
   /** The branch at the remote. */
   readonly remoteBranch: string;
   readonly heads: Heads;
-  readonly refs: SyncRefs;
-  /** The name of the branch that has the remote's rows. */
-  readonly originName: string;
   readonly origin: BranchHead;
-  /** The branch that is synced. */
-  readonly local: JointHead;
-  readonly log: ConflictLog;
-  readonly policy: ConflictPolicy;
   /** The app's version of its rows. */
   readonly app: number;
-  readonly durability: Durability;
   readonly tools: SyncTools;
-  settle(): void;
 }
 
 /** What a pull has done. */

@@ -66,6 +66,16 @@ export async function rowsOf(shared: SharedStore, commitBytes: Uint8Array): Prom
   return withViews(shared, [commitBytes], async ([view = 0]) => core.rows(view));
 }
 
+/** Whether two commits have the same rows: not the same indexes. The caller holds both. */
+export async function areSameRows(
+  shared: SharedStore,
+  one: Uint8Array,
+  other: Uint8Array,
+): Promise<boolean> {
+  const [here, there] = [await rowsOf(shared, one), await rowsOf(shared, other)];
+  return sameBytes(here.rootBytes, there.rootBytes);
+}
+
 /**
  * Makes the delta that leads from the rows of one commit to those of another, in slices; 32 zero bytes are the commit
  * without rows. The caller holds both commits. Costs the nodes that the two do not share, and a copy of each new

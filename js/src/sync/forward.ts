@@ -6,7 +6,7 @@
 import { sameBytes } from '../base/bytes.js';
 import { checkpointRows, type TailEntry } from '../remote/format/head.js';
 import type { SyncContext, SyncJob } from './context.js';
-import { applyDeltas, rowsOf } from './delta.js';
+import { applyDeltas, areSameRows } from './delta.js';
 import { deltaOf, type Seen, seenMoves } from './entries.js';
 
 /** The rows that it changes; undefined if that cannot be: nothing was stored then. */
@@ -25,11 +25,7 @@ export async function forward(
   await shared.queued(() => local.refresh());
   const { head, release } = await local.holdHead();
   try {
-    const [here, there] = [
-      await rowsOf(shared, head.commitBytes),
-      await rowsOf(shared, state.origin),
-    ];
-    if (!sameBytes(here.rootBytes, there.rootBytes)) return undefined;
+    if (!(await areSameRows(shared, head.commitBytes, state.origin))) return undefined;
     const moves = (made: Uint8Array) => ({ ...seenMoves(now), origin: made, fork: made });
     local.partner = async (write, made) => {
       const also = refs.moves(moves(made));

@@ -1,10 +1,9 @@
 /** The handle of a remote: what an app calls. */
 
-import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import { checkName, optionsOf } from '../base/options.js';
 import { notify } from '../base/report.js';
-import { checkSignal, until } from '../base/signal.js';
+import { until } from '../base/signal.js';
 import { remoteEngine } from '../core/remote-engine.js';
 import { BranchHead } from '../history/branch-head.js';
 import { refOfBranch } from '../history/branch-name.js';
@@ -15,7 +14,7 @@ import { probeRemote } from '../remote/probe.js';
 import type { Remote } from '../remote/remote.js';
 import { ConflictLog, type LoggedConflict } from './conflict-log.js';
 import type { PullResult, SyncContext, SyncJob, SyncProgress, SyncTools } from './context.js';
-import { rowsOf } from './delta.js';
+import { areSameRows } from './delta.js';
 import { Heads } from './heads.js';
 import type { SyncHost } from './host.js';
 import { JointHead } from './joint-heads.js';
@@ -27,6 +26,7 @@ import { type ConflictPolicy, checkPolicy } from './policy.js';
 import { pull } from './pull.js';
 import { type PushResult, push } from './push.js';
 import { SyncRefs } from './state.js';
+import { Turns } from './turns.js';
 
 /** How a store is linked to a remote. */
 export interface LinkOptions {
@@ -77,9 +77,9 @@ export class Link {
   readonly #traffic: Traffic;
   /** What tabs do under these would be right without them, but done twice. */
   readonly #leases: Leases;
+  readonly #turns: Turns;
   readonly #renew: () => Promise<void>;
   #mustProbe: boolean;
-  #queue: Promise<unknown> = Promise.resolve();
   #loop: SyncLoop | undefined;
   /** What the store calls this remote. */
   readonly name: string;
@@ -94,7 +94,7 @@ export class Link {
     this.#renew = parts.renew;
     const { pins } = context.shared;
     this.#leases = new Leases(pins.locks, `${pins.prefix}remote/${this.name}/`);
-    host.changes.closing.addEventListener('abort', () => this.#leases.close(), { once: true });
+    this.#turns = new Turns(host, this.#leases);
   }
 
   /** Requests and bytes of this handle so far. Requests that a browser makes by itself are not counted. */
@@ -171,7 +171,7 @@ export class Link {
   /** Ends the handle, and its loop. The store goes on, and so does what it knows of the remote. */
   async close(): Promise<void> {
     await this.#loop?.stop();
-    await this.#queue;
+    await this.#turns.over;
     this.#leases.close();
     for (const one of [this.#context.origin, this.#context.local]) one.leave();
   }
@@ -217,12 +217,7 @@ export class Link {
         if (pending !== undefined) return true;
         const { head, release } = await local.holdHead();
         try {
-          // Not the commits, which differ by their indexes.
-          const [here, there] = [
-            await rowsOf(shared, head.commitBytes),
-            await rowsOf(shared, origin),
-          ];
-          return !sameBytes(here.rootBytes, there.rootBytes);
+          return !(await areSameRows(shared, head.commitBytes, origin));
         } finally {
           release();
         }
@@ -236,25 +231,14 @@ export class Link {
     return host;
   }
 
-  /** Runs a call after those before it, in this tab and in others. */
   #run<T>(job: SyncJob, work: (job: SyncJob) => Promise<T>): Promise<T> {
-    const { changes } = this.#host;
-    this.#host.check();
-    checkSignal(job.signal);
-    // The network may never answer: closing does not wait for it for long.
-    return changes.run(job.signal, true, (signal) => {
-      const own = async () => {
-        await this.#renew();
-        return work({
-          signal,
-          onProgress: (progress) => notify(job.onProgress, progress),
-          onPull: (pulled) => notify(job.onPull, pulled),
-        });
-      };
-      const locked = () => this.#leases.hold('call', own, signal);
-      const result = this.#queue.then(locked);
-      this.#queue = result.catch(() => {});
-      return result;
+    return this.#turns.run(job.signal, async (signal) => {
+      await this.#renew();
+      return work({
+        signal,
+        onProgress: (progress) => notify(job.onProgress, progress),
+        onPull: (pulled) => notify(job.onPull, pulled),
+      });
     });
   }
 }

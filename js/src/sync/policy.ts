@@ -36,12 +36,22 @@ export function checkPolicy(policy: unknown): void {
   );
 }
 
+/** A row as it was sent to the other side, which may have it; `undefined` if it was deleted. */
+export interface SentRow {
+  readonly value: unknown;
+}
+
 /** Decides a conflict. */
-export async function decide(policy: ConflictPolicy, conflict: Conflict): Promise<Decided> {
+export async function decide(
+  policy: ConflictPolicy,
+  conflict: Conflict,
+  sent?: SentRow,
+): Promise<Decided> {
   const { ours, theirs } = conflict;
+  if (sent !== undefined && sameValue(sent.value, theirs)) return { value: ours, isLoss: false };
   if (policy === 'remote') return { value: theirs, isLoss: true };
   if (policy === 'local') return { value: ours, isLoss: true };
-  if (policy === 'fields') return byFields(conflict);
+  if (policy === 'fields') return byFields(conflict, sent);
   return { value: await policy(conflict), isLoss: true };
 }
 
@@ -55,23 +65,27 @@ function isListOrBytes(value: object): boolean {
   return Array.isArray(value) || ArrayBuffer.isView(value);
 }
 
-function byFields({ base, ours, theirs }: Conflict): Decided {
+function byFields({ base, ours, theirs }: Conflict, sent?: SentRow): Decided {
   if (ours === undefined) return { value: theirs, isLoss: true };
   if (theirs === undefined) return { value: ours, isLoss: true };
   if (!isObject(ours) || !isObject(theirs)) return { value: theirs, isLoss: true };
-  return merged(isObject(base) ? base : {}, ours, theirs);
+  const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
+  const bases = [fieldsOf(base), ...(sent === undefined ? [] : [fieldsOf(sent.value)])];
+  return merged(bases, ours, theirs);
 }
 
 const fieldOf = (object: Fields, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
-function merged(base: Fields, ours: Fields, theirs: Fields): Decided {
+/** `bases` are the rows that the other side may have begun with. */
+function merged(bases: readonly Fields[], ours: Fields, theirs: Fields): Decided {
   const entries: [string, unknown][] = [];
   const fields: string[] = [];
   for (const name of new Set([...Object.keys(theirs), ...Object.keys(ours)])) {
-    const [was, own, other] = [base, ours, theirs].map((one) => fieldOf(one, name));
-    const isOurs = sameValue(was, other);
-    if (!isOurs && !sameValue(was, own) && !sameValue(own, other)) fields.push(name);
+    const [own, other] = [fieldOf(ours, name), fieldOf(theirs, name)];
+    const were = bases.map((base) => fieldOf(base, name));
+    const isOurs = were.some((was) => sameValue(was, other));
+    if (!isOurs && !sameValue(were[0], own) && !sameValue(own, other)) fields.push(name);
     const value = isOurs ? own : other;
     if (value !== undefined) entries.push([name, value]);
   }

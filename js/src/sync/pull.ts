@@ -7,7 +7,7 @@ import { mergeBranch } from '../branches/merge.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
 import { bringIn } from './bring-in.js';
 import { Decisions } from './conflict-log.js';
-import type { PullResult, SyncContext, SyncJob } from './context.js';
+import type { MergeContext, PullResult, SyncContext, SyncJob } from './context.js';
 import { decide } from './policy.js';
 
 /** Most times that a pull begins again, since another tab was first. */
@@ -36,7 +36,7 @@ export async function pull(context: SyncContext, job: SyncJob): Promise<PullResu
 
 /** Merges the branch of the remote into the local one, as one commit. */
 export async function mergeIn(
-  context: SyncContext,
+  context: MergeContext,
   seq: number,
   { signal }: SyncJob,
 ): Promise<Pick<PullResult, 'applied' | 'conflicts'>> {
@@ -51,7 +51,7 @@ export async function mergeIn(
     durability,
     signal,
     async onConflict(conflict) {
-      const decided = await decide(policy, conflict);
+      const decided = await decide(policy, conflict, await context.sent?.(conflict.key));
       if (decided.isLoss) decisions.add(conflict, decided);
       return decided.value;
     },
@@ -65,7 +65,7 @@ export async function mergeIn(
  * if that cannot be. Sum trees that follow rows are made by a merge alone.
  */
 async function takeWhole(
-  { shared, refs, local, durability, settle }: SyncContext,
+  { shared, refs, local, durability, settle }: MergeContext,
   origin: Uint8Array,
   fork: Uint8Array,
 ): Promise<number | undefined> {

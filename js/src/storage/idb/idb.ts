@@ -192,7 +192,7 @@ class IdbSegmentStore implements SegmentStore {
 
   /** As `Connection.run`; what makes room is run once more when there is none. */
   async #run<T>(makesRoom: boolean | 'later', task: Task<T>): Promise<T> {
-    if (!makesRoom && this.#loaded?.lent) await this.#loaded.lent;
+    if (!makesRoom) await this.#loaded?.lent;
     try {
       return await this.#connection.run(task);
     } catch (cause) {

@@ -1,32 +1,18 @@
-/** Requests to the app's own server: those of Replicache. */
+/** Requests to the app's own server. */
 import { HedgerowError } from '../base/errors.js';
 import { type Answer, exchange, refused } from '../remote/adapters/exchange.js';
+import type { Endpoint, WireOptions } from './endpoint.js';
 import { badResponse, PAGE } from './pull-body.js';
-import type { Endpoint, MutatorOptions, Mutators } from './types.js';
-
-/** What an answer says instead of the state: this store is unknown, or its version. */
-export type Refusal = 'unknown-client' | HedgerowError | undefined;
-
-/** Finds out whether the members of an answer refuse. */
-export function refusalOf(member: (name: string) => unknown): Refusal {
-  const error = member('error');
-  if (error === undefined) return undefined;
-  if (error === 'ClientStateNotFound') return 'unknown-client';
-  if (error !== 'VersionNotSupported') return badResponse(`it answers ${JSON.stringify(error)}`);
-  const type = member('versionType');
-  const what = typeof type === 'string' ? ` of ${type}` : '';
-  return new HedgerowError('unsupported-format', `it refuses this version${what}: update the app`);
-}
 
 export class Wire {
-  readonly #options: Pick<MutatorOptions<Mutators>, 'auth' | 'pull' | 'push'>;
+  readonly #options: WireOptions;
   #auth: string | undefined;
 
-  constructor(options: Pick<MutatorOptions<Mutators>, 'auth' | 'pull' | 'push'>) {
+  constructor(options: WireOptions) {
     this.#options = options;
   }
 
-  /** Sends a request. Resolves to an answer of status 200; another one rejects with the codes of remotes. */
+  /** Sends a request. Resolves to an answer of status 200 or 204; another one rejects with the codes of remotes. */
   async send(
     what: 'pull' | 'push',
     request: object,
@@ -41,7 +27,7 @@ export class Wire {
       answer = await this.#once(what, request, signal);
       if (answer.status === 401) this.#auth = undefined;
     }
-    if (answer.status !== 200) throw await refused(what, answer);
+    if (answer.status !== 200 && answer.status !== 204) throw await refused(what, answer);
     if (/^text\/html/i.test(answer.header('content-type') ?? '')) {
       answer.drop();
       throw badResponse(PAGE);

@@ -1,10 +1,10 @@
-/** What `hedgerow/mutators` hands to a store, which opens it: so the code is loaded with the store's own parts. */
+/** What `hedgerow/mutators` and `hedgerow/rest` hand to a store, which opens it: so the code is loaded with the store's own parts. */
 import type { Remote } from '../remote/remote.js';
-import type { MutatorOptions, Mutators } from './types.js';
 
-/** In the place of a remote: the app's own server. */
+/** In the place of a remote: the app's own server, by the options that the app has given. */
 export interface OwnServer {
-  readonly wanted: MutatorOptions<Mutators>;
+  readonly kind: 'mutators' | 'rest';
+  readonly wanted: object;
 }
 
 /** Whether it is no remote but a server of the app. */

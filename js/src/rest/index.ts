@@ -1,0 +1,37 @@
+/** `hedgerow/rest`: a server of plain rows, without mutators. */
+import type { Remote } from '../remote/remote.js';
+import type { OwnServer } from '../wire/own-server.js';
+import type { RestLink } from './rest-link.js';
+import type { RestOptions } from './types.js';
+
+export { serverPokes } from '../remote/pokes.js';
+export type { LoggedConflict } from '../sync/conflict-log.js';
+export type { PullResult } from '../sync/context.js';
+export type { SyncLoop, SyncOptions, SyncState, SyncStatus } from '../sync/loop.js';
+export type { ConflictPolicy } from '../sync/policy.js';
+export type { RestPush } from './push.js';
+export type { RestLink } from './rest-link.js';
+export type {
+  RefusedChange,
+  RestEndpoint,
+  RestOptions,
+  RestPulled,
+  RestPullRequest,
+  RestPushed,
+  RestPushRequest,
+  RowChange,
+} from './types.js';
+
+/** What is used of a store. */
+interface Linking {
+  remote(remote: Remote): Promise<unknown>;
+}
+
+/**
+ * Binds a store to a server that has rows and no mutators. Costs no request. What changes here is sent to it by `push`, row
+ * by row; what changes there comes by `pull`, and is merged three-way. Rows that were here before are changes, too.
+ */
+export async function rest(db: Linking, options: RestOptions): Promise<RestLink> {
+  const own: OwnServer = { kind: 'rest', wanted: options };
+  return (await db.remote(own as unknown as Remote)) as RestLink;
+}

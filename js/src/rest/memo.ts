@@ -1,0 +1,121 @@
+/** What is known of a server beside its rows: a row of a branch of its own, which moves with them in one transaction. */
+import { sameBytes } from '../base/bytes.js';
+import { EMPTY_COMMIT } from '../history/inventory.js';
+import { writeRefs } from '../history/ref-write.js';
+import type { SharedStore } from '../history/shared-store.js';
+import { findMany, KeyParts } from '../read/find-many.js';
+import type { Durability } from '../storage/segment-store.js';
+import { type JointHead, type JointWrite, QueueHead } from '../sync/joint-heads.js';
+import { OwnEdits } from '../transaction/edits.js';
+import { tryEdits } from '../write/try-edits.js';
+
+export interface ServerRecord {
+  /** Of the rows of the server's branch. */
+  readonly cookie: unknown;
+  /** Counts what came from the server. */
+  readonly pulls: number;
+}
+
+const KEY = 'record';
+const FIRST: ServerRecord = { cookie: null, pulls: 0 };
+
+/** The row of a key in a commit, which the caller holds. */
+export async function valueAt(
+  shared: SharedStore,
+  commitBytes: Uint8Array,
+  key: string,
+): Promise<unknown> {
+  const { host } = shared;
+  const { view } = await shared.openView(commitBytes);
+  try {
+    const [value] = await findMany(host, view, new KeyParts([key]), () => {});
+    return value;
+  } finally {
+    host.engine.closeView(view);
+  }
+}
+
+export class Memo {
+  readonly #shared: SharedStore;
+  readonly #durability: Durability;
+  readonly head: QueueHead;
+  #record = FIRST;
+  /** The commit that it is of. */
+  #at: Uint8Array = EMPTY_COMMIT;
+
+  constructor(shared: SharedStore, ref: string, durability: Durability) {
+    this.#shared = shared;
+    this.#durability = durability;
+    this.head = new QueueHead(shared, ref);
+    this.head.isBare = true;
+  }
+
+  /** As it was last read. */
+  get record(): ServerRecord {
+    return this.#record;
+  }
+
+  /** Reads what other tabs have changed. Run it exclusively. */
+  async look(): Promise<void> {
+    await this.head.refresh();
+    const { commitBytes } = this.head.head;
+    if (sameBytes(commitBytes, this.#at)) return;
+    const { release } = await this.head.holdNow();
+    try {
+      const found = (await valueAt(this.#shared, commitBytes, KEY)) as
+        | { readonly record: ServerRecord }
+        | undefined;
+      this.#record = found?.record ?? FIRST;
+      this.#at = commitBytes;
+    } finally {
+      release();
+    }
+  }
+
+  /**
+   * Has the record move with what `commit` makes of a head; alone if that has nothing to move. `undefined` if another tab
+   * was first.
+   */
+  async together<T>(
+    head: JointHead,
+    record: ServerRecord,
+    commit: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    let isMoved = false;
+    head.partner = async (write) => {
+      isMoved = await this.#move(record, write);
+      return isMoved;
+    };
+    try {
+      const made = await commit();
+      if (made === undefined || isMoved) return made;
+      return (await this.alone(record)) ? made : undefined;
+    } finally {
+      head.partner = undefined;
+    }
+  }
+
+  /** Changes the record alone; `false` if another tab was first. Run it exclusively. */
+  alone(record: ServerRecord): Promise<boolean> {
+    const { segments } = this.#shared.host;
+    const durability = this.#durability;
+    return this.#move(
+      record,
+      async (made, also) =>
+        (await writeRefs(segments, { segments: made, also, durability })) !== false,
+    );
+  }
+
+  async #move(record: ServerRecord, write: JointWrite): Promise<boolean> {
+    const edits = new OwnEdits(this.head);
+    // One level down, so that no index of the app has an entry of it.
+    edits.put(KEY, { record });
+    this.head.write = write;
+    const [{ host }, durability] = [this.#shared, this.#durability];
+    const made = await tryEdits(host, this.head, durability, edits.blocks());
+    if (made === undefined) return false;
+    this.#record = record;
+    this.#at = made.commitBytes;
+    return true;
+  }
+}

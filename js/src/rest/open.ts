@@ -1,0 +1,87 @@
+/** Binds a store to a server of plain rows. Loaded when `rest()` is first called. */
+import { HedgerowError } from '../base/errors.js';
+import { checkName, optionsOf } from '../base/options.js';
+import { refOfBranch } from '../history/branch-name.js';
+import { EMPTY_COMMIT } from '../history/inventory.js';
+import { ConflictLog } from '../sync/conflict-log.js';
+import type { SyncHost } from '../sync/host.js';
+import { JointHead } from '../sync/joint-heads.js';
+import { makeBranches } from '../sync/make-branches.js';
+import { namesOf, originOf } from '../sync/names.js';
+import { checkPolicy, type SentRow } from '../sync/policy.js';
+import { SyncRefs } from '../sync/state.js';
+import { type Endpoint, MAX_PULL_BYTES, type WireOptions, wireFaults } from '../wire/endpoint.js';
+import { Wire } from '../wire/wire.js';
+import type { RestContext } from './context.js';
+import { Memo, valueAt } from './memo.js';
+import { RestLink } from './rest-link.js';
+import type { RestEndpoint, RestOptions } from './types.js';
+
+const OPTIONS = 'pull push name policy auth maxPullBytes durability onRefused';
+
+/** Binds a store to a server of plain rows. */
+export async function openRestLink(store: SyncHost, given: RestOptions): Promise<RestLink> {
+  const options = optionsOf('rest', given, OPTIONS) as RestOptions;
+  const { name = 'server', policy = 'fields', maxPullBytes = MAX_PULL_BYTES } = options;
+  const wireOptions = wireOptionsOf(options);
+  const faults = wireFaults(wireOptions, maxPullBytes);
+  if (faults.length > 0) throw new HedgerowError('invalid-argument', `rest: ${faults.join('; ')}`);
+  checkName(name);
+  checkPolicy(policy);
+  const { shared, branchName } = store;
+  const { durability = store.durability } = options;
+  const names = namesOf(name, branchName);
+  const refs = new SyncRefs(shared, names);
+  const memoRef = `${names.origin}/state`;
+  const memo = new Memo(shared, memoRef, durability);
+  await refs.look();
+  if (refs.bytes('ids') !== undefined) {
+    throw new HedgerowError('invalid-argument', `rest: ${name} is the name of a remote`);
+  }
+  if (refs.bytes('origin') === undefined || refs.bytes('fork') === undefined) {
+    await refs.move({ origin: EMPTY_COMMIT, fork: EMPTY_COMMIT }, durability);
+  }
+  await makeBranches(shared, [memoRef], durability);
+  const origin = new JointHead(shared, names.origin);
+  const local = new JointHead(shared, refOfBranch(branchName));
+  origin.isBare = true;
+  const heads = [origin, local, memo.head];
+  try {
+    for (const head of heads) await shared.queued(() => head.refresh());
+  } catch (cause) {
+    for (const head of heads) head.leave();
+    throw cause;
+  }
+  const context: RestContext = {
+    ...{ store, shared, refs, local, origin, memo, options, policy, durability, maxPullBytes },
+    originName: originOf(name),
+    log: new ConflictLog(shared, refs, durability),
+    wire: new Wire(wireOptions),
+    sent: (key) => sentRow(context, key),
+    settle: () => store.settle(),
+  };
+  return new RestLink(context, name);
+}
+
+/** The row of a push whose answer has not come. */
+async function sentRow({ shared, refs }: RestContext, key: string): Promise<SentRow | undefined> {
+  const commitBytes = refs.bytes('pushing');
+  if (!commitBytes?.some(Boolean)) return undefined;
+  return { value: await valueAt(shared, commitBytes, key) };
+}
+
+/** Functions may answer with what is no `Response`. */
+function wireOptionsOf({ pull, push, auth }: RestOptions): WireOptions {
+  const one = <Request>(endpoint: RestEndpoint<Request, unknown>): Endpoint<Request> =>
+    typeof endpoint === 'function'
+      ? async (request, how) => responseOf(await endpoint(request, how))
+      : endpoint;
+  return { pull: one(pull), push: one(push), auth };
+}
+
+function responseOf(answer: unknown): Response {
+  if (answer === undefined || answer === null) return new Response(null, { status: 204 });
+  // Not by its class: some platforms have one of their own.
+  if (typeof (answer as Partial<Response>).headers?.get === 'function') return answer as Response;
+  return new Response(JSON.stringify(answer));
+}

@@ -1,0 +1,75 @@
+/** Pulls: what the server has comes to its branch here, with the cookie, in one commit, and from there to the local rows. */
+import { HedgerowError } from '../base/errors.js';
+import type { PullResult } from '../sync/context.js';
+import { mergeIn } from '../sync/pull.js';
+import { badResponse, PullBody } from '../wire/pull-body.js';
+import { guarded, Ingest } from '../write/ingest.js';
+import { Reporter, takeBytes } from '../write/intake.js';
+import type { RestContext } from './context.js';
+
+/** Pulls once; `undefined` if another tab has pulled meanwhile. Nothing is changed here when it rejects. */
+export async function pullOnce(
+  context: RestContext,
+  signal: AbortSignal | undefined,
+): Promise<PullResult | undefined> {
+  if (!(await bringIn(context, signal))) return undefined;
+  const { pulls } = context.memo.record;
+  return { seq: pulls, ...(await mergeIn(context, pulls, { signal })) };
+}
+
+/** Brings the answer to the branch of the server. `false` if another tab was first. */
+async function bringIn(context: RestContext, signal: AbortSignal | undefined): Promise<boolean> {
+  const { shared, origin, memo, wire, durability } = context;
+  await shared.queued(async () => {
+    await origin.refresh();
+    await memo.look();
+  });
+  const { cookie, pulls } = memo.record;
+  const answer = await wire.send('pull', { cookie }, signal);
+  if (answer.status === 204) {
+    answer.drop();
+    return true;
+  }
+  // Who has no cookie is sent all rows: whatever is left of before goes.
+  const body = new PullBody(answer.parts(context.maxPullBytes), cookie === null);
+  const ingest = await Ingest.begin(shared.host, origin, durability, {
+    signal,
+    bytes: { format: 'json', isPatch: true },
+  });
+  return guarded(ingest, async () => {
+    const reporter = new Reporter(ingest, undefined, () => undefined);
+    await takeBytes(body.patch(), ingest, reporter, signal).catch((cause: unknown) => {
+      throw ofResponse(cause);
+    });
+    const record = { cookie: cookieOf(body), pulls: pulls + 1 };
+    const made = await origin
+      .exclusively(async () => {
+        await memo.look();
+        if (memo.record.pulls !== pulls) return undefined;
+        await origin.refresh();
+        return memo.together(origin, record, () => ingest.commitOnce());
+      }, signal)
+      .catch((cause: unknown) => {
+        throw ofResponse(cause);
+      });
+    if (made === undefined) await ingest.abandon();
+    return made !== undefined;
+  });
+}
+
+/** A patch that is malformed is a fault of the server. */
+function ofResponse(cause: unknown): unknown {
+  const isFault = cause instanceof HedgerowError && cause.code.startsWith('invalid-');
+  return isFault ? badResponse(`its patch: ${cause.message}`, cause) : cause;
+}
+
+/** What an answer says beside its patch. */
+function cookieOf(body: PullBody): unknown {
+  const error = body.member('error');
+  if (error !== undefined) throw badResponse(`it answers ${JSON.stringify(error)}`);
+  if (!body.hasPatch) throw badResponse('it sent no patch');
+  const cookie = body.member('cookie');
+  // With `null` it would be asked for all rows again, and again.
+  if (cookie === undefined || cookie === null) throw badResponse('it sent no cookie');
+  return cookie;
+}

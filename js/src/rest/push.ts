@@ -1,0 +1,239 @@
+/**
+ * Pushes: the net changes of the local rows since what the server has accepted, in batches. What it accepts becomes part
+ * of its branch here at once, so that later changes begin there.
+ */
+import { HedgerowError } from '../base/errors.js';
+import { encodeRange } from '../base/range.js';
+import { notify } from '../base/report.js';
+import { sameValue } from '../base/same-value.js';
+import { untilWon } from '../base/timeout.js';
+import { EMPTY_COMMIT } from '../history/inventory.js';
+import { type Change, changesOf, startDiff } from '../read/diff.js';
+import { blocks } from '../read/scan.js';
+import { Decisions } from '../sync/conflict-log.js';
+import { mergeIn } from '../sync/pull.js';
+import { OwnEdits } from '../transaction/edits.js';
+import { Transactions } from '../transaction/run.js';
+import { badResponse } from '../wire/pull-body.js';
+import { tryEdits } from '../write/try-edits.js';
+import type { RestContext } from './context.js';
+import type { RefusedChange, RestPushed, RowChange } from './types.js';
+
+/** Most changes, and about the most bytes of JSON, of one request. */
+const MAX_CHANGES = 1000;
+const MAX_CHANGE_BYTES = 1 << 20;
+/** Most bytes of an answer that are read. */
+const MAX_ANSWER_BYTES = 1 << 20;
+
+/** What a push has done. */
+export interface RestPush {
+  /** Changes that the server has accepted, */
+  readonly accepted: number;
+  /** and that it has refused. */
+  readonly refused: number;
+}
+
+/** Pushes once. What was accepted before it rejects stays accepted. `undefined` if another tab has moved a branch. */
+export async function pushOnce(
+  context: RestContext,
+  signal: AbortSignal | undefined,
+): Promise<RestPush | undefined> {
+  const { shared, refs, local, memo, durability } = context;
+  // What came and is not merged yet would be taken back.
+  await mergeIn(context, memo.record.pulls, { signal });
+  const state = await refs.look();
+  await shared.queued(() => local.refresh());
+  const held = await local.holdHead();
+  const from = await shared.hold(state.origin);
+  const done = { accepted: 0, refused: 0 };
+  try {
+    const { commitBytes } = held.head;
+    const changes = batches(context, state.origin, commitBytes, signal);
+    let next = await changes.next();
+    if (next.done === true) return done;
+    // An answer that is lost leaves open what the server has: a pull compares with this commit then.
+    if (!(await refs.move({ pushing: commitBytes }, durability))) return undefined;
+    while (next.done !== true) {
+      const batch = next.value;
+      const refused = await send(context, batch, signal);
+      next = await changes.next();
+      const isLast = next.done === true;
+      const rest = batch.filter(({ key }) => !refused.some((one) => one.key === key));
+      if (!(await accept(context, rest, isLast))) return undefined;
+      await refuse(context, refused);
+      done.accepted += rest.length;
+      done.refused += refused.length;
+    }
+    return done;
+  } finally {
+    from.release();
+    held.release();
+  }
+}
+
+/** Whether a push has begun whose end is not known here. */
+export async function hasOpenPush({ refs }: RestContext): Promise<boolean> {
+  await refs.look();
+  return refs.bytes('pushing')?.some(Boolean) ?? false;
+}
+
+/** The changes from one commit to another, which the caller holds. */
+export async function* rowChanges(
+  { shared, local }: Pick<RestContext, 'shared' | 'local'>,
+  from: Uint8Array,
+  to: Uint8Array,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RowChange[], void, void> {
+  const start = async () => ({
+    op: await startDiff(shared.host, local, from, to, encodeRange({})),
+  });
+  for await (const members of blocks(shared.host, start, signal)) {
+    yield [...changesOf(members)].map(changeOf);
+  }
+}
+
+function changeOf(change: Change): RowChange {
+  const { key } = change;
+  if (change.op === 'del') return { op: 'del', key, before: change.oldValue };
+  const before = change.op === 'change' ? change.oldValue : undefined;
+  return { op: 'put', key, value: change.newValue, before };
+}
+
+async function* batches(
+  context: RestContext,
+  from: Uint8Array,
+  to: Uint8Array,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RowChange[], void, void> {
+  const isJson = typeof context.options.push !== 'function';
+  let [batch, bytes]: [RowChange[], number] = [[], 0];
+  for await (const changes of rowChanges(context, from, to, signal)) {
+    for (const change of changes) {
+      bytes += lengthOf(change, isJson);
+      if (batch.length > 0 && (batch.length >= MAX_CHANGES || bytes > MAX_CHANGE_BYTES)) {
+        yield batch;
+        [batch, bytes] = [[], lengthOf(change, isJson)];
+      }
+      batch.push(change);
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** About how many bytes a change takes. */
+function lengthOf({ key, value, before }: RowChange, isJson: boolean): number {
+  let length = key.length;
+  for (const one of [value, before]) {
+    if (!(one instanceof Uint8Array)) length += JSON.stringify(one)?.length ?? 0;
+    else if (!isJson) length += one.length;
+    else {
+      const message = `the row ${key} holds bytes, which JSON has none of: give push as a function`;
+      throw new HedgerowError('unsupported', message);
+    }
+  }
+  return length;
+}
+
+/** Sends a batch; resolves to what of it was refused. */
+async function send(
+  { wire }: RestContext,
+  changes: readonly RowChange[],
+  signal: AbortSignal | undefined,
+): Promise<RefusedChange[]> {
+  const answer = await wire.send('push', { changes }, signal);
+  const text = new TextDecoder().decode(await answer.bytes(MAX_ANSWER_BYTES));
+  if (text.trim() === '') return [];
+  let told: RestPushed & { readonly error?: unknown };
+  try {
+    told = JSON.parse(text);
+  } catch (cause) {
+    throw badResponse('it answers a push with no JSON', cause);
+  }
+  if (told?.error !== undefined) throw badResponse(`it answers ${JSON.stringify(told.error)}`);
+  const refused = told?.refused ?? [];
+  if (!Array.isArray(refused)) throw badResponse('its refused is no array');
+  const byKey = new Map(changes.map((change) => [change.key, change]));
+  const found = new Map<string, RefusedChange>();
+  for (const one of refused) {
+    const { key, why } = typeof one === 'string' ? { key: one, why: undefined } : (one ?? {});
+    const change = byKey.get(key);
+    if (change === undefined) throw badResponse('it refuses a key that was not sent');
+    found.set(key, { ...change, why });
+  }
+  return [...found.values()];
+}
+
+/** Makes changes part of the server's branch. `false` if another tab has moved it. */
+async function accept(
+  { shared, origin, refs, durability }: RestContext,
+  changes: readonly RowChange[],
+  isLast: boolean,
+): Promise<boolean> {
+  const edits = new OwnEdits(origin);
+  for (const { key, value } of changes) {
+    if (value === undefined) edits.delete(key);
+    else edits.put(key, value);
+  }
+  await refs.look();
+  const end = isLast ? { pushing: EMPTY_COMMIT } : {};
+  if (changes.length === 0) return refs.move(end, durability);
+  return origin.exclusively(async () => {
+    await origin.refresh();
+    // The local rows have what was accepted: the next merge begins there.
+    origin.partner = async (write, made) => {
+      const also = refs.moves({ fork: made, ...end });
+      const isMoved = await write([], also);
+      if (isMoved) refs.made(also);
+      return isMoved;
+    };
+    try {
+      const made = await tryEdits(shared.host, origin, durability, edits.blocks());
+      return made !== undefined;
+    } finally {
+      origin.partner = undefined;
+    }
+  });
+}
+
+/** A number of its own, for the log: refusals come from the server, as pulls do. */
+function nextNumber({ origin, memo }: RestContext): Promise<number> {
+  return origin.exclusively(() =>
+    untilWon(async () => {
+      await memo.look();
+      const { cookie, pulls } = memo.record;
+      return (await memo.alone({ cookie, pulls: pulls + 1 })) ? pulls + 1 : undefined;
+    }),
+  );
+}
+
+/** Takes changes back that the server has refused, unless their rows were changed since. */
+async function refuse(context: RestContext, refused: readonly RefusedChange[]): Promise<void> {
+  if (refused.length === 0) return;
+  const { shared, local, log, durability, store, options } = context;
+  const decisions = new Decisions(await nextNumber(context));
+  for (const { key, value, before } of refused) {
+    decisions.add(
+      { key, base: before, ours: value, theirs: before },
+      { value: before, isLoss: true },
+    );
+  }
+  await log.write(decisions);
+  const { host } = shared;
+  const { changes } = store;
+  await new Transactions(host, local).run(
+    async (tx) => {
+      const found = await tx.getMany(refused.map(({ key }) => key));
+      for (const [at, { key, value, before }] of refused.entries()) {
+        if (!sameValue(found[at], value)) continue;
+        if (before === undefined) tx.delete(key);
+        else tx.put(key, before);
+      }
+    },
+    {
+      durability,
+      waits: changes.waits,
+      commit: (edits) => tryEdits(host, local, durability, edits.blocks()),
+    },
+  );
+  for (const change of refused) notify(options.onRefused, change);
+}

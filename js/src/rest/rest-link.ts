@@ -1,0 +1,195 @@
+/** The handle of a server of plain rows: what an app calls. */
+import { HedgerowError } from '../base/errors.js';
+import { optionsOf } from '../base/options.js';
+import { until } from '../base/signal.js';
+import { pause } from '../base/timeout.js';
+import type { LoggedConflict } from '../sync/conflict-log.js';
+import type { PullResult, SyncJob } from '../sync/context.js';
+import { areSameRows } from '../sync/delta.js';
+import { Leases } from '../sync/leases.js';
+import { SyncLoop, type SyncOptions, type Worked } from '../sync/loop.js';
+import { conflictsOf, originOf } from '../sync/names.js';
+import { Turns } from '../sync/turns.js';
+import type { RestContext } from './context.js';
+import { pullOnce } from './pull.js';
+import { hasOpenPush, pushOnce, type RestPush, rowChanges } from './push.js';
+import type { RowChange } from './types.js';
+
+/** Times that a call begins again, since another tab, or another client of the server, was first. */
+const MAX_TRIES = 20;
+/** Longest wait of a push that begins again. It doubles, and half of it is left to chance. */
+const MAX_PAUSE_MS = 1000;
+
+interface Job {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A store that is bound to a server of plain rows. Made by `rest()`. */
+export class RestLink {
+  readonly #context: RestContext;
+  readonly #turns: Turns;
+  readonly #leases: Leases;
+  #loop: SyncLoop | undefined;
+  /** It has pulled since it has pushed. */
+  #hasLooked = false;
+  /** What the store calls this server. */
+  readonly name: string;
+
+  /** Call `rest()`. */
+  constructor(context: RestContext, name: string) {
+    this.#context = context;
+    this.name = name;
+    const { pins } = context.shared;
+    this.#leases = new Leases(pins.locks, `${pins.prefix}remote/${name}/`);
+    this.#turns = new Turns(context.store, this.#leases);
+  }
+
+  /** The branch that has the rows of the server as they are known here: read it by `db.branch(server.originName)`. */
+  get originName(): string {
+    return originOf(this.name);
+  }
+
+  /** The branch that has the log of conflicts. */
+  get conflictsName(): string {
+    return conflictsOf(this.name);
+  }
+
+  /**
+   * Brings what has changed at the server, and merges it into the local rows, in one commit. Rejects with `offline`,
+   * `remote`, `remote-auth`, `bad-response` and the other codes of remotes; the local rows are then as they were.
+   */
+  pull(job: Job = {}): Promise<PullResult> {
+    return this.#turns.run(optionsOf('pull', job, 'signal').signal, (signal) => this.#pull(signal));
+  }
+
+  /**
+   * Sends what has changed here: each changed row once, with the row of the server that it is based on. Where the server
+   * answers 409, since a row is another one there by now, it pulls, merges and sends again. Rejects as `pull` does, and
+   * with `conflict` after 20 times; what the server has accepted by then stays accepted, and the rest is still pending.
+   */
+  push(job: Job = {}): Promise<RestPush> {
+    return this.#turns.run(optionsOf('push', job, 'signal').signal, (signal) => this.#push(signal));
+  }
+
+  /** Whether something has changed here that the server has not accepted. Reads no rows. */
+  async isPending(): Promise<boolean> {
+    const { shared, store, local, refs } = this.#context;
+    store.check();
+    const { origin } = await refs.look();
+    await shared.queued(() => local.refresh());
+    const { head, release } = await local.holdHead();
+    try {
+      return !(await areSameRows(shared, head.commitBytes, origin));
+    } finally {
+      release();
+    }
+  }
+
+  /** What the next push sends, as it is now, in the order of keys. */
+  async *pending({ signal }: Job = {}): AsyncGenerator<RowChange, void, void> {
+    const { shared, store, local, refs } = this.#context;
+    store.check();
+    const { origin } = await refs.look();
+    await shared.queued(() => local.refresh());
+    const { head, release } = await local.holdHead();
+    const from = await shared.hold(origin);
+    try {
+      for await (const changes of rowChanges(this.#context, origin, head.commitBytes, signal)) {
+        yield* changes;
+      }
+    } finally {
+      from.release();
+      release();
+    }
+  }
+
+  /**
+   * Keeps the store in sync until `stop()` is called, or the store is closed: pulls and pushes what is committed, at
+   * intervals, when the page becomes visible or comes online, and when it is poked. One tab does it for all. A second
+   * call returns the loop that is running. `onProgress` is not called.
+   */
+  sync(options: SyncOptions = {}): SyncLoop {
+    const { store, local } = this.#context;
+    store.check();
+    if (this.#loop?.isOver === false) return this.#loop;
+    const host = {
+      isPending: () => this.isPending(),
+      work: async (isPending: boolean, mustPull: boolean, job: SyncJob): Promise<Worked> => {
+        const pulled = isPending || mustPull ? await this.pull(job) : { applied: 0 };
+        if (pulled.applied > 0) job.onPull?.(pulled as PullResult);
+        // Rows that a merge has made, too.
+        const pushed = (await this.isPending()) ? await this.push(job) : { accepted: 0 };
+        const hasNews = pulled.applied > 0 || pushed.accepted > 0;
+        return { hasNews, isPending: await this.isPending() };
+      },
+      onCommit: (listener: () => void) => local.onMoved(listener),
+      hold: (work: (lost: AbortSignal) => Promise<void>, signal: AbortSignal) =>
+        this.#leases.hold('loop', work, signal),
+      sleep: (ms: number, signal: AbortSignal | undefined) => until(pause(ms), signal),
+      chance: Math.random,
+    };
+    const loop = new SyncLoop(host, options);
+    this.#loop = loop;
+    const { changes } = store;
+    changes.note(loop.over);
+    changes.closing.addEventListener('abort', () => void loop.stop(), { once: true });
+    return loop;
+  }
+
+  /** The conflicts that were decided on this device, and the changes that the server refused, the oldest first. */
+  conflicts(job: Job = {}): AsyncIterable<LoggedConflict> {
+    this.#context.store.check();
+    return this.#context.log.entries(optionsOf('conflicts', job, 'signal').signal);
+  }
+
+  /** Deletes conflicts from the log, by their ids. */
+  async forgetConflicts(ids: Iterable<string>): Promise<void> {
+    this.#context.store.check();
+    await this.#context.log.forget([...ids]);
+  }
+
+  /** Ends the handle, and its loop. The store goes on, and so does what it knows of the server. */
+  async close(): Promise<void> {
+    await this.#loop?.stop();
+    await this.#turns.over;
+    this.#leases.close();
+    const { origin, local, memo } = this.#context;
+    for (const head of [origin, local, memo.head]) head.leave();
+  }
+
+  async #pull(signal: AbortSignal | undefined): Promise<PullResult> {
+    for (let tries = 0; ; tries++) {
+      const pulled = await pullOnce(this.#context, signal);
+      if (pulled !== undefined) {
+        this.#hasLooked = true;
+        return pulled;
+      }
+      await this.#again(tries, signal);
+    }
+  }
+
+  async #push(signal: AbortSignal | undefined): Promise<RestPush> {
+    for (let tries = 0; ; tries++) {
+      // Of one push at a time it may be open what the server has of it: a pull tells.
+      if (!this.#hasLooked && (await hasOpenPush(this.#context))) await this.#pull(signal);
+      this.#hasLooked = false;
+      try {
+        const pushed = await pushOnce(this.#context, signal);
+        if (pushed !== undefined) return pushed;
+      } catch (cause) {
+        if (!(cause instanceof HedgerowError) || cause.status !== 409) throw cause;
+        await this.#again(tries, signal);
+        await this.#pull(signal);
+        continue;
+      }
+      await this.#again(tries, signal);
+    }
+  }
+
+  async #again(tries: number, signal: AbortSignal | undefined): Promise<void> {
+    if (tries >= MAX_TRIES) {
+      throw new HedgerowError('conflict', `others were first ${tries} times: try again later`);
+    }
+    await until(pause(Math.min(10 * 2 ** tries, MAX_PAUSE_MS) * (0.5 + Math.random() / 2)), signal);
+  }
+}
