@@ -49,6 +49,7 @@ const CORE = [
   'private',
   'processes',
   'proof',
+  'rest',
   'segment-store',
   'segment-store-connections',
   'segment-store-records',

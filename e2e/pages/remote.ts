@@ -1,6 +1,7 @@
-/** The page of `tests/remote.spec.ts` and `sync.spec.ts`: asks remotes of other origins. */
+/** The page of `tests/remote.spec.ts`, `sync.spec.ts` and `rest.spec.ts`: asks remotes and servers of other origins. */
 import { open, type Store } from 'hedgerow';
 import { httpRemote, probeRemote, type Remote, serverPokes } from 'hedgerow/remote';
+import { type RestLink, rest } from 'hedgerow/rest';
 import { type S3Credentials, s3Remote } from 'hedgerow/s3';
 import { httpRemote as httpRemoteOfSource } from '../../js/src/remote/adapters/http.js';
 import { s3Remote as s3RemoteOfSource } from '../../js/src/remote/adapters/s3.js';
@@ -24,6 +25,8 @@ declare global {
     runRemoteContract(name: string, place: RemotePlace): Promise<void>;
     remoteAt(place: RemotePlace): Remote;
     openStore(name: string): Promise<Store>;
+    /** Binds a store to a server of plain rows. */
+    restAt(db: Store, url: string): Promise<RestLink>;
     serverPokes: typeof serverPokes;
     /** The code and the message that the probe rejects with; `undefined` if it finds no fault. */
     probeAt(place: RemotePlace): Promise<readonly [code: string, message: string] | undefined>;
@@ -51,4 +54,6 @@ window.probeAt = (place) =>
   );
 
 window.openStore = (name) => open(name);
+window.restAt = (db, url) =>
+  rest(db, { pull: { url: `${url}/pull` }, push: { url: `${url}/push` } });
 window.serverPokes = serverPokes;
