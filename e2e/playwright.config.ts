@@ -63,7 +63,9 @@ const CORE = [
   'worker',
 ].map((name) => `${name}.spec.ts`);
 // These drive browsers of their own.
-const OWN_BROWSERS = ['alive-hidden', 'frozen', 'full', 'torture'].map((name) => `${name}.spec.ts`);
+const OWN_BROWSERS = ['alive-hidden', 'frozen', 'frozen-sync', 'full', 'torture'].map(
+  (name) => `${name}.spec.ts`,
+);
 // Chromium has its own protocol for this.
 const NOT_CHROMIUM = ['processes.spec.ts'];
 // With E2E_ENGINES=all they run all tests but those that need Chromium's own protocol.

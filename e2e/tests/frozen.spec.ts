@@ -4,15 +4,10 @@
  * browser freezes a hidden page, which is told so first; and *stopped* by a debugger, which tells it nothing,
  * as when a phone suspends the browser's process.
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { test as base, type CDPSession, expect, type Page } from '@playwright/test';
-import { withPlainBrowser } from '../alive/lib/plain-browser.mjs';
+import { expect } from '@playwright/test';
 import { within } from '../lib/engines/limits.mjs';
 import type { RoleName, Took } from '../pages/suspended.js';
-
-const PROFILES_DIR = fileURLToPath(new URL('../../.cache/profiles', import.meta.url));
+import { frozen, type TabOf, test } from './plain-tabs.js';
 
 /**
  * What nothing may take longer than, on a machine that is busy with other things, too: less than the minute after
@@ -39,45 +34,20 @@ const STOP_MS = 60_000;
 /** What all that a tab does beside a suspended one may take. */
 const GO_ON_MS = 130_000;
 
-/** A browser that hides what is covered, as Playwright's own does not: only hidden pages freeze. */
-const test = base.extend<{ tab: () => Promise<Page> }>({
-  tab: async ({ baseURL, launchOptions: { executablePath } }, use) => {
-    await mkdir(PROFILES_DIR, { recursive: true });
-    const profileDir = await mkdtemp(join(PROFILES_DIR, 'frozen-'));
-    try {
-      await withPlainBrowser({ profileDir, executablePath }, async (page) => {
-        await use(async () => {
-          const opened = await page.context().newPage();
-          await opened.goto(`${baseURL}suspended.html`);
-          await opened.waitForFunction(() => window.suspended !== undefined);
-          return opened;
-        });
-      });
-    } finally {
-      await rm(profileDir, { recursive: true, force: true, maxRetries: 5 });
-    }
-  },
-});
-
 // Each test has a browser of its own, and mostly waits.
 test.describe.configure({ mode: 'parallel' });
 
-async function frozen(session: CDPSession, isFrozen: boolean): Promise<void> {
-  const state = isFrozen ? 'frozen' : 'active';
-  await session.send('Page.setWebLifecycleState', { state });
-}
-
 /** Suspends a tab in a role, has another one go on, and then it. */
 async function suspend(
-  tab: () => Promise<Page>,
+  tab: TabOf,
   way: 'frozen' | 'stopped' | 'stopped inside',
   role: RoleName,
   limitMs: number,
 ): Promise<void> {
   const name = `${way}/${role}`;
-  const a = await tab();
+  const a = await tab('suspended', 'suspended');
   await a.evaluate((name) => window.suspended.make(name), name);
-  const b = await tab();
+  const b = await tab('suspended', 'suspended');
   // The one that collects is the one that is suspended, unless it is another one's part.
   const isFirst = role !== 'snapshot holder' && role !== 'reader' && role !== 'queue holder';
   const isDebugged = way !== 'frozen';
