@@ -9,6 +9,7 @@ import { LIFE } from './life.js';
 import { LINES } from './lines.js';
 import { LOAD_SHUFFLED, LOAD_WIDE, LOAD_WIDE_SHUFFLED } from './loads.js';
 import { MEMORY } from './memory.js';
+import { MUTATORS } from './mutators.js';
 import { PATCH } from './patch.js';
 import { SLICING } from './slicing.js';
 import { START } from './start.js';
@@ -46,4 +47,5 @@ export const SUITES: readonly Suite[] = [
   SYNC,
   SYNC_REPLICACHE,
   SYNC_COUCH,
+  MUTATORS,
 ];

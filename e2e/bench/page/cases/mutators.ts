@@ -1,0 +1,227 @@
+/**
+ * Changes made offline, and a server that decides: Hedgerow's mutators and Replicache on the same server, which answers
+ * at once. It acknowledges nothing, so that all calls wait and are made again.
+ */
+import type { Store, Transaction } from 'hedgerow';
+import { mutators, type ServerLink } from 'hedgerow/mutators';
+import type { WriteTransaction } from 'replicache';
+import type { Act, Contestant, Sample, Suite } from '../bench-case.js';
+import { percentile, watched } from '../measure.js';
+import { idOf, type Row } from '../rows.js';
+import { lab, missing, openNamed, timerGap } from './sync-lab.js';
+
+/** Calls whose way to a watcher is measured. */
+const CALLS = 200;
+/** Calls that wait, and rows that the server has changed meanwhile. */
+const [QUEUED, QUICK_QUEUED] = [10_000, 500];
+/** Calls that are made at once while the queue is filled. */
+const AT_ONCE = 100;
+
+interface Close {
+  readonly id: string;
+  readonly owner: string;
+}
+
+/** An app that has been opened. */
+interface App {
+  /** Brings what is new; resolves when the page can read `last` as it is at the server. */
+  pull(last: Row): Promise<unknown>;
+  /** Resolves when it is stored, where `pull` resolves before. */
+  stored?(): Promise<unknown>;
+  call(args: Close): Promise<unknown>;
+  /** Calls `listener` with the keys of each change. */
+  watch(listener: (keys: readonly string[]) => void): () => void;
+  get(id: string): Promise<Row | undefined>;
+  count(): Promise<number>;
+  close(): Promise<unknown>;
+}
+
+const closed = (row: Row | undefined, { owner }: Close): Row => ({ ...(row as Row), owner });
+
+async function openOurs(url: string): Promise<App> {
+  const db: Store = await openNamed('mutators');
+  const ours = {
+    async assign(tx: Transaction, args: Close) {
+      tx.put(args.id, closed(await tx.get<Row>(args.id), args));
+    },
+  };
+  const app: ServerLink<typeof ours> = await mutators(db, {
+    mutators: ours,
+    pull: { url: `${url}replicache-pull` },
+    push: () => new Response(),
+  });
+  return {
+    pull: () => app.pull(),
+    call: (args) => app.mutate.assign(args),
+    watch: (listener) => db.watch({}, (changes) => listener(changes.map(({ key }) => key))),
+    get: (id) => db.get<Row>(id),
+    count: () => db.count(),
+    close: () => db.close(),
+  };
+}
+
+async function openReplicache(url: string): Promise<App> {
+  const { Replicache } = await import('replicache');
+  const rep = new Replicache({
+    name: 'mutators',
+    pullURL: `${url}replicache-pull`,
+    pullInterval: null,
+    pushDelay: 1e9,
+    mutators: {
+      async assign(tx: WriteTransaction, args: Close) {
+        await tx.set(
+          args.id,
+          closed((await tx.get(args.id)) as unknown as Row | undefined, args) as never,
+        );
+      },
+    },
+  });
+  const persists = new BroadcastChannel(`replicache-on-persist:${rep.name}`);
+  const persisted = new Promise((resolve) => {
+    persists.onmessage = resolve;
+  });
+  const get = (id: string) =>
+    rep.query(async (tx) => (await tx.get(id)) as unknown as Row | undefined);
+  return {
+    pull: (last) =>
+      new Promise<void>((resolve, reject) => {
+        const isThere = async (tx: { get(key: string): Promise<unknown> }) =>
+          ((await tx.get(last.id)) as Row | undefined)?.modified === last.modified;
+        const stop = rep.subscribe(isThere, (isSeen) => {
+          if (!isSeen) return;
+          resolve();
+          queueMicrotask(() => stop());
+        });
+        rep.pull({ now: true }).catch(reject);
+      }),
+    stored: () => persisted,
+    call: (args) => rep.mutate.assign(args as never),
+    watch: (listener) =>
+      rep.experimentalWatch((diffs) => listener(diffs.map(({ key }) => `${key}`))),
+    get,
+    count: () => rep.query(async (tx) => (await tx.scan().keys().toArray()).length),
+    close: async () => {
+      persists.close();
+      await rep.close();
+    },
+  };
+}
+
+/** A job, with what a person would notice of it. */
+async function noticed(work: () => Promise<unknown>): Promise<Sample> {
+  const startMs = performance.now();
+  const watch = await watched(() =>
+    timerGap(async () => {
+      await work();
+      return performance.now() - startMs;
+    }),
+  );
+  const { gapMs, result: value } = watch.result;
+  const details = {
+    'longest gap between frames, ms': watch.frameGapMs,
+    'longest gap between timers, ms': gapMs,
+  };
+  return { value, details };
+}
+
+/** From calls, one after the other, until a watcher hears of them. */
+async function callsOf(app: App, rows: number): Promise<Sample> {
+  const times: number[] = [];
+  let heard: (keys: readonly string[]) => void = () => {};
+  const stop = app.watch((keys) => heard(keys));
+  for (let nth = 0; nth < CALLS; nth++) {
+    const id = idOf((nth * 7919) % rows);
+    const told = new Promise<void>((resolve) => {
+      heard = (keys) => {
+        if (keys.includes(id)) resolve();
+      };
+    });
+    const startMs = performance.now();
+    const called = app.call({ id, owner: `caller ${nth}` });
+    await told;
+    times.push(performance.now() - startMs);
+    await called;
+  }
+  stop();
+  return { value: percentile(times, 0.5), details: { 'p99, ms': percentile(times, 0.99) } };
+}
+
+async function rebaseOf(app: App, rows: number, queued: number): Promise<Sample> {
+  const idAt = (nth: number) => idOf(Math.floor((nth * rows) / queued));
+  const { value: fillMs } = await noticed(async () => {
+    for (let nth = 0; nth < queued; nth += AT_ONCE) {
+      const calls = Array.from({ length: AT_ONCE }, (_, more) =>
+        app.call({ id: idAt(nth + more), owner: `queued ${nth + more}` }),
+      );
+      await Promise.all(calls);
+    }
+  });
+  const { rows: changed } = await lab.changeFeed(queued, rows);
+  // What so many commits leave behind is collected.
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  const last = changed.at(-1) as Row;
+  const sample = await noticed(() => app.pull(last));
+  for (const [nth, id] of [
+    [0, idAt(0)],
+    [queued - 1, idAt(queued - 1)],
+  ] as const) {
+    const row = await app.get(id);
+    if (row?.owner !== `queued ${nth}`) throw new Error(`call ${nth} is lost: ${row?.owner}`);
+  }
+  const seen = await app.get(last.id);
+  if (seen?.modified !== last.modified) throw new Error('a remote change is missing');
+  return { ...sample, details: { ...sample.details, 'making the calls, ms': fillMs } };
+}
+
+function actOf(name: string, openApp: (url: string) => Promise<App>): Act {
+  return async ({ rows, quick }) => {
+    const { near } = await lab.feed(rows, 'replicache');
+    const { rows: changed } = await lab.changeFeed(1, rows);
+    let app: App | undefined;
+    let storedMs = 0;
+    const startMs = performance.now();
+    const pulled = await noticed(async () => {
+      // Opening is in it: Replicache pulls by itself then.
+      app = await openApp(near);
+      await app.pull(changed[0] as Row);
+    });
+    const opened = app as unknown as App;
+    await opened.stored?.();
+    storedMs = performance.now() - startMs;
+    const count = await opened.count();
+    if (count !== rows) throw new Error(`${count} rows of ${rows}`);
+    const also =
+      opened.stored === undefined ? {} : { also: { [`${name}, until stored`]: storedMs } };
+    const samples = {
+      'first-pull': { ...pulled, ...also },
+      call: await callsOf(opened, rows),
+      rebase: await rebaseOf(opened, rows, quick ? QUICK_QUEUED : QUEUED),
+    };
+    await opened.close();
+    return samples;
+  };
+}
+
+const contestant = (
+  kind: Contestant['kind'],
+  name: string,
+  openApp: (url: string) => Promise<App>,
+): Contestant => ({ name, kind, ...missing, acts: [actOf(name, openApp)] });
+
+export const MUTATORS: Suite = {
+  name: 'mutators',
+  mostRows: 100_000,
+  cases: [
+    { name: 'first-pull', title: 'a first pull of all rows', unit: 'ms' },
+    { name: 'call', title: 'a call of a mutator until a watcher hears of it, p50', unit: 'ms' },
+    {
+      name: 'rebase',
+      title: '10,000 calls that wait, made again on 10,000 changes of the server',
+      unit: 'ms',
+    },
+  ],
+  contestants: [
+    contestant('ours', 'hedgerow', openOurs),
+    contestant('peer', 'Replicache', openReplicache),
+  ],
+};
