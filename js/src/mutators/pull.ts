@@ -1,6 +1,6 @@
 /** Pulls: what the server has comes to its branch here, with the cookie and the ids, in one commit. */
 import { HedgerowError } from '../base/errors.js';
-import { badResponse, PullBody } from '../wire/pull-body.js';
+import { badResponse, PullBody, patchFault } from '../wire/pull-body.js';
 import { guarded, Ingest } from '../write/ingest.js';
 import { Reporter, takeBytes } from '../write/intake.js';
 import { Moved, type ServerContext, unlessMoved } from './context.js';
@@ -38,7 +38,7 @@ export async function pullOnce(
   return guarded(ingest, async () => {
     const reporter = new Reporter(ingest, undefined, () => undefined);
     await takeBytes(body.patch(), ingest, reporter, signal).catch((cause: unknown) => {
-      throw ofResponse(cause);
+      throw patchFault(cause);
     });
     const read = readAnswer(body, record);
     if (typeof read === 'string') {
@@ -61,17 +61,11 @@ export async function pullOnce(
       }, signal);
       return 'news';
     } catch (cause) {
-      if (!(cause instanceof Moved)) throw ofResponse(cause);
+      if (!(cause instanceof Moved)) throw patchFault(cause);
       await ingest.abandon();
       return 'moved';
     }
   });
-}
-
-/** A patch that is malformed is a fault of the server. */
-function ofResponse(cause: unknown): unknown {
-  const isFault = cause instanceof HedgerowError && cause.code.startsWith('invalid-');
-  return isFault ? badResponse(`its patch: ${cause.message}`, cause) : cause;
 }
 
 /** What an answer says beside its patch. */

@@ -1,8 +1,7 @@
 /** Pulls: what the server has comes to its branch here, with the cookie, in one commit, and from there to the local rows. */
-import { HedgerowError } from '../base/errors.js';
 import type { PullResult } from '../sync/context.js';
 import { mergeIn } from '../sync/pull.js';
-import { badResponse, PullBody } from '../wire/pull-body.js';
+import { badResponse, PullBody, patchFault } from '../wire/pull-body.js';
 import { guarded, Ingest } from '../write/ingest.js';
 import { Reporter, takeBytes } from '../write/intake.js';
 import type { RestContext } from './context.js';
@@ -39,7 +38,7 @@ async function bringIn(context: RestContext, signal: AbortSignal | undefined): P
   return guarded(ingest, async () => {
     const reporter = new Reporter(ingest, undefined, () => undefined);
     await takeBytes(body.patch(), ingest, reporter, signal).catch((cause: unknown) => {
-      throw ofResponse(cause);
+      throw patchFault(cause);
     });
     const record = { cookie: cookieOf(body), pulls: pulls + 1 };
     const made = await origin
@@ -50,17 +49,11 @@ async function bringIn(context: RestContext, signal: AbortSignal | undefined): P
         return memo.together(origin, record, () => ingest.commitOnce());
       }, signal)
       .catch((cause: unknown) => {
-        throw ofResponse(cause);
+        throw patchFault(cause);
       });
     if (made === undefined) await ingest.abandon();
     return made !== undefined;
   });
-}
-
-/** A patch that is malformed is a fault of the server. */
-function ofResponse(cause: unknown): unknown {
-  const isFault = cause instanceof HedgerowError && cause.code.startsWith('invalid-');
-  return isFault ? badResponse(`its patch: ${cause.message}`, cause) : cause;
 }
 
 /** What an answer says beside its patch. */

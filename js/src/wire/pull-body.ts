@@ -23,6 +23,12 @@ export function badResponse(what: string, cause?: unknown): HedgerowError {
   return new HedgerowError('bad-response', `the server: ${what}`, { cause, status: 200 });
 }
 
+/** What is thrown for what was thrown while a patch was taken: one that is malformed is a fault of the server. */
+export function patchFault(cause: unknown): unknown {
+  const isFault = cause instanceof HedgerowError && cause.code.startsWith('invalid-');
+  return isFault ? badResponse(`its patch: ${cause.message}`, cause) : cause;
+}
+
 type Expected = 'object' | 'name or end' | 'name' | 'colon' | 'value' | 'comma or end' | 'nothing';
 
 export class PullBody {

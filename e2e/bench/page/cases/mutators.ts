@@ -9,6 +9,7 @@ import type { Act, Contestant, Sample, Suite } from '../bench-case.js';
 import { percentile, watched } from '../measure.js';
 import { idOf, type Row } from '../rows.js';
 import { lab, missing, openNamed, timerGap } from './sync-lab.js';
+import { replicaOf } from './sync-peers.js';
 
 /** Calls whose way to a watcher is measured. */
 const CALLS = 200;
@@ -76,34 +77,14 @@ async function openReplicache(url: string): Promise<App> {
       },
     },
   });
-  const persists = new BroadcastChannel(`replicache-on-persist:${rep.name}`);
-  const persisted = new Promise((resolve) => {
-    persists.onmessage = resolve;
-  });
   const get = (id: string) =>
     rep.query(async (tx) => (await tx.get(id)) as unknown as Row | undefined);
   return {
-    pull: (last) =>
-      new Promise<void>((resolve, reject) => {
-        const isThere = async (tx: { get(key: string): Promise<unknown> }) =>
-          ((await tx.get(last.id)) as Row | undefined)?.modified === last.modified;
-        const stop = rep.subscribe(isThere, (isSeen) => {
-          if (!isSeen) return;
-          resolve();
-          queueMicrotask(() => stop());
-        });
-        rep.pull({ now: true }).catch(reject);
-      }),
-    stored: () => persisted,
+    ...replicaOf(rep),
     call: (args) => rep.mutate.assign(args as never),
     watch: (listener) =>
       rep.experimentalWatch((diffs) => listener(diffs.map(({ key }) => `${key}`))),
     get,
-    count: () => rep.query(async (tx) => (await tx.scan().keys().toArray()).length),
-    close: async () => {
-      persists.close();
-      await rep.close();
-    },
   };
 }
 

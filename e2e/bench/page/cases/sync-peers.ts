@@ -1,4 +1,5 @@
 /** The same jobs by Replicache's pull and PouchDB's replication, each beside Hedgerow with as many rows. */
+import type { Replicache } from 'replicache';
 import type { Act, Contestant, Sample, Suite } from '../bench-case.js';
 import { timed } from '../measure.js';
 import type { Row } from '../rows.js';
@@ -102,6 +103,11 @@ async function openReplicacheReplica(url: string): Promise<Replica> {
     pushDelay: 1e9,
     mutators: {},
   });
+  return replicaOf(rep);
+}
+
+/** How Replicache pulls, and tells that it has stored what it has pulled. */
+export function replicaOf(rep: Replicache): Required<Replica> {
   const persists = new BroadcastChannel(`replicache-on-persist:${rep.name}`);
   const persisted = new Promise((resolve) => {
     persists.onmessage = resolve;
