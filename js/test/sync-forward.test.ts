@@ -1,5 +1,5 @@
 /** A pull to a store that has changed nothing: one transaction, and its branches, indexes and watchers are as after any. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { hex } from '../src/base/hex.js';
 import { memory } from '../src/index.js';
 import { memoryRemote, type Remote } from '../src/remote/index.js';
@@ -33,6 +33,7 @@ async function pair() {
 
 it('writes once for all branches', async () => {
   const { a, b, storage } = await pair();
+  const followed = await b.db.branch(b.link.originName);
   for (const points of [3, 4]) {
     await a.db.put('two', { points });
     await a.link.push();
@@ -52,6 +53,7 @@ it('writes once for all branches', async () => {
     stop();
     const origin = await b.db.branch(b.link.originName);
     expect(await rowsOf(origin as never)).toEqual(await rowsOf(b.db));
+    expect(await followed.get('two')).toEqual({ points });
     expect(await b.link.isPending()).toBe(false);
   }
   expect((await b.db.verify()).faults).toEqual([]);
@@ -85,4 +87,25 @@ it('takes a head that changes no row', async () => {
   expect(await b.link.pull()).toMatchObject({ applied: 0, conflicts: 0 });
   expect(storage.written).toHaveLength(length);
   expect(await b.link.isPending()).toBe(false);
+});
+
+it('is found by a tab that hears nothing of others', async () => {
+  vi.stubGlobal('BroadcastChannel', undefined);
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const remote = memoryRemote();
+  const storage = memory();
+  const a = await device(remote);
+  const [b, other] = [await device(remote, {}, { storage }), await device(remote, {}, { storage })];
+  await a.db.put('one', 1);
+  await a.link.push();
+  for (const { link } of [b, other]) await link.pull();
+  for (const nth of [2, 3, 4, 5]) {
+    await a.db.put('one', nth);
+    await a.link.push();
+    const { db, link } = nth % 2 === 0 ? b : other;
+    // Then it is merged, as before.
+    if (nth > 3) await db.put('mine', nth);
+    expect(await link.pull()).toMatchObject({ applied: 1 });
+    expect(await db.get('one')).toBe(nth);
+  }
 });

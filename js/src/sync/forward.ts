@@ -16,7 +16,7 @@ export async function forward(
   entry: TailEntry,
   job: SyncJob,
 ): Promise<number | undefined> {
-  const { shared, local, origin, refs, durability } = context;
+  const { shared, local, refs, durability } = context;
   const { state, seen } = now;
   if (!sameBytes(state.fork, state.origin)) return undefined;
   // The commit of a checkpoint is kept for long: it is one without indexes.
@@ -43,7 +43,7 @@ export async function forward(
     if (applied.outcome !== 'applied') return undefined;
     // If no row has changed there was no commit.
     if (!(await refs.move(moves(applied.commitBytes), durability))) return undefined;
-    await shared.queued(() => origin.keepUp());
+    await refs.follow([{ name: refs.names.origin }]);
     return applied.rows;
   } finally {
     local.partner = undefined;

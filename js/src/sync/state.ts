@@ -102,12 +102,17 @@ export class SyncRefs {
     const { host } = this.#shared;
     if (!(await writeRefs(host.segments, { segments: [], also, durability }))) return false;
     this.made(also);
-    await this.#shared.queued(async () => {
+    await this.follow(also);
+    return true;
+  }
+
+  /** Has the handles of branches that were moved follow. */
+  follow(moves: readonly Pick<RefMove, 'name'>[]): Promise<void> {
+    return this.#shared.queued(async () => {
       for (const one of this.#shared.branchHeads) {
-        if (also.some(({ name }) => name === one.ref)) await one.keepUp();
+        if (moves.some(({ name }) => name === one.ref)) await one.keepUp();
       }
     });
-    return true;
   }
 
   /** Tells of moves that were made, by storage or with a commit. */
