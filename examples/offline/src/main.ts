@@ -1,0 +1,69 @@
+/** The page: what is in the store, how the server stands to it, and the switches that make things fail. */
+import { serverPokes } from 'hedgerow/mutators';
+import { change, link, look, newID, watch } from './app.js';
+import { showIssues } from './issues.js';
+import { attempt, field } from './list.js';
+import { colleague, flip, showSwitches } from './network.js';
+import { showRefusals } from './refusals.js';
+import { words } from './words.js';
+
+const at = <E extends HTMLElement>(selector: string) => document.querySelector<E>(selector)!;
+let seen: Awaited<ReturnType<typeof look>>;
+
+async function showRows(): Promise<void> {
+  seen = await look();
+  const { issues, waiting, refused } = seen;
+  showIssues(new Map(issues.map((one) => [one.id, { ...one, isWaiting: waiting.has(one.id) }])));
+  const titles = new Map(issues.map(({ id, status, title }) => [status + id, title]));
+  const refusals = [...refused].map(
+    ([key, one]) => [key, { ...one, openTitle: titles.get(`open${one.args.id}`) }] as const,
+  );
+  showRefusals(new Map(refusals));
+  at('#refused').hidden = at('#refusals').childElementCount === 0;
+  at('#none').hidden = issues.length > 0;
+}
+
+/** One at a time, so that the last one shows the newest. */
+let showing = Promise.resolve();
+const show = () => {
+  showing = showing.then(showRows);
+  return showing;
+};
+
+function showState(): void {
+  const { tone, title, detail } = words(link.state);
+  at('#state').dataset.tone = tone;
+  // The same words are not announced again.
+  if (at('#state-title').textContent !== title) at('#state-title').textContent = title;
+  at('#state-detail').textContent = detail;
+  at('#retry').hidden = tone !== 'off' && tone !== 'bad';
+  void show();
+}
+
+at('#new').onsubmit = async (event) => {
+  event.preventDefault();
+  const title = field(at('#new'));
+  const args = { id: newID(), title: title.value };
+  if (await attempt(at('#new'), () => change('createIssue', args))) title.value = '';
+};
+
+at('#colleague').onclick = ({ target }) => {
+  const { name, value } = target as HTMLButtonElement;
+  const top = seen.issues.find(({ id, status }) => status === 'open' && !seen.created.has(id));
+  if (name === 'createIssue') void colleague(name, { id: newID(), title: value });
+  else if (name && top) void colleague(name, { id: top.id, title: top.title + value });
+};
+
+watch(show);
+// What others did comes first: who wrote what no longer fits hears of it before it is sent.
+const bring = () => link.pull().catch(() => undefined);
+await bring();
+const loop = link.sync({ pauseMs: 100, pokes: serverPokes('/api/'), onState: showState });
+const again = () => void bring().then(loop.poke);
+at('#retry').onclick = again;
+at('#switches').onchange = ({ target }) => {
+  flip(target as HTMLInputElement);
+  again();
+};
+showSwitches();
+addEventListener('storage', showSwitches);
