@@ -22,9 +22,9 @@ function make(row: HTMLElement, now: () => ShownIssue): void {
     if (!isDone) output.append(' Enter tries again, Escape gives it up.');
     isSaving = false;
   };
-  title.onkeydown = ({ key }) => {
-    if (key === 'Enter') void save();
-    if (key !== 'Escape') return;
+  title.onkeydown = ({ key, isComposing }) => {
+    if (key === 'Enter' && !isComposing) void save();
+    if (key !== 'Escape' || isComposing) return;
     title.value = title.defaultValue = now().title;
     output.textContent = '';
   };

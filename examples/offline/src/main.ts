@@ -1,6 +1,6 @@
 /** The page: what is in the store, how the server stands to it, and the switches that make things fail. */
 import { serverPokes } from 'hedgerow/mutators';
-import { change, link, look, newID, watch } from './app.js';
+import { type Args, change, link, look, newID, watch } from './app.js';
 import { showIssues } from './issues.js';
 import { attempt, field } from './list.js';
 import { colleague, flip, showSwitches } from './network.js';
@@ -12,7 +12,8 @@ let seen: Awaited<ReturnType<typeof look>>;
 
 async function showRows(): Promise<void> {
   seen = await look();
-  const { issues, waiting, refused } = seen;
+  const { issues, pending, refused } = seen;
+  const waiting = new Set(pending.map(({ args }) => (args as Args).id));
   showIssues(new Map(issues.map((one) => [one.id, { ...one, isWaiting: waiting.has(one.id) }])));
   const titles = new Map(issues.map(({ id, status, title }) => [status + id, title]));
   const refusals = [...refused].map(
@@ -26,13 +27,14 @@ async function showRows(): Promise<void> {
 /** One at a time, so that the last one shows the newest. */
 let showing = Promise.resolve();
 const show = () => {
-  showing = showing.then(showRows);
+  showing = showing.catch(() => {}).then(showRows);
   return showing;
 };
 
 function showState(): void {
   const { tone, title, detail } = words(link.state);
-  at('#state').dataset.tone = tone;
+  at('#state').className = tone;
+  at('#state').style.setProperty('--tone', `var(--${tone})`);
   // The same words are not announced again.
   if (at('#state-title').textContent !== title) at('#state-title').textContent = title;
   at('#state-detail').textContent = detail;
@@ -49,14 +51,17 @@ at('#new').onsubmit = async (event) => {
 
 at('#colleague').onclick = ({ target }) => {
   const { name, value } = target as HTMLButtonElement;
-  const top = seen.issues.find(({ id, status }) => status === 'open' && !seen.created.has(id));
+  // They do not see what has not been sent.
+  const isUnseen = (id: string) =>
+    seen.pending.some((call) => call.name === 'createIssue' && (call.args as Args).id === id);
+  const top = seen.issues.find(({ id, status }) => status === 'open' && !isUnseen(id));
   if (name === 'createIssue') void colleague(name, { id: newID(), title: value });
   else if (name && top) void colleague(name, { id: top.id, title: top.title + value });
 };
 
 watch(show);
 // What others did comes first: who wrote what no longer fits hears of it before it is sent.
-const bring = () => link.pull().catch(() => undefined);
+const bring = () => link.pull({ signal: AbortSignal.timeout(5000) }).catch(() => undefined);
 await bring();
 const loop = link.sync({ pauseMs: 100, pokes: serverPokes('/api/'), onState: showState });
 const again = () => void bring().then(loop.poke);

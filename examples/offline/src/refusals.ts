@@ -25,6 +25,8 @@ function make(card: HTMLElement, now: () => ShownRefusal): void {
       await before();
       await dismiss(now());
       title.value = title.defaultValue;
+      // The card goes, and the focus with it.
+      document.querySelector<HTMLElement>('#issues')!.focus();
     });
   card.querySelector('form')!.onsubmit = (event) => {
     event.preventDefault();
