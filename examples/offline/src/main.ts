@@ -44,9 +44,12 @@ function showState(): void {
 
 at('#new').onsubmit = async (event) => {
   event.preventDefault();
-  const title = field(at('#new'));
-  const args = { id: newID(), title: title.value };
-  if (await attempt(at('#new'), () => change('createIssue', args))) title.value = '';
+  const input = field(at('#new'));
+  const args = { id: newID(), title: input.value };
+  // At once: the next one may be typed before this one is stored.
+  input.value = '';
+  if (!(await attempt(at('#new'), () => change('createIssue', args))))
+    input.value = `${args.title} ${input.value}`.trim();
 };
 
 at('#colleague').onclick = ({ target }) => {

@@ -147,6 +147,17 @@ test('of two who rename an issue neither overwrites the other unseen', async ({ 
 });
 
 test('what is being typed stays, whatever comes in', async ({ page, browser }) => {
+  // Typed before the one before is stored.
+  await page.locator('#new').evaluate((form: HTMLFormElement) => {
+    const input = form.querySelector('input')!;
+    input.value = 'Weigh the acorns';
+    form.requestSubmit();
+    input.value = 'Sow the ac';
+  });
+  await expect(row(page, 'Weigh the acorns')).toBeVisible();
+  await says(page, SAVED);
+  await expect(page.getByLabel('New issue')).toHaveValue('Sow the ac');
+
   const other = await (await browser.newContext()).newPage();
   await other.goto(app.url);
   await add(page, 'Mend the fence');
