@@ -1,12 +1,12 @@
 /** What a state means, in words for everybody. */
 import type { ServerState } from 'hedgerow/mutators';
 
-const BY_ITSELF = 'Next try within a minute.';
+const NEXT = 'Next try within a minute.';
 
 /** What is wrong and what comes next, by the code of an error. */
 const TROUBLES: Readonly<Record<string, readonly [what: string, next: string]>> = {
-  offline: ['Offline', `Go on as usual. ${BY_ITSELF}`],
-  remote: ['The server refuses', `The fault is not yours. ${BY_ITSELF}`],
+  offline: ['Offline', 'Go on: next try within a minute.'],
+  remote: ['The server refuses', NEXT],
   'remote-auth': ['Please sign in again', 'Then everything is sent.'],
   'unsupported-format': ['The server needs a newer page', 'Reload it: what waits is kept.'],
 };
@@ -25,7 +25,7 @@ export function words({ status, pending, error }: ServerState) {
   const isTrying = status === 'syncing' && error !== undefined;
   if (error && (isTrying || status === 'offline' || status === 'failing')) {
     const { code, message } = error;
-    const [what, next] = TROUBLES[code] ?? [`Nothing can be sent: ${message}`, BY_ITSELF];
+    const [what, next] = TROUBLES[code] ?? [`Nothing can be sent: ${message}`, NEXT];
     const number = error.status ? ` (${error.status})` : '';
     const kept = pending > 0 ? `${waits} on this device.` : 'Everything is kept on this device.';
     const tone = code === 'offline' ? 'off' : 'bad';

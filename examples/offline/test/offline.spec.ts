@@ -71,6 +71,11 @@ test('offline, changes wait, over a reload too; plugged in, they are saved', asy
   for (const title of ['Oil both hinges', 'Buy oil']) await expect(mark(page, title)).toBeVisible();
   await expect(row(other, 'Oil the hinge')).toBeVisible();
   await expect(row(other, 'Buy oil')).toHaveCount(0);
+  // A second tab is not the one that tries.
+  const tab = await page.context().newPage();
+  await tab.goto(app.url);
+  await says(tab, '2 changes wait to be sent.');
+  await expect(mark(tab, 'Buy oil')).toBeVisible();
 
   await flip(page, 'Pull the plug', false);
   await says(page, SAVED);
@@ -78,6 +83,7 @@ test('offline, changes wait, over a reload too; plugged in, they are saved', asy
     await expect(mark(page, title)).toBeHidden();
     await expect(row(other, title)).toBeVisible();
   }
+  await says(tab, 'All that you wrote is saved.');
   await other.context().close();
 });
 
