@@ -57,6 +57,25 @@ it('the loop sends calls, pulls when poked, and tells its state', async () => {
   await other.close();
 });
 
+it('a loop tells its first state, also when calls waited before it began', async () => {
+  const server = new ServerDouble(theirs);
+  const storage = memory();
+  const offline = () => Promise.reject(new TypeError('no network'));
+  const how = { pull: offline, push: offline };
+  const app = await bind(await store({ storage }), server, how);
+  app.sync();
+  await app.mutate.add(1);
+  await expect.poll(() => app.state.status).toBe('offline');
+  // It waits for the other one, so that nothing but its first state will come.
+  const second = await bind(await store({ storage }), server, how);
+  await expect(second.pull()).rejects.toEqual(failure('offline'));
+  const states: ServerState[] = [];
+  second.sync({ onState: (state) => void states.push(state) });
+  await expect.poll(() => states).toEqual([{ status: 'queued', pending: 1, error: undefined }]);
+  await second.close();
+  await app.close();
+});
+
 it('a url gets POSTs of JSON, with the token', async () => {
   const server = new ServerDouble(theirs);
   const seen: [string, RequestInit][] = [];

@@ -66,7 +66,7 @@ describe.each(reads)('%s', (_, call) => {
     [503, 'remote', true],
   ])('with status %i is %s', async (status, code, retryable) => {
     const { remote } = await always(status, {}, 'no');
-    await expect(call(remote)).rejects.toMatchObject({ code, retryable });
+    await expect(call(remote)).rejects.toMatchObject({ code, retryable, status });
   });
 
   it('says which bucket does not exist', async () => {
@@ -137,7 +137,7 @@ describe.each(writes)('%s', (_, call) => {
     [302, 'remote'],
   ])('with status %i is %s', async (status, code) => {
     const { remote } = await always(status, status === 302 ? { Location: '/' } : {}, 'no');
-    await expect(call(remote)).rejects.toMatchObject({ code });
+    await expect(call(remote)).rejects.toMatchObject({ code, status });
   });
 });
 

@@ -145,9 +145,14 @@ export const STEPS = [
     what: 'the types of TypeScript',
     seconds: 5,
     needs: ['build'],
-    commands: ['js', 'js/tsconfig.test.json', 'demo', 'e2e', 'examples/react-native'].map(
-      (project) => ['tsc', ['--noEmit', '-p', project]],
-    ),
+    commands: [
+      'js',
+      'js/tsconfig.test.json',
+      'demo',
+      'e2e',
+      'examples/react-native',
+      'examples/offline',
+    ].map((project) => ['tsc', ['--noEmit', '-p', project]]),
   },
   {
     name: 'size',
@@ -236,6 +241,22 @@ export const STEPS = [
     needsBrowser: true,
     needs: ['build'],
     commands: [['node', ['scripts/demo.mjs', '--headless', '--as-built']]],
+  },
+  {
+    name: 'offline',
+    what: 'the example of an app whose server decides, in Chromium',
+    seconds: 15,
+    lane: 'browser',
+    needsBrowser: true,
+    needs: ['build'],
+    commands: [
+      [
+        'playwright',
+        ['test', '--config', 'examples/offline/test/playwright.config.mjs'],
+        () => ({ CHROMIUM_PATH: findBrowser() }),
+      ],
+    ],
+    count: () => countPlaywright(takeReport('playwright-offline.json')),
   },
   {
     name: 'engines',

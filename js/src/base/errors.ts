@@ -88,7 +88,7 @@ export class HedgerowError extends Error {
   declare readonly object?: RemoteKind | undefined;
   /** `false` where a remote knows that it has sent nothing, with the code `offline`: `link.traffic` leaves it out. */
   declare readonly isSent?: boolean | undefined;
-  /** Status of the offending HTTP response, with the code `bad-response`. */
+  /** Status of the HTTP response that refused: with `bad-response`, and with `remote`, `remote-auth` and `remote-gone`. */
   declare readonly status?: number | undefined;
   /** For a merge without `onConflict`: its first 100 conflicts, in the order of keys. */
   declare readonly conflicts?: readonly Conflict[] | undefined;

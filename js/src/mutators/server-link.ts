@@ -139,6 +139,8 @@ export class ServerLink<M extends Mutators> {
     if (this.#loop?.isOver === false) return this.#loop;
     const { onState, ...how } = optionsOf('sync', options, 'everyMs pauseMs pokes onState');
     this.#onState = onState;
+    // This listener was told nothing yet.
+    this.#told = undefined;
     const host = {
       isPending: async () => {
         await shared.queued(() => queue.look());

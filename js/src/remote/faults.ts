@@ -29,8 +29,9 @@ const NO_BUCKET = /NoSuchBucket/;
 export function refusal(what: string, status: number, text = ''): HedgerowError {
   const [, code = ''] = /<Code>([A-Za-z.]{1,64})<\/Code>/.exec(text) ?? [];
   const said = `${what}: status ${status}${code && `, ${code}`}`;
-  if (status === 401 || status === 403) return new HedgerowError('remote-auth', said);
-  if (status === 410 || NO_BUCKET.test(code)) return new HedgerowError('remote-gone', said);
+  if (status === 401 || status === 403) return new HedgerowError('remote-auth', said, { status });
+  if (status === 410 || NO_BUCKET.test(code))
+    return new HedgerowError('remote-gone', said, { status });
   if (status === 405 || status === 501) return remoteFault(`${said}: it is read-only`, status);
   return remoteFault(said, status);
 }

@@ -1,0 +1,84 @@
+/** The store of this app, bound to its server. */
+import { open, type Transaction } from 'hedgerow';
+import { mutators, type RejectedCall } from 'hedgerow/mutators';
+import { calls } from '../issues.mjs';
+import { endpoint } from './network.js';
+
+export interface Issue {
+  readonly id: string;
+  readonly title: string;
+  readonly status: 'open' | 'closed';
+}
+
+export interface Args {
+  readonly id?: string;
+  readonly title?: string;
+  readonly from?: string;
+}
+
+/** A change that was not taken, and what the person wrote. */
+export interface Refused {
+  readonly name: string;
+  readonly args: Args;
+  readonly why: string;
+  /** The row of the server's refusal, or the call that the server has still to decide. */
+  readonly of: { readonly key: string } | RejectedCall;
+}
+
+/** Stands for this device in its calls, so that refusals find it. */
+const by = localStorage.getItem('device') ?? crypto.randomUUID();
+localStorage.setItem('device', by);
+
+/** The mutators of the server call their writes otherwise. */
+const onRows = (tx: Transaction) => ({
+  get: (key: string) => tx.get(key),
+  has: (key: string) => tx.has(key),
+  set: (key: string, value: unknown) => tx.put(key, value),
+  del: (key: string) => tx.delete(key),
+});
+type Call = (tx: Transaction, args: object) => Promise<void>;
+const here =
+  (call: (tx: object, args: object) => Promise<void>): Call =>
+  (tx, args) =>
+    call(onRows(tx), args);
+const ours = Object.fromEntries(
+  Object.entries(calls).map(([name, call]) => [name, here(call)]),
+) as Record<keyof typeof calls, Call>;
+
+const db = await open('hedgerow-example-offline');
+/** Calls that had no effect when they ran again on what others have done. */
+const rejected: RejectedCall[] = [];
+
+export const link = await mutators(db, {
+  mutators: ours,
+  pull: endpoint('pull'),
+  push: endpoint('push'),
+  onRejected: (call) => void rejected.push(call),
+});
+
+/** Makes a change, here and later at the server. */
+export const change = (name: keyof typeof calls, args: object) =>
+  link.mutate[name]({ ...args, by });
+
+/** Calls `listener` when rows have changed. */
+export const watch = (listener: () => Promise<void>) => db.watch({}, listener, { initial: true });
+
+/** Later ones are greater: the list is in the order of its keys. */
+export const newID = () => `${Date.now().toString(36)}-${crypto.randomUUID().slice(0, 8)}`;
+
+/** What there is to be seen. A refused change is in the queue, or a row: never in neither. */
+export async function look() {
+  // The queue first: what leaves it meanwhile is found as a row.
+  const pending = link.pending();
+  const issues = await db.scan({ prefix: 'issue/', reverse: true }).toArray();
+  const rows = await db.scan({ prefix: `refused/${by}/` }).toArray();
+  const refused = new Map<string, Refused>();
+  for (const call of rejected.filter(({ place }) => pending.some((one) => one.place === place))) {
+    const { clientID, id, name, args, error } = call;
+    const why = error instanceof Error ? error.message : String(error);
+    refused.set(`${clientID}-${id}`, { name, args: args as Args, why, of: call });
+  }
+  for (const [key, row] of rows)
+    refused.set(key.split('/')[2]!, { ...(row as Refused), of: { key } });
+  return { issues: issues.map(([, issue]) => issue as Issue), refused, pending };
+}

@@ -1,0 +1,77 @@
+/** The page: what is in the store, how the server stands to it, and the switches that make things fail. */
+import { serverPokes } from 'hedgerow/mutators';
+import { type Args, change, link, look, newID, watch } from './app.js';
+import { showIssues } from './issues.js';
+import { attempt, field } from './list.js';
+import { colleague, flip, showSwitches } from './network.js';
+import { showRefusals } from './refusals.js';
+import { words } from './words.js';
+
+const at = <E extends HTMLElement>(selector: string) => document.querySelector<E>(selector)!;
+let seen: Awaited<ReturnType<typeof look>>;
+
+async function showRows(): Promise<void> {
+  seen = await look();
+  const { issues, pending, refused } = seen;
+  const waiting = new Set(pending.map(({ args }) => (args as Args).id));
+  showIssues(new Map(issues.map((one) => [one.id, { ...one, isWaiting: waiting.has(one.id) }])));
+  const titles = new Map(issues.map(({ id, status, title }) => [status + id, title]));
+  const refusals = [...refused].map(
+    ([key, one]) => [key, { ...one, openTitle: titles.get(`open${one.args.id}`) }] as const,
+  );
+  showRefusals(new Map(refusals));
+  at('#refused').hidden = at('#refusals').childElementCount === 0;
+  at('#none').hidden = issues.length > 0;
+}
+
+/** One at a time, so that the last one shows the newest. */
+let showing = Promise.resolve();
+const show = () => {
+  showing = showing.catch(() => {}).then(showRows);
+  return showing;
+};
+
+function showState(): void {
+  const { tone, title, detail } = words(link.state);
+  at('#state').className = tone;
+  at('#state').style.setProperty('--tone', `var(--${tone})`);
+  // The same words are not announced again.
+  if (at('#state-title').textContent !== title) at('#state-title').textContent = title;
+  at('#state-detail').textContent = detail;
+  at('#retry').hidden = tone !== 'off' && tone !== 'bad';
+  void show();
+}
+
+at('#new').onsubmit = async (event) => {
+  event.preventDefault();
+  const input = field(at('#new'));
+  const args = { id: newID(), title: input.value };
+  // At once: the next one may be typed before this one is stored.
+  input.value = '';
+  if (!(await attempt(at('#new'), () => change('createIssue', args))))
+    input.value = `${args.title} ${input.value}`.trim();
+};
+
+at('#colleague').onclick = ({ target }) => {
+  const { name, value } = target as HTMLButtonElement;
+  // They do not see what has not been sent.
+  const isUnseen = (id: string) =>
+    seen.pending.some((call) => call.name === 'createIssue' && (call.args as Args).id === id);
+  const top = seen.issues.find(({ id, status }) => status === 'open' && !isUnseen(id));
+  if (name === 'createIssue') void colleague(name, { id: newID(), title: value });
+  else if (name && top) void colleague(name, { id: top.id, title: top.title + value });
+};
+
+watch(show);
+// What others did comes first: who wrote what no longer fits hears of it before it is sent.
+const bring = () => link.pull({ signal: AbortSignal.timeout(5000) }).catch(() => undefined);
+await bring();
+const loop = link.sync({ pauseMs: 100, pokes: serverPokes('/api/'), onState: showState });
+const again = () => void bring().then(loop.poke);
+at('#retry').onclick = again;
+at('#switches').onchange = ({ target }) => {
+  flip(target as HTMLInputElement);
+  again();
+};
+showSwitches();
+addEventListener('storage', showSwitches);
