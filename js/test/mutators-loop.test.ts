@@ -76,6 +76,32 @@ it('a loop tells its first state, also when calls waited before it began', async
   await app.close();
 });
 
+it('news come in while the server takes no calls', async () => {
+  const server = new ServerDouble(theirs);
+  const db = await store();
+  let isBroken = false;
+  const app = await bind(db, server, {
+    push: (request: PushRequest) =>
+      isBroken ? new Response('no such mutator', { status: 501 }) : json(server.push(request)),
+  });
+  const loop = app.sync({ pauseMs: 0 });
+  await expect.poll(() => app.state.status).toBe('synced');
+  isBroken = true;
+  await app.mutate.add(1);
+  await expect.poll(() => app.state).toMatchObject({ status: 'failing', pending: 1 });
+  server.set([['news', 1]]);
+  loop.poke();
+  await expect.poll(() => db.get('news'), { timeout: 5000 }).toBe(1);
+  expect(app.state).toMatchObject({ status: 'failing', pending: 1, error: { status: 501 } });
+  isBroken = false;
+  loop.poke();
+  await expect
+    .poll(() => app.state, { timeout: 5000 })
+    .toMatchObject({ status: 'synced', pending: 0 });
+  expect(server.rows.count).toBe(1);
+  await app.close();
+});
+
 it('a url gets POSTs of JSON, with the token', async () => {
   const server = new ServerDouble(theirs);
   const seen: [string, RequestInit][] = [];

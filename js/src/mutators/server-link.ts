@@ -147,9 +147,16 @@ export class ServerLink<M extends Mutators> {
         return queue.size > 0;
       },
       work: async (isPending: boolean, mustPull: boolean, { signal }: Job): Promise<Worked> => {
-        if (isPending) await this.push({ signal });
+        // A server that takes no calls may have news.
+        const refused = isPending
+          ? await this.push({ signal }).catch((cause: HedgerowError) => {
+              if (cause.code === 'offline') throw cause;
+              return cause;
+            })
+          : undefined;
         const { hasNews } =
           isPending || mustPull ? await this.pull({ signal }) : { hasNews: false };
+        if (refused !== undefined) throw refused;
         return { hasNews, isPending: queue.size > 0 };
       },
       onCommit: (listener: () => void) => {
