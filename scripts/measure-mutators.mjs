@@ -1,5 +1,5 @@
 // Measures mutators in Node over storage and a server in memory: a call until its watcher is called, calls that are
-// rebased on remote changes, and a first pull.
+// rebased on remote changes, a pull that acknowledges them, and a first pull.
 //
 //     node scripts/measure-mutators.mjs [--calls 10000] [--changes 10000] [--rows 100000] [--rounds 3]
 
@@ -138,6 +138,7 @@ console.log(
 await db.close();
 
 const rebases = [];
+const acknowledgements = [];
 for (let round = 0; round < rounds; round++) {
   const [store, bind] = await bound();
   next = answer(
@@ -146,18 +147,32 @@ for (let round = 0; round < rounds; round++) {
   );
   await bind.pull();
   await Promise.all(nths(calls).map((nth) => bind.mutate.close({ nth: nth % changes })));
+  const remote = (cookie, note, ids) =>
+    answer(
+      cookie,
+      nths(changes).map((nth) => putOf(nth, note)),
+      ids,
+    );
+  next = remote(2, 'urgent');
   // The collection that so many commits cause, and the garbage of this script, are not what is measured.
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-  next = answer(
-    2,
-    nths(changes).map((nth) => putOf(nth, 'urgent')),
-  );
   rebases.push(await watched(() => bind.pull()));
   if (bind.pending().length !== calls) throw new Error('calls are missing');
   if ((await store.get(keyOf(0))).state !== 'closed') throw new Error('calls were not replayed');
+  await bind.push();
+  next = remote(3, 'done', { [bind.pending()[0].clientID]: calls });
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  acknowledgements.push(await watched(() => bind.pull()));
+  if (bind.pending().length !== 0) throw new Error('calls were not acknowledged');
   await store.close();
 }
-const rebased = best(rebases);
+const told = (all) => {
+  const longest = all.map(({ longest }) => longest).sort((a, b) => a - b);
+  return `${ms(best(all).ms)}, longest slice of each round ${longest.map(ms).join(', ')}`;
+};
 console.log(
-  `${calls.toLocaleString('en')} calls rebased on ${changes.toLocaleString('en')} remote changes, the pull included: ${ms(rebased.ms)}, longest slice ${ms(rebased.longest)}`,
+  `${calls.toLocaleString('en')} calls rebased on ${changes.toLocaleString('en')} remote changes, the pull included: ${told(rebases)}`,
+);
+console.log(
+  `a pull of as many changes that acknowledges ${calls.toLocaleString('en')} calls: ${told(acknowledgements)}`,
 );

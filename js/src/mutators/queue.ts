@@ -21,6 +21,7 @@ import type { Durability } from '../storage/segment-store.js';
 import { type JointHead, type JointWrite, QueueHead } from '../sync/joint-heads.js';
 import { OwnEdits } from '../transaction/edits.js';
 import { tryEdits } from '../write/try-edits.js';
+import { inSlices } from './slices.js';
 import type { PendingCall } from './types.js';
 
 /** What is known of the server. */
@@ -139,10 +140,9 @@ export class Queue {
     return this.record.nextID - 1 - this.record.acknowledged;
   }
 
-  /** The places of calls that are acknowledged. */
+  /** The places of calls that are acknowledged: the first ones. */
   acknowledged(): number[] {
-    const { acknowledged } = this.record;
-    return [...this.#calls].filter(([, { id }]) => id <= acknowledged).map(([place]) => place);
+    return [...this.#calls.keys()].slice(0, this.#calls.size - this.size);
   }
 
   call(place: number): QueuedCall | undefined {
@@ -237,8 +237,8 @@ export class Queue {
     const { record, puts = [], drops = [] } = edit(this);
     const own = new OwnEdits(this.head);
     own.put(RECORD_KEY, { record });
-    for (const { place, ...call } of puts) own.put(keyOf(place), { call });
-    for (const place of drops) own.delete(keyOf(place));
+    await inSlices(this.#shared, puts, ({ place, ...call }) => own.put(keyOf(place), { call }));
+    await inSlices(this.#shared, drops, (place) => own.delete(keyOf(place)));
     this.head.write = write;
     const [{ host }, durability] = [this.#shared, this.#durability];
     const made = await tryEdits(host, this.head, durability, own.blocks());

@@ -102,9 +102,12 @@ async function move(
   const held = await local.holdNow();
   const ingest = new Ingest(host, local, durability, { signal }, held);
   return guarded(ingest, async () => {
+    await turn();
+    let startMs = performance.now();
     for (const block of replay.edits.blocks()) {
-      await ingest.feed(block, performance.now());
+      await ingest.feed(block, startMs);
       await turn();
+      startMs = performance.now();
     }
     await ingest.bringIn(held.head.view, replay.view);
     const made = await ingest.commitOnce();

@@ -1,6 +1,5 @@
 /** Runs calls again, on the rows of the server. */
 import { HedgerowError } from '../base/errors.js';
-import { turn } from '../base/scheduler.js';
 import { checkSignal, until } from '../base/signal.js';
 import type { HeldHead } from '../history/branch-head.js';
 import { Base } from '../transaction/base.js';
@@ -8,6 +7,7 @@ import { OwnEdits } from '../transaction/edits.js';
 import { Run, Transaction } from '../transaction/transaction.js';
 import type { ServerContext } from './context.js';
 import { copyOf, type QueuedCall } from './queue.js';
+import { inSlices } from './slices.js';
 
 /** A call without an effect, and why. */
 export interface Rejection {
@@ -50,17 +50,13 @@ export class Replay {
     return this.#running;
   }
 
-  async #catchUp(signal: AbortSignal | undefined): Promise<void> {
+  #catchUp(signal: AbortSignal | undefined): Promise<void> {
     const { queue, shared } = this.#context;
-    let startMs = performance.now();
-    for (const call of [...queue.waiting(this.upTo)]) {
+    return inSlices(shared, queue.waiting(this.upTo), async (call) => {
+      checkSignal(signal);
       await this.#run(call, signal);
       this.upTo = call.place;
-      if (performance.now() - startMs < shared.host.sliceMs) continue;
-      await turn();
-      checkSignal(signal);
-      startMs = performance.now();
-    }
+    });
   }
 
   async #run(call: QueuedCall, signal: AbortSignal | undefined): Promise<void> {
