@@ -117,10 +117,11 @@ export class Queue {
     return !sameBytes(this.head.head.commitBytes, this.#at);
   }
 
-  /** Calls that the server has not acknowledged, as they were called. */
-  *waiting(after = 0): Generator<QueuedCall, void, void> {
+  /** Calls that the server has not acknowledged, as they were called, of a range of places. */
+  *waiting(after = 0, upTo = Number.POSITIVE_INFINITY): Generator<QueuedCall, void, void> {
     const { acknowledged } = this.record;
     for (const [place, call] of this.#calls) {
+      if (place > upTo) return;
       if (place > after && call.id > acknowledged) yield { place, ...call };
     }
   }

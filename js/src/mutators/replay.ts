@@ -52,7 +52,9 @@ export class Replay {
 
   #catchUp(signal: AbortSignal | undefined): Promise<void> {
     const { queue, shared } = this.#context;
-    return inSlices(shared, queue.waiting(this.upTo), async (call) => {
+    // Not those that are made meanwhile: it would not end before they do.
+    const waiting = queue.waiting(this.upTo, queue.record.nextPlace - 1);
+    return inSlices(shared, waiting, async (call) => {
       checkSignal(signal);
       await this.#run(call, signal);
       this.upTo = call.place;
