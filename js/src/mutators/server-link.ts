@@ -2,11 +2,12 @@
 import { HedgerowError } from '../base/errors.js';
 import { optionsOf } from '../base/options.js';
 import { notify } from '../base/report.js';
-import { checkSignal, until } from '../base/signal.js';
+import { until } from '../base/signal.js';
 import { pause } from '../base/timeout.js';
 import { keptValue } from '../base/value.js';
 import { Leases } from '../sync/leases.js';
 import { SyncLoop, type Worked } from '../sync/loop.js';
+import { Turns } from '../sync/turns.js';
 import { Transactions } from '../transaction/run.js';
 import type { IndexBuilder } from '../write/index-builder.js';
 import { tryEdits } from '../write/try-edits.js';
@@ -36,11 +37,11 @@ interface Job {
 export class ServerLink<M extends Mutators> {
   readonly #context: ServerContext;
   readonly #leases: Leases;
+  readonly #turns: Turns;
   readonly #builder: IndexBuilder | undefined;
   #closing: Promise<void> | undefined;
   /** Calls the mutators: each runs at once on the rows that are here, and waits for the server in the queue. */
   readonly mutate: MutatorCalls<M>;
-  #queue: Promise<unknown> = Promise.resolve();
   #loop: SyncLoop | undefined;
   #onState: ((state: ServerState) => void) | undefined;
   /** Called when calls have come into the queue, in any tab. */
@@ -59,8 +60,8 @@ export class ServerLink<M extends Mutators> {
     const { store, shared, queue } = context;
     const { locks, prefix } = shared.pins;
     this.#leases = new Leases(locks, `${prefix}${queue.head.branchName}/`);
+    this.#turns = new Turns(store, this.#leases);
     const closed = () => {
-      this.#leases.close();
       if (builder) void store.changes.note(builder.close());
     };
     store.changes.closing.addEventListener('abort', closed, { once: true });
@@ -120,12 +121,12 @@ export class ServerLink<M extends Mutators> {
    * `bad-response`, `rollback` and `unsupported-format`; rows and queue are then as they were.
    */
   pull(job: Job = {}): Promise<ServerPull> {
-    return this.#run(optionsOf('pull', job, 'signal'), (signal) => this.#pull(signal));
+    return this.#turns.run(optionsOf('pull', job, 'signal').signal, (signal) => this.#pull(signal));
   }
 
   /** Sends the calls that wait. A pull tells what became of them. Rejects as `pull` does; the calls stay in the queue. */
   push(job: Job = {}): Promise<void> {
-    return this.#run(optionsOf('push', job, 'signal'), (signal) => this.#push(signal));
+    return this.#turns.run(optionsOf('push', job, 'signal').signal, (signal) => this.#push(signal));
   }
 
   /**
@@ -184,7 +185,7 @@ export class ServerLink<M extends Mutators> {
    */
   drop(call: Pick<PendingCall, 'place'>): Promise<boolean> {
     const { local, queue } = this.#context;
-    return this.#run({}, async (signal) => {
+    return this.#turns.run(undefined, async (signal) => {
       const isDropped = await local.exclusively(async () => {
         await queue.look();
         const edit: EditQueue = () => {
@@ -211,7 +212,7 @@ export class ServerLink<M extends Mutators> {
 
   async #close(): Promise<void> {
     await this.#loop?.stop();
-    await this.#queue;
+    await this.#turns.over;
     this.#leases.close();
     await this.#builder?.close();
     const { server, local, queue } = this.#context;
@@ -297,20 +298,5 @@ export class ServerLink<M extends Mutators> {
     this.#rejected.add(call.place);
     const { options, queue } = this.#context;
     notify(options.onRejected, { ...queue.told(call), error });
-  }
-
-  /** Runs a call after those before it, in this tab and in others. */
-  #run<T>(job: Job, work: (signal: AbortSignal | undefined) => Promise<T>): Promise<T> {
-    const { store } = this.#context;
-    store.check();
-    checkSignal(job.signal);
-    // The network may never answer: closing does not wait for it for long.
-    return store.changes.run(job.signal, true, (signal) => {
-      const own = () => work(signal);
-      const locked = () => this.#leases.hold('call', own, signal);
-      const result = this.#queue.then(locked);
-      this.#queue = result.catch(() => {});
-      return result;
-    });
   }
 }
