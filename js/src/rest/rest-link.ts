@@ -86,7 +86,8 @@ export class RestLink {
   }
 
   /** What the next push sends, as it is now, in the order of keys. */
-  async *pending({ signal }: Job = {}): AsyncGenerator<RowChange, void, void> {
+  async *pending(job: Job = {}): AsyncGenerator<RowChange, void, void> {
+    const { signal } = optionsOf('pending', job, 'signal');
     const { shared, store, local, refs } = this.#context;
     store.check();
     const { origin } = await refs.look();

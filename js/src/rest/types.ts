@@ -1,7 +1,6 @@
 /** The types of a server of plain rows, and of what it is told. */
 
 import type { Durability } from '../storage/segment-store.js';
-import type { SyncStatus } from '../sync/loop.js';
 import type { ConflictPolicy } from '../sync/policy.js';
 import type { Endpoint } from '../wire/endpoint.js';
 
@@ -71,10 +70,4 @@ export interface RestOptions {
   readonly durability?: Durability | undefined;
   /** Called for each change that the server refused, once it is in the log of conflicts. */
   readonly onRefused?: ((change: RefusedChange) => void) | undefined;
-}
-
-/** What a person may be told: see `SyncState`. */
-export interface RestState {
-  readonly status: SyncStatus;
-  readonly isPending: boolean;
 }
