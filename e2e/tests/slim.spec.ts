@@ -90,13 +90,14 @@ for (const type of ['application/octet-stream', 'application/wasm; charset=utf-8
 }
 
 test('a page of slim never loads the module as text', { tag: '@chromium' }, async ({ page }) => {
-  const scripts: number[] = [];
-  page.on('response', async (response) => {
-    if (response.url().endsWith('.js')) scripts.push((await response.body()).length);
+  const bodies: Promise<Uint8Array>[] = [];
+  page.on('response', (response) => {
+    if (response.url().endsWith('.js')) bodies.push(response.body());
   });
   await visitSlim(page);
   await used(page);
-  const total = scripts.reduce((sum, length) => sum + length, 0);
+  const scripts = await Promise.all(bodies);
+  const total = scripts.reduce((sum, { length }) => sum + length, 0);
   expect(total).toBeGreaterThan(80_000);
   expect(total).toBeLessThan(200_000);
 });
