@@ -38,7 +38,11 @@ it('writes once for all branches', async () => {
     await a.db.put('two', { points });
     await a.link.push();
     const seen: unknown[] = [];
-    const stop = b.db.watch({}, (changes) => void seen.push(...changes));
+    const roots: boolean[] = [];
+    const stop = b.db.watch({}, (changes) => {
+      seen.push(...changes);
+      roots.push(followed.root === b.db.root);
+    });
     const before = storage.written.length;
     expect(await b.link.pull()).toMatchObject({ applied: 1, conflicts: 0 });
     expect(storage.written).toHaveLength(before + 1);
@@ -50,6 +54,7 @@ it('writes once for all branches', async () => {
         .toArray(),
     ).toHaveLength(1);
     await expect.poll(() => seen).toHaveLength(1);
+    expect(roots).toEqual([true]);
     stop();
     const origin = await b.db.branch(b.link.originName);
     expect(await rowsOf(origin as never)).toEqual(await rowsOf(b.db));

@@ -30,7 +30,11 @@ export async function forward(
     local.partner = async (write, made) => {
       const also = refs.moves(moves(made));
       const isMoved = await write([], also);
-      if (isMoved) refs.made(also);
+      if (isMoved) {
+        refs.made(also);
+        // Before watchers of the local branch hear: else they would see it ahead of the remote's.
+        await refs.followNow([{ name: refs.names.origin }]);
+      }
       return isMoved;
     };
     const { signal } = job;
@@ -43,7 +47,6 @@ export async function forward(
     if (applied.outcome !== 'applied') return undefined;
     // If no row has changed there was no commit.
     if (!(await refs.move(moves(applied.commitBytes), durability))) return undefined;
-    await refs.follow([{ name: refs.names.origin }]);
     return applied.rows;
   } finally {
     local.partner = undefined;

@@ -102,17 +102,16 @@ export class SyncRefs {
     const { host } = this.#shared;
     if (!(await writeRefs(host.segments, { segments: [], also, durability }))) return false;
     this.made(also);
-    await this.follow(also);
+    await this.#shared.queued(() => this.followNow(also));
     return true;
   }
 
-  /** Has the handles of branches that were moved follow. */
-  follow(moves: readonly Pick<RefMove, 'name'>[]): Promise<void> {
-    return this.#shared.queued(async () => {
-      for (const one of this.#shared.branchHeads) {
-        if (moves.some(({ name }) => name === one.ref)) await one.keepUp();
-      }
-    });
+  /** Has the handles of branches that were moved follow. Run it exclusively. What fails is tried again by `follow`. */
+  async followNow(moves: readonly Pick<RefMove, 'name'>[]): Promise<void> {
+    for (const one of this.#shared.branchHeads) {
+      if (!moves.some(({ name }) => name === one.ref)) continue;
+      await one.keepUp().catch(() => one.follow());
+    }
   }
 
   /** Tells of moves that were made, by storage or with a commit. */
