@@ -148,20 +148,30 @@ const tab = {
     await (db as Store & { compact?(): Promise<unknown> }).compact?.();
   },
 
-  /** Scans all rows, and stops in the middle until the store has moved on `moves` times. */
-  async scanWhileOthersWrite(moves: number, isTransaction: boolean) {
-    const others = new Set([db.root]);
+  /** Scans all rows, and stops in the middle until `goOn`. */
+  scanInTwoParts(isTransaction: boolean) {
+    tab.isHalfway = false;
+    const goneOn = new Promise<void>((resolve) => {
+      tab.goOn = resolve;
+    });
     const pause = async (row: number) => {
-      while (row === 500 && others.size <= moves) {
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        others.add(db.root);
-      }
+      if (row !== 500) return;
+      tab.isHalfway = true;
+      await goneOn;
     };
     const options = { prefix: 'row/' };
     return isTransaction
       ? db.transaction((tx) => seen(tx.scan<Row>(options), pause))
       : seen(db.scan<Row>(options), pause);
   },
+
+  /** Whether `scanInTwoParts` waits for `goOn`. */
+  isHalfway: false,
+
+  goOn(): void {},
+
+  /** Scans all rows. */
+  scan: () => seen(db.scan<Row>({ prefix: 'row/' }), async () => {}),
 };
 
 window.tab = tab;
