@@ -157,9 +157,14 @@ const PULLS: readonly Case[] = [
     () => text('{"cookie":6,"lastMutationIDChanges":{},"patch":[],"patch":[]}'),
   ],
   [
-    'two cookies',
+    'a patch under a name with an escape',
     'bad-response',
-    () => text('{"cookie":6,"cookie":7,"lastMutationIDChanges":{},"patch":[]}'),
+    () => text('{"cookie":6,"lastMutationIDChanges":{},"p\\u0061tch":[{"op":"clear"}]}'),
+  ],
+  [
+    'a missing comma after the patch',
+    'bad-response',
+    () => text('{"patch":[{"op":"clear"}]"cookie":6,"lastMutationIDChanges":{}}'),
   ],
   [
     'something after the end',
@@ -197,7 +202,8 @@ const PULLS: readonly Case[] = [
     'remote',
     endless('{"patch":[{"op":"del","key":"a"}', ',{"op":"put","key":"a","value":1}'),
   ],
-  ['spaces without end', 'remote', endless('{', '  ')],
+  ['spaces without end', 'bad-response', endless('{', '  ')],
+  ['spaces before anything without end', 'remote', endless(' ', '  ')],
   ['401', 'remote-auth', () => text('', 401)],
   ['403', 'remote-auth', () => text(page, 403, 'text/html')],
   ['409', 'remote', () => text('', 409)],
@@ -309,6 +315,8 @@ it('a body is read the same wherever it is cut', async () => {
       ['lastMutationIDChanges', ids],
       ['patch', patch],
       ['"odd" \\', from.value()],
+      ['more', { patch: from.value(), text: '{"patch":[' }],
+      ['x,"patch', [from.value()]],
     ] as [string, unknown][]);
     const body = JSON.stringify(Object.fromEntries(members), null, from.pick([0, 1]));
     const clears = from.below(2) === 0;

@@ -120,6 +120,10 @@ export function isFull(cause: unknown): boolean {
   return cause instanceof HedgerowError && cause.code === 'quota-exceeded';
 }
 
+/** Whether what was to be written is refused: something else would not be. */
+export const isRefusal = (cause: unknown): cause is HedgerowError =>
+  cause instanceof HedgerowError && /^(invalid|sum)-/.test(cause.code);
+
 /** Whether a chunk is missing. */
 export function isMissing(cause: unknown): boolean {
   return cause instanceof HedgerowError && cause.code === 'missing-chunk';

@@ -1,11 +1,12 @@
 /** Runs calls again, on the rows of the server. */
-import { HedgerowError } from '../base/errors.js';
+import { HedgerowError, isRefusal } from '../base/errors.js';
 import { checkSignal, until } from '../base/signal.js';
 import type { HeldHead } from '../history/branch-head.js';
 import { Base } from '../transaction/base.js';
 import { OwnEdits } from '../transaction/edits.js';
-import { Run, Transaction } from '../transaction/transaction.js';
+import { Run } from '../transaction/transaction.js';
 import type { ServerContext } from './context.js';
+import { runMutator } from './part.js';
 import { copyOf, type QueuedCall } from './queue.js';
 import { inSlices } from './slices.js';
 
@@ -18,8 +19,7 @@ export interface Rejection {
 /** The calls of a queue as edits of the rows of the server. */
 export class Replay {
   readonly #context: ServerContext;
-  readonly #base: Base;
-  readonly edits: OwnEdits;
+  readonly #run: Run;
   readonly rejections: Rejection[] = [];
   /** The place of the last call that ran. */
   upTo = 0;
@@ -28,20 +28,24 @@ export class Replay {
   /** Of the commit that is held, which it releases at its end. */
   constructor(context: ServerContext, held: HeldHead) {
     this.#context = context;
-    this.#base = new Base(held);
-    this.edits = new OwnEdits(context.local);
+    const { shared, local } = context;
+    this.#run = new Run(shared.host, new Base(held), new OwnEdits(local));
+  }
+
+  get edits(): OwnEdits {
+    return this.#run.edits;
   }
 
   get view(): number {
-    return this.#base.view;
+    return this.#run.view;
   }
 
   get commitBytes(): Uint8Array {
-    return this.#base.commitBytes;
+    return this.#run.base.commitBytes;
   }
 
   end(): void {
-    this.#base.close();
+    this.#run.base.close();
   }
 
   /** Runs all calls that have come since, in slices, once those are done that it runs already. */
@@ -56,14 +60,13 @@ export class Replay {
     const waiting = queue.waiting(this.upTo, queue.record.nextPlace - 1);
     return inSlices(shared, waiting, async (call) => {
       checkSignal(signal);
-      await this.#run(call, signal);
+      await this.#make(call, signal);
       this.upTo = call.place;
     });
   }
 
-  async #run(call: QueuedCall, signal: AbortSignal | undefined): Promise<void> {
-    const { shared, local, options } = this.#context;
-    const { mutators } = options;
+  async #make(call: QueuedCall, signal: AbortSignal | undefined): Promise<void> {
+    const { mutators } = this.#context.options;
     const { name } = call;
     const mutator = Object.hasOwn(mutators, name) ? mutators[name] : undefined;
     if (mutator === undefined) {
@@ -71,21 +74,16 @@ export class Replay {
       this.rejections.push({ call, error });
       return;
     }
-    const undo = this.edits.mark();
-    const run = new Run(shared.host, local, this.#base, this.edits);
     try {
-      await until(mutator(new Transaction(run), copyOf(call.args)) as PromiseLike<unknown>, signal);
+      await runMutator(this.#run, mutator, copyOf(call.args), (result) => until(result, signal));
     } catch (error) {
-      undo();
       if (isOfStore(error)) throw error;
       this.rejections.push({ call, error });
-    } finally {
-      run.end();
     }
   }
 }
 
 /** Whether the store has failed, and not what the mutator did. */
 function isOfStore(error: unknown): boolean {
-  return error instanceof HedgerowError && !error.code.startsWith('invalid-');
+  return error instanceof HedgerowError && !isRefusal(error);
 }

@@ -4,13 +4,11 @@ import { optionsOf } from '../base/options.js';
 import { notify } from '../base/report.js';
 import { until } from '../base/signal.js';
 import { pause } from '../base/timeout.js';
-import { keptValue } from '../base/value.js';
 import { Leases } from '../sync/leases.js';
 import { SyncLoop, type Worked } from '../sync/loop.js';
 import { Turns } from '../sync/turns.js';
-import { Transactions } from '../transaction/run.js';
 import type { IndexBuilder } from '../write/index-builder.js';
-import { tryEdits } from '../write/try-edits.js';
+import { Calls } from './calls.js';
 import { Moved, type ServerContext, unlessMoved } from './context.js';
 import { pullOnce, startOver } from './pull.js';
 import { pushAll } from './push.js';
@@ -39,6 +37,7 @@ export class ServerLink<M extends Mutators> {
   readonly #leases: Leases;
   readonly #turns: Turns;
   readonly #builder: IndexBuilder | undefined;
+  readonly #calls: Calls;
   #closing: Promise<void> | undefined;
   /** Calls the mutators: each runs at once on the rows that are here, and waits for the server in the queue. */
   readonly mutate: MutatorCalls<M>;
@@ -57,6 +56,7 @@ export class ServerLink<M extends Mutators> {
   constructor(context: ServerContext, builder: IndexBuilder | undefined) {
     this.#context = context;
     this.#builder = builder;
+    this.#calls = new Calls(context);
     const { store, shared, queue } = context;
     const { locks, prefix } = shared.pins;
     this.#leases = new Leases(locks, `${prefix}${queue.head.branchName}/`);
@@ -67,7 +67,9 @@ export class ServerLink<M extends Mutators> {
     store.changes.closing.addEventListener('abort', closed, { once: true });
     this.#mustRebase = queue.size > 0;
     const names = Object.keys(context.options.mutators);
-    const calls = names.map((name) => [name, (args: unknown) => this.#call(name, args)] as const);
+    const calls = names.map(
+      (name) => [name, (args: unknown) => this.#calls.make(name, args)] as const,
+    );
     this.#knownID = queue.record.nextID;
     queue.head.onMoved(() => this.#follow());
     this.mutate = Object.fromEntries(calls) as unknown as MutatorCalls<M>;
@@ -84,35 +86,6 @@ export class ServerLink<M extends Mutators> {
   /** The calls that the server has not acknowledged, in their order; those of all tabs. */
   pending(): PendingCall[] {
     return this.#context.queue.pending();
-  }
-
-  /** Runs a mutator and puts the call into the queue, in one commit. */
-  async #call(name: string, args: unknown): Promise<unknown> {
-    const { shared, local, queue, options, store, durability } = this.#context;
-    store.check();
-    const kept = keptValue(args ?? null);
-    if (typeof kept !== 'string') {
-      throw new HedgerowError('invalid-value', 'arguments must be JSON');
-    }
-    const timestamp = Date.now();
-    const edit: EditQueue = () => {
-      const { record } = queue;
-      const call = { id: record.nextID, name, args: JSON.parse(kept), timestamp };
-      const next = { nextID: record.nextID + 1, nextPlace: record.nextPlace + 1 };
-      return { record: { ...record, ...next }, puts: [{ place: record.nextPlace, ...call }] };
-    };
-    const { host } = shared;
-    const mutator = options.mutators[name] as M[string];
-    const { changes } = store;
-    const { value } = await changes.run(undefined, false, () =>
-      new Transactions(host, local).run((tx) => mutator(tx, JSON.parse(kept)), {
-        durability,
-        waits: changes.waits,
-        commit: (edits) =>
-          queue.together(local, edit, () => tryEdits(host, local, durability, edits.blocks())),
-      }),
-    );
-    return value;
   }
 
   /**
@@ -213,6 +186,7 @@ export class ServerLink<M extends Mutators> {
   async #close(): Promise<void> {
     await this.#loop?.stop();
     await this.#turns.over;
+    await this.#calls.over;
     this.#leases.close();
     await this.#builder?.close();
     const { server, local, queue } = this.#context;

@@ -10,7 +10,7 @@ import type { Durability } from '../storage/segment-store.js';
 import type { Hold } from '../tabs/pins.js';
 import { tryEdits } from '../write/try-edits.js';
 import { Base } from './base.js';
-import type { OwnEdits } from './edits.js';
+import { OwnEdits } from './edits.js';
 import { Run, Transaction } from './transaction.js';
 
 /** Options of a transaction. */
@@ -41,6 +41,9 @@ export interface CommitResult<T> {
   /** Keeps them no longer, if `keep` was asked for. Idempotent. */
   release(): void;
 }
+
+/** What a run does. */
+type Body<T> = (run: Run) => T | PromiseLike<T>;
 
 interface Job extends CommitOptions {
   readonly durability: Durability;
@@ -80,6 +83,11 @@ export class Transactions {
     if (typeof body !== 'function') {
       throw new HedgerowError('invalid-argument', 'the body of a transaction must be a function');
     }
+    return this.runWhole((run) => body(new Transaction(run)), job);
+  }
+
+  /** As `run`, for a body that makes the transactions itself, of parts of the run. */
+  async runWhole<T>(body: Body<T>, job: Job): Promise<CommitResult<T>> {
     // The second run nearly always wins if all other writers are in this tab.
     return untilWon(async (tries) => {
       checkSignal(job.signal);
@@ -93,11 +101,7 @@ export class Transactions {
     }, 'others changed what it had read');
   }
 
-  async #runOnce<T>(
-    body: TransactionFunction<T>,
-    job: Job,
-    isFirst: boolean,
-  ): Promise<CommitResult<T>> {
+  async #runOnce<T>(body: Body<T>, job: Job, isFirst: boolean): Promise<CommitResult<T>> {
     const attempt = isFirst
       ? this.#begin(body, job, await this.#branchHead.holdHead())
       : await this.#hold(body, job);
@@ -117,13 +121,13 @@ export class Transactions {
     }
   }
 
-  #begin<T>(body: TransactionFunction<T>, job: Job, held: HeldHead): Attempt<T> {
-    const run = new Run(this.#host, this.#branchHead, new Base(held));
+  #begin<T>(body: Body<T>, job: Job, held: HeldHead): Attempt<T> {
+    const run = new Run(this.#host, new Base(held), new OwnEdits(this.#branchHead));
     return new Attempt(run, body, job);
   }
 
   /** Runs and commits while other writers of this tab wait; after `MAX_HOLD_MS` returns without a commit. */
-  #hold<T>(body: TransactionFunction<T>, job: Job): Promise<Attempt<T>> {
+  #hold<T>(body: Body<T>, job: Job): Promise<Attempt<T>> {
     const change = async () => {
       const attempt = this.#begin(body, job, await this.#branchHead.holdNow());
       try {
@@ -204,7 +208,7 @@ class Attempt<T> {
   /** The last commit that was found to give the same reads. */
   #checkedBytes: Uint8Array;
 
-  constructor(run: Run, body: TransactionFunction<T>, job: Job) {
+  constructor(run: Run, body: Body<T>, job: Job) {
     this.run = run;
     const { commitBytes } = run.base;
     this.beforeBytes = commitBytes;
@@ -246,14 +250,10 @@ class Attempt<T> {
   }
 }
 
-async function ended<T>(
-  run: Run,
-  body: TransactionFunction<T>,
-  { signal, waits }: Job,
-): Promise<T> {
+async function ended<T>(run: Run, body: Body<T>, { signal, waits }: Job): Promise<T> {
   try {
     checkSignal(signal);
-    const result = until(body(new Transaction(run)), signal);
+    const result = until(body(run), signal);
     return await (waits?.until(result) ?? result);
   } finally {
     run.end();

@@ -8,7 +8,6 @@ import { turn } from '../base/scheduler.js';
 import * as calls from '../core/calls/reads.js';
 import type { Host } from '../core/host.js';
 import { fail } from '../core/status.js';
-import type { BranchHead } from '../history/branch-head.js';
 import type { EntryPosition, IndexRange, SecondaryKey } from '../indexes/columns.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import { type CountOptions, checkedCount } from '../read/count.js';
@@ -22,7 +21,7 @@ import {
 import type { IndexScan, Scan } from '../read/scan.js';
 import type { IndexScanOptions, ScanOptions } from '../read/scan-options.js';
 import type { Base } from './base.js';
-import { OwnEdits, readBack } from './edits.js';
+import { type OwnEdits, readBack } from './edits.js';
 import { mergedIndexScan } from './index-scan.js';
 import { countIn, rowAt } from './numbers.js';
 import { Reads } from './reads.js';
@@ -33,14 +32,19 @@ export class Run implements Sources {
   readonly host: Host;
   readonly base: Base;
   readonly edits: OwnEdits;
-  readonly reads = new Reads();
+  readonly reads: Reads;
   #ended = false;
 
-  /** With `edits`, goes on from those of runs before it. */
-  constructor(host: Host, branchHead: BranchHead, base: Base, edits = new OwnEdits(branchHead)) {
+  constructor(host: Host, base: Base, edits: OwnEdits, reads = new Reads()) {
     this.host = host;
     this.base = base;
     this.edits = edits;
+    this.reads = reads;
+  }
+
+  /** A part of it that ends by itself: what it reads and edits counts for the whole. */
+  part(): Run {
+    return new Run(this.host, this.base, this.edits, this.reads);
   }
 
   /** The function has ended: further reads and edits are refused. */

@@ -1,6 +1,6 @@
 /**
- * Reads the body of a pull as it arrives. The operations of its patch are handed on as they are, in parts; the other
- * members are kept, within a limit. What is inside of the patch is checked by who takes it.
+ * Reads the body of a pull as it arrives. The operations of its patch are handed on as they are, in parts; all else is
+ * kept, within a limit, and parsed at the end. What is inside of the patch is checked by who takes it.
  */
 import { HedgerowError } from '../base/errors.js';
 import { turn } from '../base/scheduler.js';
@@ -10,7 +10,7 @@ const MAX_KEPT_BYTES = 1 << 20;
 /** Bytes that are looked at in one slice. */
 const PART_BYTES = 256 << 10;
 
-const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 const isSpace = (byte: number): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
@@ -29,25 +29,23 @@ export function patchFault(cause: unknown): unknown {
   return isFault ? badResponse(`its patch: ${cause.message}`, cause) : cause;
 }
 
-type Expected = 'object' | 'name or end' | 'name' | 'colon' | 'value' | 'comma or end' | 'nothing';
+/** How what was kept ends where a patch begins, and most bytes of that. */
+const BEFORE_PATCH = /[{,]\s*"patch"\s*:\s*$/;
+const BEFORE_PATCH_BYTES = 256;
 
 export class PullBody {
   readonly #parts: AsyncIterable<Uint8Array>;
   readonly #clears: boolean;
-  readonly #members = new Map<string, unknown>();
-  #awaits: Expected = 'object';
-  #name: string | undefined;
-  /** What is inside of a name or a value. */
-  #isInside = false;
+  #members: Readonly<Record<string, unknown>> = {};
   #isText = false;
   #isEscaped = false;
   #depth = 0;
   #isPatch = false;
   /** Whether the patch has nothing yet but what was put before it. */
-  #isFirst = false;
+  #isFirst = true;
   #hasPatch = false;
-  #kept: number[] = [];
-  #keptBytes = 0;
+  /** All but what is in the patch. */
+  readonly #kept: number[] = [];
 
   /** With `clears`, an operation that deletes all rows comes before those of the patch. */
   constructor(parts: AsyncIterable<Uint8Array>, clears: boolean) {
@@ -57,7 +55,7 @@ export class PullBody {
 
   /** A member, once the patch was read. */
   member(name: string): unknown {
-    return this.#members.get(name);
+    return Object.hasOwn(this.#members, name) ? this.#members[name] : undefined;
   }
 
   get hasPatch(): boolean {
@@ -66,7 +64,7 @@ export class PullBody {
 
   /** The patch, as the bytes of a JSON array. */
   async *patch(): AsyncGenerator<Uint8Array, void, void> {
-    const clear = new TextEncoder().encode(this.#clears ? '[{"op":"clear"}' : '[');
+    yield new TextEncoder().encode(this.#clears ? '[{"op":"clear"}' : '[');
     for await (const whole of this.#parts) {
       // Some platforms hand over a body as one part: it is taken as others would cut it.
       for (let from = 0; from < whole.length; from += PART_BYTES) {
@@ -74,21 +72,14 @@ export class PullBody {
         const bytes = whole.subarray(from, from + PART_BYTES);
         for (let at = 0; at < bytes.length; ) {
           const start = at;
-          const wasInPatch = this.#isPatch && this.#isInside;
+          const wasPatch = this.#isPatch;
           at = this.#step(bytes, at);
-          if (wasInPatch) yield* this.#patchPart(bytes.subarray(start, at));
-          else if (this.#isPatch && this.#isInside) {
-            this.#isFirst = true;
-            yield clear;
-          }
+          if (wasPatch) yield* this.#patchPart(bytes.subarray(start, at));
         }
       }
     }
-    if (this.#awaits !== 'nothing') throw badResponse('its answer is cut off');
-    if (!this.#hasPatch) {
-      yield clear;
-      yield Uint8Array.of(CLOSE_LIST);
-    }
+    this.#parse();
+    if (!this.#hasPatch) yield Uint8Array.of(CLOSE_LIST);
   }
 
   /** Bytes of the patch after its bracket. A comma is missing before the first operation if another one was put there. */
@@ -102,118 +93,61 @@ export class PullBody {
     yield bytes;
   }
 
-  /** Takes bytes from `at` on, as far as they are of one kind, and returns where they end. */
-  #step(bytes: Uint8Array, at: number): number {
-    if (this.#isInside) return this.#inside(bytes, at);
-    const byte = bytes[at] as number;
-    if (isSpace(byte)) return at + 1;
-    const refuse = (): never => {
-      const what = byte === 0x3c ? PAGE : MALFORMED;
-      throw badResponse(what);
-    };
-    switch (this.#awaits) {
-      case 'object':
-        if (byte !== OPEN) refuse();
-        this.#awaits = 'name or end';
-        return at + 1;
-      case 'name or end':
-      case 'name':
-        if (byte === CLOSE && this.#awaits === 'name or end') this.#awaits = 'nothing';
-        else if (byte === QUOTE) this.#begin(byte);
-        else refuse();
-        return at + 1;
-      case 'colon':
-        if (byte !== COLON) refuse();
-        this.#awaits = 'value';
-        return at + 1;
-      case 'value':
-        this.#isPatch = this.#name === 'patch';
-        if (this.#isPatch && (byte !== OPEN_LIST || this.#hasPatch)) refuse();
-        this.#hasPatch ||= this.#isPatch;
-        this.#begin(byte);
-        return at + 1;
-      case 'comma or end':
-        if (byte === COMMA) this.#awaits = 'name';
-        else if (byte === CLOSE) this.#awaits = 'nothing';
-        else refuse();
-        return at + 1;
-      case 'nothing':
-        return refuse();
-    }
-  }
-
-  #begin(byte: number): void {
-    this.#isInside = true;
-    this.#isText = byte === QUOTE;
-    this.#depth = byte === OPEN || byte === OPEN_LIST ? 1 : 0;
-    this.#keep(byte);
-  }
-
-  #keep(byte: number): void {
-    if (this.#isPatch) return;
-    if (++this.#keptBytes > MAX_KEPT_BYTES) {
-      throw badResponse(`more than ${MAX_KEPT_BYTES} bytes beside the patch`);
-    }
-    this.#kept.push(byte);
-  }
-
-  /** Goes on in a name or a value. */
-  #inside(bytes: Uint8Array, from: number): number {
+  /** Takes bytes from `from` on, up to where a patch begins or ends, and returns where that is. */
+  #step(bytes: Uint8Array, from: number): number {
     let [isText, isEscaped, depth] = [this.#isText, this.#isEscaped, this.#depth];
-    let at = from;
-    let isOver = false;
     const isPatch = this.#isPatch;
-    for (; at < bytes.length && !isOver; at++) {
-      const byte = bytes[at] as number;
+    let at = from;
+    while (at < bytes.length && isPatch === this.#isPatch) {
+      const byte = bytes[at++] as number;
+      if (!isPatch) this.#keep(byte);
       if (isText) {
         if (isEscaped) isEscaped = false;
         else if (byte === BACKSLASH) isEscaped = true;
-        else if (byte === QUOTE) {
-          isText = false;
-          isOver = depth === 0;
-        }
+        else if (byte === QUOTE) isText = false;
       } else if (byte === QUOTE) isText = true;
-      else if (byte === OPEN || byte === OPEN_LIST) depth += 1;
-      else if (byte === CLOSE || byte === CLOSE_LIST) {
-        // Of a number or a word, which nothing closes, this is what comes after it.
-        if (depth === 0) break;
+      else if (byte === OPEN || byte === OPEN_LIST) {
+        depth += 1;
+        if (depth === 2 && byte === OPEN_LIST && !isPatch) this.#isPatch = this.#beginsPatch();
+      } else if (byte === CLOSE || byte === CLOSE_LIST) {
         depth -= 1;
-        isOver = depth === 0;
-      } else if (depth === 0 && (byte === COMMA || isSpace(byte))) break;
-      if (!isPatch) this.#keep(byte);
+        if (isPatch && depth === 1) {
+          this.#isPatch = false;
+          this.#keep(CLOSE_LIST);
+        }
+      }
     }
     [this.#isText, this.#isEscaped, this.#depth] = [isText, isEscaped, depth];
-    if (isOver || at < bytes.length) this.#end();
     return at;
   }
 
-  #end(): void {
-    this.#isInside = false;
-    if (this.#isPatch) {
-      this.#isPatch = false;
-      this.#awaits = 'comma or end';
-      this.#name = undefined;
-      return;
+  #keep(byte: number): void {
+    const kept = this.#kept;
+    if (kept.length === 0) {
+      if (isSpace(byte)) return;
+      if (byte !== OPEN) throw badResponse(byte === 0x3c ? PAGE : MALFORMED);
     }
-    const value = this.#parsed();
-    if (this.#name === undefined) {
-      this.#name = value as string;
-      this.#awaits = 'colon';
-      return;
+    if (kept.length === MAX_KEPT_BYTES) {
+      throw badResponse(`more than ${MAX_KEPT_BYTES} bytes beside the patch`);
     }
-    if (this.#members.has(this.#name)) {
-      throw badResponse('a member comes twice');
-    }
-    this.#members.set(this.#name, value);
-    this.#name = undefined;
-    this.#awaits = 'comma or end';
+    kept.push(byte);
   }
 
-  #parsed(): unknown {
-    const bytes = Uint8Array.from(this.#kept);
-    this.#kept = [];
+  /** Whether the bracket that was kept last is that of the patch. */
+  #beginsPatch(): boolean {
+    if (!BEFORE_PATCH.test(String.fromCharCode(...this.#kept.slice(-BEFORE_PATCH_BYTES, -1)))) {
+      return false;
+    }
+    if (this.#hasPatch) throw badResponse('it sent two patches');
+    this.#hasPatch = true;
+    return true;
+  }
+
+  #parse(): void {
+    if (this.#depth > 0) throw badResponse('its answer is cut off');
     try {
-      return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(this.#kept));
+      this.#members = JSON.parse(text);
     } catch (cause) {
       throw badResponse(MALFORMED, cause);
     }

@@ -1,4 +1,4 @@
-import { HedgerowError } from '../base/errors.js';
+import { HedgerowError, isRefusal } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
 import { isBytes, stringify } from '../base/value.js';
 import type { Host } from '../core/host.js';
@@ -22,14 +22,6 @@ interface Waiter {
   resolve(): void;
   reject(cause: unknown): void;
 }
-
-/** Errors that the edit itself causes. */
-const REFUSALS: ReadonlySet<string> = new Set([
-  'invalid-key',
-  'invalid-value',
-  'invalid-argument',
-  'sum-overflow',
-]);
 
 /**
  * Puts and deletes of single rows. Those made in one turn, or while a commit is in progress,
@@ -119,16 +111,15 @@ export class SingleEdits {
     try {
       await this.#commit(groups(edits).map(blockOf));
     } catch (cause) {
-      const isRefusal = cause instanceof HedgerowError && REFUSALS.has(cause.code);
       const { key, row = lastOf(edits, key) } = cause as HedgerowError;
-      if (isRefusal && row >= 0) {
+      if (isRefusal(cause) && row >= 0) {
         // Remove the position: it means nothing to the caller of a single put.
         const message = cause.message.replace(/^row \d+: /, '');
         waiters[row]?.reject(new HedgerowError(cause.code, message, { cause, key }));
         const isOther = (_: unknown, at: number) => at !== row;
         return this.#commitAll(edits.filter(isOther), waiters.filter(isOther));
       }
-      if (!isRefusal || edits.length === 1) {
+      if (!isRefusal(cause) || edits.length === 1) {
         for (const { reject } of waiters) reject(cause);
         return;
       }

@@ -1,0 +1,151 @@
+/**
+ * Calls of mutators. Those made in one turn, or while a commit is in progress, share the next commit: each runs on the rows
+ * that those before it have made.
+ */
+import { HedgerowError, isRefusal } from '../base/errors.js';
+import { MAX_HOLD_MS } from '../base/limits.js';
+import { AbortableWait } from '../base/signal.js';
+import { keptValue } from '../base/value.js';
+import { Transactions } from '../transaction/run.js';
+import type { Run } from '../transaction/transaction.js';
+import { tryEdits } from '../write/try-edits.js';
+import type { ServerContext } from './context.js';
+import { runMutator } from './part.js';
+import type { EditQueue } from './queue.js';
+import { inSlices } from './slices.js';
+import type { Mutator } from './types.js';
+
+/** Most calls of one commit. */
+const MAX_CALLS = 1000;
+
+/** A call that was made. */
+interface Call {
+  readonly name: string;
+  /** As JSON text. */
+  readonly args: string;
+  readonly timestamp: number;
+  resolve(value: unknown): void;
+  reject(cause: unknown): void;
+}
+
+/** What a call came to when it ran. */
+type Outcome = { readonly value: unknown } | { readonly error: unknown } | 'slow';
+
+const isMade = (outcome: Outcome): boolean => outcome !== 'slow' && 'value' in outcome;
+
+/** No call has anything to commit. */
+class NoneMade extends Error {}
+
+export class Calls {
+  readonly #context: ServerContext;
+  readonly #waiting: Call[] = [];
+  #making: Promise<void> | undefined;
+
+  constructor(context: ServerContext) {
+    this.#context = context;
+  }
+
+  /** Settles when no call waits for its commit. */
+  get over(): Promise<void> | undefined {
+    return this.#making;
+  }
+
+  /** Runs a mutator and puts the call into the queue, in one commit. Resolves to what it has returned. */
+  async make(name: string, args: unknown): Promise<unknown> {
+    const { store } = this.#context;
+    store.check();
+    const kept = keptValue(args ?? null);
+    if (typeof kept !== 'string') {
+      throw new HedgerowError('invalid-value', 'arguments must be JSON');
+    }
+    const timestamp = Date.now();
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ name, args: kept, timestamp, resolve, reject });
+      this.#making ??= store.changes.note(this.#makeAll());
+    });
+  }
+
+  async #makeAll(): Promise<void> {
+    await null;
+    while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0, MAX_CALLS));
+    this.#making = undefined;
+  }
+
+  /** Makes calls, and settles their promises. One that takes long does not hold up the others. */
+  async #commit(calls: readonly Call[], isAlone = false): Promise<void> {
+    const { shared, local, queue, store, durability } = this.#context;
+    let outcomes: readonly Outcome[] = [];
+    const edit: EditQueue = () => {
+      const { record } = queue;
+      const puts = calls
+        .filter((_, at) => isMade(outcomes[at] as Outcome))
+        .map(({ name, args, timestamp }, nth) => {
+          const [id, place] = [record.nextID + nth, record.nextPlace + nth];
+          return { place, id, name, args: JSON.parse(args), timestamp };
+        });
+      const [nextID, nextPlace] = [record.nextID + puts.length, record.nextPlace + puts.length];
+      return { record: { ...record, nextID, nextPlace }, puts };
+    };
+    const body = async (run: Run) => {
+      outcomes = await this.#runAll(run, calls, isAlone);
+      if (!outcomes.some(isMade)) throw new NoneMade();
+    };
+    const { host } = shared;
+    try {
+      await new Transactions(host, local).runWhole(body, {
+        durability,
+        waits: store.changes.waits,
+        commit: (edits) =>
+          queue.together(local, edit, () => tryEdits(host, local, durability, edits.blocks())),
+      });
+    } catch (cause) {
+      if (calls.length > 1 && isRefusal(cause)) {
+        // What one of them has written is refused. Which one is not told: bisect.
+        const half = calls.length >> 1;
+        await this.#commit(calls.slice(0, half));
+        return this.#commit(calls.slice(half));
+      }
+      if (!(cause instanceof NoneMade)) {
+        for (const { reject } of calls) reject(cause);
+        return;
+      }
+    }
+    for (const [at, call] of calls.entries()) {
+      const outcome = outcomes[at] as Outcome;
+      if (outcome === 'slow') void store.changes.note(this.#commit([call], true));
+      else if ('value' in outcome) call.resolve(outcome.value);
+      else call.reject(outcome.error);
+    }
+  }
+
+  /** Runs calls one after the other. Unless it is alone, one that takes longer than `MAX_HOLD_MS` is left out. */
+  async #runAll(run: Run, calls: readonly Call[], isAlone: boolean): Promise<Outcome[]> {
+    const { shared, options } = this.#context;
+    const outcomes: Outcome[] = [];
+    const slow = new Error('slow');
+    let wait = new AbortableWait(undefined);
+    let seen = -1;
+    const watch = () => {
+      if (seen === outcomes.length) wait.fail(slow);
+      seen = outcomes.length;
+    };
+    const timer = isAlone ? undefined : setInterval(watch, MAX_HOLD_MS);
+    try {
+      await inSlices(shared, calls, async ({ name, args }) => {
+        const mutator = options.mutators[name] as Mutator;
+        try {
+          const value = await runMutator(run, mutator, JSON.parse(args), (result) =>
+            wait.for(result),
+          );
+          outcomes.push({ value });
+        } catch (error) {
+          outcomes.push(error === slow ? 'slow' : { error });
+          if (error === slow) wait = new AbortableWait(undefined);
+        }
+      });
+    } finally {
+      clearInterval(timer);
+    }
+    return outcomes;
+  }
+}
