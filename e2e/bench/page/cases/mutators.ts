@@ -6,7 +6,7 @@ import type { Store, Transaction } from 'hedgerow';
 import { mutators, type ServerLink } from 'hedgerow/mutators';
 import type { WriteTransaction } from 'replicache';
 import type { Act, Contestant, Sample, Suite } from '../bench-case.js';
-import { percentile, watched } from '../measure.js';
+import { percentile, timed, watched } from '../measure.js';
 import { idOf, type Row } from '../rows.js';
 import { lab, missing, openNamed, timerGap } from './sync-lab.js';
 import { replicaOf } from './sync-peers.js';
@@ -90,13 +90,7 @@ async function openReplicache(url: string): Promise<App> {
 
 /** A job, with what a person would notice of it. */
 async function noticed(work: () => Promise<unknown>): Promise<Sample> {
-  const startMs = performance.now();
-  const watch = await watched(() =>
-    timerGap(async () => {
-      await work();
-      return performance.now() - startMs;
-    }),
-  );
+  const watch = await watched(() => timerGap(async () => (await timed(work)).ms));
   const { gapMs, result: value } = watch.result;
   const details = {
     'longest gap between frames, ms': watch.frameGapMs,
@@ -183,6 +177,19 @@ function actOf(name: string, openApp: (url: string) => Promise<App>): Act {
   };
 }
 
+/** The answer of a first pull alone: fetched, or parsed as well; nothing is kept. */
+const fetchAct: Act = async ({ rows }) => {
+  const { near } = await lab.feed(rows, 'replicache');
+  const fetched = () =>
+    fetch(`${near}replicache-pull`, { method: 'POST', body: '{"cookie":null}' });
+  await (await fetched()).arrayBuffer();
+  const { ms: bytesMs } = await timed(async () => (await fetched()).arrayBuffer());
+  const { ms, result } = await timed(async () => (await fetched()).json());
+  if (result.patch.length !== rows) throw new Error(`${result.patch.length} rows of ${rows}`);
+  const also = { 'fetch alone': bytesMs };
+  return { 'first-pull': { value: ms, also } };
+};
+
 const contestant = (
   kind: Contestant['kind'],
   name: string,
@@ -202,6 +209,7 @@ export const MUTATORS: Suite = {
     },
   ],
   contestants: [
+    { name: 'fetch and parse', kind: 'floor', ...missing, acts: [fetchAct] },
     contestant('ours', 'hedgerow', openOurs),
     contestant('peer', 'Replicache', openReplicache),
   ],
