@@ -95,10 +95,12 @@ export class PullBody {
 
   /** Takes bytes from `from` on, up to where a patch begins or ends, and returns where that is. */
   #step(bytes: Uint8Array, from: number): number {
-    let [isText, isEscaped, depth] = [this.#isText, this.#isEscaped, this.#depth];
+    // Most bytes are of a patch: in the loop there are only locals.
+    let [isText, isEscaped, depth, at] = [this.#isText, this.#isEscaped, this.#depth, from];
     const isPatch = this.#isPatch;
-    let at = from;
-    while (at < bytes.length && isPatch === this.#isPatch) {
+    const { length } = bytes;
+    let isOver = false;
+    while (at < length && !isOver) {
       const byte = bytes[at++] as number;
       if (!isPatch) this.#keep(byte);
       if (isText) {
@@ -108,16 +110,15 @@ export class PullBody {
       } else if (byte === QUOTE) isText = true;
       else if (byte === OPEN || byte === OPEN_LIST) {
         depth += 1;
-        if (depth === 2 && byte === OPEN_LIST && !isPatch) this.#isPatch = this.#beginsPatch();
+        isOver = !isPatch && depth === 2 && byte === OPEN_LIST && this.#beginsPatch();
       } else if (byte === CLOSE || byte === CLOSE_LIST) {
         depth -= 1;
-        if (isPatch && depth === 1) {
-          this.#isPatch = false;
-          this.#keep(CLOSE_LIST);
-        }
+        isOver = isPatch && depth === 1;
       }
     }
     [this.#isText, this.#isEscaped, this.#depth] = [isText, isEscaped, depth];
+    if (isOver) this.#isPatch = !isPatch;
+    if (isOver && isPatch) this.#keep(CLOSE_LIST);
     return at;
   }
 

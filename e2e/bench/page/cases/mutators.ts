@@ -37,6 +37,9 @@ interface App {
   close(): Promise<unknown>;
 }
 
+const firstPull = (url: string) =>
+  fetch(`${url}replicache-pull`, { method: 'POST', body: '{"cookie":null}' });
+
 const closed = (row: Row | undefined, { owner }: Close): Row => ({ ...(row as Row), owner });
 
 async function openOurs(url: string): Promise<App> {
@@ -152,6 +155,8 @@ function actOf(name: string, openApp: (url: string) => Promise<App>): Act {
   return async ({ rows, quick }) => {
     const { near } = await lab.feed(rows, 'replicache');
     const { rows: changed } = await lab.changeFeed(1, rows);
+    // The server makes the answer once: it is ready before anybody is timed.
+    await (await firstPull(near)).arrayBuffer();
     let app: App | undefined;
     let storedMs = 0;
     const startMs = performance.now();
@@ -180,11 +185,9 @@ function actOf(name: string, openApp: (url: string) => Promise<App>): Act {
 /** The answer of a first pull alone: fetched, or parsed as well; nothing is kept. */
 const fetchAct: Act = async ({ rows }) => {
   const { near } = await lab.feed(rows, 'replicache');
-  const fetched = () =>
-    fetch(`${near}replicache-pull`, { method: 'POST', body: '{"cookie":null}' });
-  await (await fetched()).arrayBuffer();
-  const { ms: bytesMs } = await timed(async () => (await fetched()).arrayBuffer());
-  const { ms, result } = await timed(async () => (await fetched()).json());
+  await (await firstPull(near)).arrayBuffer();
+  const { ms: bytesMs } = await timed(async () => (await firstPull(near)).arrayBuffer());
+  const { ms, result } = await timed(async () => (await firstPull(near)).json());
   if (result.patch.length !== rows) throw new Error(`${result.patch.length} rows of ${rows}`);
   const also = { 'fetch alone': bytesMs };
   return { 'first-pull': { value: ms, also } };
