@@ -1,7 +1,7 @@
 /** A tab that is frozen while it syncs keeps no other from syncing; see `tabs-world.ts`. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { expect, it, vi } from 'vitest';
-import type { Store } from '../src/index.js';
+import { HedgerowError, type Store } from '../src/index.js';
 import { memoryRemote, type Remote } from '../src/remote/index.js';
 import type { Link } from '../src/sync/link.js';
 import type { SyncLoop } from '../src/sync/loop.js';
@@ -54,6 +54,9 @@ const start = async ({ link }: Synced): Promise<SyncLoop> => {
   await breathe();
   return loop;
 };
+/** Which of two loops is at work, by what they tell. */
+const atWork = (...loops: SyncLoop[]) =>
+  loops.map(({ state }) => state.status === 'synced' && !state.isElsewhere);
 const seqOf = async (remote: Remote) => (await remote.readHead('main'))?.token;
 
 it('a loop of a frozen tab is taken over, and begins again when the other ends', async () => {
@@ -66,21 +69,66 @@ it('a loop of a frozen tab is taken over, and begins again when the other ends',
   const second = await start(b);
   // Long enough to be asked several times: who answers keeps it.
   await pass(60_000, 500);
-  expect([first.state.status, second.state.status]).toEqual(['synced', 'waiting']);
+  expect(atWork(first, second)).toEqual([true, false]);
+  expect(second.state).toEqual({ ...first.state, isElsewhere: true });
   a.tab.freeze();
   await settled(b.db.put('b', 1));
   const before = await seqOf(remote);
-  await until(() => second.state.status === 'synced', LIMIT_MS);
+  await until(() => atWork(second)[0] === true, LIMIT_MS);
   expect(await seqOf(remote)).not.toBe(before);
   a.tab.thaw();
-  await until(() => first.state.status === 'waiting', 5000);
+  await until(() => first.state.isElsewhere, 5000);
   await settled(a.db.put('a', 2));
   await pass(2000);
-  expect([first.state.status, second.state.status]).toEqual(['waiting', 'synced']);
+  expect(atWork(first, second)).toEqual([false, true]);
   const stopping = second.stop();
   await settled(stopping, 5000);
-  await until(() => first.state.status === 'synced', LIMIT_MS);
+  await until(() => atWork(first)[0] === true, LIMIT_MS);
   await settled(first.stop(), 5000);
+});
+
+it('tabs that wait show how it stands with the one at work, also those that come later', async () => {
+  const browser = new Browser();
+  const inner = memoryRemote();
+  let failure: HedgerowError | undefined;
+  const remote: Remote = {
+    ...inner,
+    swapHead: async (...call) => {
+      if (failure !== undefined) throw failure;
+      return inner.swapHead(...call);
+    },
+  };
+  const [a, b, c] = [
+    await synced(browser, remote),
+    await synced(browser, remote),
+    await synced(browser, remote),
+  ];
+  const first = await start(a);
+  await until(() => first.state.status === 'synced', 5000);
+  const second = await start(b);
+  failure = new HedgerowError('offline', 'no network');
+  await settled(b.db.put('b', 1));
+  await until(() => second.state.status === 'offline', 5000);
+  const { retryAt = 0 } = first.state;
+  expect(retryAt).toBeGreaterThan(Date.now());
+  expect(second.state).toMatchObject({ isElsewhere: true, isPending: true, retryAt });
+  expect(second.state.error).toBeInstanceOf(HedgerowError);
+  expect(second.state.error).toMatchObject({ code: 'offline', message: 'no network' });
+  // A second failure of the same kind is no other error.
+  const { error } = second.state;
+  await until(() => first.state.retryAt !== retryAt, 5000);
+  await breathe();
+  expect(second.state.error).toBe(error);
+  const third = await start(c);
+  expect(third.state).toMatchObject({ status: 'offline', isElsewhere: true });
+  failure = new HedgerowError('remote-auth', 'refused', { status: 403 });
+  await until(() => third.state.status === 'failing', 10_000);
+  expect(third.state.error).toMatchObject({ code: 'remote-auth', status: 403 });
+  failure = undefined;
+  await until(() => third.state.status === 'synced', 20_000);
+  expect(third.state).toMatchObject({ error: undefined, retryAt: undefined, isPending: false });
+  a.tab.kill();
+  await until(() => atWork(second, third).includes(true), 1000);
 });
 
 it('a call of a frozen tab keeps those of others for no longer than that, and is right later', async () => {
@@ -144,7 +192,7 @@ it('a killed tab is replaced at once', async () => {
   const first = await start(a);
   const second = await start(b);
   await until(() => first.state.status === 'synced', 5000);
-  expect(second.state.status).toBe('waiting');
+  expect(atWork(first, second)).toEqual([true, false]);
   a.tab.kill();
-  await until(() => second.state.status === 'synced', 1000);
+  await until(() => atWork(second)[0] === true, 1000);
 });

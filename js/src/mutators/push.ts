@@ -1,8 +1,9 @@
 /** Pushes: the calls that wait are sent, in their order. That they took effect is told by a pull. */
 import { HedgerowError } from '../base/errors.js';
 import type { Answer } from '../remote/adapters/exchange.js';
+import { hasNoLine, isUnsent } from '../remote/unsent.js';
 import { badResponse, PAGE } from '../wire/pull-body.js';
-import type { ServerContext } from './context.js';
+import { Moved, type ServerContext, unlessMoved } from './context.js';
 import type { EditQueue, QueuedCall } from './queue.js';
 import { type Refusal, refusalOf } from './refusal.js';
 import type { PushRequest } from './types.js';
@@ -24,7 +25,7 @@ export async function pushAll(
   const isStill = () => queue.record.clientGroupID === clientGroupID;
   let upTo = 0;
   while (isStill()) {
-    const calls = await takeNext(context, upTo, isStill);
+    const { calls, takeBack } = await takeNext(context, upTo, isStill);
     const last = calls[calls.length - 1];
     if (last === undefined) break;
     const request: PushRequest = {
@@ -34,7 +35,12 @@ export async function pushAll(
         return { clientID, id, name, args, timestamp };
       }),
     };
-    const refusal = await said(await wire.send('push', request, signal));
+    const isCutOff = hasNoLine();
+    const answer = await wire.send('push', request, signal).catch(async (cause: unknown) => {
+      if (isUnsent(cause, false, isCutOff && hasNoLine())) await takeBack();
+      throw cause;
+    });
+    const refusal = await said(answer);
     if (refusal instanceof HedgerowError) throw refusal;
     if (refusal !== undefined) return refusal;
     upTo = last.place;
@@ -54,26 +60,33 @@ function nextOf(waiting: Iterable<QueuedCall>): QueuedCall[] {
   return calls;
 }
 
-/** The next calls, once it is recorded that they may reach the server: from then on they keep their ids. */
-function takeNext(
-  { local, queue }: ServerContext,
-  upTo: number,
-  isStill: () => boolean,
-): Promise<QueuedCall[]> {
-  return local.exclusively(async () => {
-    await queue.look();
-    let calls: QueuedCall[] = [];
-    const edit: EditQueue = () => {
-      const { record } = queue;
-      calls = isStill() ? nextOf(queue.waiting(upTo)) : [];
-      const { id, place } = calls[calls.length - 1] ?? { id: 0, place: 0 };
-      const [sent, reached] = [Math.max(id, record.sent), Math.max(place, record.reached)];
-      return { record: { ...record, sent, reached } };
-    };
-    if (edit(queue).record.sent === queue.record.sent) return calls;
-    await queue.alone(edit);
-    return calls;
-  });
+/**
+ * The next calls, once it is recorded that they may reach the server: from then on they keep their ids. `takeBack` is for
+ * a request that has not left.
+ */
+async function takeNext({ local, queue }: ServerContext, upTo: number, isStill: () => boolean) {
+  let calls: QueuedCall[] = [];
+  let before = queue.record;
+  const take: EditQueue = () => {
+    before = queue.record;
+    calls = isStill() ? nextOf(queue.waiting(upTo)) : [];
+    const { id, place } = calls[calls.length - 1] ?? { id: 0, place: 0 };
+    const [sent, reached] = [Math.max(id, before.sent), Math.max(place, before.reached)];
+    return { record: { ...before, sent, reached, pushes: before.pushes + 1 } };
+  };
+  const undo: EditQueue = () => {
+    const { record } = queue;
+    // Another tab may have sent them since.
+    if (!isStill() || record.pushes !== before.pushes + 1) throw new Moved();
+    return { record: { ...record, sent: before.sent, reached: before.reached } };
+  };
+  const change = (edit: EditQueue) =>
+    local.exclusively(async () => {
+      await queue.look();
+      if (!queue.waiting(upTo).next().done) await queue.alone(edit);
+    });
+  await change(take);
+  return { calls, takeBack: () => unlessMoved(change(undo)) };
 }
 
 /** What the answer of a push says. Servers may send nothing. */

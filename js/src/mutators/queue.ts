@@ -37,6 +37,8 @@ export interface ServerRecord {
   readonly sent: number;
   /** The last place of a call that may have reached a server, also one that has forgotten this store since. */
   readonly reached: number;
+  /** Counts the requests of pushes. */
+  readonly pushes: number;
   /** The last id that the server has acknowledged. */
   readonly acknowledged: number;
   /** Of the rows of the server's branch. */
@@ -83,7 +85,14 @@ const unique = (): string => hex(crypto.getRandomValues(new Uint8Array(16)));
 /** The record of a store that the server has never seen, or no longer knows. */
 export function freshRecord(before?: ServerRecord): ServerRecord {
   const counts = { nextID: 1, sent: 0, acknowledged: 0, cookie: null };
-  const first = { profileID: `p${unique()}`, nextPlace: 1, reached: 0, pulls: 0, rebased: 0 };
+  const first = {
+    profileID: `p${unique()}`,
+    nextPlace: 1,
+    reached: 0,
+    pushes: 0,
+    pulls: 0,
+    rebased: 0,
+  };
   return { ...(before ?? first), clientGroupID: unique(), clientID: unique(), ...counts };
 }
 

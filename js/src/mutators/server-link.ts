@@ -5,7 +5,8 @@ import { notify } from '../base/report.js';
 import { until } from '../base/signal.js';
 import { pause } from '../base/timeout.js';
 import { Leases } from '../sync/leases.js';
-import { SyncLoop, type Worked } from '../sync/loop.js';
+import { isSameState, type SyncLoop, type Worked } from '../sync/loop.js';
+import { type LinkWork, OneLoop } from '../sync/one-loop.js';
 import { Turns } from '../sync/turns.js';
 import type { IndexBuilder } from '../write/index-builder.js';
 import { Calls } from './calls.js';
@@ -41,7 +42,7 @@ export class ServerLink<M extends Mutators> {
   #closing: Promise<void> | undefined;
   /** Calls the mutators: each runs at once on the rows that are here, and waits for the server in the queue. */
   readonly mutate: MutatorCalls<M>;
-  #loop: SyncLoop | undefined;
+  readonly #loop: OneLoop;
   #onState: ((state: ServerState) => void) | undefined;
   /** Called when calls have come into the queue, in any tab. */
   #onCalls: () => void = () => {};
@@ -61,6 +62,7 @@ export class ServerLink<M extends Mutators> {
     const { locks, prefix } = shared.pins;
     this.#leases = new Leases(locks, `${prefix}${queue.head.branchName}/`);
     this.#turns = new Turns(store, this.#leases);
+    this.#loop = new OneLoop(store, this.#leases);
     const closed = () => {
       if (builder) void store.changes.note(builder.close());
     };
@@ -78,9 +80,9 @@ export class ServerLink<M extends Mutators> {
   /** What a person may be told. Without a loop, whether calls wait. */
   get state(): ServerState {
     const { size: pending } = this.#context.queue;
-    const { status, error } = this.#loop?.state ?? { status: 'stopped' as const, error: undefined };
+    const { status = 'stopped', error, retryAt } = this.#loop.state ?? {};
     const isQuiet = status === 'synced' || status === 'waiting' || status === 'stopped';
-    return { status: isQuiet && pending > 0 ? 'queued' : status, pending, error };
+    return { status: isQuiet && pending > 0 ? 'queued' : status, pending, error, retryAt };
   }
 
   /** The calls that the server has not acknowledged, in their order; those of all tabs. */
@@ -108,14 +110,8 @@ export class ServerLink<M extends Mutators> {
    * call returns the loop that is running.
    */
   sync(options: ServerSyncOptions = {}): SyncLoop {
-    const { store, queue, shared } = this.#context;
-    store.check();
-    if (this.#loop?.isOver === false) return this.#loop;
-    const { onState, ...how } = optionsOf('sync', options, 'everyMs pauseMs pokes onState');
-    this.#onState = onState;
-    // This listener was told nothing yet.
-    this.#told = undefined;
-    const host = {
+    const { queue, shared } = this.#context;
+    const work: LinkWork = {
       isPending: async () => {
         await shared.queued(() => queue.look());
         return queue.size > 0;
@@ -139,17 +135,14 @@ export class ServerLink<M extends Mutators> {
           this.#onCalls = () => {};
         };
       },
-      hold: (work: (lost: AbortSignal) => Promise<void>, signal: AbortSignal) =>
-        this.#leases.hold('loop', work, signal),
-      sleep: (ms: number, signal: AbortSignal | undefined) => until(pause(ms), signal),
-      chance: Math.random,
     };
-    const loop = new SyncLoop(host, { ...how, onState: () => this.#tell() });
-    this.#loop = loop;
-    const { changes } = store;
-    changes.note(loop.over);
-    changes.closing.addEventListener('abort', () => void loop.stop(), { once: true });
-    return loop;
+    return this.#loop.begin(() => {
+      const { onState, ...how } = optionsOf('sync', options, 'everyMs pauseMs pokes onState');
+      this.#onState = onState;
+      // This listener was told nothing yet.
+      this.#told = undefined;
+      return [work, { ...how, onState: () => this.#tell() }];
+    });
   }
 
   /**
@@ -184,7 +177,7 @@ export class ServerLink<M extends Mutators> {
   }
 
   async #close(): Promise<void> {
-    await this.#loop?.stop();
+    await this.#loop.stop();
     await this.#turns.over;
     await this.#calls.over;
     this.#leases.close();
@@ -210,8 +203,7 @@ export class ServerLink<M extends Mutators> {
 
   #tell(): void {
     const { state } = this;
-    const keys = ['status', 'pending', 'error'] as const;
-    if (keys.every((key) => state[key] === this.#told?.[key])) return;
+    if (isSameState(state, this.#told)) return;
     this.#told = state;
     notify(this.#onState, state);
   }

@@ -95,6 +95,8 @@ export interface ServerState {
   /** Calls that the server has not acknowledged. */
   readonly pending: number;
   readonly error: HedgerowError | undefined;
+  /** After a failure: when the next try comes at the latest, in milliseconds since 1970. */
+  readonly retryAt: number | undefined;
 }
 
 /** How the store is kept in sync with its server. */

@@ -7,8 +7,9 @@ import type { LoggedConflict } from '../sync/conflict-log.js';
 import type { PullResult, SyncJob } from '../sync/context.js';
 import { areSameRows } from '../sync/delta.js';
 import { Leases } from '../sync/leases.js';
-import { SyncLoop, type SyncOptions, type Worked } from '../sync/loop.js';
+import type { SyncLoop, SyncOptions, Worked } from '../sync/loop.js';
 import { conflictsOf, originOf } from '../sync/names.js';
+import { type LinkWork, OneLoop } from '../sync/one-loop.js';
 import { Turns } from '../sync/turns.js';
 import type { RestContext } from './context.js';
 import { pullOnce } from './pull.js';
@@ -29,7 +30,7 @@ export class RestLink {
   readonly #context: RestContext;
   readonly #turns: Turns;
   readonly #leases: Leases;
-  #loop: SyncLoop | undefined;
+  readonly #loop: OneLoop;
   /** It has pulled since it has pushed. */
   #hasLooked = false;
   /** What the store calls this server. */
@@ -42,6 +43,7 @@ export class RestLink {
     const { pins } = context.shared;
     this.#leases = new Leases(pins.locks, `${pins.prefix}remote/${name}/`);
     this.#turns = new Turns(context.store, this.#leases);
+    this.#loop = new OneLoop(context.store, this.#leases);
   }
 
   /** The branch that has the rows of the server as they are known here: read it by `db.branch(server.originName)`. */
@@ -110,10 +112,8 @@ export class RestLink {
    * call returns the loop that is running. `onProgress` is not called.
    */
   sync(options: SyncOptions = {}): SyncLoop {
-    const { store, local } = this.#context;
-    store.check();
-    if (this.#loop?.isOver === false) return this.#loop;
-    const host = {
+    const { local } = this.#context;
+    const work: LinkWork = {
       isPending: () => this.isPending(),
       work: async (isPending: boolean, mustPull: boolean, job: SyncJob): Promise<Worked> => {
         const pulled = isPending || mustPull ? await this.pull(job) : { applied: 0 };
@@ -124,17 +124,8 @@ export class RestLink {
         return { hasNews, isPending: await this.isPending() };
       },
       onCommit: (listener: () => void) => local.onMoved(listener),
-      hold: (work: (lost: AbortSignal) => Promise<void>, signal: AbortSignal) =>
-        this.#leases.hold('loop', work, signal),
-      sleep: (ms: number, signal: AbortSignal | undefined) => until(pause(ms), signal),
-      chance: Math.random,
     };
-    const loop = new SyncLoop(host, options);
-    this.#loop = loop;
-    const { changes } = store;
-    changes.note(loop.over);
-    changes.closing.addEventListener('abort', () => void loop.stop(), { once: true });
-    return loop;
+    return this.#loop.begin(() => [work, options]);
   }
 
   /** The conflicts that were decided on this device, and the changes that the server refused, the oldest first. */
@@ -151,7 +142,7 @@ export class RestLink {
 
   /** Ends the handle, and its loop. The store goes on, and so does what it knows of the server. */
   async close(): Promise<void> {
-    await this.#loop?.stop();
+    await this.#loop.stop();
     await this.#turns.over;
     this.#leases.close();
     const { origin, local, memo } = this.#context;

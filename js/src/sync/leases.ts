@@ -24,9 +24,10 @@ export class Leases {
   readonly #locks: Locks | undefined;
   readonly #prefix: string;
   readonly #tabs: Tabs | undefined;
-  readonly #held = new Set<string>();
-  /** Called when the holder of a lock has answered. */
-  readonly #onAlive = new Set<(name: string) => void>();
+  /** The locks that are held here, and what their holders have said last. */
+  readonly #held = new Map<string, unknown>();
+  /** Called when the holder of a lock has answered, with what it says. */
+  readonly #onAlive = new Set<(name: string, told: unknown) => void>();
 
   /** `prefix` begins the names of its locks. */
   constructor(locks: Locks | undefined, prefix: string) {
@@ -38,13 +39,21 @@ export class Leases {
     this.#tabs.onAsked = (message) => this.#hear(message);
   }
 
-  #hear({ is, asker: name }: AskedMessage): void {
-    if (is === 'waiting' && this.#held.has(name)) this.#tell('alive', name);
-    else if (is === 'alive') for (const heard of [...this.#onAlive]) heard(name);
+  #hear(message: AskedMessage): void {
+    const { is, asker: name } = message;
+    if (is === 'waiting' && this.#held.has(name)) this.#answer(name);
+    else if (is === 'alive') for (const heard of [...this.#onAlive]) heard(name, message.told);
   }
 
-  #tell(is: 'waiting' | 'alive', asker: string): void {
-    this.#tabs?.tell({ is, asker });
+  #answer(name: string): void {
+    this.#tabs?.tell({ is: 'alive', asker: name, told: this.#held.get(name) });
+  }
+
+  /** Says something to those who wait for a lock that is held here, and to those who will. */
+  say(name: string, told: unknown): void {
+    if (!this.#held.has(name)) return;
+    this.#held.set(name, told);
+    this.#answer(name);
   }
 
   /** Neither asks nor answers any more. */
@@ -52,8 +61,16 @@ export class Leases {
     this.#tabs?.close();
   }
 
-  /** Runs `work` under the lock, after those who had it. Rejects with `aborted` if the signal ends the wait. */
-  async hold<T>(name: string, work: Work<T>, signal: AbortSignal | undefined): Promise<T> {
+  /**
+   * Runs `work` under the lock, after those who had it. Until then calls `onTold` with what the holder says. Rejects with
+   * `aborted` if the signal ends the wait.
+   */
+  async hold<T>(
+    name: string,
+    work: Work<T>,
+    signal: AbortSignal | undefined,
+    onTold: (told: unknown) => void = () => {},
+  ): Promise<T> {
     checkSignal(signal);
     const [lost, wait] = [new AbortController(), new AbortController()];
     const locks = this.#locks;
@@ -65,15 +82,16 @@ export class Leases {
     let isSilent = false;
     const begin = async () => {
       stop();
-      this.#held.add(name);
-      this.#tell('alive', name);
+      this.#held.set(name, undefined);
+      this.#answer(name);
       working = work(lost.signal);
       await working.catch(() => {}).finally(() => this.#held.delete(name));
     };
-    const stop = this.#ask(name, () => {
+    const onSilent = () => {
       isSilent = true;
       wait.abort();
-    });
+    };
+    const stop = this.#ask(name, onSilent, onTold);
     const giveUp = () => wait.abort();
     signal?.addEventListener('abort', giveUp);
     // It took too long, the browser refused the lock, or it was taken away.
@@ -90,16 +108,17 @@ export class Leases {
   }
 
   /** Asks the holder of a lock again and again, until it is silent; returns how to stop. */
-  #ask(name: string, onSilent: () => void): () => void {
+  #ask(name: string, onSilent: () => void, onTold: (told: unknown) => void): () => void {
     let end = () => {};
     const ask = () => {
       end = afterAwake(MAX_SILENCE_MS, onSilent);
-      this.#tell('waiting', name);
+      this.#tabs?.tell({ is: 'waiting', asker: name });
     };
-    const heard = (of: string) => {
+    const heard = (of: string, told: unknown) => {
       if (of !== name) return;
       end();
       end = afterAwake(ASK_MS, ask);
+      onTold(told);
     };
     this.#onAlive.add(heard);
     ask();

@@ -19,9 +19,10 @@ import { Heads } from './heads.js';
 import type { SyncHost } from './host.js';
 import { JointHead } from './joint-heads.js';
 import { Leases } from './leases.js';
-import { SyncLoop, type SyncOptions, type Worked } from './loop.js';
+import type { SyncLoop, SyncOptions, Worked } from './loop.js';
 import { metered, type Traffic } from './meter.js';
 import { conflictsOf, namesOf, originOf } from './names.js';
+import { OneLoop } from './one-loop.js';
 import { type ConflictPolicy, checkPolicy } from './policy.js';
 import { pull } from './pull.js';
 import { type PushResult, push } from './push.js';
@@ -80,7 +81,7 @@ export class Link {
   readonly #turns: Turns;
   readonly #renew: () => Promise<void>;
   #mustProbe: boolean;
-  #loop: SyncLoop | undefined;
+  readonly #loop: OneLoop;
   /** What the store calls this remote. */
   readonly name: string;
 
@@ -95,6 +96,7 @@ export class Link {
     const { pins } = context.shared;
     this.#leases = new Leases(pins.locks, `${pins.prefix}remote/${this.name}/`);
     this.#turns = new Turns(host, this.#leases);
+    this.#loop = new OneLoop(host, this.#leases);
   }
 
   /** Requests and bytes of this handle so far. Requests that a browser makes by itself are not counted. */
@@ -144,14 +146,7 @@ export class Link {
    * call returns the loop that is running.
    */
   sync(options: SyncOptions = {}): SyncLoop {
-    this.#host.check();
-    if (this.#loop?.isOver === false) return this.#loop;
-    const loop = new SyncLoop(this.#loopHost(), options);
-    this.#loop = loop;
-    const { changes } = this.#host;
-    changes.note(loop.over);
-    changes.closing.addEventListener('abort', () => void loop.stop(), { once: true });
-    return loop;
+    return this.#loop.begin(() => [this.#loopHost(), options]);
   }
 
   /** The conflicts that were decided on this device, the oldest first. */
@@ -170,7 +165,7 @@ export class Link {
 
   /** Ends the handle, and its loop. The store goes on, and so does what it knows of the remote. */
   async close(): Promise<void> {
-    await this.#loop?.stop();
+    await this.#loop.stop();
     await this.#turns.over;
     this.#leases.close();
     for (const one of [this.#context.origin, this.#context.local]) one.leave();
@@ -223,8 +218,6 @@ export class Link {
         }
       },
       onCommit: (listener: () => void) => local.onMoved(listener),
-      hold: (work: (lost: AbortSignal) => Promise<void>, signal: AbortSignal) =>
-        this.#leases.hold('loop', work, signal),
       sleep: tools.sleep,
       chance: tools.chance,
     };

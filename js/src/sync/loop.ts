@@ -7,7 +7,7 @@ import type { PullResult, SyncJob, SyncProgress } from './context.js';
 
 /**
  * What a person may be told:
- * - `waiting`: another tab does it
+ * - `waiting`: another tab does it, and has not told how it stands
  * - `syncing`: at work
  * - `synced`: all that was committed here is there, and all that was there is here
  * - `offline`: nobody answers; goes on by itself
@@ -20,7 +20,28 @@ export interface SyncState {
   /** Whether something is committed here that is not there yet. */
   readonly isPending: boolean;
   readonly error: HedgerowError | undefined;
+  /** After a failure: when the next try comes at the latest, in milliseconds since 1970. */
+  readonly retryAt: number | undefined;
+  /** Another tab does it, and has told this state. */
+  readonly isElsewhere: boolean;
 }
+
+/** The state as tabs tell it each other: an error is none there. */
+type ToldState = Omit<SyncState, 'error' | 'isElsewhere'> & {
+  readonly error: Pick<HedgerowError, 'code' | 'message' | 'status'> | undefined;
+};
+
+const FIRST_STATE: SyncState = {
+  status: 'waiting',
+  isPending: false,
+  error: undefined,
+  retryAt: undefined,
+  isElsewhere: false,
+};
+
+/** The members by which states are told apart. */
+export const isSameState = <State extends object>(one: State, other: Partial<State> | undefined) =>
+  Object.entries(one).every(([name, value]) => other?.[name as keyof State] === value);
 
 export interface SyncOptions {
   /** Longest time between two pulls, in milliseconds, from 1,000; 60,000 by default. */
@@ -50,8 +71,17 @@ export interface LoopHost {
   /** Pushes if something is pending, and else pulls if it must. */
   work(isPending: boolean, mustPull: boolean, job: SyncJob): Promise<Worked>;
   onCommit(listener: () => void): () => void;
-  /** Runs the loop in one tab at a time. `lost` is aborted when another one has taken over. */
-  hold(work: (lost: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void>;
+  /**
+   * Runs the loop in one tab at a time. `lost` is aborted when another one has taken over. Until then calls `onTold` with
+   * what the tab at work says.
+   */
+  hold(
+    work: (lost: AbortSignal) => Promise<void>,
+    signal: AbortSignal,
+    onTold: (told: unknown) => void,
+  ): Promise<void>;
+  /** Tells the tabs that wait. */
+  say(told: unknown): void;
   readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
   readonly chance: () => number;
 }
@@ -67,7 +97,8 @@ export class SyncLoop {
   readonly #options: SyncOptions;
   readonly #controller = new AbortController();
   readonly #undo: (() => void)[] = [];
-  #state: SyncState = { status: 'waiting', isPending: false, error: undefined };
+  #state = FIRST_STATE;
+  #retryMs = FIRST_RETRY_MS;
   /** Ends the wait. */
   #wake: () => void = () => {};
   #isPoked = true;
@@ -87,7 +118,7 @@ export class SyncLoop {
     this.over = this.#begin().finally(() => {
       this.#isOver = true;
       this.#ignore();
-      this.#tell({ status: 'stopped' });
+      this.#tell({ status: 'stopped', retryAt: undefined, isElsewhere: false });
     });
   }
 
@@ -125,11 +156,30 @@ export class SyncLoop {
 
   #tell(change: Partial<SyncState>): void {
     const state = { ...this.#state, ...change };
-    const keys = ['status', 'isPending', 'error'] as const;
-    if (keys.every((key) => state[key] === this.#state[key])) return;
+    if (isSameState(state, this.#state)) return;
     this.#state = state;
     if (this.#options.onState) notify(this.#options.onState, state);
   }
+
+  /** Of this tab, which is at work: others hear of it. */
+  #work(change: Partial<SyncState>): void {
+    this.#tell({ retryAt: undefined, ...change, isElsewhere: false });
+    const { isElsewhere: _, error, ...state } = this.#state;
+    const { code, message, status } = error ?? {};
+    this.#host.say({ ...state, error: error && { code, message, status } });
+  }
+
+  /** What the tab at work says. Before it knows, it says nothing. */
+  readonly #hear = (told: unknown): void => {
+    if (told === undefined) return;
+    const { error, ...state } = told as ToldState;
+    const { code, message, status } = error ?? {};
+    const before = this.#state.error;
+    const isSame = before?.code === code && before?.message === message;
+    const known =
+      code === undefined ? undefined : new HedgerowError(code, message as string, { status });
+    this.#tell({ ...state, error: isSame ? before : known, isElsewhere: true });
+  };
 
   async #begin(): Promise<void> {
     // Not in the turn of the call: a listener may use what it returns.
@@ -137,13 +187,13 @@ export class SyncLoop {
     if (this.#options.onState) notify(this.#options.onState, this.#state);
     while (!this.#signal.aborted) {
       try {
-        await this.#host.hold((lost) => this.#run(lost), this.#signal);
+        await this.#host.hold((lost) => this.#run(lost), this.#signal, this.#hear);
       } catch (cause) {
         if (!this.#signal.aborted) throw cause;
       }
       this.#ignore();
       // Another tab has taken over, while this one was suspended.
-      if (!this.#signal.aborted) this.#tell({ status: 'waiting' });
+      if (!this.#signal.aborted) this.#tell(FIRST_STATE);
     }
   }
 
@@ -168,18 +218,16 @@ export class SyncLoop {
     this.#listen();
     lost.addEventListener('abort', () => this.#wake());
     const { everyMs = 60_000, pauseMs = 1000 } = this.#options;
-    let [waitMs, retryMs] = [FIRST_WAIT_MS, FIRST_RETRY_MS];
+    let waitMs = FIRST_WAIT_MS;
     while (!this.#signal.aborted && !lost.aborted) {
       const isCommit = this.#isCommit;
       [this.#isPoked, this.#isCommit] = [false, false];
       const result = await this.#once(isCommit);
-      if (result === 'failed') {
-        // The jitter keeps devices apart that went offline together.
-        await this.#wait(retryMs * (0.5 + this.#host.chance() / 2), false);
-        retryMs = Math.min(2 * retryMs, MAX_RETRY_MS);
+      if (typeof result === 'number') {
+        await this.#wait(result, false);
         continue;
       }
-      retryMs = FIRST_RETRY_MS;
+      this.#retryMs = FIRST_RETRY_MS;
       waitMs = result === 'news' ? FIRST_WAIT_MS : Math.min(2 * waitMs, everyMs);
       await this.#wait(pauseMs, true);
       if (!this.#isPoked && !lost.aborted)
@@ -187,26 +235,33 @@ export class SyncLoop {
     }
   }
 
-  async #once(isCommit: boolean): Promise<'news' | 'quiet' | 'failed'> {
+  /** One round. After a failure, how long to wait. */
+  async #once(isCommit: boolean): Promise<'news' | 'quiet' | number> {
     const { onPull, onProgress } = this.#options;
     const job = { signal: this.#signal, onProgress, onPull };
     try {
       const isPending = await this.#host.isPending();
       // A quiet look is not told of, but it is this tab that looks.
-      const isTold = isPending || this.#state.status === 'waiting';
-      this.#tell({ isPending, ...(isTold && { status: 'syncing' as const }) });
+      const { status, isElsewhere } = this.#state;
+      if (isPending || isElsewhere || status === 'waiting')
+        this.#work({ isPending, status: 'syncing' });
+      else this.#tell({ isPending });
       const mustPull = !isCommit || this.#state.status !== 'synced';
       const { hasNews, ...left } = await this.#host.work(isPending, mustPull, job);
-      this.#tell({ status: 'synced', ...left, error: undefined });
+      this.#work({ status: 'synced', ...left, error: undefined });
       return hasNews ? 'news' : 'quiet';
     } catch (cause) {
-      if (this.#signal.aborted) return 'failed';
+      if (this.#signal.aborted) return 0;
       const error =
         cause instanceof HedgerowError
           ? cause
           : new HedgerowError('storage', 'a sync has failed', { cause });
-      this.#tell({ status: error.code === 'offline' ? 'offline' : 'failing', error });
-      return 'failed';
+      // The jitter keeps devices apart that went offline together.
+      const ms = this.#retryMs * (0.5 + this.#host.chance() / 2);
+      this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);
+      const status = error.code === 'offline' ? 'offline' : 'failing';
+      this.#work({ status, error, retryAt: Date.now() + ms });
+      return ms;
     }
   }
 

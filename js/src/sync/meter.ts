@@ -1,7 +1,7 @@
 /** Counts what travels between a store and its remote. */
 
-import type { HedgerowError } from '../base/errors.js';
 import type { Remote, RemoteHead, RemoteOptions } from '../remote/remote.js';
+import { hasNoLine, isUnsent } from '../remote/unsent.js';
 
 export interface Traffic {
   /**
@@ -61,26 +61,4 @@ export function metered(remote: Remote, traffic: Traffic): Remote {
     remove: (names, options) => counted(remote.remove(names, options), options),
     list: (prefix, options) => counted(remote.list(prefix, options), options),
   };
-}
-
-/** Whether a page is told that its device has no network. */
-function hasNoLine(): boolean {
-  return (globalThis as { navigator?: { onLine?: boolean } }).navigator?.onLine === false;
-}
-
-/** Whether a call that failed has surely sent nothing. What nobody knows may have been sent. */
-function isUnsent(failure: unknown, wasAborted: boolean, hadNoLine: boolean): boolean {
-  const { code, isSent, cause } = Object(failure) as Partial<HedgerowError>;
-  if (code === 'invalid-argument') return true;
-  if (code === 'aborted') return wasAborted;
-  if (code !== 'offline') return false;
-  return isSent === false || hadNoLine || isUnconnected(Object(cause).cause);
-}
-
-/** Whether no connection was made, by what `fetch` of Node tells. Pages are not told. */
-function isUnconnected(cause: unknown): boolean {
-  const { code, syscall, errors } = Object(cause) as Record<string, unknown>;
-  // Of each address that was tried.
-  if (Array.isArray(errors) && errors.length > 0) return errors.every(isUnconnected);
-  return syscall === 'connect' || syscall === 'getaddrinfo' || code === 'UND_ERR_CONNECT_TIMEOUT';
 }

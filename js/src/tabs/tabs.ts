@@ -19,7 +19,8 @@ export interface News {
  * `asker`: see `sync/leases.ts`.
  */
 export type AskedMessage = { readonly asker: string } & (
-  | { readonly is: 'waiting' | 'alive' }
+  | { readonly is: 'waiting' }
+  | { readonly is: 'alive'; readonly told: unknown }
   | { readonly is: 'collect'; readonly isFull: boolean }
   | { readonly is: 'collecting' }
   | { readonly is: 'collected'; readonly result: unknown }
