@@ -166,14 +166,15 @@ const platform = () => part(() => import('./base/platform.js'));
 
 /**
  * Loads now what is else loaded when it is first called: compaction, proofs, verification, repair, statistics, health, sum
- * trees, transactions, branches, diffs, merges, sync, exports and imports, the building of indexes: 129 KB in all. From then on
- * none of these needs the network. Rejects with `not-loaded`. Where nothing can be loaded, as in a service worker, import `hedgerow/full` instead.
+ * trees, transactions, branches, diffs, merges, sync, mutators, exports and imports, the building of indexes: 130 KB in all.
+ * From then on none of these needs the network. Rejects with `not-loaded`. Where nothing can be loaded, as in a service
+ * worker, import `hedgerow/full` instead.
  */
 export async function preload(): Promise<void> {
   const parts = [readParts, verifying, repairing, loadSums, rescuing, loadCollector];
   const others = [
     storeParts,
-    syncing,
+    async () => (await syncing()).loadOwn(),
     transacting,
     platform,
     loadRest,

@@ -105,6 +105,38 @@ it('a part that cannot be loaded is not-loaded, and nothing has changed', async 
   await db.close();
 });
 
+/** The files that are loaded later, by what the sources say. */
+function laterParts(): string[] {
+  const src = new URL('../src/', import.meta.url);
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' });
+  const found = files
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => {
+      const text = readFileSync(new URL(file, src), 'utf8');
+      return [...text.matchAll(/part\(\(\) => import\('([^']+)\.js'\)\)/g)].map(
+        ([, path]) => new URL(`${path}.ts`, new URL(file, src)).pathname.split('/src/')[1] as string,
+      );
+    });
+  return [...new Set(found)];
+}
+
+it('the parts that preload brings are known', () => {
+  expect(laterParts().length).toBeGreaterThan(10);
+});
+
+it.each(laterParts())('preload brings %s', async (file) => {
+  const path = `../src/${file.replace(/ts$/, 'js')}`;
+  vi.doMock(path, () => {
+    throw new TypeError('Failed to fetch dynamically imported module');
+  });
+  try {
+    const { preload } = await fresh();
+    await expect(preload()).rejects.toMatchObject({ code: 'not-loaded' });
+  } finally {
+    vi.doUnmock(path);
+  }
+});
+
 it('preload resolves when all parts are there', async () => {
   const { preload, isSupported } = await fresh();
   expect(await isSupported()).toBe(true);

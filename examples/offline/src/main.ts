@@ -39,7 +39,6 @@ function showState(): void {
   if (at('#state-title').textContent !== title) at('#state-title').textContent = title;
   at('#state-detail').textContent = detail;
   at('#retry').hidden = tone !== 'off' && tone !== 'bad';
-  void show();
 }
 
 at('#new').onsubmit = async (event) => {
@@ -66,7 +65,16 @@ watch(show);
 // What others did comes first: who wrote what no longer fits hears of it before it is sent.
 const bring = () => link.pull({ signal: AbortSignal.timeout(5000) }).catch(() => undefined);
 await bring();
-const loop = link.sync({ pauseMs: 100, pokes: serverPokes('/api/'), onState: showState });
+const loop = link.sync({
+  pauseMs: 100,
+  pokes: serverPokes('/api/'),
+  onState: () => {
+    showState();
+    void show();
+  },
+});
+// The time until the next try.
+setInterval(showState, 1000);
 const again = () => void bring().then(loop.poke);
 at('#retry').onclick = again;
 at('#switches').onchange = ({ target }) => {

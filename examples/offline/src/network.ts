@@ -1,4 +1,5 @@
 /** The network as the switches of this page make it. */
+import { HedgerowError } from 'hedgerow';
 import type { Endpoint } from 'hedgerow/mutators';
 
 /** Kept over a reload, and the same in all tabs. */
@@ -24,7 +25,9 @@ const post = (path: string, body: unknown, signal: AbortSignal | null = null) =>
 /** Where this app pushes and pulls. An app without switches gives `{ url }` instead. */
 export function endpoint(path: 'push' | 'pull'): Endpoint<unknown> {
   return async (request, { signal }) => {
-    if (isOn('unplugged')) throw new TypeError('the plug is pulled');
+    // Nothing has left this page: such a call can still be dropped.
+    if (isOn('unplugged'))
+      throw new HedgerowError('offline', 'the plug is pulled', { isSent: false });
     if (isOn('down')) return new Response(null, { status: 503 });
     if (isOn('signed-out')) return new Response(null, { status: 401 });
     return post(path, request, signal);

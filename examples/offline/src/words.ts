@@ -1,12 +1,10 @@
 /** What a state means, in words for everybody. */
 import type { ServerState } from 'hedgerow/mutators';
 
-const NEXT = 'Next try within a minute.';
-
-/** What is wrong and what comes next, by the code of an error. */
+/** What is wrong and what a person can do, by the code of an error. */
 const TROUBLES: Readonly<Record<string, readonly [what: string, next: string]>> = {
-  offline: ['Offline', 'Go on: next try within a minute.'],
-  remote: ['The server refuses', NEXT],
+  offline: ['Offline', 'Go on.'],
+  remote: ['The server refuses', ''],
   'remote-auth': ['Please sign in again', 'Then everything is sent.'],
   'unsupported-format': ['The server needs a newer page', 'Reload it: what waits is kept.'],
 };
@@ -18,18 +16,23 @@ const QUIET: Readonly<Record<string, readonly [tone: string, title: string, deta
   waiting: ['good', 'All that you wrote is saved.', 'Another tab talks to the server.'],
 };
 
+function nextTry(retryAt = Date.now()): string {
+  const seconds = Math.max(1, Math.ceil((retryAt - Date.now()) / 1000));
+  return `Next try within ${seconds === 1 ? 'a second' : `${seconds} seconds`}.`;
+}
+
 /** `tone` chooses the colour. */
-export function words({ status, pending, error }: ServerState) {
+export function words({ status, pending, error, retryAt }: ServerState) {
   const changes = pending === 1 ? '1 change' : `${pending} changes`;
   const waits = `${changes} ${pending === 1 ? 'waits' : 'wait'}`;
   const isTrying = status === 'syncing' && error !== undefined;
   if (error && (isTrying || status === 'offline' || status === 'failing')) {
     const { code, message } = error;
-    const [what, next] = TROUBLES[code] ?? [`Nothing can be sent: ${message}`, NEXT];
+    const [what, next] = TROUBLES[code] ?? [`Nothing can be sent: ${message}`, ''];
     const number = error.status ? ` (${error.status})` : '';
     const kept = pending > 0 ? `${waits} on this device.` : 'Everything is kept on this device.';
     const tone = code === 'offline' ? 'off' : 'bad';
-    const detail = isTrying ? 'Trying again now.' : next;
+    const detail = isTrying ? 'Trying again now.' : `${next} ${nextTry(retryAt)}`.trim();
     return { tone, title: `${what}${number}. ${kept}`, detail };
   }
   if (pending > 0) {

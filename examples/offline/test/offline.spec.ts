@@ -71,10 +71,13 @@ test('offline, changes wait, over a reload too; plugged in, they are saved', asy
   for (const title of ['Oil both hinges', 'Buy oil']) await expect(mark(page, title)).toBeVisible();
   await expect(row(other, 'Oil the hinge')).toBeVisible();
   await expect(row(other, 'Buy oil')).toHaveCount(0);
-  // A second tab is not the one that tries.
+  await expect(page.locator('#state-detail')).toHaveText(
+    /Next try within (a second|\d+ seconds)\./,
+  );
+  // A second tab is not the one that tries, and is told by it.
   const tab = await page.context().newPage();
   await tab.goto(app.url);
-  await says(tab, '2 changes wait to be sent.');
+  await says(tab, 'Offline. 2 changes wait on this device.');
   await expect(mark(tab, 'Buy oil')).toBeVisible();
 
   await flip(page, 'Pull the plug', false);
@@ -83,7 +86,7 @@ test('offline, changes wait, over a reload too; plugged in, they are saved', asy
     await expect(mark(page, title)).toBeHidden();
     await expect(row(other, title)).toBeVisible();
   }
-  await says(tab, 'All that you wrote is saved.');
+  await says(tab, SAVED);
   await other.context().close();
 });
 

@@ -17,11 +17,15 @@ export async function openLink(
   return (await openOwn(host, remote)) as unknown as Link;
 }
 
+const mutating = () => part(() => import('../mutators/open.js'));
+const resting = () => part(() => import('../rest/open.js'));
+
+/** Loads what links to the app's own server need. */
+export const loadOwn = () => Promise.all([mutating(), resting()]);
+
 async function openOwn(host: SyncHost, { kind, wanted }: OwnServer): Promise<unknown> {
   if (kind === 'mutators') {
-    const { openServerLink } = await part(() => import('../mutators/open.js'));
-    return openServerLink(host, wanted as MutatorOptions<Mutators>);
+    return (await mutating()).openServerLink(host, wanted as MutatorOptions<Mutators>);
   }
-  const { openRestLink } = await part(() => import('../rest/open.js'));
-  return openRestLink(host, wanted as RestOptions);
+  return (await resting()).openRestLink(host, wanted as RestOptions);
 }
