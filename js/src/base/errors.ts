@@ -86,7 +86,7 @@ export class HedgerowError extends Error {
   declare readonly chunk?: string | undefined;
   /** The kind of object of a remote that is damaged, with the code `invalid-remote`. */
   declare readonly object?: RemoteKind | undefined;
-  /** `false` where a remote knows that it has sent nothing, with the code `offline`: `link.traffic` leaves it out. */
+  /** `false` where a remote, or an endpoint of an app, knows that nothing has left, with the code `offline`. */
   declare readonly isSent?: boolean | undefined;
   /** Status of the HTTP response that refused: with `bad-response`, and with `remote`, `remote-auth` and `remote-gone`. */
   declare readonly status?: number | undefined;
