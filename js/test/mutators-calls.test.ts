@@ -136,7 +136,7 @@ it('one whose rows are refused when they are committed fails alone', async () =>
   const made = (value: string) => ({ status: 'fulfilled', value });
   expect(settled).toMatchObject([made('a'), refused, made('c'), made('d'), refused]);
   expect(Object.keys(await rowsOf(db))).toEqual(['n/a', 'n/c', 'n/d']);
-  expect(app.pending().map(({ id, args }) => [id, args.key])).toEqual([
+  expect(app.pending().map(({ id, args }) => [id, (args as { key: string }).key])).toEqual([
     [1, 'a'],
     [2, 'c'],
     [3, 'd'],

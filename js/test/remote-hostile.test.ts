@@ -1,46 +1,15 @@
 /** Remotes over HTTP whose answers are wrong, late, cut off or changed on the way. */
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hashedName, httpRemote, probeRemote, type Remote } from '../src/remote/index.js';
+import { always, answering, ends } from './answering.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const OBJECT = bytes('0123456789abcdef');
 const NAME = hashedName('p', OBJECT);
 
-type Answer = (request: IncomingMessage, response: ServerResponse, at: number) => void;
-const ends: (() => void)[] = [];
 afterEach(() => {
-  for (const end of ends.splice(0)) end();
   vi.useRealTimers();
 });
-
-/** A remote whose server answers as it is told to; `seen` gets the requests. */
-async function answering(answer: Answer) {
-  const seen: IncomingMessage[] = [];
-  const listener: RequestListener = (request, response) => {
-    seen.push(request);
-    request.resume().on('end', () => answer(request, response, seen.length));
-  };
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  ends.push(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  return { remote: httpRemote({ url }), seen, url };
-}
-const always = (
-  status: number,
-  headers: Record<string, string> = {},
-  body: string | Uint8Array = '',
-) => answering((_, response) => response.writeHead(status, headers).end(body));
 
 const reads: readonly [string, (remote: Remote) => Promise<unknown>][] = [
   ['readHead', (remote) => remote.readHead('main')],

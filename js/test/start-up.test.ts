@@ -114,7 +114,8 @@ function laterParts(): string[] {
     .flatMap((file) => {
       const text = readFileSync(new URL(file, src), 'utf8');
       return [...text.matchAll(/part\(\(\) => import\('([^']+)\.js'\)\)/g)].map(
-        ([, path]) => new URL(`${path}.ts`, new URL(file, src)).pathname.split('/src/')[1] as string,
+        ([, path]) =>
+          new URL(`${path}.ts`, new URL(file, src)).pathname.split('/src/')[1] as string,
       );
     });
   return [...new Set(found)];

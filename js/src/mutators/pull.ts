@@ -1,8 +1,7 @@
 /** Pulls: what the server has comes to its branch here, with the cookie and the ids, in one commit. */
 import { HedgerowError } from '../base/errors.js';
-import { badResponse, PullBody, patchFault } from '../wire/pull-body.js';
-import { guarded, Ingest } from '../write/ingest.js';
-import { Reporter, takeBytes } from '../write/intake.js';
+import { takePatch } from '../sync/take-patch.js';
+import { badResponse, type PullBody } from '../wire/pull-body.js';
 import { Moved, type ServerContext, unlessMoved } from './context.js';
 import { isBefore, isCookie, isSameCookie } from './cookie.js';
 import { type EditQueue, freshRecord, type ServerRecord } from './queue.js';
@@ -17,7 +16,7 @@ export async function pullOnce(
   context: ServerContext,
   signal: AbortSignal | undefined,
 ): Promise<Pulled> {
-  const { shared, server, queue, wire, options, durability } = context;
+  const { shared, server, queue, wire, options, durability, maxPullBytes } = context;
   await shared.queued(async () => {
     await server.refresh();
     await queue.look();
@@ -29,17 +28,9 @@ export async function pullOnce(
     schemaVersion: options.schemaVersion ?? '',
   };
   const answer = await wire.send('pull', request, signal);
-  // Who has no cookie has no rows: whatever is left of before goes.
-  const body = new PullBody(answer.parts(context.maxPullBytes), cookie === null);
-  const ingest = await Ingest.begin(shared.host, server, durability, {
-    signal,
-    bytes: { format: 'json', isPatch: true },
-  });
-  return guarded(ingest, async () => {
-    const reporter = new Reporter(ingest, undefined, () => undefined);
-    await takeBytes(body.patch(), ingest, reporter, signal).catch((cause: unknown) => {
-      throw patchFault(cause);
-    });
+  // Who has no cookie has no rows.
+  const how = { clears: cookie === null, maxPullBytes, durability, signal };
+  return takePatch(server, answer, how, async (body, ingest) => {
     const read = readAnswer(body, record);
     if (typeof read === 'string') {
       await ingest.abandon();
@@ -61,7 +52,7 @@ export async function pullOnce(
       }, signal);
       return 'news';
     } catch (cause) {
-      if (!(cause instanceof Moved)) throw patchFault(cause);
+      if (!(cause instanceof Moved)) throw cause;
       await ingest.abandon();
       return 'moved';
     }

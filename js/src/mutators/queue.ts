@@ -13,14 +13,12 @@ import { hex } from '../base/hex.js';
 import { encodeRange } from '../base/range.js';
 import { untilWon } from '../base/timeout.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
-import { writeRefs } from '../history/ref-write.js';
 import type { SharedStore } from '../history/shared-store.js';
 import { changesOf, startDiff } from '../read/diff.js';
 import { blocks } from '../read/scan.js';
 import type { Durability } from '../storage/segment-store.js';
 import { type JointHead, type JointWrite, QueueHead } from '../sync/joint-heads.js';
 import { OwnEdits } from '../transaction/edits.js';
-import { tryEdits } from '../write/try-edits.js';
 import { inSlices } from './slices.js';
 import type { PendingCall } from './types.js';
 
@@ -206,34 +204,21 @@ export class Queue {
     edit: EditQueue,
     commit: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    let isMoved = false;
-    head.partner = async (write) => {
-      isMoved = await this.#moveWith(edit, write, () => {
-        const found = head.inventory.refs.get(head.ref)?.generation ?? 0;
-        return found === head.head.generation;
-      });
-      return isMoved;
+    const isStill = () => {
+      const found = head.inventory.refs.get(head.ref)?.generation ?? 0;
+      return found === head.head.generation;
     };
-    try {
-      const made = await commit();
-      if (made !== undefined && !isMoved) await this.alone(edit);
-      return made;
-    } finally {
-      head.partner = undefined;
-    }
+    const move = (write: JointWrite) => this.#moveWith(edit, isStill, write);
+    return head.together(move, () => this.alone(edit), commit);
   }
 
   /** Changes the queue alone. Run it exclusively. */
-  async alone(edit: EditQueue): Promise<void> {
-    const { segments } = this.#shared.host;
-    const durability = this.#durability;
-    const write: JointWrite = async (made, also) =>
-      (await writeRefs(segments, { segments: made, also, durability })) !== false;
-    await this.#moveWith(edit, write, () => true);
+  alone(edit: EditQueue): Promise<boolean> {
+    return this.#moveWith(edit, () => true);
   }
 
-  /** Moves the queue by `write`, again while only the queue has moved. */
-  async #moveWith(edit: EditQueue, write: JointWrite, isStill: () => boolean): Promise<boolean> {
+  /** Moves the queue, by `write` or alone, again while only the queue has moved. */
+  #moveWith(edit: EditQueue, isStill: () => boolean, write?: JointWrite): Promise<boolean> {
     return untilWon(async () => {
       if (await this.#commit(edit, write)) return true;
       await this.look();
@@ -241,7 +226,7 @@ export class Queue {
     });
   }
 
-  async #commit(edit: EditQueue, write: JointWrite): Promise<boolean> {
+  async #commit(edit: EditQueue, write?: JointWrite): Promise<boolean> {
     // The head follows other tabs: what was read of the queue may be older.
     if (this.isBehind) return false;
     const { record, puts = [], drops = [] } = edit(this);
@@ -249,14 +234,12 @@ export class Queue {
     own.put(RECORD_KEY, { record });
     await inSlices(this.#shared, puts, ({ place, ...call }) => own.put(keyOf(place), { call }));
     await inSlices(this.#shared, drops, (place) => own.delete(keyOf(place)));
-    this.head.write = write;
-    const [{ host }, durability] = [this.#shared, this.#durability];
-    const made = await tryEdits(host, this.head, durability, own.blocks());
-    if (made === undefined) return false;
+    const commitBytes = await this.head.commit(own, this.#durability, write);
+    if (commitBytes === undefined) return false;
     this.#record = record;
     for (const { place, ...call } of puts) this.#calls.set(place, call);
     for (const place of drops) this.#calls.delete(place);
-    this.#at = made.commitBytes;
+    this.#at = commitBytes;
     return true;
   }
 }

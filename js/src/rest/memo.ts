@@ -1,13 +1,11 @@
 /** What is known of a server beside its rows: a row of a branch of its own, which moves with them in one transaction. */
 import { sameBytes } from '../base/bytes.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
-import { writeRefs } from '../history/ref-write.js';
 import type { SharedStore } from '../history/shared-store.js';
 import { findMany, KeyParts } from '../read/find-many.js';
 import type { Durability } from '../storage/segment-store.js';
 import { type JointHead, type JointWrite, QueueHead } from '../sync/joint-heads.js';
 import { OwnEdits } from '../transaction/edits.js';
-import { tryEdits } from '../write/try-edits.js';
 
 export interface ServerRecord {
   /** Of the rows of the server's branch. */
@@ -81,41 +79,26 @@ export class Memo {
     record: ServerRecord,
     commit: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    let isMoved = false;
-    head.partner = async (write) => {
-      isMoved = await this.#move(record, write);
-      return isMoved;
-    };
-    try {
-      const made = await commit();
-      if (made === undefined || isMoved) return made;
-      return (await this.alone(record)) ? made : undefined;
-    } finally {
-      head.partner = undefined;
-    }
+    return head.together(
+      (write) => this.#move(record, write),
+      () => this.#move(record),
+      commit,
+    );
   }
 
   /** Changes the record alone; `false` if another tab was first. Run it exclusively. */
   alone(record: ServerRecord): Promise<boolean> {
-    const { segments } = this.#shared.host;
-    const durability = this.#durability;
-    return this.#move(
-      record,
-      async (made, also) =>
-        (await writeRefs(segments, { segments: made, also, durability })) !== false,
-    );
+    return this.#move(record);
   }
 
-  async #move(record: ServerRecord, write: JointWrite): Promise<boolean> {
+  async #move(record: ServerRecord, write?: JointWrite): Promise<boolean> {
     const edits = new OwnEdits(this.head);
     // One level down, so that no index of the app has an entry of it.
     edits.put(KEY, { record });
-    this.head.write = write;
-    const [{ host }, durability] = [this.#shared, this.#durability];
-    const made = await tryEdits(host, this.head, durability, edits.blocks());
-    if (made === undefined) return false;
+    const commitBytes = await this.head.commit(edits, this.#durability, write);
+    if (commitBytes === undefined) return false;
     this.#record = record;
-    this.#at = made.commitBytes;
+    this.#at = commitBytes;
     return true;
   }
 }

@@ -1,9 +1,8 @@
 /** Pulls: what the server has comes to its branch here, with the cookie, in one commit, and from there to the local rows. */
 import type { PullResult } from '../sync/context.js';
 import { mergeIn } from '../sync/pull.js';
-import { badResponse, PullBody, patchFault } from '../wire/pull-body.js';
-import { guarded, Ingest } from '../write/ingest.js';
-import { Reporter, takeBytes } from '../write/intake.js';
+import { takePatch } from '../sync/take-patch.js';
+import { badResponse, type PullBody } from '../wire/pull-body.js';
 import type { RestContext } from './context.js';
 
 /** Pulls once; `undefined` if another tab has pulled meanwhile. Nothing is changed here when it rejects. */
@@ -18,7 +17,7 @@ export async function pullOnce(
 
 /** Brings the answer to the branch of the server. `false` if another tab was first. */
 async function bringIn(context: RestContext, signal: AbortSignal | undefined): Promise<boolean> {
-  const { shared, origin, memo, wire, durability } = context;
+  const { shared, origin, memo, wire, durability, maxPullBytes } = context;
   await shared.queued(async () => {
     await origin.refresh();
     await memo.look();
@@ -29,28 +28,16 @@ async function bringIn(context: RestContext, signal: AbortSignal | undefined): P
     answer.drop();
     return true;
   }
-  // Who has no cookie is sent all rows: whatever is left of before goes.
-  const body = new PullBody(answer.parts(context.maxPullBytes), cookie === null);
-  const ingest = await Ingest.begin(shared.host, origin, durability, {
-    signal,
-    bytes: { format: 'json', isPatch: true },
-  });
-  return guarded(ingest, async () => {
-    const reporter = new Reporter(ingest, undefined, () => undefined);
-    await takeBytes(body.patch(), ingest, reporter, signal).catch((cause: unknown) => {
-      throw patchFault(cause);
-    });
+  // Who has no cookie is sent all rows.
+  const how = { clears: cookie === null, maxPullBytes, durability, signal };
+  return takePatch(origin, answer, how, async (body, ingest) => {
     const record = { cookie: cookieOf(body), pulls: pulls + 1 };
-    const made = await origin
-      .exclusively(async () => {
-        await memo.look();
-        if (memo.record.pulls !== pulls) return undefined;
-        await origin.refresh();
-        return memo.together(origin, record, () => ingest.commitOnce());
-      }, signal)
-      .catch((cause: unknown) => {
-        throw patchFault(cause);
-      });
+    const made = await origin.exclusively(async () => {
+      await memo.look();
+      if (memo.record.pulls !== pulls) return undefined;
+      await origin.refresh();
+      return memo.together(origin, record, () => ingest.commitOnce());
+    }, signal);
     if (made === undefined) await ingest.abandon();
     return made !== undefined;
   });

@@ -1,7 +1,10 @@
 /** Heads whose moves share a transaction of storage. */
 import { FORMAT } from '../base/limits.js';
 import { BranchHead } from '../history/branch-head.js';
-import type { RefMove, SegmentRecord, WriteBatch } from '../storage/segment-store.js';
+import { writeRefs } from '../history/ref-write.js';
+import type { Durability, RefMove, SegmentRecord, WriteBatch } from '../storage/segment-store.js';
+import type { OwnEdits } from '../transaction/edits.js';
+import { tryEdits } from '../write/try-edits.js';
 
 /** Writes segments, and moves refs; `false` if one of the refs is not where it should be. */
 export type JointWrite = (
@@ -15,6 +18,26 @@ export type Partner = (write: JointWrite, commitBytes: Uint8Array) => Promise<bo
 /** A head whose moves have a partner: it adds what moves with them. */
 export class JointHead extends BranchHead {
   partner: Partner | undefined;
+
+  /** Has `move` go along with what `commit` makes of this head; `alone` is for a commit that has nothing to move. */
+  async together<T>(
+    move: Partner,
+    alone: () => Promise<boolean>,
+    commit: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    let isMoved = false;
+    this.partner = async (...how) => {
+      isMoved = await move(...how);
+      return isMoved;
+    };
+    try {
+      const made = await commit();
+      if (made === undefined || isMoved) return made;
+      return (await alone()) ? made : undefined;
+    } finally {
+      this.partner = undefined;
+    }
+  }
 
   override move(
     commitBytes: Uint8Array,
@@ -33,7 +56,24 @@ export class JointHead extends BranchHead {
 
 /** The head of the queue. It never moves by itself: another write carries its segments and its move. */
 export class QueueHead extends BranchHead {
-  write: JointWrite = async () => false;
+  #write: JointWrite = async () => false;
+
+  /** Commits edits of it by `write`, or alone. Resolves to the commit; `undefined` if another writer was first. */
+  async commit(
+    edits: OwnEdits,
+    durability: Durability,
+    write: JointWrite = this.#alone(durability),
+  ): Promise<Uint8Array | undefined> {
+    this.#write = write;
+    const made = await tryEdits(this.shared.host, this, durability, edits.blocks());
+    return made?.commitBytes;
+  }
+
+  #alone(durability: Durability): JointWrite {
+    const { segments } = this.shared.host;
+    return async (made, also) =>
+      (await writeRefs(segments, { segments: made, also, durability })) !== false;
+  }
 
   override async move(
     commitBytes: Uint8Array,
@@ -43,7 +83,7 @@ export class QueueHead extends BranchHead {
     const { generation: expected } = this.head;
     const generation = expected + 1;
     const move = { name: this.ref, commitBytes, generation, format: FORMAT, expected };
-    if (!(await this.write(segments, [move]))) return false;
+    if (!(await this.#write(segments, [move]))) return false;
     for (const { id } of segments) this.inventory.stored(id);
     this.inventory.moved([move]);
     this.shared.announce(this.ref, generation);

@@ -1,0 +1,40 @@
+/** Takes the patch of a pull's answer, as it arrives, into a branch. */
+import type { BranchHead } from '../history/branch-head.js';
+import type { Answer } from '../remote/adapters/exchange.js';
+import type { Durability } from '../storage/segment-store.js';
+import { PullBody, patchFault } from '../wire/pull-body.js';
+import { guarded, Ingest } from '../write/ingest.js';
+import { Reporter, takeBytes } from '../write/intake.js';
+
+interface TakeOptions {
+  /** Whether the patch is the whole state: whatever is left of before goes. */
+  readonly clears: boolean;
+  readonly maxPullBytes: number;
+  readonly durability: Durability;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Runs `commit` when all of the answer has come. Rejects with `bad-response` for a patch that is malformed. */
+export async function takePatch<T>(
+  head: BranchHead,
+  answer: Answer,
+  { clears, maxPullBytes, durability, signal }: TakeOptions,
+  commit: (body: PullBody, ingest: Ingest) => Promise<T>,
+): Promise<T> {
+  const body = new PullBody(answer.parts(maxPullBytes), clears);
+  const bytes = { format: 'json' as const, isPatch: true };
+  const ingest = await Ingest.begin(head.shared.host, head, durability, { signal, bytes });
+  return guarded(ingest, async () => {
+    try {
+      await takeBytes(
+        body.patch(),
+        ingest,
+        new Reporter(ingest, undefined, () => undefined),
+        signal,
+      );
+      return await commit(body, ingest);
+    } catch (cause) {
+      throw patchFault(cause);
+    }
+  });
+}
