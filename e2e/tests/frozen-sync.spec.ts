@@ -32,10 +32,10 @@ test('a tab that is frozen while it syncs is replaced, and goes on as one that w
         const link = await db.remote(window.remoteAt({ http }), { probe: false });
         window.looping = { db, link, loop: link.sync({ pauseMs: 0, everyMs: 5000 }) };
       }, server.url);
-      const state = () => page.evaluate(() => window.looping.loop.state.status);
+      const isElsewhere = () => page.evaluate(() => window.looping.loop.state.isElsewhere);
       const put = (key: string) =>
         page.evaluate(async (key: string) => window.looping.db.put(key, 1), key);
-      return { page, state, put };
+      return { page, isElsewhere, put };
     };
     const arrives = async (key: string) => {
       const pulled = async () => {
