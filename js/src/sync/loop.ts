@@ -154,16 +154,18 @@ export class SyncLoop {
     return this.#controller.signal;
   }
 
-  #tell(change: Partial<SyncState>): void {
+  /** Returns whether anything has changed. */
+  #tell(change: Partial<SyncState>): boolean {
     const state = { ...this.#state, ...change };
-    if (isSameState(state, this.#state)) return;
+    if (isSameState(state, this.#state)) return false;
     this.#state = state;
     if (this.#options.onState) notify(this.#options.onState, state);
+    return true;
   }
 
   /** Of this tab, which is at work: others hear of it. */
   #work(change: Partial<SyncState>): void {
-    this.#tell({ retryAt: undefined, ...change, isElsewhere: false });
+    if (!this.#tell({ retryAt: undefined, ...change, isElsewhere: false })) return;
     const { isElsewhere: _, error, ...state } = this.#state;
     const { code, message, status } = error ?? {};
     this.#host.say({ ...state, error: error && { code, message, status } });
@@ -241,12 +243,11 @@ export class SyncLoop {
     const job = { signal: this.#signal, onProgress, onPull };
     try {
       const isPending = await this.#host.isPending();
-      // A quiet look is not told of, but it is this tab that looks.
       const { status, isElsewhere } = this.#state;
-      if (isPending || isElsewhere || status === 'waiting')
-        this.#work({ isPending, status: 'syncing' });
-      else this.#tell({ isPending });
-      const mustPull = !isCommit || this.#state.status !== 'synced';
+      // A look while all is well is not told of.
+      const isQuiet = status === 'synced' && !isElsewhere && !isPending;
+      if (!isQuiet) this.#work({ isPending, status: 'syncing' });
+      const mustPull = !isCommit || !isQuiet;
       const { hasNews, ...left } = await this.#host.work(isPending, mustPull, job);
       this.#work({ status: 'synced', ...left, error: undefined });
       return hasNews ? 'news' : 'quiet';
