@@ -185,6 +185,26 @@ it('a call that takes long, of a tab that is awake, is waited for', async () => 
   await settled(Promise.all([pulling, other]), 5000);
 });
 
+it('a tab that waits pokes the one at work', async () => {
+  const browser = new Browser();
+  const remote = memoryRemote();
+  const [a, b] = [await synced(browser, remote), await synced(browser, remote)];
+  const away = await synced(new Browser(), remote);
+  const first = await start(a);
+  await until(() => first.state.status === 'synced', 5000);
+  const second = await start(b);
+  await pass(30_000, 500);
+  await settled(away.db.put('news', 1));
+  await settled(away.link.push(), 5000);
+  // By itself it looks once in a minute.
+  await pass(4000, 500);
+  expect(await settled(b.db.get('news'))).toBe(undefined);
+  second.poke();
+  await pass(2000, 200);
+  expect(await settled(b.db.get('news'))).toBe(1);
+  expect(atWork(first, second)).toEqual([true, false]);
+});
+
 it('a killed tab is replaced at once', async () => {
   const browser = new Browser();
   const remote = memoryRemote();

@@ -3,7 +3,7 @@ import type { ServerState } from 'hedgerow/mutators';
 
 /** What is wrong and what a person can do, by the code of an error. */
 const TROUBLES: Readonly<Record<string, readonly [what: string, next: string]>> = {
-  offline: ['Offline', 'Go on.'],
+  offline: ['Offline', 'You can go on.'],
   remote: ['The server refuses', ''],
   'remote-auth': ['Please sign in again', 'Then everything is sent.'],
   'unsupported-format': ['The server needs a newer page', 'Reload it: what waits is kept.'],

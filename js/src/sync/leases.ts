@@ -29,6 +29,9 @@ export class Leases {
   /** Called when the holder of a lock has answered, with what it says. */
   readonly #onAlive = new Set<(name: string, told: unknown) => void>();
 
+  /** Called when one who waits for a lock that is held here wants its work to be done now. */
+  onPoke: (name: string) => void = () => {};
+
   /** `prefix` begins the names of its locks. */
   constructor(locks: Locks | undefined, prefix: string) {
     this.#locks = locks;
@@ -42,6 +45,7 @@ export class Leases {
   #hear(message: AskedMessage): void {
     const { is, asker: name } = message;
     if (is === 'waiting' && this.#held.has(name)) this.#answer(name);
+    else if (is === 'poke' && this.#held.has(name)) this.onPoke(name);
     else if (is === 'alive') for (const heard of [...this.#onAlive]) heard(name, message.told);
   }
 
@@ -54,6 +58,11 @@ export class Leases {
     if (!this.#held.has(name)) return;
     this.#held.set(name, told);
     this.#answer(name);
+  }
+
+  /** Wants the work under a lock that is held elsewhere to be done now. */
+  poke(name: string): void {
+    this.#tabs?.tell({ is: 'poke', asker: name });
   }
 
   /** Neither asks nor answers any more. */

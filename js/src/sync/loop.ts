@@ -82,6 +82,8 @@ export interface LoopHost {
   ): Promise<void>;
   /** Tells the tabs that wait. */
   say(told: unknown): void;
+  /** Pokes the tab at work. */
+  pass(): void;
   readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
   readonly chance: () => number;
 }
@@ -102,6 +104,7 @@ export class SyncLoop {
   /** Ends the wait. */
   #wake: () => void = () => {};
   #isPoked = true;
+  #isAtWork = false;
   /** Woken by a commit alone, which is no news of the remote. */
   #isCommit = false;
   /** Settles when the loop has ended. */
@@ -117,7 +120,6 @@ export class SyncLoop {
     }
     this.over = this.#begin().finally(() => {
       this.#isOver = true;
-      this.#ignore();
       this.#tell({ status: 'stopped', retryAt: undefined, isElsewhere: false });
     });
   }
@@ -130,8 +132,9 @@ export class SyncLoop {
     return this.#isOver;
   }
 
-  /** Pulls and pushes now. */
+  /** Pulls and pushes now, in the tab that does it. */
   readonly poke = (): void => {
+    if (!this.#isAtWork) this.#host.pass();
     this.#isCommit = false;
     this.#isPoked = true;
     this.#wake();
@@ -187,37 +190,40 @@ export class SyncLoop {
     // Not in the turn of the call: a listener may use what it returns.
     await null;
     if (this.#options.onState) notify(this.#options.onState, this.#state);
-    while (!this.#signal.aborted) {
-      try {
-        await this.#host.hold((lost) => this.#run(lost), this.#signal, this.#hear);
-      } catch (cause) {
-        if (!this.#signal.aborted) throw cause;
-      }
-      this.#ignore();
-      // Another tab has taken over, while this one was suspended.
-      if (!this.#signal.aborted) this.#tell(FIRST_STATE);
+    const target = globalThis as Partial<EventTarget> & { document?: Document };
+    // Also of a tab that waits: the one at work may be hidden.
+    const stop = [this.#on(target, 'online'), this.#on(target.document, 'visibilitychange')];
+    try {
+      while (!this.#signal.aborted) await this.#turn();
+    } finally {
+      for (const one of stop) one();
     }
   }
 
-  #ignore(): void {
-    for (const undo of this.#undo.splice(0)) undo();
+  #on(target: Partial<EventTarget> | undefined, event: string): () => void {
+    target?.addEventListener?.(event, this.poke);
+    return () => target?.removeEventListener?.(event, this.poke);
   }
 
-  #listen(): void {
-    const { pokes } = this.#options;
-    if (pokes !== undefined) this.#undo.push(pokes(this.poke));
-    this.#undo.push(this.#host.onCommit(this.#committed));
-    const target = globalThis as Partial<EventTarget> & { document?: Document };
-    const on = (from: Partial<EventTarget> | undefined, event: string) => {
-      from?.addEventListener?.(event, this.poke);
-      this.#undo.push(() => from?.removeEventListener?.(event, this.poke));
-    };
-    on(target, 'online');
-    on(target.document, 'visibilitychange');
+  /** Waits for its turn, and works until it ends. */
+  async #turn(): Promise<void> {
+    try {
+      await this.#host.hold((lost) => this.#run(lost), this.#signal, this.#hear);
+    } catch (cause) {
+      if (!this.#signal.aborted) throw cause;
+    } finally {
+      this.#isAtWork = false;
+      for (const undo of this.#undo.splice(0)) undo();
+    }
+    // Another tab has taken over, while this one was suspended.
+    if (!this.#signal.aborted) this.#tell(FIRST_STATE);
   }
 
   async #run(lost: AbortSignal): Promise<void> {
-    this.#listen();
+    this.#isAtWork = true;
+    const { pokes } = this.#options;
+    if (pokes !== undefined) this.#undo.push(pokes(this.poke));
+    this.#undo.push(this.#host.onCommit(this.#committed));
     lost.addEventListener('abort', () => this.#wake());
     const { everyMs = 60_000, pauseMs = 1000 } = this.#options;
     let waitMs = FIRST_WAIT_MS;

@@ -33,12 +33,16 @@ export class OneLoop {
     const host: LoopHost = {
       hold: (run, signal, onTold) => leases.hold('loop', run, signal, onTold),
       say: (told) => leases.say('loop', told),
+      pass: () => leases.poke('loop'),
       sleep: (ms, signal) => until(pause(ms), signal),
       chance: Math.random,
       ...work,
     };
     const loop = new SyncLoop(host, options);
     this.#loop = loop;
+    leases.onPoke = (name) => {
+      if (name === 'loop') loop.poke();
+    };
     changes.note(loop.over);
     changes.closing.addEventListener('abort', () => void loop.stop(), { once: true });
     return loop;

@@ -19,7 +19,7 @@ export interface News {
  * `asker`: see `sync/leases.ts`.
  */
 export type AskedMessage = { readonly asker: string } & (
-  | { readonly is: 'waiting' }
+  | { readonly is: 'waiting' | 'poke' }
   | { readonly is: 'alive'; readonly told: unknown }
   | { readonly is: 'collect'; readonly isFull: boolean }
   | { readonly is: 'collecting' }
