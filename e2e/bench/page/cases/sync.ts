@@ -212,12 +212,14 @@ const first: Act = async ({ rows }) => {
   const { ms: probeMs } = await timed(() => probeRemote(httpRemote({ url })));
   const probe = await lab.counts('far');
   const link = await linked(db, url);
-  const { ms, result } = await timed(() => timerGap(() => link.push()));
+  const { ms, result: watch } = await timed(() => watched(() => timerGap(() => link.push())));
   const counts = await lab.counts('far');
   await db.close();
   const details = {
     ...wireDetails(counts),
-    'longest gap between timers, ms': result.gapMs,
+    'longest gap between frames, ms': watch.frameGapMs,
+    'longest gap between timers, ms': watch.result.gapMs,
+    ...longTask(watch),
     'before it, asking what the remote refuses, ms': probeMs,
     'requests of that': probe.requests,
   };
