@@ -1,6 +1,6 @@
 /** What `putMany` tells while it works, and in the end. */
 import { describe, expect, it } from 'vitest';
-import { memory, open, type Progress } from '../src/index.js';
+import { memory, open, type PatchOperation, type Progress } from '../src/index.js';
 import { type Entry, storeOf } from './model.js';
 import { random } from './random.js';
 
@@ -37,6 +37,23 @@ describe('onProgress', () => {
       expect(seen.at(-1)).toEqual({ rows: 40_000, bytes, durableRows: 40_000, fraction: 1 });
     });
   }
+
+  it('tells of stored rows before the end while keys ascend, also of a patch after its clear', async () => {
+    const value = { text: 'x'.repeat(200) };
+    const puts = rows(100_000)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key]) => ({ op: 'put' as const, key, value }));
+    for (const [before, patch] of [
+      [[], puts],
+      [[['z', 1]], [{ op: 'clear' as const }, ...puts]],
+    ] as [Entry[], PatchOperation[]][]) {
+      const db = await storeOf(before);
+      const seen: Progress[] = [];
+      await db.applyPatch(patch, { onProgress: (progress) => seen.push(progress) });
+      const early = seen.filter(({ rows }) => rows < puts.length / 2);
+      expect(early.at(-1)?.durableRows).toBeGreaterThan(0);
+    }
+  });
 
   it('comes once for few rows or none', async () => {
     const db = await storeOf();

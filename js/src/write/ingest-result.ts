@@ -9,8 +9,8 @@ export interface Progress {
   readonly bytes: number;
   /**
    * Rows whose segments are stored. Readers see them only after the commit. It grows while ascending
-   * keys stream into an empty store. Otherwise, and for every patch, rows are gathered and sorted
-   * first: it is 0 until they are merged, and all rows at the end.
+   * keys stream into an empty store, also those of a patch, and after its `clear`. Otherwise rows are
+   * gathered and sorted first: it is 0 until they are merged, and all rows at the end.
    */
   readonly durableRows: number;
   /** The part of the source that was taken, from 0 to 1; absent when its length is unknown. */
