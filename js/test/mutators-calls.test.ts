@@ -1,7 +1,7 @@
 /** Calls of mutators that are made together, and calls that disturb others. */
 import { afterEach, expect, it, vi } from 'vitest';
 import type { Locks } from '../src/base/locks.js';
-import { memory } from '../src/index.js';
+import { HedgerowError, memory } from '../src/index.js';
 import { mutators } from '../src/mutators/index.js';
 import type { SegmentStore, WriteBatch } from '../src/storage/segment-store.js';
 import type { Transaction } from '../src/transaction/transaction.js';
@@ -268,6 +268,28 @@ it('calls that have not left this device can be dropped', async () => {
   await app.push();
   await app.pull();
   expect([double.rows, await rowsOf(db)]).toEqual([{ count: 110 }, { count: 110 }]);
+});
+
+it('a failure to note that nothing has left does not hide why', async () => {
+  let isBroken = false;
+  const storage = changed((segments) => {
+    const write = segments.write.bind(segments);
+    segments.write = async (batch: WriteBatch) => {
+      if (isBroken) throw new HedgerowError('disconnected', 'the disk is gone');
+      return write(batch);
+    };
+  });
+  const app = await bind(await store({ storage }), server(), {
+    push: () => {
+      isBroken = true;
+      throw new HedgerowError('offline', 'no plug', { isSent: false });
+    },
+  });
+  await app.mutate.add(1);
+  await expect(app.push()).rejects.toEqual(failure('offline'));
+  isBroken = false;
+  // What may have left stays so.
+  expect(app.pending()).toMatchObject([{ isSent: true }]);
 });
 
 it('a page that is offline by its own account has sent nothing', async () => {

@@ -203,6 +203,7 @@ const PULLS: readonly Case[] = [
     endless('{"patch":[{"op":"del","key":"a"}', ',{"op":"put","key":"a","value":1}'),
   ],
   ['spaces without end', 'bad-response', endless('{', '  ')],
+  ['lists without end that are no patch', 'bad-response', endless('{"a":[]', ',"a":[]')],
   ['spaces before anything without end', 'remote', endless(' ', '  ')],
   ['401', 'remote-auth', () => text('', 401)],
   ['403', 'remote-auth', () => text(page, 403, 'text/html')],

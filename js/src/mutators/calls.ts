@@ -118,7 +118,7 @@ export class Calls {
     }
   }
 
-  /** Runs calls one after the other. Unless it is alone, one that takes longer than `MAX_HOLD_MS` is left out. */
+  /** Runs calls one after the other. Unless it is alone, one is left out that is seen at two looks, `MAX_HOLD_MS` apart. */
   async #runAll(run: Run, calls: readonly Call[], isAlone: boolean): Promise<Outcome[]> {
     const { shared, options } = this.#context;
     const outcomes: Outcome[] = [];

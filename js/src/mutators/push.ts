@@ -37,7 +37,8 @@ export async function pushAll(
     };
     const isCutOff = hasNoLine();
     const answer = await wire.send('push', request, signal).catch(async (cause: unknown) => {
-      if (isUnsent(cause, false, isCutOff && hasNoLine())) await takeBack();
+      // If that cannot be noted, it counts as sent.
+      if (isUnsent(cause, false, isCutOff && hasNoLine())) await takeBack().catch(() => {});
       throw cause;
     });
     const refusal = await said(answer);

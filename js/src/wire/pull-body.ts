@@ -2,7 +2,7 @@
  * Reads the body of a pull as it arrives. The operations of its patch are handed on as they are, in parts; all else is
  * kept, within a limit, and parsed at the end. What is inside of the patch is checked by who takes it.
  */
-import { HedgerowError } from '../base/errors.js';
+import { HedgerowError, isRefusal } from '../base/errors.js';
 import { turn } from '../base/scheduler.js';
 
 /** Most bytes of all members but the patch. */
@@ -25,13 +25,12 @@ export function badResponse(what: string, cause?: unknown): HedgerowError {
 
 /** What is thrown for what was thrown while a patch was taken: one that is malformed is a fault of the server. */
 export function patchFault(cause: unknown): unknown {
-  const isFault = cause instanceof HedgerowError && cause.code.startsWith('invalid-');
-  return isFault ? badResponse(`its patch: ${cause.message}`, cause) : cause;
+  return isRefusal(cause) ? badResponse(`its patch: ${cause.message}`, cause) : cause;
 }
 
 /** How what was kept ends where a patch begins, and most bytes of that. */
 const BEFORE_PATCH = /[{,]\s*"patch"\s*:\s*$/;
-const BEFORE_PATCH_BYTES = 256;
+const BEFORE_PATCH_BYTES = 64;
 
 export class PullBody {
   readonly #parts: AsyncIterable<Uint8Array>;
