@@ -63,6 +63,73 @@ fn the_entries_of_an_array_are_limited_by_the_size_of_its_row() {
 }
 
 #[test]
+fn the_words_of_a_text_are_limited_as_members_are() {
+    let words = |count: usize| {
+        let words: Vec<_> = (0..count).map(|at| format!("w{at}")).collect();
+        words.join(" ")
+    };
+    let definition = r#"["","w/text"]"#;
+    for (text, expected) in [
+        (words(20), 20),
+        (words(5000), 5000),
+        (format!("{0} {0}", words(5000)), 5000),
+        // One word, of which the first characters count.
+        ("x".repeat(2 << 20), 1),
+        // More than a row of any size may have.
+        (words(MAX_ROW_ENTRIES_BYTES / 8), 0),
+        ("..".repeat(1 << 20), 0),
+    ] {
+        let value = format!(r#"{{"text":"{text}"}}"#);
+        assert_eq!(indexed(definition, &value), expected, "{value:.60} of {}", value.len());
+    }
+    // Each word beside a long text would take 900 bytes.
+    let value = format!(r#"{{"status":"{}","text":"{}"}}"#, "x".repeat(900), words(1_000_000));
+    let definition = Definition::parse(r#"["","/status","w/text"]"#).expect("a definition");
+    let (mut members, mut out) = (Members::new(Secret::new(1, 2)), Entries::default());
+    let cost = definition.entries(b"k", value.as_bytes(), &mut members, &mut out);
+    assert!(out.is_empty() && cost <= 6 * value.len(), "{cost} for {} bytes", value.len());
+}
+
+#[test]
+fn a_row_that_is_not_below_the_limit_costs_its_pointers() {
+    let cost = |definition: &str, value: &str, expected: usize| {
+        let definition = Definition::parse(definition).expect("a definition");
+        let (mut members, mut out) = (Members::default(), Entries::default());
+        let cost = definition.entries(b"k", value.as_bytes(), &mut members, &mut out);
+        assert_eq!(out.len(), expected);
+        cost
+    };
+    let text = "x".repeat(100_000);
+    let value = format!(r#"{{"~v":7,"text":"{text}"}}"#);
+    assert_eq!(
+        cost(
+            r#"["","/~0v","?","<\u0004\u0001@\u000e\u0000\u0000\u0000\u0000\u0000\u0000\u0000"]"#,
+            &value,
+            0
+        ),
+        r#"{"~v":7"#.len()
+    );
+    assert!(
+        cost(
+            r#"["","/~0v","?","<\u0004\u0001@\u0010\u0000\u0000\u0000\u0000\u0000\u0000\u0000"]"#,
+            &value,
+            1
+        ) < 50
+    );
+    // Of an array its members that are below, however long the row is that they would be put beside.
+    let value = format!(r#"{{"a":{},"b":"{}"}}"#, numbers(10_000), "x".repeat(900));
+    for (definition, expected) in [
+        (
+            r#"["","/a","/b","<\u0004\u0001\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000"]"#,
+            0,
+        ),
+        (r#"["","/a","/b","<\u0004\u0001@\u0004\u0000\u0000\u0000\u0000\u0000\u0000\u0000"]"#, 3),
+    ] {
+        assert!(cost(definition, &value, expected) < 8 * value.len(), "{definition}");
+    }
+}
+
+#[test]
 fn the_entries_of_a_row_are_counted_as_work_in_bounded_steps() {
     let definition = Definition::parse(r#"["","/tags"]"#).expect("a definition");
     let mut host = Host::new(Shape::STORED);

@@ -15,9 +15,16 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 const SMALL: Shape = Shape::with_target(128);
-const DEFINITIONS: [&str; 3] = [r#"["","/a"]"#, r#"["b","/b/c"]"#, r#"["","/b/c","/a"]"#];
+const DEFINITIONS: [&str; 6] = [
+    r#"["","/a"]"#,
+    r#"["b","/b/c"]"#,
+    r#"["","/b/c","/a"]"#,
+    r#"["","/a","?"]"#,
+    r#"["b","/b/c","?","<\u0004\u0001@\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000"]"#,
+    r#"["","/b/c","w/a","?"]"#,
+];
 
-fn definitions() -> [Definition; 3] {
+fn definitions() -> [Definition; 6] {
     DEFINITIONS.map(|text| Definition::parse(text).expect("a definition"))
 }
 
@@ -49,7 +56,7 @@ fn member() -> impl Strategy<Value = String> {
         Just("null".to_owned()),
         Just("true".to_owned()),
         (0_i32..5).prop_map(|number| number.to_string()),
-        "[a-c]{0,2}".prop_map(|text| format!("\"{text}\"")),
+        "[a-c ]{0,3}".prop_map(|text| format!("\"{text}\"")),
         prop::collection::vec(0_i32..3, 0..4).prop_map(|all| format!("{all:?}")),
     ]
 }

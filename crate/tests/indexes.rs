@@ -65,7 +65,7 @@ fn scalar() -> impl Strategy<Value = Scalar> {
     prop_oneof![
         any::<bool>().prop_map(Scalar::Bool),
         (-3_i32..4).prop_map(Scalar::Halves),
-        "[a-cé～😀]{0,2}".prop_map(Scalar::Text),
+        "[a-cBÉé～😀 ]{0,3}".prop_map(Scalar::Text),
     ]
 }
 
@@ -74,6 +74,7 @@ fn member() -> impl Strategy<Value = Member> {
         6 => scalar().prop_map(Member::One),
         2 => prop::collection::vec(prop::option::weighted(0.8, scalar()), 0..4).prop_map(Member::Many),
         1 => Just(Member::Null),
+        1 => Just(Member::Missing),
     ]
 }
 
@@ -100,6 +101,12 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
+/// Whether `key` is put with the first member, whose place an update keeps.
+fn has_a(puts: &[(String, Row)], key: &str) -> bool {
+    let last = puts.iter().rfind(|put| put.0 == key);
+    last.is_some_and(|(_, row)| !matches!(row.a, Member::Missing))
+}
+
 fn apply(model: &mut Model, ops: &[Op]) {
     for op in ops {
         match op {
@@ -113,7 +120,9 @@ fn apply(model: &mut Model, ops: &[Op]) {
                     model.clear();
                 }
                 model.extend(puts.iter().cloned());
-                for (key, a) in updates.iter().filter(|(key, _)| puts.iter().any(|p| p.0 == *key)) {
+                for (key, a) in updates.iter().filter(|(key, _)| has_a(puts, key)) {
+                    // What is merged is there.
+                    let a = if matches!(a, Member::Missing) { &Member::Null } else { a };
                     model.get_mut(key).unwrap().a = a.clone();
                 }
             }
@@ -145,12 +154,7 @@ fn feed(host: &mut Host, ingest: &mut Ingest, ops: &[Op]) {
                 let all: Vec<_> = clear
                     .into_iter()
                     .chain(puts.iter().map(puts_of))
-                    .chain(
-                        updates
-                            .iter()
-                            .filter(|(key, _)| puts.iter().any(|put| put.0 == *key))
-                            .map(update_of),
-                    )
+                    .chain(updates.iter().filter(|(key, _)| has_a(puts, key)).map(update_of))
                     .collect();
                 host.feed(ingest, &format!("[{}]", all.join(",")), &Format::Patch).unwrap();
             }
@@ -180,6 +184,11 @@ fn reindex(host: &mut Host, wanted: &[usize], work: usize) -> usize {
     panic!("no end");
 }
 
+/// Some of the definitions.
+fn some(size: impl Into<prop::sample::SizeRange>) -> impl Strategy<Value = Vec<usize>> {
+    prop::sample::subsequence((0..DEFINITIONS.len()).collect::<Vec<_>>(), size)
+}
+
 fn slices() -> impl Strategy<Value = usize> {
     prop_oneof![Just(1_usize), Just(1000), Just(usize::MAX)]
 }
@@ -190,11 +199,12 @@ proptest! {
     #[test]
     fn indexes_are_those_of_the_rows_after_every_commit(
         commits in prop::collection::vec(prop::collection::vec(op(), 1..3), 1..8),
+        wanted in some(3),
         slice in slices(),
         pace in prop::option::weighted(0.3, prop::collection::vec(any::<u8>(), 1..30)),
     ) {
-        let wanted = [0, 1, 2];
-        let mut host = Host::indexed(SMALL, &wanted.map(definition), &Rows::new());
+        let definitions: Vec<_> = wanted.iter().map(|which| definition(*which)).collect();
+        let mut host = Host::indexed(SMALL, &definitions, &Rows::new());
         host.slice = slice;
         host.pace = pace.map(|choices| Pace::new(&choices));
         let mut model = Model::new();
@@ -208,8 +218,8 @@ proptest! {
     #[test]
     fn an_index_in_the_making_follows_and_one_not_wanted_is_dropped(
         base in prop::collection::btree_map(key(), row(), 1..80),
-        before in prop::sample::subsequence(vec![0_usize, 1, 2], 0..=3),
-        after in prop::sample::subsequence(vec![0_usize, 1, 2], 0..=3),
+        before in some(0..=3),
+        after in some(0..=3),
         edits in prop::collection::vec(prop::collection::vec(op(), 1..3), 0..4),
         work in 1_usize..3000,
         slice in slices(),
@@ -238,13 +248,13 @@ proptest! {
         ours in prop::collection::vec(op(), 0..4),
         theirs in prop::collection::vec(prop::collection::vec(op(), 1..3), 1..4),
         part in prop::option::of(1_usize..3000),
+        wanted in some(3),
         slice in slices(),
     ) {
-        let before = if part.is_some() { vec![0, 1] } else { vec![0, 1, 2] };
-        let definitions: Vec<_> = before.iter().map(|which| definition(*which)).collect();
-        let all = [0, 1, 2].map(definition);
-        let mut host = Host::indexed(SMALL, &definitions, &rows_of(&base));
-        host.indexes = all.to_vec();
+        let all: Vec<_> = wanted.iter().map(|which| definition(*which)).collect();
+        let before = if part.is_some() { &all[..2] } else { &all };
+        let mut host = Host::indexed(SMALL, before, &rows_of(&base));
+        host.indexes.clone_from(&all);
         host.slice = slice;
         let mut model = base;
         let mut ingest = host.ingest();
@@ -265,8 +275,8 @@ proptest! {
         apply(&mut model, &ours);
         let (root, forest) = ingest.committed().expect("a commit after the last step");
         (host.root, host.forest) = (root, forest.clone());
-        reindex(&mut host, &[0, 1, 2], usize::MAX);
-        check(&mut host, &[0, 1, 2], &model);
+        reindex(&mut host, &wanted, usize::MAX);
+        check(&mut host, &wanted, &model);
     }
 }
 

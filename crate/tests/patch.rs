@@ -122,11 +122,12 @@ fn row() -> impl Strategy<Value = Row> {
 
 fn op() -> impl Strategy<Value = Op> {
     let merge = prop::option::weighted(0.8, members());
-    let constrain = prop::option::weighted(0.3, prop::collection::vec(name(), 0..4));
+    let names = || prop::option::weighted(0.3, prop::collection::vec(name(), 0..4));
+    let update = (key(), merge, names(), names());
     prop_oneof![
         8 => (key(), row()).prop_map(|(key, row)| Op::Put(key, row)),
         4 => key().prop_map(Op::Del),
-        8 => (key(), merge, constrain).prop_map(|(key, merge, names)| Op::Update(key, merge, names)),
+        8 => update.prop_map(|(key, merge, keep, drop)| Op::Update(key, merge, keep, drop)),
         1 => Just(Op::Clear),
     ]
 }
@@ -198,8 +199,8 @@ proptest! {
 #[test]
 fn malformed_operations_are_refused_with_their_offsets() {
     use RowFault::{
-        ConstrainNotNames, IndexEntry, KeyMissing, KeyNotString, KeyTooLong, MergeNotObject,
-        NoOperation, NotObject, NumberTooLarge, Syntax, TooDeep, ValueMissing,
+        IndexEntry, KeyMissing, KeyNotString, KeyTooLong, MergeNotObject, NoOperation, NotNames,
+        NotObject, NumberTooLarge, Syntax, TooDeep, ValueMissing,
     };
     let long = format!(r#"{{"op":"del","key":"{}"}}"#, "k".repeat(1025));
     let deep = format!(r#"{{"op":"put","key":"a","value":{}"#, "[".repeat(600));
@@ -228,8 +229,10 @@ fn malformed_operations_are_refused_with_their_offsets() {
         (&deep, 542, TooDeep),
         (r#"{"op":"update","key":"a","merge":[]}"#, 33, MergeNotObject),
         (r#"{"op":"update","key":"a","merge":null}"#, 33, MergeNotObject),
-        (r#"{"op":"update","key":"a","constrain":{}}"#, 37, ConstrainNotNames),
-        (r#"{"op":"update","key":"a","constrain":["a",1]}"#, 42, ConstrainNotNames),
+        (r#"{"op":"update","key":"a","constrain":{}}"#, 37, NotNames),
+        (r#"{"op":"update","key":"a","constrain":["a",1]}"#, 42, NotNames),
+        (r#"{"op":"update","key":"a","unset":"b"}"#, 33, NotNames),
+        (r#"{"op":"update","key":"a","constrain":[],"unset":[null]}"#, 49, NotNames),
         (r#"{"op":"update","key":"text","merge":{}}"#, 0, NotObject),
         (r#"{"op":"update","key":"list"}"#, 0, NotObject),
         (r#"{"op":"put","key":"a","value":[-1e400]}"#, 31, NumberTooLarge),

@@ -30,7 +30,11 @@ fn patch(host: &mut Host, ops: &[String]) -> Result<(), Error> {
 
 fn update(merge: &str, constrain: Option<&str>) -> String {
     let names = constrain.map_or(String::new(), |names| format!(",\"constrain\":{names}"));
-    format!("{{\"op\":\"update\",\"key\":\"k\",\"merge\":{merge}{names}}}")
+    updating(merge, &names)
+}
+
+fn updating(merge: &str, more: &str) -> String {
+    format!("{{\"op\":\"update\",\"key\":\"k\",\"merge\":{merge}{more}}}")
 }
 
 #[test]
@@ -86,9 +90,28 @@ fn updates_that_constrain_a_large_object_do_not_each_read_it() {
     assert!(value(&mut host).as_deref() == Some(&expected));
 }
 
+#[test]
+fn updates_that_remove_members_of_a_large_object_do_not_each_read_it() {
+    let mut host = Host::new(Shape::STORED);
+    let large = format!("{{\"a\":\"{}\"}}", "x".repeat(4 * MIB));
+    patch(&mut host, &[update(&large, None)]).expect("an object");
+    host.slice = 16 << 10;
+    // As above: each adds two members and removes one of those before it.
+    let ops: Vec<_> = (0..110_000)
+        .map(|at| {
+            let merge = format!("{{\"m\":0,\"n{}\":1}}", at % 3);
+            updating(&merge, &format!(",\"unset\":[\"m\",\"n{}\"]", (at + 1) % 3))
+        })
+        .collect();
+    patch(&mut host, &ops).expect("objects");
+    let expected = format!("{},\"n0\":1,\"n1\":1}}", &large[..large.len() - 1]);
+    assert!(value(&mut host).as_deref() == Some(&expected));
+}
+
 #[derive(Clone, Debug)]
 enum Op {
-    Update(Vec<(u8, usize)>, Option<Vec<u8>>),
+    /// With names to keep, or to remove.
+    Update(Vec<(u8, usize)>, Option<(Vec<u8>, bool)>),
     Put(Vec<(u8, usize)>),
     Delete,
 }
@@ -100,7 +123,7 @@ fn member() -> impl Strategy<Value = (u8, usize)> {
 
 fn op() -> impl Strategy<Value = Op> {
     let merge = || prop::collection::vec(member(), 0..4);
-    let names = prop::option::of(prop::collection::vec(0_u8..8, 0..6));
+    let names = prop::option::of((prop::collection::vec(0_u8..8, 0..6), any::<bool>()));
     prop_oneof![
         12 => (merge(), names).prop_map(|(merge, names)| Op::Update(merge, names)),
         1 => merge().prop_map(Op::Put),
@@ -174,11 +197,12 @@ proptest! {
                     }
                     Op::Update(members, names) => {
                         let merge = merged(members, salt);
-                        let quoted = names.as_ref().map(|names| {
+                        let listed = names.as_ref().map_or(String::new(), |(names, keeps)| {
                             let names: Vec<_> = names.iter().map(|n| format!("\"{}\"", name(*n))).collect();
-                            format!("[{}]", names.join(","))
+                            let word = if *keeps { "constrain" } else { "unset" };
+                            format!(",\"{word}\":[{}]", names.join(","))
                         });
-                        texts.push(update(&merge.text(), quoted.as_deref()));
+                        texts.push(updating(&merge.text(), &listed));
                         let object = model.get_or_insert_default();
                         let in_order: Vec<u8> = {
                             let text = merge.text();
@@ -191,8 +215,8 @@ proptest! {
                             object.set(number, value);
                         }
                         // An empty list keeps everything, as does none.
-                        if let Some(names) = names.as_ref().filter(|names| !names.is_empty()) {
-                            object.0.retain(|(number, _)| names.contains(number));
+                        if let Some((names, keeps)) = names.as_ref().filter(|(names, _)| !names.is_empty()) {
+                            object.0.retain(|(number, _)| names.contains(number) == *keeps);
                         }
                     }
                 }

@@ -29,6 +29,8 @@ const INDEXES: IndexDefinitions = {
   n: { path: '/n' },
   tags: { path: '/tags', prefix: 's/' },
   both: { path: ['/m', '/n'] },
+  old: { path: '/n', nulls: true, below: 50 },
+  words: { path: ['/m', { words: '/tags' }], nulls: true },
 };
 const RULES: readonly SumDefinition[] = [
   { prefix: 's/', sum: '/n' },
@@ -59,7 +61,7 @@ export function someRow(from: Random): unknown {
     if (kind === 2) return null;
     return kind < 5 ? String(from.below(100)) : from.below(100);
   };
-  const tags = from.shuffle(['x', 'y', 'z']).slice(0, from.below(3));
+  const tags = from.shuffle(['x', 'Y z', 'z']).slice(0, from.below(3));
   return from.next() < 0.1 ? { tags } : { n: number(), m: number(), tags };
 }
 

@@ -57,10 +57,15 @@ function rootsOf({ written }: WatchedStorage): string[] {
   );
 }
 
-/** Definitions that never list mark rows: `[null, runs]` is listed where the whole value is indexed. */
+/**
+ * Definitions that never list mark rows: `[null, runs]` is listed where the whole value is indexed, and where
+ * null is.
+ */
 const definitionsOfMarked = (from: Random) =>
   Object.fromEntries(
-    Object.entries(definitionsOf(from)).filter(([name]) => name !== 'whole'),
+    Object.entries(definitionsOf(from)).filter(
+      ([name, { nulls, prefix }]) => name !== 'whole' && (!nulls || prefix !== undefined),
+    ),
   ) as IndexDefinitions;
 
 const SEEDS = seedCount(25);

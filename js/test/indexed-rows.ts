@@ -4,8 +4,9 @@ import type {
   IndexDefinition,
   IndexDefinitions,
   IndexScanOptions,
+  Scalar,
 } from '../src/index.js';
-import { entriesOfRows, type IndexedEntry, selectEntries } from './index-model.js';
+import { columnsOf, entriesOfRows, type IndexedEntry, selectEntries } from './index-model.js';
 import { sorted } from './model.js';
 import type { Random } from './random.js';
 
@@ -24,7 +25,7 @@ export const KEYS = [
   'm',
   'm1',
 ];
-const STRINGS = ['', 'a', 'ab', 'a\0', 'a\0b', 'a\x01', 'b', '～', '😀'];
+const STRINGS = ['', 'a', 'ab', 'a\0', 'a\0b', 'a\x01', 'b', '～', '😀', 'B, É-ab B', 'Ж 😀a', '…'];
 const NUMBERS = [-1e300, -2, -1.5, 0, -0, 5e-324, 0.1, 1, 2, 10];
 
 const POOL: readonly (readonly [string, IndexDefinition])[] = [
@@ -34,6 +35,14 @@ const POOL: readonly (readonly [string, IndexDefinition])[] = [
   ['mixed', { path: ['/age', '/tags'], prefix: 'k' }],
   ['some', { path: '/age', prefix: 'k1' }],
   ['whole', { path: '' }],
+  ['nulls', { path: '/owner', prefix: 'k', nulls: true }],
+  ['pair', { path: ['/tags', '/age'], prefix: 'k', nulls: true, below: 'b' }],
+  ['old', { path: '/age', below: 1 }],
+  ['older', { path: '/age', prefix: 'k', nulls: true, below: true }],
+  ['none', { path: ['/owner', '/tags'], nulls: true }],
+  ['words', { path: { words: '/owner' } }],
+  ['texts', { path: ['/age', { words: '/tags' }], prefix: 'k', nulls: true }],
+  ['newest', { path: [{ words: '/tags' }, '/age', '/owner'], below: 'b' }],
 ];
 
 export function definitionsOf(from: Random): IndexDefinitions {
@@ -80,18 +89,30 @@ export function rowValue(from: Random): unknown {
 
 export type Range = Omit<IndexScanOptions, 'signal' | 'wait'>;
 
+/** A scalar that a range of this index may have. */
+const boundOf = (from: Random, { nulls }: IndexDefinition): Scalar =>
+  nulls && from.below(4) === 0 ? null : scalarOf(from);
+
 export function rangeOf(from: Random, definitions: IndexDefinitions): Range {
-  const [index, { path }] = from.pick(Object.entries(definitions)) as [string, IndexDefinition];
-  const bound = () => {
-    if (typeof path === 'string') return scalarOf(from);
-    return Array.from({ length: 1 + from.below(path.length) }, () => scalarOf(from));
+  const [index, definition] = from.pick(Object.entries(definitions)) as [string, IndexDefinition];
+  const columns = columnsOf(definition).length;
+  const skipped = from.below(2) * from.below(columns);
+  const key = (most: number) => {
+    const count = 1 + from.below(most);
+    const scalars = Array.from({ length: count }, () => boundOf(from, definition));
+    return count === 1 && from.below(2) === 0 ? (scalars[0] as Scalar) : scalars;
   };
+  const bound = () => key(columns - skipped);
+  const first = Array.from({ length: skipped }, () => boundOf(from, definition));
+  const equals = skipped === 1 && from.below(2) === 0 ? first[0] : first;
   return {
     index,
+    ...(skipped > 0 && { equals }),
     ...from.pick<() => Omit<Range, 'index'>>([
       () => ({}),
-      () => ({ equals: bound() }),
+      () => ({ equals: key(columns) }),
       () => ({ prefix: from.pick(STRINGS) }),
+      () => ({ prefix: from.pick(STRINGS), gte: bound() }),
       () => ({ gt: bound() }),
       () => ({ lte: bound() }),
       () => ({ gte: bound(), lt: bound() }),
@@ -106,9 +127,9 @@ export function positionIn(
   definitions: IndexDefinitions,
   index: string,
 ): EntryPosition {
-  const { path } = definitions[index] as IndexDefinition;
-  const secondary = typeof path === 'string' ? scalarOf(from) : path.map(() => scalarOf(from));
-  return [secondary, from.pick(KEYS)];
+  const definition = definitions[index] as IndexDefinition;
+  const scalars = columnsOf(definition).map(() => boundOf(from, definition));
+  return [scalars.length === 1 ? (scalars[0] as Scalar) : scalars, from.pick(KEYS)];
 }
 
 /** The expected entries of a range of an index. */

@@ -1,8 +1,9 @@
 //! Arbitrary bytes into every decoder: none panics, and what one takes it also writes.
 
 use hedgerow::chunk::{ChunkKind, piece, piece_list, pieces_of};
-use hedgerow::forest::{Forest, SUM_ROOT_BYTES};
+use hedgerow::forest::{Forest, INDEX, PARTIAL_INDEX, SUM_ROOT_BYTES};
 use hedgerow::hash::Hash;
+use hedgerow::index::{self, Entries, Members, secondary_end, write_secondary};
 use hedgerow::json::{JsonFault, Pointer, Scanner, push_string, skip_space, skip_value, unquote};
 use hedgerow::limits::{MAX_JSON_DEPTH, MAX_KEY_BYTES, PIECE_BYTES};
 use hedgerow::node::Node;
@@ -11,6 +12,7 @@ use hedgerow::sum_piece::{Named, Names, check};
 use hedgerow::sum_tree::{Definition, Name, names};
 use hedgerow_support::layout;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Arbitrary bytes into every decoder: none panics, and what one takes it also writes.
 pub fn run(bytes: &[u8]) {
@@ -18,9 +20,34 @@ pub fn run(bytes: &[u8]) {
     node(bytes);
     sum_piece(bytes);
     let _ = Definition::parse(bytes);
+    index(bytes);
     forest(bytes);
     table(bytes);
     json(bytes);
+}
+
+/// A definition of an index is the name of its tree, and its entries are keys. What follows a line is a value.
+fn index(bytes: &[u8]) {
+    let (text, value) =
+        bytes.split_at(bytes.iter().position(|b| *b == b'\n').unwrap_or(bytes.len()));
+    let Ok(text) = core::str::from_utf8(text) else { return };
+    let Some(definition) = index::Definition::parse(text) else { return };
+    for (first, complete) in [(INDEX, true), (PARTIAL_INDEX, false)] {
+        let named = index::Definition::of_tree(&definition.name(first)).expect("an index");
+        assert_eq!((named.0.text(), named.1), (text, complete));
+    }
+    let value = value.get(1..).unwrap_or_default();
+    let (mut members, mut entries) = (Members::default(), Entries::default());
+    definition.entries(b"key", value, &mut members, &mut entries);
+    let keys: BTreeSet<Vec<u8>> = entries.iter().map(|entry| entry.to_vec()).collect();
+    assert_eq!(keys.len(), entries.len(), "an entry comes twice");
+    for key in keys {
+        let end = secondary_end(&key, definition.columns()).expect("a secondary key");
+        assert_eq!(&key[end..], b"key");
+        let mut secondary = Vec::new();
+        write_secondary(&key[..end], definition.columns(), &mut secondary);
+        assert!(serde_json::from_slice::<Value>(&secondary).is_ok());
+    }
 }
 
 fn chunk(bytes: &[u8]) {

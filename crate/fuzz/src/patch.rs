@@ -144,16 +144,18 @@ fn step(rows: &mut Model, bad: &mut BTreeSet<String>, op: &Value) -> Option<()> 
                 Some(Value::Object(members)) => members,
                 Some(_) => return None,
             };
-            let mut names = Vec::new();
-            match op.at(&["constrain"]) {
-                None => {}
-                Some(Value::Array(values)) => {
-                    for value in values {
-                        let Value::Text(name) = value else { return None };
-                        names.push(name.clone());
+            let [mut names, mut unset] = [const { Vec::new() }; 2];
+            for (word, names) in [("constrain", &mut names), ("unset", &mut unset)] {
+                match op.at(&[word]) {
+                    None => {}
+                    Some(Value::Array(values)) => {
+                        for value in values {
+                            let Value::Text(name) = value else { return None };
+                            names.push(name.clone());
+                        }
                     }
+                    Some(_) => return None,
                 }
-                Some(_) => return None,
             }
             let row = rows.entry(key.clone()).or_insert_with(|| Value::Object(Vec::new()));
             let Value::Object(members) = row else {
@@ -167,6 +169,7 @@ fn step(rows: &mut Model, bad: &mut BTreeSet<String>, op: &Value) -> Option<()> 
                 }
             }
             members.retain(|(name, _)| names.is_empty() || names.contains(name));
+            members.retain(|(name, _)| !unset.contains(name));
             let index = |name: &str| {
                 name.parse::<u32>().ok().filter(|at| *at < u32::MAX && at.to_string() == name)
             };

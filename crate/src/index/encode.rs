@@ -1,6 +1,7 @@
 //! Secondary keys: JSON scalars as text whose byte order is the order of values.
 //!
 //! ```text
+//! null     01
 //! false    02
 //! true     03
 //! number   04 | 10 x 7 bits of the double, highest first; all bits are inverted if it is negative,
@@ -8,29 +9,35 @@
 //! string   05 | UTF-8, where 00 is 01 01 and 01 is 01 02 | 00
 //! ```
 //!
-//! Booleans come before numbers, and numbers before strings. Each encoding marks its own end, so that
+//! Null comes before booleans, these before numbers, and numbers before strings. Each encoding marks its own end, so that
 //! columns can be concatenated, and a string comes after its prefixes. All of it is UTF-8, as keys are.
 
 use crate::json::{double, push_double, push_string, unquote};
 use crate::limits::MAX_KEY_BYTES;
 use alloc::vec::Vec;
 
+const NULL: u8 = 1;
 const FALSE: u8 = 2;
 const TRUE: u8 = 3;
 const NUMBER: u8 = 4;
-const STRING: u8 = 5;
+pub const STRING: u8 = 5;
 const ESCAPE: u8 = 1;
-const END: u8 = 0;
+pub const END: u8 = 0;
+
+/// The secondary key that is null alone.
+pub const NULL_KEY: &[u8] = &[NULL];
 
 /// Bytes of a number after its tag.
 const NUMBER_BYTES: usize = 10;
 
 const SIGN: u64 = 1 << 63;
 
-/// Appends the JSON scalar `text`, which is in normal form; `false` if it cannot be indexed: null, an
-/// object, an array, or a string that is not valid text or too long. `out` may then have a part of it.
-pub fn push_scalar(text: &[u8], out: &mut Vec<u8>) -> bool {
+/// Appends the JSON scalar `text`, which is in normal form; no text stands for null. `false` if it cannot be
+/// indexed: an object, an array, a string that is not valid text or too long, or null without `nulls`. `out`
+/// may then have a part of it.
+pub fn push_scalar(text: &[u8], nulls: bool, out: &mut Vec<u8>) -> bool {
     match text.first() {
+        None | Some(b'n') if nulls => out.push(NULL),
         Some(b'f') => out.push(FALSE),
         Some(b't') => out.push(TRUE),
         Some(b'"') => return push_text(text, out),
@@ -82,7 +89,7 @@ pub fn secondary_end(entry: &[u8], columns: usize) -> Option<usize> {
     let mut at = 0;
     for _ in 0..columns {
         at += match *entry.get(at)? {
-            FALSE | TRUE => 1,
+            NULL | FALSE | TRUE => 1,
             NUMBER => 1 + NUMBER_BYTES,
             STRING => 2 + memchr::memchr(END, &entry[at + 1..])?,
             _ => return None,
@@ -143,13 +150,14 @@ mod tests {
 
     fn encoded(text: &str) -> Vec<u8> {
         let mut out = Vec::new();
-        assert!(push_scalar(text.as_bytes(), &mut out), "{text}");
+        assert!(push_scalar(text.as_bytes(), true, &mut out), "{text}");
         out
     }
 
     #[test]
     fn bytes_have_the_order_of_values_and_read_back() {
         let ascending = [
+            "null",
             "false",
             "true",
             "-1.7976931348623157e+308",
@@ -209,18 +217,23 @@ mod tests {
 
     #[test]
     fn columns_follow_each_other() {
-        let key = [encoded("\"a\\u0000\""), encoded("-1.5"), encoded("true")].concat();
-        assert_eq!(secondary_end(&key, 3), Some(key.len()));
+        let columns = ["\"a\\u0000\"", "-1.5", "null", "true", "null"];
+        let key = columns.map(encoded).concat();
+        assert_eq!(secondary_end(&key, 5), Some(key.len()));
         let mut out = Vec::new();
-        write_secondary(&key, 3, &mut out);
-        assert_eq!(out, b"[\"a\\u0000\",-1.5,true]");
+        write_secondary(&key, 5, &mut out);
+        assert_eq!(out, b"[\"a\\u0000\",-1.5,null,true,null]");
     }
 
     #[test]
     fn only_scalars_are_indexed_and_a_malformed_key_has_no_end() {
         for text in ["null", "{}", "[1]", "\"\\ud800\"", ""] {
-            assert!(!push_scalar(text.as_bytes(), &mut Vec::new()), "{text}");
+            assert!(!push_scalar(text.as_bytes(), false, &mut Vec::new()), "{text}");
         }
+        for text in ["{}", "[1]", "\"\\ud800\""] {
+            assert!(!push_scalar(text.as_bytes(), true, &mut Vec::new()), "{text}");
+        }
+        assert_eq!(encoded(""), encoded("null"));
         for key in [&b""[..], b"\x05abc", b"\x04123", b"\x06", b"\x00"] {
             assert_eq!(secondary_end(key, 1), None, "{key:?}");
         }

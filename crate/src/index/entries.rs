@@ -35,10 +35,11 @@ impl Members {
         Self { secret, ..Self::default() }
     }
 
-    /// Begins an array whose text has `text_len` bytes. Returns two empty buffers, which the caller fills
+    /// Begins the entries of a text of `text_len` bytes, with a member that is empty. Returns two empty buffers, which the caller fills
     /// with the bytes before and after the member of each entry.
     pub fn begin(&mut self, text_len: usize) -> (&mut Vec<u8>, &mut Vec<u8>) {
-        let Self { before, after, places, .. } = self;
+        let Self { before, after, member, places, .. } = self;
+        member.clear();
         before.clear();
         after.clear();
         places.clear();
@@ -47,13 +48,22 @@ impl Members {
         (before, after)
     }
 
-    /// Adds the entry of the member that `write` appends, unless `write` returns `false`, or the entry
-    /// exists already or is too long. `out` has entries of this array only. If it adds nothing, it costs
-    /// no more than the member.
-    pub fn push(&mut self, out: &mut Entries, write: impl FnOnce(&mut Vec<u8>) -> bool) {
+    /// Begins a member: an empty buffer for it.
+    pub fn begin_member(&mut self) -> &mut Vec<u8> {
         self.member.clear();
-        let fits = write(&mut self.member)
-            && self.before.len() + self.member.len() + self.after.len() <= MAX_KEY_BYTES;
+        &mut self.member
+    }
+
+    /// The current member.
+    #[must_use]
+    pub fn member(&self) -> &[u8] {
+        &self.member
+    }
+
+    /// Adds the entry of the current member, unless it exists already or is too long. `out` has entries of
+    /// this array only. If it adds nothing, it costs no more than the member.
+    pub fn push(&mut self, out: &mut Entries) {
+        let fits = self.before.len() + self.member.len() + self.after.len() <= MAX_KEY_BYTES;
         if fits && let Some(place) = self.place(out) {
             let Self { before, member, after, places, .. } = self;
             let write = |entry: &mut Vec<u8>| {

@@ -5,6 +5,7 @@
 
 use crate::cache::{Cache, Fetch, Want};
 use crate::error::Error;
+use crate::index::encode::NULL_KEY;
 use crate::index::{Entries, secondary_end, write_secondary};
 use crate::output::Output;
 use crate::step::{Budget, Step};
@@ -14,6 +15,8 @@ use alloc::vec::Vec;
 
 const FIRST_BLOCK: usize = 32;
 const LARGEST_BLOCK: usize = 1024;
+/// How the secondary key null is written beside values, whose places are marked by null: see [`Output`].
+const NULL_BESIDE_VALUES: &[u8] = b"[]";
 /// The most segments that are asked for at once.
 const MOST_AHEAD: usize = 8;
 
@@ -190,7 +193,13 @@ impl IndexScan {
             self.reading = None;
         }
         if self.secondary {
-            out.say(|text| write_secondary(secondary, self.columns, text));
+            out.say(|text| {
+                if values && self.columns == 1 && secondary == NULL_KEY {
+                    text.extend_from_slice(NULL_BESIDE_VALUES);
+                } else {
+                    write_secondary(secondary, self.columns, text);
+                }
+            });
         }
         Ok(Step::Done(()))
     }

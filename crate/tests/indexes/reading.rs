@@ -50,7 +50,9 @@ pub fn scanned(host: &mut Host, which: usize) -> Vec<(String, String, String)> {
             .chunks(3)
             .map(|row| {
                 let key: String = serde_json::from_str(&row[0]).unwrap();
-                (key, row[1].clone(), row[2].clone())
+                // Beside values null stands for one of them.
+                let secondary = if row[2] == "[]" { "null" } else { &row[2] };
+                (key, row[1].clone(), secondary.to_owned())
             })
             .collect::<Vec<_>>()
     });

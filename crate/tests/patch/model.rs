@@ -22,7 +22,8 @@ pub enum Op {
     Put(String, Row),
     Del(String),
     Clear,
-    Update(String, Option<Members>, Option<Vec<String>>),
+    /// With the names to keep, and those to remove.
+    Update(String, Option<Members>, Option<Vec<String>>, Option<Vec<String>>),
 }
 
 fn set(members: &mut Members, name: &str, value: &str) {
@@ -89,11 +90,12 @@ impl Op {
             }
             Self::Del(key) => format!("{{\"op\":\"del\",{space}\"key\":{}}}", quote(key)),
             Self::Clear => format!("{{{space}\"op\"{space}:\"clear\"}}"),
-            Self::Update(key, merge, constrain) => {
+            Self::Update(key, merge, constrain, unset) => {
                 let mut text = format!("{{\"op\":\"update\",\"key\":{}", quote(key));
-                if let Some(names) = constrain {
+                for (word, names) in [("unset", unset), ("constrain", constrain)] {
+                    let Some(names) = names else { continue };
                     let names: Vec<_> = names.iter().map(|name| quote(name)).collect();
-                    let _ = write!(text, ",{space}\"constrain\":[{}]", names.join(","));
+                    let _ = write!(text, ",{space}\"{word}\":[{}]", names.join(","));
                 }
                 if let Some(merge) = merge {
                     let _ = write!(text, ",\"merge\":{space}{}", body(merge));
@@ -110,12 +112,13 @@ pub fn step(rows: &mut BTreeMap<String, Row>, op: &Op) -> bool {
         Op::Put(key, row) => drop(rows.insert(key.clone(), unique(row))),
         Op::Del(key) => drop(rows.remove(key)),
         Op::Clear => rows.clear(),
-        Op::Update(key, merge, constrain) => {
+        Op::Update(key, merge, constrain, unset) => {
             let row = rows.entry(key.clone()).or_insert_with(|| Row::Object(Members::new()));
             let Row::Object(members) = row else { return false };
             for (name, value) in merge.iter().flatten() {
                 set(members, name, value);
             }
+            members.retain(|(name, _)| !unset.iter().flatten().any(|other| other == name));
             if let Some(names) = constrain.as_ref().filter(|names| !names.is_empty()) {
                 members.retain(|(name, _)| names.contains(name));
             }

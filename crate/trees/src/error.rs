@@ -98,8 +98,8 @@ pub enum RowFault {
     ValueMissing,
     /// The `merge` of an update is not an object.
     MergeNotObject,
-    /// The `constrain` of an update is not a list of names.
-    ConstrainNotNames,
+    /// The `constrain` or the `unset` of an update is not a list of names.
+    NotNames,
     /// The value of the row to update is not an object.
     NotObject,
     /// A number in the value is too large for a double.

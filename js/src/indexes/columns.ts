@@ -1,11 +1,8 @@
-/**
- * Encodes secondary keys like the core does: as text in the order of the values. The format is drawn
- * in `crate/src/index/encode.rs`.
- */
+/** The positions of ranges of an index, and the entries of rows: as the core has them. */
 import { HedgerowError } from '../base/errors.js';
 import type { Exactly } from '../base/exactly.js';
 import { memberAt } from '../base/json-pointer.js';
-import { checkKey, LONE_SURROGATE, utf8Length } from '../base/key.js';
+import { checkKey, compareKeys, utf8Length } from '../base/key.js';
 import { kindOf } from '../base/kind.js';
 import {
   FREE_ROW_ENTRIES_BYTES,
@@ -13,11 +10,11 @@ import {
   MAX_ROW_ENTRIES_BYTES,
   ROW_ENTRIES_FACTOR,
 } from '../base/limits.js';
-import { cut, type KeyRange } from '../base/range.js';
+import { part } from '../base/parts.js';
+import { checkBounds, cut, type KeyRange } from '../base/range.js';
 import type { Index } from './definition.js';
-
-/** A value that can be indexed. Booleans are ordered before numbers, and numbers before strings. */
-export type Scalar = string | number | boolean;
+import { after, encodeScalar, type Scalar, Tag } from './scalar.js';
+import type { wordsOf } from './words.js';
 
 /** The key of an index entry: a scalar, or an array with one for each column. */
 export type SecondaryKey = Scalar | readonly Scalar[];
@@ -26,13 +23,16 @@ export type SecondaryKey = Scalar | readonly Scalar[];
 export interface IndexRange {
   /** The name of the index. */
   readonly index: string;
-  /** Rows with this secondary key. For several columns, the first ones are enough. */
+  /**
+   * Rows with this secondary key. For several columns, the first ones are enough: then `prefix` and
+   * bounds are about the columns after them.
+   */
   readonly equals?: SecondaryKey | undefined;
   /** Rows whose secondary key (its first column) is a string that starts with this. */
   readonly prefix?: string | undefined;
   /**
    * A bound. A range with one bound includes only values of the type of that bound. A bound with
-   * fewer columns than the index stands for all keys that start with these columns.
+   * fewer columns than there are stands for all keys that start with these columns.
    */
   readonly gt?: SecondaryKey | undefined;
   readonly gte?: SecondaryKey | undefined;
@@ -63,49 +63,26 @@ export interface IndexEntry {
   readonly secondary: SecondaryKey;
 }
 
-const Tag = { false: '\x02', true: '\x03', number: '\x04', string: '\x05' } as const;
-const END = '\0';
-
-const double = new DataView(new ArrayBuffer(8));
-
-function encodeNumber(number: number): string {
-  // Zero and negative zero are equal.
-  double.setFloat64(0, number === 0 ? 0 : number);
-  let [high, low] = [double.getUint32(0), double.getUint32(4)];
-  if (high >>> 31 === 0) high |= 0x8000_0000;
-  else [high, low] = [~high, ~low];
-  const groups = [31, 24, 17, 10, 3].map((shift) => (high >>> shift) & 0x7f);
-  groups.push(((high & 7) << 4) | (low >>> 28));
-  for (const shift of [21, 14, 7, 0]) groups.push((low >>> shift) & 0x7f);
-  return Tag.number + String.fromCharCode(...groups);
-}
-
-function escaped(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it escapes control characters
-  return text.replace(/[\0\x01]/g, (char) => (char === END ? '\x01\x01' : '\x01\x02'));
-}
-
-/** Encodes a scalar; `undefined` for a value that cannot be indexed. */
-function encode(value: unknown): string | undefined {
-  if (typeof value === 'string') {
-    return LONE_SURROGATE.test(value) ? undefined : `${Tag.string}${escaped(value)}${END}`;
-  }
-  if (typeof value === 'boolean') return value ? Tag.true : Tag.false;
-  return typeof value === 'number' && Number.isFinite(value) ? encodeNumber(value) : undefined;
-}
-
-function encodeKey(index: Index, key: SecondaryKey): string {
+/** Encodes the columns of a key, which come after the first `skipped` ones of the index. */
+function encodeKey(index: Index, key: SecondaryKey, skipped = 0): string {
   const scalars = Array.isArray(key) ? key : [key];
-  const columns = index.columns.length;
+  const columns = index.columns.length - skipped;
   if (scalars.length === 0 || scalars.length > columns) {
-    throw new HedgerowError('invalid-argument', `keys of ${index.name} have ${columns} columns`);
+    const message = `${index.name} has ${columns} columns${skipped ? ' after equals' : ''}`;
+    throw new HedgerowError('invalid-argument', message);
   }
   const encoded = scalars.map((scalar: unknown) => {
-    const text = encode(scalar);
+    const text = encodeMember(index, scalar);
     if (text !== undefined) return text;
-    throw new HedgerowError('invalid-argument', `an index has no key that is ${kindOf(scalar)}`);
+    const remedy = scalar === null ? ' without nulls in its definition' : '';
+    const message = `${index.name} has no key that is ${kindOf(scalar)}${remedy}`;
+    throw new HedgerowError('invalid-argument', message);
   });
   return encoded.join('');
+}
+
+function encodeMember({ nulls }: Index, member: unknown): string | undefined {
+  return nulls && member === null ? Tag.null : encodeScalar(member);
 }
 
 /** The position of the entry of a row. Throws `invalid-argument`. */
@@ -120,11 +97,6 @@ function namedPosition(index: Index, [secondary, key]: EntryPosition): string {
   if (columns === index.columns.length) return positionOf(index, secondary, key);
   const message = `a position in ${index.name} has ${index.columns.length} columns, not ${columns}`;
   throw new HedgerowError('invalid-argument', message);
-}
-
-/** The first text after all that start with `text`, whose last character must be ASCII. */
-function after(text: string): string {
-  return text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
 }
 
 /** The positions of a range of an index, on one side of the `wanted` cut. Throws `invalid-argument`. */
@@ -142,33 +114,32 @@ function wholePositions(index: Index, range: IndexRange): KeyRange {
     lt,
     lte,
   }: Exactly<IndexRange, 'index' | 'equals' | 'prefix' | 'gt' | 'gte' | 'lt' | 'lte'> = range;
-  const bounds = [gt, gte, lt, lte].filter((bound) => bound !== undefined).length;
-  const twice = (gt !== undefined && gte !== undefined) || (lt !== undefined && lte !== undefined);
-  if (twice || (equals !== undefined && (bounds > 0 || prefix !== undefined))) {
-    throw new HedgerowError('invalid-argument', 'a range has bounds or equals, each bound once');
-  }
-  if (equals !== undefined) {
-    const key = encodeKey(index, equals);
-    return { gte: key, lt: after(key) };
-  }
+  checkBounds(range);
   if (prefix !== undefined && typeof prefix !== 'string') {
     throw new HedgerowError('invalid-argument', 'prefix must be a string: take equals');
   }
-  let lower = gte === undefined ? undefined : encodeKey(index, gte);
-  if (gt !== undefined) lower = after(encodeKey(index, gt));
-  let upper = lt === undefined ? undefined : encodeKey(index, lt);
-  if (lte !== undefined) upper = after(encodeKey(index, lte));
-  if (lower === undefined && upper !== undefined) lower = typeOf(lt ?? lte);
-  else if (upper === undefined && lower !== undefined) upper = after(typeOf(gt ?? gte, true));
-  const start = prefix === undefined ? {} : { prefix: Tag.string + escaped(prefix) };
-  return { ...start, gte: lower, lt: upper };
-}
-
-/** The tag of the type of a bound's first column; for booleans that of `false`, or of `true` if `last`. */
-function typeOf(bound: SecondaryKey | undefined, last = false): string {
-  const scalar: unknown = Array.isArray(bound) ? bound[0] : bound;
-  if (typeof scalar === 'boolean') return last ? Tag.true : Tag.false;
-  return typeof scalar === 'number' ? Tag.number : Tag.string;
+  const first = equals === undefined ? '' : encodeKey(index, equals);
+  const skipped = Array.isArray(equals) ? equals.length : Number(equals !== undefined);
+  const encode = (bound: SecondaryKey) => first + encodeKey(index, bound, skipped);
+  /** The tag of the type of a bound: of both booleans that of `one`. */
+  const typed = (bound: SecondaryKey, one: string, other: string) => {
+    const tag = encode(bound).charAt(first.length);
+    return first + (tag === other ? one : tag);
+  };
+  const [low, high] = [gt === undefined ? gte : gt, lt === undefined ? lte : lt];
+  let lower: string | undefined;
+  let upper: string | undefined;
+  if (low !== undefined) {
+    lower = gt === undefined ? encode(low) : after(encode(low));
+    upper = after(typed(low, Tag.true, Tag.false));
+  }
+  if (high !== undefined) {
+    lower ??= typed(high, Tag.false, Tag.true);
+    upper = lte === undefined ? encode(high) : after(encode(high));
+  }
+  if (prefix !== undefined) return { prefix: encode(prefix).slice(0, -1), gte: lower, lt: upper };
+  if (first && lower === undefined) return { gte: first, lt: after(first) };
+  return { gte: lower, lt: upper };
 }
 
 /** Most bytes of the entries of a row with an array: see `most_bytes` in the core. */
@@ -177,15 +148,40 @@ function mostBytes(key: string, value: unknown): number {
   return Math.min(MAX_ROW_ENTRIES_BYTES, FREE_ROW_ENTRIES_BYTES + ROW_ENTRIES_FACTOR * row);
 }
 
+/** What splits texts into words, once it is loaded. */
+let split: typeof wordsOf;
+
+/** Loads what indexes with words need; such a page loads it before it opens a store. */
+export async function loadWords(): Promise<void> {
+  split = (await part(() => import('./words.js'))).wordsOf;
+}
+
+/** None at all are as if the column were missing. */
+const orNull = (some: readonly unknown[]) => (some.length > 0 ? some : [null]);
+
+/** The scalars of a column that may have several: the members of an array, or words. */
+function scalarsOf(member: unknown, hasWords: boolean): readonly unknown[] {
+  const all = orNull(Array.isArray(member) ? member : [member]);
+  if (!hasWords) return all;
+  return all.flatMap((one) => (typeof one === 'string' ? orNull(split(one)) : [one]));
+}
+
 /** The entries of a row, unordered and without duplicates: like `Definition::entries` in the core. */
 export function entriesOf(index: Index, key: string, value: unknown): IndexEntry[] {
-  if (!key.startsWith(index.prefix) || value instanceof Uint8Array) return [];
-  const members = index.columns.map((names) => memberAt(value, names));
-  const column = members.findIndex(Array.isArray);
-  if (members.some((member, at) => at !== column && Array.isArray(member))) return [];
+  const { words, below } = index;
+  // A row that does not exist has no entry for what is missing in it.
+  if (value === undefined || value instanceof Uint8Array || !key.startsWith(index.prefix))
+    return [];
+  const members = index.columns.map((names) => memberAt(value, names) ?? null);
+  const isSeveral = (member: unknown, at: number) =>
+    Array.isArray(member) || (at === words && typeof member === 'string');
+  const column = members.findIndex(isSeveral);
+  if (members.some((member, at) => at !== column && isSeveral(member, at))) return [];
   // A text that is longer than a key is not indexed: skip its encoding.
   const text = (member: unknown) =>
-    typeof member === 'string' && member.length > MAX_KEY_BYTES ? undefined : encode(member);
+    typeof member === 'string' && member.length > MAX_KEY_BYTES
+      ? undefined
+      : encodeMember(index, member);
   // Encode each other column once, however many members the array has.
   const encoded = members.map((member, at) => (at === column ? '' : text(member)));
   if (encoded.includes(undefined)) return [];
@@ -194,11 +190,11 @@ export function entriesOf(index: Index, key: string, value: unknown): IndexEntry
   const entries = new Map<string, IndexEntry>();
   let bytes = 0;
   let most = FREE_ROW_ENTRIES_BYTES;
-  for (const member of column < 0 ? [undefined] : (members[column] as unknown[])) {
+  for (const member of column < 0 ? [undefined] : scalarsOf(members[column], column === words)) {
     const own = column < 0 ? '' : text(member);
     if (own === undefined) continue;
     const position = column < 0 ? after : before + own + after;
-    if (entries.has(position)) continue;
+    if (entries.has(position) || (below && compareKeys(position, below) >= 0)) continue;
     const length = utf8Length(position);
     if (length > MAX_KEY_BYTES) continue;
     bytes += length;

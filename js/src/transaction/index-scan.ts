@@ -51,9 +51,13 @@ export function ownEntries(
   const found: Found[] = [];
   for (const edit of edits.in({ prefix: index.prefix })) {
     if (edit.value === undefined) continue;
+    let isGiven = false;
     const value = readBack(edit);
     for (const entry of entriesOf(index, edit.key, value)) {
-      if (isInRange(entry.position, range)) found.push({ ...entry, key: edit.key, value });
+      if (!isInRange(entry.position, range)) continue;
+      // Each entry gets a value of its own, as the stored ones do.
+      found.push({ ...entry, key: edit.key, value: isGiven ? readBack(edit) : value });
+      isGiven = true;
     }
   }
   return found.sort((a, b) => sign * compareKeys(a.position, b.position));

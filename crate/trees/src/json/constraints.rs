@@ -1,7 +1,7 @@
-//! Applies the `constrain` lists of several updates to an object into which members were merged.
+//! Applies the `constrain` and `unset` lists of several updates to an object into which members were merged.
 //!
-//! A list of names has a place in the text of the object. It keeps the members before that place that
-//! it names, and does not affect later members. So a member is kept if every list after it names it, and
+//! A list of names has a place in the text of the object. Of the members before that place it keeps those that it
+//! names, or drops them, and does not affect later members. So a member stays if no list after it drops it, and
 //! all lists are applied in one pass over the object.
 
 use crate::json::members::Members;
@@ -10,13 +10,23 @@ use crate::json::walk::skip_value;
 use crate::order::sorted;
 use alloc::vec::Vec;
 
-/// The `constrain` lists of several updates of an object.
+/// A list of names.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    /// Its place in the text of the object.
+    place: usize,
+    /// Where its array starts.
+    start: usize,
+    /// How many lists there are up to the last one that keeps what it names: itself, if it does.
+    keeping: usize,
+}
+
+/// The lists of several updates of an object.
 #[derive(Debug, Default)]
 pub struct Constraints {
     /// Arrays of names in normal form, one after the other.
     names: Vec<u8>,
-    /// For each array: its place in the text of the object, and its start in `names`.
-    lists: Vec<(usize, usize)>,
+    lists: Vec<List>,
 }
 
 impl Constraints {
@@ -38,17 +48,24 @@ impl Constraints {
         self.names.len()
     }
 
-    /// Adds a list for the members before `place`. Places must not descend.
-    pub fn add(&mut self, place: usize, names: &[u8]) {
-        self.lists.push((place, self.names.len()));
+    /// Adds a list for the members before `place`, of which it `keeps` those that it names, or drops them.
+    /// Places must not descend.
+    pub fn add(&mut self, place: usize, names: &[u8], keeps: bool) {
+        let keeping = if keeps { self.lists.len() + 1 } else { self.keeping(self.lists.len()) };
+        self.lists.push(List { place, start: self.names.len(), keeping });
         self.names.extend_from_slice(names);
     }
 
-    /// All names in order, each with the number of lists up to the last one that lacks the name. That list
-    /// drops the members before its place.
+    /// Of the first `count` lists, how many there are up to the last one that keeps what it names.
+    fn keeping(&self, count: usize) -> usize {
+        count.checked_sub(1).map_or(0, |last| self.lists[last].keeping)
+    }
+
+    /// All names in order, each with the number of lists up to the last one that drops the name: with its members
+    /// before the place of that list.
     fn kept(&self) -> Result<Vec<(&[u8], usize)>, JsonFault> {
         let mut names = Vec::new();
-        for (list, (_, start)) in self.lists.iter().enumerate() {
+        for (list, List { start, .. }) in self.lists.iter().enumerate() {
             let mut elements =
                 Members::of(&self.names, *start, b'[').ok_or(JsonFault::Syntax(0))?;
             while let Some(name) = elements.element()? {
@@ -59,12 +76,15 @@ impl Constraints {
         // Equal names are in descending order of their lists.
         for at in sorted(names.len(), &|a, b| names[a].0.cmp(names[b].0).then(b.cmp(&a))) {
             let (name, list) = names[at];
-            match kept.last_mut() {
-                Some((last, lists)) if *last == name => *lists -= usize::from(list + 1 == *lists),
-                _ => {
-                    let lists = self.lists.len();
-                    kept.push((name, lists - usize::from(list + 1 == lists)));
-                }
+            if kept.last().is_none_or(|(last, _)| *last != name) {
+                kept.push((name, self.keeping(self.lists.len())));
+            }
+            let Some((_, lists)) = kept.last_mut() else { continue };
+            if self.lists[list].keeping <= list {
+                // It drops the name, and so what an earlier list says of it does not count.
+                *lists = (*lists).max(list + 1);
+            } else if *lists == list + 1 {
+                *lists = self.keeping(list);
             }
         }
         Ok(kept)
@@ -80,8 +100,8 @@ impl Constraints {
         let kept = self.kept()?;
         let place = |name: &[u8]| {
             let found = kept.binary_search_by(|(other, _)| (*other).cmp(name));
-            let lists = found.map_or(self.lists.len(), |at| kept[at].1);
-            lists.checked_sub(1).map_or(0, |list| self.lists[list].0)
+            let lists = found.map_or_else(|_| self.keeping(self.lists.len()), |at| kept[at].1);
+            lists.checked_sub(1).map_or(0, |list| self.lists[list].place)
         };
         out.clear();
         out.push(b'{');
@@ -108,9 +128,13 @@ mod tests {
     use alloc::string::String;
 
     fn kept(object: &str, lists: &[(usize, &str)]) -> String {
+        applied(object, &lists.iter().map(|(at, names)| (*at, *names, true)).collect::<Vec<_>>())
+    }
+
+    fn applied(object: &str, lists: &[(usize, &str, bool)]) -> String {
         let mut constraints = Constraints::default();
-        for (place, names) in lists {
-            constraints.add(*place, names.as_bytes());
+        for (place, names, keeps) in lists {
+            constraints.add(*place, names.as_bytes(), *keeps);
         }
         let mut out = Vec::new();
         constraints.keep(object.as_bytes(), &mut out).unwrap();
@@ -139,6 +163,19 @@ mod tests {
     }
 
     #[test]
+    fn a_list_that_drops_affects_the_members_before_it() {
+        let object = r#"{"a":1,"b":2,"c":3,"a":4}"#;
+        let (c, last) = (object.find("\"c\"").unwrap(), object.rfind("\"a\"").unwrap());
+        let end = object.len();
+        assert_eq!(applied(object, &[(c, r#"["a","a","none"]"#, false)]), r#"{"b":2,"c":3,"a":4}"#);
+        assert_eq!(applied(object, &[(end, r#"["a"]"#, false)]), r#"{"b":2,"c":3}"#);
+        let both = [(end, r#"["a","b"]"#, true), (end, r#"["b"]"#, false)];
+        assert_eq!(applied(object, &both), r#"{"a":1,"a":4}"#);
+        let twice = [(c, r#"["a"]"#, false), (last, r#"["a","b"]"#, true), (last, "[]", false)];
+        assert_eq!(applied(object, &twice), r#"{"b":2,"a":4}"#);
+    }
+
+    #[test]
     fn one_pass_with_all_lists_is_equal_to_one_pass_for_each() {
         let mut state = 7_u64;
         let mut below = |end: usize| {
@@ -151,10 +188,14 @@ mod tests {
             let mut model: Vec<(char, usize)> = Vec::new();
             for step in 0..=below(12) {
                 if below(3) == 0 {
-                    let names: Vec<char> = "abcdef".chars().filter(|_| below(2) == 0).collect();
-                    model.retain(|(name, _)| names.contains(name));
+                    let mut names: Vec<char> = "abcdef".chars().filter(|_| below(2) == 0).collect();
+                    if below(4) == 0 {
+                        names.extend(names.clone());
+                    }
+                    let keeps = below(2) == 0;
+                    model.retain(|(name, _)| names.contains(name) == keeps);
                     let quoted: Vec<_> = names.iter().map(|name| format!("\"{name}\"")).collect();
-                    lists.push((text.len(), format!("[{}]", quoted.join(","))));
+                    lists.push((text.len(), format!("[{}]", quoted.join(",")), keeps));
                 } else {
                     let name = "abcdef".as_bytes()[below(6)] as char;
                     if text.len() > 1 {
@@ -165,11 +206,12 @@ mod tests {
                 }
             }
             text.push('}');
-            let lists: Vec<_> = lists.iter().map(|(place, names)| (*place, &**names)).collect();
+            let lists: Vec<_> =
+                lists.iter().map(|(place, names, keeps)| (*place, &**names, *keeps)).collect();
             let members: Vec<_> =
                 model.iter().map(|(name, step)| format!("\"{name}\":{step}")).collect();
             let expected = format!("{{{}}}", members.join(","));
-            let got = if lists.is_empty() { text.clone() } else { kept(&text, &lists) };
+            let got = if lists.is_empty() { text.clone() } else { applied(&text, &lists) };
             assert_eq!(got, expected, "{text} {lists:?}");
         }
     }

@@ -21,7 +21,7 @@ pub use name::is_string;
 pub use normal::{Scanned, Scanner};
 pub use number::{double, push_double};
 pub use pointer::Pointer;
-pub use string::{LoneSurrogate, push_string, unquote};
+pub use string::{LoneSurrogate, normalize_string, push_string, push_unit, unquote};
 pub use text::{Printed, TextFault, check_text};
 pub use token::{JsonFault, skip_space};
 pub use walk::skip_value;

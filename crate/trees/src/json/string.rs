@@ -112,7 +112,7 @@ fn is_normal_escape(digits: &[u8]) -> bool {
 
 /// Appends a well-formed string, with its quotes, in normal form: only what must be escaped is, by the
 /// shortest escape. That includes halves of surrogate pairs. (ECMA-262, 25.5.2.3)
-pub(super) fn normalize_string(quoted: &[u8], out: &mut Vec<u8>) {
+pub fn normalize_string(quoted: &[u8], out: &mut Vec<u8>) {
     let mut rest = &quoted[..quoted.len() - 1];
     while let Some(escape) = rest.iter().position(|byte| *byte == b'\\') {
         out.extend_from_slice(&rest[..escape]);
@@ -140,7 +140,7 @@ pub(super) fn normalize_string(quoted: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends a character, or half of a surrogate pair, with its escape if it needs one.
-fn push_unit(unit: u32, out: &mut Vec<u8>) {
+pub fn push_unit(unit: u32, out: &mut Vec<u8>) {
     let short = match unit {
         0x08 => b'b',
         0x09 => b't',

@@ -13,7 +13,7 @@ pub use block::{Block, ByteValue, Format};
 pub use bytes::Bytes;
 pub use columns::Columns;
 pub use framing::Framing;
-pub use operation::UPDATE_HEADER_BYTES;
+pub use operation::{DROPS, UPDATE_HEADER_BYTES};
 
 use crate::batch::Edit;
 use crate::error::{Error, RowFault};

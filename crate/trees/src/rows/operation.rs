@@ -1,6 +1,6 @@
 //! Operations of a patch: `{"op":"put","key":..,"value":..}`, `{"op":"del","key":..}`,
-//! `{"op":"clear"}` and `{"op":"update","key":..,"merge":{..},"constrain":[..]}`; and the changes that
-//! a diff yields: `{"op":"add","key":..,"newValue":..}`, `{"op":"change",..}` with the same members, and
+//! `{"op":"clear"}` and `{"op":"update","key":..,"merge":{..},"unset":[..],"constrain":[..]}`; and the
+//! changes that a diff yields: `{"op":"add","key":..,"newValue":..}`, `{"op":"change",..}` with the same members, and
 //! `{"op":"del","key":..,"oldValue":..}`. Members may come in any order. The last of equal names counts,
 //! and members with other names are ignored.
 //!
@@ -8,7 +8,8 @@
 //! its row was deleted.
 //!
 //! An update is kept as one text: the number of its row and its offset, 64 bits each, for an error; then
-//! the object to merge, and the array of names to keep, if any, both in normal form.
+//! the object to merge; the array of names to keep, if any; and, after a [`DROPS`], that of names to remove, if any;
+//! all in normal form.
 
 use super::fault_of;
 use crate::error::RowFault;
@@ -18,6 +19,9 @@ use core::ops::Range;
 
 /// Bytes of an update before its texts.
 pub const UPDATE_HEADER_BYTES: usize = 16;
+
+/// Begins the names that an update removes.
+pub const DROPS: u8 = b'-';
 
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +70,17 @@ impl Values<'_> {
     }
 }
 
-const NAMES: [&[u8]; 8] =
-    [b"op", b"key", b"value", b"newValue", b"merge", b"constrain", b"oldValue", b"secondary"];
+const NAMES: [&[u8]; 9] = [
+    b"op",
+    b"key",
+    b"value",
+    b"newValue",
+    b"merge",
+    b"constrain",
+    b"unset",
+    b"oldValue",
+    b"secondary",
+];
 /// The index of `value` in [`NAMES`].
 const VALUE: usize = 2;
 
@@ -105,7 +118,7 @@ pub(super) fn read_operation(
             found[name] = Some(value..members.at);
         }
     }
-    let [op, key, value, new_value, merge, constrain, old_value, secondary] = found;
+    let [op, key, value, new_value, merge, constrain, unset, old_value, secondary] = found;
     let word = op.as_ref().map_or(&[][..], |op| &text[op.clone()]);
     let Some(which) = WORDS.iter().position(|(other, _)| is_string(word, other)) else {
         return Err((op.map_or(at, |op| op.start), RowFault::NoOperation));
@@ -130,7 +143,7 @@ pub(super) fn read_operation(
             }
         }
         Does::Update => {
-            read_update(text, [merge, constrain], &mut values, update)?;
+            read_update(text, [merge, constrain, unset], &mut values, update)?;
         }
         Does::Delete | Does::Clear => {}
     }
@@ -139,7 +152,7 @@ pub(super) fn read_operation(
 
 fn read_update(
     text: &[u8],
-    [merge, constrain]: [Option<Range<usize>>; 2],
+    [merge, constrain, unset]: [Option<Range<usize>>; 3],
     values: &mut Values<'_>,
     update: &mut Vec<u8>,
 ) -> Result<(), (usize, RowFault)> {
@@ -150,18 +163,30 @@ fn read_update(
         Some(merge) => append(text, merge, values, update).map_err(fault_of)?,
         None => update.extend_from_slice(b"{}"),
     }
-    let Some(constrain) = constrain else { return Ok(()) };
-    let not_names = |at: usize| (at, RowFault::ConstrainNotNames);
-    let mut names =
-        Members::of(text, constrain.start, b'[').ok_or_else(|| not_names(constrain.start))?;
-    let mut is_empty = true;
+    for (names, drops) in [(constrain, false), (unset, true)] {
+        let Some(names) = names else { continue };
+        if !has_names(text, names.start)? {
+            continue;
+        }
+        if drops {
+            update.push(DROPS);
+        }
+        append(text, names, values, update).map_err(fault_of)?;
+    }
+    Ok(())
+}
+
+/// Whether the array at `at` has names. Refuses everything else.
+fn has_names(text: &[u8], at: usize) -> Result<bool, (usize, RowFault)> {
+    let mut names = Members::of(text, at, b'[').ok_or((at, RowFault::NotNames))?;
+    let mut found = false;
     while let Some(name) = names.element().map_err(fault_of)? {
         if text[name.start] != b'"' {
-            return Err(not_names(name.start));
+            return Err((name.start, RowFault::NotNames));
         }
-        is_empty = false;
+        found = true;
     }
-    if is_empty { Ok(()) } else { append(text, constrain, values, update).map_err(fault_of) }
+    Ok(found)
 }
 
 /// Appends a value in normal form.

@@ -1,8 +1,8 @@
 //! Turns the updates of a sorted batch into puts, so that one merge applies all edits.
 //!
 //! An update adds the members of an object to the existing object, or to an empty one:
-//! `{ ...existing, ...merge }`, in JavaScript's order of members. If names are given, it keeps only those
-//! members. The existing object is that of the last put or deletion of the key in the batch. If there is
+//! `{ ...existing, ...merge }`, in JavaScript's order of members. Then it removes members by their names, and, if
+//! names to keep are given, all others. The existing object is that of the last put or deletion of the key in the batch. If there is
 //! none, it comes from the tree, which is read leaf by leaf in the order of keys.
 //!
 //! Updates of one key are gathered and applied together: at the last one, or when their texts exceed half
@@ -11,10 +11,10 @@
 use crate::batch::{Batch, Edit};
 use crate::cache::{Cache, Fetch};
 use crate::error::{Error, RowFault};
-use crate::json::{Constraints, JsonFault, Scanner, append_members};
+use crate::json::{Constraints, JsonFault, Scanner, append_members, skip_value};
 use crate::limits::MAX_VALUE_BYTES;
 use crate::node::Leaf;
-use crate::rows::UPDATE_HEADER_BYTES;
+use crate::rows::{DROPS, UPDATE_HEADER_BYTES};
 use crate::step::{Budget, Step};
 use crate::tree::multi_get::leaf_of;
 use crate::tree::plan::Plan;
@@ -80,9 +80,12 @@ impl Pending {
 
     /// Adds the text of an update.
     fn take(&mut self, text: &[u8]) -> Result<(), NoObject> {
-        let names = &text[append_members(text, &mut self.object)?..];
-        if !names.is_empty() {
-            self.constraints.add(self.object.len(), names);
+        let mut at = append_members(text, &mut self.object)?;
+        while at < text.len() {
+            let drops = text[at] == DROPS;
+            let start = at + usize::from(drops);
+            at = skip_value(text, start)?;
+            self.constraints.add(self.object.len(), &text[start..at], !drops);
         }
         Ok(())
     }

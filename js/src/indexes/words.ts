@@ -1,0 +1,57 @@
+/** The words of texts: as the core splits them, in `crate/src/index/words.rs`. */
+import { LONE_SURROGATE } from '../base/key.js';
+
+const MAX_WORD_CHARS = 64;
+
+/**
+ * Ranges of characters, each with its first and its last, and what becomes of them: 0 parts words; 1 is a range in which
+ * each second character, from the first, is a capital before its small letter; else it is how far the small letters are.
+ * The first range that a character is in counts; one in none is a letter that stays.
+ */
+// biome-ignore format: a line for each script
+const RULES = [
+  0x00, 0x2f, 0, 0x3a, 0x40, 0, 0x41, 0x5a, 32, 0x5b, 0x60, 0, 0x7b, 0xbf, 0,
+  // Latin-1 and Latin Extended-A.
+  0xd7, 0xd7, 0, 0xc0, 0xde, 32, 0x130, 0x130, -199, 0x100, 0x136, 1, 0x139, 0x147, 1,
+  0x14a, 0x176, 1, 0x178, 0x178, -121, 0x179, 0x17d, 1,
+  // Greek; the last sigma of a word is one like others.
+  0x386, 0x386, 38, 0x388, 0x38a, 37, 0x38c, 0x38c, 64, 0x38e, 0x38f, 63, 0x391, 0x3ab, 32,
+  0x3c2, 0x3c2, 1,
+  // Cyrillic.
+  0x400, 0x40f, 80, 0x410, 0x42f, 32, 0x48a, 0x4be, 1, 0x4c1, 0x4cd, 1, 0x4d0, 0x52e, 1,
+  // Punctuation of Arabic and of Indic scripts, punctuation and symbols of all, and wide ones.
+  0x60c, 0x61f, 0, 0x6d4, 0x6d4, 0, 0x964, 0x965, 0, 0x2000, 0x2bff, 0, 0x2e00, 0x3004, 0,
+  0x3008, 0x3020, 0, 0xfeff, 0xff0f, 0, 0xff1a, 0xff20, 0, 0xff5b, 0xff65, 0,
+];
+
+/** The small letter of a character, by its number; 0 if it parts words. */
+function lower(code: number): number {
+  for (let at = 0; at < RULES.length; at += 3) {
+    const [past, step] = [code - (RULES[at] as number), RULES[at + 2] as number];
+    if (past < 0 || code > (RULES[at + 1] as number)) continue;
+    if (step === 0) return 0;
+    return step === 1 && past % 2 === 1 ? code : code + step;
+  }
+  return code;
+}
+
+/**
+ * The words of a text, each once, as an index with `{ words }` lists them: its runs of letters and digits, in small
+ * letters; of more than 64 characters the first 64. None for a text with half of a surrogate pair.
+ */
+export function wordsOf(text: string): string[] {
+  const words = new Set<string>();
+  let word = '';
+  let chars = 0;
+  for (const char of LONE_SURROGATE.test(text) ? '' : `${text} `) {
+    const code = lower(char.codePointAt(0) as number);
+    if (code > 0) {
+      if (chars++ < MAX_WORD_CHARS) word += String.fromCodePoint(code);
+    } else if (chars > 0) {
+      words.add(word);
+      word = '';
+      chars = 0;
+    }
+  }
+  return [...words];
+}

@@ -1,0 +1,430 @@
+/**
+ * The entries of rows are those of the vectors, and the same in the core, in the wrapper, which tells them to watches
+ * and transactions, and in a model.
+ */
+import { beforeAll, describe, expect, it } from 'vitest';
+import vectors from '../../vectors/index/definitions.json' with { type: 'json' };
+import { type IndexDefinition, type IndexDefinitions, memory, open } from '../src/index.js';
+import { entriesOf, loadWords } from '../src/indexes/columns.js';
+import { indexOf } from '../src/indexes/definition.js';
+import { wordsOf } from '../src/indexes/words.js';
+import { comparePositions, entriesOfRows, type IndexedEntry, modelWords } from './index-model.js';
+import { compareKeys, type Entry, expectSame, failure, sorted } from './model.js';
+import { forSeeds, seedCount } from './property.js';
+import type { Random } from './random.js';
+
+beforeAll(loadWords);
+
+/** What the wrapper makes of rows, as a scan would tell it. */
+function entriesOfWrapper(definition: IndexDefinition, rows: readonly Entry[]): IndexedEntry[] {
+  const index = indexOf('one', definition);
+  const all = rows.flatMap(([key, value]) =>
+    entriesOf(index, key, value).map(({ position, secondary }) => ({
+      position,
+      entry: [key, value, secondary] as IndexedEntry,
+    })),
+  );
+  return all.sort((a, b) => compareKeys(a.position, b.position)).map(({ entry }) => entry);
+}
+
+describe('the vectors', () => {
+  it.each(vectors.entries)('hold for $tree', async ({ definition, tree, rows }) => {
+    const index = indexOf('one', definition as IndexDefinition);
+    expect(index.text).toBe(tree);
+    for (const { key, value, entries } of rows) {
+      const made = entriesOf(index, key, JSON.parse(value)).map(({ position }) => position);
+      expect(made, value).toEqual(entries);
+      const indexes = { one: definition as IndexDefinition };
+      const db = await open('vectors', { storage: memory(), indexes });
+      await db.put(key, JSON.parse(value));
+      const scanned = await db.scan({ index: 'one' }).toArray();
+      expect(scanned, value).toEqual(entriesOfWrapper(indexes.one, [[key, JSON.parse(value)]]));
+      await db.close();
+    }
+  });
+
+  it.each(vectors.words)('say what the words of $text are', ({ text, words }) => {
+    expect(wordsOf(text)).toEqual(words);
+    expect([...new Set(modelWords(text))]).toEqual(words);
+  });
+});
+
+/** All characters of the basic plane that JSON can hold, in rows; U+03A2 is none. */
+const CHARACTERS = Array.from({ length: 0xff + 1 }, (_, high) =>
+  Array.from({ length: 256 }, (_, low) => String.fromCharCode(high * 256 + low)).filter(
+    (char) => !/[\p{Surrogate}\u03a2]/u.test(char),
+  ),
+);
+
+describe('words', () => {
+  it('have each character as in the model, and letters and digits are parts of them', () => {
+    const odd: string[] = [];
+    for (const char of CHARACTERS.flat()) {
+      const words = wordsOf(`x${char}y`);
+      expect(words, char.codePointAt(0)?.toString(16)).toEqual([
+        ...new Set(modelWords(`x${char}y`)),
+      ]);
+      const isLetter = /^[\p{L}\p{Nd}\p{M}]$/u.test(char);
+      // Not that of Ogham.
+      const isSpace = char !== '\u1680' && /^[\p{White_Space}\p{Cc}]$/u.test(char);
+      if (isSpace) expect(words, char.codePointAt(0)?.toString(16)).not.toContain(`x${char}y`);
+      if (isLetter && words.length > 1) odd.push(char);
+    }
+    // Signs that are letters by their history, marks above Arabic ones, and letters that are symbols, or old.
+    const rest = odd.filter((char) => !/[ªµº\u0610-\u061a\u2000-\u2bff\u2e00-\u2e7f]/.test(char));
+    expect(rest).toEqual([]);
+  });
+
+  it('are the same in the core, for every character', async () => {
+    const indexes = { words: { path: { words: '/t' } } };
+    const db = await open('characters', { storage: memory(), indexes });
+    const rows = CHARACTERS.map(
+      (chars, at): Entry => [
+        `k${String(at).padStart(3, '0')}`,
+        { t: chars.map((char) => `${char}${char}1`) },
+      ],
+    );
+    await db.putMany(rows);
+    const expected = entriesOfWrapper(indexes.words, rows);
+    expect(expected.length).toBeGreaterThan(50_000);
+    expectSame(await db.scan({ index: 'words' }).toArray(), expected, 'scan');
+    await db.close();
+  });
+
+  it('of a long text are cut, and counted as members are', async () => {
+    const indexes = { words: { path: { words: '' } } };
+    const db = await open('long', { storage: memory(), indexes });
+    const many = (count: number) => Array.from({ length: count }, (_, at) => `w${at}`).join(' ');
+    const rows: Entry[] = [
+      ['cut', `${'é'.repeat(64)}x ${'é'.repeat(64)}y`],
+      ['few', many(2000)],
+      ['many', many(40_000)],
+    ];
+    await db.putMany(rows);
+    const expected = entriesOfWrapper(indexes.words, rows);
+    expect(expected.length).toBe(2001);
+    expect(await db.scan({ index: 'words' }).toArray()).toEqual(expected);
+    expect(await db.scan({ index: 'words', prefix: 'é' }).keys().toArray()).toEqual(['cut']);
+    await db.close();
+  });
+
+  it('are searched as they are split', async () => {
+    const indexes = { words: { path: [{ words: '/title' }, '/at'] } };
+    const db = await open('search', { storage: memory(), indexes });
+    await db.putMany([
+      ['a', { title: 'Der Fluß, das ÖL', at: 3 }],
+      ['b', { title: 'Öl & Essig', at: 1 }],
+      ['c', { title: 'ÖLPREIS', at: 2 }],
+    ]);
+    const [word] = wordsOf('Öl!');
+    const found = (range: object) =>
+      db
+        .scan({ index: 'words', ...range })
+        .keys()
+        .toArray();
+    expect(await found({ equals: word })).toEqual(['b', 'a']);
+    expect(await found({ equals: [word as string], gte: 2 })).toEqual(['a']);
+    expect(await found({ prefix: word })).toEqual(['b', 'a', 'c']);
+    await db.close();
+  });
+});
+
+const TEXTS = [
+  '',
+  '.',
+  'Hello, World',
+  'é É',
+  'İI',
+  'ΣΑΣ',
+  'a\0b',
+  '\ud800',
+  '😀 x',
+  '～',
+  'x'.repeat(1100),
+];
+const NAMES = ['a', 'b', '~v'];
+const PATHS = ['/a', '/b', '/~0v', '/a/0', '/b/a', ''];
+
+function scalar(from: Random): unknown {
+  return from.pick([
+    () => from.pick(TEXTS),
+    () => from.pick(TEXTS) + from.text(6),
+    () => from.below(4) - 1,
+    () => from.below(2) === 0,
+    () => null,
+  ])();
+}
+
+function someValue(from: Random, depth = 2): unknown {
+  const kind = from.below(depth > 0 ? 6 : 3);
+  if (kind < 3) return scalar(from);
+  const size = from.below(4);
+  if (kind === 3) return Array.from({ length: size }, () => someValue(from, depth - 1));
+  return Object.fromEntries(
+    from
+      .shuffle(NAMES)
+      .slice(0, size)
+      .map((name) => [name, someValue(from, depth - 1)]),
+  );
+}
+
+function definitionOf(from: Random): IndexDefinition {
+  const columns = Array.from({ length: 1 + from.below(3) }, () => from.pick(PATHS));
+  const words = from.below(2 * columns.length);
+  const path = columns.map((column, at) => (at === words ? { words: column } : column));
+  return {
+    path: path.length === 1 ? (path[0] as string) : path,
+    ...(from.below(3) === 0 && { prefix: 'k' }),
+    ...(from.below(2) === 0 && { nulls: from.below(4) > 0 }),
+    ...(from.below(2) === 0 && { below: from.pick([1, 'c', 'é', true, false, '', '\0', -0.5]) }),
+  };
+}
+
+it('stored indexes have the entries that the wrapper and the model make', async () => {
+  const made = { entries: 0, nulls: 0 };
+  await forSeeds(seedCount(40), async (from, seed, begin) => {
+    const definitions: IndexDefinitions = Object.fromEntries(
+      Array.from({ length: 6 }, (_, at) => [`i${at}`, definitionOf(from)]),
+    );
+    begin({ definitions });
+    const db = await open(`entries ${seed}`, { storage: memory(), indexes: definitions });
+    const rows = new Map<string, unknown>();
+    for (let step = 0; step < 4; step++) {
+      const many = Array.from({ length: from.pick([1, 1, 30]) }, (): Entry => {
+        const value = from.below(20) === 0 ? new Uint8Array([1]) : someValue(from);
+        return [from.pick(['k', 'j']) + from.below(40), value];
+      });
+      for (const [key, value] of many) rows.set(key, value);
+      if (many.length === 1) await db.put(...(many[0] as Entry));
+      else await db.putMany(many);
+      const all = sorted(rows);
+      for (const [index, definition] of Object.entries(definitions)) {
+        const stored = await db.scan({ index }).toArray();
+        expectSame(stored, entriesOfWrapper(definition, all), `${index} of the wrapper`);
+        const long = ([key, , secondary]: IndexedEntry) =>
+          JSON.stringify([secondary, key]).length < 900;
+        expectSame(
+          stored.filter(long),
+          entriesOfRows(definition, all).filter(long),
+          `${index} of the model`,
+        );
+        made.entries += stored.length;
+        made.nulls += stored.filter(([, , secondary]) => [secondary].flat().includes(null)).length;
+        const keys = await db.scan({ index, reverse: true }).keys().toArray();
+        expect(keys).toEqual(stored.map(([key]) => key).reverse());
+        if (stored.length === 0) continue;
+        const [key, value, secondary] = from.pick(stored);
+        const at = await db.rank([secondary, key], { index });
+        expect(
+          comparePositions(
+            [(stored[at] as IndexedEntry)[2], (stored[at] as IndexedEntry)[0]],
+            [secondary, key],
+          ),
+        ).toBe(0);
+        expect(await db.at(at, { index })).toEqual([key, value, secondary]);
+        expect(await db.scan({ index, equals: secondary }).toArray()).toContainEqual([
+          key,
+          value,
+          secondary,
+        ]);
+      }
+    }
+    expect(await db.verify({ checkIndexes: true })).toMatchObject({ ok: true, faults: [] });
+    await db.close();
+  });
+  expect(Math.min(made.entries, made.nulls * 10)).toBeGreaterThan(100);
+}, 120_000);
+
+describe('an index with nulls', () => {
+  const indexes: IndexDefinitions = {
+    owner: { path: '/owner', nulls: true },
+    plain: { path: '/owner' },
+    two: { path: ['/owner', '/age'], nulls: true },
+  };
+  const rows: Entry[] = [
+    ['a', { owner: null, age: 1 }],
+    ['b', { age: 2 }],
+    ['c', { owner: 'x', age: null }],
+    ['d', { owner: false }],
+    ['e', { owner: {} }],
+    ['f', 7],
+  ];
+  const opened = async () => {
+    const db = await open('nulls', { storage: memory(), indexes });
+    await db.putMany(rows);
+    return db;
+  };
+
+  it('is read by null, whose bound alone selects null alone', async () => {
+    const db = await opened();
+    const keys = (range: object) =>
+      db
+        .scan({ index: 'owner', ...range })
+        .keys()
+        .toArray();
+    expect(await keys({})).toEqual(['a', 'b', 'f', 'd', 'c']);
+    expect(await keys({ equals: null })).toEqual(['a', 'b', 'f']);
+    for (const bound of ['gte', 'lte'])
+      expect(await keys({ [bound]: null })).toEqual(['a', 'b', 'f']);
+    for (const bound of ['gt', 'lt']) expect(await keys({ [bound]: null })).toEqual([]);
+    expect(await keys({ gt: null, lte: true })).toEqual(['d']);
+    expect(await keys({ lte: true })).toEqual(['d']);
+    expect(await keys({ after: [null, 'a'], limit: 1 })).toEqual(['b']);
+    expect(await db.scan({ index: 'owner', limit: 2 }).toArray()).toEqual([
+      ['a', { owner: null, age: 1 }, null],
+      ['b', { age: 2 }, null],
+    ]);
+    expect(await db.at(1, { index: 'owner' })).toEqual(['b', { age: 2 }, null]);
+    expect(await db.count({ index: 'two', equals: [null], gte: 1 })).toBe(2);
+    expect(await db.count({ index: 'two', equals: null, lte: null })).toBe(1);
+    expect(await db.count({ index: 'two', equals: [null, 2] })).toBe(1);
+    expect(await db.deleteMany({ index: 'two', equals: null, gt: 1 })).toMatchObject({});
+    expect(await keys({ equals: null })).toEqual(['a', 'f']);
+    await db.close();
+  });
+
+  it('is told to watches and transactions, and its changes are no patch', async () => {
+    const db = await opened();
+    const told: unknown[] = [];
+    db.watch({ index: 'owner', equals: null }, (changes) => void told.push(...changes));
+    await db.transaction(async (tx) => {
+      tx.put('b', { owner: 'y' });
+      tx.put('g', {});
+      expect(await tx.scan({ index: 'owner', equals: null }).toArray()).toEqual([
+        ['a', { owner: null, age: 1 }, null],
+        ['f', 7, null],
+        ['g', {}, null],
+      ]);
+      expect(await tx.count({ index: 'two', equals: [null, null] })).toBe(2);
+    });
+    await expect.poll(() => told.length).toBe(2);
+    expect(told).toEqual([
+      { op: 'del', key: 'b', secondary: null, oldValue: { age: 2 } },
+      { op: 'add', key: 'g', secondary: null, newValue: {} },
+    ]);
+    await expect(db.applyPatch(told as never)).rejects.toEqual(failure('invalid-patch'));
+    await db.close();
+  });
+
+  it('alone takes null in a range', async () => {
+    const db = await opened();
+    const refused = expect.objectContaining({
+      code: 'invalid-argument',
+      message: expect.stringContaining('null'),
+    });
+    await expect(db.count({ index: 'plain', equals: null })).rejects.toEqual(refused);
+    await expect(db.count({ index: 'plain', gt: null })).rejects.toEqual(refused);
+    await expect(db.rank([null, 'a'], { index: 'plain' })).rejects.toEqual(refused);
+    await db.close();
+  });
+});
+
+it('an index below a version lists what is older, and is empty once all is brought forward', async () => {
+  const indexes = { old: { path: '/~0v', prefix: 'k', nulls: true, below: 3 } };
+  const storage = memory();
+  const db = await open('versions', { storage, indexes });
+  const many = Array.from({ length: 1000 }, (_, at): Entry => [`k${at}`, { '~v': 3, at }]);
+  await db.putMany([...many, ['k-old', { at: 1 }], ['k-two', { '~v': 2 }], ['other', {}]]);
+  const list = () => db.scan({ index: 'old' }).toArray();
+  expect(await list()).toEqual([
+    ['k-old', { at: 1 }, null],
+    ['k-two', { '~v': 2 }, 2],
+  ]);
+  await db.transaction(async (tx) => {
+    for await (const [key, value] of tx.scan({ index: 'old' })) {
+      tx.put(key, { ...(value as object), '~v': 3 });
+    }
+    expect(await tx.count({ index: 'old' })).toBe(0);
+  });
+  expect(await list()).toEqual([]);
+  expect(await db.verify({ checkIndexes: true })).toMatchObject({ ok: true });
+  await db.close();
+  // Of a store that has no such rows the index is made, too.
+  const later = await open('versions', {
+    storage,
+    indexes: { older: { ...indexes.old, below: 4 } },
+  });
+  expect(await later.count({ index: 'older' })).toBe(1002);
+  await later.close();
+});
+
+describe('equals beside bounds', () => {
+  it('reads the next columns', async () => {
+    const indexes = { state: { path: ['/state', '/day', '/n'] } };
+    const db = await open('equals', { storage: memory(), indexes });
+    await db.putMany(
+      ['open', 'open!', 'shut'].flatMap((state) =>
+        ['2025-05', '2025-06-01', '2025-06-30', '2025-07'].flatMap((day) =>
+          [1, 2].map((n): Entry => [`${state} ${day} ${n}`, { state, day, n }]),
+        ),
+      ),
+    );
+    await db.put('open number', { state: 'open', day: 5, n: 1 });
+    const keys = (range: object) =>
+      db
+        .scan({ index: 'state', ...range })
+        .keys()
+        .toArray();
+    expect(await keys({ equals: ['open'], gte: '2025-06-30' })).toEqual([
+      'open 2025-06-30 1',
+      'open 2025-06-30 2',
+      'open 2025-07 1',
+      'open 2025-07 2',
+    ]);
+    expect(await keys({ equals: 'open', lt: '2025-06' })).toEqual([
+      'open 2025-05 1',
+      'open 2025-05 2',
+    ]);
+    expect(await keys({ equals: 'open', lt: 6 })).toEqual(['open number']);
+    expect(await keys({ equals: 'open', prefix: '2025-06', gt: '2025-06-01' })).toEqual([
+      'open 2025-06-30 1',
+      'open 2025-06-30 2',
+    ]);
+    expect(await keys({ equals: ['open', '2025-07'], gt: 1 })).toEqual(['open 2025-07 2']);
+    expect(await keys({ equals: 'open', gt: ['2025-07', 1] })).toEqual(['open 2025-07 2']);
+    expect(await keys({ equals: 'shut', prefix: '2025-07', reverse: true })).toEqual([
+      'shut 2025-07 2',
+      'shut 2025-07 1',
+    ]);
+    await db.close();
+  });
+
+  it('must leave columns for them', async () => {
+    const indexes = { one: { path: '/a' }, two: { path: ['/a', '/b'] } };
+    const db = await open('equals', { storage: memory(), indexes });
+    for (const range of [
+      { index: 'one', equals: 1, gt: 0 },
+      { index: 'one', equals: 'a', prefix: 'a' },
+      { index: 'two', equals: [1, 2], gt: 0 },
+      { index: 'two', equals: 1, gt: [1, 2] },
+      { index: 'two', equals: 1, gt: [] },
+      { index: 'two', equals: 1, gt: 1, gte: 1 },
+      { index: 'two', equals: [1, 2], prefix: '' },
+    ]) {
+      await expect(db.count(range), JSON.stringify(range)).rejects.toEqual(
+        failure('invalid-argument'),
+      );
+      expect(() => db.watch(range, () => {}), JSON.stringify(range)).toThrow(
+        failure('invalid-argument'),
+      );
+    }
+    await db.close();
+  });
+});
+
+it.each([
+  [{ path: { words: 'a' } }],
+  [{ path: { words: '/a', more: 1 } }],
+  [{ path: {} }],
+  [{ path: [{ words: '/a' }, { words: '/b' }] }],
+  [{ path: [null] }],
+  [{ path: '/a', nulls: 1 }],
+  [{ path: '/a', below: null }],
+  [{ path: '/a', below: Number.NaN }],
+  [{ path: '/a', below: [1] }],
+  [{ path: '/a', below: '\ud800' }],
+  [{ path: '/a', below: 'x'.repeat(250) }],
+])('an index is not made of %j', async (definition) => {
+  const opening = open('test', { storage: memory(), indexes: { one: definition as never } });
+  await expect(opening).rejects.toEqual(failure('invalid-argument'));
+});
