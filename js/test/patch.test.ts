@@ -86,10 +86,10 @@ function applyTo(rows: Map<string, unknown>, operation: PatchOperation): void {
   else if (operation.op === 'del') rows.delete(operation.key);
   else if (operation.op === 'clear') rows.clear();
   else if (operation.op === 'update') {
-    const { key, merge, constrain = [] } = operation;
+    const { key, merge, unset = [], constrain = [] } = operation;
     const existing = (rows.get(key) ?? {}) as object;
     const isKept = ([name]: [string, unknown]) =>
-      constrain.length === 0 || constrain.includes(name);
+      !unset.includes(name) && (constrain.length === 0 || constrain.includes(name));
     const members = Object.entries({ ...existing, ...merge }).filter(isKept);
     rows.set(key, Object.fromEntries(members));
   }
@@ -104,10 +104,11 @@ it('merges objects like JavaScript, including the order of members', async () =>
       if (kind < 0.3) return { op: 'put', key: key(), value: objectOf(chance) };
       if (kind < 0.4) return { op: 'del', key: key() };
       if (kind < 0.43) return { op: 'clear' };
-      const names = Array.from({ length: below(9) }, () => pick([...NAMES, ...STRANGE]));
+      const names = () => Array.from({ length: below(9) }, () => pick([...NAMES, ...STRANGE]));
       const merge = next() < 0.8 ? { merge: objectOf(chance) } : {};
-      const constrain = next() < 0.4 ? { constrain: names } : {};
-      return { op: 'update', key: key(), ...merge, ...constrain };
+      const unset = next() < 0.4 ? { unset: names() } : {};
+      const constrain = next() < 0.4 ? { constrain: names() } : {};
+      return { op: 'update', key: key(), ...merge, ...unset, ...constrain };
     };
     const rows = new Map<string, unknown>();
     const db = await storeOf();
@@ -148,6 +149,8 @@ describe('a refused operation is reported with its position', () => {
     ['null to merge', { op: 'update', key: 'a', merge: null }],
     ['a text to constrain', { op: 'update', key: 'a', constrain: 'a' }],
     ['numbers to constrain', { op: 'update', key: 'a', constrain: [1] }],
+    ['a text to unset', { op: 'update', key: 'a', unset: 'a' }],
+    ['null to unset', { op: 'update', key: 'a', unset: [null] }],
     ['an update of a text', { op: 'update', key: 'text', merge: { a: 1 } }],
     ['an update of bytes', { op: 'update', key: 'bytes' }],
     ['an update of what was put', { op: 'update', key: 'new', merge: {} }],

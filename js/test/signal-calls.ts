@@ -126,6 +126,20 @@ export const CALLS: Call[] = [
     run: async ({ db }, signal) =>
       db.revert('0'.repeat(64), db.root, { signal, onConflict: async ({ theirs }) => theirs }),
   },
+  { title: 'insert', run: ({ db }, signal) => db.insert('n0', { n: 0 }, { signal }) },
+  {
+    title: 'update',
+    run: ({ db }, signal) =>
+      db.update<object>(
+        'k3',
+        async (row) => {
+          await turn();
+          return { ...row, n: 4 };
+        },
+        { signal },
+      ),
+  },
+  { title: 'previewMerge', run: ({ db }, signal) => db.previewMerge('draft', { signal }) },
   { title: 'verify', run: ({ db }, signal) => db.verify({ signal }) },
   { title: 'repair', run: ({ db }, signal) => db.repair({ signal }) },
   {

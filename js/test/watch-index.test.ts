@@ -7,10 +7,12 @@ import { forSeeds } from './property.js';
 import type { Random } from './random.js';
 import { until } from './watching.js';
 
-const TAGS = ['', 'a', 'ab', 'b', '\0', '\uff5e', '\u{1f600}'];
+const TAGS = ['', 'a', 'ab', 'b', 'A, B', '\0', '\uff5e', '\u{1f600}'];
 const indexes = {
   byTag: { path: '/tags', prefix: 'k' },
   byBoth: { path: ['/n', '/tags'] },
+  old: { path: '/n', nulls: true, below: 2 },
+  words: { path: ['/n', { words: '/tags' }], nulls: true },
 };
 
 function rangeFrom(from: Random): IndexRange {
@@ -25,6 +27,12 @@ function rangeFrom(from: Random): IndexRange {
     () => ({ index: 'byBoth' }),
     () => ({ index: 'byBoth', equals: both() }),
     () => ({ index: 'byBoth', lte: both(), gt: -1 }),
+    () => ({ index: 'byBoth', equals: from.below(3), gt: tag() }),
+    () => ({ index: 'byBoth', equals: [from.below(3)], prefix: tag() }),
+    () => ({ index: 'old' }),
+    () => ({ index: 'old', lte: null }),
+    () => ({ index: 'words', equals: from.pick([null, 1]) }),
+    () => ({ index: 'words', equals: 2, prefix: 'a' }),
   ])();
 }
 
@@ -80,6 +88,7 @@ it('copies equal the index after random commits', async () => {
           { tags, n: from.below(3) },
           { tags: tags[0], n: 1 },
           { n: 2 },
+          { n: null, tags: 'b A' },
           7,
         ]);
         return [from.pick(['k', 'other']) + from.below(300), value] as const;

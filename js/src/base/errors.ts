@@ -33,7 +33,9 @@ export type ErrorCode =
   | 'remote-auth'
   | 'remote-gone'
   | 'rollback'
-  | 'remote-unsafe';
+  | 'remote-unsafe'
+  | 'newer-version'
+  | 'exists';
 
 /** What is kept at a remote. */
 export type RemoteKind = 'repository' | 'head' | 'log' | 'pack' | 'delta';
@@ -76,8 +78,12 @@ export class HedgerowError extends Error {
   readonly code: ErrorCode;
   /** Position of the offending row, or operation of a patch, in its source, from 0. */
   declare readonly row?: number | undefined;
-  /** Key of the offending row, if a sum tree refuses it. */
+  /** Key of the offending row, if a sum tree or a table refuses it. */
   declare readonly key?: string | undefined;
+  /** Name of the table of the offending row. */
+  declare readonly table?: string | undefined;
+  /** What the schema of a table says of the row. */
+  declare readonly issues?: readonly { readonly message: string }[] | undefined;
   /** Byte offset of the fault, if the source is bytes. */
   declare readonly offset?: number | undefined;
   /** JSON pointer to the fault in the offending value; `''` when the whole value is the fault. */

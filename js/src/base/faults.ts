@@ -22,7 +22,7 @@ const ROW_FAULTS = [
   'op is not put, del, clear, update, add, change', // NoOperation
   'put has no `value`, or add or change no `newValue`', // ValueMissing
   '`merge` is not an object', // MergeNotObject
-  '`constrain` is not an array of strings', // ConstrainNotNames
+  '`constrain` or `unset` is not an array of strings', // NotNames
   'the row to update is not an object', // NotObject
   'a number is too large: numbers are doubles', // NumberTooLarge
   'changes of an index (`secondary`) are no patch', // IndexEntry

@@ -4,6 +4,9 @@ export const MAX_KEY_BYTES = 1024;
 /** Largest value, in bytes; the core has the same limit. */
 export const MAX_VALUE_BYTES = 64 << 20;
 
+/** Longest text of a row in a stream of bytes, with spaces and escapes; the core has the same limit. */
+export const MAX_ROW_TEXT_BYTES = MAX_VALUE_BYTES + (64 << 10);
+
 /** Deepest nesting of a value; the core has the same limit. */
 export const MAX_JSON_DEPTH = 512;
 

@@ -47,13 +47,15 @@ const KINDS: Readonly<Record<string, Kind>> = {
   storage: STORAGE,
   fallback: STORAGE,
   indexes: PLAIN,
+  // Those of `table` never come here.
+  tables: [() => 0, 'made by table()'],
   sums: PLAIN,
 };
 
 function kindOfMember(name: string): Kind {
   if (/^on[A-Z]/.test(name)) return ofType('function');
   if (
-    /^(reverse|initial|wait|mustExist|persist|exclusive|salvage|checkIndexes|dropOtherIndexes)$/.test(
+    /^(reverse|initial|wait|mustExist|persist|exclusive|salvage|checkIndexes|dropOtherIndexes|nulls)$/.test(
       name,
     )
   )

@@ -51,13 +51,17 @@ export function isInRange(
   );
 }
 
-/** Encodes a range; throws `invalid-key` or `invalid-argument`. */
-export function encodeRange(range: Exactly<KeyRange, (typeof PARTS)[number][0]>): EncodedRange {
-  const { gt, gte, lt, lte } = range;
+/** Throws `invalid-argument` if a range has two lower bounds, or two upper ones. */
+export function checkBounds({ gt, gte, lt, lte }: { [Name in keyof KeyRange]?: unknown }): void {
   if ((gt !== undefined && gte !== undefined) || (lt !== undefined && lte !== undefined)) {
     const message = 'a range has one of gt and gte at most, and one of lt and lte';
     throw new HedgerowError('invalid-argument', message);
   }
+}
+
+/** Encodes a range; throws `invalid-key` or `invalid-argument`. */
+export function encodeRange(range: Exactly<KeyRange, (typeof PARTS)[number][0]>): EncodedRange {
+  checkBounds(range);
   let flags = 0;
   const parts: Uint8Array[] = [];
   encoder ??= new TextEncoder();
@@ -96,14 +100,6 @@ export function cut(
   }
   const isIn = upper === undefined || compareKeys(upper, key) >= 0;
   return isIn ? { prefix, gt, gte, lt: key } : range;
-}
-
-/** Encodes a range to prove; a key becomes the range of that key alone. */
-export function encodeProved(keyOrRange: string | KeyRange): EncodedRange {
-  const isKey = typeof keyOrRange === 'string';
-  return encodeRange(
-    isKey ? { gte: keyOrRange, lte: keyOrRange } : rangeOf('prove', keyOrRange, RANGE.keys),
-  );
 }
 
 /** Whether `keys` is a range rather than a list of keys. */

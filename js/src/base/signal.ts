@@ -120,7 +120,10 @@ const calls = new WeakMap<AbortSignal, Call>();
 export function ending<T>(
   given: AbortSignal | undefined,
   work: (signal: AbortSignal | undefined) => Promise<T>,
-  { drop = () => {}, others }: { drop?: (late: T) => void; others?: Waits | undefined } = {},
+  {
+    drop = () => {},
+    others,
+  }: { drop?: ((late: T) => void) | undefined; others?: Waits | undefined } = {},
 ): { readonly result: Promise<T>; readonly over: Promise<unknown> } {
   if (given === undefined && others === undefined) {
     const result = work(undefined);

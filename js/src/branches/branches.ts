@@ -6,10 +6,11 @@ import { FORMAT } from '../base/limits.js';
 import { optionsOf } from '../base/options.js';
 import { bytesOf } from '../base/root.js';
 import { untilWon } from '../base/timeout.js';
-import type { BranchHead } from '../history/branch-head.js';
+import { BranchHead } from '../history/branch-head.js';
 import { REMOTE_BRANCHES, refOfBranch } from '../history/branch-name.js';
 import {
   firstGeneration,
+  forkedFrom,
   forkOf,
   type HeldCommit,
   lookFor,
@@ -19,7 +20,7 @@ import {
 import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/inventory.js';
 import { writeRefs } from '../history/ref-write.js';
 import { type Pinned, pinnedOf } from '../read/pinned-commit.js';
-import type { Durability, Ref, RefDrop } from '../storage/segment-store.js';
+import type { Durability, RefDrop } from '../storage/segment-store.js';
 
 /** One branch of a store. */
 export interface Branch {
@@ -41,23 +42,22 @@ export interface BranchOptions {
   readonly from?: string | Pinned | undefined;
 }
 
-/** The parent and base of the branch `one`, if `refs` have a fork of it. */
-function forkedFrom(one: string, refs: Iterable<Ref>): Pick<Branch, 'parent' | 'base'> {
-  const start = forkOf(one, '');
-  for (const { name, commitBytes } of refs) {
-    if (!name.startsWith(start)) continue;
-    return { parent: decodeURIComponent(name.slice(start.length)), base: hex(commitBytes) };
-  }
-  return {};
-}
-
 /** Holds the commit that a root or a snapshot names, which must be stored. */
 export async function holdNamed(
   branchHead: BranchHead,
   target: string | Pinned,
 ): Promise<HeldCommit> {
   const pinned = pinnedOf(target);
-  if (pinned !== undefined) return pinned.holdFor(branchHead);
+  if (pinned !== undefined) {
+    if (pinned.branchHead.shared !== branchHead.shared) {
+      throw new HedgerowError('invalid-argument', 'the snapshot is of another store');
+    }
+    pinned.check();
+    await pinned.holding;
+    const { commitBytes } = pinned.head;
+    const { release } = await branchHead.shared.hold(commitBytes);
+    return { commitBytes, release };
+  }
   if (typeof target !== 'string') {
     throw new HedgerowError(
       'invalid-argument',
@@ -75,13 +75,34 @@ async function holdHead(branchHead: BranchHead): Promise<HeldCommit> {
 }
 
 /**
- * Moves a new branch head to its branch. Creates the branch if it does not exist, by one small write: at `from`, or at
- * the head of `parent`.
+ * A head that stands on the branch `name`. Creates the branch if it does not exist, by one small write: at `from`, or at
+ * the head of `parent`. `check` throws when the store was closed meanwhile.
  */
 export async function openBranch(
+  parent: BranchHead,
+  name: string,
+  options: BranchOptions,
+  durability: Durability,
+  check: () => void,
+): Promise<BranchHead> {
+  const ref = refOfBranch(name);
+  const { from } = optionsOf('branch', options, 'from');
+  const branchHead = new BranchHead(parent.shared, ref);
+  try {
+    await moveTo(branchHead, parent, from, durability);
+    check();
+    return branchHead;
+  } catch (cause) {
+    branchHead.leave();
+    throw cause;
+  }
+}
+
+/** Moves a new branch head to its branch, and creates that if it does not exist. */
+async function moveTo(
   branchHead: BranchHead,
   parent: BranchHead,
-  { from }: BranchOptions,
+  from: string | Pinned | undefined,
   durability: Durability,
 ): Promise<void> {
   const { shared, ref } = branchHead;
@@ -142,7 +163,9 @@ export async function listBranches(
     .filter(({ name }) => remotes || !name.startsWith(BRANCH_REF + REMOTE_BRANCHES))
     .map((ref) => {
       const name = ref.name.slice(BRANCH_REF.length);
-      return { name, root: hex(ref.commitBytes), ...forkedFrom(name, refs.values()) };
+      const fork = forkedFrom(name, refs.values());
+      const base = fork && { parent: fork.parent, base: hex(fork.ref.commitBytes) };
+      return { name, root: hex(ref.commitBytes), ...base };
     });
   return [main, ...others.sort((a, b) => (a.name < b.name ? -1 : 1))];
 }

@@ -4,7 +4,7 @@
  * which both branches now contain, so that nothing is merged twice.
  */
 
-import { HedgerowError } from '../base/errors.js';
+import { type Conflict, HedgerowError } from '../base/errors.js';
 import { compareKeys } from '../base/key.js';
 import { FORMAT } from '../base/limits.js';
 import { checkSignal } from '../base/signal.js';
@@ -28,6 +28,9 @@ import {
 
 export type { MergeOptions, Resolution };
 
+/** Most changes of a preview by default. */
+const MOST_CHANGES = 1000;
+
 /** The result of a merge. */
 export interface MergeResult {
   /** The new root of the branch that was merged into, in hexadecimal. */
@@ -38,14 +41,55 @@ export interface MergeResult {
   readonly conflicts: number;
 }
 
+/** What a merge would do. */
+export interface MergePreview<Value = unknown> {
+  /**
+   * What it would change in this branch besides conflicts, as `watch` would tell it, in the order of keys: the first
+   * `limit` of these changes.
+   */
+  readonly changes: readonly Change<Value>[];
+  /** How many changes there are in all. */
+  readonly changed: number;
+  /** All conflicts, in the order of keys. `onConflict` of a merge would get these. */
+  readonly conflicts: readonly Conflict[];
+}
+
+/** How a merge is previewed. */
+export interface PreviewOptions {
+  /** Most `changes` that are kept; 1,000 by default. */
+  readonly limit?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Merges the branch `name` into that of `branchHead`. */
 export async function mergeBranch(
   branchHead: BranchHead,
   name: string,
   job: Job,
 ): Promise<MergeResult> {
+  const { root, applied, conflicts } = await trying(branchHead, name, job, attempt);
+  return { root, applied, conflicts };
+}
+
+/** Finds out what `mergeBranch` would do. */
+export async function previewMerge(
+  branchHead: BranchHead,
+  name: string,
+  { limit = MOST_CHANGES, signal }: PreviewOptions,
+): Promise<MergePreview> {
+  const job = { signal, durability: 'relaxed' } as const;
+  return trying(branchHead, name, job, (merge) => merge.preview(limit));
+}
+
+/** Runs `work` until no ref moves meanwhile. */
+async function trying<T>(
+  branchHead: BranchHead,
+  name: string,
+  job: Job,
+  work: (merge: ThreeWay, tries: number) => Promise<T | undefined>,
+): Promise<T> {
   const decisions: Decisions = new Map();
-  const { root, applied, conflicts } = await untilWon(async (tries) => {
+  return untilWon(async (tries) => {
     checkSignal(job.signal);
     // `onConflict` must not be asked about an outdated head.
     await branchHead.shared.queued(() => branchHead.refresh());
@@ -56,12 +100,11 @@ export async function mergeBranch(
       }
       const hold = () => holdSides(branchHead, name, theirs.commitBytes);
       const way = { hold, pairs: bothChanged, otherwise: 'fail' } as const;
-      return await attempt(new ThreeWay(branchHead, way, job, decisions), tries);
+      return await work(new ThreeWay(branchHead, way, job, decisions), tries);
     } finally {
       theirs.release();
     }
   });
-  return { root, applied, conflicts };
 }
 
 /** Other writers may keep winning: then they wait for the merge, but never for `onConflict`. */

@@ -82,6 +82,13 @@ export interface Outcome {
   readonly kept: readonly string[];
 }
 
+/** What a three-way merge would do. */
+export interface Preview {
+  readonly changes: readonly Change[];
+  readonly changed: number;
+  readonly conflicts: readonly Conflict[];
+}
+
 export interface Job extends MergeOptions {
   readonly durability: Durability;
   /** Called before the commit, when all that `onConflict` was asked is decided. */
@@ -220,30 +227,56 @@ export class ThreeWay {
     }
   }
 
-  /** Finds what both sides have changed, and resolves conflicts. */
-  async #compare(base: number, ours: number, theirs: number): Promise<void> {
+  #pairs(base: number, ours: number, theirs: number): AsyncGenerator<Pair, void, void> {
     const { host } = this.#branchHead.shared;
     const changes = (from: number, to: number) => this.#changes(from, to);
     const check = () => this.#check();
-    const pairs = this.#way.pairs({ host, base, ours, theirs, changes, check });
-    for await (const [change, mine] of pairs) {
-      if (mine === undefined) this.#applied += 1;
-      else await this.#both(mine.value, change);
+    return this.#way.pairs({ host, base, ours, theirs, changes, check });
+  }
+
+  /** Finds what both sides have changed, and resolves conflicts. */
+  async #compare(base: number, ours: number, theirs: number): Promise<void> {
+    for await (const [change, mine] of this.#pairs(base, ours, theirs)) {
+      const conflict = mine && conflictOf(change, mine.value);
+      if (conflict !== undefined) await this.#decide(conflict);
+      else if (mine === undefined) this.#applied += 1;
     }
   }
 
-  async #both(ours: unknown, other: Change): Promise<void> {
-    const theirs = newValueOf(other);
-    if (sameValue(ours, theirs)) return;
+  /** What `run` would find now; keeps `most` of the changes. Writes nothing. */
+  async preview(most: number): Promise<Preview | undefined> {
+    const sides = await this.#way.hold();
+    if (sides === undefined) return undefined;
+    const held = await this.#branchHead.holdHead();
+    const { view } = held.head;
+    const found = { changes: [] as Change[], changed: 0, conflicts: [] as Conflict[] };
+    try {
+      if (sameBytes(sides.baseBytes, sides.theirsBytes)) return found;
+      const base = await this.#open(sides.baseBytes);
+      const theirs = await this.#open(sides.theirsBytes);
+      for await (const [change, mine] of this.#pairs(base, view, theirs)) {
+        const conflict = mine && conflictOf(change, mine.value);
+        if (conflict !== undefined) found.conflicts.push(conflict);
+        if (mine !== undefined) continue;
+        found.changed += 1;
+        if (found.changed <= most) found.changes.push(change);
+      }
+      return found;
+    } finally {
+      held.release();
+      this.#end(sides);
+    }
+  }
+
+  async #decide(conflict: Conflict): Promise<void> {
     this.#conflicts += 1;
-    const { key } = other;
-    const base = 'oldValue' in other ? other.oldValue : undefined;
+    const { key, ours, theirs } = conflict;
     const { onConflict } = this.#job;
     if (onConflict === undefined && this.#way.otherwise === 'ours') {
       return this.#resolve(key, ours, ours, theirs);
     }
     if (onConflict === undefined) {
-      if (this.#unresolved.length < LISTED) this.#unresolved.push({ key, base, ours, theirs });
+      if (this.#unresolved.length < LISTED) this.#unresolved.push(conflict);
       return;
     }
     let decision = this.#decisions.get(key);
@@ -252,7 +285,7 @@ export class ThreeWay {
         this.#isUndecided = true;
         return;
       }
-      const resolved = await until(onConflict({ key, base, ours, theirs }), this.#job.signal);
+      const resolved = await until(onConflict(conflict), this.#job.signal);
       const value = normal(key, resolved);
       decision = { ours, theirs, value };
       this.#decisions.set(key, decision);
@@ -335,6 +368,14 @@ function normal(key: string, resolved: unknown): unknown {
     const text = `onConflict, of ${JSON.stringify(key)}: ${message}`;
     throw new HedgerowError(code, text, { cause, pointer });
   }
+}
+
+/** The conflict of a row that has the value `ours` in the head; `undefined` if the change gave it the same one. */
+function conflictOf(change: Change, ours: unknown): Conflict | undefined {
+  const theirs = newValueOf(change);
+  if (sameValue(ours, theirs)) return undefined;
+  const base = 'oldValue' in change ? change.oldValue : undefined;
+  return { key: change.key, base, ours, theirs };
 }
 
 /** The value of a row after a change. */

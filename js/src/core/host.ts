@@ -5,6 +5,7 @@ import type { Index } from '../indexes/definition.js';
 import { IndexSet } from '../indexes/index-set.js';
 import { type SegmentStore, segmentOf, type Wanted } from '../storage/segment-store.js';
 import { indexCore } from './calls/indexes.js';
+import { count, counted, output, scan } from './calls/reads.js';
 import { loadSegment, removeSegment } from './calls/segments.js';
 import { Engine, type Op } from './engine.js';
 import { QUICK_WORK, WORK_IN_MS } from './speed.js';
@@ -67,8 +68,15 @@ export class Host {
   readonly segments: SegmentStore;
   readonly sliceMs: number;
   readonly indexes: IndexSet;
+  /** For entries of their own: if they imported these, the start of a page would be cut in more pieces, and be larger. */
+  readonly reads = { scan, output, count, counted };
   /** The wanted sum trees that follow rows, for all handles of this store: definitions by name. */
   readonly sums: ReadonlyMap<string, string> | undefined;
+  /**
+   * Called with each store, branch, snapshot and transaction that is made: it may get tables. `inner` is the branch head of
+   * a store, and the edits of a transaction.
+   */
+  onHandle: ((handle: object, inner?: unknown) => void) | undefined;
   /** Resolves once the core works again after a trap. */
   recover: () => Promise<void> = async () => {};
   readonly #pace: Pace;

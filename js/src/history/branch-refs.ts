@@ -23,6 +23,19 @@ export function forkOf(one: string, parent: string): string {
   return `${FORK_REF}${a}/${b}`;
 }
 
+/** Where `refs` say that a branch was forked; `undefined` for the main one, and if its parent was deleted. */
+export function forkedFrom(
+  one: string,
+  refs: Iterable<Ref>,
+): { readonly parent: string; readonly ref: Ref } | undefined {
+  const start = forkOf(one, '');
+  for (const ref of refs) {
+    if (!ref.name.startsWith(start)) continue;
+    return { parent: decodeURIComponent(ref.name.slice(start.length)), ref };
+  }
+  return undefined;
+}
+
 /** The error for a branch that does not exist. */
 export function noBranch(name: string): HedgerowError {
   return new HedgerowError('branch-not-found', `there is no branch ${name}`);

@@ -20,9 +20,12 @@ export class Pending {
     return this.#edits.get(key);
   }
 
-  /** Resolves when the edits so far of some keys are committed or refused; `undefined` when there are no edits. */
+  /** Resolves when the edits so far of some keys are committed or refused; `undefined` when there are none of these. */
   ofAll(isAmong: (key: string) => boolean): Promise<unknown> | undefined {
-    if (this.#edits.size === 0) return undefined;
-    return Promise.all([...this.#edits].map(([key, ended]) => isAmong(key) && ended));
+    let all: Promise<unknown> | undefined;
+    for (const [key, ended] of this.#edits) {
+      if (isAmong(key)) all = all ? Promise.all([all, ended]) : ended;
+    }
+    return all;
   }
 }

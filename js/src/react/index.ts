@@ -6,11 +6,19 @@
 import { useCallback, useSyncExternalStore } from 'react';
 import { HedgerowError } from '../base/errors.js';
 import { kindOf } from '../base/kind.js';
-import type { IndexScanOptions, ScanOptions, SecondaryKey } from '../index.js';
+import { RANGE, rangeOf } from '../base/options.js';
+import type {
+  IndexRange,
+  IndexScanOptions,
+  KeyRange,
+  ScanOptions,
+  SecondaryKey,
+  Store,
+} from '../index.js';
 import { checkedScan } from '../read/scan-options.js';
 import { followScan, type Shown, type Watchable } from './follow.js';
 import type { Row } from './rows.js';
-import { type Follow, type Status, stateOf, subscribe } from './subscriptions.js';
+import { type Follow, type Followed, type Status, stateOf, subscribe } from './subscriptions.js';
 
 export type { Row, Watchable };
 
@@ -35,13 +43,24 @@ export type ScanState<Value = unknown, Shown = Row<Value>> =
   /** `rows` are the last ones that were read. */
   | { readonly status: 'error'; readonly rows: readonly Shown[]; readonly error: unknown };
 
+/** The number of rows in a range. */
+export type CountState =
+  | { readonly status: 'loading'; readonly count: undefined; readonly error: undefined }
+  | { readonly status: 'ready'; readonly count: number; readonly error: undefined }
+  /** `count` is the last one that is known, if any. */
+  | { readonly status: 'error'; readonly count: number | undefined; readonly error: unknown };
+
+/** A store or a branch of one: the members that `useCount` uses. */
+export type Countable = Pick<Store, 'watchCount'> & Partial<Pick<Store, 'onRecovery'>>;
+
+const NO_COUNT: CountState = { status: 'loading', count: undefined, error: undefined };
 const NO_ROW: RowState = { status: 'loading', value: undefined, error: undefined };
 const NO_ROWS: ScanState = { status: 'loading', rows: [], error: undefined };
 
-function useShown<State extends Status>(
-  db: Watchable | undefined,
+function useShown<Db extends Followed, State extends Status>(
+  db: Db | undefined,
   name: string,
-  begin: (db: Watchable, name: string) => Follow<State>,
+  begin: (db: Db, name: string) => Follow<State>,
   loading: State,
 ): State {
   const listen = useCallback(
@@ -56,12 +75,13 @@ function useShown<State extends Status>(
   );
 }
 
-/** The text of options: equal for equal scans. It contains the options (`s`), or their error (`e`). */
-function textOf(options: ScanOptions | IndexScanOptions): string {
+const inOrder = (range: KeyRange | IndexRange) =>
+  Object.fromEntries(Object.entries(range).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** The text of options: equal for equal ones. It contains what `read` makes of them, or its error (`e`). */
+function textOf(letter: string, read: () => object): string {
   try {
-    const { range, signal: _, ...control } = checkedScan('useScan', options);
-    const members = Object.entries(range).sort(([a], [b]) => (a < b ? -1 : 1));
-    return `s${JSON.stringify({ range: Object.fromEntries(members), ...control })}`;
+    return letter + JSON.stringify(read());
   } catch (cause) {
     return `e${(cause as Error).message}`;
   }
@@ -125,5 +145,40 @@ export function useScan(
   db: Watchable | undefined,
   options: ScanOptions | IndexScanOptions = {},
 ): unknown {
-  return useShown(db, textOf(options), beginScan, NO_ROWS);
+  const text = textOf('s', () => {
+    const { range, signal: _, ...control } = checkedScan('useScan', options);
+    return { range: inOrder(range), ...control };
+  });
+  return useShown(db, text, beginScan, NO_ROWS);
+}
+
+const beginCount =
+  (db: Countable, name: string): Follow<CountState> =>
+  (set, before) => {
+    let count = before?.count;
+    const onError = (error: unknown) => set({ status: 'error', count, error });
+    if (name.startsWith('e')) {
+      onError(refusalOf(name));
+      return () => {};
+    }
+    const show = (now: number) => {
+      // After a failure the number may be the same.
+      count = now;
+      set({ status: 'ready', count, error: undefined });
+    };
+    try {
+      return db.watchCount(JSON.parse(name.slice(1)), show, { onError });
+    } catch (error) {
+      onError(error);
+      return () => {};
+    }
+  };
+
+/**
+ * The number of rows in a range, all by default, or of entries in a range of an index, now and whenever it changes. Reads
+ * no rows. Ranges are compared by value. Its status is as that of `useRow`.
+ */
+export function useCount(db: Countable | undefined, range: KeyRange | IndexRange = {}): CountState {
+  const text = textOf('c', () => inOrder(rangeOf('useCount', range, RANGE.entries)));
+  return useShown(db, text, beginCount, NO_COUNT);
 }

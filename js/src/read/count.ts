@@ -10,6 +10,9 @@ import type { WaitOptions } from './holder.js';
 /** Which rows, or entries of an index, to count. */
 export type CountOptions = (KeyRange & Pick<WaitOptions, 'signal'>) | (IndexRange & WaitOptions);
 
+/** The options of a count, and of reads that number rows. */
+type Counted = IndexRange & WaitOptions & { readonly reverse?: boolean | undefined };
+
 /** The checked options of a count. */
 export interface CountPlan extends WaitOptions {
   readonly range: KeyRange | IndexRange;
@@ -17,17 +20,22 @@ export interface CountPlan extends WaitOptions {
   readonly cut?: EntryCut | undefined;
 }
 
-/** Checks the options of a count. Throws `invalid-argument`, or `aborted`. */
-export function checkedCount(call: string, options: CountOptions): CountPlan {
+/** Checks the options of a count, or of a read of an order. Throws `invalid-argument`, or `aborted`. */
+export function checkedCount(
+  call: string,
+  options: CountOptions,
+  names: typeof RANGE.counted | typeof RANGE.ordered = RANGE.counted,
+): CountPlan & { readonly reverse: boolean } {
   const {
+    reverse = false,
     wait,
     signal,
     ...range
-  }: Exactly<IndexRange & WaitOptions, keyof IndexRange | 'wait' | 'signal'> = rangeOf(
+  }: Exactly<Counted, keyof IndexRange | 'reverse' | 'wait' | 'signal'> = rangeOf(
     call,
-    options as IndexRange & WaitOptions,
-    RANGE.counted,
+    options as Counted,
+    names,
   );
   checkSignal(signal);
-  return { range, wait, signal };
+  return { range, reverse, wait, signal };
 }

@@ -1,15 +1,13 @@
 /** The numbers of rows in their order: the options of `at` and `rank`, and their one check. */
 
 import * as ReadFlag from '../base/abi/read-flag.js';
-import type { Exactly } from '../base/exactly.js';
-import { checkNumber, RANGE, rangeOf } from '../base/options.js';
+import { checkNumber, RANGE } from '../base/options.js';
 import type { EncodedRange, KeyRange } from '../base/range.js';
-import { checkSignal } from '../base/signal.js';
 import * as reads from '../core/calls/reads.js';
 import type { Engine, Op } from '../core/engine.js';
 import type { EntryPosition, IndexRange } from '../indexes/columns.js';
 import { isOfIndex } from '../indexes/index-set.js';
-import type { CountPlan } from './count.js';
+import { type CountPlan, checkedCount } from './count.js';
 import type { WaitOptions } from './holder.js';
 import { partOf, type ScanControl, side, UNLIMITED } from './scan-options.js';
 
@@ -28,21 +26,6 @@ export interface AtPlan extends CountPlan {
   readonly n: number;
 }
 
-function checkedOrder(call: string, options: OrderOptions | IndexOrderOptions) {
-  const {
-    reverse = false,
-    wait,
-    signal,
-    ...range
-  }: Exactly<IndexOrderOptions, keyof IndexRange | 'reverse' | 'wait' | 'signal'> = rangeOf(
-    call,
-    options as IndexOrderOptions,
-    RANGE.ordered,
-  );
-  checkSignal(signal);
-  return { range, reverse, wait, signal };
-}
-
 /** Checks the arguments of `at`. Throws `invalid-argument`, or `aborted`. */
 export function checkedAt(
   call: string,
@@ -50,7 +33,7 @@ export function checkedAt(
   options: OrderOptions | IndexOrderOptions,
 ): AtPlan {
   checkNumber(call, n);
-  return { ...checkedOrder(call, options), n: Math.min(n, UNLIMITED) };
+  return { ...checkedCount(call, options, RANGE.ordered), n: Math.min(n, UNLIMITED) };
 }
 
 /** Checks the arguments of `rank`, which counts the rows before one. Throws as `checkedAt`, or `invalid-key`. */
@@ -59,7 +42,7 @@ export function checkedRank(
   at: string | EntryPosition,
   options: OrderOptions | IndexOrderOptions,
 ): CountPlan {
-  const { range, reverse, ...waiting } = checkedOrder(call, options);
+  const { range, reverse, ...waiting } = checkedCount(call, options, RANGE.ordered);
   return { ...waiting, ...partOf(call, range, at, side(reverse, false)) };
 }
 

@@ -3,7 +3,6 @@
 import { HedgerowError } from '../base/errors.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
-import type { HeldCommit } from '../history/branch-refs.js';
 import type { Hold } from '../tabs/pins.js';
 import type { ReadContext } from './context.js';
 
@@ -21,7 +20,8 @@ export class PinnedCommit implements ReadContext {
   #isReleased = false;
   #view: Hold;
   #hold: Hold | undefined;
-  #holding: Promise<void> | undefined;
+  /** Settles when its commit is held; `undefined` once it is. */
+  holding: Promise<void> | undefined;
   #reopening: Promise<void> | undefined;
 
   constructor(branchHead: BranchHead, checkStore: () => void) {
@@ -37,13 +37,13 @@ export class PinnedCommit implements ReadContext {
     // whole, and other tabs never see it without a pin.
     this.#view = branchHead.useView(head.view);
     const holding = isWhole ? shared.hold(head.commitBytes) : shared.holdAny(head.commitBytes);
-    this.#holding = holding.then((hold) => {
+    this.holding = holding.then((hold) => {
       if (this.#uses === 0) hold.release();
       this.#hold = hold;
-      this.#holding = undefined;
+      this.holding = undefined;
     });
-    this.#holding.catch(() => {});
-    if (isWhole) this.#holding = undefined;
+    this.holding.catch(() => {});
+    if (isWhole) this.holding = undefined;
     headPin.keep();
   }
 
@@ -53,7 +53,7 @@ export class PinnedCommit implements ReadContext {
 
   get isReady(): boolean {
     const { engine } = this.host;
-    return this.#holding === undefined && engine.isReady && engine.epoch === this.#epoch;
+    return this.holding === undefined && engine.isReady && engine.epoch === this.#epoch;
   }
 
   check(): void {
@@ -62,7 +62,7 @@ export class PinnedCommit implements ReadContext {
   }
 
   async ready(): Promise<void> {
-    await this.#holding;
+    await this.holding;
     while (!this.isReady) {
       this.check();
       this.#reopening ??= this.#reopen().finally(() => {
@@ -112,18 +112,6 @@ export class PinnedCommit implements ReadContext {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.#unuse();
-  }
-
-  /** Holds the commit for a change of the store of `branchHead`. Throws `invalid-argument` for another store. */
-  async holdFor(branchHead: BranchHead): Promise<HeldCommit> {
-    if (this.branchHead.shared !== branchHead.shared) {
-      throw new HedgerowError('invalid-argument', 'the snapshot is of another store');
-    }
-    this.check();
-    await this.#holding;
-    const { commitBytes } = this.#head;
-    const { release } = await this.branchHead.shared.hold(commitBytes);
-    return { commitBytes, release };
   }
 }
 

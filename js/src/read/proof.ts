@@ -5,7 +5,8 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { MAX_PROOF_BYTES } from '../base/limits.js';
-import { type EncodedRange, encodeProved, type KeyRange } from '../base/range.js';
+import { RANGE, rangeOf } from '../base/options.js';
+import { type EncodedRange, encodeRange, type KeyRange } from '../base/range.js';
 import { bytesOf } from '../base/root.js';
 import { checkEngine } from '../core/check-engine.js';
 import { Host } from '../core/host.js';
@@ -23,12 +24,21 @@ export interface ProvedRange<Value = unknown> {
 /** Instances with more memory than this are dropped: linear memory never shrinks. */
 const MAX_KEPT_BYTES = 16 << 20;
 
-/** Proves a range of a commit. The caller must hold it. */
+/** Encodes a range to prove; a key becomes the range of that key alone. */
+function encodeProved(keyOrRange: string | KeyRange): EncodedRange {
+  const isKey = typeof keyOrRange === 'string';
+  return encodeRange(
+    isKey ? { gte: keyOrRange, lte: keyOrRange } : rangeOf('prove', keyOrRange, RANGE.keys),
+  );
+}
+
+/** Proves a key or a range of a commit. The caller must hold it. */
 export async function prove(
   host: Host,
   { commitBytes }: Head,
-  range: EncodedRange,
+  keyOrRange: string | KeyRange,
 ): Promise<Uint8Array> {
+  const range = encodeProved(keyOrRange);
   const checks = await checkEngine(host);
   return host.read(checks.prove(commitBytes, range), () => checks.proof(), checks);
 }

@@ -7,7 +7,7 @@ import { endedWhenForgotten } from '../base/forgotten.js';
 import { turn } from '../base/scheduler.js';
 import { checkSignal, untilEnded } from '../base/signal.js';
 import * as reads from '../core/calls/reads.js';
-import type { Op } from '../core/engine.js';
+import type { Engine, Op } from '../core/engine.js';
 import type { Host, Runner } from '../core/host.js';
 import { fail } from '../core/status.js';
 import type { SecondaryKey } from '../indexes/columns.js';
@@ -18,12 +18,15 @@ import {
   type IndexScanOptions,
   type ScanOptions,
   type StoredScan,
+  UNLIMITED,
 } from './scan-options.js';
 
 /** A stream of rows that is read while it is iterated. */
 export interface Rows<T> extends AsyncIterable<T> {
   /** Reads all rows into an array. */
   toArray(): Promise<T[]>;
+  /** The first row, or `undefined` if there is none. A scan reads no other row, as with `limit: 1`. */
+  first(): Promise<T | undefined>;
 }
 
 /** The result of `scan`: entries, or only their keys or values. */
@@ -55,14 +58,18 @@ export interface Started {
   end?(): void;
 }
 
-/** Yields the output of an operation, block by block. */
+/** Yields the output of an operation, block by block, as `decode` reads it. */
 export function blocks(
   host: Host,
   start: () => Started | Promise<Started>,
   signal: AbortSignal | undefined,
+  decode?: Decode,
 ): AsyncIterableIterator<unknown[], void> {
-  return endedWhenForgotten((state) => read(host, start, signal, state));
+  return endedWhenForgotten((state) => read(host, start, signal, state, decode));
 }
+
+/** Reads the members of an output. */
+export type Decode = (engine: Engine) => unknown[];
 
 /** As `blocks`, for callers that end it themselves. Sets `isOver` once it holds nothing any more. */
 function read(
@@ -70,8 +77,9 @@ function read(
   start: () => Started | Promise<Started>,
   signal: AbortSignal | undefined,
   state?: { isOver?: boolean },
+  decode?: Decode,
 ): AsyncGenerator<unknown[], void, void> {
-  const reading = steps(host, start, signal, state);
+  const reading = steps(host, start, signal, state, decode);
   return signal === undefined ? reading : untilEnded(reading, signal);
 }
 
@@ -80,6 +88,7 @@ async function* steps(
   start: () => Started | Promise<Started>,
   signal: AbortSignal | undefined,
   state: { isOver?: boolean } = {},
+  decode: Decode = reads.output,
 ): AsyncGenerator<unknown[], void, void> {
   const { engine, sliceMs } = host;
   checkSignal(signal);
@@ -100,7 +109,7 @@ async function* steps(
         await host.load(engine.needed());
       } else if (status === Status.done || status === Status.yield) {
         engine.succeeded();
-        const members = reads.output(engine);
+        const members = decode(engine);
         const ms = performance.now() - startMs;
         const growth = Math.min(4, Math.max(0.25, (0.7 * sliceMs) / Math.max(ms, 0.05)));
         budget = Math.min(LARGEST_BLOCK, Math.max(FIRST_BLOCK, budget * growth));
@@ -146,7 +155,14 @@ export function rowsOf<T>(iterate: () => AsyncGenerator<T, void, void>): Rows<T>
       for await (const row of iterate()) all.push(row);
       return all;
     },
+    first: () => firstOf(iterate()),
   };
+}
+
+/** The first of some rows, which are then read no further. */
+export async function firstOf<T>(rows: AsyncIterable<T>): Promise<T | undefined> {
+  for await (const row of rows) return row;
+  return undefined;
 }
 
 /** Yields what `load` resolves to. */
@@ -173,8 +189,12 @@ function single<T>(parts: number): Shape<T> {
   return { parts, width: 1, at: (members, index) => members[index] as T };
 }
 
-/** Reads blocks with the wanted parts of rows. */
-type Source = (parts: number, state?: { isOver?: boolean }) => ReturnType<typeof read>;
+/** Reads blocks with the wanted parts of rows, of `most` rows in all. */
+type Source = (
+  parts: number,
+  state?: { isOver?: boolean },
+  most?: number,
+) => ReturnType<typeof read>;
 
 class BlockRows<T> implements Rows<T> {
   protected readonly source: Source;
@@ -199,6 +219,12 @@ class BlockRows<T> implements Rows<T> {
     }
     // Join at once: an array that grows row by row is copied again and again.
     return blocks.length === 1 ? (blocks[0] as T[]) : ([] as T[]).concat(...blocks);
+  }
+
+  async first(): Promise<T | undefined> {
+    const { parts, at } = this.#shape;
+    const members = await firstOf(this.source(parts, undefined, 1));
+    return members && at(members, 0);
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T, void> {
@@ -266,14 +292,15 @@ export function scanOf(
   from: Holder,
   options: ScanOptions | IndexScanOptions,
 ): Scan<unknown> | IndexScan<unknown> {
-  const source: Source = (parts, state) => {
+  const source: Source = (parts, state, most = UNLIMITED) => {
     const { signal, wait, ...plan } = checkedScan('scan', options);
+    const limit = Math.min(plan.limit, most);
     const start = async () => {
       const own = ownEdits(from, plan.range);
       if (own) await own;
       const { head, release } = await holdWith(from, plan.range, { wait, signal });
       try {
-        return { op: startScan(from.host, head.view, { ...plan, parts }), end: release };
+        return { op: startScan(from.host, head.view, { ...plan, limit, parts }), end: release };
       } catch (cause) {
         release();
         throw cause;

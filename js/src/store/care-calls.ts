@@ -1,6 +1,5 @@
 /** The calls of a handle that concern what is stored: how much it is, whether it is sound, and what can go. */
-import { optionsOf } from '../base/options.js';
-import { checkSignal, ending } from '../base/signal.js';
+import { ended } from '../base/ended.js';
 import type { CompactResult } from '../collect/collection.js';
 import type { Stats } from '../read/stats.js';
 import type { Verification, VerifyOptions } from '../verify/verify.js';
@@ -40,10 +39,8 @@ export abstract class CareCalls extends HealthCalls {
    */
   async verify(options: VerifyOptions = {}): Promise<Verification> {
     this.from.check();
-    const wanted = optionsOf('verify', options, 'checkIndexes signal onProgress');
-    checkSignal(wanted.signal);
-    const read = async (signal: AbortSignal | undefined) =>
-      (await verifying()).verifyOpen(this.from.branchHead, { ...wanted, signal });
-    return ending(wanted.signal, read).result;
+    return ended('verify', options, 'checkIndexes signal onProgress', async (wanted) =>
+      (await verifying()).verifyOpen(this.from.branchHead, wanted),
+    );
   }
 }

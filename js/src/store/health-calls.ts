@@ -1,9 +1,9 @@
 /** The calls of a handle that concern the health of its storage. */
 import type { Health, HealthListener } from './health.js';
 import { loadHealth } from './later.js';
-import { ReaderWriter } from './reader-writer.js';
+import { WatchCalls } from './watch-calls.js';
 
-export abstract class HealthCalls extends ReaderWriter {
+export abstract class HealthCalls extends WatchCalls {
   /** Throws when the handle is closed. */
   protected abstract checkOpen(): void;
 

@@ -9,6 +9,7 @@ import { Host } from '../core/host.js';
 import type { SumDefinitions } from '../core/sum-definition.js';
 import { BranchHead } from '../history/branch-head.js';
 import { SharedStore } from '../history/shared-store.js';
+import { loadWords } from '../indexes/columns.js';
 import { type IndexDefinitions, indexesOf } from '../indexes/index-set.js';
 import { idb } from '../storage/idb/idb.js';
 import type { Durability, Storage } from '../storage/segment-store.js';
@@ -115,7 +116,7 @@ export async function openParts(name: string, given: OpenOptions): Promise<Parts
   const options = optionsOf(
     'open',
     given,
-    'indexes dropOtherIndexes onIndexProgress sums storage fallback durability sliceMs cacheBytes mustExist onDeleted persist',
+    'indexes dropOtherIndexes onIndexProgress sums storage fallback durability sliceMs cacheBytes mustExist onDeleted persist tables',
   );
   const { storage = idb(), fallback } = options;
   if (options.dropOtherIndexes && options.indexes === undefined) {
@@ -157,6 +158,7 @@ async function openOver(
   const { durability = 'relaxed', sliceMs = 8, cacheBytes, mustExist } = options;
   const { onDeleted, persist = false, indexes, sums, dropOtherIndexes: alone = false } = options;
   const wanted = indexesOf(indexes);
+  if (wanted.some(({ words }) => words >= 0)) await loadWords();
   const texts = sums && (await loadSums()).definitionTexts(sums);
   const hearing = new Hearing();
   // Not from within the storage, which a callback that throws must not disturb.

@@ -1,7 +1,9 @@
 /** The writes of a handle: many rows, single ones, patches and transactions. */
+import { ended } from '../base/ended.js';
 import { optionsOf } from '../base/options.js';
 import type { ByteSource } from '../base/read-bytes.js';
 import { checkSignal } from '../base/signal.js';
+import { keptValue } from '../base/value.js';
 import type { MergeOptions } from '../branches/merge.js';
 import type { RevertResult } from '../branches/revert.js';
 import type { Collecting } from '../collect/collecting.js';
@@ -11,19 +13,23 @@ import type { Change, DiffOptions } from '../read/diff.js';
 import type { Rows } from '../read/scan.js';
 import type { Durability } from '../storage/segment-store.js';
 import { type Deletes, deleteMany } from '../transaction/delete-many.js';
-import type { CommitOptions, CommitResult, TransactionOptions } from '../transaction/run.js';
+import type { CommitOptions, CommitResult, Job, TransactionOptions } from '../transaction/run.js';
+import type { Taken, ValueUpdate } from '../transaction/single.js';
 import { transacting } from '../transaction/transacting.js';
 import type { Transaction } from '../transaction/transaction.js';
+import type { Watchers } from '../watch/watchers.js';
 import type { IngestResult } from '../write/ingest.js';
 import { applyPatch, type Patch, type PatchOptions } from '../write/patch.js';
 import { deleteRange, type PutManyOptions, putMany } from '../write/put-many.js';
-import type { SingleEdits } from '../write/single-edits.js';
+import type { EditOptions, SingleEdits } from '../write/single-edits.js';
 import { isFed, type Source } from '../write/source.js';
 import { Flusher, Writer, type WriterOptions } from '../write/writer.js';
 import type { HealthWatch } from './health-watch.js';
 import { diffOf, Reader } from './reader.js';
 import type { Snapshot } from './snapshot.js';
 import { storeParts } from './store-later.js';
+
+type Parts = Awaited<ReturnType<typeof transacting>>;
 
 /** What writes of a handle need beside what its reads do. */
 export interface HandleParts {
@@ -35,6 +41,7 @@ export interface HandleParts {
   readonly flushers: Set<Flusher>;
   /** Of the store, for all of its handles. */
   readonly health: HealthWatch;
+  readonly watchers: Watchers;
 }
 
 /** Reads and writes of rows. */
@@ -133,14 +140,21 @@ export abstract class ReaderWriter extends Reader {
 
   #transact<T>(
     body: (tx: Transaction) => T | PromiseLike<T>,
-    job: CommitOptions & { readonly durability: Durability },
+    job: TransactionOptions & { readonly durability: Durability },
   ): Promise<CommitResult<T>> {
+    const { host, branchHead } = this.from;
+    return this.#transacting(job, ({ Transactions }, own) =>
+      new Transactions(host, branchHead).run(body, own),
+    );
+  }
+
+  #transacting<T>(
+    job: TransactionOptions & { readonly durability: Durability },
+    work: (parts: Parts, job: Job) => Promise<T>,
+  ): Promise<T> {
     this.from.check();
     const { waits } = this.handle.changes;
-    return this.run(job, false, async (own) => {
-      const { Transactions } = await transacting();
-      return new Transactions(this.from.host, this.from.branchHead).run(body, { ...own, waits });
-    });
+    return this.run(job, false, async (own) => work(await transacting(), { ...own, waits }));
   }
 
   /**
@@ -208,16 +222,65 @@ export abstract class ReaderWriter extends Reader {
     return new Writer(flusher);
   }
 
-  /** Puts one row. Rows put in one turn share one commit. */
-  async put(key: string, value: unknown): Promise<void> {
+  /**
+   * Puts one row. Rows put in one turn share one commit, which is strict if one of them asks for that. A `signal` takes
+   * the put back while it waits for its commit.
+   */
+  async put(key: string, value: unknown, options?: EditOptions): Promise<void> {
     this.from.check();
-    return this.handle.edits.put(key, value);
+    return this.#edit('put', options, (own) => this.handle.edits.put(key, value, own));
   }
 
-  /** Deletes one row; does nothing when there is none. */
-  async delete(key: string): Promise<void> {
+  /** Deletes one row; does nothing when there is none. The options are those of `put`. */
+  async delete(key: string, options?: EditOptions): Promise<void> {
     this.from.check();
-    return this.handle.collector.makingRoom(() => this.handle.edits.delete(key));
+    return this.#edit('delete', options, (own) =>
+      this.handle.collector.makingRoom(() => this.handle.edits.delete(key, own)),
+    );
+  }
+
+  /** Puts a row that does not exist. Rejects with `exists`, which has its `key`, when it does. */
+  async insert(key: string, value: unknown, options: TransactionOptions = {}): Promise<void> {
+    await this.#change('insert', key, { value: keptValue(value), unset: [] }, options);
+  }
+
+  /**
+   * Changes one row, and resolves to its new value. Members are merged into it, as by `update` of a patch: those that
+   * are `undefined` are removed, and a row that does not exist is made of the others. A row that is no plain object is
+   * `invalid-value`. A function gets the present value, `undefined` if there is none, and returns the new one, or a
+   * promise of it; when that is `undefined`, the row stays as it is. It is run again when another writer was first.
+   */
+  async update<Value = unknown>(
+    key: string,
+    change: ValueUpdate<Value>,
+    options: TransactionOptions = {},
+  ): Promise<Value | undefined> {
+    const members = Object(change) as Record<string, unknown>;
+    const isUnset = (name: string) => members[name] === undefined;
+    const taken =
+      typeof change === 'function'
+        ? change
+        : { value: keptValue(change), unset: Object.keys(members).filter(isUnset) };
+    return this.#change('update', key, taken as Taken, options) as Promise<Value | undefined>;
+  }
+
+  #change(
+    call: 'insert' | 'update',
+    key: string,
+    what: Taken,
+    options: TransactionOptions,
+  ): Promise<unknown> {
+    const change = (parts: Parts, own: Job): Promise<unknown> =>
+      parts[call](this.from, key, what, own);
+    return this.#transacting(this.jobOf(call, options), change);
+  }
+
+  #edit(
+    call: string,
+    options: EditOptions | undefined,
+    edit: (own?: EditOptions) => Promise<void>,
+  ): Promise<void> {
+    return options === undefined ? edit() : ended(call, options, 'durability signal', edit);
   }
 
   /**
@@ -227,10 +290,19 @@ export abstract class ReaderWriter extends Reader {
    * `missing-chunk`, after some changes perhaps. The root of an empty store always works. Costs the nodes that the two do not share.
    */
   changes<Value = unknown>(sinceRoot: string, range: DiffOptions = {}): Rows<Change<Value>> {
-    const host = () => {
-      this.from.check();
-      return this.from.host;
-    };
-    return diffOf(host, this.from.branchHead, sinceRoot, undefined, range) as Rows<Change<Value>>;
+    return this.#changesSince(sinceRoot, range) as Rows<Change<Value>>;
+  }
+
+  /**
+   * What this branch has changed since it was forked, or last merged with the branch that it was forked from, in the
+   * order of keys: a review of a draft. What the other branch has changed meanwhile is not among it. `invalid-argument`
+   * for the main branch, and when the other one was deleted.
+   */
+  changesSinceFork<Value = unknown>(range: DiffOptions = {}): Rows<Change<Value>> {
+    return this.#changesSince(undefined, range) as Rows<Change<Value>>;
+  }
+
+  #changesSince(root: string | undefined, range: DiffOptions): Rows<Change> {
+    return diffOf(this.readable, this.from.branchHead, root, undefined, range);
   }
 }

@@ -1,7 +1,7 @@
 import * as Status from '../base/abi/status.js';
 import { HedgerowError, isMissing } from '../base/errors.js';
 import { checkKey, checkKeys } from '../base/key.js';
-import { type EncodedRange, encodeProved, type KeyRange } from '../base/range.js';
+import type { EncodedRange, KeyRange } from '../base/range.js';
 import { until } from '../base/signal.js';
 import * as reads from '../core/calls/reads.js';
 import type { Engine, Op } from '../core/engine.js';
@@ -13,8 +13,8 @@ import { isOfIndex } from '../indexes/index-set.js';
 import type { ReadContext } from '../read/context.js';
 import { type CountOptions, type CountPlan, checkedCount } from '../read/count.js';
 import type { Change, DiffOptions } from '../read/diff.js';
-import { findMany, foundOf, KeyParts } from '../read/find-many.js';
 import { holdWith, ownEdits } from '../read/holder.js';
+import { foundOf, KeyParts } from '../read/key-parts.js';
 import {
   atOf,
   checkedAt,
@@ -28,11 +28,11 @@ import type { IndexScanOptions, ScanOptions } from '../read/scan-options.js';
 import { SumTree } from '../sums/sum-tree.js';
 import { readParts } from './later.js';
 
-/** The changes that lead from one root to another, or to the head. */
+/** The changes that lead from one root, or from where the branch was forked, to another, or to the head. */
 export function diffOf(
   host: () => Host,
   branchHead: BranchHead,
-  from: string,
+  from: string | undefined,
   to: string | undefined,
   options: DiffOptions,
 ): Rows<Change> {
@@ -91,6 +91,7 @@ export class Reader {
     if (parts.isLast) return this.#find(parts.part) as Promise<Value[]>;
     const held = await from.holdHead();
     try {
+      const { findMany } = await readParts();
       const found = findMany(from.host, held.head.view, parts, () => from.check());
       return (await found) as Value[];
     } finally {
@@ -199,7 +200,7 @@ export class Reader {
   scan<Value = unknown>(options: IndexScanOptions): IndexScan<Value>;
   scan<Value = unknown>(options?: ScanOptions): Scan<Value>;
   scan(options: ScanOptions | IndexScanOptions = {}): Scan<unknown> | IndexScan<unknown> {
-    return scanOf(this.#host, this.from, options);
+    return scanOf(this.readable, this.from, options);
   }
 
   /**
@@ -211,11 +212,10 @@ export class Reader {
    */
   async prove(keyOrRange: string | KeyRange): Promise<Uint8Array> {
     this.from.check();
-    const range = encodeProved(keyOrRange);
     const held = await this.from.holdHead();
     try {
       const { prove } = await readParts();
-      return await prove(this.from.host, held.head, range);
+      return await prove(this.from.host, held.head, keyOrRange);
     } finally {
       held.release();
     }
@@ -233,11 +233,11 @@ export class Reader {
    * that the two do not share. Roots are those that `root` had, while their chunks are stored.
    */
   diff<Value = unknown>(from: string, to: string, options: DiffOptions = {}): Rows<Change<Value>> {
-    const rows = diffOf(this.#host, this.from.branchHead, from, to, options);
+    const rows = diffOf(this.readable, this.from.branchHead, from, to, options);
     return rows as Rows<Change<Value>>;
   }
 
-  readonly #host = (): Host => {
+  protected readonly readable = (): Host => {
     this.from.check();
     return this.from.host;
   };

@@ -24,6 +24,7 @@ export class Snapshot extends Reader {
     this.#held = held;
     notePinned(this, held);
     snapshots.add(this, held);
+    branchHead.shared.host.onHandle?.(this);
     disposable(Snapshot.prototype, 'dispose', Snapshot.prototype.release);
   }
 

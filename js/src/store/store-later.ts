@@ -4,5 +4,8 @@ import { part } from '../base/parts.js';
 /** Branches, merges, moves to earlier commits, exports and imports, in one file. */
 export const storeParts = () => part(() => import('./store-parts.js'));
 
+/** Loads what watched counts are made by. */
+export const loadCounts = () => part(() => import('../watch/count.js'));
+
 /** Loads sync. */
 export const syncing = () => part(() => import('./linking.js'));

@@ -9,3 +9,4 @@ export * as exporting from '../transfer/export.js';
 export * as importing from '../transfer/import.js';
 export { cloneStore } from './clone.js';
 export { resetTo } from './reset.js';
+export { switchBranch } from './switch-branch.js';

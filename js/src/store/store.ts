@@ -1,17 +1,13 @@
 import { disposable } from '../base/disposable.js';
+import { ended } from '../base/ended.js';
 import { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
-import { optionsOf, RANGE, rangeOf } from '../base/options.js';
-import type { KeyRange } from '../base/range.js';
-import { checkSignal, ending } from '../base/signal.js';
 import type { Branch, BranchesOptions, BranchOptions } from '../branches/branches.js';
-import type { MergeOptions, MergeResult } from '../branches/merge.js';
+import type { MergeOptions, MergePreview, MergeResult, PreviewOptions } from '../branches/merge.js';
 import { Collecting } from '../collect/collecting.js';
 import type { Host } from '../core/host.js';
-import { BranchHead } from '../history/branch-head.js';
-import { refOfBranch } from '../history/branch-name.js';
+import type { BranchHead } from '../history/branch-head.js';
 import { REF } from '../history/inventory.js';
-import type { IndexRange } from '../indexes/columns.js';
 import { Changes } from '../read/changes.js';
 import { readContext } from '../read/context.js';
 import type { Remote } from '../remote/remote.js';
@@ -21,7 +17,6 @@ import { loadSums } from '../sums/sum-tree.js';
 import type { Link, LinkOptions } from '../sync/link.js';
 import type { Tabs } from '../tabs/tabs.js';
 import type { Export, ExportOptions } from '../transfer/export.js';
-import type { WatchCallback, WatchOptions } from '../watch/watcher.js';
 import { Watchers } from '../watch/watchers.js';
 import { IndexBuilder } from '../write/index-builder.js';
 import { SingleEdits } from '../write/single-edits.js';
@@ -31,7 +26,6 @@ import { repairing } from './later.js';
 import { type Indexing, type OpenOptions, openParts } from './open.js';
 import { Snapshot } from './snapshot.js';
 import { storeParts, syncing } from './store-later.js';
-import { switchBranch } from './switch-branch.js';
 
 /** An open store. Made by `open`. */
 export class Store extends CareCalls {
@@ -40,7 +34,6 @@ export class Store extends CareCalls {
   readonly #host: Host;
   readonly #branchHead: BranchHead;
   readonly #tabs: Tabs | undefined;
-  readonly #watchers: Watchers;
   readonly #builder: IndexBuilder;
   readonly #indexing: Indexing;
   /** As `close`, for `await using`. */
@@ -68,7 +61,8 @@ export class Store extends CareCalls {
     const check = () => this.#check();
     const from = readContext(host, branchHead, edits.pending, check, changes, durability);
     const collector = first ? first.handle.collector : new Collecting(host, branchHead, tabs);
-    super(from, { edits, changes, durability, collector, flushers: new Set(), health });
+    const watchers = new Watchers(host, branchHead);
+    super(from, { edits, changes, durability, collector, flushers: new Set(), health, watchers });
     disposable(Store.prototype, 'asyncDispose', Store.prototype.close);
     this.#first = first ?? this;
     this.name = name;
@@ -77,10 +71,10 @@ export class Store extends CareCalls {
     this.#branchHead = branchHead;
     this.#indexing = indexing;
     this.#builder = new IndexBuilder(host, branchHead, { ...indexing, durability });
-    this.#watchers = new Watchers(host, branchHead);
     branchHead.onMoved(() => collector.changed());
-    branchHead.onMoved(() => this.#watchers.moved());
+    branchHead.onMoved(() => watchers.moved());
     this.#settle();
+    host.onHandle?.(this, branchHead);
     if (first !== undefined) {
       first.#others.add(this);
       return;
@@ -95,8 +89,13 @@ export class Store extends CareCalls {
   }
 
   /** Opens a store; see the function `open`. */
-  static async open(name: string, options: OpenOptions = {}): Promise<Store> {
+  static async open(
+    name: string,
+    options: OpenOptions = {},
+    onHandle?: (handle: object, inner?: unknown) => void,
+  ): Promise<Store> {
     const parts = await openParts(name, options);
+    parts.host.onHandle = onHandle;
     const { host, branchHead, durability, tabs, indexing, health } = parts;
     return new Store(name, host, branchHead, durability, tabs, indexing, health);
   }
@@ -144,19 +143,17 @@ export class Store extends CareCalls {
    */
   async branch(name: string, options: BranchOptions = {}): Promise<Store> {
     this.#check();
-    const ref = refOfBranch(name);
-    const wanted = optionsOf('branch', options, 'from');
-    const { openBranch } = (await storeParts()).branches;
+    const { branches } = await storeParts();
     this.#check();
-    const branchHead = new BranchHead(this.#branchHead.shared, ref);
-    try {
-      await openBranch(branchHead, this.#branchHead, wanted, this.handle.durability);
-      this.checkOpen();
-    } catch (cause) {
-      branchHead.leave();
-      throw cause;
-    }
     const { durability, health } = this.handle;
+    const check = () => this.checkOpen();
+    const branchHead = await branches.openBranch(
+      this.#branchHead,
+      name,
+      options,
+      durability,
+      check,
+    );
     const shared = [durability, this.#tabs, this.#indexing, health, this.#first] as const;
     return new Store(this.name, this.#host, branchHead, ...shared);
   }
@@ -181,8 +178,8 @@ export class Store extends CareCalls {
    */
   async switchTo(name: string): Promise<void> {
     this.checkOpen();
-    const ref = refOfBranch(name);
-    await switchBranch(this.#branchHead, ref, this.handle, () => this.checkOpen());
+    const { switchBranch } = await storeParts();
+    await switchBranch(this.#branchHead, name, this.handle, () => this.checkOpen());
     this.#settle();
   }
 
@@ -194,7 +191,7 @@ export class Store extends CareCalls {
       const follow = async () => (await loadSums()).followed(this.from);
       follow().catch(() => {});
     }
-    this.#watchers.recovery.tell();
+    this.handle.watchers.recovery.tell();
   }
 
   /**
@@ -206,15 +203,32 @@ export class Store extends CareCalls {
   async merge(branch: string | Store, options: MergeOptions = {}): Promise<MergeResult> {
     this.#check();
     const job = this.jobOf('merge', options, 'onConflict');
-    const name = typeof branch === 'string' ? branch : this.#nameOf(branch);
+    const name = this.#nameOf(branch);
     return this.run(job, job.onConflict !== undefined, async (own) => {
       const { merge } = await storeParts();
       return merge.mergeBranch(this.#branchHead, name, own);
     });
   }
 
-  /** The name of the branch of another handle. */
+  /**
+   * What `merge` would do with a branch now: its changes and its conflicts. Writes nothing, and costs as much reading.
+   * All conflicts are in memory, as in a merge, and 1,000 changes, or `limit`.
+   */
+  async previewMerge<Value = unknown>(
+    branch: string | Store,
+    options: PreviewOptions = {},
+  ): Promise<MergePreview<Value>> {
+    this.#check();
+    const name = this.#nameOf(branch);
+    const preview = ended('previewMerge', options, 'limit signal', async (own) =>
+      (await storeParts()).merge.previewMerge(this.#branchHead, name, own),
+    );
+    return preview as Promise<MergePreview<Value>>;
+  }
+
+  /** The name of a branch, or of the branch of another handle. */
   #nameOf(handle: unknown): string {
+    if (typeof handle === 'string') return handle;
     const isStore = typeof handle === 'object' && handle !== null && #first in handle;
     if (!isStore || handle.#first !== this.#first) {
       throw new HedgerowError(
@@ -257,43 +271,6 @@ export class Store extends CareCalls {
   }
 
   /**
-   * Calls `callback` with the changes in a range since its last call, in the order of keys,
-   * made in this tab or in another; returns how to stop. Begins at `root` as it is now; with
-   * `initial` the first call has all rows as `add`. It is never called without a change, and not
-   * for values that were put again as they were.
-   *
-   * With `index` the changes are those of its entries in a range of it, in its order, each with its
-   * secondary key: of a row with an array, those of each member. The index need not be ready for
-   * that, but `initial` waits for it.
-   *
-   * Commits that come while callbacks are called are reported together. The cost of a commit is
-   * proportional to its changes and to the calls that they cause. All changes of a call are in memory
-   * at once, after a load of a million rows a million of them; watchers of the same range share them.
-   *
-   * A callback that returns a promise is not called again before that is settled. What a callback
-   * throws is reported (`reportError`, or `console.error` where there is none) and stops nothing. A watch that
-   * can tell no more ends, and `onError` is called with the cause.
-   */
-  watch<Value = unknown>(
-    range: KeyRange | IndexRange,
-    callback: WatchCallback<Value>,
-    options: WatchOptions = {},
-  ): () => void {
-    this.#check();
-    const wanted = rangeOf('watch', range, RANGE.entries);
-    const how = optionsOf('watch', options, 'initial signal onError');
-    return this.#watchers.watch(wanted, callback as WatchCallback, how);
-  }
-
-  /**
-   * Calls `listener` when a watch that has ended with an error may be begun again: after `repair`, `resetTo` and
-   * `switchTo` of this handle, and when its branch, which was deleted, was made anew. Returns how to stop.
-   */
-  onRecovery(listener: () => void): () => void {
-    return this.#watchers.recovery.on(listener);
-  }
-
-  /**
    * Makes a copy of all that the head reaches, and of other branches if they are wanted, as bytes
    * to be read by `importStore`: by `for await`, or as a `stream()`. It is of the head as it is now,
    * whatever is written or compacted meanwhile, and is made as it is read: a segment or two are in
@@ -304,13 +281,12 @@ export class Store extends CareCalls {
    */
   async export(options: ExportOptions = {}): Promise<Export> {
     this.#check();
-    const wanted = optionsOf('export', options, 'branches from signal');
-    checkSignal(wanted.signal);
-    const make = async () => {
+    const make = async (wanted: ExportOptions, signal: AbortSignal | undefined) => {
       const { exporting } = await storeParts();
-      return exporting.exportStore(this.#branchHead, wanted, () => this.#check());
+      // Its reading goes on after this call.
+      return exporting.exportStore(this.#branchHead, { ...wanted, signal }, () => this.#check());
     };
-    return ending(wanted.signal, make, { drop: (late) => late.release() }).result;
+    return ended('export', options, 'branches from signal', make, (late) => late.release());
   }
 
   /**
@@ -321,16 +297,13 @@ export class Store extends CareCalls {
    */
   async repair(options: RepairOptions = {}): Promise<RepairResult> {
     this.#check();
-    const wanted = optionsOf('repair', options, 'salvage checkIndexes signal onProgress');
-    checkSignal(wanted.signal);
     const onCommit = (generation: number) => this.#tabs?.announce(REF, generation);
-    const work = async (signal: AbortSignal | undefined) => {
+    return ended('repair', options, 'salvage checkIndexes signal onProgress', async (wanted) => {
       const { repairOpen } = await repairing();
-      const result = await repairOpen(this.#branchHead, { ...wanted, signal }, onCommit);
+      const result = await repairOpen(this.#branchHead, wanted, onCommit);
       for (const db of [this.#first, ...this.#first.#others]) db.#settle();
       return result;
-    };
-    return ending(wanted.signal, work).result;
+    });
   }
 
   /**
@@ -349,7 +322,7 @@ export class Store extends CareCalls {
     const { shared, pins } = this.#branchHead;
     if (this.#first === this) this.#tabs?.close();
     const [reason, isLost] = [this.#closedError(), this.#first.#closedBy !== undefined];
-    const watching = this.#watchers.close(reason, !isLost);
+    const watching = this.handle.watchers.close(reason, !isLost);
     const ended = this.handle.changes.close(reason, isLost);
     const aborts = [...this.handle.flushers].map((flusher) =>
       flusher.abort('the store was closed'),

@@ -1,6 +1,7 @@
-/** How a handle moves to another branch. */
+/** How a handle moves to another branch. Loaded at the first use. */
 import { HedgerowError } from '../base/errors.js';
 import type { BranchHead } from '../history/branch-head.js';
+import { refOfBranch } from '../history/branch-name.js';
 import type { Changes } from '../read/changes.js';
 import type { SingleEdits } from '../write/single-edits.js';
 
@@ -15,10 +16,11 @@ interface UnderWay {
 /** Has a handle stand on another branch, once the changes that it was called for before have ended. */
 export async function switchBranch(
   branchHead: BranchHead,
-  ref: string,
+  name: string,
   { edits, changes, flushers }: UnderWay,
   checkOpen: () => void,
 ): Promise<void> {
+  const ref = refOfBranch(name);
   const change = async () => {
     // A change that has begun since builds on the branch before.
     if (!changes.areOver) return false;

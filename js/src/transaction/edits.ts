@@ -23,6 +23,8 @@ const BLOCK_UNITS = 1 << 18;
 export class OwnEdits {
   readonly #branchHead: BranchHead;
   readonly #edits = new Map<string, OwnEdit>();
+  /** Bulk changes in progress win over these edits, as over earlier ones. */
+  areBelowBulks = false;
   /** What the edits since the last mark have replaced. */
   #replaced: Map<string, OwnEdit | undefined> | undefined;
 
@@ -55,7 +57,7 @@ export class OwnEdits {
 
   #context(key: string): Pick<OwnEdit, 'over' | 'order'> {
     const order = this.#edits.get(key)?.order ?? this.#edits.size;
-    return { over: this.#branchHead.bulks.underWay(), order };
+    return { over: this.areBelowBulks ? [] : this.#branchHead.bulks.underWay(), order };
   }
 
   #set(edit: OwnEdit): void {
@@ -129,7 +131,7 @@ function* blocksOf(edits: Iterable<OwnEdit>, arePuts: boolean): Generator<Block,
 }
 
 /** The value of an edit as a read returns it: a new one each time. */
-export function readBack({ value }: OwnEdit): unknown {
+export function readBack({ value }: Pick<OwnEdit, 'value'>): unknown {
   if (value === undefined) return undefined;
   return typeof value === 'string' ? JSON.parse(value) : new Uint8Array(value);
 }

@@ -15,7 +15,8 @@ import {
 } from '../indexes/columns.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import type { CountPlan } from '../read/count.js';
-import { findMany, KeyParts } from '../read/find-many.js';
+import { findMany } from '../read/find-many.js';
+import { KeyParts } from '../read/key-parts.js';
 import { type AtPlan, atOf, oneOf } from '../read/order.js';
 import { side } from '../read/scan-options.js';
 import { readBack } from './edits.js';

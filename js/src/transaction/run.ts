@@ -45,7 +45,8 @@ export interface CommitResult<T> {
 /** What a run does. */
 type Body<T> = (run: Run) => T | PromiseLike<T>;
 
-interface Job extends CommitOptions {
+/** How a transaction runs. */
+export interface Job extends CommitOptions {
   readonly durability: Durability;
   /** Also ends the wait for the function. */
   readonly waits?: Waits;

@@ -5,7 +5,7 @@ import type { Exactly } from '../base/exactly.js';
 import { compareKeys } from '../base/key.js';
 import { encodeRange, type KeyRange } from '../base/range.js';
 import type { Host } from '../core/host.js';
-import { blocks, type Rows, type Scan, startScan } from '../read/scan.js';
+import { blocks, firstOf, type Rows, type Scan, startScan } from '../read/scan.js';
 import {
   checkedScan,
   type ScanOptions,
@@ -128,6 +128,10 @@ class MergedRows<T> implements Rows<T> {
     const all: T[] = [];
     for await (const rows of this.#blocks()) for (const row of rows) all.push(row);
     return all;
+  }
+
+  first(): Promise<T | undefined> {
+    return firstOf(this);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {

@@ -11,7 +11,8 @@ import { fail } from '../core/status.js';
 import type { EntryPosition, IndexRange, SecondaryKey } from '../indexes/columns.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import { type CountOptions, checkedCount } from '../read/count.js';
-import { findMany, KeyParts } from '../read/find-many.js';
+import { findMany } from '../read/find-many.js';
+import { KeyParts } from '../read/key-parts.js';
 import {
   checkedAt,
   checkedRank,
@@ -78,6 +79,7 @@ export class Transaction {
   /** Made by `db.transaction`. */
   constructor(run: Run) {
     this.#run = run;
+    run.host.onHandle?.(this, run.edits);
   }
 
   /** The value of a key, or `undefined`. Every call makes a new value. */

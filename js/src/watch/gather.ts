@@ -1,11 +1,12 @@
 import { compareKeys } from '../base/key.js';
 import { encodeRange, type KeyRange } from '../base/range.js';
 import { turn } from '../base/scheduler.js';
+import type { Engine } from '../core/engine.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead, HeldHead } from '../history/branch-head.js';
 import type { IndexEntry } from '../indexes/columns.js';
 import { type Change, changeAt, startDiff, widthAt } from '../read/diff.js';
-import { blocks } from '../read/scan.js';
+import { blocks, type Decode } from '../read/scan.js';
 import { type Interval, intervalOf, isEmpty, rangeOf } from './interval.js';
 import { Matcher } from './matcher.js';
 
@@ -50,12 +51,38 @@ export class Slices {
 }
 
 /** An interval of rows that receives their changes. */
-interface Taker<Watcher> extends Interval {
-  take(change: Change, touched: Set<Gathered<Watcher>>): void;
+export interface Taker<Watcher> extends Interval {
+  /** Whether it takes only the kinds and keys of changes. */
+  readonly isKeysOnly?: boolean;
+  take(change: Change, touched: Set<Gathering<Watcher>>): void;
 }
 
-/** The changes of one interval in a pass. Watchers of the same interval share them. */
-export class Gathered<Watcher> implements Taker<Watcher> {
+/** What becomes of the changes of one interval in a pass. Watchers of the same interval share it. */
+export interface Gathering<Watcher> extends Taker<Watcher> {
+  readonly watchers: Set<Watcher>;
+  /** Takes the change of an entry of an index. */
+  takeAt(position: string, change: Change, touched: Set<Gathering<Watcher>>): void;
+  /** Returns what to tell and forgets it; an empty array is not told. */
+  finish(slices: Slices): Promise<readonly unknown[]> | readonly unknown[];
+  drop(): void;
+}
+
+/** How watchers are told something else than changes: code that is loaded later. */
+export interface Tally<Watcher> {
+  /** What they are told first, of the commit at which they begin. */
+  begin(
+    host: Host,
+    branchHead: BranchHead,
+    watcher: Watcher,
+    commitBytes: Uint8Array,
+  ): Promise<unknown[]>;
+  gather(interval: Interval): Gathering<Watcher>;
+  /** Reads the output of a diff, of which no more is wanted than some takers want. */
+  decode(engine: Engine, takers: Matcher<Taker<Watcher>>): unknown[];
+}
+
+/** The changes of one interval in a pass, in their order. */
+export class Gathered<Watcher> implements Gathering<Watcher> {
   readonly low: string;
   readonly high: string | undefined;
   readonly watchers = new Set<Watcher>();
@@ -68,17 +95,16 @@ export class Gathered<Watcher> implements Taker<Watcher> {
     this.high = high;
   }
 
-  take(change: Change, touched: Set<Gathered<Watcher>>): void {
+  take(change: Change, touched: Set<Gathering<Watcher>>): void {
     if (this.#changes.push(change) === 1) touched.add(this);
   }
 
-  takeAt(position: string, change: Change, touched: Set<Gathered<Watcher>>): void {
+  takeAt(position: string, change: Change, touched: Set<Gathering<Watcher>>): void {
     this.#positions ??= [];
     this.#positions.push(position);
     this.take(change, touched);
   }
 
-  /** Returns the changes in order and forgets them. */
   async finish(slices: Slices): Promise<readonly Change[]> {
     const [changes, positions] = [this.#changes, this.#positions];
     this.drop();
@@ -94,33 +120,24 @@ export class Gathered<Watcher> implements Taker<Watcher> {
 }
 
 /** The indices of `positions` in the order of the positions. A merge sort in slices. */
-async function sorted(positions: readonly string[], slices: Slices): Promise<number[]> {
-  const compare = (a: number, b: number) =>
-    compareKeys(positions[a] as string, positions[b] as string);
-  let runs: number[][] = [];
-  for (let at = 0; at < positions.length; at += RUN) {
-    const length = Math.min(RUN, positions.length - at);
-    runs.push(Array.from({ length }, (_, index) => at + index).sort(compare));
+function sorted(positions: readonly string[], slices: Slices): Promise<number[]> {
+  const compare = (a = 0, b = 0) => compareKeys(positions[a] as string, positions[b] as string);
+  const part = async (from: number, to: number): Promise<number[]> => {
     await slices.breathe();
-  }
-  while (runs.length > 1) {
-    const merged: number[][] = [];
-    for (let at = 0; at < runs.length; at += 2) {
-      const [left = [], right = []] = [runs[at], runs[at + 1]];
-      const both: number[] = [];
-      let [l, r] = [0, 0];
-      while (l < left.length || r < right.length) {
-        const takesLeft =
-          r === right.length ||
-          (l < left.length && compare(left[l] as number, right[r] as number) <= 0);
-        both.push((takesLeft ? left[l++] : right[r++]) as number);
-        if (both.length % RUN === 0) await slices.breathe();
-      }
-      merged.push(both);
+    if (to - from <= RUN) {
+      return Array.from({ length: to - from }, (_, index) => from + index).sort(compare);
     }
-    runs = merged;
-  }
-  return runs[0] ?? [];
+    const middle = (from + to) >> 1;
+    const [left, right] = [await part(from, middle), await part(middle, to)];
+    const both: number[] = [];
+    for (let [l, r] = [0, 0]; both.length < to - from; ) {
+      const isLeft = r === right.length || (l < left.length && compare(left[l], right[r]) <= 0);
+      both.push((isLeft ? left[l++] : right[r++]) as number);
+      if (both.length % RUN === 0) await slices.breathe();
+    }
+    return both;
+  };
+  return part(0, positions.length);
 }
 
 /** The rows of an index. Turns changes of rows into changes of entries. */
@@ -128,15 +145,15 @@ class SpaceTaker<Watcher> implements Taker<Watcher> {
   readonly low: string;
   readonly high: string | undefined;
   readonly #space: Space;
-  readonly #matcher: Matcher<Gathered<Watcher>>;
+  readonly #matcher: Matcher<Gathering<Watcher>>;
 
-  constructor(space: Space, ranges: Iterable<Gathered<Watcher>>) {
+  constructor(space: Space, ranges: Iterable<Gathering<Watcher>>) {
     ({ low: this.low, high: this.high } = intervalOf(space.rows));
     this.#space = space;
     this.#matcher = new Matcher(ranges);
   }
 
-  take(change: Change, touched: Set<Gathered<Watcher>>): void {
+  take(change: Change, touched: Set<Gathering<Watcher>>): void {
     const { key } = change;
     const space = this.#space;
     const oldEntries = 'oldValue' in change ? space.entriesOf(key, change.oldValue) : [];
@@ -156,28 +173,33 @@ class SpaceTaker<Watcher> implements Taker<Watcher> {
 }
 
 /** What is watched. */
-export interface Watched {
+export interface Watched<Watcher> {
   readonly interval: Interval;
+  /** Absent for a watcher that is told changes. */
+  readonly tally: Tally<Watcher> | undefined;
   /** The watched index; `undefined` when rows are watched. */
   readonly space: Space | undefined;
 }
 
 /** One pass over the changes between two commits. Gives each change to the ranges that contain it. */
-export class Pass<Watcher extends Watched> {
+export class Pass<Watcher extends Watched<Watcher>> {
   readonly #matcher: Matcher<Taker<Watcher>>;
+  readonly #decode: Decode | undefined;
   /** The ranges that had changes. */
-  readonly touched = new Set<Gathered<Watcher>>();
+  readonly touched = new Set<Gathering<Watcher>>();
 
   constructor(watchers: Iterable<Watcher>) {
-    const spaces = new Map<Space | undefined, Map<string, Gathered<Watcher>>>();
+    const spaces = new Map<Space | undefined, Map<string, Gathering<Watcher>>>();
+    let other: Tally<Watcher> | undefined;
     for (const watcher of watchers) {
-      const { interval, space } = watcher;
+      const { interval, space, tally } = watcher;
       if (isEmpty(interval)) continue;
-      const ranges = spaces.get(space) ?? new Map<string, Gathered<Watcher>>();
+      other ??= tally;
+      const ranges = spaces.get(space) ?? new Map<string, Gathering<Watcher>>();
       spaces.set(space, ranges);
       // A lone surrogate separates the bounds: no key, and so no bound, contains one.
-      const name = `${interval.low}\ud800${interval.high ?? '\ud800'}`;
-      const range = ranges.get(name) ?? new Gathered<Watcher>(interval);
+      const name = `${interval.low}\ud800${interval.high ?? '\ud800'}${tally ? '\ud800' : ''}`;
+      const range = ranges.get(name) ?? tally?.gather(interval) ?? new Gathered<Watcher>(interval);
       ranges.set(name, range);
       range.watchers.add(watcher);
     }
@@ -186,7 +208,9 @@ export class Pass<Watcher extends Watched> {
       if (space === undefined) takers.push(...ranges.values());
       else takers.push(new SpaceTaker(space, ranges.values()));
     }
-    this.#matcher = new Matcher(takers);
+    const matcher = new Matcher(takers);
+    this.#matcher = matcher;
+    this.#decode = other && ((engine) => other.decode(engine, matcher));
   }
 
   /** Drops what was gathered. */
@@ -217,7 +241,7 @@ export class Pass<Watcher extends Watched> {
       const start = async () => ({ op: await startDiff(host, branchHead, from, to, range) });
       low = undefined;
       let isFirst = true;
-      for await (const members of blocks(host, start, undefined)) {
+      for await (const members of blocks(host, start, undefined, this.#decode)) {
         slices.begin();
         if (!isWanted()) return;
         let found: readonly Taker<Watcher>[] = [];

@@ -3,7 +3,7 @@
 import type { KeyRange } from '../base/range.js';
 import type { IndexRange } from '../indexes/columns.js';
 import type { Change } from '../read/diff.js';
-import type { Watched } from './gather.js';
+import type { Tally, Watched } from './gather.js';
 import type { Stand } from './pinned-view.js';
 
 /** How a range is watched. */
@@ -30,11 +30,20 @@ export type WatchCallback<Value = unknown> = (
   at: { readonly root: string },
 ) => unknown;
 
+/** Gets the number of rows, or of entries of an index, and the root at which they were counted. */
+export type CountCallback = (count: number, at: { readonly root: string }) => unknown;
+
+/** Loads a `Tally`. */
+export type LoadTally = () => Promise<Tally<Watcher>>;
+
 /** The state of one watch. */
-export interface Watcher extends Watched {
+export interface Watcher extends Watched<Watcher> {
+  /** Set when its code is loaded. */
+  tally: Tally<Watcher> | undefined;
   readonly order: number;
   readonly range: KeyRange | IndexRange;
-  readonly callback: WatchCallback;
+  /** Gets changes, or what its `tally` tells. */
+  readonly callback: (told: never, at: { readonly root: string }) => unknown;
   readonly onError: ((error: unknown) => void) | undefined;
   readonly end: () => void;
   /** The commit it is at, if that is not `#main` of `Watchers`, or while it is busy. */

@@ -1,4 +1,3 @@
-import * as ReadFlag from '../base/abi/read-flag.js';
 import { sameBytes } from '../base/bytes.js';
 import { HedgerowError } from '../base/errors.js';
 import type { Exactly } from '../base/exactly.js';
@@ -12,16 +11,14 @@ import type { BranchHead } from '../history/branch-head.js';
 import { type IndexRange, positionsOf } from '../indexes/columns.js';
 import type { Index } from '../indexes/definition.js';
 import { isOfIndex } from '../indexes/index-set.js';
-import type { Change } from '../read/diff.js';
-import { blocks, startScan } from '../read/scan.js';
-import { type StoredScan, UNLIMITED } from '../read/scan-options.js';
+import { rowsAt } from './all-rows.js';
 import { Pass, Slices, type Space } from './gather.js';
 import { IndexSpace } from './index-space.js';
 import { intervalOf } from './interval.js';
 import { Stand } from './pinned-view.js';
 import { Recovery } from './recovery.js';
 import { Tries } from './tries.js';
-import type { WatchCallback, Watcher, WatchOptions } from './watcher.js';
+import type { LoadTally, Watcher, WatchOptions } from './watcher.js';
 
 /**
  * The watchers of a branch. All that are up to date are at one commit, `#main`. When the head has
@@ -39,6 +36,8 @@ export class Watchers {
   /** Those that still read the rows for their first call. */
   readonly #beginning = new Set<Watcher>();
   readonly #behind = new Set<Watcher>();
+  /** Those that have begun since the last look at the head: they may be ahead of `#main`, and wait for the next one. */
+  readonly #late = new Set<Watcher>();
   #main: Stand | undefined;
   /** The pass for all watchers; `undefined` once the set of watchers has changed. */
   #pass: Pass<Watcher> | undefined;
@@ -73,11 +72,15 @@ export class Watchers {
     if (this.#all.size > 0) this.#wake();
   }
 
-  /** Watches a range of rows or of an index; returns a function that ends the watch. */
+  /**
+   * Watches a range of rows or of an index; returns a function that ends the watch. With `load` the callback gets the
+   * sum of the numbers that the loaded `Tally` tells.
+   */
   watch(
     range: KeyRange | IndexRange,
-    callback: WatchCallback,
+    callback: (told: never, at: { readonly root: string }) => unknown,
     { initial = false, signal, onError }: Exactly<WatchOptions, 'initial' | 'signal' | 'onError'>,
+    load?: LoadTally,
   ): () => void {
     if (typeof callback !== 'function') {
       throw new HedgerowError('invalid-argument', 'watch: callback must be a function');
@@ -86,24 +89,30 @@ export class Watchers {
     indexes.encode(range);
     const index = isOfIndex(range) ? indexes.get(range.index) : undefined;
     const stop = () => this.#end(watcher);
+    let sum = 0;
+    const summed: Watcher['callback'] = ([number]: readonly number[], at) => {
+      sum += number ?? 0;
+      return callback(sum as never, at);
+    };
     const watcher: Watcher = {
       order: this.#order++,
       range,
       interval: intervalOf(isOfIndex(range) ? positionsOf(index as Index, range) : range),
       space: index && this.#spaceOf(index),
-      callback,
+      tally: undefined,
+      callback: load === undefined ? callback : summed,
       onError,
       end: () => signal?.removeEventListener('abort', stop),
       behind: undefined,
-      isBusy: initial,
+      isBusy: initial || load !== undefined,
       hasMissed: false,
       isOver: signal?.aborted === true,
     };
     if (watcher.isOver) return stop;
     signal?.addEventListener('abort', stop);
-    if (initial) {
+    if (watcher.isBusy) {
       this.#beginning.add(watcher);
-      void this.#begin(watcher);
+      void this.#begin(watcher, load);
     } else {
       const { commitBytes } = this.#branchHead.head;
       this.#add(watcher, commitBytes, () => this.#standAt(commitBytes));
@@ -140,6 +149,7 @@ export class Watchers {
     if (!watcher.hasMissed && !watcher.isBusy) return;
     watcher.behind = stand();
     this.#behind.add(watcher);
+    this.#late.add(watcher);
   }
 
   /** Watchers that begin at the same commit share its `Stand`. */
@@ -189,6 +199,7 @@ export class Watchers {
   /** Marks a watcher as no longer behind: it is at `#main`, or has ended. */
   #join(watcher: Watcher): void {
     this.#behind.delete(watcher);
+    this.#late.delete(watcher);
     watcher.behind?.release();
     watcher.behind = undefined;
     watcher.hasMissed = false;
@@ -199,19 +210,23 @@ export class Watchers {
     return !hasMissed || (behind !== undefined && this.#isAtMain(behind.commitBytes));
   }
 
-  /** Makes the first call, with all rows of the range. The watcher continues from their commit. */
-  async #begin(watcher: Watcher): Promise<void> {
+  /** Makes the first call, with all rows of the range or their number. The watcher continues from their commit. */
+  async #begin(watcher: Watcher, load?: LoadTally): Promise<void> {
     const tries = new Tries();
+    const [host, branchHead] = [this.#host, this.#branchHead];
     while (!this.#isOver(watcher)) {
       let stand: Stand | undefined;
       try {
-        const held = await (watcher.space?.hold() ?? this.#branchHead.holdHead());
+        if (load !== undefined) watcher.tally = await load();
+        const held = await (watcher.space?.hold() ?? branchHead.holdHead());
         const { commitBytes } = held.head;
         stand = new Stand(commitBytes, held);
-        const rows = await this.#read(watcher, commitBytes);
+        const told =
+          (await watcher.tally?.begin(host, branchHead, watcher, commitBytes)) ??
+          (await rowsAt(host, branchHead, watcher, commitBytes, () => this.#isOver(watcher)));
         if (this.#isOver(watcher)) return;
         this.#add(watcher, commitBytes, stand.use.bind(stand));
-        this.#call(watcher, rows, hex(commitBytes), stand);
+        this.#call(watcher, told, hex(commitBytes), stand);
         if (!watcher.isBusy) this.#settled(watcher);
         return;
       } catch (cause) {
@@ -223,32 +238,6 @@ export class Watchers {
         stand?.release();
       }
     }
-  }
-
-  async #read(watcher: Watcher, commitBytes: Uint8Array): Promise<Change[]> {
-    const { engine } = this.#host;
-    const { range, space } = watcher;
-    const parts = ReadFlag.keys | ReadFlag.values | (space ? ReadFlag.secondary : 0);
-    const all: StoredScan = { range, reverse: false, offset: 0, limit: UNLIMITED, parts };
-    const start = async () => {
-      const { view } = await this.#branchHead.shared.openView(commitBytes);
-      try {
-        return { op: startScan(this.#host, view, all) };
-      } finally {
-        engine.closeView(view);
-      }
-    };
-    const rows: Change[] = [];
-    for await (const members of blocks(this.#host, start, undefined)) {
-      if (this.#isOver(watcher)) break;
-      for (let at = 0; at < members.length; at += space ? 3 : 2) {
-        const row = { op: 'add', key: members[at] as string, newValue: members[at + 1] } as const;
-        rows.push(space ? { ...row, secondary: members[at + 2] } : row);
-      }
-    }
-    // The callback gets a slice of its own.
-    await turn();
-    return rows;
   }
 
   /** Starts bringing all watchers to the head, unless that is in progress. */
@@ -277,6 +266,7 @@ export class Watchers {
       this.#slices.begin();
       const branchHead = this.#branchHead;
       if (branchHead.isBehind) await branchHead.shared.queued(() => branchHead.refresh());
+      this.#late.clear();
       const held = await branchHead.holdHead();
       const next = new Stand(held.head.commitBytes, held);
       if (this.#main === undefined) this.#main = next;
@@ -328,7 +318,7 @@ export class Watchers {
   async #catchUp(): Promise<void> {
     const groups = new Map<Stand, Watcher[]>();
     for (const watcher of this.#behind) {
-      if (watcher.isBusy) continue;
+      if (watcher.isBusy || this.#late.has(watcher)) continue;
       const stand = watcher.behind as Stand;
       const group = groups.get(stand);
       if (this.#isUpToDate(watcher)) this.#join(watcher);
@@ -362,22 +352,22 @@ export class Watchers {
     const due = [...pass.touched].map(
       (range) => [range, [...range.watchers].filter(isDue)] as const,
     );
-    const calls: (readonly [Watcher, readonly Change[]])[] = [];
+    const calls: (readonly [Watcher, readonly unknown[]])[] = [];
     for (const [range, watchers] of due) {
-      const changes = await range.finish(this.#slices);
-      for (const watcher of watchers) calls.push([watcher, changes]);
+      const told = await range.finish(this.#slices);
+      if (told.length > 0) for (const watcher of watchers) calls.push([watcher, told]);
     }
     calls.sort(([a], [b]) => a.order - b.order);
-    for (const [watcher, changes] of calls) {
+    for (const [watcher, told] of calls) {
       await this.#slices.breathe();
-      if (!watcher.isOver) this.#call(watcher, changes, root, at);
+      if (!watcher.isOver) this.#call(watcher, told, root, at);
     }
   }
 
-  #call(watcher: Watcher, changes: readonly Change[], root: string, at: Stand): void {
+  #call(watcher: Watcher, told: readonly unknown[], root: string, at: Stand): void {
     watcher.isBusy = false;
     try {
-      const result = watcher.callback(changes, { root }) as PromiseLike<unknown> | undefined;
+      const result = watcher.callback(told as never, { root }) as PromiseLike<unknown> | undefined;
       if (typeof result?.then !== 'function' || watcher.isOver) return;
       watcher.isBusy = true;
       watcher.behind ??= at.use();

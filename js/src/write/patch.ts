@@ -20,14 +20,15 @@ export type PatchOperation =
   /** Deletes all rows. */
   | { readonly op: 'clear' }
   /**
-   * The row becomes `{ ...row, ...merge }`, or `merge` if it does not exist. A non-empty `constrain` then removes
-   * all members that it does not name. If the row is not an object, the whole patch fails, unless a later put,
+   * The row becomes `{ ...row, ...merge }`, or `merge` if it does not exist. Then the members that `unset` names are
+   * removed, and a non-empty `constrain` removes all that it does not name. If the row is not an object, the whole patch fails, unless a later put,
    * delete or clear of the patch overrides this operation.
    */
   | {
       readonly op: 'update';
       readonly key: string;
       readonly merge?: Readonly<Record<string, unknown>> | undefined;
+      readonly unset?: readonly string[] | undefined;
       readonly constrain?: readonly string[] | undefined;
     }
   /** The row gets the new value, regardless of its old one. */
@@ -48,10 +49,10 @@ export async function applyPatch(
   host: Host,
   branchHead: BranchHead,
   patch: Patch,
-  { signal, onProgress, durability, format }: PatchOptions & Pick<Job<unknown>, 'durability'>,
+  options: PatchOptions & Pick<Job<unknown>, 'durability'>,
 ): Promise<IngestResult> {
-  const job = { signal, onProgress, durability, format, isPatch: true };
   try {
+    const job = { ...options, isPatch: true };
     return await putMany(host, branchHead, patch as Source<PatchOperation>, job);
   } catch (cause) {
     if (!(cause instanceof HedgerowError) || cause.row === undefined) throw cause;

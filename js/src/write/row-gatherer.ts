@@ -84,7 +84,7 @@ export class RowGatherer<Row> {
   #addOperation(row: unknown): void {
     const at = this.#first + this.#rows;
     // The core refuses a row that is not an operation.
-    const { op, key, value, newValue, merge, constrain, oldValue, secondary } = Object(
+    const { op, key, value, newValue, merge, constrain, unset, oldValue, secondary } = Object(
       row,
     ) as Record<string, unknown>;
     const isChange = op === 'add' || op === 'change';
@@ -92,7 +92,7 @@ export class RowGatherer<Row> {
       if (typeof key !== 'string') checkKey(key, at);
     }
     if (op === 'put') this.#members.push({ op, key, value: this.#valueOf(value, at) });
-    else if (op === 'update') this.#members.push({ op, key, merge, constrain });
+    else if (op === 'update') this.#members.push({ op, key, merge, constrain, unset });
     else {
       // The core only checks whether the last two exist.
       const put = isChange ? this.#valueOf(newValue, at) : undefined;

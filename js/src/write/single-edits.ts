@@ -1,5 +1,6 @@
 import { HedgerowError, isRefusal } from '../base/errors.js';
 import { checkKey } from '../base/key.js';
+import { committing } from '../base/signal.js';
 import { isBytes, stringify } from '../base/value.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead, Overrides } from '../history/branch-head.js';
@@ -13,12 +14,24 @@ export interface Edit {
   /** JSON text. */
   readonly key: string;
   /** JSON text or bytes; absent for a delete. */
-  readonly value?: string | Uint8Array;
+  readonly value?: string | Uint8Array | undefined;
   /** The overrides of the bulk changes in progress at the call. */
   readonly over: readonly Overrides[];
 }
 
-interface Waiter {
+/** How one row is put or deleted. */
+export interface EditOptions {
+  /**
+   * Instead of the store's. The edits of one turn share a commit: it is strict if it is to be so for one of them.
+   */
+  readonly durability?: Durability | undefined;
+  /** Takes the edit back while it waits for its commit; from then on the outcome of the commit decides. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An edit that waits for its commit. */
+interface Waiting extends Edit {
+  readonly options: EditOptions | undefined;
   resolve(): void;
   reject(cause: unknown): void;
 }
@@ -33,8 +46,7 @@ export class SingleEdits {
   readonly #durability: Durability;
   /** The edits that reads wait for. */
   readonly pending = new Pending();
-  #edits: Edit[] = [];
-  #waiters: Waiter[] = [];
+  #edits: Waiting[] = [];
   #flushing: Promise<void> | undefined;
 
   constructor(host: Host, branchHead: BranchHead, durability: Durability) {
@@ -43,26 +55,28 @@ export class SingleEdits {
     this.#durability = durability;
   }
 
-  /** Puts one row. Copies the value at once. */
-  put(key: string, value: unknown): Promise<void> {
+  /** Puts one row. Copies the value at once. A `signal` must be one of `ending`. */
+  put(key: string, value: unknown, options?: EditOptions): Promise<void> {
     checkKey(key);
     const kept = isBytes(value) ? new Uint8Array(value) : stringify(value);
-    return this.#add(key, {
-      key: JSON.stringify(key),
-      value: kept,
-      over: this.#branchHead.bulks.underWay(),
-    });
+    return this.#add(key, kept, options);
   }
 
-  /** Deletes one row. */
-  delete(key: string): Promise<void> {
+  /** Deletes one row; `options` as for `put`. */
+  delete(key: string, options?: EditOptions): Promise<void> {
     checkKey(key);
-    return this.#add(key, { key: JSON.stringify(key), over: this.#branchHead.bulks.underWay() });
+    return this.#add(key, undefined, options);
   }
 
-  #add(key: string, edit: Edit): Promise<void> {
-    this.#edits.push(edit);
-    const done = new Promise<void>((resolve, reject) => this.#waiters.push({ resolve, reject }));
+  #add(
+    key: string,
+    value: string | Uint8Array | undefined,
+    options: EditOptions | undefined,
+  ): Promise<void> {
+    const over = this.#branchHead.bulks.underWay();
+    const done = new Promise<void>((resolve, reject) => {
+      this.#edits.push({ key: JSON.stringify(key), value, over, options, resolve, reject });
+    });
     this.pending.add(key, done);
     this.#flushing ??= Promise.resolve().then(() => this.#flush());
     return done;
@@ -81,55 +95,66 @@ export class SingleEdits {
   #flush(): Promise<void> {
     return this.#branchHead
       .exclusively(async () => {
-        const [edits, waiters] = [this.#edits, this.#waiters];
-        this.#edits = [];
-        this.#waiters = [];
-        this.#flushing = undefined;
-        await this.#commitAll(edits, waiters);
+        await this.#commitAll(this.#take().filter(isWanted));
       })
       .catch((cause: unknown) => {
         // The queue failed before the commit began: reject all edits.
-        const waiters = this.#waiters;
-        this.#edits = [];
-        this.#waiters = [];
-        this.#flushing = undefined;
-        for (const { reject } of waiters) reject(cause);
+        for (const { reject } of this.#take()) reject(cause);
       });
   }
 
-  #commit(blocks: readonly Block[]): Promise<object> {
+  #take(): Waiting[] {
+    const edits = this.#edits;
+    this.#edits = [];
+    this.#flushing = undefined;
+    return edits;
+  }
+
+  #commit(edits: readonly Waiting[]): Promise<object> {
     const [host, branchHead] = [this.#host, this.#branchHead];
+    const blocks = groups(edits).map(blockOf);
     const makesRoom = blocks.every(({ format }) => format === 'deletes');
-    return branchHead.retry(() =>
-      tryEdits(host, branchHead, this.#durability, blocks, { makesRoom }),
-    );
+    const isStrict = ({ options }: Waiting) =>
+      (options?.durability ?? this.#durability) === 'strict';
+    const durability = edits.some(isStrict) ? 'strict' : 'relaxed';
+    return branchHead.retry(() => tryEdits(host, branchHead, durability, blocks, { makesRoom }));
   }
 
   /** Commits edits and settles their promises. A refused edit does not make the others fail. */
-  async #commitAll(edits: readonly Edit[], waiters: readonly Waiter[]): Promise<void> {
+  async #commitAll(edits: readonly Waiting[]): Promise<void> {
     if (edits.length === 0) return;
     try {
-      await this.#commit(groups(edits).map(blockOf));
+      await this.#commit(edits);
     } catch (cause) {
       const { key, row = lastOf(edits, key) } = cause as HedgerowError;
       if (isRefusal(cause) && row >= 0) {
         // Remove the position: it means nothing to the caller of a single put.
         const message = cause.message.replace(/^row \d+: /, '');
-        waiters[row]?.reject(new HedgerowError(cause.code, message, { cause, key }));
-        const isOther = (_: unknown, at: number) => at !== row;
-        return this.#commitAll(edits.filter(isOther), waiters.filter(isOther));
+        edits[row]?.reject(new HedgerowError(cause.code, message, { cause, key }));
+        return this.#commitAll(edits.filter((_, at) => at !== row));
       }
       if (!isRefusal(cause) || edits.length === 1) {
-        for (const { reject } of waiters) reject(cause);
+        for (const { reject } of edits) reject(cause);
         return;
       }
       // A sum tree refused one of them, without saying which: bisect.
       const half = edits.length >> 1;
-      await this.#commitAll(edits.slice(0, half), waiters.slice(0, half));
-      return this.#commitAll(edits.slice(half), waiters.slice(half));
+      await this.#commitAll(edits.slice(0, half));
+      return this.#commitAll(edits.slice(half));
     }
     for (const { key, over } of edits) for (const overrides of over) overrides.add(key);
-    for (const { resolve } of waiters) resolve();
+    for (const { resolve } of edits) resolve();
+  }
+}
+
+/** Whether an edit was not aborted. Marks its call: from now on no abort is heard. */
+function isWanted({ options, reject }: Waiting): boolean {
+  try {
+    if (options !== undefined) committing(options.signal);
+    return true;
+  } catch (cause) {
+    reject(cause);
+    return false;
   }
 }
 

@@ -1,14 +1,18 @@
 import { disposable } from '../base/disposable.js';
 import { HedgerowError } from '../base/errors.js';
 import { Forgotten } from '../base/forgotten.js';
-import { hex } from '../base/hex.js';
 import { checkKey } from '../base/key.js';
-import { turn } from '../base/scheduler.js';
+import { part } from '../base/parts.js';
 import { isBytes, stringify } from '../base/value.js';
 import type { Host } from '../core/host.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { Durability } from '../storage/segment-store.js';
-import { type Block, type Committed, Ingest, type IngestResult } from './ingest.js';
+import { BLOCK_UNITS, type Buffered, type Row, type WriterContext } from './buffered.js';
+import type { IngestResult } from './ingest.js';
+import type { WriterCommits } from './writer-commits.js';
+
+/** Loaded when a writer first has something to write. */
+export const loadWriter = () => part(() => import('./writer-commits.js'));
 
 /** How a writer writes. */
 export interface WriterOptions {
@@ -21,39 +25,18 @@ export interface WriterOptions {
 /** Size of the buffer: UTF-16 units of text plus bytes of byte values. */
 const BUFFER_UNITS = 1 << 20;
 
-/** Size of a block, in the same unit. A flush begins once this much is buffered. */
-const BLOCK_UNITS = 1 << 18;
-
-interface Row {
-  readonly units: number;
-  /** The key as JSON text. */
-  readonly key: string;
-  /** Absent for a delete. */
-  readonly value?: string | Uint8Array;
-}
-
-/** The work of a writer. It must not reference the writer, so that a dropped writer can be garbage-collected. */
-export class Flusher {
-  readonly #host: Host;
-  readonly #branchHead: BranchHead;
-  readonly #durability: Durability;
-  readonly #commitEvery: number;
+/** The buffer of a writer. It must not reference the writer, so that a dropped writer can be garbage-collected. */
+export class Flusher implements Buffered {
+  readonly context: WriterContext;
+  rows: Row[] = [];
+  units = 0;
+  isAll = false;
   readonly #onEnd: (flusher: Flusher) => void;
-  readonly #bulk: ReturnType<BranchHead['bulks']['begin']>;
-  readonly #startMs = performance.now();
-  #rows: Row[] = [];
-  #units = 0;
-  #ingest: Ingest | undefined;
-  /** Rows of the next commit that were fed. */
-  #uncommitted = 0;
+  #commits: WriterCommits | undefined;
   #flushing: Promise<void> | undefined;
-  /** Flush all rows, not only full blocks. */
-  #all = false;
   #failure: unknown;
   /** Why it takes no more rows. */
   #ended: string | undefined;
-  readonly #total = { rows: 0, bytes: 0, chunks: 0, segments: 0, slices: 0, storageMs: 0 };
-  #longestSliceMs = 0;
 
   /** `onEnd` is called when the writer has ended. */
   constructor(
@@ -63,12 +46,9 @@ export class Flusher {
     commitEvery: number,
     onEnd: (flusher: Flusher) => void,
   ) {
-    this.#host = host;
-    this.#branchHead = branchHead;
-    this.#durability = durability;
-    this.#commitEvery = commitEvery;
+    const [bulk, startMs] = [branchHead.bulks.begin(false), performance.now()];
+    this.context = { host, branchHead, durability, commitEvery, bulk, startMs };
     this.#onEnd = onEnd;
-    this.#bulk = branchHead.bulks.begin(false);
   }
 
   /** Buffers a row; returns `false` when the buffer is full or a flush has failed. */
@@ -76,33 +56,27 @@ export class Flusher {
     this.#check();
     if (this.#failure !== undefined) return false;
     // A row larger than the buffer is buffered alone.
-    if (this.#units + row.units > BUFFER_UNITS && this.#units > 0) return false;
-    this.#rows.push(row);
-    this.#units += row.units;
+    if (this.units + row.units > BUFFER_UNITS && this.units > 0) return false;
+    this.rows.push(row);
+    this.units += row.units;
     // This row overrides earlier edits of its key.
-    this.#bulk.overrides.delete(row.key);
-    if (this.#units >= BLOCK_UNITS) this.#flush();
+    this.context.bulk.overrides.delete(row.key);
+    if (this.units >= BLOCK_UNITS) void this.#flush();
     return true;
   }
 
   /** Buffers a row once the buffer has space for it. */
   async add(row: Row): Promise<void> {
-    while (!this.tryAdd(row)) {
-      this.#throwFailure();
-      await this.#flushAll();
-    }
+    while (!this.tryAdd(row)) await this.#flushAll();
   }
 
   async finish(): Promise<IngestResult> {
     this.#check();
     this.#ended = 'it has finished';
     try {
-      while (this.#rows.length > 0 && this.#failure === undefined) await this.#flushAll();
-      this.#throwFailure();
-      await this.#commit();
-      const root = hex(this.#branchHead.head.commitBytes);
-      const ms = performance.now() - this.#startMs;
-      return { root, ms, longestSliceMs: this.#longestSliceMs, ...this.#total };
+      do await this.#flushAll();
+      while (this.rows.length > 0);
+      return await (await this.#load()).finish();
     } finally {
       await this.#drop();
     }
@@ -111,9 +85,10 @@ export class Flusher {
   /** Drops rows that are not committed. */
   async abort(reason: string): Promise<void> {
     this.#ended ??= reason;
-    this.#rows = [];
-    this.#units = 0;
-    await this.#flushing;
+    this.rows = [];
+    this.units = 0;
+    // Without its code there is no commit to wait for: that may take long to load.
+    if (this.#commits !== undefined) await this.#flushing;
     await this.#drop();
   }
 
@@ -121,93 +96,37 @@ export class Flusher {
     if (this.#ended !== undefined) throw new HedgerowError('closed', `the writer: ${this.#ended}`);
   }
 
-  #throwFailure(): void {
+  async #flushAll(): Promise<void> {
+    if (this.#failure === undefined) {
+      this.isAll = true;
+      await this.#flush();
+    }
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  async #flushAll(): Promise<void> {
-    this.#all = true;
-    this.#flush();
-    await this.#flushing;
+  async #load(): Promise<WriterCommits> {
+    const { WriterCommits } = await loadWriter();
+    this.#commits ??= new WriterCommits(this);
+    return this.#commits;
   }
 
-  #flush(): void {
-    this.#flushing ??= this.#pump()
-      .catch(async (cause: unknown) => {
+  #flush(): Promise<void> {
+    this.#flushing ??= this.#load()
+      .then((commits) => commits.pump())
+      .catch((cause: unknown) => {
         this.#failure = cause;
-        await this.#ingest?.abandon();
+        return this.#commits?.abandon();
       })
       .finally(() => {
         this.#flushing = undefined;
       });
-  }
-
-  /** Feeds full blocks; with `#all` also the rest. */
-  async #pump(): Promise<void> {
-    while (this.#units >= BLOCK_UNITS || (this.#all && this.#rows.length > 0)) {
-      await turn();
-      // The writer may have been aborted meanwhile.
-      if (this.#rows.length === 0) break;
-      if (this.#ingest === undefined) {
-        const bulk = this.#bulk;
-        this.#ingest = await Ingest.begin(this.#host, this.#branchHead, this.#durability, { bulk });
-      }
-      const startMs = performance.now();
-      await this.#ingest.feed(this.#take(), startMs);
-      if (this.#uncommitted >= this.#commitEvery) await this.#commit();
-    }
-    this.#all = false;
-  }
-
-  /** Takes rows of one kind for a block. */
-  #take(): Block {
-    const isDelete = this.#rows[0]?.value === undefined;
-    const members: string[] = [];
-    const values: { row: number; bytes: Uint8Array }[] = [];
-    let [count, units] = [0, 0];
-    for (const row of this.#rows) {
-      const full = units >= BLOCK_UNITS || this.#uncommitted + count >= this.#commitEvery;
-      if (full || (row.value === undefined) !== isDelete) break;
-      members.push(row.key);
-      if (typeof row.value === 'string') members.push(row.value);
-      else if (row.value !== undefined) {
-        members.push('0');
-        values.push({ row: count, bytes: row.value });
-      }
-      units += row.units;
-      count += 1;
-    }
-    this.#rows = this.#rows.slice(count);
-    this.#units -= units;
-    this.#uncommitted += count;
-    const format = isDelete ? 'deletes' : 'pairs';
-    return { text: `[${members.join(',')}]`, format, rows: count, values };
-  }
-
-  async #commit(): Promise<void> {
-    const ingest = this.#ingest;
-    if (ingest === undefined) return;
-    const { chunks }: Committed = await ingest.commit();
-    this.#ingest = undefined;
-    this.#uncommitted = 0;
-    // The next commit builds on the edits so far.
-    this.#bulk.overrides.clear();
-    const { rows, bytes, segments, times } = ingest;
-    this.#total.rows += rows;
-    this.#total.bytes += bytes;
-    this.#total.chunks += chunks;
-    this.#total.segments += segments;
-    this.#total.slices += times.slices;
-    this.#total.storageMs += times.storageMs;
-    this.#longestSliceMs = Math.max(this.#longestSliceMs, times.longestSliceMs);
+    return this.#flushing;
   }
 
   async #drop(): Promise<void> {
-    const ingest = this.#ingest;
-    this.#ingest = undefined;
-    this.#bulk.end();
+    this.context.bulk.end();
     this.#onEnd(this);
-    await ingest?.abandon();
+    await this.#commits?.abandon();
   }
 }
 

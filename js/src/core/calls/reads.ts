@@ -117,7 +117,8 @@ export function diff(
 
 /**
  * The members of the output in the reply: keys, values, and codes or secondary keys. Values come as
- * a separate text, so that a value that is not JSON cannot add a key; `null` marks their places.
+ * a separate text, so that a value that is not JSON cannot add a key; `null` marks their places, and `[]`
+ * beside them is a secondary key that is null.
  */
 export function output(engine: Engine): unknown[] {
   const { memory } = engine;
@@ -140,7 +141,10 @@ export function output(engine: Engine): unknown[] {
   const members = array(word(Reply.outputKeys), keysLength);
   if (values.length > 0) {
     for (let at = 0, next = 0; at < members.length; at++) {
-      if (members[at] === null) members[at] = values[next++];
+      const member = members[at];
+      if (member === null) members[at] = values[next++];
+      // A secondary key that is null.
+      else if (Array.isArray(member) && member.length === 0) members[at] = null;
     }
   }
   return members;
