@@ -46,7 +46,7 @@ export const SUM_LAYERS = [
 export const TYPESCRIPT_LAYERS = [
   [['base/*']],
   [['storage/*'], ['tabs/*'], ['indexes/*'], ['sum-proof/*'], ['remote/*']],
-  [['core/*'], ['node/*'], ['server/*'], ['wire/*']],
+  [['core/*'], ['keys/*'], ['node/*'], ['server/*'], ['wire/*']],
   [['history/*'], ['react-native/*'], ['slim/*']],
   [['read/*'], ['write/*'], ['verify/*']],
   [
@@ -61,8 +61,9 @@ export const TYPESCRIPT_LAYERS = [
   [['sync/*']],
   [['mutators/*'], ['rest/*']],
   [['store/*']],
+  [['tables/*']],
   [['index']],
-  [['react/*'], ['cli/*']],
+  [['react/*'], ['live/*'], ['cli/*']],
 ];
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

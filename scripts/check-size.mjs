@@ -10,28 +10,38 @@ import { refuseDevBuild } from './lib/dev-build.mjs';
 import { ROOT, runMain } from './lib/run.mjs';
 import { WASM_FILE } from './lib/wasm.mjs';
 
-const BUDGET_BYTES = 150_000;
+const BUDGET_BYTES = 151_000;
 /** Of the scripts and the WebAssembly that a page fetches to open a store with `hedgerow/slim`. */
-const SLIM_BUDGET_BYTES = 153_000;
+const SLIM_BUDGET_BYTES = 153_500;
 /** Of its scripts: a module that is inlined by mistake would be seen here. */
 const SLIM_SCRIPT_BUDGET_BYTES = 45_000;
 /** Of entries that a page can load without a store. */
 const ENTRIES = [
   { name: 'sum-proof', file: 'sum-proof/index.js', budget: 6_000 },
   { name: 'remote', file: 'remote/index.js', budget: 10_500 },
+  { name: 'keys', file: 'keys/index.js', budget: 2_000 },
   { name: 's3', file: 'remote/adapters/s3.js', budget: 7_500 },
 ];
 /** Other rooms, but for the requests that both kinds of own servers share. */
 const NOT_WIRE = /^\.\.\/(?!wire\/|sync\/take-patch)/;
-/** Code that is loaded later, without what is loaded by then. */
+/** Code that is loaded later, without what is loaded by then; `later` is the budget of what such code loads in its turn. */
 const ROOMS = [
+  // What an app loads that imports `table`: the rest is had when a table needs it.
+  {
+    name: 'tables',
+    file: 'tables/define.ts',
+    others: /^(\.\.\/)+(?!tables)[a-z]+\//,
+    budget: 9_000,
+    later: 9_500,
+  },
+  { name: 'live', file: 'live/index.ts', others: /^\.\.\//, budget: 5_100 },
   { name: 'mutators', file: 'mutators/open.ts', others: NOT_WIRE, budget: 8_000 },
   { name: 'rest', file: 'rest/open.ts', others: NOT_WIRE, budget: 8_000 },
   // With the formats and the probe of remotes. Which remote an app brings is its own choice.
   { name: 'sync', file: 'sync/index.ts', others: /^\.\.\/(?!remote\/)/, budget: 20_000 },
 ];
-/** Files that a page fetches to open a store: each is a request. */
-const MOST_FILES = 3;
+/** Files that a page fetches to open a store: each is a request. The fourth is all that a page needs that only verifies. */
+const MOST_FILES = 4;
 
 /** Bundles an entry, with the module's text emptied when `withModule` is false. */
 async function bundle(withModule, entry = 'index.js') {
@@ -72,9 +82,20 @@ async function roomAlone({ file, others }) {
   const build = await rolldown({ input, platform: 'browser', external: isOther });
   const { output } = await build.generate({ format: 'esm', minify: true });
   await build.close();
-  return output
-    .map(({ code = '' }) => code.replace(/^(import\{[^}]*\}from"[^"]*";)+/, ''))
-    .join('');
+  const chunks = new Map(output.map((chunk) => [chunk.fileName, chunk]));
+  const first = new Set();
+  const add = (name) => {
+    if (first.has(name) || !chunks.has(name)) return;
+    first.add(name);
+    for (const imported of chunks.get(name).imports) add(imported);
+  };
+  for (const { fileName, isEntry } of output) if (isEntry) add(fileName);
+  const code = (isFirst) =>
+    output
+      .filter(({ fileName }) => first.has(fileName) === isFirst)
+      .map(({ code = '' }) => code.replace(/^(import\{[^}]*\}from"[^"]*";)+/, ''))
+      .join('');
+  return { first: code(true), later: code(false) };
 }
 
 const gzippedLength = (content) => gzipSync(content, { level: 9 }).length;
@@ -114,10 +135,15 @@ async function main() {
     over(name, bytes, budget);
   }
   for (const room of ROOMS) {
-    const bytes = gzippedLength(await roomAlone(room));
+    const { first, later } = await roomAlone(room);
+    const bytes = gzippedLength(room.later === undefined ? first + later : first);
     print(`${room.name}, its own code`, bytes);
     print('budget of it', room.budget);
     over(room.name, bytes, room.budget);
+    if (room.later === undefined) continue;
+    print(`${room.name}, at need`, gzippedLength(later));
+    print('budget of it', room.later);
+    over(`${room.name} at need`, gzippedLength(later), room.later);
   }
 }
 

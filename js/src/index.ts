@@ -1,9 +1,10 @@
 /** Hedgerow: an ordered key/value store for the browser. Importing it touches no global. */
 
+import { ended } from './base/ended.js';
 import { checkName, optionsOf } from './base/options.js';
 import { part } from './base/parts.js';
-import { checkSignal, ending } from './base/signal.js';
 import { loadCollector } from './collect/collecting.js';
+import { loadWords } from './indexes/columns.js';
 import type { Remote } from './remote/remote.js';
 import { idb, loadRest } from './storage/idb/idb.js';
 import { loadMemory } from './storage/memory.js';
@@ -12,11 +13,15 @@ import type { CloneOptions } from './store/clone.js';
 import { loadHealth, readParts, repairing, rescuing, verifying } from './store/later.js';
 import type { OpenOptions } from './store/open.js';
 import { Store } from './store/store.js';
-import { storeParts, syncing } from './store/store-later.js';
+import { loadCounts, storeParts, syncing } from './store/store-later.js';
 import { loadSums } from './sums/sum-tree.js';
 import type { Link } from './sync/link.js';
+import type { StoreWith } from './tables/handles.js';
+import type { TableOptions } from './tables/open-tables.js';
+import type { Tables } from './tables/types.js';
 import { transacting } from './transaction/transacting.js';
 import { loadIndexBuild } from './write/index-builder.js';
+import { loadWriter } from './write/writer.js';
 
 export { type Conflict, type ErrorCode, HedgerowError } from './base/errors.js';
 export { persist } from './base/persist.js';
@@ -24,7 +29,13 @@ export type { Persistence } from './base/persistence.js';
 export type { KeyRange } from './base/range.js';
 export type { ByteFormat, ByteSource } from './base/read-bytes.js';
 export type { Branch, BranchesOptions, BranchOptions } from './branches/branches.js';
-export type { MergeOptions, MergeResult, Resolution } from './branches/merge.js';
+export type {
+  MergeOptions,
+  MergePreview,
+  MergeResult,
+  PreviewOptions,
+  Resolution,
+} from './branches/merge.js';
 export type { RevertResult } from './branches/revert.js';
 export type { CompactResult } from './collect/collection.js';
 export type { SumDefinition, SumDefinitions } from './core/sum-definition.js';
@@ -39,9 +50,10 @@ export type {
   SumRoot,
   SumScanOptions,
 } from './core/sum-types.js';
-export type { EntryPosition, IndexRange, Scalar, SecondaryKey } from './indexes/columns.js';
-export type { IndexDefinition } from './indexes/definition.js';
+export type { EntryPosition, IndexRange, SecondaryKey } from './indexes/columns.js';
+export type { IndexColumn, IndexDefinition } from './indexes/definition.js';
 export type { IndexDefinitions } from './indexes/index-set.js';
+export type { Scalar } from './indexes/scalar.js';
 export type { Change, DiffOptions } from './read/diff.js';
 export type { IndexOrderOptions, OrderOptions } from './read/order.js';
 export type { Proved, ProvedRange } from './read/proof.js';
@@ -74,6 +86,7 @@ export type { Traffic } from './sync/meter.js';
 export type { ConflictPolicy } from './sync/policy.js';
 export type { PushResult } from './sync/push.js';
 export type { CommitOptions, CommitResult, TransactionOptions } from './transaction/run.js';
+export type { ValueUpdate } from './transaction/single.js';
 export type { Transaction } from './transaction/transaction.js';
 export type { Export, ExportOptions } from './transfer/export.js';
 export type {
@@ -89,11 +102,12 @@ export type {
   VerifyOptions,
   VerifyProgress,
 } from './verify/verify.js';
-export type { WatchCallback, WatchOptions } from './watch/watcher.js';
+export type { CountCallback, WatchCallback, WatchOptions } from './watch/watcher.js';
 export type { IndexProgress } from './write/index-builder.js';
 export type { IngestResult, Progress } from './write/ingest.js';
 export type { Patch, PatchOperation, PatchOptions } from './write/patch.js';
 export type { PutManyOptions } from './write/put-many.js';
+export type { EditOptions } from './write/single-edits.js';
 export type { Source } from './write/source.js';
 export type { Writer, WriterOptions } from './write/writer.js';
 
@@ -101,7 +115,22 @@ export type { Writer, WriterOptions } from './write/writer.js';
  * Opens the store `name`, creating it when there is none, unless told not to. Costs two reads of storage
  * and the tables of all segments, about 40 bytes for each stored chunk.
  */
-export function open(name: string, options?: OpenOptions): Promise<Store> {
+export function open<const T extends Tables>(
+  name: string,
+  options: OpenOptions & TableOptions<T>,
+): Promise<StoreWith<T>>;
+export function open(name: string, options?: OpenOptions): Promise<Store>;
+export async function open(
+  name: string,
+  options?: OpenOptions & { readonly tables?: unknown },
+): Promise<Store> {
+  // The code of tables comes with their definitions.
+  try {
+    const [table] = Object.values(options?.tables ?? {});
+    if (table?.open) return table.open(name, options, Store.open);
+  } catch {
+    // What cannot be read the store refuses.
+  }
   return Store.open(name, options);
 }
 
@@ -136,15 +165,11 @@ export const importStore: typeof import('./transfer/import.js').importStore = as
   name,
   source,
   options = {},
-) => {
-  const wanted = optionsOf('importStore', options, IMPORT_NAMES);
-  const read = async (signal: AbortSignal | undefined) => {
-    checkSignal(signal);
+) =>
+  ended('importStore', options, IMPORT_NAMES, async (wanted) => {
     const { importing } = await storeParts();
-    return importing.importStore(name, source, { ...wanted, signal });
-  };
-  return ending(wanted.signal, read).result;
-};
+    return importing.importStore(name, source, wanted);
+  });
 
 /** What a clone resolves to. */
 export interface Clone {
@@ -163,11 +188,12 @@ export const clone = async (
 ): Promise<Clone> => (await storeParts()).cloneStore(open, ...args);
 
 const platform = () => part(() => import('./base/platform.js'));
+const laterTables = () => part(() => import('./tables/later.js'));
 
 /**
  * Loads now what is else loaded when it is first called: compaction, proofs, verification, repair, statistics, health, sum
- * trees, transactions, branches, diffs, merges, sync, mutators, exports and imports, the building of indexes: 130 KB in all.
- * From then on none of these needs the network. Rejects with `not-loaded`. Where nothing can be loaded, as in a service
+ * trees, transactions, branches, diffs, merges, sync, mutators, exports and imports, the building of indexes, the commits
+ * of writers, watched counts, parts of tables: 140 KB in all. From then on none of these needs the network. Rejects with `not-loaded`. Where nothing can be loaded, as in a service
  * worker, import `hedgerow/full` instead.
  */
 export async function preload(): Promise<void> {
@@ -181,6 +207,10 @@ export async function preload(): Promise<void> {
     loadHealth,
     loadIndexBuild,
     loadMemory,
+    loadWords,
+    loadWriter,
+    loadCounts,
+    async () => (await laterTables()).loadAll(),
   ];
   await Promise.all([...parts, ...others].map((load) => load()));
 }

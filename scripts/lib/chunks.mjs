@@ -77,6 +77,9 @@ export async function joinModules() {
   const start = known.reach([fileOf('index')]);
   const shared = known.reach(others);
   const isShared = (id) => start.has(id) && shared.has(id);
+  // A page that only verifies must not load what tables and live queries share with the store.
+  const alone = known.reach([fileOf('sum-proof/index')]);
+  const isBase = (id) => start.has(id) && alone.has(id);
   const isOwn = (id) => start.has(id) && !isShared(id);
   const slim = slimPlugin((id) => [...known.reach([id], { ever: true })].some(isOwn));
   const { output } = await joined(
@@ -89,6 +92,7 @@ export async function joinModules() {
           moduleIds.some(isSlim) ? 'slim/[name].js' : '[name].js',
         codeSplitting: {
           groups: [
+            { name: 'base', test: isBase, priority: 4 },
             { name: 'shared', test: isShared, priority: 3 },
             { name: 'start', test: isOwn, priority: 2 },
             { name: 'start', test: isSlimStart, priority: 1 },

@@ -3,6 +3,7 @@
 // `react-native` in the package's exports.
 
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from './run.mjs';
 
@@ -10,14 +11,21 @@ const SOURCE_DIR = join(ROOT, 'js', 'src');
 const STAND_INS = join(SOURCE_DIR, 'react-native');
 
 /**
- * The entries by their names. One build makes all of them, so that they share code: all must have the
- * same error class.
+ * The sources of the entries by their names: those that the exports of the package have for `react-native`. One build makes
+ * all of them, so that they share code: all must have the same error class.
  */
-const ENTRIES = {
-  index: 'index.ts',
-  'react/index': 'react/index.ts',
-  'sql/op-sqlite': 'storage/sql/op-sqlite.ts',
-};
+async function entries() {
+  const { exports } = JSON.parse(await readFile(join(ROOT, 'js', 'package.json'), 'utf8'));
+  const nameOf = (path, folder) => path.slice(folder.length, -'.js'.length);
+  const all = new Map();
+  for (const { 'react-native': path, default: other } of Object.values(exports)) {
+    if (path === undefined) continue;
+    const name = nameOf(path, './dist/react-native/');
+    // `hedgerow` comes first: there, `hedgerow/slim` is the same.
+    if (!all.has(name)) all.set(name, join(SOURCE_DIR, `${nameOf(other, './dist/')}.ts`));
+  }
+  return Object.fromEntries(all);
+}
 
 /** Sources that are left out, and the files that replace them. */
 const SWAPPED = new Map(
@@ -36,10 +44,9 @@ const INJECTED = {
   TextEncoder: [join(STAND_INS, 'text.ts'), 'TextEncoder'],
   TextDecoder: [join(STAND_INS, 'text.ts'), 'TextDecoder'],
   ...Object.fromEntries(
-    ['performance', 'queueMicrotask', 'AbortController', 'crypto'].map((name) => [
-      name,
-      [join(STAND_INS, 'globals.ts'), name],
-    ]),
+    ['performance', 'queueMicrotask', 'AbortController', 'crypto', 'structuredClone'].map(
+      (name) => [name, [join(STAND_INS, 'globals.ts'), name]],
+    ),
   ),
   'Symbol.asyncIterator': [join(STAND_INS, 'globals.ts'), 'asyncIterator'],
 };
@@ -60,11 +67,8 @@ export async function buildReactNative(outDir = join(ROOT, 'js', 'dist', 'react-
   const { rolldown } = await import('rolldown');
   const missing = [...SWAPPED].flat().filter((file) => !existsSync(file));
   if (missing.length > 0) throw new Error(`no such file: ${missing.join(', ')}`);
-  const input = Object.fromEntries(
-    Object.entries(ENTRIES).map(([name, file]) => [name, join(SOURCE_DIR, file)]),
-  );
   const build = await rolldown({
-    input,
+    input: await entries(),
     platform: 'neutral',
     external: /^(?![A-Za-z]:)[^./]/, // packages, which the app's Metro finds
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },

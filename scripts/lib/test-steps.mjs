@@ -155,6 +155,24 @@ export const STEPS = [
     ].map((project) => ['tsc', ['--noEmit', '-p', project]]),
   },
   {
+    name: 'types',
+    what: 'the types that apps infer, and what must not compile, by the oldest TypeScript and the newest',
+    seconds: 8,
+    needs: ['build'],
+    commands: [
+      ['tsc', ['-p', 'js/test/types']],
+      ['node', ['node_modules/typescript-5.4/bin/tsc', '-p', 'js/test/types']],
+      ['node', ['scripts/check-types.mjs']],
+    ],
+  },
+  {
+    name: 'snippets',
+    what: 'the TypeScript in the pages compiles',
+    seconds: 3,
+    needs: ['build'],
+    commands: [['node', ['scripts/check-snippets.mjs']]],
+  },
+  {
     name: 'size',
     what: 'the budget of bytes',
     seconds: 2,

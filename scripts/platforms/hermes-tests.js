@@ -1,7 +1,9 @@
 // What runs inside Hermes: the tests, and the roots for comparison with other platforms.
 
 import { HedgerowError, importStore, memory, open, repair, verify } from 'hedgerow';
-import { rowsOf, workload } from './workload.js';
+import { live, liveCount } from 'hedgerow/live';
+import { table } from 'hedgerow/tables';
+import { rowsOf, utf8, workload } from './workload.js';
 
 const tests = [];
 const test = (name, run) => tests.push([name, run]);
@@ -98,6 +100,87 @@ test('watching, snapshots, diffs', async () => {
   for await (const change of db.diff(snapshot.root, db.root)) changes.push(change.key);
   equal(changes, ['a1', 'b']);
   snapshot.release();
+  await db.close();
+});
+
+const idsOf = (rows) => rows.map(({ id }) => id);
+const byId = (a, b) => (a.id < b.id ? -1 : 1);
+
+test('tables', async () => {
+  const issues = table()({
+    key: 'id',
+    indexes: { byOwner: ['owner', 'priority'], byWord: [{ words: 'title' }] },
+  });
+  const marks = table()({ key: ['issue', 'number'], values: 'structured' });
+  const db = await open('tables', { storage: memory(), tables: { issues, marks } });
+  const rows = rowsOf(600);
+  equal((await db.issues.putMany(rows)).rows, 600);
+  equal(await db.issues.get(rows[5].id), rows[5]);
+  const wanted = rows.filter(({ owner, priority }) => owner === '🦔' && priority >= 2);
+  const query = db.issues.where({ owner: '🦔', priority: { gte: 2 } });
+  equal(idsOf((await query.toArray()).sort(byId)), idsOf(wanted.sort(byId)));
+  equal(await query.count(), wanted.length);
+  const words = await db.issues.where({ title: { words: 'zoë THE' } }).toArray();
+  const named = rows.filter(({ title }) => title.includes('Zoë'));
+  equal(idsOf(words.sort(byId)), idsOf(named.sort(byId)));
+  equal(await codeOf(db.issues.insert(rows[0])), 'exists');
+  equal((await db.issues.update(rows[0].id, { priority: 99 })).priority, 99);
+  const at = new Date(1754000000000);
+  await db.transaction(async (tx) => {
+    tx.marks.put({ issue: rows[0].id, number: 2, at, tags: new Set(['a', 'b']) });
+    tx.marks.put({ issue: rows[0].id, number: 10, at, bytes: new Uint8Array([0, 255]) });
+  });
+  const [two, ten] = await db.marks.where({ issue: rows[0].id }).toArray();
+  equal([two.number, two.at instanceof Date, [...two.tags]], [2, true, ['a', 'b']]);
+  equal([ten.number, ten.at.getTime(), [...ten.bytes]], [10, at.getTime(), [0, 255]]);
+  await db.close();
+});
+
+test('rows of bytes that are checked', async () => {
+  const schema = {
+    '~standard': {
+      version: 1,
+      vendor: 'test',
+      validate: (value) =>
+        typeof value.owner === 'string' ? { value } : { issues: [{ message: 'no owner' }] },
+    },
+  };
+  const issues = table({ schema, key: 'id' });
+  const db = await open('checked', { storage: memory(), tables: { issues } });
+  const rows = rowsOf(200);
+  const bytes = utf8(rows.map((row) => JSON.stringify(row)).join('\n'));
+  equal((await db.issues.putMany(bytes, { format: 'ndjson' })).rows, 200);
+  equal(await db.issues.get(rows[4].id), rows[4]);
+  equal(await codeOf(db.issues.put({ id: 'x' })), 'invalid-value');
+  await db.close();
+});
+
+test('live queries', async () => {
+  const issues = table()({ key: 'id', indexes: { byOwner: ['owner', 'priority'] } });
+  const days = table()({ key: 'id', values: 'structured' });
+  const db = await open('live', { storage: memory(), tables: { issues, days } });
+  await db.issues.putMany(rowsOf(100));
+  await db.days.put({ id: 'a', at: new Date(0) });
+  const ann = db.issues.where({ owner: 'ann' }).orderBy('priority', 'desc');
+  const list = live(ann.limit(3));
+  const count = liveCount(ann);
+  const seen = live(db.days);
+  const until = async (isDone) => {
+    for (let turn = 0; turn < 1000 && !isDone(); turn++)
+      await new Promise((resolve) => setTimeout(resolve, 0));
+  };
+  let told = 0;
+  list.subscribe(() => (told += 1));
+  await until(() => [list, count, seen].every((one) => one.get().status === 'ready'));
+  equal(list.get().rows, await ann.limit(3).toArray());
+  equal(count.get().count, await ann.count());
+  equal(seen.get().rows[0].at instanceof Date, true);
+  const before = list.get().rows;
+  await db.issues.put({ id: 'top', owner: 'ann', priority: 1000 });
+  await until(() => list.get().rows[0].id === 'top');
+  equal(idsOf(list.get().rows), ['top', ...idsOf(before.slice(0, 2))]);
+  equal([list.get().rows[1] === before[0], told > 0], [true, true]);
+  for (const one of [list, count, seen]) one.close();
   await db.close();
 });
 

@@ -81,7 +81,7 @@ export async function workload({ open, storage, name, count }) {
 }
 
 /** Text as bytes, for platforms that have no encoder. */
-function utf8(text) {
+export function utf8(text) {
   const plain = unescape(encodeURIComponent(text));
   const bytes = new Uint8Array(plain.length);
   for (let at = 0; at < plain.length; at++) bytes[at] = plain.charCodeAt(at);

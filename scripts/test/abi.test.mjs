@@ -91,6 +91,7 @@ test('a limit is the same in both languages', () => {
   assert.deepEqual(shared, [
     'MAX_KEY_BYTES',
     'MAX_VALUE_BYTES',
+    'MAX_ROW_TEXT_BYTES',
     'MAX_JSON_DEPTH',
     'MAX_TREES',
     'MAX_PROOF_BYTES',

@@ -2,7 +2,7 @@
 import type { Remote } from '../remote/remote.js';
 import type { OwnServer } from '../wire/own-server.js';
 import type { ServerLink } from './server-link.js';
-import type { MutatorOptions, Mutators } from './types.js';
+import type { MutatorOptions, Mutators, TransactionOf } from './types.js';
 
 export { serverPokes } from '../remote/pokes.js';
 export type { ServerLink } from './server-link.js';
@@ -21,6 +21,7 @@ export type {
   ServerReset,
   ServerState,
   ServerSyncOptions,
+  TransactionOf,
 } from './types.js';
 
 /** What is used of a store. */
@@ -34,8 +35,8 @@ interface Linking {
  * them: what is written otherwise is lost at the next pull. Rejects with `invalid-argument` for a store that has rows
  * and was never bound.
  */
-export async function mutators<const M extends Mutators>(
-  db: Linking,
+export async function mutators<Db extends Linking, const M extends Mutators<TransactionOf<Db>>>(
+  db: Db,
   options: MutatorOptions<M>,
 ): Promise<ServerLink<M>> {
   const own: OwnServer = { kind: 'mutators', wanted: options };

@@ -9,14 +9,20 @@ export type { Endpoint };
 
 /** A function that changes rows. It may run again, on other rows: it depends on its arguments and on `tx` alone. */
 // biome-ignore lint/suspicious/noExplicitAny: each mutator has arguments of its own
-export type Mutator = (tx: Transaction, args: any) => unknown;
+export type Mutator<Tx = any> = (tx: Tx, args: any) => unknown;
 
 /** Mutators by their names. */
-export type Mutators = Readonly<Record<string, Mutator>>;
+// biome-ignore lint/suspicious/noExplicitAny: a store may have tables, and so its transactions
+export type Mutators<Tx = any> = Readonly<Record<string, Mutator<Tx>>>;
+
+/** What the transactions of a store are: with its tables, if it has any. */
+export type TransactionOf<Db> = Db extends { transaction(body: (tx: infer Tx) => unknown): unknown }
+  ? Tx
+  : Transaction;
 
 /** The calls of mutators: typed by their arguments. */
 export type MutatorCalls<M extends Mutators> = {
-  readonly [Name in keyof M]: M[Name] extends (tx: Transaction, ...args: infer Args) => infer Result
+  readonly [Name in keyof M]: M[Name] extends (tx: never, ...args: infer Args) => infer Result
     ? (...args: Args) => Promise<Awaited<Result>>
     : never;
 };

@@ -2,7 +2,8 @@
 import { sameBytes } from '../base/bytes.js';
 import { EMPTY_COMMIT } from '../history/inventory.js';
 import type { SharedStore } from '../history/shared-store.js';
-import { findMany, KeyParts } from '../read/find-many.js';
+import { findMany } from '../read/find-many.js';
+import { KeyParts } from '../read/key-parts.js';
 import type { Durability } from '../storage/segment-store.js';
 import { type JointHead, type JointWrite, QueueHead } from '../sync/joint-heads.js';
 import { OwnEdits } from '../transaction/edits.js';

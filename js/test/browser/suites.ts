@@ -18,7 +18,7 @@ const REASONS = [
   {
     needs: "'node:child_process'",
     why: 'runs processes of Node',
-    suites: ['cli', 'example-node', 'import', 'remote-node', 'sql-processes'],
+    suites: ['cli', 'example-node', 'import', 'migrations-kills', 'remote-node', 'sql-processes'],
   },
   {
     needs: "'node:v8'",
@@ -61,7 +61,7 @@ const REASONS = [
   {
     needs: 'vi.mock(',
     why: 'replaces a module of the wrapper, for which engines lack a hook',
-    suites: ['full-storage-mutant', 'read-slices', 'repair-later'],
+    suites: ['full-storage-mutant', 'live', 'live-random', 'read-slices', 'repair-later'],
   },
   {
     needs: 'readdirSync(DIR)',

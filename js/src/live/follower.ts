@@ -1,0 +1,195 @@
+import { later } from '../base/timeout.js';
+import type { Snapshot } from '../index.js';
+import type { ReadContext } from '../read/context.js';
+import type { ScanOptions } from '../read/scan-options.js';
+import { Tries } from '../watch/tries.js';
+import { Group } from './group.js';
+import type { Following, Hub } from './hub.js';
+import type { Member, Placed } from './lane.js';
+import type { Followed, News } from './news.js';
+import { isReadable } from './now.js';
+import type { Told } from './types.js';
+
+/** Milliseconds for which something stays up to date that nobody shows: it may be shown again. */
+const LINGER_MS = 1000;
+
+/** What is followed, checked. */
+export interface Wanted extends Followed {
+  readonly hub: Hub;
+  /** Equal for those that share what they show. */
+  readonly name: string;
+  readonly reverse: boolean;
+  readonly offset: number;
+  readonly limit: number;
+  /** See `LiveSource.whenReady`. */
+  readonly whenReady: () => Promise<unknown> | undefined;
+}
+
+/** Keeps a part of a range up to date, for all who show it. */
+export abstract class Follower<State extends Told = Told, Own extends Wanted = Wanted>
+  implements Member, Following
+{
+  readonly wanted: Own;
+  readonly listeners = new Set<() => void>();
+  group: Member['group'];
+  state: State;
+  /** Whether `state` has something to show, perhaps of before a failure. */
+  isLoaded = false;
+  hasFailed = false;
+  /** It is not kept up to date. */
+  isOver = true;
+  /** Changes when what is being read is not wanted any more. */
+  #run = 0;
+  #isUsed = false;
+  #stopTimer = () => {};
+
+  constructor(wanted: Own, state: State) {
+    this.wanted = wanted;
+    this.state = state;
+  }
+
+  abstract readonly entries: readonly Placed[];
+  abstract apply(news: News): Generator<void, boolean, void>;
+
+  /** Reads from memory in this turn; `false` if it cannot. */
+  protected abstract readNow(from: ReadContext): boolean;
+
+  /** Reads from a snapshot, and shows that if it is still wanted. */
+  protected abstract read(snapshot: Snapshot, isWanted: () => boolean): Promise<void>;
+
+  /** Shows a state, unless it is the same. */
+  protected show(state: State): void {
+    const names = Object.keys(state) as (keyof State)[];
+    if (names.every((name) => Object.is(state[name], this.state[name]))) return;
+    this.state = state;
+    this.wanted.hub.changed.add(this);
+  }
+
+  /** Keeps it up to date for a while. */
+  touch(): void {
+    this.#isUsed = true;
+    if (!this.isOver) return;
+    this.isOver = false;
+    this.wanted.hub.add(this);
+    this.#idle();
+    this.begin(true);
+  }
+
+  /** Keeps it up to date, and calls `listener` after each change; returns how to stop. After a failure begins again. */
+  listen(listener: () => void): () => void {
+    this.touch();
+    this.retry();
+    this.#stopTimer();
+    this.listeners.add(listener);
+    return () => {
+      if (this.listeners.delete(listener)) this.#idle();
+    };
+  }
+
+  /** After a failure, begins again. */
+  retry(): void {
+    if (this.hasFailed) this.begin();
+  }
+
+  /** Ends it at once, if nobody shows it. */
+  release(): void {
+    if (this.listeners.size > 0 || this.isOver) return;
+    this.#stopTimer();
+    this.isOver = true;
+    this.#leave();
+    this.wanted.hub.delete(this);
+  }
+
+  #idle(): void {
+    if (this.listeners.size > 0) return;
+    this.#stopTimer();
+    this.#stopTimer = later(() => {
+      if (!this.#isUsed) return this.release();
+      this.#isUsed = false;
+      this.#idle();
+    }, LINGER_MS);
+  }
+
+  #leave(): void {
+    this.#run += 1;
+    this.group?.delete(this);
+  }
+
+  /** Reads the head, and follows it. At its first read it waits for what the handle has put. */
+  begin(isFirst = false): void {
+    if (this.isOver) return;
+    const { hub, whenReady } = this.wanted;
+    this.#leave();
+    this.hasFailed = false;
+    let waiting: Promise<unknown> | undefined;
+    let isDone = false;
+    try {
+      waiting = whenReady();
+      isDone = waiting === undefined && this.#beginNow(isFirst);
+    } catch (cause) {
+      isDone = new Tries().delayAfter(cause) === undefined;
+      if (isDone) this.fail(cause);
+    }
+    if (!isDone) {
+      if (isFirst && this.isLoaded) this.show({ ...this.state, isStale: true });
+      void this.#beginLater(this.#run, waiting);
+    }
+    hub.flush();
+  }
+
+  /** Whether all that it needs was in memory. */
+  #beginNow(isFirst: boolean): boolean {
+    const { hub, range } = this.wanted;
+    hub.from.check();
+    if (!isReadable(hub.from, range, isFirst) || !this.readNow(hub.from)) return false;
+    Group.atHead(hub, this.wanted).add(this);
+    return true;
+  }
+
+  async #beginLater(run: number, first: Promise<unknown> | undefined): Promise<void> {
+    const { hub, range, whenReady } = this.wanted;
+    const isWanted = () => run === this.#run;
+    const tries = new Tries();
+    let isAgain = false;
+    while (isWanted()) {
+      try {
+        await (isAgain ? whenReady() : first);
+        // Waits as a read does: for what the handle has put, and for the index.
+        await hub.db.scan({ ...range, limit: 0 } as ScanOptions).toArray();
+        if (isWanted() && !this.#beginNow(false)) await this.#beginAt(isWanted);
+        return hub.flush();
+      } catch (cause) {
+        if (!isWanted()) return;
+        const delay = tries.delayAfter(cause);
+        if (delay === undefined) {
+          this.fail(cause);
+          return hub.flush();
+        }
+        tries.note(cause);
+        await new Promise<void>((resolve) => later(resolve, delay));
+        isAgain = true;
+      }
+    }
+  }
+
+  /** Reads a snapshot of the head, and follows it from there. */
+  async #beginAt(isWanted: () => boolean): Promise<void> {
+    const { hub } = this.wanted;
+    const snapshot = hub.db.snapshot();
+    try {
+      await new Group(hub, this.wanted).addRead(this, async () => {
+        await this.read(snapshot, isWanted);
+        return isWanted();
+      });
+    } finally {
+      snapshot.release();
+    }
+  }
+
+  /** Shows that it is not kept up to date. */
+  fail(cause: unknown): void {
+    this.#leave();
+    this.hasFailed = true;
+    this.show({ ...this.state, status: 'error', error: cause });
+  }
+}

@@ -1,0 +1,180 @@
+import type { ReadContext } from '../read/context.js';
+import type { Change } from '../read/diff.js';
+import { Lane, type Member } from './lane.js';
+import { type Followed, News } from './news.js';
+import { inSlices } from './slices.js';
+import type { Watchable } from './types.js';
+
+/** The handle that is followed. */
+export interface Ground {
+  readonly db: Watchable;
+  readonly from: ReadContext;
+  /** By the names of their ranges. */
+  readonly groups: Map<string, Set<Group>>;
+  /** Calls the listeners of what has changed. */
+  flush(): void;
+}
+
+/** The share of a slice for changes that come at once. */
+const PART_OF_SLICE = 0.5;
+
+/**
+ * Members that show parts of one range, all as they are at one commit, and the watch that leads on from there: so no
+ * change is missed, none is taken twice, and no list mixes two commits. A member that begins, or must be read anew, reads
+ * the head and joins the group that is at the same commit, or makes one. Groups of a range that meet at a commit become one.
+ */
+export class Group {
+  readonly #ground: Ground;
+  readonly #followed: Followed;
+  readonly #lanes = [new Lane(), new Lane()] as const;
+  readonly #members = new Set<Member>();
+  readonly #stop: () => void;
+  /** The commit that all members are at; `undefined` while that is not so. */
+  root: string | undefined;
+  /** It was told no changes yet. */
+  #isNew = true;
+  /** Changes wait for it. */
+  #reading: Promise<unknown> | undefined;
+
+  /** Begins at the head. Throws if nothing can be watched. */
+  constructor(ground: Ground, followed: Followed) {
+    this.#ground = ground;
+    this.#followed = followed;
+    this.root = ground.db.root;
+    this.#stop = ground.db.watch(followed.range, (changes, { root }) => this.#told(changes, root), {
+      onError: (cause) => this.#fail(cause),
+    });
+    const { groups } = ground;
+    groups.set(followed.rangeName, (groups.get(followed.rangeName) ?? new Set()).add(this));
+  }
+
+  /** The group of a range that is at the head. */
+  static atHead(ground: Ground, followed: Followed): Group {
+    return groupAt(ground, followed, ground.db.root) ?? new Group(ground, followed);
+  }
+
+  /** Adds a member that is at the commit of this group. */
+  add(member: Member): void {
+    member.group = this;
+    this.#members.add(member);
+    this.#laneOf(member).add(member);
+  }
+
+  delete(member: Member): void {
+    if (member.group !== this) return;
+    member.group = undefined;
+    this.#members.delete(member);
+    this.#laneOf(member).delete(member);
+    // Unless it comes back in this turn.
+    queueMicrotask(() => {
+      if (this.#members.size === 0) this.#end();
+    });
+  }
+
+  #laneOf({ wanted }: Member): Lane {
+    return this.#lanes[wanted.reverse ? 1 : 0];
+  }
+
+  /**
+   * For a group that has no member yet: has changes wait until one is read, as of the commit at which the group began. It
+   * is no member if `read` resolves to `false` or rejects.
+   */
+  async addRead(member: Member, read: () => Promise<boolean>): Promise<void> {
+    const { root } = this;
+    this.root = undefined;
+    member.group = this;
+    this.#members.add(member);
+    const reading = read();
+    this.#reading = reading.catch(() => {});
+    try {
+      if (await reading) {
+        this.add(member);
+        this.root = root;
+      }
+    } finally {
+      this.#reading = undefined;
+      if (this.root === undefined) this.delete(member);
+    }
+  }
+
+  #end(): void {
+    this.#stop();
+    this.root = undefined;
+    const { groups } = this.#ground;
+    const same = groups.get(this.#followed.rangeName);
+    same?.delete(this);
+    if (same?.size === 0) groups.delete(this.#followed.rangeName);
+  }
+
+  #fail(cause: unknown): void {
+    this.#end();
+    for (const member of [...this.#members]) member.fail(cause);
+    this.#ground.flush();
+  }
+
+  #told(changes: readonly Change[], root: string): Promise<unknown> | undefined {
+    // A watch that began ahead of others is first brought to where these are: back, perhaps.
+    const isForth = !this.#isNew || root === this.#ground.db.root;
+    this.#isNew = false;
+    const take = () => {
+      const partMs = this.#ground.from.host.sliceMs * PART_OF_SLICE;
+      const work = this.#take(isForth ? changes : undefined, root);
+      return inSlices(work, partMs, () => this.#ground.flush());
+    };
+    return this.#reading === undefined ? take() : this.#reading.then(take);
+  }
+
+  /** Brings the members to a commit: by its changes, or else by reading the head. */
+  *#take(changes: readonly Change[] | undefined, root: string): Generator<void, void, void> {
+    this.root = undefined;
+    const outdated = changes ? yield* this.#applied(changes) : [...this.#members];
+    for (const member of outdated) this.delete(member);
+    this.root = root;
+    this.#meet(root);
+    for (const member of outdated) {
+      if (member.group === undefined) member.begin();
+      yield;
+    }
+  }
+
+  /** Applies changes; returns the members that must be read anew. */
+  *#applied(all: readonly Change[]): Generator<void, Member[], void> {
+    const { places } = this.#followed;
+    const { positionOf, isIn } = places;
+    const changes = isIn
+      ? all.filter(({ key, secondary }) => isIn(positionOf(key, secondary)))
+      : all;
+    const outdated: Member[] = [];
+    for (const [at, lane] of this.#lanes.entries()) {
+      if (lane.isEmpty) continue;
+      const news = new News(changes, at === 1, places);
+      for (const member of lane.near(news)) {
+        if (member.group === this && (yield* member.apply(news))) outdated.push(member);
+        yield;
+      }
+    }
+    return outdated;
+  }
+
+  /** Gives its members to another group of the range at this commit, if there is one. */
+  #meet(root: string): void {
+    const other = groupAt(this.#ground, this.#followed, root, this);
+    if (other === undefined) return;
+    for (const member of this.#members) other.add(member);
+    this.#members.clear();
+    this.#end();
+  }
+}
+
+/** A group of a range that is at a commit, other than `except`. */
+function groupAt(
+  { groups }: Ground,
+  { rangeName }: Followed,
+  root: string,
+  except?: Group,
+): Group | undefined {
+  for (const group of groups.get(rangeName) ?? []) {
+    if (group !== except && group.root === root) return group;
+  }
+  return undefined;
+}

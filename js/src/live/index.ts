@@ -1,0 +1,114 @@
+/**
+ * Live queries, for any framework or none: lists, rows and counts that are kept up to date, whoever changes the store. An
+ * unchanged row is the same object, and a list in which nothing has changed the same array. What is in memory is there
+ * at once.
+ */
+import { checkKey } from '../base/key.js';
+import { RANGE, rangeOf } from '../base/options.js';
+import type { SecondaryKey } from '../indexes/columns.js';
+import { CountFollower } from './counter.js';
+import type { Follower } from './follower.js';
+import { Shown } from './shown.js';
+import { sourceOf, wantedCount, wantedRows } from './source.js';
+import type {
+  Live,
+  LiveCount,
+  LiveCountRange,
+  LiveCountState,
+  LiveIndexOptions,
+  LiveOptions,
+  LiveQuery,
+  LiveRow,
+  LiveRowState,
+  LiveSource,
+  LiveState,
+  Told,
+  Watchable,
+} from './types.js';
+import { Window } from './window.js';
+
+export type {
+  Live,
+  LiveCount,
+  LiveCountRange,
+  LiveCountState,
+  LiveIndexOptions,
+  LiveOptions,
+  LiveQuery,
+  LiveRow,
+  LiveRowState,
+  LiveSource,
+  LiveState,
+  Watchable,
+};
+
+type Before = Follower | undefined;
+type Query<Row> = LiveQuery<Row> | Watchable;
+
+const entryOf = (key: string, value: unknown, secondary?: SecondaryKey) =>
+  secondary === undefined ? [key, value] : [key, value, secondary];
+const valueIn = (_: string, value: unknown) => value;
+
+const listState = <Row>(rows: readonly Row[], told: Told): LiveState<Row> => ({ ...told, rows });
+const rowState = <Row>([value]: readonly Row[], told: Told): LiveRowState<Row> => ({
+  ...told,
+  value,
+});
+
+/**
+ * The rows of a query, or of a range of a store or a branch, now and whenever one of them changes. Nothing is read before
+ * `get` or `subscribe` is called. Live queries of the same rows share one follower, which ends a second after the last of
+ * them has lost its last listener.
+ */
+export function live<Row>(query: LiveQuery<Row>): Live<Row>;
+export function live<Value = unknown>(
+  db: Watchable,
+  options: LiveIndexOptions,
+): Live<readonly [key: string, value: Value, secondary: SecondaryKey]>;
+export function live<Value = unknown>(
+  db: Watchable,
+  options?: LiveOptions,
+): Live<readonly [key: string, value: Value]>;
+export function live(
+  query: Query<unknown>,
+  options: LiveOptions | LiveIndexOptions = {},
+): Live<unknown> {
+  const make = (before: Before, query: Query<unknown>, options: LiveOptions = {}) => {
+    const source = sourceOf<unknown>(query, options, entryOf);
+    return new Window(wantedRows('live', source), listState, before);
+  };
+  return new Shown<LiveState<unknown>, [query: Query<unknown>, options?: LiveOptions]>(
+    make,
+    query,
+    options as LiveOptions,
+  ) as Live<unknown>;
+}
+
+/** The row of a key, now and whenever it changes: its value, or what `rowOf` makes of it. */
+export function liveRow<Row = unknown>(
+  db: Watchable,
+  key: string,
+  rowOf: LiveSource<Row>['rowOf'] = valueIn as LiveSource<Row>['rowOf'],
+): LiveRow<Row> {
+  const make = (before: Before, db: Watchable, key: string) => {
+    checkKey(key, 'liveRow');
+    const wanted = wantedRows('liveRow', { db, options: { gte: key, lte: key }, rowOf });
+    return new Window({ ...wanted, name: `row ${wanted.name}` }, rowState<Row>, before);
+  };
+  return new Shown(make, db, key);
+}
+
+/** The number of rows of a query, whatever its `offset` and `limit`, or of a range. No row is read for it. */
+export function liveCount(query: LiveQuery<unknown>): LiveCount;
+export function liveCount(db: Watchable, range?: LiveCountRange): LiveCount;
+export function liveCount(query: Query<unknown>, range: LiveCountRange = {}): LiveCount {
+  const make = (_: Before, query: Query<unknown>, range: LiveCountRange = {}) => {
+    const source = sourceOf<unknown>(query, rangeOf('liveCount', range, RANGE.entries), entryOf);
+    return new CountFollower(wantedCount('liveCount', source));
+  };
+  return new Shown<LiveCountState, [query: Query<unknown>, range?: LiveCountRange]>(
+    make,
+    query,
+    range,
+  );
+}

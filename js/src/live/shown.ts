@@ -1,0 +1,116 @@
+import { disposable } from '../base/disposable.js';
+import { HedgerowError } from '../base/errors.js';
+import { notify } from '../base/report.js';
+import type { Follower } from './follower.js';
+import type { Told } from './types.js';
+
+/** Makes a follower; `before` shows what was shown last. */
+export type Make<State extends Told, Args extends unknown[]> = (
+  before: Follower | undefined,
+  ...args: Args
+) => Follower<State>;
+
+/** One life of a query, a row or a count: what a component holds. */
+export class Shown<State extends Told, Args extends unknown[]> {
+  readonly #make: Make<State, Args>;
+  #follower: Follower<State>;
+  #state: State;
+  /** Whether `#state` has something to show. */
+  #isLoaded = false;
+  readonly #listeners = new Set<() => void>();
+  #stop: (() => void) | undefined;
+  #isClosed = false;
+  declare readonly [Symbol.dispose]: () => void;
+
+  constructor(make: Make<State, Args>, ...args: Args) {
+    this.#make = make;
+    this.#follower = this.#made(undefined, args);
+    this.#state = this.#follower.state;
+    disposable(Shown.prototype as Shown<Told, unknown[]>, 'dispose', Shown.prototype.close);
+  }
+
+  #made(before: Follower | undefined, args: Args): Follower<State> {
+    const made = this.#make(before, ...args);
+    const { hub, name } = made.wanted;
+    return (hub.find(name) as Follower<State> | undefined) ?? made;
+  }
+
+  readonly get = (): State => {
+    if (!this.#isClosed) {
+      this.#find();
+      this.#follower.touch();
+      this.#update();
+    }
+    return this.#state;
+  };
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#checkOpen();
+    // A function of its own for each call: two callers may pass the same one.
+    const own = () => notify(listener, undefined);
+    if (this.#stop === undefined) this.#listen();
+    else this.#follower.retry();
+    this.#listeners.add(own);
+    return () => {
+      if (this.#listeners.delete(own) && this.#listeners.size === 0) this.#stop?.();
+      if (this.#listeners.size === 0) this.#stop = undefined;
+    };
+  };
+
+  change(...args: Args): void {
+    this.#checkOpen();
+    const next = this.#made(this.#follower, args);
+    if (next === this.#follower) return;
+    this.#stop?.();
+    this.#follower = next;
+    if (this.#stop !== undefined) this.#listen();
+    const before = this.#state;
+    this.#update();
+    if (this.#state !== before) this.#tell();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stop?.();
+    this.#listeners.clear();
+    this.#follower.release();
+  }
+
+  #checkOpen(): void {
+    if (!this.#isClosed) return;
+    throw new HedgerowError('closed', 'what is live was closed: make another one');
+  }
+
+  #listen(): void {
+    this.#find();
+    this.#stop = this.#follower.listen(() => {
+      this.#update();
+      this.#tell();
+    });
+  }
+
+  #tell(): void {
+    for (const listener of [...this.#listeners]) if (this.#listeners.has(listener)) listener();
+  }
+
+  /** Others may have begun to follow the same meanwhile. */
+  #find(): void {
+    const { wanted, isOver } = this.#follower;
+    const { hub, name } = wanted;
+    if (isOver) this.#follower = (hub.find(name) as Follower<State> | undefined) ?? this.#follower;
+  }
+
+  #update(): void {
+    const { state, isLoaded } = this.#follower;
+    if (isLoaded || !this.#isLoaded) {
+      this.#state = state;
+      this.#isLoaded = isLoaded;
+      return;
+    }
+    // What was shown last stays until there is something else.
+    const status = state.status === 'loading' ? 'ready' : state.status;
+    const old = this.#state;
+    if (old.isStale && old.status === status && old.error === state.error) return;
+    this.#state = { ...old, status, error: state.error, isStale: true };
+  }
+}

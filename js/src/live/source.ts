@@ -1,0 +1,78 @@
+/** Checks what is to be shown, and names it: equal names share what they show. */
+
+import { HedgerowError } from '../base/errors.js';
+import { isOfIndex } from '../indexes/index-set.js';
+import { checkedScan, UNLIMITED } from '../read/scan-options.js';
+import type { Wanted } from './follower.js';
+import { hubOf } from './hub.js';
+import { placesOf } from './news.js';
+import type { LiveQuery, LiveSource, Watchable } from './types.js';
+import type { WantedRows } from './window.js';
+
+const names = new WeakMap<object, number>();
+let last = 0;
+
+/** A name of a function, which no other has. */
+function nameOf(rowOf: object): number {
+  const name = names.get(rowOf) ?? ++last;
+  names.set(rowOf, name);
+  return name;
+}
+
+/** The source that a query makes, or a range of a handle. */
+export function sourceOf<Row>(
+  query: LiveQuery<Row> | Watchable,
+  options: LiveSource<Row>['options'],
+  rowOf: LiveSource<Row>['rowOf'],
+): LiveSource<Row> {
+  const { source } = Object(query) as Partial<LiveQuery<Row>>;
+  if (typeof source === 'function') return source.call(query);
+  return { db: query as Watchable, options, rowOf };
+}
+
+/** Checks a source. Throws `invalid-argument`, or `invalid-key`. */
+export function wantedRows<Row>(call: string, source: LiveSource<Row>): WantedRows<Row> {
+  const { db, options, name } = source;
+  const hub = hubOf(call, db);
+  const { range, cut, reverse, offset, limit, wait, signal } = checkedScan(call, options);
+  const places = placesOf(hub.from.host.indexes, range, cut);
+  if (signal !== undefined || !wait) {
+    refuse(`${call} takes no signal and no wait: close() ends it, and it waits for its index`);
+  }
+  if (typeof source.rowOf !== 'function') refuse(`${call}: rowOf of the source is a function`);
+  const index = isOfIndex(range) ? range.index : undefined;
+  const kind = JSON.stringify([index, name ?? nameOf(source.rowOf)]);
+  const members = Object.entries({ ...range, cut }).sort(([a], [b]) => (a < b ? -1 : 1));
+  const rangeName = JSON.stringify(members);
+  return {
+    hub,
+    name: `${kind}${rangeName}${reverse} ${offset} ${limit}`,
+    range,
+    cut,
+    rangeName,
+    places,
+    reverse,
+    offset,
+    limit,
+    kind,
+    rowOf: (...row) => source.rowOf(...row),
+    whenReady: () => source.whenReady?.(),
+  };
+}
+
+/** Checks what is to be counted: the range that a source takes rows from. Throws as `wantedRows`. */
+export function wantedCount(call: string, source: LiveSource<unknown>): Wanted {
+  const { db, options, rowOf } = source;
+  const all = { ...options, after: undefined };
+  const wanted = wantedRows(call, {
+    db,
+    options: all,
+    rowOf,
+    whenReady: () => source.whenReady?.(),
+  });
+  return { ...wanted, name: wanted.rangeName, reverse: false, offset: 0, limit: UNLIMITED };
+}
+
+function refuse(message: string): never {
+  throw new HedgerowError('invalid-argument', message);
+}

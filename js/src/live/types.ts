@@ -1,0 +1,102 @@
+/** What live queries show, and what they are made from. */
+
+import type { KeyRange } from '../base/range.js';
+import type { Store } from '../index.js';
+import type { IndexRange, SecondaryKey } from '../indexes/columns.js';
+import type { IndexScanOptions, ScanOptions } from '../read/scan-options.js';
+
+/** A handle whose rows can be shown: a store, or a branch of one. */
+export type Watchable = Pick<Store, 'root' | 'scan' | 'watch' | 'snapshot' | 'onRecovery'>;
+
+/** Which rows are shown. A live query ends by `close()`, and is `loading` while its index is built. */
+export type LiveOptions = Omit<ScanOptions, 'signal'>;
+
+/** Which entries of an index are shown. */
+export type LiveIndexOptions = Omit<IndexScanOptions, 'signal' | 'wait'>;
+
+/** What can be shown live. */
+export interface LiveSource<Row> {
+  readonly db: Watchable;
+  readonly options: LiveOptions | LiveIndexOptions;
+  /**
+   * Makes a row of what is stored; of an index, `secondary` is the secondary key of the entry. It is called once for
+   * each state of a row. It must not change `value`, which others may have, too. What it throws is the `error` that is
+   * shown until the row changes.
+   */
+  rowOf(key: string, value: unknown, secondary?: SecondaryKey): Row;
+  /**
+   * Queries with equal options and the same function `rowOf` share their rows. A name stands for `rowOf` where that is
+   * made anew for each query: equal names promise equal rows.
+   */
+  readonly name?: string | undefined;
+  /** Awaited before each read. Returns `undefined` when there is nothing to wait for: then rows are shown at once. */
+  whenReady?(): Promise<unknown> | undefined;
+}
+
+/** What makes a source, such as a query of a table. */
+export interface LiveQuery<Row> {
+  source(): LiveSource<Row>;
+}
+
+/** What all states have. */
+export interface Told {
+  /** `'loading'` until something can be shown. */
+  readonly status: 'loading' | 'ready' | 'error';
+  /** What is shown is of the query before `change`, or of before a pause, and will be replaced. */
+  readonly isStale: boolean;
+  /** Why it is not kept up to date any more, or what `rowOf` threw; what was shown last stays. */
+  readonly error: unknown;
+}
+
+/** The rows of a live query. */
+export interface LiveState<Row> extends Told {
+  /** A new list once one of its rows has changed; an unchanged row is the same object. */
+  readonly rows: readonly Row[];
+}
+
+/** The row of a key. */
+export interface LiveRowState<Row> extends Told {
+  /** `undefined` if there is no such row, and while it is loading. */
+  readonly value: Row | undefined;
+}
+
+/** The number of rows in a range. */
+export interface LiveCountState extends Told {
+  /** `undefined` while it is loading. */
+  readonly count: number | undefined;
+}
+
+/** The common part of what is live. */
+interface Shows<State> {
+  /** What is shown: the same object until something of it has changed. Needs no `this`. */
+  readonly get: () => State;
+  /** Calls `listener` after each change; returns how to stop. Needs no `this`. */
+  readonly subscribe: (listener: () => void) => () => void;
+  /** Ends it, and forgets all listeners; `get` returns the last state from then on. Idempotent. */
+  close(): void;
+  /** As `close`, for `using`. */
+  [Symbol.dispose](): void;
+}
+
+/** A live query. */
+export interface Live<Row> extends Shows<LiveState<Row>> {
+  /** Shows another query. The rows shown last stay, with `isStale`, until the new ones are there. */
+  change(query: LiveQuery<Row>): void;
+  change(db: Watchable, options?: LiveOptions | LiveIndexOptions): void;
+}
+
+/** A live row. */
+export interface LiveRow<Row> extends Shows<LiveRowState<Row>> {
+  /** Shows another row. */
+  change(db: Watchable, key: string): void;
+}
+
+/** A live count. */
+export interface LiveCount extends Shows<LiveCountState> {
+  /** Counts another query or range. */
+  change(query: LiveQuery<unknown>): void;
+  change(db: Watchable, range?: LiveCountRange): void;
+}
+
+/** What is counted. */
+export type LiveCountRange = KeyRange | IndexRange;

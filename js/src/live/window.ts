@@ -1,0 +1,178 @@
+import * as ReadFlag from '../base/abi/read-flag.js';
+import { sameValue } from '../base/same-value.js';
+import { turn } from '../base/scheduler.js';
+
+import type { Snapshot } from '../index.js';
+import type { SecondaryKey } from '../indexes/columns.js';
+import { isOfIndex } from '../indexes/index-set.js';
+import type { ReadContext } from '../read/context.js';
+import type { Change } from '../read/diff.js';
+import { optionsOfPlan } from '../read/scan-options.js';
+import { Follower, type Wanted } from './follower.js';
+import type { Placed } from './lane.js';
+import { type News, split } from './news.js';
+import { now } from './now.js';
+import type { LiveSource, Told } from './types.js';
+
+/** Rows after which the clock is read. */
+const CLOCK_ROWS = 256;
+
+/** A row as it is shown, and what it was made from. */
+interface Entry<Row> extends Placed {
+  readonly value: unknown;
+  readonly row: Row | undefined;
+  /** What `rowOf` threw. */
+  readonly fault: { readonly error: unknown } | undefined;
+}
+
+/** A window on a range: which of its rows are shown. */
+export interface WantedRows<Row> extends Wanted {
+  readonly rowOf: LiveSource<Row>['rowOf'];
+  /** Equal for those whose rows are made in the same way. */
+  readonly kind: string;
+}
+
+/** Makes a state of what `Window` shows. */
+export type StateOf<Row, State> = (rows: readonly Row[], told: Told) => State;
+
+type Known<Row> = ReadonlyMap<string, Entry<Row>>;
+
+const NONE: readonly never[] = [];
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
+
+/** Keeps the rows of a window up to date. */
+export class Window<Row = unknown, State extends Told = Told> extends Follower<
+  State,
+  WantedRows<Row>
+> {
+  readonly #stateOf: StateOf<Row, State>;
+  entries: readonly Entry<Row>[] = NONE;
+  #rows: readonly Row[] = NONE;
+
+  /** Reuses rows of the window `before` that have not changed. */
+  constructor(wanted: WantedRows<Row>, stateOf: StateOf<Row, State>, before?: Follower) {
+    super(wanted, stateOf(NONE, { status: 'loading', isStale: false, error: undefined }));
+    this.#stateOf = stateOf;
+    if (before instanceof Window && before.wanted.kind === wanted.kind) {
+      this.entries = before.entries;
+    }
+  }
+
+  protected override readNow({ host: { engine, indexes, reads }, head }: ReadContext): boolean {
+    const { range, cut, reverse, offset, limit } = this.wanted;
+    const isIndex = isOfIndex(range);
+    const call = {
+      range: indexes.encode(range, cut),
+      parts: ReadFlag.keys | ReadFlag.values | (isIndex ? ReadFlag.secondary : 0),
+      reverse,
+      offset,
+      limit,
+    };
+    const op = reads.scan(engine, head.view, call);
+    const members = now(engine, op, () => reads.output(engine));
+    if (members === undefined) return false;
+    const known = this.#known();
+    const entries: Entry<Row>[] = [];
+    for (let at = 0; at < members.length; at += isIndex ? 3 : 2) {
+      const secondary = isIndex ? (members[at + 2] as SecondaryKey) : undefined;
+      entries.push(this.#entry(known, members[at] as string, members[at + 1], secondary));
+    }
+    this.#show(entries);
+    return true;
+  }
+
+  protected override async read(snapshot: Snapshot, isWanted: () => boolean): Promise<void> {
+    const { hub, range, cut, reverse, offset, limit } = this.wanted;
+    const plan = { range, cut, reverse, offset, limit, wait: false, signal: undefined };
+    const partMs = hub.from.host.sliceMs / 2;
+    const known = this.#known();
+    const entries: Entry<Row>[] = [];
+    let endMs = 0;
+    for await (const row of snapshot.scan(optionsOfPlan(plan))) {
+      if (!isWanted()) return;
+      const [key, value, secondary] = row as readonly [string, unknown, SecondaryKey?];
+      entries.push(this.#entry(known, key, value, secondary));
+      if (entries.length % CLOCK_ROWS > 0 || performance.now() < endMs) continue;
+      await turn();
+      endMs = performance.now() + partMs;
+    }
+    if (isWanted()) this.#show(entries);
+  }
+
+  /** The entries so far by their positions. */
+  #known(): Known<Row> {
+    return new Map(this.entries.map((entry) => [entry.position, entry]));
+  }
+
+  /** The entry of a row: the known one if that is equal. */
+  #entry(known: Known<Row>, key: string, value: unknown, secondary?: SecondaryKey): Entry<Row> {
+    const { places, rowOf } = this.wanted;
+    const position = places.positionOf(key, secondary);
+    const old = known.get(position);
+    if (old !== undefined && sameValue(old.value, value)) return old;
+    try {
+      return { position, value, row: rowOf(key, value, secondary), fault: undefined };
+    } catch (error) {
+      return { position, value, row: undefined, fault: { error } };
+    }
+  }
+
+  override *apply(news: News): Generator<void, boolean, void> {
+    const { entries } = this;
+    const { offset, limit } = this.wanted;
+    const { length } = entries;
+    if (limit === 0) return false;
+    const [first, last] = [entries[0], entries[limit - 1]];
+    // Nothing is known of the rows before a window, nor of those behind a full one.
+    if (first === undefined && offset > 0) return news.net() > 0;
+    const start = first === undefined || offset === 0 ? 0 : news.before(first.position, false);
+    const end = last === undefined ? news.length : news.before(last.position, true);
+    const shift = offset === 0 ? 0 : news.net(start);
+    if (start === end && shift === 0) return false;
+    const left = length + news.net(end) - news.net(start) + shift;
+    if (shift > 0 || (last !== undefined && left < limit)) return true;
+    const all = yield* this.#merged(news, start, end);
+    this.#show(shift === 0 && all.length <= limit ? all : all.slice(-shift, limit - shift));
+    return false;
+  }
+
+  /** The entries, with some of the changes. */
+  *#merged(news: News, start: number, end: number): Generator<void, Entry<Row>[], void> {
+    const { entries } = this;
+    const all: Entry<Row>[] = [];
+    let from = 0;
+    for (let at = start; at < end; at++) {
+      const position = news.at(at);
+      const isBefore = (index: number) =>
+        news.compare((entries[index] as Entry<Row>).position, position) < 0;
+      const to = split(entries.length, isBefore, from);
+      while (from < to) all.push(entries[from++] as Entry<Row>);
+      if (entries[from]?.position === position) from += 1;
+      const change = news.changes[at] as Change;
+      if (change.op !== 'del') {
+        const { key, newValue, secondary } = change;
+        all.push(this.#entry(NOTHING, key, newValue, secondary as SecondaryKey | undefined));
+      }
+      if (at % CLOCK_ROWS === 0) yield;
+    }
+    while (from < entries.length) all.push(entries[from++] as Entry<Row>);
+    return all;
+  }
+
+  #show(entries: readonly Entry<Row>[]): void {
+    this.entries = entries;
+    const fault = entries.find((entry) => entry.fault !== undefined)?.fault;
+    const old = this.#rows;
+    let isSame = this.isLoaded && old.length === entries.length;
+    if (fault === undefined) {
+      const rows = entries.map(({ row }, at) => {
+        isSame &&= row === old[at];
+        return row as Row;
+      });
+      if (!isSame) this.#rows = rows;
+      this.isLoaded = true;
+    }
+    const status = fault === undefined ? 'ready' : 'error';
+    this.show(this.#stateOf(this.#rows, { status, isStale: false, error: fault?.error }));
+  }
+}

@@ -1,0 +1,67 @@
+/** Changes of rows as the app has them. */
+
+import type { Change } from '../read/diff.js';
+import type { Wanted } from './match.js';
+import type { Row, Spec } from './spec.js';
+
+/** A change of a row of a table. */
+export type RowChange<R = Row> =
+  | { readonly op: 'add'; readonly key: unknown; readonly newValue: R }
+  | { readonly op: 'change'; readonly key: unknown; readonly oldValue: R; readonly newValue: R }
+  | { readonly op: 'del'; readonly key: unknown; readonly oldValue: R };
+
+/** Passes on the changes of stored rows as those of wanted rows; calls only if there are any. */
+export function rowChanges(
+  spec: Spec,
+  wanted: Wanted | undefined,
+  { reverse, initial, isIndex }: Record<'reverse' | 'initial' | 'isIndex', boolean>,
+  callback: (changes: readonly RowChange[], at: { readonly root: string }) => unknown,
+): (changes: readonly Change[], at: { readonly root: string }) => unknown {
+  let isFirst = true;
+  return (changes, at) => {
+    const all: RowChange[] = [];
+    for (const change of isIndex ? joined(changes) : changes) {
+      const made = changed(spec, change, wanted);
+      if (made !== undefined) all.push(made);
+    }
+    // The first call of a watch with `initial` is made for no rows, too.
+    const isCalled = all.length > 0 || (isFirst && initial);
+    isFirst = false;
+    return isCalled ? callback(reverse ? all.reverse() : all, at) : undefined;
+  };
+}
+
+/** Of an index: makes one change of those of the entries of a row, at the place that it has now. */
+function joined(changes: readonly Change[]): Iterable<Change> {
+  const all = new Map<string, Change>();
+  for (const change of changes) {
+    const { key } = change;
+    const before = all.get(key);
+    if (before?.op === 'del') all.delete(key);
+    all.set(key, before === undefined ? change : both(before, change));
+  }
+  return all.values();
+}
+
+function both(one: Change, other: Change): Change {
+  const { key } = one;
+  const from = one.op === 'add' ? other : one;
+  const to = one.op === 'del' ? other : one;
+  if (from.op === 'add' || to.op === 'del') return one;
+  return { op: 'change', key, oldValue: from.oldValue, newValue: to.newValue };
+}
+
+function changed(spec: Spec, change: Change, wanted: Wanted | undefined): RowChange | undefined {
+  const rowOf = (stored: unknown) => {
+    if (wanted?.stored(stored) === false) return undefined;
+    const row = spec.rowOf(change.key, stored);
+    return wanted?.row(row) === false ? undefined : row;
+  };
+  const oldValue = change.op === 'add' ? undefined : rowOf(change.oldValue);
+  const newValue = change.op === 'del' ? undefined : rowOf(change.newValue);
+  const key = spec.shownKey(newValue ?? oldValue);
+  if (oldValue === undefined) return newValue && { op: 'add', key, newValue };
+  return newValue === undefined
+    ? { op: 'del', key, oldValue }
+    : { op: 'change', key, oldValue, newValue };
+}

@@ -1,0 +1,60 @@
+/** One edit of a row: what it was, and what it becomes. */
+
+import { HedgerowError } from '../base/errors.js';
+import { isPlain, kindOf } from '../base/kind.js';
+import type { Transaction } from '../transaction/transaction.js';
+import { namedError, refuse } from './errors.js';
+import type { Row, Spec, Stored } from './spec.js';
+
+/** A row for the store; errors name the table and the key. */
+export function encoded(spec: Spec, row: unknown): Stored {
+  try {
+    return spec.encode(row);
+  } catch (cause) {
+    throw namedError(cause, spec.name, spec.shownKey(row));
+  }
+}
+
+/** The change of a row: members to set (`undefined`: to remove), or a function of the row. */
+export type Change = Row | ((row: Row) => unknown);
+
+/** Changes the row with a key in the store; resolves to it as it then is, or to `undefined` if there is none. */
+export async function updated(
+  tx: Transaction,
+  spec: Spec,
+  key: string,
+  change: Change,
+): Promise<Row | undefined> {
+  if (typeof change !== 'function' && !isPlain(change)) {
+    const message = `update takes members in a plain object, or a function, not ${kindOf(change)}`;
+    refuse(spec.name, message);
+  }
+  const row = spec.decodeFound(await tx.get(key));
+  if (row === undefined) return undefined;
+  const made = await changedRow(spec, key, row, change);
+  tx.put(key, made.value);
+  return made.row;
+}
+
+/**
+ * The row that a change makes of `row`. A function that returns nothing leaves it as it is, which it must not change in
+ * place. Throws `invalid-value` if the key would be another one.
+ */
+async function changedRow(
+  spec: Spec,
+  key: string,
+  row: Row,
+  change: Change,
+): Promise<Stored & { readonly row: Row }> {
+  const made = typeof change === 'function' ? ((await change(row)) ?? row) : merged(row, change);
+  const stored = encoded(spec, made);
+  if (stored.key === key) return { ...stored, row: made as Row };
+  const message = 'an update cannot change the key: delete the row, and put another';
+  throw new HedgerowError('invalid-value', message, { pointer: '' });
+}
+
+function merged(row: Row, change: Row): Row {
+  const all: Row = { ...row, ...change };
+  for (const [name, value] of Object.entries(change)) if (value === undefined) delete all[name];
+  return all;
+}

@@ -1,0 +1,98 @@
+/** The rows of a lower version, which an index of each table lists; and what becomes of one of them. */
+
+import { HedgerowError } from '../../base/errors.js';
+import { turn } from '../../base/scheduler.js';
+import { keptValue } from '../../base/value.js';
+import { namedError } from '../errors.js';
+import type { Reads } from '../place.js';
+import { type Row, type Spec, versionOf } from '../spec.js';
+
+/** A row that `migrate` or the schema refuses; it stays as it is. */
+export interface FailedRow {
+  /** Its key in the store. */
+  readonly key: string;
+  readonly error: unknown;
+}
+
+/** Rows that were refused: how many, and the first of them. */
+export class Refused {
+  rows = 0;
+  readonly failed: FailedRow[] = [];
+
+  add(failed: FailedRow): void {
+    this.rows += 1;
+    if (this.failed.length < MOST_FAILED) this.failed.push(failed);
+  }
+}
+
+/** Most refused rows that are told one by one. */
+const MOST_FAILED = 1000;
+
+/** Rows between two looks at the clock, and milliseconds that the work may hold the thread. */
+const CLOCK_ROWS = 16;
+const PART_MS = 4;
+
+/** The number of rows of a lower version. */
+export function countOld(at: Reads, spec: Spec, options: object = {}): Promise<number> {
+  return at.count({ index: spec.oldIndex, ...options });
+}
+
+/** Whether a stored row is of a lower version, as far as it tells one. */
+export function isOld(spec: Spec, stored: unknown): boolean {
+  try {
+    return (versionOf(stored) ?? 1) < spec.version;
+  } catch {
+    return true;
+  }
+}
+
+/** What is stored of a row once it is brought forward. Throws what says why it cannot be. */
+export function brought(spec: Spec, key: string, stored: unknown): unknown {
+  let row: Row | undefined;
+  try {
+    row = spec.decode(stored);
+    const made = spec.encode(row);
+    if (made.key === key) return made.value;
+    const message = 'migrate has changed the key of the row: delete it, and put another';
+    throw new HedgerowError('invalid-value', message);
+  } catch (cause) {
+    throw namedError(cause, spec.name, spec.shownKey(row ?? stored));
+  }
+}
+
+/**
+ * Tries to bring forward the old rows of a place, which stay as they are: calls `refused` for each that cannot be, and
+ * `fits` for others, which may end it by returning `false`.
+ */
+export async function tryOld(
+  at: Reads,
+  spec: Spec,
+  { refused, fits }: { refused: (row: FailedRow) => void; fits: () => boolean },
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const pause = paused();
+  for await (const [key, stored] of at.scan({ index: spec.oldIndex, signal })) {
+    try {
+      keptValue(brought(spec, key, stored));
+    } catch (error) {
+      refused({ key, error });
+      continue;
+    }
+    if (!fits()) return;
+    await pause();
+  }
+}
+
+/** A function to await after each row, which lets the page run in between. */
+export function paused(): () => Promise<void> | undefined {
+  let rows = 0;
+  let startMs = performance.now();
+  const pause = async () => {
+    await turn();
+    startMs = performance.now();
+  };
+  return () => {
+    rows += 1;
+    return rows % CLOCK_ROWS !== 0 || performance.now() - startMs < PART_MS ? undefined : pause();
+  };
+}

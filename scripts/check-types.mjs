@@ -1,0 +1,92 @@
+// `node scripts/check-types.mjs [--sources]`: the types of the package as apps see them. Compiles `js/test/types` with the
+// oldest and the newest TypeScript that they are for, and compares each error with what is expected there. Then compiles an
+// app with many tables, whose types must stay cheap. With `--sources` against the declarations of the sources as they are;
+// otherwise against those in `js/dist`.
+
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorsIn, expectedIn, faultsOf, withoutComments } from './lib/expected-errors.mjs';
+import { MANY, manyTables } from './lib/many-tables.mjs';
+import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
+
+const FROM = join(ROOT, 'js', 'test', 'types');
+/** Copies without the comments that hide errors. */
+const TO = join(ROOT, '.cache', 'types');
+const DECLARATIONS = join(ROOT, '.cache', 'declarations');
+const MANY_DIR = join(ROOT, '.cache', 'types-many');
+/** Of the app with many tables; twice what it takes. */
+const MAX_INSTANTIATIONS = 300_000;
+const COMPILERS = ['typescript-5.4', 'typescript'];
+
+/** Runs a compiler; returns its output, with errors or without. */
+async function compiled(compiler, args, cwd = ROOT) {
+  const main = join(ROOT, 'node_modules', compiler, 'bin', 'tsc');
+  try {
+    return await run('node', [main, ...args], { cwd, quiet: true });
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error;
+    return error.output;
+  }
+}
+
+/** Writes declarations of the sources; returns where each entry has its own. */
+async function pathsOfSources() {
+  rmSync(DECLARATIONS, { recursive: true, force: true });
+  const project = ['-p', join(ROOT, 'js'), '--outDir', DECLARATIONS];
+  await compiled('typescript', [...project, '--emitDeclarationOnly', '--noEmitOnError', 'false']);
+  const entry = (name) => [join(DECLARATIONS, name)];
+  return { hedgerow: entry('index.d.ts'), 'hedgerow/*': entry('*/index.d.ts') };
+}
+
+/** A project in a folder of its own, with the settings of `js/test/types`. */
+function writeProject(dir, files, paths) {
+  rmSync(dir, { recursive: true, force: true });
+  mkdirSync(dir, { recursive: true });
+  for (const [file, text] of files) writeFileSync(join(dir, file), text);
+  cpSync(join(FROM, 'tsconfig.json'), join(dir, 'own.json'));
+  const config = { extends: './own.json', compilerOptions: { paths }, include: ['.'] };
+  writeFileSync(join(dir, 'tsconfig.json'), JSON.stringify(config));
+}
+
+async function checkErrors(compiler, expected) {
+  const output = await compiled(compiler, ['-p', '.', '--pretty', 'false'], TO);
+  const faults = faultsOf(expected, errorsIn(output));
+  if (faults.length > 0) {
+    console.log(faults.join('\n'));
+    throw new CommandFailed(`${compiler}: the types differ in ${faults.length} places`);
+  }
+  const count = [...expected.values()].reduce((sum, lines) => sum + lines.size, 0);
+  console.log(`${compiler}: ${count} expected errors, and no other, in ${expected.size} files`);
+}
+
+async function checkCost(compiler) {
+  const args = ['-p', '.', '--pretty', 'false', '--extendedDiagnostics'];
+  const output = await compiled(compiler, args, MANY_DIR);
+  if (output.includes('error TS')) throw new CommandFailed(`${compiler}: ${MANY}:\n${output}`);
+  const count = Number(/^Instantiations:\s+(\d+)/m.exec(output)?.[1]);
+  const time = /^Check time:\s+(\S+)/m.exec(output)?.[1];
+  console.log(`${compiler}: ${MANY}: ${count} instantiations, checked in ${time}`);
+  if (!(count <= MAX_INSTANTIATIONS)) {
+    throw new CommandFailed(`${compiler}: more than ${MAX_INSTANTIATIONS} instantiations`);
+  }
+}
+
+async function main() {
+  const texts = readdirSync(FROM)
+    .filter((name) => name.endsWith('.ts'))
+    .map((file) => [file, readFileSync(join(FROM, file), 'utf8')]);
+  const expected = new Map(texts.map(([file, text]) => [file, expectedIn(text)]));
+  const paths = process.argv.includes('--sources') ? await pathsOfSources() : {};
+  writeProject(
+    TO,
+    texts.map(([file, text]) => [file, withoutComments(text)]),
+    paths,
+  );
+  writeProject(MANY_DIR, [['app.ts', manyTables()]], paths);
+  for (const compiler of COMPILERS) {
+    await checkErrors(compiler, expected);
+    await checkCost(compiler);
+  }
+}
+
+await runMain(main);
