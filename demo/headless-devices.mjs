@@ -3,7 +3,7 @@
 
 import { memory, open } from 'hedgerow';
 import { httpRemote } from 'hedgerow/remote';
-import { allTasks, TASKS } from './src/tasks.js';
+import { allTasks, TASKS, tasks } from './src/tasks.js';
 
 const WAIT_MS = 60_000;
 
@@ -69,8 +69,8 @@ class Shown {
 
 /** The root of the rows that the server has at first. */
 async function firstRoot() {
-  const store = await open('expected-tasks', { storage: memory() });
-  await store.putMany(allTasks());
+  const store = await open('expected-tasks', { storage: memory(), tables: { tasks } });
+  await store.tasks.putMany(allTasks());
   const { root } = store;
   await store.close();
   return root;

@@ -21,10 +21,10 @@ function firstKeys(rows, country, by, limit) {
   const bytes = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b));
   const order = {
     name: (a, b) => bytes(a.name, b.name) || bytes(a.id, b.id),
-    population: (a, b) => b.population - a.population || bytes(b.id, a.id),
+    population: (a, b) => (b.population ?? -1) - (a.population ?? -1) || bytes(b.id, a.id),
   };
   return rows
-    .filter((row) => row.country === country && row[by] !== undefined)
+    .filter((row) => row.country === country)
     .sort(order[by])
     .slice(0, limit)
     .map(({ id }) => id);

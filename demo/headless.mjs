@@ -14,6 +14,7 @@ import { checkDevices } from './headless-devices.mjs';
 import { checkList } from './headless-list.mjs';
 import { checkLiveParts, indexesOf } from './headless-live.mjs';
 import { checkSums } from './headless-sums.mjs';
+import { indexedCities, plainCities } from './src/city-table.js';
 
 const DEMO_DIR = fileURLToPath(new URL('.', import.meta.url));
 const ROWS_PATH = join(DEMO_DIR, 'public', 'data', 'cities.ndjson');
@@ -46,17 +47,10 @@ function check(condition, problem) {
   console.error(`WRONG: ${problem}`);
 }
 
-/** As in the demo. */
-const INDEXES = {
-  byPopulation: { path: ['/country', '/population'] },
-  byName: { path: ['/country', '/name'] },
-};
-
-/** The root of rows in a store of their own, with indexes or without. */
-async function rootOf(rows, indexes) {
-  const store = await open('expected', { storage: memory(), ...(indexes && { indexes }) });
-  const result = await store.putMany(rows, { key: '/id' });
-  for (const index of Object.keys(indexes ?? {})) await store.count({ index });
+/** The root of rows in a store of their own, in a table with indexes or without. */
+async function rootOf(rows, cities) {
+  const store = await open('expected', { storage: memory(), tables: { cities } });
+  const result = await store.cities.putMany(rows);
   const { root } = store;
   await store.close();
   return { root, rows: result.rows };
@@ -75,9 +69,9 @@ async function expected() {
       : row,
   );
   return {
-    ...(await rootOf(lines)),
-    indexedRoot: (await rootOf(lines, INDEXES)).root,
-    grownRoot: (await rootOf(grown, INDEXES)).root,
+    ...(await rootOf(lines, plainCities)),
+    indexedRoot: (await rootOf(lines, indexedCities)).root,
+    grownRoot: (await rootOf(grown, indexedCities)).root,
     lines,
     bytes: (await stat(ROWS_PATH)).size,
   };

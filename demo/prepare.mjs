@@ -59,7 +59,7 @@ function rows() {
     country: city.country,
     region: regions.get(`${city.country}.${city.admin1}`) ?? '',
     district: city.admin2,
-    // Absent where none is known: such rows are in no index of populations.
+    // Absent where none is known: such rows are the last of their country.
     population: populations[index],
     lat: city.lat,
     lng: city.lng,

@@ -4,13 +4,13 @@
 import { memory, open } from 'hedgerow';
 import { memoryRemote } from 'hedgerow/remote';
 import { serveRemote } from 'hedgerow/server';
-import { allTasks } from './src/tasks.js';
+import { allTasks, tasks } from './src/tasks.js';
 
 /** Starts it. Resolves to its `url`, the `root` of its rows, and `close()`. */
 export async function startRemote() {
   const remote = memoryRemote();
-  const store = await open('tasks', { storage: memory() });
-  await store.putMany(allTasks());
+  const store = await open('tasks', { storage: memory(), tables: { tasks } });
+  await store.tasks.putMany(allTasks());
   // A remote in memory keeps writers apart: it need not be asked.
   const link = await store.remote(remote, { probe: false });
   await link.push();

@@ -1,6 +1,6 @@
 /** A list of all rows whose scroll bar reaches everywhere: what is in view is read by the numbers of its rows. */
-import type { Store } from 'hedgerow';
-import { type City, countryName } from './cities.js';
+import { type Live, type LiveCount, live, liveCount } from 'hedgerow/live';
+import { type City, type CityStore, countryName } from './cities.js';
 import { byId, make, setText } from './elements.js';
 import { figures } from './figures.js';
 import * as format from './format.js';
@@ -27,12 +27,13 @@ export class AllView {
   readonly #room = byId('all-room');
   readonly #list = byId('all-shown');
   readonly #jump = byId<HTMLInputElement>('jump');
-  #store: Store | undefined;
+  #table: CityStore['cities'] | undefined;
+  #count: LiveCount | undefined;
+  #window: Live<City> | undefined;
   #total = 0;
   #read = NOTHING;
-  /** Whether the rows have changed since they were counted. */
-  #isStale = false;
-  #isReading = false;
+  /** Where the window is moved to, until its rows are there. */
+  #asked: { readonly offset: number; readonly limit: number; readonly atMs: number } | undefined;
   #isDue = false;
 
   constructor() {
@@ -43,16 +44,26 @@ export class AllView {
   }
 
   /** Lists the rows of `store` from now on; of none while it is being filled. */
-  attach(store: Store | undefined): void {
-    this.#store = store;
+  attach(store: CityStore | undefined): void {
+    this.#count?.close();
+    this.#window?.close();
+    this.#table = store?.cities;
+    this.#count = store && liveCount(store.cities);
+    this.#window = undefined;
+    this.#read = NOTHING;
+    this.#asked = undefined;
     this.#jump.disabled = store === undefined;
-    this.changed();
+    this.#count?.subscribe(() => this.#counted());
+    this.#counted();
   }
 
-  /** The rows have changed: their numbers may be others now. */
-  changed(): void {
-    this.#isStale = true;
-    void this.#fill();
+  #counted(): void {
+    const { count = 0, error } = this.#count?.get() ?? {};
+    if (error !== undefined) showTrouble(error);
+    this.#total = count;
+    if (count === 0) for (const id of ['all-verdict', 'all-call']) setText(id, '');
+    this.#room.style.height = `${count * this.#rowHeight}px`;
+    this.#draw();
   }
 
   get #rowHeight(): number {
@@ -74,60 +85,49 @@ export class AllView {
     requestAnimationFrame(() => {
       this.#isDue = false;
       this.#draw();
-      void this.#fill();
     });
   }
 
-  /** Reads until what is in view is there. Rows that were passed meanwhile are not read. */
-  async #fill(): Promise<void> {
-    if (this.#isReading) return;
-    this.#isReading = true;
-    try {
-      while (await this.#fillOnce(this.#store));
-    } finally {
-      this.#isReading = false;
+  /** Moves the window to the rows in view; one move at a time, so that rows that were passed meanwhile are not read. */
+  #move(from: number, to: number): void {
+    const { first, cities } = this.#read;
+    const isThere = first <= from && first + cities.length >= to;
+    if (this.#table === undefined || this.#asked !== undefined || isThere) return;
+    const offset = Math.max(0, from - MARGIN);
+    const limit = to + MARGIN - offset;
+    this.#asked = { offset, limit, atMs: performance.now() };
+    const query = this.#table.all().offset(offset).limit(limit);
+    if (this.#window !== undefined) this.#window.change(query);
+    else {
+      this.#window = live(query);
+      this.#window.subscribe(() => this.#took());
     }
-    this.#draw();
+    this.#took();
   }
 
-  /** Counts the rows, or reads those in view; returns whether there was anything to do. */
-  async #fillOnce(store: Store | undefined): Promise<boolean> {
-    try {
-      if (this.#isStale) {
-        this.#isStale = false;
-        const total = store === undefined ? 0 : await store.count();
-        if (store !== this.#store) return true;
-        this.#total = total;
-        this.#read = NOTHING;
-        if (total === 0) for (const id of ['all-verdict', 'all-call']) setText(id, '');
-        this.#room.style.height = `${total * this.#rowHeight}px`;
-        return true;
-      }
-      const [from, to] = this.#inView();
-      const { first, cities } = this.#read;
-      if (store === undefined || (first <= from && first + cities.length >= to)) return false;
-      const offset = Math.max(0, from - MARGIN);
-      const limit = to + MARGIN - offset;
-      const startMs = performance.now();
-      const read = await store.scan<City>({ offset, limit }).values().toArray();
-      const ms = performance.now() - startMs;
-      if (store !== this.#store) return true;
-      this.#read = { first: offset, cities: read };
-      setText('all-call', `db.scan({ offset: ${offset}, limit: ${limit} })`);
-      setText('all-verdict', `${format.count(read.length)} rows in ${format.duration(ms)}`);
-      // Fewer than were counted: some are gone meanwhile.
-      if (offset + read.length < to) this.#isStale = true;
-      return true;
-    } catch (failure) {
-      // A store that is not shown any more may be closed.
-      if (store !== this.#store) return true;
-      showTrouble(failure);
-      return false;
+  /** The rows of the window are there, or have changed. */
+  #took(): void {
+    const { rows, status, isStale, error } = this.#window?.get() ?? {};
+    const asked = this.#asked;
+    if (status === 'error') {
+      this.#asked = undefined;
+      showTrouble(error);
     }
+    if (status !== 'ready' || isStale || rows === undefined) return;
+    this.#read = { first: asked?.offset ?? this.#read.first, cities: rows };
+    this.#asked = undefined;
+    if (asked !== undefined) {
+      const { offset, limit, atMs } = asked;
+      const ms = performance.now() - atMs;
+      setText('all-call', `live(db.cities.all().offset(${offset}).limit(${limit}))`);
+      setText('all-verdict', `${format.count(rows.length)} rows in ${format.duration(ms)}`);
+    }
+    this.#drawSoon();
   }
 
   #draw(): void {
     const [from, to] = this.#inView();
+    this.#move(from, to);
     const { first, cities } = this.#read;
     while (this.#list.children.length > to - from) this.#list.lastElementChild?.remove();
     while (this.#list.children.length < to - from) this.#list.append(emptyRow());
@@ -140,14 +140,14 @@ export class AllView {
 
   /** Shows the first row whose key is not below what was typed. */
   async #jumpTo(): Promise<void> {
-    const store = this.#store;
+    const table = this.#table;
     const prefix = prefixOf(this.#jump.value);
-    if (store === undefined) return;
+    if (table === undefined) return;
     const startMs = performance.now();
-    const number = await store.rank(prefix);
+    const number = await table.rank(prefix);
     const ms = performance.now() - startMs;
     if (prefix !== prefixOf(this.#jump.value)) return;
-    setText('jump-call', `db.rank('${prefix}')`);
+    setText('jump-call', `db.cities.rank('${prefix}')`);
     setText('jump-answer', `${format.count(number)} in ${format.duration(ms)}`);
     this.#box.scrollTop = number * this.#rowHeight;
   }

@@ -1,6 +1,8 @@
 /** What the demo stores, and where it comes from. */
+import type { StoreWith } from 'hedgerow/tables';
+import type { indexedCities, plainCities } from './city-table.js';
 
-/** One row; `id` is its key, see `key.js`. */
+/** One row of the table; `id` is its key, see `key.js`. */
 export interface City {
   readonly id: string;
   readonly name: string;
@@ -16,8 +18,14 @@ export interface City {
   readonly lng: number;
 }
 
+/** A store of cities, or a branch of one. */
+export type CityStore = StoreWith<{ readonly cities: typeof plainCities }>;
+
+/** The same, opened with indexes. */
+export type IndexedStore = StoreWith<{ readonly cities: typeof indexedCities }>;
+
 /** The name of the store. */
-export const STORE = 'cities';
+export const STORE = 'world';
 
 /** The key that is read first when the page opens a store that holds rows. */
 export const FIRST_KEY = 'reykjavik/is/39/1';

@@ -1,6 +1,5 @@
-import type { Store } from 'hedgerow';
 import { barGroup } from './bars.js';
-import type { City } from './cities.js';
+import type { CityStore } from './cities.js';
 import { type Comparison, compare, type Manner } from './comparison.js';
 import { announce, byId, setText } from './elements.js';
 import { figures } from './figures.js';
@@ -16,13 +15,13 @@ export class ComparisonView {
   readonly #plot = new FramePlot(byId<HTMLCanvasElement>('comparison-frames'), this.#recorder);
 
   /** Compares with the rows that `store` holds. */
-  async run(store: Store, manner: Manner): Promise<void> {
+  async run(store: CityStore, manner: Manner): Promise<void> {
     byId('comparison').hidden = false;
     byId('bars').replaceChildren();
     setText('comparison-verdict', '');
     setText('comparison-stage', 'Reading the rows from the store…');
     announce('The comparison has begun');
-    const rows = await store.scan<City>().values().toArray();
+    const rows = await store.cities.toArray();
     this.#plot.marks = [];
     this.#recorder.onFrame = (nowMs) => this.#plot.run(nowMs);
     this.#recorder.start();

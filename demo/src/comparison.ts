@@ -4,6 +4,7 @@
  */
 import { destroy, open } from 'hedgerow';
 import { type City, STORE } from './cities.js';
+import { plainCities } from './city-table.js';
 import { type FrameRecorder, nextFrame } from './frames.js';
 
 const HEDGEROW_NAME = `${STORE}-comparison`;
@@ -76,10 +77,10 @@ async function measure(
 }
 
 async function storeInHedgerow(rows: readonly City[], onRows: (rows: number) => void) {
-  const store = await open(HEDGEROW_NAME);
+  const store = await open(HEDGEROW_NAME, { tables: { cities: plainCities } });
   try {
     const startMs = performance.now();
-    await store.putMany(rows, { key: '/id', onProgress: (progress) => onRows(progress.rows) });
+    await store.cities.putMany(rows, { onProgress: (progress) => onRows(progress.rows) });
     return { startMs, endMs: performance.now() };
   } finally {
     await store.close();

@@ -5,6 +5,8 @@ import type { STATES } from './tasks.js';
 export type Field = 'title' | 'status' | 'minutes';
 
 export interface Task {
+  /** Its key. */
+  readonly number: number;
   readonly title: string;
   readonly status: (typeof STATES)[number];
   readonly minutes: number;

@@ -4,7 +4,8 @@ import './styles/controls.css';
 import './styles/stage.css';
 import './styles/live.css';
 import './styles/device.css';
-import type { Change, SyncProgress } from 'hedgerow';
+import type { SyncProgress } from 'hedgerow';
+import type { RowChange } from 'hedgerow/tables';
 import { Device } from './device.js';
 import type { Order, Report, Task } from './device-messages.js';
 import { byId, setText } from './elements.js';
@@ -12,7 +13,7 @@ import { showFigures } from './figure-list.js';
 import * as format from './format.js';
 import { TaskList } from './task-list.js';
 import { TaskMap } from './task-map.js';
-import { numberOf, TASKS } from './tasks.js';
+import { TASKS } from './tasks.js';
 import type { WireCall } from './wire.js';
 import { WirePlot } from './wire-plot.js';
 
@@ -29,24 +30,27 @@ const device = new Device(name, new URL('remote/', location.href).href, {
   onChange: show,
   onDeleted: () => location.reload(),
 });
-const list = new TaskList(byId('tasks'), (key, change) => run(() => device.edit(key, change)));
+const list = new TaskList(byId('tasks'), (number, change) =>
+  run(() => device.edit(number, change)),
+);
 const map = new TaskMap(byId('map'), (number) => goTo(number));
 const plot = new WirePlot(byId('plot'), () => device.wire.calls);
 let state: Report['state'] = 'starting';
 let failure = '';
 let isFirst = true;
 
-function showRows(changes: readonly Change<Task>[]): void {
+function showRows(changes: readonly RowChange<Task>[]): void {
   for (const change of changes) {
     const task = change.op === 'del' ? undefined : change.newValue;
     const before = change.op === 'add' ? undefined : change.oldValue;
-    list.set(change.key, task, before);
-    map.set(change.key, task, !isFirst && change.op === 'change');
+    const { number } = (task ?? before) as Task;
+    list.set(number, task, before);
+    map.set(number, task, !isFirst && change.op === 'change');
   }
   const [one] = changes;
   if (!isFirst && one !== undefined && changes.length < 100) {
     const more = changes.length > 1 ? ` and ${changes.length - 1} more` : '';
-    setText('announcer', `Task ${numberOf(one.key)}${more} changed on device ${name}`);
+    setText('announcer', `Task ${one.key}${more} changed on device ${name}`);
   }
   if (changes.length > 0) isFirst = false;
   show();

@@ -1,25 +1,26 @@
 /** A device of the page: a store of its own, linked to the server by a wire that can be pulled out. */
 import {
-  type Change,
   destroy,
   type Link,
   type LoggedConflict,
   open,
-  type Store,
   type SyncLoop,
   type SyncProgress,
   type SyncState,
 } from 'hedgerow';
 import { httpRemote } from 'hedgerow/remote';
+import type { RowChange, StoreWith } from 'hedgerow/tables';
 import type { Exchange, Field, Report, Task, ToldConflict } from './device-messages.js';
-import { FIELDS, keyOf, numberOf, PREFIX, STATES, TASKS } from './tasks.js';
+import { FIELDS, STATES, TASKS, tasks } from './tasks.js';
 import { Wire, type WireCall } from './wire.js';
 
 /** An edit is sent at once, and what is typed within this time after it goes together. */
 const PAUSE_MS = 250;
 
+type TaskStore = StoreWith<{ readonly tasks: typeof tasks }>;
+
 export interface DeviceEvents {
-  readonly onRows: (changes: readonly Change<Task>[]) => void;
+  readonly onRows: (changes: readonly RowChange<Task>[]) => void;
   readonly onProgress: (progress: SyncProgress | undefined) => void;
   readonly onCall: (call: WireCall) => void;
   readonly onChange: () => void;
@@ -33,13 +34,13 @@ export class Device {
   readonly wire: Wire;
   readonly #url: string;
   readonly #events: DeviceEvents;
-  #store: Store | undefined;
-  #origin: Store | undefined;
+  #store: TaskStore | undefined;
+  #origin: TaskStore | undefined;
   #link: Link | undefined;
   #loop: SyncLoop | undefined;
   state: SyncState | undefined;
-  /** Keys of rows that differ from the server's, as last seen. */
-  waiting: ReadonlySet<string> = new Set();
+  /** Numbers of tasks that differ from the server's, as last seen. */
+  waiting: ReadonlySet<number> = new Set();
   syncedAt: Date | undefined;
   told: Told = { clone: undefined, exchange: undefined, conflicts: [] };
   /** Calls since the last exchange, and the most rows that waited meanwhile. */
@@ -70,7 +71,7 @@ export class Device {
     return `hedgerow-device-${this.name}`;
   }
 
-  get store(): Store | undefined {
+  get store(): TaskStore | undefined {
     return this.#store;
   }
 
@@ -81,22 +82,21 @@ export class Device {
   /** Opens the store, clones if it is empty, and keeps it in sync from then on. */
   async start(): Promise<void> {
     const name = await this.#storeName();
-    const store = await open(name, { onDeleted: this.#events.onDeleted });
+    const store = await open(name, { tables: { tasks }, onDeleted: this.#events.onDeleted });
     this.#store = store;
     // This project's own server keeps writers apart: it need not be asked.
     const remote = this.wire.through(httpRemote({ url: this.#url }));
     const link = await store.remote(remote, { probe: false });
     this.#link = link;
     this.#origin = await store.branch(link.originName);
-    store.watch(
-      { prefix: PREFIX },
+    store.tasks.watch(
       async (changes) => {
-        this.#events.onRows(changes as readonly Change<Task>[]);
+        this.#events.onRows(changes);
         await this.#look();
       },
       { initial: true },
     );
-    if ((await store.count()) === 0 && this.wire.isPlugged) await this.#clone(link);
+    if ((await store.tasks.count()) === 0 && this.wire.isPlugged) await this.#clone(link);
     this.#calls = [];
     await this.#readConflicts();
     this.#loop = link.sync({
@@ -148,37 +148,33 @@ export class Device {
   }
 
   /** Changes fields of a row, and leaves the others as they are. */
-  async edit(key: string, change: Partial<Task>): Promise<void> {
-    await this.#store?.transaction(async (tx) => {
-      const task = await tx.get<Task>(key);
-      if (task !== undefined) tx.put(key, { ...task, ...change });
-    });
+  async edit(number: number, change: Partial<Task>): Promise<void> {
+    await this.#store?.tasks.update(number, change);
   }
 
   /** Changes ten rows in one commit. */
   async changeTen(): Promise<void> {
-    const keys = new Set<string>();
-    while (keys.size < 10) keys.add(keyOf(1 + Math.floor(Math.random() * TASKS)));
+    const numbers = new Set<number>();
+    while (numbers.size < 10) numbers.add(1 + Math.floor(Math.random() * TASKS));
+    const further = (task: Task): Task => ({
+      ...task,
+      status: statusAfter(task.status),
+      minutes: task.minutes + 5,
+    });
     await this.#store?.transaction(async (tx) => {
-      for (const key of keys) {
-        const task = await tx.get<Task>(key);
-        if (task === undefined) continue;
-        tx.put(key, { ...task, status: statusAfter(task.status), minutes: task.minutes + 5 });
-      }
+      for (const number of numbers) await tx.tasks.update(number, further);
     });
   }
 
   /** Changes the title or the status of a task, and adds to its minutes: never to what they were. */
   async stir(number: number, field: 'title' | 'status', more: number): Promise<void> {
-    const task = await this.#store?.get<Task>(keyOf(number));
-    if (task === undefined) return;
-    // Short, so that a narrow list shows all of it.
-    const [, part = '0'] = /^Lay the hedge, part (\d+)$/.exec(task.title) ?? [];
-    const other =
-      field === 'title'
-        ? { title: `Lay the hedge, part ${Number(part) + 1}` }
-        : { status: statusAfter(task.status) };
-    await this.edit(keyOf(number), { ...other, minutes: task.minutes + more });
+    await this.#store?.tasks.update(number, (task) => {
+      const minutes = task.minutes + more;
+      if (field === 'status') return { ...task, status: statusAfter(task.status), minutes };
+      // Short, so that a narrow list shows all of it.
+      const [, part = '0'] = /^Lay the hedge, part (\d+)$/.exec(task.title) ?? [];
+      return { ...task, title: `Lay the hedge, part ${Number(part) + 1}`, minutes };
+    });
   }
 
   async forgetConflicts(): Promise<void> {
@@ -235,18 +231,21 @@ export class Device {
   async #look(): Promise<void> {
     const [store, origin] = [this.#store, this.#origin];
     if (store === undefined || origin === undefined) return;
-    const keys = new Set<string>();
+    const numbers = new Set<number>();
     // A store that clones has nothing of its own.
     if (this.#loop !== undefined && store.root !== origin.root) {
       try {
-        for await (const { key } of store.diff(origin.root, store.root)) keys.add(key);
+        for await (const change of store.diff<Task>(origin.root, store.root)) {
+          const { number } = change.op === 'del' ? change.oldValue : change.newValue;
+          numbers.add(number);
+        }
       } catch {
         // A root has moved on, and is gone: the next change looks again.
         return;
       }
     }
-    this.waiting = keys;
-    this.#mostWaiting = Math.max(this.#mostWaiting, keys.size);
+    this.waiting = numbers;
+    this.#mostWaiting = Math.max(this.#mostWaiting, numbers.size);
     this.#events.onChange();
   }
 
@@ -263,7 +262,7 @@ function statusAfter(status: Task['status']): Task['status'] {
 }
 
 /** A logged conflict, as one for each field that both had changed. */
-function fieldsOf({ id, key, base, ours, theirs, result, fields = [] }: LoggedConflict) {
+function fieldsOf({ id, base, ours, theirs, result, fields = [] }: LoggedConflict) {
   const text = (row: unknown, field: string) => {
     const value = (row as Record<string, unknown> | undefined)?.[field];
     return value === undefined ? 'nothing' : String(value);
@@ -273,7 +272,7 @@ function fieldsOf({ id, key, base, ours, theirs, result, fields = [] }: LoggedCo
   return fields.map(
     (field): ToldConflict => ({
       id,
-      number: numberOf(key),
+      number: ((base ?? ours ?? theirs) as Task).number,
       field,
       ours: text(ours, field),
       theirs: text(theirs, field),

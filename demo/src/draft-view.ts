@@ -1,11 +1,13 @@
-import { HedgerowError, type Store } from 'hedgerow';
-import { type City, countryName } from './cities.js';
+import { HedgerowError } from 'hedgerow';
+import { liveCount } from 'hedgerow/live';
+import { type City, countryName, type IndexedStore } from './cities.js';
 import { Draft, type Step } from './draft.js';
 import { announce, byId, setText } from './elements.js';
 import { figures } from './figures.js';
+import { follow } from './followed.js';
 import * as format from './format.js';
 import { nextFrame } from './frames.js';
-import { ask } from './indexes.js';
+import { citiesOf } from './indexes.js';
 import { RankList } from './rank-list.js';
 import { showTrouble } from './trouble.js';
 
@@ -52,7 +54,7 @@ export class DraftView {
   }
 
   /** Drafts changes of `store` from now on. */
-  async attach(store: Store | undefined): Promise<void> {
+  async attach(store: IndexedStore | undefined): Promise<void> {
     this.#draft?.close();
     this.#draft = store && new Draft(store);
     setText('draft-step', '');
@@ -97,7 +99,7 @@ export class DraftView {
     this.showRoots();
   }
 
-  #followSide(side: Side, store: Store | undefined): void {
+  #followSide(side: Side, store: IndexedStore | undefined): void {
     const country = this.#country;
     if (store === undefined || country === '') {
       this.#shown[side] = [];
@@ -105,38 +107,26 @@ export class DraftView {
       setText(`${side}-count`, '');
       return;
     }
-    const controller = new AbortController();
-    const { signal } = controller;
-    this.#stops.push(() => controller.abort());
-    const show = (changed?: ReadonlySet<string>) =>
-      this.#show(side, store, country, signal, changed).catch((failure: unknown) => {
-        if (!signal.aborted) this.#failed(failure);
-      });
-    const range = { index: 'byPopulation', equals: country };
-    const told = (changes: readonly { readonly key: string }[]) =>
-      show(new Set(changes.map(({ key }) => key)));
-    // A draft that is merged or thrown away is closed, and its watch ends with it.
+    // A draft that is merged or thrown away is closed, and what follows it ends.
     const isShown = () => store === (side === 'main' ? this.#draft?.main : this.#draft?.store);
     const onError = (failure: unknown) => isShown() && this.#failed(failure);
-    store.watch<City>(range, told, { signal, onError });
-    void show();
-  }
-
-  async #show(
-    side: Side,
-    store: Store,
-    country: string,
-    signal: AbortSignal,
-    changed?: ReadonlySet<string>,
-  ): Promise<void> {
-    const { cities } = await ask(store, country, 'population', LIMIT, signal);
-    const count = await store.count({ index: 'byName', equals: country });
-    if (signal.aborted) return;
-    this.#shown[side] = cities;
-    setText(`${side}-count`, `${format.plural(count, 'row')} in ${countryName(country)}`);
-    if (side === 'main') this.#lists.main.show(cities, changed && { changed });
-    this.#showDraftRows(side === 'draft' ? changed : undefined);
-    this.showRoots();
+    const show = (cities: readonly City[], changed: ReadonlySet<string>) => {
+      this.#shown[side] = cities;
+      if (side === 'main') this.#lists.main.show(cities, { changed });
+      this.#showDraftRows(side === 'draft' ? changed : undefined);
+    };
+    const largest = citiesOf(store, country, 'population').limit(LIMIT);
+    this.#stops.push(follow(largest, show, onError));
+    const number = liveCount(store.cities.where({ country }));
+    const tell = () => {
+      const { count } = number.get();
+      if (count === undefined) return;
+      setText(`${side}-count`, `${format.plural(count, 'row')} in ${countryName(country)}`);
+      this.showRoots();
+    };
+    number.subscribe(tell);
+    tell();
+    this.#stops.push(() => number.close());
   }
 
   /** What differs from the main branch is marked. */
@@ -180,7 +170,7 @@ export class DraftView {
     setText('draft-step', `${name} in ${format.duration(ms)}${changed}`);
     setText('draft-call', `await ${call}`);
     announce(`${name} in ${format.duration(ms)}`);
-    const [count, draftRows] = [await main.count(), await store?.count()];
+    const [count, draftRows] = [await main.cities.count(), await store?.cities.count()];
     const { root } = main;
     figures.draft = { step: name, ms, root, draftRoot: store?.root, rows: count, draftRows };
   }

@@ -1,6 +1,6 @@
-import type { Snapshot, Store } from 'hedgerow';
-import type { City } from './cities.js';
-import { ask } from './indexes.js';
+import type { Snapshot } from 'hedgerow';
+import type { IndexedStore } from './cities.js';
+import { citiesOf } from './indexes.js';
 
 const BRANCH = 'draft';
 
@@ -29,13 +29,13 @@ async function timed<T>(work: () => Promise<T>): Promise<{ value: T; ms: number 
 
 /** A draft: a branch beside the main one, what is done on it, and how that is undone. */
 export class Draft {
-  readonly main: Store;
+  readonly main: IndexedStore;
   /** The handle of the branch, while there is one. */
-  store: Store | undefined;
+  store: IndexedStore | undefined;
   readonly #done: Before[] = [];
   #merged: Before | undefined;
 
-  constructor(main: Store) {
+  constructor(main: IndexedStore) {
     this.main = main;
   }
 
@@ -75,33 +75,30 @@ export class Draft {
 
   /** Everybody in a country has a child or so. */
   async grow(country: string): Promise<Step> {
-    return this.#step('Grown by 10 %', 'draft.applyPatch(updates)', async (draft) => {
-      const equals = country;
-      const cities = draft.scan<City>({ index: 'byPopulation', equals });
-      async function* updates() {
-        for await (const [key, { population = 0 }] of cities) {
-          yield { op: 'update', key, merge: { population: Math.round(population * 1.1) } } as const;
+    return this.#step('Grown by 10 %', 'draft.cities.putMany(grown)', async (draft) => {
+      const cities = draft.cities.where({ country });
+      async function* grown() {
+        for await (const city of cities) {
+          const { population } = city;
+          if (population !== undefined) yield { ...city, population: Math.round(population * 1.1) };
         }
       }
-      return (await draft.applyPatch(updates())).rows;
+      return (await draft.cities.putMany(grown())).rows;
     });
   }
 
   async renameLargest(country: string): Promise<Step> {
-    return this.#step('Renamed', 'draft.put(key, city)', async (draft) => {
-      const { cities } = await ask(draft, country, 'population', 1);
-      const [city] = cities;
+    return this.#step('Renamed', 'draft.cities.update(id, { name })', async (draft) => {
+      const city = await citiesOf(draft, country, 'population').first();
       if (city === undefined) return 0;
-      await draft.put(city.id, { ...city, name: `New ${city.name}` });
+      await draft.cities.update(city.id, { name: `New ${city.name}` });
       return 1;
     });
   }
 
   async deleteCountry(country: string): Promise<Step> {
-    return this.#step('Deleted', 'draft.deleteMany(keys)', async (draft) => {
-      const keys = draft.scan({ index: 'byName', equals: country }).keys();
-      return (await draft.deleteMany(keys)).rows;
-    });
+    const call = `draft.cities.where({ country: '${country}' }).delete()`;
+    return this.#step('Deleted', call, (draft) => draft.cities.where({ country }).delete());
   }
 
   /** Moves the draft to where it stood before its last step. */
@@ -153,7 +150,11 @@ export class Draft {
     for (const { snapshot } of this.#done.splice(0)) snapshot.release();
   }
 
-  async #step(name: string, call: string, work: (draft: Store) => Promise<number>): Promise<Step> {
+  async #step(
+    name: string,
+    call: string,
+    work: (draft: IndexedStore) => Promise<number>,
+  ): Promise<Step> {
     const draft = this.store;
     if (draft === undefined) throw new RangeError('there is no draft');
     const snapshot = draft.snapshot();

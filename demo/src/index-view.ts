@@ -1,10 +1,10 @@
-import type { IndexProgress, Store } from 'hedgerow';
+import type { IndexProgress } from 'hedgerow';
 import { barGroup } from './bars.js';
-import { countryName } from './cities.js';
+import { countryName, type IndexedStore } from './cities.js';
 import { byId, make, setText } from './elements.js';
 import { figures } from './figures.js';
 import * as format from './format.js';
-import { type Answer, ask, askWithoutIndex, type By, type Country, queryFor } from './indexes.js';
+import { type Answer, ask, askWithoutIndex, type By, type Country, callOf } from './indexes.js';
 import { RankList } from './rank-list.js';
 import { showTrouble } from './trouble.js';
 
@@ -19,7 +19,7 @@ export class IndexView {
   readonly #rows = new RankList(byId('index-rows'));
   readonly #again = byId<HTMLButtonElement>('scan-again');
   readonly #onCountry: (country: string) => void;
-  #store: Store | undefined;
+  #store: IndexedStore | undefined;
   #controller = new AbortController();
 
   /** `onCountry` hears of every country that is picked. */
@@ -81,7 +81,7 @@ export class IndexView {
   }
 
   /** Asks `store` from now on, first for `country`. */
-  attach(store: Store, countries: readonly Country[], country: string): void {
+  attach(store: IndexedStore, countries: readonly Country[], country: string): void {
     this.#store = store;
     const named = countries.map(({ code, rows }) => ({ code, rows, name: countryName(code) }));
     named.sort((a, b) => a.name.localeCompare(b.name, 'en'));
@@ -109,7 +109,7 @@ export class IndexView {
     });
   }
 
-  async #run(store: Store, isMeasured: boolean, signal: AbortSignal): Promise<void> {
+  async #run(store: IndexedStore, isMeasured: boolean, signal: AbortSignal): Promise<void> {
     const [country, by] = [this.country, this.#by];
     const answer = await ask(store, country, by, LIMIT, signal);
     if (signal.aborted) return;
@@ -118,7 +118,7 @@ export class IndexView {
     figures.query = { country, by, keys, ms, rows };
     this.#rows.show(cities);
     setText('index-verdict', `${format.plural(rows, 'row')} in ${format.duration(ms)}`);
-    setText('index-call', `db.scan(${literal(queryFor(country, by, LIMIT))})`);
+    setText('index-call', callOf(country, by, LIMIT));
     this.#again.disabled = isMeasured;
     if (!isMeasured) {
       setText('index-same', 'Rows have changed since.');
@@ -169,12 +169,4 @@ export class IndexView {
       group('Rows read', ({ rows }) => rows, format.count),
     );
   }
-}
-
-/** As one would write it in a program. */
-function literal(query: object): string {
-  const members = Object.entries(query).map(([name, value]) => {
-    return `${name}: ${typeof value === 'string' ? `'${value}'` : String(value)}`;
-  });
-  return `{ ${members.join(', ')} }`;
 }

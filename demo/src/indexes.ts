@@ -1,12 +1,5 @@
-/** The indexes of the demo, and what is asked of them, and of all rows without them. */
-import type { Store } from 'hedgerow';
-import type { City } from './cities.js';
-
-/** Both begin with the country, so one country is one range of either. */
-export const INDEXES = {
-  byPopulation: { path: ['/country', '/population'] },
-  byName: { path: ['/country', '/name'] },
-} as const;
+/** What is asked of the indexes of the demo, and of all rows without them. */
+import type { City, CityStore, IndexedStore } from './cities.js';
 
 /** What the cities of a country are ordered by. */
 export type By = 'population' | 'name';
@@ -25,25 +18,28 @@ export interface Answer {
   readonly ms: number;
 }
 
-/** The scan that finds the first cities of a country. */
-export function queryFor(country: string, by: By, limit: number) {
-  const ofCountry = { equals: country, limit };
-  return by === 'name'
-    ? { index: 'byName', ...ofCountry }
-    : { index: 'byPopulation', ...ofCountry, reverse: true };
+/** The cities of a country in an order, by an index. */
+export function citiesOf({ cities }: IndexedStore, country: string, by: By) {
+  const all = cities.where({ country });
+  return by === 'name' ? all.orderBy('name') : all.orderBy('population', 'desc');
+}
+
+/** The same, as one would write it in a program. */
+export function callOf(country: string, by: By, limit: number): string {
+  const order = by === 'name' ? `'name'` : `'population', 'desc'`;
+  return `db.cities.where({ country: '${country}' }).orderBy(${order}).limit(${limit})`;
 }
 
 /** The first cities of a country, by an index. */
 export async function ask(
-  store: Store,
+  store: IndexedStore,
   country: string,
   by: By,
   limit: number,
   signal?: AbortSignal,
 ): Promise<Answer> {
-  const query = { ...queryFor(country, by, limit), signal };
   const startMs = performance.now();
-  const cities = await store.scan<City>(query).values().toArray();
+  const cities = await citiesOf(store, country, by).limit(limit).toArray({ signal });
   return { cities, rows: cities.length, ms: performance.now() - startMs };
 }
 
@@ -52,7 +48,7 @@ export async function ask(
  * the country are sorted.
  */
 export async function askWithoutIndex(
-  store: Store,
+  store: CityStore,
   country: string,
   by: By,
   limit: number,
@@ -61,10 +57,10 @@ export async function askWithoutIndex(
   const startMs = performance.now();
   const found: City[] = [];
   let rows = 0;
-  for await (const city of store.scan<City>({ signal }).values()) {
+  for await (const city of store.cities) {
+    signal.throwIfAborted();
     rows += 1;
-    const isOrdered = by === 'name' || city.population !== undefined;
-    if (city.country === country && isOrdered) found.push(city);
+    if (city.country === country) found.push(city);
   }
   found.sort(by === 'name' ? byName : byPopulation);
   return { cities: found.slice(0, limit), rows, ms: performance.now() - startMs };
@@ -74,8 +70,9 @@ function byName(a: City, b: City): number {
   return compare(a.name, b.name) || compare(a.id, b.id);
 }
 
+/** Nothing is less than any number. */
 function byPopulation(a: City, b: City): number {
-  return (b.population ?? 0) - (a.population ?? 0) || compare(b.id, a.id);
+  return (b.population ?? -1) - (a.population ?? -1) || compare(b.id, a.id);
 }
 
 /** The order of UTF-8 bytes, which is not that of UTF-16 where there are surrogates. */
@@ -91,13 +88,21 @@ function compare(a: string, b: string): number {
 }
 
 /** All countries: from each a leap past all of its entries, so most rows are not read. */
-export async function countriesIn(store: Store): Promise<Country[]> {
+export async function countriesIn({ cities }: IndexedStore): Promise<Country[]> {
   const found: Country[] = [];
   for (;;) {
-    const gt = found.at(-1)?.code;
-    const [entry] = await store.scan({ index: 'byName', gt, limit: 1 }).toArray();
-    if (entry === undefined) return found;
-    const [code] = entry[2] as readonly [string, string];
-    found.push({ code, rows: await store.count({ index: 'byName', equals: code }) });
+    const last = found.at(-1)?.code;
+    const after = cities.where({ country: last === undefined ? undefined : { gt: last } });
+    const next = await after.orderBy('country').first();
+    if (next === undefined) return found;
+    const { country: code } = next;
+    found.push({ code, rows: await cities.where({ country: code }).count() });
+  }
+}
+
+/** Resolves when both indexes are there: what is asked of one waits for it. */
+export async function whenIndexed({ cities }: IndexedStore): Promise<void> {
+  for (const last of ['population', 'name'] as const) {
+    await cities.orderBy(['country', last]).count();
   }
 }

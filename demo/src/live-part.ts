@@ -1,12 +1,13 @@
-import { type IndexProgress, open, type Store } from 'hedgerow';
-import { STORE } from './cities.js';
+import { type IndexProgress, open } from 'hedgerow';
+import { type IndexedStore, STORE } from './cities.js';
+import { indexedCities } from './city-table.js';
 import { DraftView } from './draft-view.js';
 import { byId } from './elements.js';
 import { figures } from './figures.js';
 import * as format from './format.js';
 import { FrameRecorder } from './frames.js';
 import { IndexView } from './index-view.js';
-import { countriesIn, INDEXES } from './indexes.js';
+import { countriesIn, whenIndexed } from './indexes.js';
 import { LiveView, LOADED } from './live-view.js';
 
 const FIRST_COUNTRY = 'FR';
@@ -18,7 +19,7 @@ export class LivePart {
   readonly #liveView: LiveView;
   readonly #recorder = new FrameRecorder();
   /** What is shown, or will be; none while there are no rows. */
-  store: Store | undefined;
+  store: IndexedStore | undefined;
   /** Whether the indexes are there, and nothing is being made. */
   isThere = false;
 
@@ -38,24 +39,24 @@ export class LivePart {
    * Opens the store with indexes: those that it lacks are made from then on. `onDeleted` hears
    * when another tab has deleted it.
    */
-  open(onDeleted: () => void): Promise<Store> {
+  open(onDeleted: () => void): Promise<IndexedStore> {
     const onIndexProgress = (progress: IndexProgress) => {
       if (!this.isThere) this.#indexView.showProgress(progress);
     };
-    return open(STORE, { indexes: INDEXES, onIndexProgress, onDeleted });
+    return open(STORE, { tables: { cities: indexedCities }, onIndexProgress, onDeleted });
   }
 
   /** Waits for the indexes of `store`, and shows what they are good for. */
-  async begin(store: Store): Promise<void> {
+  async begin(store: IndexedStore): Promise<void> {
     this.store = store;
-    const total = await store.count();
+    const total = await store.cities.count();
     const found = await store.branches();
     const isNew = !found.some(({ name }) => name === LOADED);
     if (isNew) this.#indexView.showProgress({ rows: 0, total });
     const startMs = performance.now();
     this.#recorder.start();
     try {
-      for (const index of Object.keys(INDEXES)) await store.count({ index });
+      await whenIndexed(store);
     } finally {
       await this.#recorder.stop();
     }

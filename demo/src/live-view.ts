@@ -1,9 +1,10 @@
-import type { Change, Store } from 'hedgerow';
-import { type City, countryName } from './cities.js';
+import type { RowChange } from 'hedgerow/tables';
+import { type City, countryName, type IndexedStore } from './cities.js';
 import { announce, byId, make, setText } from './elements.js';
 import { figures } from './figures.js';
+import { follow } from './followed.js';
 import * as format from './format.js';
-import { ask } from './indexes.js';
+import { callOf, citiesOf } from './indexes.js';
 import { RankList } from './rank-list.js';
 import { showTrouble } from './trouble.js';
 
@@ -37,12 +38,10 @@ export class LiveView {
   readonly #channel = new BroadcastChannel('hedgerow-demo-edits');
   readonly #notices = new Map<string, Notice & { readonly fromOther: boolean }>();
   readonly #onChange: () => void;
-  #store: Store | undefined;
-  #country = '';
+  #store: IndexedStore | undefined;
   #cities: readonly City[] = [];
   #stop: () => void = () => {};
   #timer: ReturnType<typeof setInterval> | undefined;
-  #turn = 0;
 
   /** `onChange` hears when this list has been told of changes. */
   constructor(onChange: () => void) {
@@ -57,10 +56,9 @@ export class LiveView {
   }
 
   /** Shows, and follows, a country in `store` from now on; nothing without it. */
-  attach(store: Store | undefined, country = ''): void {
+  attach(store: IndexedStore | undefined, country = ''): void {
     this.#stop();
     this.#store = store;
-    this.#country = country;
     for (const button of [this.#shuffle, this.#restore, this.#keepOn]) button.disabled = !store;
     const link = byId<HTMLAnchorElement>('second-tab');
     link.toggleAttribute('aria-disabled', !store);
@@ -75,44 +73,50 @@ export class LiveView {
     }
     link.href = `?country=${country}#live`;
     setText('live-country', countryName(country));
-    setText('live-call', `db.watch({ index: 'byPopulation', equals: '${country}' }, show)`);
-    this.#stop = store.watch<City>(
-      { index: 'byPopulation', equals: country },
-      (changes, { root }) => this.#told(store, changes, root),
-      { onError: showTrouble },
+    setText('live-call', `live(${callOf(country, 'population', LIMIT)})`);
+    const stopList = follow(
+      citiesOf(store, country, 'population').limit(LIMIT),
+      (cities, changed) => {
+        this.#cities = cities;
+        this.#list.show(cities, { changed });
+      },
+      showTrouble,
     );
-    this.#refresh(store, new Set()).catch(showTrouble);
+    // The list does not tell of cities that have left it: the log has every change of the country.
+    const stopLog = store.cities
+      .where({ country })
+      .watch((changes, { root }) => this.#told(store, changes, root), { onError: showTrouble });
+    this.#stop = () => {
+      stopList();
+      stopLog();
+    };
   }
 
-  /** Of all changes since the last call: the list is read anew, which costs ten rows. */
-  async #told(store: Store, changes: readonly Change<City>[], root: string): Promise<void> {
-    const nowMs = epochMs();
+  /** Of all changes since the last call. */
+  #told(store: IndexedStore, changes: readonly RowChange<City>[], root: string): void {
     if (store !== this.#store) return;
-    await this.#refresh(store, new Set(changes.map(({ key }) => key)));
-    // Two for a row whose population was changed: its entry was deleted, and added elsewhere.
-    const last = changes.findLast((change) => change.op !== 'del');
-    if (changes.length > 2 || last === undefined) {
-      this.#log(`${format.plural(changes.length, 'entry', 'entries')} changed at once`, '');
+    const [change] = changes;
+    if (changes.length > 1 || change === undefined || change.op === 'del') {
+      this.#log(`${format.plural(changes.length, 'city', 'cities')} changed at once`, '');
     } else {
-      this.#tellEdit(last.key, last.newValue, nowMs, root);
+      this.#tellEdit(change.newValue, root);
     }
     this.#onChange();
   }
 
-  #tellEdit(key: string, city: City, nowMs: number, root: string): void {
-    const { population } = city;
+  #tellEdit({ id: key, name, population }: City, root: string): void {
     const notice = this.#notices.get(key);
     // Without one it was no edit of a list: a merge, or all rows put back.
     const known = notice?.population === population ? notice : undefined;
-    const ms = known && Math.max(nowMs - known.atMs, 0);
+    const ms = known && Math.max(epochMs() - known.atMs, 0);
     const fromOther = known?.fromOther === true;
     figures.live = { key, population, ms, fromOther, root };
     const where = fromOther ? 'from another tab' : 'from this tab';
     const time = ms === undefined ? '' : `${where}, ${format.duration(ms)}`;
     const count = population === undefined ? 'unknown' : format.count(population);
-    this.#log(`${city.name} is now ${count}`, time, fromOther);
+    this.#log(`${name} is now ${count}`, time, fromOther);
     setText('live-verdict', ms === undefined ? '' : `${format.duration(ms)} from edit to list`);
-    if (fromOther) announce(`${city.name} was changed in another tab`);
+    if (fromOther) announce(`${name} was changed in another tab`);
   }
 
   #log(what: string, time: string, fromOther = false): void {
@@ -123,24 +127,12 @@ export class LiveView {
     while (log.children.length > LOG_LENGTH) log.lastElementChild?.remove();
   }
 
-  async #refresh(store: Store, changed: ReadonlySet<string>): Promise<void> {
-    this.#turn += 1;
-    const turn = this.#turn;
-    const { cities } = await ask(store, this.#country, 'population', LIMIT);
-    if (turn !== this.#turn || store !== this.#store) return;
-    this.#cities = cities;
-    this.#list.show(cities, { changed });
-  }
-
   async #edit({ id: key }: City, population: number): Promise<void> {
     const notice: Notice = { key, population, atMs: epochMs() };
     this.#notices.set(key, { ...notice, fromOther: false });
     this.#channel.postMessage(notice);
     // What another tab has made of the row meanwhile is kept.
-    await this.#store?.transaction(async (tx) => {
-      const city = await tx.get<City>(key);
-      if (city !== undefined) tx.put(key, { ...city, population });
-    });
+    await this.#store?.cities.update(key, { population });
   }
 
   #shuffleOne(): void {

@@ -1,6 +1,6 @@
 /** The load: the bytes of a response, straight from the server into the store. */
-import type { IngestResult, Store } from 'hedgerow';
-import { fetchFile, type Meta, type Order, rowsUrl } from './cities.js';
+import type { IngestResult } from 'hedgerow';
+import { type CityStore, fetchFile, type Meta, type Order, rowsUrl } from './cities.js';
 
 /** How far a load has come. */
 export interface LoadProgress {
@@ -27,7 +27,7 @@ export interface LoadResult {
  * bytes as well gets a second response with the same body by `onCopy`.
  */
 export async function load(
-  store: Store,
+  store: CityStore,
   order: Order,
   onProgress: (progress: LoadProgress) => void,
   onCopy: (copy: Response) => void,
@@ -36,8 +36,7 @@ export async function load(
   const startMs = performance.now();
   const response = await fetchFile(rowsUrl(order));
   onCopy(response.clone());
-  const result = await store.putMany(response, {
-    key: '/id',
+  const result = await store.cities.putMany(response, {
     onProgress: ({ rows, bytes, durableRows }) =>
       onProgress({
         bytes,

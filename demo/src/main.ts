@@ -7,9 +7,10 @@ import './styles/tree.css';
 import './styles/comparison.css';
 import './styles/live.css';
 import './styles/all.css';
-import { destroy, HedgerowError, open, type Store } from 'hedgerow';
+import { destroy, HedgerowError, open } from 'hedgerow';
 import { AllView } from './all-view.js';
-import { type City, FIRST_KEY, type Order, STORE } from './cities.js';
+import { type CityStore, FIRST_KEY, type Order, STORE } from './cities.js';
+import { plainCities } from './city-table.js';
 import { ComparisonView } from './comparison-view.js';
 import { byId, setText } from './elements.js';
 import { figures } from './figures.js';
@@ -38,19 +39,18 @@ const livePart = new LivePart(() => {
   if (store === undefined) return;
   setText('root', store.root);
   showSameRoot(rootsBefore, store.root);
-  allView.changed();
 });
 const againButton = byId<HTMLButtonElement>('again');
 const compareButton = byId<HTMLButtonElement>('compare');
 
-let store: Store | undefined;
+let store: CityStore | undefined;
 /** Roots of the rows that were there before they were loaded again, with indexes and without. */
 let rootsBefore: readonly (string | undefined)[] = [];
 /** The root of the rows that were loaded, before they had indexes. */
 let loadedRoot: string | undefined;
 
 /** Searches and lists the rows of `reader` from now on; of none while the store is being filled. */
-function attach(reader: Store | undefined): void {
+function attach(reader: CityStore | undefined): void {
   searchView.attach(reader);
   allView.attach(reader);
 }
@@ -70,20 +70,28 @@ async function run(work: () => Promise<void>): Promise<void> {
   compareButton.disabled = !livePart.isThere || figures.state !== 'ready';
 }
 
+/** Opens the store without indexes. */
+function openPlain(): Promise<CityStore> {
+  return open(STORE, { tables: { cities: plainCities } });
+}
+
 async function start(): Promise<void> {
   const startMs = performance.now();
-  store = await open(STORE);
+  store = await openPlain();
   const openedMs = performance.now();
-  const found = await store.get<City>(FIRST_KEY);
+  const found = await store.cities.get(FIRST_KEY);
   const gotMs = performance.now();
-  if ((await store.count()) === 0) return fill('sorted');
+  if ((await store.cities.count()) === 0) return fill('sorted');
 
   const times = { openMs: openedMs - startMs, getMs: gotMs - openedMs };
   figures.opened = { ...times, found: found !== undefined };
   await showOpened(store, times);
 }
 
-async function showOpened(opened: Store, times: { openMs: number; getMs: number }): Promise<void> {
+async function showOpened(
+  opened: CityStore,
+  times: { openMs: number; getMs: number },
+): Promise<void> {
   const { rows, storedBytes } = await opened.stats();
   const opening = { rows, storedBytes, ...times, key: FIRST_KEY, scan: undefined };
   stage.showOpened(opening);
@@ -99,9 +107,9 @@ async function showOpened(opened: Store, times: { openMs: number; getMs: number 
 }
 
 /** Reads every row once. Returns the milliseconds that it took. */
-async function drawMap(opened: Store): Promise<number> {
+async function drawMap(opened: CityStore): Promise<number> {
   const startMs = performance.now();
-  for await (const { lat, lng } of opened.scan<City>().values()) map.addDot(lat, lng);
+  for await (const { lat, lng } of opened.cities) map.addDot(lat, lng);
   return performance.now() - startMs;
 }
 
@@ -142,7 +150,7 @@ async function painted(): Promise<void> {
   await nextFrame();
 }
 
-async function showWhatIsStored(opened: Store): Promise<void> {
+async function showWhatIsStored(opened: CityStore): Promise<void> {
   const stats = await opened.stats();
   const { rows, root, storedBytes, segments, memoryBytes } = stats;
   loadedRoot = root;
@@ -151,7 +159,7 @@ async function showWhatIsStored(opened: Store): Promise<void> {
   showTree(stats);
 }
 
-async function ready(opened: Store): Promise<void> {
+async function ready(opened: CityStore): Promise<void> {
   matchMap.draw();
   // Once more: a scan may have read segments into memory.
   showTree(await opened.stats());
@@ -163,7 +171,7 @@ async function ready(opened: Store): Promise<void> {
  * Only now, so that the load is one of rows alone: the store is opened with indexes, which are
  * made beside whatever comes next. The new handle is there before the old one goes.
  */
-async function addIndexes(plain: Store): Promise<void> {
+async function addIndexes(plain: CityStore): Promise<void> {
   const indexed = await livePart.open(() => {
     if (livePart.store !== indexed) return;
     livePart.detach();
@@ -205,7 +213,7 @@ async function loadAgain(): Promise<void> {
   await destroy(STORE);
   map.clear();
   stage.showNothing();
-  store = await open(STORE);
+  store = await openPlain();
   showTree(await store.stats());
   await fill(chosen('order') === 'shuffled' ? 'shuffled' : 'sorted');
 }

@@ -1,5 +1,4 @@
-import type { Store } from 'hedgerow';
-import type { City } from './cities.js';
+import type { City, CityStore } from './cities.js';
 import { announce, byId, make, setText } from './elements.js';
 import { figures } from './figures.js';
 import * as format from './format.js';
@@ -19,7 +18,7 @@ export class SearchView {
   readonly #input = byId<HTMLInputElement>('query');
   readonly #map: MatchMap;
   readonly #list: ResultList;
-  #store: Store | undefined;
+  #store: CityStore | undefined;
   /** Ends the work for the query before. */
   #controller = new AbortController();
   #matches: readonly City[] = [];
@@ -49,7 +48,7 @@ export class SearchView {
   }
 
   /** Searches in `store` from now on; in none while it is being filled. */
-  attach(store: Store | undefined): void {
+  attach(store: CityStore | undefined): void {
     this.#store = store;
     this.#input.disabled = store === undefined;
     for (const chip of byId('chips').querySelectorAll('button')) chip.disabled = !store;
@@ -73,7 +72,7 @@ export class SearchView {
     });
   }
 
-  async #run(store: Store, typed: string, signal: AbortSignal): Promise<void> {
+  async #run(store: CityStore, typed: string, signal: AbortSignal): Promise<void> {
     if (typed.trim() === '') {
       this.#clear('Type the first letters of a city. Case and accents do not matter.');
       return;
@@ -99,7 +98,7 @@ export class SearchView {
     await this.#fillMap(store, prefix, matches, signal);
   }
 
-  async #fillMap(store: Store, prefix: string, matches: number, signal: AbortSignal) {
+  async #fillMap(store: CityStore, prefix: string, matches: number, signal: AbortSignal) {
     const onMap = await forMap(store, prefix, signal);
     if (signal.aborted) return;
     this.#matches = onMap;
@@ -121,11 +120,11 @@ export class SearchView {
       return;
     }
     const startMs = performance.now();
-    const value = await store.get<City>(city.id);
+    const value = await store.cities.get(city.id);
     const ms = performance.now() - startMs;
     if (this.#chosen !== city) return;
     byId('row-call').replaceChildren(
-      make('code', {}, `await db.get('${city.id}')`),
+      make('code', {}, `await db.cities.get('${city.id}')`),
       ` ${format.duration(ms)}`,
     );
     setText('row-json', JSON.stringify(value, null, 2));

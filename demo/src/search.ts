@@ -1,6 +1,5 @@
 /** Prefix search: a scan of the keys that begin with what was typed. */
-import type { Store } from 'hedgerow';
-import type { City } from './cities.js';
+import type { City, CityStore } from './cities.js';
 import { prefixOf } from './key.js';
 
 /** Cities in the list. */
@@ -20,12 +19,13 @@ export interface Found {
 }
 
 /** The first cities whose key begins with what was typed, and how many there are. */
-export async function search(store: Store, typed: string): Promise<Found> {
+export async function search(store: CityStore, typed: string): Promise<Found> {
   const prefix = prefixOf(typed);
+  const matching = store.cities.where({ id: { startsWith: prefix } });
   const startMs = performance.now();
-  const cities = await store.scan<City>({ prefix, limit: LIST_LENGTH }).values().toArray();
+  const cities = await matching.limit(LIST_LENGTH).toArray();
   const scannedMs = performance.now();
-  const matches = await store.count({ prefix });
+  const matches = await matching.count();
   const countedMs = performance.now();
   return {
     prefix,
@@ -37,6 +37,7 @@ export async function search(store: Store, typed: string): Promise<Found> {
 }
 
 /** Many of the matches, for the map. */
-export function forMap(store: Store, prefix: string, signal: AbortSignal): Promise<City[]> {
-  return store.scan<City>({ prefix, limit: MAP_LENGTH, signal }).values().toArray();
+export function forMap(store: CityStore, prefix: string, signal: AbortSignal): Promise<City[]> {
+  const matching = store.cities.where({ id: { startsWith: prefix } });
+  return matching.limit(MAP_LENGTH).toArray({ signal });
 }

@@ -1,6 +1,6 @@
 import type { Field, Task } from './device-messages.js';
 import { make } from './elements.js';
-import { FIELDS, keyOf, STATES, TASKS } from './tasks.js';
+import { FIELDS, STATES, TASKS } from './tasks.js';
 
 const SHOWN = 6;
 const FLASH = 'flash';
@@ -20,13 +20,13 @@ interface Row {
 
 /** A few tasks at a time, which can be edited. What changes lights up, field by field. */
 export class TaskList {
-  readonly #onEdit: (key: string, change: Partial<Task>) => void;
+  readonly #onEdit: (number: number, change: Partial<Task>) => void;
   readonly #rows: readonly Row[];
-  readonly #tasks = new Map<string, Task>();
+  readonly #tasks = new Map<number, Task>();
   #first = 1;
 
   /** `onEdit` is told the fields that somebody has changed. */
-  constructor(list: HTMLElement, onEdit: (key: string, change: Partial<Task>) => void) {
+  constructor(list: HTMLElement, onEdit: (number: number, change: Partial<Task>) => void) {
     this.#onEdit = onEdit;
     this.#rows = Array.from({ length: SHOWN }, (_, index) => this.#make(index));
     list.replaceChildren(...this.#rows.map(({ element }) => element));
@@ -53,19 +53,19 @@ export class TaskList {
   }
 
   /** A task has changed, or is there for the first time. */
-  set(key: string, task: Task | undefined, before: Task | undefined): void {
-    if (task === undefined) this.#tasks.delete(key);
-    else this.#tasks.set(key, task);
-    const index = this.shown.findIndex((number) => keyOf(number) === key);
+  set(number: number, task: Task | undefined, before: Task | undefined): void {
+    if (task === undefined) this.#tasks.delete(number);
+    else this.#tasks.set(number, task);
+    const index = this.shown.indexOf(number);
     if (index < 0) return;
     const changed = FIELDS.filter((field) => before && task && before[field] !== task[field]);
     this.#fill(index, changed);
   }
 
   /** Marks the tasks that wait to be sent. */
-  mark(waiting: ReadonlySet<string>): void {
+  mark(waiting: ReadonlySet<number>): void {
     for (const [index, { element }] of this.#rows.entries()) {
-      element.classList.toggle('waits', waiting.has(keyOf(this.#first + index)));
+      element.classList.toggle('waits', waiting.has(this.#first + index));
     }
   }
 
@@ -92,7 +92,7 @@ export class TaskList {
     const row = this.#rows[index];
     if (row === undefined) return;
     const number = this.#first + index;
-    const task = this.#tasks.get(keyOf(number));
+    const task = this.#tasks.get(number);
     row.element.classList.toggle('absent', task === undefined);
     row.number.textContent = String(number);
     for (const field of FIELDS) {
@@ -110,15 +110,15 @@ export class TaskList {
 
   #edited(index: number, field: Field): void {
     const row = this.#rows[index];
-    const key = keyOf(this.#first + index);
-    const task = this.#tasks.get(key);
+    const number = this.#first + index;
+    const task = this.#tasks.get(number);
     if (row === undefined || task === undefined) return;
     const text = row.inputs[field].value.trim();
     const value = field === 'minutes' ? Number(text) : text;
     const isRight =
       text !== '' && (field !== 'minutes' || (Number(text) >= 0 && Number(text) < 1e4));
     if (!isRight) row.inputs[field].value = String(task[field]);
-    else if (value !== task[field]) this.#onEdit(key, { [field]: value });
+    else if (value !== task[field]) this.#onEdit(number, { [field]: value });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Task } from './device-messages.js';
 import { colour, onColourScheme, prefersStillness } from './elements.js';
-import { keyOf, numberOf, TASKS } from './tasks.js';
+import { TASKS } from './tasks.js';
 
 const FLASH_MS = 2200;
 /** Side of a square with its gap, in a wide window and in a narrow one. */
@@ -15,9 +15,9 @@ const COLOURS: Readonly<Record<string, string>> = {
 export class TaskMap {
   readonly #canvas: HTMLCanvasElement;
   readonly #context: CanvasRenderingContext2D;
-  readonly #rows = new Map<string, string>();
-  readonly #flashes = new Map<string, number>();
-  #waiting: ReadonlySet<string> = new Set();
+  readonly #rows = new Map<number, string>();
+  readonly #flashes = new Map<number, number>();
+  #waiting: ReadonlySet<number> = new Set();
   #shown: readonly number[] = [];
   #width = 0;
   #height = 0;
@@ -63,15 +63,15 @@ export class TaskMap {
   }
 
   /** A row is there, or has changed; `undefined` if it is gone. */
-  set(key: string, task: Task | undefined, isNews: boolean): void {
-    if (task === undefined) this.#rows.delete(key);
-    else this.#rows.set(key, task.status);
-    if (isNews) this.#flashes.set(key, performance.now());
+  set(number: number, task: Task | undefined, isNews: boolean): void {
+    if (task === undefined) this.#rows.delete(number);
+    else this.#rows.set(number, task.status);
+    if (isNews) this.#flashes.set(number, performance.now());
     this.#draw();
   }
 
   /** Rows that wait to be sent, and those in the list. */
-  mark(waiting: ReadonlySet<string>, shown: readonly number[]): void {
+  mark(waiting: ReadonlySet<number>, shown: readonly number[]): void {
     this.#waiting = waiting;
     this.#shown = shown;
     this.#draw();
@@ -84,8 +84,8 @@ export class TaskMap {
     requestAnimationFrame((nowMs) => {
       this.#isDue = false;
       this.#paint(nowMs);
-      for (const [key, fromMs] of this.#flashes) {
-        if (nowMs - fromMs > FLASH_MS) this.#flashes.delete(key);
+      for (const [number, fromMs] of this.#flashes) {
+        if (nowMs - fromMs > FLASH_MS) this.#flashes.delete(number);
       }
       if (this.#flashes.size > 0) this.#draw();
     });
@@ -95,7 +95,7 @@ export class TaskMap {
     const context = this.#context;
     context.clearRect(0, 0, this.#width, this.#height);
     for (let number = 1; number <= TASKS; number++) {
-      const status = this.#rows.get(keyOf(number));
+      const status = this.#rows.get(number);
       context.fillStyle = colour(status === undefined ? 'rule' : (COLOURS[status] ?? 'soft'));
       context.globalAlpha = status === undefined ? 0.45 : 1;
       this.#square(number, 0);
@@ -106,14 +106,14 @@ export class TaskMap {
     for (const number of this.#shown) this.#ring(number, 0.5);
     context.strokeStyle = colour('berry');
     context.lineWidth = 2;
-    for (const key of this.#waiting) this.#ring(numberOf(key), 1.5);
+    for (const number of this.#waiting) this.#ring(number, 1.5);
     context.strokeStyle = colour('ink');
-    for (const [key, fromMs] of this.#flashes) {
+    for (const [number, fromMs] of this.#flashes) {
       const left = Math.max(0, 1 - (nowMs - fromMs) / FLASH_MS);
       context.globalAlpha = prefersStillness() ? 1 : left;
-      this.#ring(numberOf(key), prefersStillness() ? 3 : 2 + 7 * left);
+      this.#ring(number, prefersStillness() ? 3 : 2 + 7 * left);
       context.fillStyle = colour('ink');
-      this.#square(numberOf(key), 1);
+      this.#square(number, 1);
     }
     context.globalAlpha = 1;
   }

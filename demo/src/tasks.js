@@ -2,6 +2,9 @@
  * The rows of the shared list. Plain JavaScript, since `remote.mjs` fills the server with them in Node, and the pages show
  * them.
  */
+import { table } from 'hedgerow/tables';
+
+/** @typedef {import('./device-messages.js').Task} Task */
 
 /** What a task can be, in the order in which it goes on. */
 export const STATES = /** @type {const} */ (['open', 'doing', 'done']);
@@ -10,7 +13,10 @@ export const STATES = /** @type {const} */ (['open', 'doing', 'done']);
 export const FIELDS = /** @type {const} */ (['title', 'status', 'minutes']);
 
 export const TASKS = 2400;
-export const PREFIX = 'task/';
+
+export const tasks = /** @type {import('hedgerow/tables').Define<Task>} */ (table())({
+  key: ['number'],
+});
 
 const VERBS =
   'Trim,Water,Mulch,Stake,Prune,Weed around,Inspect,Feed,Photograph,Label,Net,Move,Clear,Edge,Sow,Thin';
@@ -19,13 +25,12 @@ const PLANTS =
 const PLACES =
   'by the gate,along the lane,at the pond,behind the barn,near the bridge,on the bank,by the orchard,below the church,next to the hives,at the stile,by the ditch,in the meadow';
 
-/** @param {number} number */
-export const keyOf = (number) => `${PREFIX}${String(number).padStart(4, '0')}`;
-
-/** @param {string} key */
-export const numberOf = (key) => Number(key.slice(PREFIX.length));
-
-/** The task with a number, from 1, as the server has it at first: always the same. @param {number} number */
+/**
+ * The task with a number, from 1, as the server has it at first: always the same.
+ *
+ * @param {number} number
+ * @returns {Task}
+ */
 export function taskOf(number) {
   const pick = (/** @type {string} */ words, /** @type {number} */ by) => {
     const list = words.split(',');
@@ -35,12 +40,10 @@ export function taskOf(number) {
   // Mixed, so that their map has no stripes.
   const mixed = Math.imul(number ^ (number >>> 3), 0x9e3779b1) >>> 16;
   const status = STATES[[0, 0, 1, 0, 2, 0, 0, 0, 2][mixed % 9] ?? 0] ?? 'open';
-  return { title, status, minutes: 5 * (1 + ((number * 11) % 24)) };
+  return { number, title, status, minutes: 5 * (1 + ((number * 11) % 24)) };
 }
 
-/** All tasks, as rows of `putMany`. */
+/** All tasks. */
 export function allTasks() {
-  return Array.from({ length: TASKS }, (_, index) => {
-    return /** @type {const} */ ([keyOf(index + 1), taskOf(index + 1)]);
-  });
+  return Array.from({ length: TASKS }, (_, index) => taskOf(index + 1));
 }

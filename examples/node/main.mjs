@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import { open } from 'hedgerow';
 import { sqlite } from 'hedgerow/node';
+import { table } from 'hedgerow/tables';
 
 const { values } = parseArgs({
   options: {
@@ -30,26 +31,25 @@ function* places() {
 
 const db = await open('places', {
   storage: sqlite({ location: values.location }),
-  // Composite: the places of a country, from south to north.
-  indexes: { northward: { path: ['/country', '/lat'] } },
+  // The places of a country, from south to north.
+  tables: { places: table()({ key: 'id', indexes: { northward: ['country', 'lat'] } }) },
 });
 
-if ((await db.count()) === 0) {
-  const { rows, bytes, ms, longestSliceMs } = await db.putMany(places(), { key: '/id' });
+if ((await db.places.count()) === 0) {
+  const { rows, bytes, ms, longestSliceMs } = await db.places.putMany(places());
   const size = (bytes / 1e6).toFixed(1);
   console.log(`loaded ${rows} rows, ${size} MB, in ${ms.toFixed(0)} ms`);
   console.log(`longest slice ${longestSliceMs.toFixed(1)} ms`);
 } else {
-  console.log(`${await db.count()} rows are there`);
+  console.log(`${await db.places.count()} rows are there`);
 }
 console.log(`root ${db.root}`);
 
 const startMs = performance.now();
-const north = await db
-  .scan({ index: 'northward', equals: [values.country], reverse: true, limit: 5 })
-  .toArray();
-console.log(`\nnorthernmost of ${values.country}, ${(performance.now() - startMs).toFixed(1)} ms:`);
-for (const [, { name, lat, lng }] of north) {
+const { country } = values;
+const north = await db.places.where({ country }).orderBy('lat', 'desc').limit(5).toArray();
+console.log(`\nnorthernmost of ${country}, ${(performance.now() - startMs).toFixed(1)} ms:`);
+for (const { name, lat, lng } of north) {
   console.log(`  ${lat.toFixed(3).padStart(8)} ${lng.toFixed(3).padStart(8)}  ${name}`);
 }
 await db.close();

@@ -18,8 +18,8 @@ export const calls = {
 
   /** Takes the row of a refusal away. */
   async dismiss(tx, args) {
-    if (!/^refused\/[!-~]{1,256}$/.test(args?.key)) throw new Rejected('there is no such refusal');
-    await tx.del(args.key);
+    if (!/^[!-~]{1,256}$/.test(args?.id)) throw new Rejected('there is no such refusal');
+    await tx.del(`refused/${args.id}`);
   },
 };
 
@@ -35,8 +35,8 @@ const answering = (call, name) => async (tx, args) => {
     await call(tx, args);
   } catch (error) {
     if (!(error instanceof Rejected && isKept(args))) throw error;
-    const key = `refused/${args.by}/${tx.clientID}-${tx.mutationID}`;
-    await tx.set(key, { name, args, why: error.message });
+    const id = `${args.by}/${tx.clientID}-${tx.mutationID}`;
+    await tx.set(`refused/${id}`, { id, name, args, why: error.message });
   }
 };
 

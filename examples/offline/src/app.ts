@@ -1,6 +1,8 @@
 /** The store of this app, bound to its server. */
 import { open, type Transaction } from 'hedgerow';
+import { live } from 'hedgerow/live';
 import { mutators, type RejectedCall } from 'hedgerow/mutators';
+import { table } from 'hedgerow/tables';
 import { calls } from '../issues.mjs';
 import { endpoint } from './network.js';
 
@@ -16,13 +18,19 @@ export interface Args {
   readonly from?: string;
 }
 
-/** A change that was not taken, and what the person wrote. */
-export interface Refused {
+/** A row of the server: it has refused a call of a device. */
+interface Refusal {
+  /** The device, a slash, and the call. */
+  readonly id: string;
   readonly name: string;
   readonly args: Args;
   readonly why: string;
-  /** The row of the server's refusal, or the call that the server has still to decide. */
-  readonly of: { readonly key: string } | RejectedCall;
+}
+
+/** A change that was not taken, and what the person wrote. */
+export interface Refused extends Omit<Refusal, 'id'> {
+  /** The server's refusal, or the call that the server has still to decide. */
+  readonly of: Refusal | RejectedCall;
 }
 
 /** Stands for this device in its calls, so that refusals find it. */
@@ -45,7 +53,13 @@ const ours = Object.fromEntries(
   Object.entries(calls).map(([name, call]) => [name, here(call)]),
 ) as Record<keyof typeof calls, Call>;
 
-const db = await open('hedgerow-example-offline');
+const db = await open('hedgerow-example-offline', {
+  tables: {
+    // As the mutators of the server name their rows.
+    issues: table<Issue>()({ key: 'id', prefix: 'issue/' }),
+    refusals: table<Refusal>()({ key: 'id', prefix: 'refused/' }),
+  },
+});
 /** Calls that had no effect when they ran again on what others have done. */
 const rejected: RejectedCall[] = [];
 
@@ -60,8 +74,16 @@ export const link = await mutators(db, {
 export const change = (name: keyof typeof calls, args: object) =>
   link.mutate[name]({ ...args, by });
 
+/** All issues, the newest first. */
+const list = live(db.issues.all().reverse());
+
+const ofThisDevice = db.refusals.where({ id: { startsWith: `${by}/` } });
+
 /** Calls `listener` when rows have changed. */
-export const watch = (listener: () => Promise<void>) => db.watch({}, listener, { initial: true });
+export function watch(listener: () => Promise<void>): void {
+  list.subscribe(() => void listener());
+  ofThisDevice.watch(listener, { initial: true });
+}
 
 /** Later ones are greater: the list is in the order of its keys. */
 export const newID = () => `${Date.now().toString(36)}-${crypto.randomUUID().slice(0, 8)}`;
@@ -70,15 +92,14 @@ export const newID = () => `${Date.now().toString(36)}-${crypto.randomUUID().sli
 export async function look() {
   // The queue first: what leaves it meanwhile is found as a row.
   const pending = link.pending();
-  const issues = await db.scan({ prefix: 'issue/', reverse: true }).toArray();
-  const rows = await db.scan({ prefix: `refused/${by}/` }).toArray();
+  const rows = await ofThisDevice.toArray();
   const refused = new Map<string, Refused>();
   for (const call of rejected.filter(({ place }) => pending.some((one) => one.place === place))) {
     const { clientID, id, name, args, error } = call;
     const why = error instanceof Error ? error.message : String(error);
     refused.set(`${clientID}-${id}`, { name, args: args as Args, why, of: call });
   }
-  for (const [key, row] of rows)
-    refused.set(key.split('/')[2]!, { ...(row as Refused), of: { key } });
-  return { issues: issues.map(([, issue]) => issue as Issue), refused, pending };
+  for (const row of rows) refused.set(row.id.split('/')[1]!, { ...row, of: row });
+  const { rows: issues, status } = list.get();
+  return { issues, isThere: status !== 'loading', refused, pending };
 }

@@ -12,7 +12,7 @@ let seen: Awaited<ReturnType<typeof look>>;
 
 async function showRows(): Promise<void> {
   seen = await look();
-  const { issues, pending, refused } = seen;
+  const { issues, isThere, pending, refused } = seen;
   const waiting = new Set(pending.map(({ args }) => (args as Args).id));
   showIssues(new Map(issues.map((one) => [one.id, { ...one, isWaiting: waiting.has(one.id) }])));
   const titles = new Map(issues.map(({ id, status, title }) => [status + id, title]));
@@ -21,7 +21,7 @@ async function showRows(): Promise<void> {
   );
   showRefusals(new Map(refusals));
   at('#refused').hidden = at('#refusals').childElementCount === 0;
-  at('#none').hidden = issues.length > 0;
+  at('#none').hidden = issues.length > 0 || !isThere;
 }
 
 /** One at a time, so that the last one shows the newest. */

@@ -8,7 +8,7 @@ interface ShownRefusal extends Refused {
 }
 
 async function dismiss({ of }: Refused): Promise<void> {
-  if ('key' in of) return change('dismiss', { key: of.key });
+  if ('why' in of) return change('dismiss', { id: of.id });
   if (!(await link.drop(of))) throw new Error('it may be at the server, which decides');
 }
 
@@ -37,7 +37,7 @@ function make(card: HTMLElement, now: () => ShownRefusal): void {
 }
 
 function update(card: HTMLElement, { name, args, why, of, openTitle }: ShownRefusal): void {
-  const isDecided = 'key' in of;
+  const isDecided = 'why' in of;
   const texts = {
     strong: isDecided ? 'The server did not take your change' : 'Your change no longer fits',
     '.why': `Why: ${why}.${isDecided ? '' : ' The server has the last word.'}`,

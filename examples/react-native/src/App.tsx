@@ -1,15 +1,15 @@
 /** Loads rows with their progress, shows those of one owner, and can be used meanwhile. */
-import { HedgerowError, type Store } from 'hedgerow';
-import { useScan } from 'hedgerow/react';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { HedgerowError } from 'hedgerow';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { FlatList, Pressable, SafeAreaView, StyleSheet, Text, View } from 'react-native';
-import { type Issue, OWNERS } from './rows';
-import { load, store, touch } from './store';
+import { OWNERS } from './rows';
+import { load, type Opened, store, touch } from './store';
+import { useLive } from './use-live';
 
 const COUNT = 10_000;
 const SHOWN = 200;
 
-type State = { readonly db?: Store; readonly problem?: string };
+type State = { readonly db?: Opened; readonly problem?: string };
 
 function useStore(): State {
   const [state, setState] = useState<State>({});
@@ -27,8 +27,9 @@ export function App() {
   const [owner, setOwner] = useState<string>(OWNERS[0]);
   const [told, setTold] = useState('');
   const loading = useRef<AbortController | undefined>(undefined);
-  // The first rows of an owner, by the index, read again when one of them changes.
-  const found = useScan<Issue>(db, { index: 'byOwner', equals: owner, limit: SHOWN });
+  // The first rows of an owner, by the index.
+  const query = useMemo(() => db?.issues.where({ owner }).limit(SHOWN), [db, owner]);
+  const found = useLive(query);
 
   const toggle = useCallback(async () => {
     if (loading.current !== undefined) {
@@ -50,9 +51,9 @@ export function App() {
     }
   }, []);
 
-  const change = useCallback(async (to: Store, key: string) => {
+  const change = useCallback(async (id: string) => {
     try {
-      await touch(to, key);
+      await touch(id);
     } catch (cause) {
       setTold(messageOf(cause));
     }
@@ -74,9 +75,9 @@ export function App() {
       </View>
       <FlatList
         data={found.rows}
-        keyExtractor={([key]) => key}
-        renderItem={({ item: [key, issue] }) => (
-          <Pressable style={styles.row} onPress={() => db && void change(db, key)}>
+        keyExtractor={({ id }) => id}
+        renderItem={({ item: issue }) => (
+          <Pressable style={styles.row} onPress={() => void change(issue.id)}>
             <Text>{issue.title}</Text>
             <Text style={styles.detail}>
               {issue.owner}, priority {issue.priority}, changed {issue.modified}

@@ -14,7 +14,7 @@ const PAGE = 500;
 
 function issue(at: number): Issue {
   return {
-    id: `issue/${String(at).padStart(7, '0')}`,
+    id: String(at).padStart(7, '0'),
     title: `Hedge ${at} has grown over the fence of number ${(at * 7919) % 1000}`,
     owner: OWNERS[at % OWNERS.length] ?? 'ann',
     priority: (at * 31) % 5,

@@ -1,14 +1,20 @@
 /** The one store of the app, opened once. */
-import { open, type Progress, type Store } from 'hedgerow';
+import { open, type Progress } from 'hedgerow';
+import { type StoreWith, table } from 'hedgerow/tables';
 import { fetched, type Issue } from './rows';
 import { storage } from './storage';
 
-let opened: Promise<Store> | undefined;
+const tables = { issues: table<Issue>()({ key: 'id', indexes: { byOwner: ['owner'] } }) };
 
-export function store(): Promise<Store> {
+/** The store with its table. */
+export type Opened = StoreWith<typeof tables>;
+
+let opened: Promise<Opened> | undefined;
+
+export function store(): Promise<Opened> {
   opened ??= open('issues', {
     storage,
-    indexes: { byOwner: { path: '/owner', prefix: 'issue/' } },
+    tables,
     // Half of what is left of a frame at 60 a second: scrolling asks JavaScript for rows, too.
     sliceMs: 6,
     // Phones end apps that take much memory.
@@ -27,14 +33,12 @@ export async function load(
   signal: AbortSignal,
 ): Promise<number> {
   const db = await store();
-  const { rows } = await db.putMany(fetched(count), { key: '/id', onProgress, signal });
+  const { rows } = await db.issues.putMany(fetched(count), { onProgress, signal });
   return rows;
 }
 
 /** Marks an issue as changed now, whatever else is going on. */
-export async function touch(db: Store, id: string): Promise<void> {
-  await db.transaction(async (tx) => {
-    const found = await tx.get<Issue>(id);
-    if (found !== undefined) tx.put(id, { ...found, modified: Math.floor(Date.now() / 1000) });
-  });
+export async function touch(id: string): Promise<void> {
+  const db = await store();
+  await db.issues.update(id, { modified: Math.floor(Date.now() / 1000) });
 }

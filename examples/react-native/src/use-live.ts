@@ -1,0 +1,11 @@
+import { type LiveQuery, type LiveState, live } from 'hedgerow/live';
+import { useMemo, useSyncExternalStore } from 'react';
+
+const NOTHING: LiveState<never> = { status: 'loading', rows: [], isStale: false, error: undefined };
+const never = () => () => {};
+
+/** The rows of a query, now and whenever one of them changes; none before there is a query. */
+export function useLive<Row>(query: LiveQuery<Row> | undefined): LiveState<Row> {
+  const list = useMemo(() => query && live(query), [query]);
+  return useSyncExternalStore(list?.subscribe ?? never, list?.get ?? (() => NOTHING));
+}
