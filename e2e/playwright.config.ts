@@ -57,6 +57,7 @@ const CORE = [
   'store',
   'store-faults',
   'sums',
+  'tables',
   'tabs',
   'transfer',
   'watch',

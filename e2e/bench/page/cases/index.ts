@@ -7,6 +7,7 @@ import { FRAMES, FRAMES_SHUFFLED } from './frames.js';
 import { INDEX_MADE, INDEX_READS, INDEXES } from './indexes.js';
 import { LIFE } from './life.js';
 import { LINES } from './lines.js';
+import { LIVE } from './live.js';
 import { LOAD_SHUFFLED, LOAD_WIDE, LOAD_WIDE_SHUFFLED } from './loads.js';
 import { MEMORY } from './memory.js';
 import { MUTATORS } from './mutators.js';
@@ -17,6 +18,7 @@ import { SUM_LOAD, SUM_PROOFS, SUMS } from './sums.js';
 import { SYNC } from './sync.js';
 import { SYNC_COUCH, SYNC_REPLICACHE } from './sync-peers.js';
 import { SYSBENCH } from './sysbench.js';
+import { TABLES } from './tables.js';
 import { WATCH } from './watch.js';
 import { WRITER } from './writer.js';
 
@@ -39,6 +41,8 @@ export const SUITES: readonly Suite[] = [
   MEMORY,
   SLICING,
   WATCH,
+  TABLES,
+  LIVE,
   SYSBENCH,
   LINES,
   SUMS,

@@ -1,0 +1,142 @@
+/**
+ * From a commit to the listener of the one live window that shows the row, beside 999 that do not: each of a range of its
+ * own, or all at places of one range. To be run with `--rows 1000000`, too.
+ */
+import type { Store } from 'hedgerow';
+import type { Live } from 'hedgerow/live';
+import type { Sample, Samples, Setting, Suite } from '../bench-case.js';
+import { percentile, settle } from '../measure.js';
+import { openStore } from '../peers/hedgerow.js';
+import { idOf, type Row, rowsInTurn } from '../rows.js';
+
+const WINDOWS = 1000;
+const ROWS_SHOWN = 20;
+const CHANGES = 200;
+const UNCOUNTED = 20;
+/** Insertions before all windows: each shifts all of them. */
+const SHIFTS = 5;
+
+/** Each change is another one. */
+let changes = 0;
+
+type Window = Live<readonly [key: string, value: Row]>;
+
+/** Makes windows that show the rows from `at * share` on. */
+async function windows(store: Store, rows: number, inOneRange: boolean): Promise<Window[]> {
+  const { live } = await import('hedgerow/live');
+  const share = Math.floor(rows / WINDOWS);
+  return Array.from({ length: WINDOWS }, (_, at) => {
+    const range = inOneRange
+      ? { offset: at * share }
+      : { gte: idOf(at * share), lt: idOf((at + 1) * share) };
+    return live<Row>(store, { ...range, limit: ROWS_SHOWN });
+  });
+}
+
+/** Changes one shown row after the other, and waits each time until its window has told of it. */
+async function changed(store: Store, rows: number, inOneRange: boolean): Promise<Sample> {
+  const share = Math.floor(rows / WINDOWS);
+  const all = await windows(store, rows, inOneRange);
+  const startMs = performance.now();
+  for (const one of all) one.get();
+  const startedMs = performance.now() - startMs;
+  const called: number[] = [];
+  let lastMs = 0;
+  let told = () => {};
+  const ready = Promise.all(
+    all.map(
+      (one, at) =>
+        new Promise<void>((resolve) => {
+          one.subscribe(() => {
+            lastMs = performance.now();
+            called.push(at);
+            told();
+            if (one.get().status === 'ready') resolve();
+          });
+          if (one.get().status === 'ready') resolve();
+        }),
+    ),
+  );
+  await ready;
+  await settle();
+  const times = { commit: [] as number[], loop: [] as number[] };
+  for (let round = 0; round < CHANGES + UNCOUNTED; round++) {
+    const at = (round * 379) % WINDOWS;
+    const key = idOf(at * share + (round % ROWS_SHOWN));
+    const value = await store.get<Row>(key);
+    called.length = 0;
+    const hasTold = new Promise<void>((resolve) => {
+      told = resolve;
+    });
+    changes += 1;
+    const beganMs = performance.now();
+    await store.put(key, { ...(value as Row), modified: changes });
+    const committedMs = performance.now();
+    await hasTold;
+    if (called.length !== 1 || called[0] !== at)
+      throw new Error(`${called} were called, not ${at}`);
+    const shown = all[at]?.get().rows[round % ROWS_SHOWN];
+    if (shown?.[0] !== key || shown[1].modified !== changes) throw new Error(`${key} is not shown`);
+    if (round < UNCOUNTED) continue;
+    times.commit.push(Math.max(0, lastMs - committedMs));
+    times.loop.push(lastMs - beganMs);
+  }
+  const details: Record<string, number> = {
+    'p99, ms': percentile(times.commit, 0.99),
+    'from the call of put, p50, ms': percentile(times.loop, 0.5),
+    'from the call of put, p99, ms': percentile(times.loop, 0.99),
+    'first rows of all, ms': startedMs,
+  };
+  if (inOneRange)
+    details['a row before all, until the last is called, ms'] = await shift(store, all, called);
+  for (const one of all) one.close();
+  return { value: percentile(times.commit, 0.5), details };
+}
+
+/** Puts rows before all windows: from the commit until each shows what it is to show then. */
+async function shift(store: Store, all: readonly Window[], called: number[]): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round < SHIFTS; round++) {
+    called.length = 0;
+    const last = all.at(-1) as Window;
+    const before = all.map((one) => one.get().rows);
+    changes += 1;
+    await store.put(`${idOf(0)}!${String(changes).padStart(8, '0')}`, { changes });
+    const committedMs = performance.now();
+    // The first shows the row itself, or not, by its key.
+    const isShifted = () => all.every((one, at) => one.get().rows !== before[at]);
+    while (!isShifted()) await new Promise((resolve) => setTimeout(resolve));
+    times.push(performance.now() - committedMs);
+    if (last.get().rows[1]?.[0] !== before.at(-1)?.[0]?.[0])
+      throw new Error('it has not moved by one');
+  }
+  return percentile(times, 0.5);
+}
+
+/** All of them, over a store with rows. */
+export async function measureLive(store: Store, rows: number): Promise<Samples> {
+  return {
+    'live-ranges': await changed(store, rows, false),
+    'live-offsets': await changed(store, rows, true),
+  };
+}
+
+async function showing({ rows }: Setting): Promise<Samples> {
+  const store = await openStore();
+  await store.putMany(rowsInTurn(rows), { key: '/id' });
+  const samples = await measureLive(store, rows);
+  await store.close();
+  return samples;
+}
+
+const titles = {
+  'live-ranges':
+    'from a commit until the one of 1,000 live windows, each of its own range, is called (p50)',
+  'live-offsets': 'the same with 1,000 windows at offsets in one range',
+};
+
+export const LIVE: Suite = {
+  name: 'live',
+  cases: Object.entries(titles).map(([name, title]) => ({ name, title, unit: 'ms' })),
+  contestants: [{ name: 'hedgerow', kind: 'ours', acts: [showing] }],
+};
