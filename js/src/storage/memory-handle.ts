@@ -8,6 +8,7 @@ import {
   type Loaded,
   type Ref,
   type SegmentStore,
+  type StoreOptions,
   segmentOf,
   type Wanted,
   type WriteBatch,
@@ -28,6 +29,21 @@ export class World {
   readonly handles = new Set<MemorySegmentStore>();
   lastReserved = 0;
   destroyed = false;
+}
+
+/** Opens a store of `worlds`: see `memory()`. */
+export function openWorld(
+  worlds: Map<string, World>,
+  name: string,
+  { mustExist = false, onGone = () => {}, onMoved = () => {} }: StoreOptions = {},
+): MemorySegmentStore {
+  let world = worlds.get(name);
+  if (world === undefined) {
+    if (mustExist) throw new HedgerowError('store-not-found', `there is no store ${name}`);
+    world = new World();
+    worlds.set(name, world);
+  }
+  return new MemorySegmentStore(world, onGone, onMoved);
 }
 
 // The methods are `async` so that a failure is always a rejection; none of them awaits,

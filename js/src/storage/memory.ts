@@ -1,6 +1,5 @@
 /** The adapter that keeps all bytes in memory: for Node, for tests, and for scratch data. */
 
-import { HedgerowError } from '../base/errors.js';
 import { localLocks } from '../base/locks.js';
 import { part } from '../base/parts.js';
 import type { World } from './memory-handle.js';
@@ -19,17 +18,8 @@ export function memory(): Storage {
   return {
     lifetime: 'session',
     locks: localLocks(),
-    async open(name, { mustExist = false, onGone = () => {}, onMoved = () => {} } = {}) {
-      // Loaded first: from here on, nothing waits.
-      const { MemorySegmentStore, World } = await loadMemory();
-      let world = worlds.get(name);
-      if (world === undefined) {
-        if (mustExist) throw new HedgerowError('store-not-found', `there is no store ${name}`);
-        world = new World();
-        worlds.set(name, world);
-      }
-      return new MemorySegmentStore(world, onGone, onMoved);
-    },
+    // Loaded first: from here on, nothing waits.
+    open: async (name, options) => (await loadMemory()).openWorld(worlds, name, options),
     async destroy(name) {
       const world = worlds.get(name);
       worlds.delete(name);
