@@ -188,7 +188,7 @@ export const clone = async (
 ): Promise<Clone> => (await storeParts()).cloneStore(open, ...args);
 
 const platform = () => part(() => import('./base/platform.js'));
-const laterTables = () => part(() => import('./tables/later.js'));
+const laterTables = () => part(() => import('./tables/all-parts.js'));
 
 /**
  * Loads now what is else loaded when it is first called: compaction, proofs, verification, repair, statistics, health, sum

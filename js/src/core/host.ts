@@ -38,6 +38,8 @@ function nameOf(wanted: Wanted): number | string {
 
 /** Bytes that are read at once: they enter the core while the next are being read. A segment counts as a full one. */
 const GROUP_BYTES = 4 << 20;
+/** Groups under way at once. */
+const GROUPS = 3;
 const FULL_BYTES = 512 << 10;
 
 /** Splits what is wanted into groups of about `GROUP_BYTES`. */
@@ -82,6 +84,9 @@ export class Host {
   readonly #pace: Pace;
   /** What is being loaded, by `nameOf`. */
   readonly #loading = new Map<number | string, Promise<void>>();
+  /** Groups that are read or enter the core, and when the slice of that began. */
+  #entering = 0;
+  #enterMs = 0;
   /** Starts the sum update of an ingest; if `alone`, drops other trees that follow rows. Returns its step function. */
   bringSums: (op: Op, alone: boolean) => Promise<(budget: number) => number> = async () => {
     throw new HedgerowError('storage', 'nothing brings sum trees here');
@@ -114,10 +119,12 @@ export class Host {
 
   /** Loads segments, and parts of segments, into the core. */
   async load(wanted: readonly Wanted[]): Promise<void> {
+    const all: Promise<void>[] = [];
     for (const group of groupsOf(wanted.filter((one) => this.#underWay(one) === undefined))) {
-      const loading = this.#read(group).finally(() => {
+      const loading = this.#read(group, all[all.length - GROUPS]).finally(() => {
         for (const one of group) this.#loading.delete(nameOf(one));
       });
+      all.push(loading);
       for (const one of group) this.#loading.set(nameOf(one), loading);
     }
     await Promise.all(wanted.map((one) => this.#underWay(one)));
@@ -133,18 +140,41 @@ export class Host {
     if (wanted.length > 0) this.load(wanted).catch(() => {});
   }
 
-  async #read(wanted: readonly Wanted[]): Promise<void> {
+  /** Reads a group when the one `before` has entered the core, or has failed. */
+  async #read(wanted: readonly Wanted[], before: Promise<void> | undefined): Promise<void> {
     const { epoch } = this.engine;
-    const found = await this.segments.read(wanted);
+    if (before !== undefined) await before.catch(() => {});
+    // Storage that answers at once does all of its work in this slice, and groups may come together.
+    if (this.#entering++ === 0) this.#enterMs = performance.now();
+    try {
+      if (this.#isLate) await this.#rest();
+      await this.#enter(wanted, epoch);
+    } finally {
+      this.#entering -= 1;
+    }
+  }
+
+  get #isLate(): boolean {
+    return performance.now() - this.#enterMs > this.sliceMs / 2;
+  }
+
+  async #rest(): Promise<void> {
+    await turn();
+    this.#enterMs = performance.now();
+  }
+
+  async #enter(wanted: readonly Wanted[], epoch: number): Promise<void> {
+    const startMs = performance.now();
+    const reading = this.segments.read(wanted);
+    const ownMs = performance.now() - startMs;
+    const found = await reading;
+    // Time in which storage was at work is no time of this thread.
+    if (this.#entering === 1) this.#enterMs = performance.now() - ownMs;
     // After a trap, the operations of the new instance ask again.
     if (this.engine.epoch !== epoch) return;
     if (found.includes(undefined)) await this.onGone();
-    let startMs = performance.now();
     for (const [index, one] of wanted.entries()) {
-      if (performance.now() - startMs > this.sliceMs / 2) {
-        await turn();
-        startMs = performance.now();
-      }
+      if (this.#isLate) await this.#rest();
       if (this.engine.epoch !== epoch) return;
       const bytes = found[index];
       // Without the segment, the core finds the chunk in another one, or reports it as missing.

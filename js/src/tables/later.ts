@@ -8,14 +8,3 @@ export const loadChoosing = () => part(() => import('./choosing.js'));
 export const loadLoading = () => part(() => import('./load.js'));
 export const loadSchemas = () => part(() => import('./schema.js'));
 export const loadStructured = () => part(() => import('./structured-rows.js'));
-
-/** Loads all of them. */
-export const loadAll = () =>
-  Promise.all([
-    loadChoosing(),
-    loadLoading().then(({ loadRowsIn }) => loadRowsIn()),
-    loadMigrations(),
-    loadSchemas(),
-    loadStructured(),
-    loadCheckedRows(),
-  ]);

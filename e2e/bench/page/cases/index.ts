@@ -10,6 +10,7 @@ import { LINES } from './lines.js';
 import { LIVE } from './live.js';
 import { LOAD_SHUFFLED, LOAD_WIDE, LOAD_WIDE_SHUFFLED } from './loads.js';
 import { MEMORY } from './memory.js';
+import { MIGRATION } from './migration.js';
 import { MUTATORS } from './mutators.js';
 import { PATCH } from './patch.js';
 import { SLICING } from './slicing.js';
@@ -42,6 +43,7 @@ export const SUITES: readonly Suite[] = [
   SLICING,
   WATCH,
   TABLES,
+  MIGRATION,
   LIVE,
   SYSBENCH,
   LINES,

@@ -29,12 +29,13 @@ async function windows(store: Store, rows: number, inOneRange: boolean): Promise
     const range = inOneRange
       ? { offset: at * share }
       : { gte: idOf(at * share), lt: idOf((at + 1) * share) };
-    return live<Row>(store, { ...range, limit: ROWS_SHOWN });
+    return live<Row>(store, { ...range, limit: Math.min(ROWS_SHOWN, share) });
   });
 }
 
 /** Changes one shown row after the other, and waits each time until its window has told of it. */
 async function changed(store: Store, rows: number, inOneRange: boolean): Promise<Sample> {
+  // Windows must not overlap: a run to warm up has few rows.
   const share = Math.floor(rows / WINDOWS);
   const all = await windows(store, rows, inOneRange);
   const startMs = performance.now();
@@ -62,7 +63,8 @@ async function changed(store: Store, rows: number, inOneRange: boolean): Promise
   const times = { commit: [] as number[], loop: [] as number[] };
   for (let round = 0; round < CHANGES + UNCOUNTED; round++) {
     const at = (round * 379) % WINDOWS;
-    const key = idOf(at * share + (round % ROWS_SHOWN));
+    const nth = round % Math.min(ROWS_SHOWN, share);
+    const key = idOf(at * share + nth);
     const value = await store.get<Row>(key);
     called.length = 0;
     const hasTold = new Promise<void>((resolve) => {
@@ -75,7 +77,7 @@ async function changed(store: Store, rows: number, inOneRange: boolean): Promise
     await hasTold;
     if (called.length !== 1 || called[0] !== at)
       throw new Error(`${called} were called, not ${at}`);
-    const shown = all[at]?.get().rows[round % ROWS_SHOWN];
+    const shown = all[at]?.get().rows[nth];
     if (shown?.[0] !== key || shown[1].modified !== changes) throw new Error(`${key} is not shown`);
     if (round < UNCOUNTED) continue;
     times.commit.push(Math.max(0, lastMs - committedMs));
@@ -101,9 +103,9 @@ async function shift(store: Store, all: readonly Window[], called: number[]): Pr
     const last = all.at(-1) as Window;
     const before = all.map((one) => one.get().rows);
     changes += 1;
-    await store.put(`${idOf(0)}!${String(changes).padStart(8, '0')}`, { changes });
+    // Before all others, and those that were put so.
+    await store.put(`issue/!${String(1e8 - changes)}`, { changes });
     const committedMs = performance.now();
-    // The first shows the row itself, or not, by its key.
     const isShifted = () => all.every((one, at) => one.get().rows !== before[at]);
     while (!isShifted()) await new Promise((resolve) => setTimeout(resolve));
     times.push(performance.now() - committedMs);

@@ -1,0 +1,20 @@
+/** All parts of tables that are loaded later, for `preload`: in a file that nothing else imports, as bundlers want it. */
+
+import {
+  loadCheckedRows,
+  loadChoosing,
+  loadLoading,
+  loadMigrations,
+  loadSchemas,
+  loadStructured,
+} from './later.js';
+
+export const loadAll = () =>
+  Promise.all([
+    loadCheckedRows(),
+    loadChoosing(),
+    loadLoading().then(({ loadRowsIn }) => loadRowsIn()),
+    loadMigrations(),
+    loadSchemas(),
+    loadStructured(),
+  ]);
