@@ -43,7 +43,8 @@ describe('commit', () => {
       return Promise.all([done, other]);
     });
     const done = await Promise.all(edits);
-    expect(await one.get('n')).toBe(40);
+    // A handle hears of the commits of others a moment later.
+    await expect.poll(() => one.get('n')).toBe(40);
     for (const [at, [{ before, after }]] of done.entries()) {
       const changes = await one.diff(before, after).toArray();
       expect(changes.map(({ key }) => key)).toEqual(['n', `own ${at}`]);
