@@ -10,9 +10,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { refuseDevBuild } from './lib/dev-build.mjs';
+import { longestGapOf, median } from './lib/measured.mjs';
 import { ROOT, runMain } from './lib/run.mjs';
 import { importSource } from './lib/source.mjs';
 
@@ -145,19 +145,6 @@ async function main() {
   }
   report(times, json, held);
 }
-
-/** The longest wait of the event loop during `run`, in milliseconds. */
-async function longestGapOf(run) {
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
-  await run();
-  // One more turn: the last wait counts only once the timer fires.
-  await new Promise((resolve) => setTimeout(resolve, 3));
-  delay.disable();
-  return delay.max / 1e6;
-}
-
-const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
 
 function report(times, json, held) {
   const [own] = Object.values(times);

@@ -6,10 +6,10 @@
 
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { refuseDevBuild } from './lib/dev-build.mjs';
+import { longestGapOf, median } from './lib/measured.mjs';
 import { ROOT, runMain } from './lib/run.mjs';
 
 // As apps run: a development build looks through each row that is written.
@@ -28,7 +28,6 @@ const [ROWS, ROUNDS] = [Number(values.rows), Number(values.rounds)];
 const CALLS = Math.min(ROWS, 20_000);
 
 const load = (...path) => import(pathToFileURL(resolve(values.dist, ...path)).href);
-const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 
 const idOf = (at) => `i${String(at).padStart(8, '0')}`;
 const rowOf = (at) => ({
@@ -158,17 +157,6 @@ async function compare() {
     const cells = [ms(plain), ms(json), ratio(json), ms(structured), ratio(structured)];
     console.log(`| ${work} | ${cells.join(' | ')} |`);
   }
-}
-
-/** The longest wait of the event loop during `run`, in milliseconds. */
-async function longestGapOf(run) {
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
-  await run();
-  // One more turn: the last wait counts only once the timer fires.
-  await new Promise((resolve) => setTimeout(resolve, 3));
-  delay.disable();
-  return delay.max / 1e6;
 }
 
 async function gaps() {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HedgerowError, memory, type OpenOptions, open, type Store } from '../src/index.js';
 import { type LiveSource, live, liveCount, liveRow } from '../src/live/index.js';
 import { type Entry, failure } from './model.js';
-import { handles, rest, until } from './watching.js';
+import { handles, rest, until, watches } from './watching.js';
 
 /** Reads of memory, and whether they can be made. */
 const reads = vi.hoisted(() => ({ count: 0, isCold: false }));
@@ -37,24 +37,6 @@ function listened(shown: { subscribe(listener: () => void): () => void }) {
     heard.calls += 1;
   });
   return heard;
-}
-
-/** How many watches of a store are under way. */
-function watches(db: Store) {
-  const watch = db.watch.bind(db) as Store['watch'];
-  const seen = { begun: 0, now: 0 };
-  vi.spyOn(db, 'watch').mockImplementation((range, take, options) => {
-    const stop = watch(range, take, options);
-    seen.begun += 1;
-    seen.now += 1;
-    let isOver = false;
-    return () => {
-      if (!isOver) seen.now -= 1;
-      isOver = true;
-      stop();
-    };
-  });
-  return seen;
 }
 
 const keysOf = (shown: { get(): { rows: readonly unknown[] } }) =>

@@ -11,26 +11,13 @@ import { line } from './one-line.js';
 import { expectNoFault, forSeeds, stepFault } from './property.js';
 
 import { mount, noting, roots } from './react-page.js';
-import { handles, until } from './watching.js';
+import { handles, until, watches } from './watching.js';
 
 /** A store, and how many watches of it are under way. */
 async function counted(rows: readonly Entry[] = [], db?: Store) {
   const store = db ?? (await open('react', { storage: memory() }));
   if (rows.length > 0) await store.putMany(rows);
-  const watch = store.watch.bind(store) as Store['watch'];
-  const seen = { begun: 0, now: 0 };
-  vi.spyOn(store, 'watch').mockImplementation((range, take, options) => {
-    const stop = watch(range, take, options);
-    seen.begun += 1;
-    seen.now += 1;
-    let isOver = false;
-    return () => {
-      if (!isOver) seen.now -= 1;
-      isOver = true;
-      stop();
-    };
-  });
-  return { db: store, seen };
+  return { db: store, seen: watches(store) };
 }
 
 const rows = (count: number): Entry[] =>

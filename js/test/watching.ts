@@ -80,3 +80,21 @@ export function until(isTrue: () => boolean): Promise<void> {
 export async function rest(turns = 20): Promise<void> {
   for (let at = 0; at < turns; at++) await new Promise((resolve) => setTimeout(resolve, 0));
 }
+
+/** How many watches of a store are under way. */
+export function watches(db: Store) {
+  const watch = db.watch.bind(db) as Store['watch'];
+  const seen = { begun: 0, now: 0 };
+  vi.spyOn(db, 'watch').mockImplementation((range, take, options) => {
+    const stop = watch(range, take, options);
+    seen.begun += 1;
+    seen.now += 1;
+    let isOver = false;
+    return () => {
+      if (!isOver) seen.now -= 1;
+      isOver = true;
+      stop();
+    };
+  });
+  return seen;
+}

@@ -98,7 +98,7 @@ export function liveRow<Row = unknown>(
   return new Shown(make, db, key);
 }
 
-/** The number of rows of a query, whatever its `offset` and `limit`, or of a range. No row is read for it. */
+/** The number of rows of a query, whatever its `offset` and `limit`, or of a range. No row is read for it but those that change. */
 export function liveCount(query: LiveQuery<unknown>): LiveCount;
 export function liveCount(db: Watchable, range?: LiveCountRange): LiveCount;
 export function liveCount(query: Query<unknown>, range: LiveCountRange = {}): LiveCount {

@@ -2,9 +2,9 @@
 
 import {
   loadCheckedRows,
-  loadChoosing,
-  loadLoading,
+  loadMatch,
   loadMigrations,
+  loadRowsIn,
   loadSchemas,
   loadStructured,
 } from './later.js';
@@ -12,9 +12,9 @@ import {
 export const loadAll = () =>
   Promise.all([
     loadCheckedRows(),
-    loadChoosing(),
-    loadLoading().then(({ loadRowsIn }) => loadRowsIn()),
+    loadMatch(),
     loadMigrations(),
+    loadRowsIn(),
     loadSchemas(),
     loadStructured(),
   ]);

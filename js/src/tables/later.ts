@@ -4,7 +4,7 @@ import { part } from '../base/parts.js';
 
 export const loadMigrations = () => part(() => import('./migrate/migrations.js'));
 export const loadCheckedRows = () => part(() => import('./checked-rows.js'));
-export const loadChoosing = () => part(() => import('./choosing.js'));
-export const loadLoading = () => part(() => import('./load.js'));
+export const loadMatch = () => part(() => import('./match.js'));
+export const loadRowsIn = () => part(() => import('./rows-in.js'));
 export const loadSchemas = () => part(() => import('./schema.js'));
 export const loadStructured = () => part(() => import('./structured-rows.js'));

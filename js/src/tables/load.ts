@@ -2,18 +2,16 @@
 
 import { HedgerowError } from '../base/errors.js';
 import { isList, isRevoked } from '../base/kind.js';
-import { part } from '../base/parts.js';
 import { type ByteSource, isPart } from '../base/read-bytes.js';
 import type { Store } from '../store/store.js';
 import type { IngestResult, Progress } from '../write/ingest.js';
 import type { PutManyOptions } from '../write/put-many.js';
 import { openSource, type Source } from '../write/source.js';
 import { namedError, refuse } from './errors.js';
+import { loadRowsIn } from './later.js';
 import { mappedBytes, mappedLater, mappedNow } from './mapped-rows.js';
 import { pointerTo } from './pointer.js';
 import type { Spec } from './spec.js';
-
-export const loadRowsIn = () => part(() => import('./rows-in.js'));
 
 /** How rows are loaded: as in `putMany` of a store, whose keys the table makes. */
 export type LoadOptions = Omit<PutManyOptions<unknown>, 'key' | 'prefix'>;
@@ -42,7 +40,7 @@ export async function load(
   };
   const put = (rows: unknown, given: object) => db.putMany(rows as Source<unknown>, given);
   try {
-    // In the turn of the call: bulk changes commit in the order of their calls.
+    // In the turn of the call, as bytes that the store takes: bulk changes commit in the order of their calls.
     if (Array.isArray(source) && !isPart(source[0])) {
       const { length } = source;
       const told = fractions(onProgress, () => (length > 0 ? at / length : 1));

@@ -3,11 +3,11 @@
 import { isPlain, kindOf } from '../base/kind.js';
 import { checkNumber, optionsOf } from '../base/options.js';
 import { checkSignal } from '../base/signal.js';
-import type { WatchOptions } from '../watch/watcher.js';
-import type { RowChange } from './changes.js';
+import type { WatchCallback, WatchOptions } from '../watch/watcher.js';
+import { type RowChange, rowChanges } from './changes.js';
 import { namedError, refuse } from './errors.js';
 import { iterated } from './iterated.js';
-import { loadChoosing } from './later.js';
+import { loadMatch } from './later.js';
 import type { Wanted } from './match.js';
 import type { Place } from './place.js';
 import { type Plan, planOf } from './plan.js';
@@ -122,7 +122,7 @@ export class Query {
     const plan = this.#plan();
     if (plan.isIndex) await this.#place.whenReady?.(options);
     if (plan.left === undefined) return [plan, options];
-    const { wantedOf } = await loadChoosing();
+    const { wantedOf } = await loadMatch();
     return [{ ...plan, wanted: wantedOf(this.#place.spec, plan.left) }, options];
   }
 
@@ -247,13 +247,22 @@ export class Query {
     }
     const { reverse } = this.#terms;
     const how = { reverse, initial: options?.initial === true, isIndex: 'index' in range };
+    const take = (wanted?: Wanted) => rowChanges(spec, wanted, how, callback);
     try {
-      const choosing = loadChoosing().then(({ rowChanges, wantedOf }) =>
-        rowChanges(spec, left && wantedOf(spec, left), how, callback),
-      );
-      // If it cannot be loaded, the first call reports that.
-      choosing.catch(() => {});
-      return watch(range, async (changes, at) => (await choosing)(changes, at), options);
+      if (left === undefined) return watch(range, take(), options);
+      let isOver = false;
+      const taking = loadMatch().then(({ wantedOf }) => take(wantedOf(spec, left)));
+      // If it cannot be loaded, each call reports that.
+      taking.catch(() => {});
+      const chosen: WatchCallback = async (changes, at) => {
+        const call = await taking;
+        return isOver || options.signal?.aborted ? undefined : call(changes, at);
+      };
+      const stop = watch(range, chosen, options);
+      return () => {
+        isOver = true;
+        stop();
+      };
     } catch (cause) {
       return this.#named(cause);
     }

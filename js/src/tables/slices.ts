@@ -3,20 +3,25 @@
 import { turn } from '../base/scheduler.js';
 import { checkSignal } from '../base/signal.js';
 
-/** Rows between two looks at the clock. */
+/** Rows between two looks at the clock, unless each of them runs code of the app. */
 const CLOCK_ROWS = 64;
 /** Milliseconds that the work may hold the thread: less than a slice, since a read may have had its share of it. */
 const PART_MS = 4;
 
 /** Tells when work on rows is to be interrupted. */
 export class Slices {
+  readonly #clockRows: number;
   #rows = 0;
   #startMs = performance.now();
+
+  constructor(clockRows = CLOCK_ROWS) {
+    this.#clockRows = clockRows;
+  }
 
   /** Whether to call `rest` after a row. */
   get isDue(): boolean {
     this.#rows += 1;
-    return this.#rows % CLOCK_ROWS === 0 && performance.now() - this.#startMs >= PART_MS;
+    return this.#rows % this.#clockRows === 0 && performance.now() - this.#startMs >= PART_MS;
   }
 
   async rest(): Promise<void> {

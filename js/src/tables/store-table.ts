@@ -13,8 +13,7 @@ import type { Source } from '../write/source.js';
 import type { RowChange } from './changes.js';
 import { type Change, encoded, updated } from './edit.js';
 import { namedError } from './errors.js';
-import { loadLoading } from './later.js';
-import type { LoadOptions } from './load.js';
+import { type LoadOptions, load } from './load.js';
 import type { MigrationTrial } from './migrate/bring-forward.js';
 import type { Migrations } from './migrate/migrations.js';
 import type { MigrationProgress } from './migrate/migrator.js';
@@ -112,7 +111,6 @@ export class StoreTable extends TableReads {
       given,
       'format signal onProgress durability',
     );
-    const { load } = await loadLoading();
     return load(this.#db, this.spec, source, options);
   }
 

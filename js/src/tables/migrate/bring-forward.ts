@@ -4,8 +4,9 @@ import type { Store } from '../../store/store.js';
 import type { OwnEdits } from '../../transaction/edits.js';
 import type { Transaction } from '../../transaction/transaction.js';
 import type { Reads } from '../place.js';
+import { Slices } from '../slices.js';
 import type { Spec } from '../spec.js';
-import { brought, isOld, paused, Refused, tryOld } from './old-rows.js';
+import { brought, CLOCK_ROWS, isOld, Refused, tryOld } from './old-rows.js';
 
 /**
  * The number of commits that a table is brought forward in, about. A commit writes leaves of each index anew: the more
@@ -55,7 +56,7 @@ export async function bringForward(
   const keys = new Keys(snapshot as unknown as Reads, spec, offset);
   try {
     let [rows, refused, runs] = [0, 0, 0];
-    const pause = paused();
+    const slices = new Slices(CLOCK_ROWS);
     await db.transaction(async (tx) => {
       runs += 1;
       [rows, refused] = [0, 0];
@@ -67,7 +68,7 @@ export async function bringForward(
         const part = await keys.next();
         if (part.length === 0) return;
         const startMs = performance.now();
-        const made = await bringPart(tx, spec, part, pause);
+        const made = await bringPart(tx, spec, part, slices);
         rows += made.rows;
         refused += made.refused;
         keys.learn(performance.now() - startMs);
@@ -80,20 +81,14 @@ export async function bringForward(
   }
 }
 
-async function bringPart(
-  tx: Transaction,
-  spec: Spec,
-  keys: readonly string[],
-  pause: () => Promise<void> | undefined,
-) {
+async function bringPart(tx: Transaction, spec: Spec, keys: readonly string[], slices: Slices) {
   let [rows, refused] = [0, 0];
   const found = await tx.getMany(keys);
   for (const [at, key] of keys.entries()) {
     const stored = found[at];
     // It was deleted, or brought forward by another tab.
     if (stored === undefined || !isOld(spec, stored)) continue;
-    const rest = pause();
-    if (rest !== undefined) await rest;
+    if (slices.isDue) await slices.rest();
     try {
       tx.put(key, brought(spec, key, stored));
       rows += 1;

@@ -1,10 +1,10 @@
 /** The rows of a lower version, which an index of each table lists; and what becomes of one of them. */
 
 import { HedgerowError } from '../../base/errors.js';
-import { turn } from '../../base/scheduler.js';
 import { keptValue } from '../../base/value.js';
 import { namedError } from '../errors.js';
 import type { Reads } from '../place.js';
+import { Slices } from '../slices.js';
 import { type Row, type Spec, versionOf } from '../spec.js';
 
 /** A row that `migrate` or the schema refuses; it stays as it is. */
@@ -28,9 +28,8 @@ export class Refused {
 /** Most refused rows that are told one by one. */
 const MOST_FAILED = 1000;
 
-/** Rows between two looks at the clock, and milliseconds that the work may hold the thread. */
-const CLOCK_ROWS = 16;
-const PART_MS = 4;
+/** Rows between two looks at the clock: `migrate` may take long. */
+export const CLOCK_ROWS = 16;
 
 /** The number of rows of a lower version. */
 export function countOld(at: Reads, spec: Spec, options: object = {}): Promise<number> {
@@ -70,8 +69,9 @@ export async function tryOld(
   { refused, fits }: { refused: (row: FailedRow) => void; fits: () => boolean },
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const pause = paused();
+  const slices = new Slices(CLOCK_ROWS);
   for await (const [key, stored] of at.scan({ index: spec.oldIndex, signal })) {
+    if (slices.isDue) await slices.rest();
     try {
       keptValue(brought(spec, key, stored));
     } catch (error) {
@@ -79,20 +79,5 @@ export async function tryOld(
       continue;
     }
     if (!fits()) return;
-    await pause();
   }
-}
-
-/** A function to await after each row, which lets the page run in between. */
-export function paused(): () => Promise<void> | undefined {
-  let rows = 0;
-  let startMs = performance.now();
-  const pause = async () => {
-    await turn();
-    startMs = performance.now();
-  };
-  return () => {
-    rows += 1;
-    return rows % CLOCK_ROWS !== 0 || performance.now() - startMs < PART_MS ? undefined : pause();
-  };
 }
