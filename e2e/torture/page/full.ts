@@ -198,9 +198,10 @@ class Filling {
     );
     const puts = async (name: string, length: number) => {
       const row: Row = [`after/${this.#stamp}`, this.#stamp++, length];
+      const put = () => this.#made('put', [row], [], () => this.#db.put(row[0], contentOf(row)));
       await note(
         name,
-        this.#made('put', [row], [], () => this.#db.put(row[0], contentOf(row))),
+        withRoom(put, (ending) => ending === 'quota-exceeded'),
       );
     };
     await puts('put', 1001);
@@ -290,6 +291,23 @@ export async function fillUp(plan: FullPlan): Promise<Filled> {
   return { problems, codes, until, refused, made, slowestMs, emptied, ...filling.held };
 }
 
+/** How often, and after which pauses, room is asked for when rows or a store are gone. */
+const ROOM_TRIES = 40;
+const ROOM_PAUSE_MS = 250;
+
+/**
+ * Asks for room until there is some: for seconds, longer when it is busy, a browser counts files that it is about
+ * to delete.
+ */
+async function withRoom<T>(put: () => Promise<T>, isRefused: (ending: T) => boolean): Promise<T> {
+  let ending = await put();
+  for (let tries = 1; isRefused(ending) && tries < ROOM_TRIES; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, ROOM_PAUSE_MS));
+    ending = await put();
+  }
+  return ending;
+}
+
 /** What a store has that it should not have, and the other way round. */
 async function differences(db: Store, { rows, unsure }: Held): Promise<string[]> {
   const problems: string[] = [];
@@ -313,10 +331,6 @@ async function differences(db: Store, { rows, unsure }: Held): Promise<string[]>
   return [...problems.slice(0, 5), ...calls.problems];
 }
 
-/** How often, and after which pauses, room is asked for when a store is gone. */
-const ROOM_TRIES = 40;
-const ROOM_PAUSE_MS = 250;
-
 /** In another start of the browser: whether all is there. Then the store is deleted, and there is room. */
 export async function checkFull({ store }: FullPlan, held: Held): Promise<string[]> {
   const calls = new Calls();
@@ -326,16 +340,10 @@ export async function checkFull({ store }: FullPlan, held: Held): Promise<string
   const gone = await calls.ended('destroy', () => destroy(store));
   if ('code' in gone) problems.push(`destroy fails with ${gone.message}`);
   const again = await open(store);
-  // A browser that is busy counts files for a while that it is about to delete.
-  let put = await calls.ended('put', () => again.put('a', 1));
-  for (
-    let tries = 1;
-    'code' in put && put.code === 'quota-exceeded' && tries < ROOM_TRIES;
-    tries++
-  ) {
-    await new Promise((resolve) => setTimeout(resolve, ROOM_PAUSE_MS));
-    put = await calls.ended('put', () => again.put('a', 1));
-  }
+  const put = await withRoom(
+    () => calls.ended('put', () => again.put('a', 1)),
+    (ending) => 'code' in ending && ending.code === 'quota-exceeded',
+  );
   if ('code' in put) problems.push(`no room when the store is gone: ${put.message}`);
   await again.close();
   return [...problems, ...calls.problems];
