@@ -63,7 +63,8 @@ export const TYPESCRIPT_LAYERS = [
   [['store/*']],
   [['tables/*']],
   [['index']],
-  [['react/*'], ['live/*'], ['cli/*']],
+  [['live/*'], ['cli/*'], ['adapters/*'], ['import-from/*'], ['tanstack-db/*']],
+  [['react/*'], ['frameworks/*'], ['worker/*']],
 ];
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
