@@ -1,11 +1,10 @@
 //! Takes edits from code that has read and checked them itself, instead of a reader of rows.
 
 use super::Ingest;
-use super::rows::COPIED_BYTES;
 use super::state::State;
 use crate::batch::Edit;
 use crate::key::Key;
-use crate::step::Budget;
+use crate::step::{Budget, COPIED_BYTES};
 
 impl Ingest {
     /// Whether it takes edits now; if not, step it until it is done, and ask again.

@@ -8,12 +8,9 @@ use crate::error::Error;
 use crate::key::Key;
 use crate::rows::Next;
 use crate::segment::Packer;
-use crate::step::{Budget, Step};
+use crate::step::{Budget, COPIED_BYTES, Step};
 use crate::tree::{Builder, Merge, Tree};
 use alloc::boxed::Box;
-
-/// Copying this many bytes costs as much as reading one.
-pub(super) const COPIED_BYTES: usize = 8;
 
 impl Ingest {
     /// Streams rows into the build; `None` when the stream has ended.

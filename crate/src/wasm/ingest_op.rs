@@ -49,8 +49,17 @@ impl IngestOp {
         next_segment: &mut SegmentId,
         budget: &mut Budget,
     ) -> Result<Step<()>, Error> {
-        let step = self.ingest.step(cache, budget);
-        self.made.add(cache, next_segment, self.ingest.sealed());
+        // An ingest also yields before its budget is spent, so that what it has made enters the cache. The host must not see
+        // that: it measures how long a whole budget takes, and would make the next ones too large.
+        let step = loop {
+            let mut part = Budget::of(budget.left());
+            let step = self.ingest.step(cache, &mut part);
+            budget.spend(part.spent().max(1));
+            self.made.add(cache, next_segment, self.ingest.sealed());
+            if step != Ok(Step::Yield) || budget.is_spent() {
+                break step;
+            }
+        };
         let commit = self.ingest.committed().map_or(0.0, |(hash, _)| reply.hash(&hash));
         reply.tell(Ingested {
             rows: self.ingest.rows() as f64,

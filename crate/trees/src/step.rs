@@ -19,6 +19,9 @@ pub enum Step<T> {
     Yield,
 }
 
+/// Copying this many bytes costs as much as reading one.
+pub const COPIED_BYTES: usize = 8;
+
 /// The work that a step may do, in bytes read, copied or hashed.
 ///
 /// A step may exceed its budget by the work that it does between two checks of the budget. At most
@@ -55,6 +58,12 @@ impl Budget {
         self.spent
     }
 
+    /// The work that is left.
+    #[must_use]
+    pub const fn left(&self) -> usize {
+        self.given.saturating_sub(self.spent)
+    }
+
     /// Ends the budget: nothing is left.
     pub const fn end(&mut self) {
         self.given = self.spent;
@@ -77,9 +86,9 @@ mod tests {
     fn spent_work_may_exceed_the_budget() {
         let mut budget = Budget::of(10);
         budget.spend(7);
-        assert!(!budget.is_spent() && budget.spent() == 7);
+        assert!(!budget.is_spent() && budget.spent() == 7 && budget.left() == 3);
         budget.spend(usize::MAX);
-        assert!(budget.is_spent() && budget.spent() == usize::MAX);
+        assert!(budget.is_spent() && budget.spent() == usize::MAX && budget.left() == 0);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::key::Key;
 use crate::node::Entry;
 use crate::order::sorted;
-use crate::step::{Budget, Step};
+use crate::step::{Budget, COPIED_BYTES, Step};
 use crate::tree::lockstep::Lockstep;
 use crate::tree::{Range, Touched, Tree, ValueReader, get};
 use crate::value::{self, ValueRef};
@@ -52,7 +52,7 @@ impl Value {
         let kind = entry.tag.kind;
         if !entry.tag.is_ref {
             batch.push(entry.key, Edit::Put(value::Value::trusted(kind, entry.value)));
-            budget.spend(64 + entry.key.len() + entry.value.len());
+            budget.spend((entry.key.len() + entry.value.len()) / COPIED_BYTES);
             return Ok(Step::Done(()));
         }
         let started = reader.get_or_insert_with(|| ValueReader::new(ValueRef::read(entry.value)));
@@ -61,7 +61,7 @@ impl Value {
             waiting => return Ok(waiting),
         }
         batch.push(entry.key, Edit::Put(value::Value::trusted(kind, bytes)));
-        budget.spend(bytes.len());
+        budget.spend(bytes.len() / COPIED_BYTES);
         *reader = None;
         bytes.clear();
         Ok(Step::Done(()))
@@ -141,7 +141,7 @@ impl Rebase {
             let Some(key) = new.or(old).map(|entry| entry.key) else { return Ok(Step::Done(())) };
             // Checked once, even if the value of the row is read in several steps.
             if value.reader.is_none() {
-                budget.spend(64 + touched.cost());
+                budget.spend(touched.cost());
                 let later = keep_theirs.binary_search_by(|other| other[..].cmp(&key)).is_ok();
                 if later || touched.contains(&key) {
                     return Ok(Step::Done(()));
