@@ -26,7 +26,9 @@ export class Forgotten<Held> {
 /** A generator that is read to its end or ended. */
 type Reading = AsyncGenerator<unknown, void, void>;
 
-const readings = new Forgotten<Reading>((reading) => void reading.return().catch(() => {}));
+const readings = /* @__PURE__ */ new Forgotten<Reading>(
+  (reading) => void reading.return().catch(() => {}),
+);
 
 /**
  * An iterator of what `read` yields. If it is dropped in the middle, for example after a manual call

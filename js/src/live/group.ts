@@ -3,11 +3,11 @@ import type { Change } from '../read/diff.js';
 import { Lane, type Member } from './lane.js';
 import { type Followed, News } from './news.js';
 import { inSlices } from './slices.js';
-import type { Watchable } from './types.js';
+import type { Here } from './types.js';
 
 /** The handle that is followed. */
 export interface Ground {
-  readonly db: Watchable;
+  readonly db: Here;
   readonly from: ReadContext;
   /** By the names of their ranges. */
   readonly groups: Map<string, Set<Group>>;

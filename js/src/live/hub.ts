@@ -2,7 +2,7 @@ import { HedgerowError } from '../base/errors.js';
 import { kindOf } from '../base/kind.js';
 import type { ReadContext } from '../read/context.js';
 import type { Ground, Group } from './group.js';
-import type { Watchable } from './types.js';
+import type { Here, Watchable } from './types.js';
 
 /** What a hub knows of its followers. */
 export interface Following {
@@ -13,7 +13,7 @@ export interface Following {
 
 /** All that is shown of one handle. */
 export class Hub implements Ground {
-  readonly db: Watchable;
+  readonly db: Here;
   readonly from: ReadContext;
   readonly groups = new Map<string, Set<Group>>();
   readonly #followers = new Map<string, Following>();
@@ -21,7 +21,7 @@ export class Hub implements Ground {
   readonly changed = new Set<Following>();
   #forget = () => {};
 
-  constructor(db: Watchable, from: ReadContext) {
+  constructor(db: Here, from: ReadContext) {
     this.db = db;
     this.from = from;
   }
@@ -62,11 +62,11 @@ const hubs = new WeakMap<object, Hub>();
 export function hubOf(call: string, db: Watchable): Hub {
   // What its reads work on.
   const { from } = Object(db) as { readonly from?: ReadContext };
-  if (from === undefined || typeof db.watch !== 'function') {
+  if (from === undefined || typeof (db as Here).watch !== 'function') {
     const message = `${call} takes a store, a branch of one, or a query of one, not ${kindOf(db)}`;
     throw new HedgerowError('invalid-argument', message);
   }
-  const hub = hubs.get(db) ?? new Hub(db, from);
+  const hub = hubs.get(db) ?? new Hub(db as Here, from);
   hubs.set(db, hub);
   return hub;
 }

@@ -3,13 +3,11 @@
  * unchanged row is the same object, and a list in which nothing has changed the same array. What is in memory is there
  * at once.
  */
-import { checkKey } from '../base/key.js';
 import { RANGE, rangeOf } from '../base/options.js';
 import type { SecondaryKey } from '../indexes/columns.js';
 import { CountFollower } from './counter.js';
-import type { Follower } from './follower.js';
 import { Shown } from './shown.js';
-import { sourceOf, wantedCount, wantedRows } from './source.js';
+import { elsewhere, rowSourceOf, sourceOf, wantedCount, wantedRows } from './source.js';
 import type {
   Live,
   LiveCount,
@@ -22,6 +20,8 @@ import type {
   LiveRowState,
   LiveSource,
   LiveState,
+  LiveTable,
+  ShownBy,
   Told,
   Watchable,
 } from './types.js';
@@ -39,10 +39,11 @@ export type {
   LiveRowState,
   LiveSource,
   LiveState,
+  LiveTable,
   Watchable,
 };
 
-type Before = Follower | undefined;
+type Before = ShownBy | undefined;
 type Query<Row> = LiveQuery<Row> | Watchable;
 
 const entryOf = (key: string, value: unknown, secondary?: SecondaryKey) =>
@@ -50,6 +51,10 @@ const entryOf = (key: string, value: unknown, secondary?: SecondaryKey) =>
 const valueIn = (_: string, value: unknown) => value;
 
 const listState = <Row>(rows: readonly Row[], told: Told): LiveState<Row> => ({ ...told, rows });
+const countState = (_: readonly unknown[], told: Told, count?: number): LiveCountState => ({
+  ...told,
+  count,
+});
 const rowState = <Row>([value]: readonly Row[], told: Told): LiveRowState<Row> => ({
   ...told,
   value,
@@ -75,40 +80,50 @@ export function live(
 ): Live<unknown> {
   const make = (before: Before, query: Query<unknown>, options: LiveOptions = {}) => {
     const source = sourceOf<unknown>(query, options, entryOf);
+    const follow = elsewhere(source);
+    if (follow) return follow('rows', source, listState, before);
     return new Window(wantedRows('live', source), listState, before);
   };
-  return new Shown<LiveState<unknown>, [query: Query<unknown>, options?: LiveOptions]>(
-    make,
+  return new Shown<LiveState<unknown>, [query: Query<unknown>, options?: LiveOptions]>(make, [
     query,
     options as LiveOptions,
-  ) as Live<unknown>;
+  ]) as Live<unknown>;
 }
 
-/** The row of a key, now and whenever it changes: its value, or what `rowOf` makes of it. */
+/** The row of a key of a table, or of a store or a branch, now and whenever it changes: its value, or what `rowOf` makes of it. */
+export function liveRow<Row, Key>(table: LiveTable<Row, Key>, key: NoInfer<Key>): LiveRow<Row>;
 export function liveRow<Row = unknown>(
   db: Watchable,
   key: string,
+  rowOf?: LiveSource<Row>['rowOf'],
+): LiveRow<Row>;
+export function liveRow<Row>(
+  table: LiveTable<Row, unknown> | Watchable,
+  key: unknown,
   rowOf: LiveSource<Row>['rowOf'] = valueIn as LiveSource<Row>['rowOf'],
 ): LiveRow<Row> {
-  const make = (before: Before, db: Watchable, key: string) => {
-    checkKey(key, 'liveRow');
-    const wanted = wantedRows('liveRow', { db, options: { gte: key, lte: key }, rowOf });
+  const make = (before: Before, table: LiveTable<Row, unknown> | Watchable, key: unknown) => {
+    const source = rowSourceOf('liveRow', table, key, rowOf);
+    const follow = elsewhere(source);
+    if (follow) return follow('rows', source, rowState<Row>, before);
+    const wanted = wantedRows('liveRow', source);
     return new Window({ ...wanted, name: `row ${wanted.name}` }, rowState<Row>, before);
   };
-  return new Shown(make, db, key);
+  return new Shown(make, [table, key]) as LiveRow<Row>;
 }
 
 /** The number of rows of a query, whatever its `offset` and `limit`, or of a range. No row is read for it but those that change. */
 export function liveCount(query: LiveQuery<unknown>): LiveCount;
 export function liveCount(db: Watchable, range?: LiveCountRange): LiveCount;
 export function liveCount(query: Query<unknown>, range: LiveCountRange = {}): LiveCount {
-  const make = (_: Before, query: Query<unknown>, range: LiveCountRange = {}) => {
+  const make = (before: Before, query: Query<unknown>, range: LiveCountRange = {}) => {
     const source = sourceOf<unknown>(query, rangeOf('liveCount', range, RANGE.entries), entryOf);
+    const follow = elsewhere(source);
+    if (follow) return follow('count', source, countState, before);
     return new CountFollower(wantedCount('liveCount', source));
   };
-  return new Shown<LiveCountState, [query: Query<unknown>, range?: LiveCountRange]>(
-    make,
+  return new Shown<LiveCountState, [query: Query<unknown>, range?: LiveCountRange]>(make, [
     query,
     range,
-  );
+  ]);
 }

@@ -1,19 +1,18 @@
 import { disposable } from '../base/disposable.js';
 import { HedgerowError } from '../base/errors.js';
 import { notify } from '../base/report.js';
-import type { Follower } from './follower.js';
-import type { Told } from './types.js';
+import type { ShownBy, Told } from './types.js';
 
 /** Makes a follower; `before` shows what was shown last. */
 export type Make<State extends Told, Args extends unknown[]> = (
-  before: Follower | undefined,
+  before: ShownBy | undefined,
   ...args: Args
-) => Follower<State>;
+) => ShownBy<State>;
 
 /** One life of a query, a row or a count: what a component holds. */
 export class Shown<State extends Told, Args extends unknown[]> {
   readonly #make: Make<State, Args>;
-  #follower: Follower<State>;
+  #follower: ShownBy<State>;
   #state: State;
   /** Whether `#state` has something to show. */
   #isLoaded = false;
@@ -22,17 +21,17 @@ export class Shown<State extends Told, Args extends unknown[]> {
   #isClosed = false;
   declare readonly [Symbol.dispose]: () => void;
 
-  constructor(make: Make<State, Args>, ...args: Args) {
+  constructor(make: Make<State, Args>, args: Args, before?: ShownBy) {
     this.#make = make;
-    this.#follower = this.#made(undefined, args);
+    this.#follower = this.#made(before, args);
     this.#state = this.#follower.state;
-    disposable(Shown.prototype as Shown<Told, unknown[]>, 'dispose', Shown.prototype.close);
+    disposable(Shown.prototype as Shown<Told, never>, 'dispose', Shown.prototype.close);
   }
 
-  #made(before: Follower | undefined, args: Args): Follower<State> {
+  #made(before: ShownBy | undefined, args: Args): ShownBy<State> {
     const made = this.#make(before, ...args);
     const { hub, name } = made.wanted;
-    return (hub.find(name) as Follower<State> | undefined) ?? made;
+    return (hub.find(name) as ShownBy<State> | undefined) ?? made;
   }
 
   readonly get = (): State => {
@@ -69,11 +68,30 @@ export class Shown<State extends Told, Args extends unknown[]> {
     if (this.#state !== before) this.#tell();
   }
 
+  /** As `change`, but another one: this one shows what it did. It is this one if that shows the same. */
+  next(...args: Args): Shown<State, Args> {
+    const next = new Shown(this.#make, args, this.#follower);
+    const [one, other] = [this.#follower.wanted, next.#follower.wanted];
+    if (one.hub === other.hub && one.name === other.name) return this;
+    next.#state = this.#state;
+    next.#isLoaded = this.#isLoaded;
+    next.#update();
+    return next;
+  }
+
+  /** See `Reader.__v_skip`. */
+  protected __v_skip(): void {}
+
+  /** Ends at once what nobody listens to. */
+  release(): void {
+    this.#follower.release();
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#stop?.();
     this.#listeners.clear();
-    this.#follower.release();
+    this.release();
   }
 
   #checkOpen(): void {
@@ -97,7 +115,7 @@ export class Shown<State extends Told, Args extends unknown[]> {
   #find(): void {
     const { wanted, isOver } = this.#follower;
     const { hub, name } = wanted;
-    if (isOver) this.#follower = (hub.find(name) as Follower<State> | undefined) ?? this.#follower;
+    if (isOver) this.#follower = (hub.find(name) as ShownBy<State> | undefined) ?? this.#follower;
   }
 
   #update(): void {

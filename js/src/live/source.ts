@@ -1,12 +1,14 @@
 /** Checks what is to be shown, and names it: equal names share what they show. */
 
 import { HedgerowError } from '../base/errors.js';
+import { FOLLOW } from '../base/follow.js';
+import { checkKey } from '../base/key.js';
 import { isOfIndex } from '../indexes/index-set.js';
 import { checkedScan, UNLIMITED } from '../read/scan-options.js';
 import type { Wanted } from './follower.js';
 import { hubOf } from './hub.js';
 import { placesOf } from './news.js';
-import type { LiveQuery, LiveSource, Watchable } from './types.js';
+import type { Elsewhere, LiveQuery, LiveSource, LiveTable, Watchable } from './types.js';
 import type { WantedRows } from './window.js';
 
 const names = new WeakMap<object, number>();
@@ -28,6 +30,24 @@ export function sourceOf<Row>(
   const { source } = Object(query) as Partial<LiveQuery<Row>>;
   if (typeof source === 'function') return source.call(query);
   return { db: query as Watchable, options, rowOf };
+}
+
+/** The source of a row by its key, in a table or a handle. Throws `invalid-key`. */
+export function rowSourceOf<Row>(
+  call: string,
+  table: LiveTable<Row, unknown> | Watchable,
+  key: unknown,
+  rowOf: LiveSource<Row>['rowOf'],
+): LiveSource<Row> {
+  const { rowSource } = Object(table) as Partial<LiveTable<Row, unknown>>;
+  if (typeof rowSource === 'function') return rowSource.call(table, key);
+  checkKey(key, call);
+  return { db: table as Watchable, options: { gte: key, lte: key }, rowOf };
+}
+
+/** What follows the rows of a handle that is elsewhere; `undefined` for stores that are here. */
+export function elsewhere({ db }: LiveSource<unknown>): Elsewhere[typeof FOLLOW] | undefined {
+  return (Object(db) as Partial<Elsewhere>)[FOLLOW]?.bind(db);
 }
 
 /** Checks a source. Throws `invalid-argument`, or `invalid-key`. */

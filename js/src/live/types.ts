@@ -1,12 +1,46 @@
 /** What live queries show, and what they are made from. */
 
+import type { FOLLOW } from '../base/follow.js';
 import type { KeyRange } from '../base/range.js';
 import type { Store } from '../index.js';
 import type { IndexRange, SecondaryKey } from '../indexes/columns.js';
 import type { IndexScanOptions, ScanOptions } from '../read/scan-options.js';
 
+/** A handle of a store that is here. */
+export type Here = Pick<Store, 'root' | 'scan' | 'watch' | 'snapshot' | 'onRecovery'>;
+
+/** A handle of a store that is in a worker: it follows rows itself. */
+export interface Elsewhere {
+  /** Makes what keeps a state up to date; `before` is what was shown last. */
+  readonly [FOLLOW]: <State extends Told>(
+    kind: 'rows' | 'count',
+    source: LiveSource<unknown>,
+    stateOf: (rows: readonly never[], told: Told, count?: number) => State,
+    before: unknown,
+  ) => ShownBy<State>;
+}
+
 /** A handle whose rows can be shown: a store, or a branch of one. */
-export type Watchable = Pick<Store, 'root' | 'scan' | 'watch' | 'snapshot' | 'onRecovery'>;
+export type Watchable = Here | Elsewhere;
+
+/** What keeps a state up to date, for all who show it. */
+export interface ShownBy<State extends Told = Told> {
+  /** Equal names, of one hub, show the same. */
+  readonly wanted: { readonly hub: { find(name: string): unknown }; readonly name: string };
+  readonly state: State;
+  /** Whether `state` has something to show. */
+  readonly isLoaded: boolean;
+  /** It is not kept up to date. */
+  readonly isOver: boolean;
+  /** Keeps it up to date for a while. */
+  touch(): void;
+  /** Keeps it up to date, and calls `listener` after each change; returns how to stop. */
+  listen(listener: () => void): () => void;
+  /** After a failure, begins again. */
+  retry(): void;
+  /** Ends it at once, if nobody shows it. */
+  release(): void;
+}
 
 /** Which rows are shown. A live query ends by `close()`, and is `loading` while its index is built. */
 export type LiveOptions = Omit<ScanOptions, 'signal'>;
@@ -36,6 +70,11 @@ export interface LiveSource<Row> {
 /** What makes a source, such as a query of a table. */
 export interface LiveQuery<Row> {
   source(): LiveSource<Row>;
+}
+
+/** What makes a source of one row: a table. */
+export interface LiveTable<Row, Key> {
+  rowSource(key: Key): LiveSource<Row>;
 }
 
 /** What all states have. */
@@ -88,6 +127,7 @@ export interface Live<Row> extends Shows<LiveState<Row>> {
 /** A live row. */
 export interface LiveRow<Row> extends Shows<LiveRowState<Row>> {
   /** Shows another row. */
+  change<Key>(table: LiveTable<Row, Key>, key: NoInfer<Key>): void;
   change(db: Watchable, key: string): void;
 }
 

@@ -50,7 +50,7 @@ export class Window<Row = unknown, State extends Told = Told> extends Follower<
   #rows: readonly Row[] = NONE;
 
   /** Reuses rows of the window `before` that have not changed. */
-  constructor(wanted: WantedRows<Row>, stateOf: StateOf<Row, State>, before?: Follower) {
+  constructor(wanted: WantedRows<Row>, stateOf: StateOf<Row, State>, before?: object) {
     super(wanted, stateOf(NONE, { status: 'loading', isStale: false, error: undefined }));
     this.#stateOf = stateOf;
     if (before instanceof Window && before.wanted.kind === wanted.kind) {

@@ -51,6 +51,9 @@ export class Reader {
     this.from = from;
   }
 
+  /** Vue makes no proxy of what has this: through a proxy, the private members of a class are not to be had. */
+  protected __v_skip(): void {}
+
   /** The value of a key, or `undefined`. Every call makes a new value. */
   get<Value = unknown>(key: string): Promise<Value | undefined> {
     const own = this.from.pending?.of(key);

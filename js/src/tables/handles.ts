@@ -29,10 +29,10 @@ import type {
 } from './types.js';
 
 /** What `live` of `hedgerow/live` takes. */
-export interface Showable<Row> {
+export interface Showable<Row, Db = Store> {
   /** For `live`. */
   source(): {
-    readonly db: Store;
+    readonly db: Db;
     readonly options: object;
     rowOf(key: string, value: unknown): Row;
     whenReady?(): Promise<unknown>;
@@ -74,7 +74,9 @@ interface Reading<Row> extends AsyncIterable<Row> {
 }
 
 /** What is asked of a query, wherever it is read. Nothing is read before a call that gives rows. */
-interface Asking<Row, Definition, Asked> extends Narrowing<Row, Definition, Asked>, Reading<Row> {
+export interface Asking<Row, Definition, Asked>
+  extends Narrowing<Row, Definition, Asked>,
+    Reading<Row> {
   /** The other way round. */
   reverse(): Asked;
   /** At most so many rows. */
@@ -87,34 +89,40 @@ interface Asking<Row, Definition, Asked> extends Narrowing<Row, Definition, Aske
   using(index: IndexName<Definition>): Asked;
   /** Reads rows that no index tells apart, too, and leaves out those that are not wanted. */
   scan(): Asked;
-  /** Leaves out rows for which `test` gives nothing true, after they were read. */
-  filter(test: (row: Row) => unknown): Asked;
   /** The first row, or `undefined`. */
   first(options?: ReadOptions): Promise<Row | undefined>;
 }
 
+interface Filtering<Row, Asked> {
+  /** Leaves out rows for which `test` gives nothing true, after they were read. */
+  filter(test: (row: Row) => unknown): Asked;
+}
+
 /** A query of a snapshot. */
 export interface SnapshotQuery<Row, Definition = unknown>
-  extends Asking<Row, Definition, SnapshotQuery<Row, Definition>> {}
+  extends Asking<Row, Definition, SnapshotQuery<Row, Definition>>,
+    Filtering<Row, SnapshotQuery<Row, Definition>> {}
 
 /** A query in a transaction. */
 export interface TransactionQuery<Row, Definition = unknown>
   extends Asking<Row, Definition, TransactionQuery<Row, Definition>>,
+    Filtering<Row, TransactionQuery<Row, Definition>>,
     Deleting {}
 
 /** Rows of a table that fulfil conditions, in an order. Nothing is read before a call that gives rows. */
 export interface Query<Row, Definition = unknown>
   extends Asking<Row, Definition, Query<Row, Definition>>,
+    Filtering<Row, Query<Row, Definition>>,
     Deleting,
     Watching<Row, Definition>,
     Showable<Row> {}
 
-interface Deleting {
+export interface Deleting {
   /** Deletes the rows; resolves to their number. */
   delete(options?: { readonly signal?: AbortSignal | undefined }): Promise<number>;
 }
 
-interface Watching<Row, Definition> {
+export interface Watching<Row, Definition> {
   /** As `watch` of a store, for these rows. Not with `limit`, `offset` and `after` of a query. */
   watch(
     callback: (
@@ -154,8 +162,13 @@ export interface TableReader<Row, Key, Definition, Asked = SnapshotQuery<Row, De
 }
 
 /** A table in a transaction. Reads see its edits, which are buffered until it commits. */
-export interface TransactionTable<Row, Input, Key, Definition>
-  extends TableReader<Row, Key, Definition, TransactionQuery<Row, Definition>> {
+export interface TransactionTable<
+  Row,
+  Input,
+  Key,
+  Definition,
+  Asked = TransactionQuery<Row, Definition>,
+> extends TableReader<Row, Key, Definition, Asked> {
   /** Puts a row. Throws `invalid-value` and `invalid-key`. */
   put(row: Input): void;
   /** Puts a row; rejects with `exists` if its key has one. */
@@ -169,10 +182,18 @@ export interface TransactionTable<Row, Input, Key, Definition>
 }
 
 /** A table of a store or a branch. */
-export interface TableHandle<Row, Input, Key, Definition>
-  extends TableReader<Row, Key, Definition, Query<Row, Definition>>,
+export interface TableHandle<
+  Row,
+  Input,
+  Key,
+  Definition,
+  Asked = Query<Row, Definition>,
+  Db = Store,
+> extends TableReader<Row, Key, Definition, Asked>,
     Watching<Row, Definition>,
-    Showable<Row> {
+    Showable<Row, Db> {
+  /** For `liveRow`: the row with a key. */
+  rowSource(key: Key): ReturnType<Showable<Row, Db>['source']>;
   /** Puts a row. Rows put in one turn share a commit. */
   put(row: Input, options?: TransactionOptions): Promise<void>;
   /** Puts a row; rejects with `exists` if its key has one. */

@@ -40,6 +40,9 @@ export class Query {
     return new Query(this.#place, { ...this.#terms, ...terms });
   }
 
+  /** See `Reader.__v_skip`. */
+  protected __v_skip(): void {}
+
   get #name(): string {
     return this.#place.spec.name;
   }

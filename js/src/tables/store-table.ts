@@ -125,6 +125,12 @@ export class StoreTable extends TableReads {
     return new Query(this.place).source();
   }
 
+  /** What `liveRow` shows. */
+  rowSource(key: unknown) {
+    const stored = this.keyOf(key);
+    return { db: this.#db, options: { gte: stored, lte: stored }, rowOf: this.spec.rowOf };
+  }
+
   /** Operations for `db.applyPatch`, which may change rows of several tables in one commit. */
   get op() {
     const { spec } = this;

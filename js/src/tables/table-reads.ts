@@ -19,6 +19,9 @@ export class TableReads {
     this.spec = place.spec;
   }
 
+  /** See `Reader.__v_skip`. */
+  protected __v_skip(): void {}
+
   /** The key in the store; throws `invalid-key`, in the name of the table. */
   protected keyOf(key: unknown): string {
     try {

@@ -3,7 +3,6 @@
 import { expectTypeOf } from 'expect-type';
 import { type Change, memory, open, type Snapshot, type Store, type Transaction } from 'hedgerow';
 import { live } from 'hedgerow/live';
-import { useRow, useScan } from 'hedgerow/react';
 import type { InputOf, KeyOf, RowOf, StoreWith } from 'hedgerow/tables';
 import {
   db,
@@ -162,12 +161,6 @@ snapshot.issues.watch;
 ordered.watch;
 // @ts-expect-error they cannot be shown live
 ordered.source;
-
-// Hooks take it as any store.
-expectTypeOf(useRow<Issue>(db, 'issues/i1').value).toEqualTypeOf<Issue | undefined>();
-expectTypeOf(useScan(draft, { prefix: 'issues/' }).status).toEqualTypeOf<
-  'loading' | 'ready' | 'error'
->();
 
 // Live queries have the rows.
 expectTypeOf(live(db.issues).get().rows).toEqualTypeOf<readonly Issue[]>();
