@@ -1,5 +1,6 @@
-// `hedgerow/full`: the package in one file, including the parts that are otherwise loaded later. For
-// service workers and worklets, which must not call `import()`.
+// `hedgerow/full`: the package in one file, including the parts that are otherwise loaded later, with tables, live
+// queries, and `serve` for pages that have their store in a worker. For service workers and worklets, which must not
+// call `import()`.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,16 +8,35 @@ import { ROOT } from './run.mjs';
 
 const DIST = join(ROOT, 'js', 'dist');
 
+/** What it has besides all of `hedgerow`, by the entries that the types are of. */
+const MORE = {
+  'tables/index': 'file, StoredFile, table',
+  'live/index': 'live, liveCount, liveRow',
+  'worker/host': 'serve',
+};
+const ENTRY = [
+  "export * from './index.js';",
+  ...Object.entries(MORE).map(([entry, names]) => `export { ${names} } from './${entry}.js';`),
+  '',
+].join('\n');
+
 /** Bundles it from the compiled package. */
 export async function buildFull() {
   // Imported late: its package is only there once `setup` has run.
   const { rolldown } = await import('rolldown');
   const build = await rolldown({
-    input: join(DIST, 'index.js'),
+    input: join(DIST, 'full.entry.js'),
+    plugins: [
+      {
+        name: 'entry',
+        resolveId: (id) => (id.endsWith('full.entry.js') ? join(DIST, 'full.entry.js') : null),
+        load: (id) => (id === join(DIST, 'full.entry.js') ? ENTRY : null),
+      },
+    ],
     platform: 'browser',
     external: /^[^./]/, // packages, which the app's bundler finds
   });
   await build.write({ file: join(DIST, 'full.js'), format: 'esm', codeSplitting: false });
   await build.close();
-  await writeFile(join(DIST, 'full.d.ts'), "export * from './index.js';\n");
+  await writeFile(join(DIST, 'full.d.ts'), ENTRY);
 }

@@ -21,6 +21,7 @@ import { SYNC_COUCH, SYNC_REPLICACHE } from './sync-peers.js';
 import { SYSBENCH } from './sysbench.js';
 import { TABLES } from './tables.js';
 import { WATCH } from './watch.js';
+import { WORKER } from './worker.js';
 import { WRITER } from './writer.js';
 
 export const SUITES: readonly Suite[] = [
@@ -45,6 +46,7 @@ export const SUITES: readonly Suite[] = [
   TABLES,
   MIGRATION,
   LIVE,
+  WORKER,
   SYSBENCH,
   LINES,
   SUMS,

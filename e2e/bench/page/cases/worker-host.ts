@@ -1,0 +1,13 @@
+/** The worker of the case `worker`. */
+import { open } from 'hedgerow';
+import { table } from 'hedgerow/tables';
+import { serve } from 'hedgerow/worker-host';
+import type { Row } from '../rows.js';
+
+const issues = table<Row>()({ key: 'id', indexes: { byModified: ['modified'] } });
+const served = serve({ open: () => open('bench', { tables: { issues } }) });
+addEventListener('message', async ({ data }) => {
+  if (data !== 'close') return;
+  await served.close();
+  postMessage('closed');
+});

@@ -1,0 +1,21 @@
+/** The table of the stores in workers, for whatever makes tables. */
+import type { table } from 'hedgerow/tables';
+
+export interface Issue {
+  id: string;
+  title: string;
+  status: string;
+  modified: number;
+}
+
+/** What JSON does not keep. */
+export interface Dated extends Issue {
+  at: Date;
+}
+
+export const issuesOf = (make: typeof table) => ({
+  issues: make<Issue>()({ key: 'id', indexes: { byState: ['status', 'modified'] } }),
+  dated: make<Dated>()({ key: 'id', values: 'structured' }),
+});
+
+export type IssueTables = ReturnType<typeof issuesOf>;

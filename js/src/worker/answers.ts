@@ -1,0 +1,114 @@
+/** What each kind of answer does. */
+import type { Store } from '../store/store.js';
+import type { Transaction } from '../transaction/transaction.js';
+import { Fed } from './fed.js';
+import type { OpenCall } from './open-call.js';
+import type { Answer, Kind } from './protocol.js';
+import { isProperty } from './protocol.js';
+import { callOf, type Last, refuse } from './replay.js';
+
+/** What answers need of the connection. */
+export interface Ground {
+  /** Answers the call, which is over by that. */
+  done(value?: unknown): void;
+  /** Has the page hold an object, under the number of the call. */
+  hold(kind: Kind, object: object, release: () => unknown): void;
+  /** Runs the function of a transaction in the page. */
+  run(tx: Transaction): Promise<void>;
+  /** Forgets a branch that the page closes. */
+  forget(object: object): void;
+  /** A patch whose operations of tables are those of the store. */
+  patchOf(given: unknown): unknown;
+  /** Begins a live query; returns how to end it. */
+  live(last: Last): () => void;
+}
+
+type Answering = (last: Last, call: OpenCall, ground: Ground) => unknown;
+
+const called = ({ object, name, args }: Last) => callOf(object, name, args);
+
+/** The result of a call whose first argument may be a source. */
+async function loaded(last: Last, ground: Ground): Promise<unknown> {
+  const { name, args } = last;
+  const [first] = args;
+  const isStream = name === 'putMany' || name === 'applyPatch';
+  if (first instanceof Fed && !isStream) args[0] = await first.all();
+  if (name === 'applyPatch') args[0] = ground.patchOf(args[0]);
+  return called(last);
+}
+
+/** Members one by one, as fast as the page takes them. */
+async function iterated({ object, isText }: Last, call: OpenCall): Promise<void> {
+  const outlet = call.outlet(isText);
+  const iterator = (object as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+  call.stop = () => void iterator.return?.().catch(() => {});
+  for (let one = await iterator.next(); !one.done; one = await iterator.next()) {
+    const wait = outlet.add(one.value);
+    if (wait !== undefined) await wait;
+    if (call.isOver) return;
+  }
+  outlet.flush();
+}
+
+function watched(last: Last, call: OpenCall): void {
+  const at = last.args.findIndex((arg) => typeof arg === 'function');
+  if (at < 0) refuse(`${last.name} takes a function`);
+  const outlet = call.outlet(last.isText);
+  const which = 0;
+  last.args[at] = async (first: unknown, ...more: unknown[]) => {
+    if (!Array.isArray(first)) return call.tell(which, [first, ...more]);
+    await outlet.addAll(first);
+    return call.tell(which, [undefined, ...more], true);
+  };
+  call.stop = called(last) as () => void;
+}
+
+export const ANSWERS: { readonly [A in Answer]: Answering } = {
+  async value(last, _, { done }) {
+    const { object, name } = last;
+    const isOwn = isProperty(name);
+    done(await (isOwn ? (object as Record<string, unknown>)[name] : called(last)));
+  },
+  async list(last, call, ground) {
+    const all = (await loaded(last, ground)) as unknown[];
+    await call.outlet(last.isText).addAll(all);
+    ground.done();
+  },
+  async load(last, _, ground) {
+    ground.done(await loaded(last, ground));
+  },
+  async each(last, call, { done }) {
+    await iterated(last, call);
+    done();
+  },
+  watch: watched,
+  snapshotHandle(last, _, { hold, done }) {
+    const snapshot = called(last) as { release(): void };
+    hold('snapshot', snapshot, () => snapshot.release());
+    done();
+  },
+  async branchHandle(last, _, { hold, done }) {
+    const branch = (await called(last)) as Store;
+    hold('store', branch, () => branch.close());
+    done();
+  },
+  async exportHandle(last, _, { hold, done }) {
+    const made = (await called(last)) as Awaited<ReturnType<Store['export']>>;
+    hold('export', made, () => made.release());
+    done({ root: made.root, branches: made.branches, bytes: made.bytes });
+  },
+  async run(last, _, { run, hold, done }) {
+    const result = await called({ ...last, args: [run, ...last.args] });
+    if (last.name === 'transaction') return done();
+    const { before, after, release } = result as Awaited<ReturnType<Store['commit']>>;
+    hold('commit', {}, release);
+    done({ before, after });
+  },
+  live(last, call, { live }) {
+    call.stop = live(last);
+  },
+  async close(last, _, { forget, done }) {
+    forget(last.object);
+    done(await called(last));
+  },
+};

@@ -1,0 +1,71 @@
+/** Arguments on their way to the worker: what cannot cross is taken out, and named by its place. */
+import { HedgerowError } from '../base/errors.js';
+import { isPlain } from '../base/kind.js';
+import { Source } from './feeder.js';
+import type { Call, Ref } from './protocol.js';
+
+/** Options whose functions are told something, and answer nothing. */
+const NOTIFIED = /^on(Progress|Error)$/;
+/** Calls that take a value: functions in it are for the store to refuse. */
+const TAKES_VALUE = /^(put|insert|update)$/;
+const REMEDY =
+  'put it into the definition of the table, which the worker has, or make the change in a transaction';
+
+export function refuse(message: string): never {
+  throw new HedgerowError('invalid-argument', message);
+}
+
+export const refuseFunction = (name: string) =>
+  refuse(`${name}: a function whose result is needed cannot cross to the worker: ${REMEDY}`);
+
+/** What takes the place of what cannot cross. */
+export interface Placed {
+  /** The number of a handle; `undefined` for all else. */
+  handle(value: unknown): number | undefined;
+  source(source: Source): number;
+  callback(value: (told: never) => unknown): number;
+  signal(value: AbortSignal): void;
+}
+
+/** A path that can cross, with what stands for the rest. */
+export function crossing(
+  given: readonly Call[],
+  isWatch: boolean,
+  placed: Placed,
+): [path: unknown[][], refs: Ref[]] {
+  const refs: Ref[] = [];
+  const path = given.map(([name, ...args], step) => {
+    /** Whether something stands for it. */
+    const isPlaced = (value: unknown, at: number, member?: string): boolean => {
+      if (typeof value !== 'function' && Object(value) !== value) return false;
+      const put = (what: Ref[3], number: number) => refs.push([step, at, member, what, number]) > 0;
+      const handle = placed.handle(value);
+      if (handle !== undefined) return put('handle', handle);
+      if (value instanceof Source) return put('source', placed.source(value));
+      if (typeof value === 'function') {
+        if (member === undefined ? isWatch : NOTIFIED.test(member))
+          return put('callback', placed.callback(value as () => unknown));
+        if (member === undefined || !TAKES_VALUE.test(name))
+          refuseFunction(member === undefined ? name : `${name}: ${member}`);
+      }
+      if (member !== 'signal' || typeof (value as AbortSignal).aborted !== 'boolean') return false;
+      placed.signal(value as AbortSignal);
+      return put('signal', 0);
+    };
+    return [
+      name,
+      ...args.map((arg, index) => {
+        if (isPlaced(arg, index + 1)) return undefined;
+        if (!isPlain(arg)) return arg;
+        const names = Object.entries(arg).filter(([member, one]) =>
+          isPlaced(one, index + 1, member),
+        );
+        if (names.length === 0) return arg;
+        const left: Record<string, unknown> = { ...arg };
+        for (const [member] of names) delete left[member];
+        return left;
+      }),
+    ];
+  });
+  return [path, refs];
+}

@@ -1,0 +1,56 @@
+import { endedWhenForgotten } from '../base/forgotten.js';
+import type { Link } from './link.js';
+import type { Call } from './protocol.js';
+
+type Part = readonly [members: readonly unknown[], taken: () => void];
+
+/** Members one by one. A part that has come waits until it is asked for; the worker sends few ahead. */
+export function each(
+  link: Link,
+  target: number,
+  path: readonly Call[],
+): AsyncIterableIterator<unknown, void> {
+  return endedWhenForgotten((state) => reading(link, target, path, state));
+}
+
+async function* reading(
+  link: Link,
+  target: number,
+  path: readonly Call[],
+  state: { isOver?: boolean },
+): AsyncGenerator<unknown, void, void> {
+  const parts: Part[] = [];
+  let end: { readonly error?: unknown } | undefined;
+  let wake = () => {};
+  const over = (how: { readonly error?: unknown }) => {
+    end = how;
+    wake();
+  };
+  const id = link.call(target, [...path, ['each']], {
+    ok: () => over({}),
+    no: (error) => over({ error }),
+    part: (...part) => {
+      parts.push(part);
+      wake();
+    },
+  });
+  try {
+    for (;;) {
+      const part = parts.shift();
+      if (part !== undefined) {
+        part[1]();
+        for (const member of part[0]) yield member;
+      } else if (end !== undefined) {
+        if ('error' in end) throw end.error;
+        return;
+      } else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+  } finally {
+    state.isOver = true;
+    if (end === undefined) link.stop(id);
+  }
+}

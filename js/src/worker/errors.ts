@@ -1,0 +1,45 @@
+/** Errors on their way to the page. */
+import { type ErrorCode, type ErrorFacts, HedgerowError } from '../base/errors.js';
+
+/** An error as it crosses. */
+export interface ToldError {
+  /** Absent for errors that are not of Hedgerow. */
+  readonly code?: ErrorCode | undefined;
+  readonly name: string;
+  readonly message: string;
+  readonly facts?: object | undefined;
+  readonly cause?: ToldError | undefined;
+}
+
+/** Most causes of causes that cross. */
+const MOST_CAUSES = 4;
+
+/** What crosses of an error. */
+export function toldError(error: unknown, left = MOST_CAUSES): ToldError {
+  const { name = 'Error', message = String(error), cause } = Object(error) as Partial<Error>;
+  const told = { name: String(name), message: String(message) };
+  const inner = cause === undefined || left === 0 ? {} : { cause: toldError(cause, left - 1) };
+  if (!(error instanceof HedgerowError)) return { ...told, ...inner };
+  const { name: _, code, message: _message, cause: _cause, issues, ...facts } = error;
+  const plain = issues?.map((issue) => ({ message: issue.message, ...pathOf(issue) }));
+  return { ...told, ...inner, code, facts: plain ? { ...facts, issues: plain } : facts };
+}
+
+/** The path of an issue of a schema, whose steps may be objects of its library. */
+function pathOf(issue: object): object {
+  const { path } = issue as { readonly path?: unknown };
+  if (!Array.isArray(path)) return {};
+  return { path: path.map((step) => String(Object(step).key ?? step)) };
+}
+
+/** The error that has crossed. */
+export function errorOf(told: ToldError): Error {
+  const cause = told.cause && errorOf(told.cause);
+  if (told.code !== undefined) {
+    const facts = { ...told.facts, cause } as ErrorFacts;
+    return new HedgerowError(told.code, told.message, facts);
+  }
+  const error = new Error(told.message, cause && { cause });
+  error.name = told.name;
+  return error;
+}

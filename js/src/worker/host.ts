@@ -1,0 +1,198 @@
+/** `hedgerow/worker-host`: answers the pages that have their store in this worker. */
+import { HedgerowError } from '../base/errors.js';
+import { optionsOf } from '../base/options.js';
+import type { Store } from '../store/store.js';
+import { Connection, type Shared } from './connection.js';
+import { holdLife } from './life.js';
+import { CONNECT, HELLO } from './protocol.js';
+import type { TableForms } from './replay.js';
+
+/** How pages are answered. */
+export interface ServeOptions {
+  /** Opens the store, when the first page connects: `() => open('app', { tables })`. All pages share it. */
+  readonly open: () => Promise<Store>;
+  /** Where pages connect: the other end of a port that `connect` gets; by default what this worker hears. */
+  readonly port?: MessagePort | undefined;
+  /**
+   * Milliseconds after which a page is given up that answers nothing, since it is frozen: what it holds is released. It
+   * gets `disconnected` once it is thawed. 10 minutes by default.
+   */
+  readonly silentMs?: number | undefined;
+}
+
+/** Pages that are answered. */
+export interface Served {
+  /** How many pages are connected. */
+  readonly connections: number;
+  /** Ends all connections, and closes the store. */
+  close(): Promise<void>;
+}
+
+const SILENT_MS = 600_000;
+
+/** What a worker serves: WebKit evaluates its module again when a part that is loaded later imports from it. */
+const SERVED: unique symbol = Symbol.for('hedgerow.served') as never;
+
+/** The part of workers and ports that is used. */
+type Scope = Pick<EventTarget, 'addEventListener' | 'removeEventListener'> & {
+  start?(): void;
+  [SERVED]?: Served | undefined;
+};
+
+interface TableLike {
+  readonly place?: {
+    readonly spec?: { readonly kept?: { readonly isPlain: boolean }; readonly version: number };
+  };
+}
+
+/** The tables of a store, and whether their rows are plain JSON. */
+function tablesOf(db: Store): TableForms {
+  const forms = new Map<string, boolean>();
+  for (const [name, one] of Object.entries(db)) {
+    const spec = (Object(one) as TableLike).place?.spec;
+    if (spec?.kept !== undefined) forms.set(name, spec.kept.isPlain && spec.version === 1);
+  }
+  return forms;
+}
+
+/** The store that all pages share, and the lock that tells them that this worker lives. */
+class Host implements Shared {
+  readonly silentMs: number;
+  readonly tablesOf = tablesOf;
+  readonly #open: () => Promise<Store>;
+  #opening: Promise<Store> | undefined;
+  #life: ReturnType<typeof holdLife> | undefined;
+  #isClosed = false;
+
+  constructor(open: () => Promise<Store>, silentMs: number) {
+    this.#open = open;
+    this.silentMs = silentMs;
+  }
+
+  #opened(): Promise<Store> {
+    this.#opening ??= this.#begin();
+    return this.#opening;
+  }
+
+  async #begin(): Promise<Store> {
+    try {
+      return await this.#open();
+    } catch (cause) {
+      // The next page tries again.
+      this.#opening = undefined;
+      throw cause;
+    }
+  }
+
+  async store(): Promise<Store> {
+    if (this.#isClosed) throw new HedgerowError('closed', 'the worker answers no pages any more');
+    const db = await this.#opened();
+    try {
+      db.snapshot().release();
+    } catch (cause) {
+      if (!(cause instanceof HedgerowError && cause.code === 'closed')) return db;
+      // It was deleted, or closed by others: a new page gets it anew.
+      this.#opening = undefined;
+      return this.#opened();
+    }
+    return db;
+  }
+
+  async life(): Promise<string | undefined> {
+    this.#life ??= holdLife();
+    return (await this.#life)?.name;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    (await this.#life)?.end();
+    const close = (db: Store) => db.close();
+    await this.#opening?.then(close, () => {});
+  }
+}
+
+/** What comes over a port, until it ends. */
+function connected(
+  port: MessagePort,
+  shared: Shared,
+  connections: Set<Connection>,
+  first?: unknown,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const take = ({ data }: MessageEvent) => connection.receive(data);
+    const over = () => connection.end();
+    const connection = new Connection(port, shared, () => {
+      connections.delete(connection);
+      port.removeEventListener('message', take);
+      port.removeEventListener('close', over);
+      port.close();
+      resolve();
+    });
+    connections.add(connection);
+    port.addEventListener('message', take);
+    port.addEventListener('close', over);
+    port.start();
+    if (first !== undefined) connection.receive(first);
+  });
+}
+
+/**
+ * Answers pages that call `connect`: those of a dedicated worker, of a SharedWorker, of a service worker, or of a port.
+ * Call it at the start of the worker, before anything is awaited: what pages send before is lost. A worker has one store:
+ * when it is called again, it returns what it has returned before.
+ */
+export function serve(options: ServeOptions): Served {
+  const { open, port, silentMs = SILENT_MS } = optionsOf('serve', options, 'open port silentMs');
+  if (typeof open !== 'function') {
+    const message = "serve: open is a function, such as () => open('app', { tables })";
+    throw new HedgerowError('invalid-argument', message);
+  }
+  const scope = (port ?? globalThis) as unknown as Scope;
+  const earlier = scope[SERVED];
+  if (earlier !== undefined) return earlier;
+  const host = new Host(open, silentMs);
+  const connections = new Set<Connection>();
+
+  const hear = (event: Event) => {
+    const { data, ports = [] } = event as MessageEvent;
+    const [to] = ports;
+    if (to === undefined || Object(data)[CONNECT] !== true) return;
+    const over = connected(to, host, connections);
+    // A service worker is stopped sooner otherwise.
+    (event as { waitUntil?(until: Promise<void>): void }).waitUntil?.(over);
+  };
+  const meet = (event: Event) => {
+    const [from] = (event as MessageEvent).ports;
+    from?.addEventListener('message', hear);
+    from?.start();
+  };
+  scope.addEventListener('message', hear);
+  scope.addEventListener('connect', meet);
+  if (port !== undefined) answerAlone(port, host, connections);
+  scope.start?.();
+
+  const served: Served = {
+    get connections() {
+      return connections.size;
+    },
+    async close() {
+      scope[SERVED] = undefined;
+      scope.removeEventListener('message', hear);
+      scope.removeEventListener('connect', meet);
+      for (const one of [...connections]) one.end('the worker answers no pages any more');
+      await host.close();
+    },
+  };
+  scope[SERVED] = served;
+  return served;
+}
+
+/** Answers the one page at the other end of a port. */
+function answerAlone(port: MessagePort, host: Host, connections: Set<Connection>): void {
+  const first = ({ data }: MessageEvent) => {
+    if (Object(data)[0]?.[0] !== HELLO) return;
+    port.removeEventListener('message', first);
+    void connected(port, host, connections, data);
+  };
+  port.addEventListener('message', first);
+}

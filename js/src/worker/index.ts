@@ -1,0 +1,117 @@
+/**
+ * `hedgerow/worker`: a handle of a store that is in a worker. The page has no core, and does no work but to send calls
+ * and to take in answers.
+ */
+import { disposable } from '../base/disposable.js';
+import { HedgerowError } from '../base/errors.js';
+import { kindOf } from '../base/kind.js';
+import { optionsOf } from '../base/options.js';
+import { later } from '../base/timeout.js';
+import type { Tables } from '../tables/types.js';
+import { refuse } from './args.js';
+import { Link } from './link.js';
+import { numberOf } from './own.js';
+import { CONNECT } from './protocol.js';
+import { handleOf } from './remote.js';
+import type { RemoteStore } from './types.js';
+
+export { type ErrorCode, HedgerowError } from '../base/errors.js';
+export type {
+  RemoteCalls,
+  RemoteExport,
+  RemoteMergeOptions,
+  RemoteQuery,
+  RemoteSnapshot,
+  RemoteSnapshotQuery,
+  RemoteStore,
+  RemoteSumTree,
+  RemoteTransaction,
+  RemoteTransactionQuery,
+} from './types.js';
+
+/** What a page can connect to: a worker that calls `serve`, or a port whose other end it has. */
+export type Connectable =
+  | Pick<Worker, 'postMessage'>
+  | Pick<SharedWorker, 'port'>
+  | Pick<MessagePort, 'postMessage' | 'start' | 'close' | 'addEventListener'>;
+
+/** How a page connects. */
+export interface ConnectOptions {
+  /** The names of tables that the worker must have. Give their types: `connect<typeof tables>(worker)`. */
+  readonly tables?: readonly string[] | undefined;
+  /** Milliseconds after which a worker that does not answer is given up; 30,000 by default. */
+  readonly timeoutMs?: number | undefined;
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** The parts of a target that some have. */
+interface Target extends EventTarget {
+  readonly port?: MessagePort;
+  postMessage(message: unknown, transfer?: Transferable[]): void;
+  start?(): void;
+  close?(): void;
+}
+
+/**
+ * Connects to the worker that has the store, in which `serve` of `hedgerow/worker-host` was called. Resolves once the store
+ * is open; rejects with what its opening rejects with, with `disconnected` when nobody answers or the worker cannot be
+ * loaded, and with `unsupported` when it is of another release.
+ */
+export async function connect<T extends Tables = Record<never, never>>(
+  worker: Connectable,
+  options: ConnectOptions = {},
+): Promise<RemoteStore<T>> {
+  const { tables: wanted = [], ...others } = Object(options) as ConnectOptions;
+  const { timeoutMs = TIMEOUT_MS } = optionsOf('connect', others, 'timeoutMs');
+  if (!Array.isArray(wanted)) refuse('connect: tables is a list of names of tables');
+  const given = Object(worker) as Target;
+  const target = given.port ?? given;
+  if (typeof target.postMessage !== 'function') {
+    const expected = 'a Worker, a SharedWorker, a ServiceWorker or a MessagePort';
+    refuse(`connect takes ${expected}, not ${kindOf(worker)}`);
+  }
+  const port = given.start === undefined ? entered(target) : (given as unknown as MessagePort);
+  const take = ({ data }: MessageEvent) => link.receive(data);
+  const over = () => link.lose('the worker has closed the connection');
+  const failed = () => link.lose('the worker cannot be loaded, or has thrown at its start');
+  const link = new Link(
+    port,
+    () => {
+      stopTimer();
+      port.removeEventListener('message', take);
+      port.removeEventListener('close', over);
+      given.removeEventListener?.('error', failed);
+      port.close();
+    },
+    numberOf,
+  );
+  const stopTimer = later(() => link.lose('the worker does not answer'), timeoutMs);
+  port.addEventListener('message', take);
+  port.addEventListener('close', over);
+  given.addEventListener?.('error', failed);
+  port.start();
+  const [name, tables] = await link.begin();
+  stopTimer();
+  // What the worker throws from now on is its own affair.
+  given.removeEventListener?.('error', failed);
+  const missing = wanted.filter((table) => !tables.includes(table));
+  const close = async () =>
+    link.fail(new HedgerowError('closed', `the connection to ${name} is closed`));
+  if (missing.length > 0) {
+    await close();
+    const message = `the store of the worker has no table ${missing.join(', ')}: it has ${tables.join(', ') || 'none'}`;
+    throw new HedgerowError('invalid-argument', message);
+  }
+  const db = handleOf({ link, kind: 'store', target: 0, path: [], tables });
+  Object.defineProperties(db, { name: { value: name }, close: { value: close } });
+  disposable(db, 'asyncDispose', close);
+  return db as RemoteStore<T>;
+}
+
+/** Sends a worker one end of a channel; returns the other. */
+function entered(worker: Target): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  worker.postMessage({ [CONNECT]: true }, [port2]);
+  return port1;
+}

@@ -1,0 +1,26 @@
+/** Handles that are released by their user, or once they are forgotten. */
+import { disposable } from '../base/disposable.js';
+import { Forgotten } from '../base/forgotten.js';
+import type { Link } from './link.js';
+
+const forgotten = new Forgotten<{ readonly link: Link; readonly id: number }>(({ link, id }) =>
+  link.stop(id),
+);
+
+/** Makes `name`, and `using`, release what a handle stands for. */
+export function lasting(
+  handle: object,
+  link: Link,
+  id: number,
+  name: string,
+  symbol: 'dispose' | 'asyncDispose',
+  release: () => unknown = () => link.stop(id),
+): void {
+  forgotten.add(handle, { link, id });
+  const value = () => {
+    forgotten.delete(handle);
+    return release();
+  };
+  Object.defineProperty(handle, name, { value });
+  disposable(handle, symbol, value);
+}

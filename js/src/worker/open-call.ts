@@ -1,0 +1,87 @@
+/** A call of a page that has not ended. */
+import type { Outbox } from './outbox.js';
+import { type IsText, Outlet } from './outlet.js';
+import * as Tag from './protocol.js';
+import { told } from './told.js';
+
+export class OpenCall {
+  readonly id: number;
+  readonly post: Outbox['post'];
+  readonly #abort = new AbortController();
+  readonly #outlets = new Set<Outlet>();
+  /** For each callback that was called, what goes on once it has settled. */
+  readonly #settled = new Map<number, () => void>();
+  /** The numbers of its sources. */
+  readonly sources: number[] = [];
+  /** Goes on with a transaction whose function has returned, or thrown. */
+  ran: ((isDone: boolean) => void) | undefined;
+  /** Ends what goes on after its answer. */
+  stop: (() => void) | undefined;
+  isOver = false;
+
+  constructor(id: number, post: Outbox['post']) {
+    this.id = id;
+    this.post = post;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  abort(reason?: unknown): void {
+    this.#abort.abort(reason);
+  }
+
+  /** The page has taken a part. */
+  taken(): void {
+    for (const outlet of this.#outlets) outlet.taken();
+  }
+
+  /** A callback has settled. */
+  settle(which: number): void {
+    this.#settled.get(which)?.();
+    this.#settled.delete(which);
+  }
+
+  outlet(isText: IsText): Outlet {
+    const outlet = new Outlet(this.id, this.post, isText);
+    this.#outlets.add(outlet);
+    return outlet;
+  }
+
+  /** Calls a callback of the page; resolves when it has settled. With `hasParts` its first argument has gone ahead. */
+  tell(which: number, args: unknown[], hasParts = false): Promise<void> {
+    if (this.isOver) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#settled.set(which, resolve);
+      const [crossing, errors] = told(args);
+      this.post([Tag.TELL, this.id, which, crossing, errors, hasParts]);
+    });
+  }
+
+  /** A callback that is told the newest news only: a page that is busy gets no backlog. */
+  notifying(which: number): (...args: unknown[]) => void {
+    let isBusy = false;
+    let next: unknown[] | undefined;
+    const send = async () => {
+      isBusy = true;
+      for (let now = next; now !== undefined; now = next) {
+        next = undefined;
+        await this.tell(which, now);
+      }
+      isBusy = false;
+    };
+    return (...args) => {
+      next = args;
+      if (!isBusy) void send();
+    };
+  }
+
+  /** Nothing more is wanted of it. */
+  end(): void {
+    this.isOver = true;
+    this.stop?.();
+    for (const outlet of this.#outlets) outlet.end();
+    for (const settle of this.#settled.values()) settle();
+  }
+}

@@ -1,0 +1,54 @@
+import { type Message, PART_BYTES } from './protocol.js';
+import { weigh } from './weigh.js';
+
+/** The part of a `MessagePort` that is used. */
+export interface Port {
+  postMessage(message: unknown, transfer: Transferable[]): void;
+}
+
+type Posted = readonly [message: Message, transfer: Transferable[]];
+
+/** Gathers the messages of a turn: a thousand calls are few posts, and none takes long to read. */
+export class Outbox {
+  readonly #port: Port;
+  readonly #lost: (message: Message, cause: unknown) => void;
+  #posted: Posted[] = [];
+  #bytes = 0;
+
+  /** `lost` gets messages that cannot be cloned. */
+  constructor(port: Port, lost: (message: Message, cause: unknown) => void) {
+    this.#port = port;
+    this.#lost = lost;
+  }
+
+  /** `bytes` is about what the message takes, if that is known. */
+  post(message: Message, bytes = weigh(message, PART_BYTES), transfer: Transferable[] = []): void {
+    if (this.#bytes + bytes > PART_BYTES) this.flush();
+    if (this.#posted.length === 0) queueMicrotask(() => this.flush());
+    this.#posted.push([message, transfer]);
+    this.#bytes += bytes;
+  }
+
+  /** Posts what was gathered. */
+  flush(): void {
+    const posted = this.#posted;
+    this.#posted = [];
+    this.#bytes = 0;
+    if (posted.length > 0) this.#send(posted);
+  }
+
+  #send(posted: readonly Posted[]): void {
+    try {
+      const messages = posted.map(([message]) => message);
+      this.#port.postMessage(
+        messages,
+        posted.flatMap(([, transfer]) => transfer),
+      );
+    } catch (cause) {
+      const [first] = posted as [Posted];
+      // One of them cannot be cloned: the others go without it.
+      if (posted.length > 1) for (const one of posted) this.#send([one]);
+      else this.#lost(first[0], cause);
+    }
+  }
+}

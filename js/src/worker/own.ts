@@ -1,0 +1,26 @@
+import type { Link } from './link.js';
+import type { Call, Kind } from './protocol.js';
+
+/** What a handle stands for: what the path leads to, from the object with the number `target`. */
+export interface Own {
+  readonly link: Link;
+  readonly kind: Kind;
+  readonly target: number;
+  readonly path: readonly Call[];
+  readonly tables: readonly string[];
+}
+
+const owns = new WeakMap<object, Own>();
+
+export function hold(handle: object, own: Own): void {
+  owns.set(handle, own);
+}
+
+/** What a handle stands for. */
+export const ownOf = (handle: object): Own => owns.get(handle) as Own;
+
+/** The number of the object that a handle stands for; `undefined` for all else. */
+export function numberOf(value: unknown): number | undefined {
+  const own = owns.get(value as object);
+  return own?.path.length === 0 ? own.target : undefined;
+}

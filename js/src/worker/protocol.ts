@@ -1,0 +1,187 @@
+/** What crosses between a page and the worker that has its store. */
+
+/** The version of all this: both sides must have the same. */
+export const PROTOCOL = 1;
+
+/** The member of a message to a worker or a service worker that brings the port of a page. */
+export const CONNECT = 'hedgerow:connect';
+
+/** A message: its tag, then what belongs to it. Several messages are posted as one list. */
+export type Message = readonly [tag: number, ...rest: unknown[]];
+
+// From the page.
+/** `[protocol, name of its lock]` */
+export const HELLO = 0;
+/** `[id, target, path, refs]`: makes calls, one on what the other gives, of the object with the number `target`. */
+export const CALL = 1;
+/** `[id]`: the signal of the call is aborted. */
+export const ABORT = 2;
+/** `[id]`: a part was taken. */
+export const ACK = 3;
+/** `[id, which]`: a callback of the page has settled. */
+export const TOLD = 4;
+/** `[id]`: nothing more is wanted of a watch, an iteration or a live query; a handle is released. */
+export const STOP = 5;
+/** `[source, members, isLast]` */
+export const FEED = 6;
+/** `[source]`: its iterator has thrown. */
+export const SPOIL = 7;
+/** `[id, isDone]`: the function of a transaction has returned, or thrown. */
+export const RAN = 8;
+/** The page closes the connection. */
+export const BYE = 9;
+/** The page is not frozen. */
+export const PONG = 10;
+
+// From the worker.
+/** `[protocol, name of its lock, name of the store, names of tables]` */
+export const WELCOME = 20;
+/** `[protocol, error]` */
+export const REFUSED = 21;
+/** `[id, value]` */
+export const OK = 22;
+/** `[id, error]` */
+export const NO = 23;
+/** `[id, members]`, or these as JSON text: some of a list. */
+export const PART = 24;
+/** `[id, which, args, hasParts]`: calls a callback; with `hasParts` the first argument has come in parts. */
+export const TELL = 25;
+/** `[id, target]`: runs the function of a transaction, with that. */
+export const RUN = 26;
+/** `[source]`: asks for members. */
+export const PULL = 27;
+/** `[source]`: nothing more is wanted of it. */
+export const CEASE = 28;
+/** Asks whether the page is frozen. */
+export const PING = 29;
+
+/** A call on a path: its name and arguments. */
+export type Call = readonly [name: string, ...args: unknown[]];
+
+/**
+ * What stands in the place of an argument (`member` undefined), or of a member of one, that cannot cross: a signal, a
+ * callback by its number, a handle by its number, a source by its number.
+ */
+export type Ref = readonly [
+  step: number,
+  at: number,
+  member: string | undefined,
+  what: 'signal' | 'callback' | 'handle' | 'source',
+  number: number,
+];
+
+/** Objects of the store that pages know. */
+export type Kind =
+  | 'store'
+  | 'snapshot'
+  | 'tx'
+  | 'table'
+  | 'query'
+  | 'scan'
+  | 'rows'
+  | 'sums'
+  | 'export'
+  | 'commit';
+
+/** What a call gives besides an object on which the path goes on. */
+export type Answer =
+  /** A promise of a value. */
+  | 'value'
+  /** A promise of a list, which comes in parts. */
+  | 'list'
+  /** A promise of a value; its first argument is a list, an iterable, or bytes. */
+  | 'load'
+  /** A function that ends it. */
+  | 'watch'
+  /** An object with a life. */
+  | 'snapshotHandle'
+  | 'branchHandle'
+  | 'exportHandle'
+  /** Runs a function of the page. */
+  | 'run'
+  /** Members one by one. */
+  | 'each'
+  | 'live'
+  | 'close';
+
+export type Gives = Kind | Answer;
+
+const READ = 'root get has count at rank prove';
+const ROWS = { list: 'toArray', value: 'first', each: 'each' };
+const ASK = 'where between orderBy reverse limit offset after using scan';
+
+/** The one list of what may be called: all else is refused. */
+const NAMES: { readonly [K in Kind]: { readonly [G in Gives]?: string } } = {
+  store: {
+    value: `${READ} branchName put delete insert update clear branches deleteBranch switchTo merge previewMerge resetTo revert repair health persist compact stats verify`,
+    list: 'getMany',
+    load: 'putMany deleteMany applyPatch',
+    scan: 'scan',
+    rows: 'diff changes changesSinceFork',
+    sums: 'sumTree',
+    watch: 'watch watchCount onRecovery onHealth',
+    snapshotHandle: 'snapshot',
+    branchHandle: 'branch',
+    exportHandle: 'export',
+    run: 'transaction commit',
+    live: 'live',
+    close: 'close',
+  },
+  snapshot: { value: READ, list: 'getMany', scan: 'scan', rows: 'diff', sums: 'sumTree' },
+  tx: {
+    value: 'get has count at rank put delete',
+    list: 'getMany',
+    load: 'deleteMany',
+    scan: 'scan',
+  },
+  table: {
+    value: 'get has rank put insert update delete clear ready migration tryMigration count at',
+    list: 'getMany toArray',
+    load: 'putMany deleteMany',
+    query: 'all where between orderBy',
+    watch: 'watch',
+    each: 'each',
+    live: 'live',
+  },
+  query: {
+    value: 'first at count delete',
+    list: 'toArray',
+    query: ASK,
+    watch: 'watch',
+    each: 'each',
+    live: 'live',
+  },
+  scan: { ...ROWS, rows: 'keys values' },
+  rows: ROWS,
+  sums: {
+    value: 'root get prove put delete',
+    list: 'getMany',
+    load: 'putMany deleteMany proveMany',
+    rows: 'entries diff',
+  },
+  export: { each: 'each' },
+  commit: {},
+};
+
+/** For each kind of object, what its calls give. */
+export const CALLS = Object.fromEntries(
+  Object.entries(NAMES).map(([kind, all]) => {
+    const entries = Object.entries(all).flatMap(([gives, names]) =>
+      names.split(' ').map((name) => [name, gives] as const),
+    );
+    return [kind, new Map(entries)];
+  }),
+) as unknown as Readonly<Record<Kind, ReadonlyMap<string, Gives>>>;
+
+/** Whether a call gives an object on which the path goes on. */
+export const isKind = (gives: Gives): gives is Kind => gives in NAMES;
+
+/** Members that are properties of the store. */
+export const isProperty = (name: string) => name === 'root' || name === 'branchName';
+
+/** Parts that are sent ahead of what the other side has taken. */
+export const PARTS_AHEAD = 4;
+/** Bytes of a part, about: what a page parses within a millisecond. */
+export const PART_BYTES = 64 << 10;
+/** Most members of a part. */
+export const PART_MEMBERS = 1024;

@@ -1,0 +1,33 @@
+/** Values on their way to the page. */
+import { type ToldError, toldError } from './errors.js';
+
+/** Where an error was in a value. */
+export type ErrorAt = readonly [path: readonly (string | number)[], error: ToldError];
+
+/** How deep errors are looked for, and in how many members of a list. */
+const DEEPEST = 4;
+const MOST_MEMBERS = 1000;
+
+/** A value without the errors in it, and where they were: structured clones lose their codes. */
+export function told(value: unknown): [value: unknown, errors: ErrorAt[]] {
+  const errors: ErrorAt[] = [];
+  const copied = (one: unknown, path: readonly (string | number)[]): unknown => {
+    if (one instanceof Error) {
+      errors.push([path, toldError(one)]);
+      return undefined;
+    }
+    // Of a view, the whole buffer would be sent.
+    if (one instanceof Uint8Array) return one.length < one.buffer.byteLength ? one.slice() : one;
+    if (typeof one !== 'object' || one === null || path.length > DEEPEST) return one;
+    if (Array.isArray(one)) {
+      return one.map((member, at) => (at < MOST_MEMBERS ? copied(member, [...path, at]) : member));
+    }
+    if (Object.getPrototypeOf(one) !== Object.prototype) return one;
+    const members = Object.entries(one).map(([name, member]) => [
+      name,
+      copied(member, [...path, name]),
+    ]);
+    return Object.fromEntries(members);
+  };
+  return [copied(value, []), errors];
+}

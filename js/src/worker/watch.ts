@@ -1,0 +1,29 @@
+import type { HedgerowError } from '../base/errors.js';
+import { report } from '../base/report.js';
+import type { Link } from './link.js';
+import type { Call } from './protocol.js';
+
+/** Begins what calls a function again and again; returns how to stop it. */
+export function watch(link: Link, target: number, path: readonly Call[]): () => void {
+  const [, ...args] = path.at(-1) as Call;
+  let parts: unknown[] = [];
+  const pending = {
+    no: (error: unknown) => {
+      const { onError } = Object(args.at(-1));
+      // What it was closed by is known.
+      if (typeof onError === 'function') onError(error);
+      else if ((error as HedgerowError).code !== 'closed') report(error);
+    },
+    part: (members: unknown[], taken: () => void) => {
+      for (const one of members) parts.push(one);
+      taken();
+    },
+    told: ([first, ...more]: unknown[], hasParts: boolean) => {
+      const all = parts;
+      if (hasParts) parts = [];
+      return [hasParts ? all : first, ...more];
+    },
+  };
+  const id = link.call(target, path, pending);
+  return () => link.stop(id);
+}

@@ -1,0 +1,16 @@
+/** Estimates how much work it is to make or read a message. */
+
+/** Bytes that a value takes in a message, about; of more than `most` it only tells that. */
+export function weigh(value: unknown, most: number): number {
+  if (typeof value === 'string') return 8 + value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return 16 + value.byteLength;
+  let sum = 16;
+  const isList = Symbol.iterator in value;
+  for (const one of (isList ? value : Object.entries(value)) as Iterable<unknown>) {
+    if (sum > most) break;
+    // The brackets of an entry, or of an object that is none, make no difference.
+    sum += weigh(one, most - sum);
+  }
+  return sum;
+}
