@@ -1,0 +1,66 @@
+/** What TanStack DB asks for, as far as an index can answer it. */
+
+import type { IR } from '@tanstack/db';
+
+/** A condition on one member, which all wanted rows fulfil. */
+export type Condition =
+  | { readonly path: string; readonly values: readonly unknown[] }
+  | { readonly path: string; readonly bound: BoundName; readonly value: unknown };
+
+export type BoundName = 'gt' | 'gte' | 'lt' | 'lte';
+
+type Expression = IR.BasicExpression;
+
+const FLIPPED: Readonly<Record<string, string>> = { gt: 'lt', gte: 'lte', lt: 'gt', lte: 'gte' };
+
+/** The path of a member as one text: names do not contain the sign between them. */
+export const pathText = (names: readonly string[]) => names.join('\0');
+
+/** The member that an expression names; `undefined` if it is another one. */
+export function pathOf(expression: Expression | undefined): string | undefined {
+  if (expression?.type !== 'ref') return undefined;
+  const { path, sourceAlias } = expression as IR.PropRef & { readonly sourceAlias?: string };
+  const names = sourceAlias !== undefined && path[0] === sourceAlias ? path.slice(1) : path;
+  return names.length > 0 ? pathText(names) : undefined;
+}
+
+/** Conditions that hold for all rows that fulfil an expression; there may be more to it. */
+export function conditionsOf(where: Expression | undefined): Condition[] {
+  if (where?.type !== 'func') return [];
+  const { name, args } = where;
+  if (name === 'and') return args.flatMap(conditionsOf);
+  if (name === 'or') return alternatives(args);
+  const [left, right] = args;
+  const path = pathOf(left);
+  if (path === undefined) {
+    const swapped = FLIPPED[name] ?? name;
+    const isComparison = name === 'eq' || name in FLIPPED;
+    if (!isComparison || left?.type !== 'val' || pathOf(right) === undefined) return [];
+    return conditionsOf({ ...where, name: swapped, args: [right, left] } as Expression);
+  }
+  // Null also stands for what is absent.
+  if (name === 'isNull' || name === 'isUndefined') return [{ path, values: [null] }];
+  if (right?.type !== 'val') return [];
+  const { value } = right;
+  // Nothing is equal to null, or before or after it.
+  if (name === 'eq') return [{ path, values: value == null ? [] : [value] }];
+  if (name === 'in' && Array.isArray(value)) {
+    return [{ path, values: value.filter((one) => one != null) }];
+  }
+  if (name in FLIPPED && value != null) return [{ path, bound: name as BoundName, value }];
+  return [];
+}
+
+/** Values of one member, any of which will do. */
+function alternatives(args: readonly Expression[]): Condition[] {
+  const values: unknown[] = [];
+  let path: string | undefined;
+  for (const arg of args) {
+    const [condition, ...others] = conditionsOf(arg);
+    if (condition === undefined || others.length > 0 || !('values' in condition)) return [];
+    path ??= condition.path;
+    if (path !== condition.path) return [];
+    values.push(...condition.values);
+  }
+  return path === undefined ? [] : [{ path, values }];
+}

@@ -1,0 +1,318 @@
+/** Keeps the rows of a collection as those of its table. */
+
+import type { LoadSubsetOptions, SyncConfig } from '@tanstack/db';
+import { report } from '../base/report.js';
+import { later } from '../base/timeout.js';
+import type { Change } from '../read/diff.js';
+import type { Snapshot } from '../store/snapshot.js';
+import { type Plan, planOf, readPlanned } from './read.js';
+import type { Key, Source, TableCandidate } from './source.js';
+import { isIn, type Loaded, type Row, wantedOf } from './subset.js';
+
+/** What TanStack DB gives to a source of rows. */
+export type Target = Pick<
+  Parameters<SyncConfig<Row, Key>['sync']>[0],
+  'begin' | 'write' | 'commit' | 'markReady' | 'markError'
+>;
+
+/** Rows of the first load that are told together. */
+const BATCH_ROWS = 2_000;
+
+const RETRY_MS = 1_000;
+const MOST_TRIES = 5;
+
+type Receipt = ReturnType<Target['commit']>;
+type TablePlan = Plan<TableCandidate>;
+
+/** Rows that were loaded for a request. */
+interface Subset {
+  readonly plans: readonly TablePlan[];
+  readonly parts: readonly Loaded[];
+}
+
+/** Keys of rows, and what they are now: absent if they were deleted. */
+type Changed = Map<Key, Row | undefined>;
+
+/**
+ * The rows of a collection are always those of one commit, its position. It goes on in two ways: by what its watch tells,
+ * or to the head at once, before rows are loaded and after the collection has written. Then a new watch begins there, so
+ * that no change is missed and none is told twice. One thing is done after another.
+ */
+export class Feed {
+  readonly #source: Source;
+  readonly #target: Target;
+  /** The rows that the collection has of the store. */
+  readonly #held = new Map<Key, Row>();
+  readonly #subsets = new Map<LoadSubsetOptions, Subset>();
+  /** Whether it has all rows. */
+  readonly #isWhole: boolean;
+  readonly #ended = new AbortController();
+  /** The commit whose rows it has; `undefined` while it has none. */
+  #position: string | undefined;
+  #stopWatch = () => {};
+  #stopRecovery = () => {};
+  #queue: Promise<unknown> = Promise.resolve();
+  #advancing: Promise<void> | undefined;
+  #tries = 0;
+  #stopTimer = () => {};
+
+  constructor(source: Source, target: Target, isWhole: boolean) {
+    this.#source = source;
+    this.#target = target;
+    this.#isWhole = isWhole;
+  }
+
+  get #isOver(): boolean {
+    return this.#ended.signal.aborted;
+  }
+
+  /** Begins: with all rows, or with none until they are asked for. */
+  begin(): void {
+    const { db, table } = this.#source;
+    const { signal } = this.#ended;
+    // Requests are read by indexes.
+    const begun = this.#inTurn(() => (this.#isWhole ? this.#loadAll() : table.ready({ signal })));
+    begun.then(
+      () => this.#isOver || this.#target.markReady(),
+      (cause: unknown) => this.#isOver || this.#target.markError(cause),
+    );
+    this.#stopRecovery = db.onRecovery(() => this.#goOn());
+  }
+
+  /** Stops all watches and reads. */
+  end(): void {
+    this.#ended.abort();
+    this.#stopWatch();
+    this.#stopRecovery();
+    this.#stopTimer();
+  }
+
+  /** Runs a function once all before it have ended. */
+  #inTurn<T>(body: () => Promise<T>): Promise<T> {
+    const result = this.#queue.then(body);
+    this.#queue = result.catch(() => {});
+    return result;
+  }
+
+  /** Brings the rows to the head. */
+  advance(): Promise<void> {
+    this.#advancing ??= this.#inTurn(async () => {
+      this.#advancing = undefined;
+      if (this.#isOver || this.#position === undefined) return;
+      await this.#atHead(this.#plans(), async (snapshot) => {
+        this.#tell(await this.#changedUpTo(snapshot));
+      });
+      this.#tries = 0;
+    });
+    return this.#advancing;
+  }
+
+  /** Brings the rows to the head, after something was written: what cannot be read now does not change that. */
+  async reach(): Promise<void> {
+    await this.advance().catch(() => this.#goOn());
+  }
+
+  /** Goes on after a failure: what storage refuses now it may give later. */
+  #goOn(): void {
+    if (this.#isOver) return;
+    this.advance().catch((cause: unknown) => {
+      this.#tries += 1;
+      if (this.#tries > MOST_TRIES) report(cause);
+      else if (!this.#isOver) this.#stopTimer = later(() => this.#goOn(), RETRY_MS);
+    });
+  }
+
+  #plans(): TablePlan[] {
+    return [...this.#subsets.values()].flatMap(({ plans }) => plans);
+  }
+
+  /** Runs a function with the head, which is the position from then on. The rows of these plans are watched. */
+  async #atHead<T>(
+    plans: readonly TablePlan[],
+    body: (snapshot: Snapshot) => Promise<T>,
+  ): Promise<T> {
+    const { db, spec } = this.#source;
+    const range = this.#isWhole ? { prefix: spec.prefix } : this.#source.rangeOf(plans);
+    this.#stopWatch();
+    let isCurrent = true;
+    const stop = db.watch(range, (changes: readonly Change[], { root }) =>
+      this.#inTurn(async () => {
+        if (!isCurrent || this.#isOver) return;
+        const changed: Changed = new Map();
+        for (const change of changes) this.#note(changed, change);
+        this.#tell(changed);
+        this.#position = root;
+      }),
+    );
+    this.#stopWatch = () => {
+      isCurrent = false;
+      stop();
+    };
+    // In the same turn, so of the same commit.
+    const snapshot = db.snapshot();
+    try {
+      const result = await body(snapshot);
+      this.#position = snapshot.root;
+      return result;
+    } catch (cause) {
+      // What has changed up to here was not told: no watch may go on from here.
+      this.#stopWatch();
+      throw cause;
+    } finally {
+      snapshot.release();
+    }
+  }
+
+  /** What has become of rows since the position. */
+  async #changedUpTo(snapshot: Snapshot): Promise<Changed> {
+    const { db, spec } = this.#source;
+    const from = this.#position;
+    const changed: Changed = new Map();
+    if (from === undefined || from === snapshot.root) return changed;
+    const { signal } = this.#ended;
+    try {
+      const changes = db.diff(from, snapshot.root, { prefix: spec.prefix, signal });
+      for await (const change of changes) this.#note(changed, change);
+      return changed;
+    } catch (cause) {
+      if ((cause as { code?: unknown }).code !== 'missing-chunk') throw cause;
+      // It was collected meanwhile: as if all rows had changed.
+      return this.#comparedWith(snapshot);
+    }
+  }
+
+  async #comparedWith(snapshot: Snapshot): Promise<Changed> {
+    const changed: Changed = new Map();
+    for (const key of this.#held.keys()) changed.set(key, undefined);
+    const { all } = this.#source.at(snapshot, this.#ended.signal);
+    for await (const { row } of all()) {
+      const key = this.#source.keyOf(row);
+      if (this.#held.has(key) || this.#isWanted(row)) changed.set(key, row);
+    }
+    return changed;
+  }
+
+  /** Notes a change, unless it is of no concern. Of an index a row has one for each entry. */
+  #note(changed: Changed, change: Change): void {
+    const { spec, keyOf } = this.#source;
+    const isGone = change.op === 'del';
+    let row: Row;
+    try {
+      row = spec.rowOf(change.key, isGone ? change.oldValue : change.newValue);
+    } catch (cause) {
+      // Such as one of a newer version of the app. The others go on.
+      report(cause);
+      return;
+    }
+    const key = keyOf(row);
+    if (isGone) {
+      if (this.#held.has(key) && !changed.has(key)) changed.set(key, undefined);
+    } else if (this.#held.has(key) || this.#isWanted(row)) changed.set(key, row);
+  }
+
+  /** Tells the collection of changes, as far as it has, or should have, the rows. */
+  #tell(changed: ReadonlyMap<Key, Row | undefined>): Receipt {
+    if (this.#isOver) return true;
+    let isBegun = false;
+    for (const [key, row] of changed) {
+      const isHeld = this.#held.has(key);
+      const isWanted = row !== undefined && this.#isWanted(row);
+      if (!isHeld && !isWanted) continue;
+      if (!isBegun) this.#target.begin();
+      isBegun = true;
+      if (isWanted) {
+        this.#target.write({ type: isHeld ? 'update' : 'insert', value: row });
+        this.#held.set(key, row);
+      } else {
+        this.#target.write({ type: 'delete', key });
+        this.#held.delete(key);
+      }
+    }
+    return isBegun ? this.#target.commit() : true;
+  }
+
+  #isWanted(row: Row): boolean {
+    if (this.#isWhole) return true;
+    for (const { parts } of this.#subsets.values()) {
+      if (parts.some((part) => isIn(part, row))) return true;
+    }
+    return false;
+  }
+
+  async #loadAll(): Promise<void> {
+    await this.#atHead([], async (snapshot) => {
+      const { all } = this.#source.at(snapshot, this.#ended.signal);
+      let batch: Changed = new Map();
+      for await (const { row } of all()) {
+        batch.set(this.#source.keyOf(row), row);
+        if (batch.size < BATCH_ROWS) continue;
+        this.#tell(batch);
+        batch = new Map();
+      }
+      this.#tell(batch);
+    });
+  }
+
+  /** Loads the rows of a request; resolves when the collection has them. */
+  async load(options: LoadSubsetOptions): Promise<void> {
+    // In a list: nothing in turn may wait for it, as it can wait for a mutation that waits for its turn.
+    const [receipt] = await this.#inTurn(async () => {
+      try {
+        return [await this.#loaded(options)] as const;
+      } catch (cause) {
+        this.#goOn();
+        throw cause;
+      }
+    });
+    if (receipt !== undefined) await receipt.of;
+  }
+
+  async #loaded(options: LoadSubsetOptions): Promise<{ readonly of: Receipt } | undefined> {
+    const { signal } = options;
+    if (this.#isOver || signal?.aborted) return undefined;
+    const all = [this.#ended.signal, ...(signal ? [signal] : [])];
+    const reading = AbortSignal.any(all);
+    const wanted = wantedOf(options, this.#source.keyOrder).filter(({ limit }) => limit > 0);
+    const plans = await this.#planned(wanted, reading);
+    const of = await this.#atHead([...this.#plans(), ...plans], async (snapshot) => {
+      const changed = await this.#changedUpTo(snapshot);
+      const ground = this.#source.at(snapshot, reading);
+      const parts: Loaded[] = [];
+      const rows = new Map<Key, Row>();
+      for (const plan of plans) {
+        const { found, boundary } = await readPlanned(ground, plan);
+        for (const { row } of found) rows.set(this.#source.keyOf(row), row);
+        parts.push({ wanted: plan.wanted, boundary });
+      }
+      this.#subsets.set(options, { plans, parts });
+      // What is held is as in the head once the changes are told.
+      for (const [key, row] of rows) if (!this.#held.has(key)) changed.set(key, row);
+      return { of: this.#tell(changed) };
+    });
+    return of;
+  }
+
+  /** How requests are read: the watch must begin before they are, and with the range that they are read from. */
+  async #planned(wanted: readonly Loaded['wanted'][], reading: AbortSignal): Promise<TablePlan[]> {
+    const snapshot = this.#source.db.snapshot();
+    try {
+      const ground = this.#source.at(snapshot, reading);
+      return await Promise.all(wanted.map((part) => planOf(ground, part)));
+    } finally {
+      snapshot.release();
+    }
+  }
+
+  /** Gives up the rows that only this request wants. */
+  unload(options: LoadSubsetOptions): void {
+    void this.#inTurn(async () => {
+      if (!this.#subsets.delete(options) || this.#isOver) return;
+      const gone: Changed = new Map();
+      for (const [key, row] of this.#held) if (!this.#isWanted(row)) gone.set(key, undefined);
+      this.#tell(gone);
+      if (this.#subsets.size > 0) return;
+      this.#stopWatch();
+      this.#position = undefined;
+    });
+  }
+}

@@ -1,0 +1,15 @@
+/** `hedgerow/tanstack-db`: tables as collections of TanStack DB, and persistence of others. */
+
+export {
+  type CollectionKey,
+  type HedgerowCollectionConfig,
+  type HedgerowCollectionOptions,
+  type HedgerowUtils,
+  hedgerowCollectionOptions,
+} from './options.js';
+export { type HedgerowPersistenceOptions, hedgerowPersistence } from './persistence.js';
+export type {
+  HedgerowCoordinator,
+  HedgerowPersistence,
+  HedgerowPersistenceAdapter,
+} from './persistence-types.js';

@@ -1,0 +1,52 @@
+/** Writes what collections have changed into their stores. */
+
+import type { PendingMutation } from '@tanstack/db';
+import type { Store } from '../store/store.js';
+import type { TxTable } from '../tables/tx-table.js';
+import type { Feed } from './feed.js';
+import type { Source } from './source.js';
+import type { Row } from './subset.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: of any collection
+type Mutation = PendingMutation<any, any, any>;
+
+/** What a handler, or the `mutationFn` of a transaction, gets as `transaction`. */
+export interface Mutated {
+  readonly mutations: readonly Mutation[];
+}
+
+/** The tables of collections, by their `sync`, which a collection has before it begins. */
+export const sources = new WeakMap<object, Source>();
+/** What keeps the rows of a collection. */
+export const feeds = new WeakMap<object, Feed>();
+
+/**
+ * Writes the changes of all collections of tables, in one transaction of each store, and brings the collections up to it.
+ * Those of other collections are left alone.
+ */
+export async function writeMutations({ mutations }: Mutated): Promise<void> {
+  const byStore = new Map<Store, (readonly [source: Source, mutation: Mutation])[]>();
+  for (const mutation of mutations) {
+    const source = sources.get(mutation.collection.config.sync);
+    if (source === undefined) continue;
+    byStore.set(source.db, [...(byStore.get(source.db) ?? []), [source, mutation]]);
+  }
+  for (const [db, own] of byStore) {
+    await db.transaction(async (tx) => {
+      const tables = tx as unknown as Readonly<Record<string, TxTable>>;
+      for (const [source, mutation] of own) {
+        await write(tables[source.spec.name] as TxTable, source, mutation);
+      }
+    });
+    const collections = new Set(own.map(([, { collection }]) => collection as object));
+    await Promise.all([...collections].map((one) => feeds.get(one)?.reach()));
+  }
+}
+
+async function write(table: TxTable, source: Source, mutation: Mutation): Promise<unknown> {
+  const { type, original, modified, changes } = mutation;
+  if (type === 'insert') return table.insert(modified);
+  const key = source.tableKey(original as Row);
+  // Only what was changed: another tab may have changed other members.
+  return type === 'delete' ? table.delete(key) : table.update(key, changes as Row);
+}

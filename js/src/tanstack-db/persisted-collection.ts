@@ -1,0 +1,182 @@
+/** One persisted collection: what a transaction of it changes in the store. */
+
+import { HedgerowError } from '../base/errors.js';
+import { memberAt } from '../base/json-pointer.js';
+import type { Transaction } from '../transaction/transaction.js';
+import type { IndexMeta, Meta, Places } from './persisted-keys.js';
+import type { StoredRow } from './persisted-rows.js';
+import type { Delta, Noted, PersistedTransaction } from './persistence-types.js';
+import type { Key } from './source.js';
+import type { Row } from './subset.js';
+
+/** A transaction in the log. */
+export interface Logged {
+  readonly term: number;
+  readonly seq: number;
+  /** Absent if it changed too much to tell it again. */
+  readonly delta: Delta | undefined;
+  readonly txId: string;
+  readonly version: number;
+}
+
+/** Changes that a log tells again; after more, rows are read anew. */
+export const MOST_TOLD = 128;
+
+/** How values are kept. */
+export interface Form {
+  encode(value: object): unknown;
+  decode(stored: unknown): unknown;
+}
+
+export const NEW: Meta = {
+  schema: 1,
+  epoch: 0,
+  term: 0,
+  seq: 0,
+  version: 0,
+  dropped: 0,
+  indexes: {},
+  made: 0,
+};
+
+/** The number of changes of a delta. */
+export function sizeOf(delta: Delta): number {
+  const { changedRows, deletedKeys, rowMetadataMutations, collectionMetadataMutations } = delta;
+  const lists = [changedRows, deletedKeys, rowMetadataMutations, collectionMetadataMutations];
+  return lists.reduce((sum, list) => sum + list.length, 0);
+}
+
+/** What a transaction changes, as the log tells it. */
+export function deltaOf(tx: PersistedTransaction, latestRowVersion: number): Delta {
+  const puts = tx.mutations.filter(({ type }) => type !== 'delete');
+  return {
+    txId: tx.txId,
+    latestRowVersion,
+    changedRows: puts.map(({ key, value }) => ({ key, value })),
+    deletedKeys: tx.mutations.filter(({ type }) => type === 'delete').map(({ key }) => key),
+    rowMetadataMutations: [...(tx.rowMetadataMutations ?? [])],
+    collectionMetadataMutations: [...(tx.collectionMetadataMutations ?? [])],
+  };
+}
+
+/** Edits of a collection in a transaction of the store. */
+export class Edits {
+  readonly #tx: Transaction;
+  readonly #places: Places;
+  readonly #form: Form;
+  readonly #indexes: readonly IndexMeta[];
+  /** By their places: rows as they were, and as they are now. */
+  readonly #rows = new Map<
+    string,
+    { readonly old: StoredRow | undefined; now: StoredRow | undefined }
+  >();
+
+  constructor(tx: Transaction, places: Places, form: Form, meta: Meta) {
+    this.#tx = tx;
+    this.#places = places;
+    this.#form = form;
+    this.#indexes = Object.values(meta.indexes);
+  }
+
+  /** Makes the changes of a transaction. */
+  async make(tx: PersistedTransaction): Promise<void> {
+    const { mutations, rowMetadataMutations = [], collectionMetadataMutations = [] } = tx;
+    if (tx.truncate) await this.#clear();
+    const keys = [...mutations, ...rowMetadataMutations].map(({ key }) => key);
+    await this.#read(keys);
+    for (const { type, key, value, metadata, metadataChanged } of mutations) {
+      const row = this.#row(key);
+      if (type === 'delete') {
+        row.now = undefined;
+        continue;
+      }
+      const noted = metadataChanged === true ? metadata : row.now?.metadata;
+      const merged: Row = type === 'update' ? { ...row.now?.value, ...value } : value;
+      row.now = { key, value: merged, ...(noted !== undefined && { metadata: noted }) };
+    }
+    for (const mutation of rowMetadataMutations) {
+      const row = this.#row(mutation.key);
+      if (row.now === undefined) continue;
+      const { key, value } = row.now;
+      const metadata = mutation.type === 'set' ? mutation.value : undefined;
+      row.now = { key, value, ...(metadata !== undefined && { metadata }) };
+    }
+    for (const mutation of collectionMetadataMutations) this.#note(mutation);
+    for (const [place, { old, now }] of this.#rows) this.#write(place, old, now);
+  }
+
+  #row(key: Key) {
+    return this.#rows.get(this.#places.row(key)) as { now: StoredRow | undefined };
+  }
+
+  async #read(keys: readonly Key[]): Promise<void> {
+    const places = [...new Set(keys.map((key) => this.#places.row(key)))];
+    const stored = await this.#tx.getMany(places);
+    for (const [at, place] of places.entries()) {
+      const old = stored[at] === undefined ? undefined : rowOf(this.#form, stored[at]);
+      this.#rows.set(place, { old, now: old });
+    }
+  }
+
+  #write(place: string, old: StoredRow | undefined, now: StoredRow | undefined): void {
+    if (old === now) return;
+    for (const index of this.#indexes) {
+      const [before, after] = [old, now].map((row) => entryOf(this.#places, index, place, row));
+      if (before === after) continue;
+      if (before !== undefined) this.#tx.delete(before);
+      if (after !== undefined) this.#tx.put(after, 0);
+    }
+    if (now === undefined) this.#tx.delete(place);
+    else this.#tx.put(place, storedOf(this.#form, now));
+  }
+
+  #note({ key, ...change }: Noted<string>): void {
+    const place = this.#places.notes + key;
+    if (change.type === 'delete') this.#tx.delete(place);
+    else this.#tx.put(place, this.#form.encode({ key, value: change.value }));
+  }
+
+  async #clear(): Promise<void> {
+    const { rows } = this.#places;
+    const under = this.#indexes.flatMap((one) => [
+      this.#places.index(one),
+      this.#places.others(one),
+    ]);
+    for (const prefix of [rows, ...under]) await this.#tx.deleteMany({ prefix });
+  }
+}
+
+/** The entry of a row in an index; `undefined` for no row, and for an index that lists none. */
+export function entryOf(
+  places: Places,
+  index: IndexMeta,
+  place: string,
+  row: StoredRow | undefined,
+): string | undefined {
+  if (row === undefined || index.path === undefined) return undefined;
+  return places.entry(index, memberAt(row.value, index.path), place);
+}
+
+export function storedOf(form: Form, { key, value, metadata }: StoredRow): unknown {
+  return form.encode({ k: key, v: value, ...(metadata !== undefined && { m: metadata }) });
+}
+
+export function rowOf(form: Form, stored: unknown): StoredRow {
+  const { k, v, m } = form.decode(stored) as { k: Key; v: Row; m?: unknown };
+  return { key: k, value: v, ...(m !== undefined && { metadata: m }) };
+}
+
+/** The path that the expression of an index names, as TanStack DB serialises it; `undefined` for another expression. */
+export function indexedPath(expressions: readonly string[]): readonly string[] | undefined {
+  const parsed = expressions.map((text) => {
+    try {
+      return JSON.parse(text) as { type?: unknown; path?: unknown };
+    } catch (cause) {
+      const message = `Invalid persisted index SQL fragment ${JSON.stringify(text)}: Hedgerow knows no SQL, and takes expressions of TanStack DB as JSON`;
+      throw new HedgerowError('invalid-argument', message, { cause });
+    }
+  });
+  const [one] = parsed;
+  const isPath = parsed.length === 1 && one?.type === 'ref' && Array.isArray(one.path);
+  return isPath ? (one.path as string[]) : undefined;
+}

@@ -1,0 +1,123 @@
+/** The rows of a persisted collection at one commit, read by its indexes. */
+
+import { after } from '../indexes/scalar.js';
+import type { Candidate } from './access.js';
+import { pathText } from './expression.js';
+import { columnOf, type IndexMeta, listed, type Meta, type Places } from './persisted-keys.js';
+import type { Ground, Part } from './read.js';
+import type { Key } from './source.js';
+import type { Row } from './subset.js';
+
+/** What is stored of a row. */
+export interface StoredRow {
+  readonly key: Key;
+  readonly value: Row;
+  readonly metadata?: unknown;
+}
+
+/** A row as it was read. */
+export interface PersistedFound extends StoredRow {
+  readonly place: string;
+  readonly row: Row;
+}
+
+/** Rows that are read at once. */
+const BATCH_ROWS = 500;
+
+/** The reads of a commit. */
+export interface Reads {
+  get(key: string): Promise<unknown>;
+  getMany(keys: readonly string[]): Promise<unknown[]>;
+  count(range: object): Promise<number>;
+  scan(options: object): AsyncIterable<readonly [key: string, value: unknown]> & {
+    keys(): AsyncIterable<string>;
+  };
+}
+
+interface PersistedCandidate extends Candidate {
+  readonly index: IndexMeta | undefined;
+}
+
+/** What was stored is decoded by `decode`. */
+export async function groundOf(
+  at: Reads,
+  places: Places,
+  meta: Meta | undefined,
+  decode: (stored: unknown) => StoredRow,
+): Promise<Ground<PersistedCandidate, PersistedFound>> {
+  const found = (place: string, stored: unknown): PersistedFound => {
+    const row = decode(stored);
+    return { ...row, place, row: row.value };
+  };
+  const candidates: PersistedCandidate[] = [];
+  const others = new Map<IndexMeta, number>();
+  for (const index of Object.values(meta?.indexes ?? {})) {
+    if (index.path === undefined) continue;
+    others.set(index, await at.count({ prefix: places.others(index) }));
+    candidates.push({
+      index,
+      columns: [pathText(index.path)],
+      nulls: true,
+      isKey: false,
+      // Where some rows are in no order, no order can be read.
+      isUnordered: others.get(index) !== 0,
+      columnOf: (value) => (listed(value) === undefined ? undefined : columnOf(value)),
+    });
+  }
+  const rangeOf = (index: IndexMeta, { start, bounds }: Part) => {
+    const prefix = places.index(index) + (start.length > 0 ? listed(start[0]) : '');
+    const range: Record<string, string> = { prefix };
+    for (const [name, value] of Object.entries(bounds)) {
+      const text = listed(value) as string;
+      // Behind a bound are the keys of its rows.
+      const isBehind = name === 'gt' || name === 'lte';
+      range[name === 'gt' ? 'gte' : name === 'lte' ? 'lt' : name] =
+        prefix + (isBehind ? next(text) : text);
+    }
+    // Null comes before all, and is not before any bound.
+    if (range.gte === undefined && range.lt !== undefined) range.gte = prefix + next('\x01');
+    return range;
+  };
+  async function* byEntries(
+    index: IndexMeta,
+    entries: AsyncIterable<string>,
+  ): AsyncGenerator<PersistedFound, void, void> {
+    let keys: string[] = [];
+    for await (const entry of entries) {
+      keys.push(places.rowOf(index, entry));
+      if (keys.length < BATCH_ROWS) continue;
+      yield* byKeys(keys);
+      keys = [];
+    }
+    yield* byKeys(keys);
+  }
+  async function* byKeys(keys: readonly string[]): AsyncGenerator<PersistedFound, void, void> {
+    if (keys.length === 0) return;
+    const stored = await at.getMany(keys);
+    for (const [n, key] of keys.entries()) if (stored[n] !== undefined) yield found(key, stored[n]);
+  }
+  return {
+    candidates,
+    count: async (by, part) => {
+      const index = by.index as IndexMeta;
+      return (await at.count(rangeOf(index, part))) + (others.get(index) as number);
+    },
+    async *scan(by, part) {
+      const index = by.index as IndexMeta;
+      const { reverse, offset, limit } = part;
+      const range = { ...rangeOf(index, part), reverse, offset, limit };
+      yield* byEntries(index, at.scan(range).keys());
+      if (others.get(index) !== 0) {
+        yield* byEntries(index, at.scan({ prefix: places.others(index) }).keys());
+      }
+    },
+    async *get() {},
+    async *all() {
+      for await (const [key, stored] of at.scan({ prefix: places.rows })) yield found(key, stored);
+    },
+    keyOf: ({ place }) => place,
+  };
+}
+
+/** The first text behind all that begin with a scalar: its last character is ASCII. */
+const next = (text: string) => after(text);

@@ -1,0 +1,187 @@
+/** Reads the rows of a request: as few as an index allows. */
+
+import { type Access, accessesOf, type Candidate } from './access.js';
+import { compare, isInOrderOfIndex } from './compare.js';
+import type { Boundary, Lead, Row, Wanted } from './subset.js';
+
+/** A part of what is read by a candidate: some of its ranges are empty. */
+export interface Part {
+  /** Values of the first columns; of the column after them, bounds. */
+  readonly start: readonly unknown[];
+  readonly bounds: Access['bounds'];
+  readonly reverse?: boolean;
+  readonly offset?: number;
+  readonly limit?: number;
+}
+
+/** The rows of one commit, and what they can be read by. */
+export interface Ground<C extends Candidate, Found extends { readonly row: Row }> {
+  readonly candidates: readonly C[];
+  count(by: C, part: Part): Promise<number>;
+  scan(by: C, part: Part): AsyncIterable<Found>;
+  /** The rows whose keys are `starts`, each with all columns, if the candidate is the key. */
+  get(by: C, starts: Access['starts']): AsyncIterable<Found>;
+  /** All rows, in the order of keys. */
+  all(): AsyncIterable<Found>;
+  /** The name of a row. */
+  keyOf(found: Found): unknown;
+}
+
+/** What was read: all wanted rows up to the boundary, which is absent if there are no more. */
+export interface Read<Found> {
+  readonly found: readonly Found[];
+  readonly boundary: Boundary | undefined;
+}
+
+/** Ranges whose rows are counted before one is chosen: the others will have as many. */
+const MOST_COUNTED = 64;
+
+/** Whether an access names rows by their whole keys. */
+const isOfKeys = ({ by, starts }: Access) =>
+  by.isKey && starts.every((start) => start.length === by.columns.length);
+
+/** What an index has in another order than is asked for. */
+const OTHER_ORDER = Symbol();
+
+/** How a request is read. */
+export interface Plan<C extends Candidate = Candidate> {
+  readonly wanted: Wanted;
+  /** Absent where all rows are read. */
+  readonly access: Access<C> | undefined;
+  /** Whether it is read in its order, until there are enough. */
+  readonly isOrdered: boolean;
+}
+
+/** Reads the rows that are wanted, with all ties of the last one. */
+export async function readPlanned<C extends Candidate, Found extends { readonly row: Row }>(
+  ground: Ground<C, Found>,
+  { wanted, access, isOrdered }: Plan<C>,
+): Promise<Read<Found>> {
+  if (access !== undefined && isOrdered && wanted.lead !== undefined) {
+    const read = await readOrdered(ground, access, wanted, wanted.lead);
+    if (read !== OTHER_ORDER) return read;
+  }
+  const rows = new Map<unknown, Found>();
+  for (const source of access === undefined ? [ground.all()] : scansOf(ground, access)) {
+    for await (const found of source) {
+      if (wanted.test(found.row)) rows.set(ground.keyOf(found), found);
+    }
+  }
+  return cut([...rows.values()], wanted);
+}
+
+/** Chooses the access that reads the fewest rows, as far as counts tell. */
+export async function planOf<C extends Candidate, Found extends { readonly row: Row }>(
+  ground: Ground<C, Found>,
+  wanted: Wanted,
+): Promise<Plan<C>> {
+  const { conditions, lead, limit } = wanted;
+  const useful = accessesOf(ground.candidates, conditions, lead?.path).filter(
+    ({ answers, isOrdered }) => answers > 0 || isOrdered,
+  );
+  if (useful.length === 0) return { wanted, access: undefined, isOrdered: false };
+  const counted = await Promise.all(
+    useful.map(async (access) => {
+      const { by, bounds, starts } = access;
+      if (isOfKeys(access)) return { access, count: starts.length };
+      const some = starts.slice(0, MOST_COUNTED);
+      const counts = await Promise.all(some.map((start) => ground.count(by, { start, bounds })));
+      const sum = counts.reduce((all, one) => all + one, 0);
+      return { access, count: sum * (starts.length / Math.max(1, some.length)) };
+    }),
+  );
+  const fewest = Math.max(1, Math.min(...counted.map(({ count }) => count)));
+  const costs = counted.map(({ access, count }) => {
+    // Of the rows of a longer range as many are wanted as are in the shortest one.
+    const ordered = access.isOrdered ? limit * access.starts.length * (count / fewest) : Infinity;
+    return { wanted, access, isOrdered: ordered < count, cost: Math.min(count, ordered) };
+  });
+  costs.sort((a, b) => a.cost - b.cost || b.access.answers - a.access.answers);
+  return costs[0] as (typeof costs)[0];
+}
+
+function scansOf<C extends Candidate, Found extends { readonly row: Row }>(
+  ground: Ground<C, Found>,
+  access: Access<C>,
+): AsyncIterable<Found>[] {
+  const { by, starts, bounds } = access;
+  if (isOfKeys(access)) return [ground.get(by, starts)];
+  return starts.map((start) => ground.scan(by, { start, bounds }));
+}
+
+/** Reads each range in the order until it has enough. */
+async function readOrdered<C extends Candidate, Found extends { readonly row: Row }>(
+  ground: Ground<C, Found>,
+  access: Access<C>,
+  wanted: Wanted,
+  lead: Lead,
+): Promise<Read<Found> | typeof OTHER_ORDER> {
+  const all = new Map<unknown, Found>();
+  let boundary: Boundary | undefined;
+  for (const start of access.starts) {
+    let count = 0;
+    let last: unknown;
+    let isFull = false;
+    for await (const found of inOrder(ground, access, start, lead)) {
+      const value = lead.of(found.row);
+      isFull = count >= wanted.limit && compare(value, last, lead.how) !== 0;
+      if (isFull) break;
+      if (!wanted.test(found.row) || all.has(ground.keyOf(found))) continue;
+      all.set(ground.keyOf(found), found);
+      last = value;
+      count += 1;
+      if (!isInOrderOfIndex(value, lead.how)) return OTHER_ORDER;
+    }
+    // Behind the first of the boundaries rows are missing.
+    const isFirst = boundary === undefined || compare(last, boundary.value, lead.how) < 0;
+    if (isFull && isFirst) boundary = { value: last };
+  }
+  const found = [...all.values()];
+  const end = boundary;
+  if (end === undefined) return cut(found, wanted);
+  const isBefore = ({ row }: Found) => compare(lead.of(row), end.value, lead.how) <= 0;
+  return cut(found.filter(isBefore), wanted, end);
+}
+
+/** The rows of a range in the order of the column after its start, with those that lack it where they belong. */
+async function* inOrder<C extends Candidate, Found extends { readonly row: Row }>(
+  ground: Ground<C, Found>,
+  { by, bounds }: Access<C>,
+  start: readonly unknown[],
+  { how }: Lead,
+): AsyncGenerator<Found, void, void> {
+  const reverse = how.direction === 'desc';
+  const part = { start, bounds, reverse };
+  const isNatural = (how.nulls === 'first') !== reverse;
+  const without = { start: [...start, null], bounds: {} };
+  const nulls =
+    by.nulls && !isNatural && Object.keys(bounds).length === 0
+      ? await ground.count(by, without)
+      : 0;
+  if (nulls === 0) {
+    yield* ground.scan(by, part);
+    return;
+  }
+  if (!reverse) yield* ground.scan(by, { ...part, offset: nulls });
+  yield* ground.scan(by, without);
+  if (!reverse) return;
+  const limit = (await ground.count(by, part)) - nulls;
+  if (limit > 0) yield* ground.scan(by, { ...part, limit });
+}
+
+/** The first rows in the order, with all ties of the last one. */
+function cut<Found extends { readonly row: Row }>(
+  found: readonly Found[],
+  { lead, limit }: Wanted,
+  boundary?: Boundary,
+): Read<Found> {
+  if (lead === undefined || found.length <= limit) return { found, boundary };
+  const { how } = lead;
+  const sorted = found
+    .map((one) => ({ one, value: lead.of(one.row) }))
+    .sort((a, b) => compare(a.value, b.value, how));
+  const last = sorted[limit - 1]?.value;
+  const first = sorted.filter(({ value }) => compare(value, last, how) <= 0);
+  const isAll = first.length === sorted.length;
+  return { found: first.map(({ one }) => one), boundary: isAll ? boundary : { value: last } };
+}

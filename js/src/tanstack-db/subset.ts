@@ -1,0 +1,77 @@
+/** The rows that a request of TanStack DB wants. */
+
+import { compileSingleRowExpression, type IR, type LoadSubsetOptions } from '@tanstack/db';
+import { type Comparing, compare } from './compare.js';
+import { type Condition, conditionsOf, pathOf } from './expression.js';
+
+export type Row = Record<string, unknown>;
+
+/** A request, or the part of one on one side of a cursor. */
+export interface Wanted {
+  readonly conditions: readonly Condition[];
+  readonly limit: number;
+  /** The first column of the order; ties of it are read whole. */
+  readonly lead: Lead | undefined;
+  /** Whether a row fulfils the conditions, wherever it is in the order. */
+  test(row: Row): boolean;
+}
+
+/** The first column of an order. */
+export interface Lead {
+  readonly path: string | undefined;
+  readonly how: Comparing;
+  of(row: Row): unknown;
+}
+
+/** The value of the last row of a request that has more rows than were asked for. */
+export interface Boundary {
+  readonly value: unknown;
+}
+
+/** The parts of a request: those on both sides of a cursor, or the request itself. */
+export function wantedOf(options: LoadSubsetOptions, keyOrder: IR.OrderBy): readonly Wanted[] {
+  const { where, orderBy, cursor, limit, offset = 0 } = options;
+  if (cursor === undefined) {
+    // What comes before an offset belongs to the order, too.
+    const most = limit === undefined ? Number.POSITIVE_INFINITY : limit + offset;
+    return [partOf([where], orderBy?.length ? orderBy : keyOrder, most)];
+  }
+  return [
+    partOf([where, cursor.whereCurrent], orderBy, Number.POSITIVE_INFINITY),
+    partOf([where, cursor.whereFrom], orderBy, limit ?? Number.POSITIVE_INFINITY),
+  ];
+}
+
+function partOf(
+  all: readonly (IR.BasicExpression<boolean> | undefined)[],
+  orderBy: IR.OrderBy | undefined,
+  limit: number,
+): Wanted {
+  const wheres = all.filter((one) => one !== undefined);
+  const tests = wheres.map((one) => compileSingleRowExpression(one));
+  const clause = limit < Number.POSITIVE_INFINITY ? orderBy?.[0] : undefined;
+  return {
+    conditions: wheres.flatMap(conditionsOf),
+    limit,
+    lead: clause && leadOf(clause),
+    test: (row) => tests.every((test) => test(row) === true),
+  };
+}
+
+function leadOf({ expression, compareOptions: how }: IR.OrderByClause): Lead {
+  const of = compileSingleRowExpression(expression as IR.BasicExpression);
+  return { path: pathOf(expression as IR.BasicExpression), how, of };
+}
+
+/** A part of a request that was loaded: its rows are all up to the boundary. */
+export interface Loaded {
+  readonly wanted: Wanted;
+  readonly boundary: Boundary | undefined;
+}
+
+/** Whether a row belongs to what was loaded. */
+export function isIn({ wanted, boundary }: Loaded, row: Row): boolean {
+  if (!wanted.test(row)) return false;
+  if (boundary === undefined || wanted.lead === undefined) return true;
+  return compare(wanted.lead.of(row), boundary.value, wanted.lead.how) <= 0;
+}
